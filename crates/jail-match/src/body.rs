@@ -1,12 +1,20 @@
-//! Bodies: the resumable machines that take over after an opener.
+//! Bodies: resumable machines that read the text after an opener.
+//!
+//! A body for `<call>NAME</call>` answers these texts like this:
+//!
+//! | text fed | answer | meaning |
+//! |---|---|---|
+//! | `go` | `More { used: 0 }` | the name may continue: the text is fed again with more after it |
+//! | `go</call> so` | `Done { used: 9, then: SameChannel }` | a call; ` so` is text again |
+//! | `is a tag` | `Mismatch { used: 3 }` | not a call: the opener and everything after it are text |
 
 use crate::{channel::Channel, edge::BodyId, sink::Sink, suffix::LearntSuffix};
 
-/// How a stream ended.
+/// How a stream ended, as far as the host knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum End {
-    /// The model stopped by itself.
+    /// The model stopped on its own.
     #[default]
     Stop,
     /// A token limit cut the stream.
@@ -15,154 +23,160 @@ pub enum End {
     Aborted,
 }
 
-/// What a body did with the text it was fed.
+/// The answer of a body to the text it was fed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feed {
-    /// It wants more. The first `used` bytes are done with; the rest comes again with more text
-    /// after it, and the body must keep it short.
+    /// The body needs more text. The first `used` bytes are done with; the rest is fed again with
+    /// more text after it. The body must keep that rest short.
     More {
-        /// Bytes consumed.
+        /// The number of bytes consumed.
         used: usize,
     },
-    /// As [`Feed::More`], and it is sure of itself: what it consumed will not be text. Until a
-    /// body says so, or that it is done, the driver keeps everything since the opener, and nothing
-    /// may be written to the sink. Said once or with every feed from there on.
+    /// The body needs more text, as with [`Feed::More`], and is certain that it is not text.
+    ///
+    /// Until a body answers so, or that it is done, the driver keeps everything since the opener,
+    /// and the body must not write to the sink. The answer may be given once, or with every feed
+    /// from there on.
     Committed {
-        /// Bytes consumed.
+        /// The number of bytes consumed.
         used: usize,
     },
-    /// It is complete after `used` bytes, and was what the opener promised.
+    /// The body is complete after `used` bytes.
     Done {
-        /// Bytes consumed.
+        /// The number of bytes consumed.
         used: usize,
-        /// Where the stream goes on.
+        /// Where the stream continues.
         then: Resume,
     },
-    /// It is complete after `used` bytes, which were markup and nothing else: it never committed,
-    /// and there was no call.
+    /// The body is complete after `used` bytes, which were markup. The body never committed, and
+    /// there was no call.
     Markup {
-        /// Bytes consumed.
+        /// The number of bytes consumed.
         used: usize,
-        /// Where the stream goes on.
+        /// Where the stream continues.
         then: Resume,
     },
-    /// It holds nothing of what the opener promised, but the opener is markup all the same. So
-    /// are the first `markup` bytes behind it; what follows them is text, and is scanned like any
-    /// other. The byte before `used` made that certain. Only before the commit.
+    /// The opener is markup, but no call follows it.
+    ///
+    /// The first `markup` bytes after the opener are markup, too. Text after them is scanned like
+    /// any other. Allowed before the commit only.
     Text {
-        /// Bytes up to and with the deciding one; must not depend on chunking.
+        /// The number of bytes up to and including the deciding one; must not depend on chunks.
         used: usize,
-        /// Bytes behind the opener that are markup, counted from the opener's end.
+        /// The number of bytes after the opener that are markup.
         markup: usize,
     },
-    /// It is not what the opener promised, which the byte before `used` made certain. Only
-    /// before the commit.
+    /// The opener is not markup. Its bytes and the bytes after it are text. Allowed before the
+    /// commit only.
     Mismatch {
-        /// Bytes up to and with the deciding one; must not depend on chunking.
+        /// The number of bytes up to and including the deciding one; must not depend on chunks.
         used: usize,
     },
-    /// It was what the opener promised, but is not to act: the opener and the first `used` bytes
-    /// are text as they are, which is not looked at again. Only before the commit.
+    /// The opener and the first `used` bytes are text that is not scanned again, although they have
+    /// the form of a call. Allowed before the commit only.
     Literal {
-        /// Bytes that are text; must not depend on chunking.
+        /// The number of bytes that are text; must not depend on chunks.
         used: usize,
     },
 }
 
-/// Where text goes on after a body.
+/// Where text continues after a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Resume {
-    /// Nowhere: the rest of the message is dropped, and counted in one notice at its end.
+    /// The rest of the message is dropped and counted in one notice at its end.
     Halt,
-    /// In the channel it would have been in.
+    /// Text continues in the channel that the commit left open.
     #[default]
     SameChannel,
-    /// In a channel opened on top of it.
+    /// Text continues in this channel, opened inside the current one.
     Enter(Channel),
-    /// In this channel alone, all others closed.
+    /// Text continues in this channel, and all others are closed.
     Switch(Channel),
 }
 
-/// What a body makes of the end of the stream.
+/// The answer of a body to the end of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtEnd {
-    /// It ended what was open; the first `used` bytes of the tail are its own, the rest is text.
+    /// The body ended what was open. The first `used` bytes of the tail belong to it, the rest is
+    /// text.
     Closed {
-        /// Bytes of the tail consumed.
+        /// The number of bytes of the tail consumed.
         used: usize,
     },
-    /// It never committed, and its bytes are markup: dropped and counted.
+    /// The body never committed, and its bytes are markup: dropped and counted.
     Markup,
-    /// It never committed; the opener is markup, and what follows it is text: see
-    /// [`Feed::Text`].
+    /// The body never committed. The opener is markup, and the text after it is scanned like any
+    /// other: see [`Feed::Text`].
     Text {
-        /// Bytes behind the opener that are markup, counted from the opener's end.
+        /// The number of bytes after the opener that are markup.
         markup: usize,
     },
-    /// It never committed, and its bytes are text.
+    /// The body never committed, and its bytes are text.
     Release,
-    /// It never committed, and its bytes are text that is not looked at again.
+    /// The body never committed, and its bytes are text that is not scanned again.
     Literal,
 }
 
-/// Where a body begins.
+/// The place where a body begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opener {
-    /// The body's id in the table.
+    /// The id of the body in the table.
     pub body: BodyId,
-    /// The channel the opener stood in.
+    /// The channel that contains the opener.
     pub channel: Channel,
-    /// Stream offset of the first byte after the opener.
+    /// The stream offset of the first byte after the opener.
     pub at: u64,
-    /// How long the opener is, in bytes, with what is bound to it.
+    /// The length of the opener in bytes, with the newlines bound to it.
     pub len: usize,
-    /// The suffix of the opener, or else of the stream's markers so far.
+    /// The suffix of the opener, or else the suffix of the stream's markers so far.
     pub suffix: LearntSuffix,
 }
 
-/// The machines a [`crate::Driver`] may hand control to; at most one is active at a time.
+/// The machines that a [`crate::Driver`] hands text to. At most one is active at a time.
+///
+/// [`Feed`] lists the answers.
 pub trait BodyParsers {
-    /// Whether the body may begin where its opener stands: if not, the opener is text.
+    /// Returns whether the body may begin at its opener. If not, the opener is text.
     fn may_begin(&self, _: BodyId) -> bool {
         true
     }
 
-    /// An opener was matched: prepare the body for the text after it.
+    /// Prepares the body for the text after its opener.
     fn begin(&mut self, opener: Opener);
 
-    /// The next text. Called with text that starts where the last `used` ended.
+    /// Reads the next text, which starts where the last `used` ended.
     fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed;
 
-    /// After [`Feed::Mismatch`]: whether another reading of the same opener is to be tried, from
-    /// the byte after the opener.
+    /// Returns whether to try another reading of the same opener, from the byte after it on. Called
+    /// after [`Feed::Mismatch`].
     fn retry(&mut self) -> bool {
         false
     }
 
-    /// The stream ended; `tail` is what was not consumed.
+    /// Ends the stream. `tail` is the text that was not consumed.
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd;
 
-    /// The active body is over: it is complete, was refuted, or the stream ended. What it holds
-    /// may be let go.
+    /// Releases the memory of the active body, which is complete, was refuted, or met the end of
+    /// the stream.
     fn end(&mut self) {}
 
-    /// The stream is over: nothing need be kept.
+    /// Releases all memory at the end of the stream.
     fn rest(&mut self) {}
 
-    /// How many bytes it was fed and is done with that nothing came of yet: it keeps them itself,
-    /// beyond what the driver keeps for it. Asked after the commit; the account follows it.
+    /// Returns how many consumed bytes the body keeps without having emitted or accounted for them.
+    /// Asked after the commit; the account follows it.
     fn held(&self) -> usize {
         0
     }
 
-    /// Returns how many bytes of the text fed last the body passed over without a look, because it
-    /// had looked at them in an earlier feed and remembers how far it came.
+    /// Returns how many bytes of the text fed last the body did not look at again, because it
+    /// remembers how far an earlier feed came.
     fn passed_over(&self) -> usize {
         0
     }
 }
 
-/// No bodies at all, for tables without [`crate::Then::Body`] edges.
+/// An empty set of bodies, for tables without [`crate::Then::Body`] edges.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoBodies;
 

@@ -2,18 +2,28 @@
 //!
 //! Fences follow CommonMark: three or more backticks or tildes at the start of a line (at most
 //! three blanks before), closed by a line of at least as many of the same. Inline code is a
-//! backtick run up to the next run of that length, and ends with its line at the latest, so
-//! that one stray backtick hides nothing beyond its line. Beyond CommonMark, three or more
-//! backticks that open in the middle of a line and are not closed on it begin a fence, too.
+//! backtick run up to the next run of that length. It ends with its line at the latest, and one
+//! stray backtick hides nothing beyond its line. In addition to CommonMark, three or more backticks
+//! that open in the middle of a line and are not closed on it begin a fence, because models write
+//! that.
+//!
+//! | text | state after it |
+//! |---|---|
+//! | `a ` | `Text` |
+//! | `` a `b `` | `Inline(1)`: markers are hidden |
+//! | `` a `b` `` | `Text` |
+//! | `` ```rust `` | `Info`, up to the end of the line |
+//! | `` ```rust⏎code `` | `Fence` |
+//! | `` ```rust⏎code⏎``` `` | `Closing`, if nothing else follows on the line |
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CodeState {
     Text,
     Inline(u32),
-    /// The rest of a fence's opening line.
+    /// In the rest of a fence's opening line.
     Info(Ticks),
     Fence(Ticks),
-    /// After a closing run; the line must hold nothing else.
+    /// After a closing run. The line must hold nothing else.
     Closing(Ticks),
 }
 
@@ -29,14 +39,15 @@ enum Line {
     Middle,
 }
 
-/// The tracker. `Copy`: asking "what if the run ended here" is a copy.
+/// Tracks lines, fences and inline code. `Copy`, so that a caller can ask what the state would be
+/// after more text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Code {
     state: CodeState,
     line: Line,
-    /// Nothing but blanks since the line began.
+    /// Whether the line holds only blanks so far.
     blank: bool,
-    /// A run that may go on with the next text, and whether it began its line.
+    /// A run that may continue in the next text, and whether it began its line.
     run: Option<(Ticks, bool)>,
 }
 
@@ -47,28 +58,28 @@ impl Default for Code {
 }
 
 impl Code {
-    /// Whether text without newlines and backticks leaves the state as it is.
+    /// Returns whether text without newlines and backticks leaves the state unchanged.
     pub(crate) fn is_settled(self) -> bool {
         !self.blank && self.run.is_none() && !matches!(self.state, CodeState::Closing(_))
     }
 
-    /// Whether a marker standing here would be inside code.
+    /// Returns whether a marker at this place would be inside code.
     pub(crate) fn hides(mut self) -> bool {
         self.close_run();
         self.state != CodeState::Text
     }
 
-    /// Whether the next byte is the first of a line.
+    /// Returns whether the next byte is the first of a line.
     pub(crate) fn at_line_start(self) -> bool {
         self.line == Line::Start { indent: 0 } && self.run.is_none()
     }
 
-    /// Whether nothing but blanks came since the line began.
+    /// Returns whether the line holds only blanks so far.
     pub(crate) fn at_blank_line(self) -> bool {
         self.blank
     }
 
-    /// Takes in the next piece of text.
+    /// Reads the next piece of text.
     pub(crate) fn advance(&mut self, mut text: &[u8]) {
         let next = |text: &[u8]| match text {
             [b'\n' | b'`', ..] => Some(0),
@@ -86,7 +97,7 @@ impl Code {
         self.within(text);
     }
 
-    /// Takes in text without newlines and backticks.
+    /// Reads text without newlines and backticks.
     pub(crate) fn within(&mut self, mut text: &[u8]) {
         while let Some(&first) = text.first() {
             if let Some((ticks, _)) = &mut self.run {
@@ -139,7 +150,7 @@ impl Code {
         self.run = Some((Ticks { byte, count: 1 }, begins_line));
     }
 
-    /// A closing run closed nothing: more stands in its line.
+    /// Returns to the fence, because its closing run has more text on its line.
     fn reopen(&mut self) {
         if let CodeState::Closing(ticks) = self.state {
             self.state = CodeState::Fence(ticks);
@@ -151,7 +162,7 @@ impl Code {
         (self.line, self.blank) = (Line::Start { indent: 0 }, true);
         self.state = match self.state {
             CodeState::Fence(ticks) | CodeState::Info(ticks) => CodeState::Fence(ticks),
-            // Small models open fences in the middle of a line.
+            // Models open fences in the middle of a line.
             CodeState::Inline(count) if count >= 3 => CodeState::Fence(Ticks { byte: b'`', count }),
             CodeState::Text | CodeState::Inline(_) | CodeState::Closing(_) => CodeState::Text,
         };

@@ -1,38 +1,45 @@
-//! Diagnostics: what is worth knowing and no error.
+//! Diagnostics: notices about the input that are not errors.
 
-/// Something worth knowing that is not an error; never fatal.
+/// A notice about the input. A diagnostic is never fatal.
+///
+/// ```
+/// use jail_match::DiagnosticKind;
+/// let kind = DiagnosticKind::CutOpener;
+/// assert_eq!(kind.name(), "cut_opener");
+/// assert!(!kind.is_limit() && !kind.remedy().is_empty());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// What happened.
+    /// The kind of the notice.
     pub kind: DiagnosticKind,
-    /// Offset in the stream, in bytes.
+    /// The stream offset, in bytes.
     pub at: u64,
-    /// How many bytes of input it concerns; 0 where none were dropped.
+    /// The number of input bytes concerned; 0 where none were dropped.
     pub bytes: u64,
-    /// The call it is about, if any.
+    /// The call concerned, if any.
     pub call: Option<u32>,
 }
 
 impl Diagnostic {
-    /// A diagnostic about no call.
+    /// Creates a diagnostic that concerns no call.
     #[must_use]
     pub const fn new(kind: DiagnosticKind, at: u64, bytes: u64) -> Self {
         Self { kind, at, bytes, call: None }
     }
 
-    /// The same diagnostic about a call, or about none.
+    /// Sets the call that the diagnostic concerns.
     #[must_use]
     pub const fn about(self, call: Option<u32>) -> Self {
         Self { call, ..self }
     }
 }
 
-/// Declares the kinds, each with its name, its meaning, and what to do about it, so that none can be
-/// without words.
+/// Declares the kinds, each with its name, its meaning and its remedy, so that no kind can lack
+/// one.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal, $meaning:literal, $remedy:literal;)*) => {
-        /// What a [`Diagnostic`] is about: the driver, a stage around it, or a call.
+        /// The kind of a [`Diagnostic`]: about the driver, a stage around it, or a call.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum DiagnosticKind {
@@ -40,10 +47,10 @@ macro_rules! kinds {
         }
 
         impl DiagnosticKind {
-            /// All kinds.
+            /// All kinds, in the order of their declaration.
             pub const ALL: &[Self] = &[$(Self::$kind),*];
 
-            /// A short, stable name.
+            /// Returns a short, stable name.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -51,7 +58,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// What happened, in plain words.
+            /// Returns what happened, in plain words.
             #[must_use]
             pub const fn meaning(self) -> &'static str {
                 match self {
@@ -59,7 +66,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// What to do about it; empty where nothing need be done.
+            /// Returns what to do about it; empty where nothing need be done.
             #[must_use]
             pub const fn remedy(self) -> &'static str {
                 match self {
@@ -79,83 +86,83 @@ kinds! {
     DepthLimit = "depth_limit", "an opener was taken for text because too many channels were open", "look for openers without closers before it";
     /// Text was released without another look because it had been looked at too often.
     RescanLimit = "rescan_limit", "text that kept looking like the start of a call was released without another look", "look at the text: it repeats an opener";
-    /// A closer ended reasoning that began in the prompt unknown to the driver: it was dropped, and
-    /// what came before it was content.
+    /// A closer ended reasoning that the driver did not know to be open, because it began in the
+    /// prompt. The closer was dropped, and the text before it was content.
     OrphanCloser = "orphan_closer", "reasoning was closed that nothing in the stream had opened", "state that the prompt opened it: `--start reasoning`, or give the guard the prompt or the model";
-    /// Reasoning outgrew [`crate::ReasoningLimit`]; reported when the span of it ends, with how
-    /// many bytes were over.
+    /// Reasoning outgrew [`crate::ReasoningLimit`]. Reported at the end of its span, with the
+    /// number of bytes over the limit.
     ReasoningLimit = "reasoning_limit", "the reasoning was longer than its limit", "raise the limit, or ask the model to think less";
-    /// The model repeated an opener without end. The driver never looks: a stage before it may.
+    /// The model repeated an opener without end. Reported by a stage before the driver.
     Collapse = "collapse", "the model repeated an opener without end", "sample again, with a repetition penalty or another temperature";
-    /// A delimiter of the wire lost a character and was passed on as text. The driver never looks:
-    /// a decoder before it does.
+    /// A delimiter on the wire lacked a character and was passed on as text. Reported by a decoder
+    /// before the driver.
     DamagedMarker = "damaged_marker", "a marker had lost a character on the wire and passed as text", "look for what rewrites text between server and guard";
-    /// A call began with the wire's marker and ended with the canonical one, or the other way round;
-    /// it was accepted. The driver never looks: a decoder before it does.
+    /// A call began with one form of its delimiters and ended with the other, and was accepted.
+    /// Reported by a decoder before the driver.
     MixedMarkers = "mixed_markers", "a call began in one form of the delimiters and ended in the other; it was read", "show the model one form: look for the other in the prompt";
-    /// The stream ended after an opener, before anything made sure what it opens, or behind the
-    /// first token of a marker of several; the bytes count as markup and are dropped.
+    /// The stream ended after an opener whose body had not committed, or after the first token of a
+    /// marker of several. The bytes count as markup and are dropped.
     CutOpener = "cut_opener", "the stream ended right after an opener, before a call had a name", "raise the token limit of the request, or look why the stream broke off";
-    /// A jailed block outgrew its limit of bytes.
+    /// A jailed block outgrew its limit in bytes.
     JailBytes = "jail_bytes", "a jailed block was longer than its limit of bytes", "raise the limit of the pair if real blocks are that long";
-    /// More blocks than a jail may open in one stream.
+    /// A stream held more blocks than the jail may open.
     JailCount = "jail_count", "there were more jailed blocks than the jail allows", "raise the count if a stream may have that many";
-    /// A block took more chunks than it may.
+    /// A jailed block took more chunks than its limit allows.
     JailChunks = "jail_chunks", "a jailed block took more chunks than it may", "raise the limit, or look why the end of the block never came";
-    /// A block took more time than it may.
+    /// A jailed block took more time than its limit allows.
     JailTime = "jail_time", "a jailed block took more time than it may", "raise the limit, or look why the end of the block never came";
     /// The stream ended inside a block that must not be left open.
     JailUnclosed = "jail_unclosed", "the stream ended inside a jailed block", "look at the end of the text: the token limit may have cut the block";
-    /// A block was dropped.
+    /// A jailed block was dropped.
     JailDropped = "jail_dropped", "a jailed block was dropped", "";
-    /// A body halted; what followed it was dropped.
+    /// A body halted, and the text after it was dropped.
     Halted = "halted", "text after the end of the calls was dropped", "";
-    /// A list of calls between explicit markers was empty, or held text and no call.
+    /// A list of calls between explicit markers was empty, or held text but no call.
     EmptyList = "empty_list", "a block of calls has no call in it: its markup was removed, other text in it passed", "nothing to mend if the model called nothing; if it meant a call, its syntax is not the family's";
-    /// A block of calls is text, as its first call broke or was cut.
+    /// A block of calls became text because its first call was malformed or was cut.
     BrokenBlock = "broken_block", "a block of calls became text: its first call was malformed or was cut", "look at the text: the model left the family's syntax in the first call, or the token limit cut it";
-    /// Bytes after a broken call were dropped.
+    /// Bytes after a malformed call were dropped.
     Skipped = "skipped", "bytes after a malformed call were dropped", "look at the call before it: the model left the family's syntax there";
     /// A second key for the arguments was ignored.
     SecondArguments = "second_arguments", "a call had its arguments twice; the first count", "";
     /// An id came too late to be used.
     LateId = "late_id", "an id came after its call had begun and was not used", "";
-    /// The end marker never came.
+    /// The end marker of a call never came.
     MissingCloser = "missing_closer", "a call's end marker never came; its arguments are whole", "";
     /// Text between the markers of a section was dropped.
     Noise = "noise", "text between the markers of a section of calls was dropped", "look at the text if it was an answer: the model wrote it in the wrong place";
-    /// The calls of a block came once more directly behind its end, without its opener: they were
+    /// The calls of a block were repeated directly after its end, without its opener, and were
     /// dropped.
     Echo = "echo", "the calls of a block were repeated after its end and dropped", "";
-    /// A parameter was given twice, and this one was dropped.
+    /// A parameter was given twice, and the second one was dropped.
     DuplicateParameter = "duplicate_parameter", "a parameter was given twice; the first counts", "";
     /// A parameter's text did not fit its declared type and was kept as a string.
     Mistyped = "mistyped", "a parameter's text did not fit its declared type and is a string", "compare the tool's schema with what the model wrote";
     /// A pseudo call of the family (a name that means "no tool") was dropped.
     PseudoCall = "pseudo_call", "the model called the family's name for no tool; it was dropped", "";
-    /// The name is not among the declared tools.
+    /// A call's name is not among the declared tools.
     UndeclaredTool = "undeclared_tool", "a tool was called that the request does not declare", "declare the tool, or set a policy for unknown tools";
     /// A call beyond the first was dropped because parallel calls are off.
     ParallelCall = "parallel_call", "a call after the first was dropped: parallel calls are off", "allow parallel calls if the application can run several";
-    /// A literal that JSON cannot express.
+    /// A value cannot be written as JSON.
     Inexpressible = "inexpressible", "a value cannot be written as JSON", "compare the arguments with the text: `null` took the place of the value";
     /// An id was used before in this message and got a suffix.
     DuplicateId = "duplicate_id", "an id came twice and got a suffix", "";
     /// A call was dropped because the request did not ask for it.
     UnwantedCall = "unwanted_call", "a call was dropped that the request did not ask for", "look at the tool choice of the request: it names another tool, or none";
-    /// What had to be calls was none, and was dropped.
+    /// Text that had to be calls held none and was dropped.
     BadPayload = "bad_payload", "what had to be calls was none and was dropped", "check that the server constrains decoding when a tool is required";
     /// Text after a stop string was dropped.
     AfterStop = "after_stop", "text after a stop string was dropped", "";
-    /// Arguments were not JSON in a way that is tolerated, or held arrays or objects as strings where
-    /// the schema admits no string.
+    /// Arguments were repaired: they were not quite JSON, or held arrays or objects as strings
+    /// where the schema admits no string.
     Tolerated = "tolerated", "arguments were not quite JSON, or of another type than the schema's, and were repaired", "";
-    /// A part of the message was not what its template says, and was dropped or became text.
+    /// A part of the message did not follow its template, and was dropped or became text.
     MalformedRegion = "malformed_region", "a part of the message was not what its template says", "compare the text there with the checkpoint's template";
 }
 
 impl DiagnosticKind {
-    /// Whether a limit was hit.
+    /// Returns whether the kind reports a limit that was hit.
     #[must_use]
     pub const fn is_limit(self) -> bool {
         matches!(

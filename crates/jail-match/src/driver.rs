@@ -1,8 +1,17 @@
 //! The driver: one cursor over one message.
 //!
-//! It scans text with the table's markers, keeps the channel stack, runs candidates until they
-//! commit or are refuted, and holds back only what a marker, a candidate or a whitespace policy
-//! needs. What is certain goes to the sink as slices of the caller's chunk.
+//! | file | subject |
+//! |---|---|
+//! | `push.rs` | the loop over a chunk |
+//! | `scan.rs` | the search for markers in plain text |
+//! | `apply.rs` | the effect of a marker |
+//! | `candidate.rs` | bodies, from opener to end |
+//! | `literal.rs`, `aside.rs` | what the host knows besides the text |
+//! | `message.rs`, `window.rs` | the state |
+//!
+//! The driver searches text for the table's markers, keeps the stack of channels, and runs
+//! candidates until they commit or are refuted. It holds back only what a marker, a candidate or a
+//! whitespace policy needs. Certain text goes to the sink as slices of the caller's chunk.
 
 mod apply;
 mod aside;
@@ -114,55 +123,56 @@ impl Driver {
         self.quiet = false;
     }
 
-    /// The channel text goes to now.
+    /// Returns the channel that text goes to now.
     #[must_use]
     pub fn channel(&self) -> Channel {
         self.message.channel()
     }
 
-    /// Whether text goes to reasoning that a marker, or the prompt, opened, and none has closed.
+    /// Returns whether text goes to reasoning that a marker or the prompt opened and nothing has
+    /// closed.
     #[must_use]
     pub fn is_unclosed(&self) -> bool {
         self.channel() != Channel::CONTENT && self.message.separated != Separated::Now
     }
 
-    /// Stream offset of the next byte to be received.
+    /// Returns the stream offset of the next byte to be received.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.counters.bytes_in
     }
 
-    /// Newlines that would still go with the marker just passed.
+    /// Returns how many newlines would still belong to the marker just passed.
     #[must_use]
     pub fn bound_newlines(&self) -> usize {
         self.message.swallow
     }
 
-    /// The suffix that the markers of the stream carry.
+    /// Returns the suffix that the markers of the stream carry.
     #[must_use]
     pub fn suffix(&self) -> LearntSuffix {
         self.suffix
     }
 
-    /// Counters since the start.
+    /// Returns the counters since the start of the stream.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// The table it was built with.
+    /// Returns the table the driver was built with.
     #[must_use]
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The settings it was built with.
+    /// Returns the settings the driver was built with.
     #[must_use]
     pub fn settings(&self) -> &DriverSettings {
         &self.settings
     }
 
-    /// What is held, by the driver itself. An active body may hold more: see
+    /// Returns what the driver itself holds. An active body may hold more: see
     /// [`BodyParsers::held`].
     #[must_use]
     pub fn held(&self) -> Held {
@@ -178,15 +188,14 @@ impl Driver {
         Held { bytes, kind }
     }
 
-    /// Live bytes in buffers that grow with input; bounded by the limits.
+    /// Returns the live bytes in buffers that grow with the input. The limits bound them.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.pending.len().saturating_add(self.emitter.held())
     }
 
-    /// Whether [`Driver::push`] would pass `chunk` on as it is, in one event for the current
-    /// channel, and hold nothing behind it. A guess on the safe side: text for which it says no
-    /// may pass, too.
+    /// Returns whether [`Driver::push`] would pass `chunk` on unchanged, in one event for the
+    /// current channel, and hold nothing after it. May return `false` for such text, too.
     #[must_use]
     #[inline]
     pub fn passes(&self, chunk: &str) -> bool {
@@ -198,10 +207,11 @@ impl Driver {
     /// Feeds the next piece of the stream.
     ///
     /// # Errors
-    /// Only under [`LimitPolicy::Error`](crate::LimitPolicy::Error), when a limit is hit: the candidate has been released as
-    /// text, no byte after it was taken (the first of those is [`LimitError::at`] plus
-    /// [`LimitError::bytes`]), and every later push returns the same error.
-    // A call would cost text that passes a quarter more instructions.
+    /// Returns an error only when a limit is hit under
+    /// [`LimitPolicy::Error`](crate::LimitPolicy::Error). The candidate has then been released as
+    /// text, and no byte after it was taken: the first of those is at [`LimitError::at`] plus
+    /// [`LimitError::bytes`]. Every later push returns the same error.
+    // Without inlining, text that passes costs a quarter more instructions.
     #[inline(always)]
     pub fn push<S, B>(
         &mut self,
@@ -226,8 +236,8 @@ impl Driver {
         self.push_looking(chunk, bodies, &mut ByRef(sink))
     }
 
-    /// The way of text that does not just pass: this and all it calls is compiled once, not for each
-    /// kind of sink, and leaves the way of text that does small enough to stand where it is called.
+    /// Feeds a chunk that does not just pass. Compiled once, not for each kind of sink, so that the
+    /// path of passing text stays small enough to inline.
     #[inline]
     fn push_looking<B: BodyParsers + ?Sized>(
         &mut self,
@@ -245,11 +255,11 @@ impl Driver {
         self.push_slow(chunk, bodies, sink)
     }
 
-    /// Ends the stream: everything held is emitted or is accounted for. The driver is then
-    /// spent; [`Driver::reset`] makes it as new.
+    /// Ends the stream: everything held is emitted or accounted for. The driver can then only be
+    /// [reset](Driver::reset).
     ///
     /// # Errors
-    /// As [`Driver::push`].
+    /// See [`Driver::push`].
     pub fn finish<B: BodyParsers + ?Sized>(
         &mut self,
         end: End,
@@ -269,7 +279,7 @@ impl Driver {
         self.check_reasoning(sink)
     }
 
-    /// Whether a body halted: the rest of the message is dropped.
+    /// Returns whether a body halted, which drops the rest of the message.
     #[must_use]
     pub fn is_halted(&self) -> bool {
         matches!(self.state, DriverState::Halted(_))
@@ -290,8 +300,8 @@ impl Driver {
         }
     }
 
-    /// A message ended and another begins in the same stream: lead and line states start over,
-    /// while a marker split across the boundary is still recognised.
+    /// Begins another message in the same stream. Leads and lines start over; a marker that crosses
+    /// the boundary is still recognised.
     pub fn message_boundary(&mut self, sink: &mut dyn Sink) {
         if self.is_halted() {
             self.end_halt(sink);
@@ -305,17 +315,17 @@ impl Driver {
         }
     }
 
-    /// Stops at a limit of the reasoning with the error policy.
+    /// Stops at a limit of reasoning under the error policy.
     fn check_reasoning(&mut self, sink: &mut dyn Sink) -> Result<(), LimitError> {
         self.emitter.failed().map_or(Ok(()), |error| {
-            // Nothing comes any more that could decide about whitespace.
+            // No text follows that could decide about whitespace.
             self.emitter.finish(sink);
             self.state = DriverState::Failed(error);
             Err(error)
         })
     }
 
-    /// Whether lines and code matter in the current channel.
+    /// Returns whether lines and code matter in the current channel.
     fn tracks(&self) -> bool {
         self.table.tracks_lines() && self.channel() == Channel::CONTENT
     }

@@ -1,4 +1,11 @@
-//! Edges: what a marker is and what it does. All recognition of free text is a list of these.
+//! Edges: markers with the conditions under which they act, and their effects. All recognition of
+//! free text is a list of edges.
+//!
+//! | wire | edge | effect |
+//! |---|---|---|
+//! | `<think>` at the start of content | `Then::Enter(Channel::REASONING)` | text after it is reasoning |
+//! | `</think>` in reasoning | `Then::Leave` | text after it is content |
+//! | `<tool_call>` | `Then::Body(id, OnCommit::Stay)` | a body reads what follows |
 
 use alloc::borrow::Cow;
 
@@ -7,42 +14,50 @@ use crate::{
     suffix::SuffixRule,
 };
 
-/// Number of a body kind, given by whoever builds the table and handed back to
-/// [`crate::BodyParsers::begin`].
+/// The number of a kind of body. The builder of the table chooses it, and
+/// [`crate::BodyParsers::begin`] receives it.
 pub type BodyId = u16;
 
 /// A marker with its conditions and its effect.
+///
+/// ```
+/// use jail_match::{Anchor, Channel, Edge, Then};
+/// let opener = Edge::new("<think>", Channel::CONTENT.mask(), Then::Enter(Channel::REASONING))
+///     .anchored(Anchor::Lead)
+///     .literal_in_code();
+/// assert_eq!(opener.anchor, Anchor::Lead);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
-    /// The literal text.
+    /// The literal text of the marker.
     pub marker: Cow<'static, str>,
-    /// Whether letter case counts.
+    /// Whether the letter case of the marker matters.
     pub case: LetterCase,
-    /// Whether the marker may carry a suffix of its own.
+    /// Whether the marker may carry a suffix that only the checkpoint knows.
     pub suffix: SuffixRule,
     /// The channels in which the marker is live.
     pub on: ChannelMask,
-    /// Where it may stand.
+    /// The places where the marker may act.
     pub anchor: Anchor,
-    /// The newlines around it that go with it.
+    /// The newlines next to the marker that are part of it.
     pub newlines: Newlines,
-    /// Whether code fences and inline code hide it (in content; elsewhere code is not tracked).
+    /// Whether code fences and inline code hide the marker. Code is tracked in content only.
     pub in_code: InCode,
-    /// How often it may act.
+    /// How often the marker may act.
     pub uses: Uses,
-    /// The pair it is of, from 1; 0 for none. In a channel that a marker of a pair opened, the
-    /// markers of other pairs are text.
+    /// The number of the marker's pair, from 1, or 0 for none. In a channel that a marker of a pair
+    /// opened, the markers of other pairs are text.
     pub pair: u8,
-    /// What it is where the stream's end cuts it.
+    /// How the marker is treated where the end of the stream cuts it.
     pub cut: CutMarker,
-    /// Whether a message of the stream ends with it: see [`CutMarker::BehindEnd`].
+    /// Whether the marker ends a message of the stream. See [`CutMarker::AfterEnd`].
     pub ends_message: bool,
-    /// What it does.
+    /// The effect of the marker.
     pub then: Then,
 }
 
 impl Edge {
-    /// A case-sensitive marker, live on `on` wherever it stands.
+    /// Creates a case-sensitive marker that acts anywhere in the channels `on`.
     #[must_use]
     pub fn new(marker: impl Into<Cow<'static, str>>, on: ChannelMask, then: Then) -> Self {
         Self {
@@ -61,45 +76,46 @@ impl Edge {
         }
     }
 
-    /// The same edge with another anchor.
+    /// Sets the places where the marker may act.
     #[must_use]
     pub fn anchored(self, anchor: Anchor) -> Self {
         Self { anchor, ..self }
     }
 
-    /// The same edge with newlines bound to it.
+    /// Sets the newlines that are part of the marker.
     #[must_use]
     pub fn bound(self, newlines: Newlines) -> Self {
         Self { newlines, ..self }
     }
 
-    /// The same edge with another case rule.
+    /// Sets whether the letter case of the marker matters.
     #[must_use]
     pub fn cased(self, case: LetterCase) -> Self {
         Self { case, ..self }
     }
 
-    /// The same edge with another suffix rule.
+    /// Sets whether the marker may carry a suffix.
     #[must_use]
     pub fn suffixed(self, suffix: SuffixRule) -> Self {
         Self { suffix, ..self }
     }
 
-    /// The same edge, literal inside code.
+    /// Makes the marker text inside code.
     #[must_use]
     pub fn literal_in_code(self) -> Self {
         Self { in_code: InCode::Literal, ..self }
     }
 
-    /// The same edge as one of a pair of markers: openers and closers with the same number.
+    /// Makes the marker one of a pair: openers and closers with the same number.
     #[must_use]
     pub fn of_pair(self, pair: u8) -> Self {
         Self { pair, ..self }
     }
 
-    /// The same edge for special tokens: if its marker begins with one (`<|x|>`, with bars of
-    /// either width) and goes on, the first token tells it from text where the stream's end cuts
-    /// the rest.
+    /// Treats the marker as special tokens.
+    ///
+    /// If it begins with one (`<|x|>`, with bars of either width) and continues, the first token
+    /// alone shows that it is markup where the end of the stream cuts the rest.
     #[must_use]
     pub fn of_tokens(self) -> Self {
         let ends = self.marker.match_indices(['|', '｜']).filter_map(|(at, bar)| {
@@ -112,98 +128,102 @@ impl Edge {
         Self { cut, ..self }
     }
 
-    /// The same edge as the end of a message.
+    /// Makes the marker the end of a message.
     #[must_use]
     pub fn ending_message(self) -> Self {
         Self { ends_message: true, ..self }
     }
 
-    /// The same edge with a limit on its uses.
+    /// Limits how often the marker may act.
     #[must_use]
     pub fn used(self, uses: Uses) -> Self {
         Self { uses, ..self }
     }
 }
 
-/// Whether letter case counts.
+/// Whether the letter case of the marker matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LetterCase {
-    /// Byte for byte.
+    /// Bytes must be equal.
     #[default]
     Exact,
-    /// ASCII letters in either case.
+    /// ASCII letters match in either case.
     FoldAscii,
 }
 
-/// What a marker is that the end of the stream cuts.
+/// How a marker is treated that the end of the stream cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CutMarker {
-    /// Text like any other.
+    /// The part of the marker is text.
     #[default]
     Text,
-    /// Markup, if at least this many of its bytes came: it is several tokens, of which one alone
-    /// says what it is. It is dropped and reported.
+    /// The part is markup if it has at least this many bytes. For markers of several tokens, the
+    /// first of which shows what they are. The part is dropped and reported.
     MarkupFrom(usize),
-    /// Markup directly behind the end of a message or a call, where nothing else can stand, whitespace
-    /// between allowed; text elsewhere.
-    BehindEnd,
+    /// The part is markup directly after the end of a message or of a call, with nothing but
+    /// whitespace between, because nothing else can be there. Elsewhere it is text.
+    AfterEnd,
 }
 
-/// Where a marker may stand.
+/// The places where a marker may act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Anchor {
-    /// Anywhere.
+    /// The marker acts anywhere.
     #[default]
     Anywhere,
-    /// Only while nothing but whitespace was seen in the channel: at the start of the message,
-    /// again after a channel ended, and at the start of each. Hidden text is as if it were not there.
+    /// The marker acts only while its channel holds nothing but whitespace: at the start of the
+    /// message, at the start of each channel, and again after a channel ended. Hidden text does not
+    /// count.
     Lead,
-    /// Only before everything else: neither visible text nor markup came in the message.
+    /// The marker acts only before any visible text and any markup of the message.
     Start,
-    /// Only at the first column of a line of content.
+    /// The marker acts only in the first column of a line of content.
     LineStart,
-    /// At the lead, at the start of a line of content, and directly after markup; whitespace
-    /// before it allowed. Elsewhere prose may mention the marker.
+    /// The marker acts at the lead, at the start of a line of content, and directly after markup,
+    /// with whitespace before it allowed. Elsewhere prose may mention it.
     Line,
-    /// Only directly after a call, whitespace between allowed: orphan closers.
+    /// The marker acts only directly after a call, with whitespace between allowed. For closers
+    /// without an opener.
     AfterCall,
-    /// Anywhere since a call ended the reasoning, once: the closer that the call came before.
+    /// The marker acts once, anywhere after a call ended the reasoning. For the reasoning's own
+    /// closer, which then comes after the call.
     Ended,
-    /// Anywhere since the opener of a block without calls was taken for markup
-    /// ([`Feed::Text`](crate::Feed::Text)), once: that block's closer.
+    /// The marker acts once, anywhere after the opener of a block without calls was taken for
+    /// markup ([`Feed::Text`](crate::Feed::Text)). For the closer of that block.
     Opened,
 }
 
-/// Newlines (`\n`) next to a marker that belong to it when present.
+/// Newlines (`\n`) next to a marker that are part of it when present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Newlines {
-    /// At most this many before it ([`Newlines::MANY`]: as many as there are).
+    /// The maximum number before the marker. [`Newlines::MANY`] binds all there are.
     pub before: u8,
-    /// At most this many after it.
+    /// The maximum number after the marker.
     pub after: u8,
-    /// Under which whitespace policies they bind.
+    /// The whitespace policies under which the newlines are part of the marker.
     pub bind: Bind,
 }
 
 impl Newlines {
-    /// No newline is bound.
+    /// No newline is part of the marker.
     pub const NONE: Self = Self { before: 0, after: 0, bind: Bind::WhenFraming };
-    /// The most newlines that bind on one side.
+    /// The maximum number of newlines on one side.
     pub const MANY: u8 = 64;
 
-    /// Newlines that bind unless whitespace is kept verbatim.
+    /// Creates newlines that bind unless whitespace is kept verbatim.
     #[must_use]
     pub const fn framing(before: u8, after: u8) -> Self {
         Self { before, after, bind: Bind::WhenFraming }
     }
 
-    /// Newlines written in the marker's own declaration: they bind under every policy.
+    /// Creates newlines that are written in the marker's declaration. They bind under every policy.
     #[must_use]
     pub const fn declared(before: u8, after: u8) -> Self {
         Self { before, after, bind: Bind::Always }
     }
 
-    /// How many before and after bind where optional ones do or do not.
+    /// Returns how many newlines bind before and after the marker, where optional ones bind or do
+    /// not.
     pub(crate) fn binding(self, optional: bool) -> (usize, usize) {
         if optional || self.bind == Bind::Always {
             let most = |n: u8| usize::from(n.min(Self::MANY));
@@ -214,62 +234,64 @@ impl Newlines {
     }
 }
 
-/// Under which whitespace policies bound newlines bind.
+/// The whitespace policies under which newlines are part of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Bind {
-    /// Under every policy but [`crate::Whitespace::Verbatim`].
+    /// The newlines bind where the policy removes framing whitespace: under
+    /// [`crate::Whitespace::Framing`] and [`crate::Whitespace::Trim`].
     #[default]
     WhenFraming,
-    /// Under every policy.
+    /// The newlines bind under every policy.
     Always,
 }
 
-/// What code fences and inline code do to a marker.
+/// The effect of code fences and inline code on a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InCode {
-    /// Nothing.
+    /// Code does not matter.
     #[default]
     Live,
-    /// They make it ordinary text.
+    /// The marker is text inside code.
     Literal,
 }
 
-/// How often an edge may act.
+/// How often the marker of an edge may act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Uses {
-    /// Every time.
+    /// The marker acts every time.
     #[default]
     Unlimited,
-    /// Once each time its channel is entered.
+    /// The marker acts once each time its channel is entered.
     OncePerEntry,
-    /// Once in the message.
+    /// The marker acts once in the message.
     OncePerMessage,
-    /// Once in the message, and only as long as it did not reason. Markup of this kind is reported
+    /// The marker acts once in the message, and only before any reasoning. Such markup is reported
     /// as [`OrphanCloser`](crate::DiagnosticKind::OrphanCloser).
     BeforeReasoning,
 }
 
-/// What a marker does.
+/// The effect of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
-    /// It is removed.
+    /// Removes the marker and stays in the channel.
     Erase,
-    /// A channel opens on top of the current one.
+    /// Opens a channel inside the current one.
     Enter(Channel),
-    /// The current channel closes; at the bottom of the stack content goes on.
+    /// Closes the current channel. Outside of every channel, content continues.
     Leave,
-    /// Every open channel closes and this one opens: for formats of flat, typed blocks.
+    /// Closes every open channel and opens this one. For formats of flat, typed blocks.
     Switch(Channel),
-    /// A body takes over; what the commit does to the current channel is the second part.
+    /// Hands the text after the marker to a body. The second part is the effect of the body's
+    /// commit on the current channel.
     Body(BodyId, OnCommit),
 }
 
-/// What happens to the channel a call stands in once the call is certain.
+/// The effect of a call's commit on the channel that contains the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnCommit {
-    /// The channel goes on after the call.
+    /// The channel continues after the call.
     #[default]
     Stay,
-    /// The channel is left: a call ends the reasoning.
+    /// The channel is closed. A call then ends the reasoning.
     Leave,
 }

@@ -1,4 +1,14 @@
-//! Events: what a machine reports, borrowed while it streams and owned for keeping.
+//! Events of a message: borrowed while it streams, owned for keeping.
+//!
+//! The stream `why</think><call>go</call>bye` of a model that reasons first gives these events:
+//!
+//! ```text
+//! Reasoning("why")
+//! CallStart { index: 0, id: "call_0", name: "go" }   from the body of <call>
+//! CallArguments { index: 0, fragment: "{}" }
+//! CallEnd { index: 0, outcome: Complete }
+//! Content("bye")
+//! ```
 
 use alloc::{borrow::ToOwned, string::String};
 
@@ -7,61 +17,61 @@ use crate::{channel::Channel, diagnostic::Diagnostic};
 /// One event, borrowed from the chunk that is being read.
 ///
 /// Text is never empty, and neighbouring pieces of one channel are one run. A call is one
-/// [`Event::CallStart`], any number of [`Event::CallArguments`] and one [`Event::CallEnd`], never
-/// interleaved with another call's. A driver itself makes no calls: its bodies do.
+/// [`Event::CallStart`], any number of [`Event::CallArguments`] and one [`Event::CallEnd`]. Calls
+/// never interleave. The driver emits no calls itself: its bodies do.
+///
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// Visible text.
+    /// Visible text of the answer.
     Content(&'a str),
-    /// Reasoning text.
+    /// Text of the reasoning.
     Reasoning(&'a str),
-    /// Text of a channel of the caller's own.
+    /// Text of a channel that the host defined.
     Other(Channel, &'a str),
-    /// A call began.
+    /// The start of a call. Its name is complete.
     CallStart {
-        /// Position among the message's calls.
+        /// The position of the call among the message's calls.
         index: u32,
-        /// The wire's id, or a generated one.
+        /// The id on the wire, or a generated one.
         id: &'a str,
-        /// The complete name.
+        /// The complete name of the function.
         name: &'a str,
     },
-    /// A call's arguments grew.
+    /// The next part of a call's arguments.
     CallArguments {
-        /// Position among the message's calls.
+        /// The position of the call among the message's calls.
         index: u32,
-        /// The next piece of the arguments' JSON text; never empty. The pieces of a call
-        /// concatenate to the text of one object.
+        /// The next piece of the arguments' JSON text; never empty. All pieces of a call together
+        /// are the text of one object.
         fragment: &'a str,
     },
-    /// The wire's id of a call, which began with another: told to those who keep a call until it
-    /// ends, and only if they asked for it.
+    /// An id on the wire that came after the call began with another id. Emitted only on request,
+    /// for readers that keep a call until it ends.
     CallId {
-        /// Position among the message's calls.
+        /// The position of the call among the message's calls.
         index: u32,
-        /// The id.
+        /// The id that the wire gave.
         id: &'a str,
-        /// Where it stands: the offset behind it in the stream, in bytes.
+        /// The stream offset after the id, in bytes.
         at: u64,
     },
-    /// A call ended.
+    /// The end of a call with its outcome.
     CallEnd {
-        /// Position among the message's calls.
+        /// The position of the call among the message's calls.
         index: u32,
-        /// How.
+        /// The outcome of the call.
         outcome: Outcome,
     },
-    /// Something worth knowing.
+    /// A notice about the input that is not an error.
     Diagnostic(Diagnostic),
-    /// A marker acted: the one of the edge at this position of the table. It follows the text
-    /// before the marker and what that released. Reported under
-    /// [`crate::EdgeEvents::Reported`] only.
+    /// A marker acted: the marker of the edge at this position of the table. Emitted after the text
+    /// before the marker, and only with [`crate::EdgeEvents::Reported`].
     EdgeMatched(usize),
 }
 
 impl<'a> Event<'a> {
-    /// Text of `channel`.
+    /// Creates the event for text of `channel`.
     #[inline]
     #[must_use]
     pub const fn text(channel: Channel, text: &'a str) -> Self {
@@ -72,7 +82,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The text of the event and its channel, if it is text.
+    /// Returns the channel and the text of a text event.
     #[inline]
     #[must_use]
     pub const fn as_text(self) -> Option<(Channel, &'a str)> {
@@ -84,7 +94,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The event with its own copy of the text.
+    /// Copies the event with its text.
     #[must_use]
     pub fn to_owned(self) -> OwnedEvent {
         match self {
@@ -111,56 +121,56 @@ impl From<Diagnostic> for Event<'_> {
     }
 }
 
-/// One event, owned.
+/// One event that owns its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OwnedEvent {
-    /// Visible text.
+    /// Visible text of the answer.
     Content(String),
-    /// Reasoning text.
+    /// Text of the reasoning.
     Reasoning(String),
-    /// Text of a channel of the caller's own.
+    /// Text of a channel that the host defined.
     Other(Channel, String),
-    /// A call began.
+    /// The start of a call. Its name is complete.
     CallStart {
-        /// Position among the message's calls.
+        /// The position of the call among the message's calls.
         index: u32,
-        /// The wire's id, or a generated one.
+        /// The id on the wire, or a generated one.
         id: String,
-        /// The complete name.
+        /// The complete name of the function.
         name: String,
     },
-    /// A call's arguments grew.
+    /// The next part of a call's arguments.
     CallArguments {
-        /// Position among the message's calls.
+        /// The position of the call among the message's calls.
         index: u32,
         /// The next piece of the arguments' JSON text.
         fragment: String,
     },
-    /// The wire's id of a call, which began with another.
+    /// An id on the wire that came after the call began with another id.
     CallId {
-        /// Position among the message's calls.
+        /// The position of the call among the message's calls.
         index: u32,
-        /// The id.
+        /// The id that the wire gave.
         id: String,
-        /// Where it stands: the offset behind it in the stream, in bytes.
+        /// The stream offset after the id, in bytes.
         at: u64,
     },
-    /// A call ended.
+    /// The end of a call with its outcome.
     CallEnd {
-        /// Position among the message's calls.
+        /// The position of the call among the message's calls.
         index: u32,
-        /// How.
+        /// The outcome of the call.
         outcome: Outcome,
     },
-    /// Something worth knowing.
+    /// A notice about the input that is not an error.
     Diagnostic(Diagnostic),
-    /// A marker acted.
+    /// A marker acted: the marker of the edge at this position of the table.
     EdgeMatched(usize),
 }
 
 impl OwnedEvent {
-    /// The event, borrowed.
+    /// Borrows the event with its text.
     #[must_use]
     pub fn as_event(&self) -> Event<'_> {
         match self {
@@ -179,22 +189,22 @@ impl OwnedEvent {
     }
 }
 
-/// How a call ended.
+/// The way in which a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Its arguments are one complete JSON object.
+    /// The arguments are one complete JSON object.
     Complete,
-    /// It was cut and closed on request; its arguments are JSON.
+    /// The call was cut and closed on request. The arguments are JSON.
     Repaired,
-    /// The model broke the family's syntax after the call was certain.
+    /// The model left the family's syntax after the call was certain.
     Malformed,
-    /// The stream ended inside it.
+    /// The stream ended inside the call.
     Incomplete,
 }
 
 impl Outcome {
-    /// A short, stable name.
+    /// Returns a short, stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,12 @@
-//! The generic jail: text between a start and an end is withheld, and released as the rules say.
+//! The generic jail: withholds text between a start and an end, and releases it by rules.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `pair.rs`, `mark.rs`, `builder.rs` | the rules as the host writes them |
+//! | `rules.rs` | the rules compiled: one lookout for each place |
+//! | `mark_matcher.rs`, `pattern.rs` | the search of one lookout |
+//! | `scan.rs` | the cursor |
+//! | `blocks.rs`, `settle.rs` | open blocks, and how they end |
 
 mod blocks;
 mod builder;
@@ -35,12 +43,12 @@ use mark_matcher::Progress;
 use rules::CompiledRules;
 use settle::Breach;
 
-/// Withholds what stands between starts and ends.
+/// A filter that withholds the text between starts and ends.
 ///
 /// Starts and ends are bound as a [`JailPair`], or pooled: any end of the pool closes any of its
-/// starts. What begins first in the text wins, the longest of several marks at one place. Blocks
-/// may nest where a pair says so ([`Inner`]), up to a depth; ends inside quotes do not count
-/// where a pair knows quotes ([`Quote`]). Nothing depends on the chunks.
+/// starts. The first mark in the text wins, the longest of several at one place. Blocks may nest
+/// where a pair allows it ([`Inner`]), up to a depth. Ends inside quotes do not count where a pair
+/// has quotes ([`Quote`]). The result does not depend on chunks.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -61,29 +69,28 @@ use settle::Breach;
 /// # }
 /// ```
 ///
-/// # What is held
+/// # Held bytes
 ///
-/// Outside, a proper prefix of a start, or a start that a longer one may outgrow: less than the
-/// longest mark, an expression's hold included. Inside, the block: at most the pair's limit and
-/// one mark more.
+/// Outside of blocks: a proper prefix of a start, or a start that a longer one may outgrow. Inside:
+/// the block, at most its pair's limit and one mark more.
 #[derive(Debug, Clone)]
 pub struct Jail {
     rules: Arc<CompiledRules>,
     pending: Pending,
-    /// Stream offset of the first byte that is pending, or of the next to come.
+    /// Stream offset of the first pending byte.
     base: u64,
-    /// The byte before that.
+    /// The byte before that offset.
     before: Option<u8>,
     progress: Progress,
     blocks: Blocks,
-    /// Where a chunk ended in what may become a mark.
+    /// Stream offset of pending text that may become a mark.
     partial: Option<u64>,
     counters: JailCounters,
     failed: Option<LimitError>,
 }
 
 impl Jail {
-    /// A jail without sequences.
+    /// Creates a builder without sequences.
     #[must_use]
     pub fn builder() -> JailBuilder {
         JailBuilder::default()
@@ -106,9 +113,9 @@ impl Jail {
     /// Feeds the next piece of the stream.
     ///
     /// # Errors
-    /// Only if a limit with [`OnFail::Error`] was hit: what was held has been released, no byte
-    /// after it was taken (the first of those is [`LimitError::at`] plus [`LimitError::bytes`]),
-    /// and every later call returns the same error.
+    /// Returns an error only when a limit with [`OnFail::Error`] is hit. Held text has then been
+    /// released, and no byte after it was taken: the first of those is at [`LimitError::at`] plus
+    /// [`LimitError::bytes`]. Every later call returns the same error.
     pub fn push(
         &mut self,
         chunk: &str,
@@ -131,11 +138,12 @@ impl Jail {
         Ok(())
     }
 
-    /// Ends the stream: what is held is emitted, and open blocks close. The jail is then spent;
-    /// [`Jail::reset`] makes it as new.
+    /// Ends the stream: held text is emitted, and open blocks close. The jail can then only be
+    /// [reset](Jail::reset).
     ///
     /// # Errors
-    /// As [`Jail::push`]; also if a block is open that must not be ([`JailPair::unclosed`]).
+    /// See [`Jail::push`]. Also returns an error if a block is open that must not be
+    /// ([`JailPair::unclosed`]).
     pub fn finish(&mut self, mut on: impl FnMut(JailEvent<'_>)) -> Result<(), LimitError> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -150,11 +158,11 @@ impl Jail {
         finished.map(drop).map_err(|error| self.fail(error))
     }
 
-    /// Text follows that no mark may span, because something else stands between: what is held
-    /// outside blocks is emitted. Open blocks stay open.
+    /// Settles the pending text, because an item follows that no mark may span. Text outside of
+    /// blocks is emitted. Open blocks stay open.
     ///
     /// # Errors
-    /// As [`Jail::push`].
+    /// See [`Jail::push`].
     pub fn settle(&mut self, mut on: impl FnMut(JailEvent<'_>)) -> Result<(), LimitError> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -165,13 +173,13 @@ impl Jail {
         settled.map(drop).map_err(|error| self.fail(error))
     }
 
-    /// The open blocks have outlived a limit that the caller watches, of chunks or of time: the
-    /// outermost is treated as `then` says. Returns whether one was open.
+    /// Applies a limit of the host, such as one of chunks or time, to the outermost open block.
+    /// Returns whether a block was open.
     ///
-    /// Where that falls is the caller's choice, and so the one thing that may depend on chunks.
+    /// The host chooses the moment, which is the only part of a result that may depend on chunks.
     ///
     /// # Errors
-    /// As [`Jail::push`], under [`OnFail::Error`].
+    /// See [`Jail::push`].
     pub fn expire(
         &mut self,
         kind: DiagnosticKind,
@@ -189,18 +197,18 @@ impl Jail {
         Ok(true)
     }
 
-    /// Where the outermost open block begins, if it is one that a limit can still end.
+    /// Returns the stream offset of the outermost open block, if a limit can still end it.
     #[must_use]
     pub fn open_at(&self) -> Option<u64> {
         self.blocks.open_at()
     }
 
-    /// Makes the jail as new.
+    /// Makes the jail as new. The rules stay.
     pub fn reset(&mut self) {
         *self = Self::new(self.rules.clone());
     }
 
-    /// What is held, and why.
+    /// Returns the bytes held and the reason.
     #[must_use]
     pub fn held(&self) -> Held {
         let (pending, block) = (self.pending.len(), self.blocks.withheld());
@@ -212,14 +220,14 @@ impl Jail {
         Held { bytes: pending.saturating_add(block), kind }
     }
 
-    /// Live bytes in buffers that grow with input; bounded by the limits. Beyond what is held,
-    /// copies of text that passed.
+    /// Returns the live bytes in buffers that grow with the input, with copies of text that passed.
+    /// The limits bound them.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.pending.len().saturating_add(self.blocks.buffered())
     }
 
-    /// Counters since the start.
+    /// Returns the counters since the start of the stream.
     #[must_use]
     pub fn counters(&self) -> &JailCounters {
         &self.counters

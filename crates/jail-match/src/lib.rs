@@ -1,7 +1,7 @@
 //! Streaming marker matching: one cursor over text that arrives in arbitrary pieces.
 //!
-//! A [`Table`] of [`Edge`]s says what is recognised: a marker, the channels it is live in, where
-//! it may stand, and what it does. A [`Driver`] scans a message with it:
+//! A [`Table`] of [`Edge`]s lists the markers, the channels in which each is live, the places where
+//! it may act, and its effect. A [`Driver`] scans a message with the table:
 //!
 //! ```text
 //!   chunks ──► [ cursor ] ── no marker ────────────────► Sink::event(Event::Content(..))
@@ -12,7 +12,7 @@
 //!                                 └────── is refuted ──► text, in place, scanned again
 //! ```
 //!
-//! [`Matcher`] is the search alone, [`Jail`] withholds blocks.
+//! [`Matcher`] offers the search alone, and [`Jail`] withholds blocks of text.
 //!
 //! ```
 //! use jail_match::{
@@ -40,21 +40,26 @@
 //! # }
 //! ```
 //!
-//! # Contracts
+//! # Guarantees
 //!
-//! * **Chunks do not matter.** Text, spans, diagnostics and their offsets are the same for every cut.
+//! * **Chunks do not matter.** Text, spans, diagnostics and their offsets are the same for every
+//!   cut.
 //! * **Nothing is lost.** Each byte of input reaches [`Sink::event`] as text or one [`Sink::account`].
-//! * **What is held**, see [`Driver::held`]: a proper prefix of a live marker (at most the longest
-//!   marker less one byte) with the newlines that may bind to it (at most [`Newlines::MANY`]); a
-//!   candidate ([`Limits::candidate`]); whitespace whose fate the next visible byte decides
-//!   ([`Limits::whitespace`]); inside a body, what it did not use. Nothing else.
-//! * **Cost.** Text without a marker's rarest byte costs one vectorised search. A refuted
-//!   candidate is scanned again, each byte at most 16 times. Steady state allocates nothing.
+//! * **Held bytes**, see [`Driver::held`], are one of these, and nothing else: a proper prefix of a
+//!   live marker (at most the longest marker less one byte) with the newlines that may bind to it
+//!   (at most [`Newlines::MANY`]); a candidate ([`Limits::candidate`]); whitespace that the next
+//!   visible byte decides about ([`Limits::whitespace`]); inside a body, the bytes that the body
+//!   did not use.
+//! * **Cost.** Text without a marker's rarest byte costs one vectorised search. The text of a
+//!   refuted candidate is scanned again, each byte at most 16 times. The steady state does not
+//!   allocate.
 //!
 //! # What it does not do
 //!
-//! No regular expressions (but as marks of a [`Jail`], with the feature `regex`), no bytes that are not UTF-8, no knowledge of any model family, no
-//! input or output, no clock.
+//! No regular expressions (except as marks of a [`Jail`], with the feature `regex`), no bytes that
+//! are not UTF-8, no knowledge of any model family, no input or output, no clock. To split the
+//! output of language models into content, reasoning and tool calls, use `llm-stream-guard`, which
+//! is built on the driver.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -1,20 +1,31 @@
-//! Limits on everything that grows, and what happens when one is hit.
+//! Limits on everything that grows, and the policies for what exceeds them.
 
 use core::fmt;
 
 use crate::diagnostic::DiagnosticKind;
 
-/// Bounds on what a driver holds. All sizes are bytes of input.
+/// Limits on what a driver holds. All sizes are bytes of input.
+///
+/// ```
+/// use jail_match::{LimitPolicy, Limits};
+/// let limits = Limits { candidate: 4096, policy: LimitPolicy::Drop, ..Limits::default() };
+/// assert!(limits.check().is_ok());
+/// assert_eq!(
+///     Limits { depth: 0, ..limits }.check().unwrap_err().to_string(),
+///     "limit `depth` is 0: expected at least 1",
+/// );
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// A candidate: everything since an opener whose body has not committed. Default 16 KiB.
+    /// The maximum size of a candidate: everything since an opener whose body has not committed.
+    /// Default 16 KiB.
     pub candidate: usize,
-    /// A whitespace run held under the framing and trim policies. Default 4 KiB; a longer run
-    /// is text.
+    /// The maximum size of a whitespace run held under the framing and trim policies. A longer run
+    /// is text. Default 4 KiB.
     pub whitespace: usize,
-    /// Channels open at once. Default 16.
+    /// The maximum number of channels open at once. Default 16.
     pub depth: usize,
-    /// What a candidate that hits its limit becomes.
+    /// The policy for a candidate that hits its limit.
     pub policy: LimitPolicy,
 }
 
@@ -25,10 +36,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Refuses limits that would make the driver useless.
+    /// Checks that no limit is zero.
     ///
     /// # Errors
-    /// Names the first limit that is zero.
+    /// Returns an error that names the first limit that is zero.
     pub fn check(&self) -> Result<(), ZeroLimit> {
         for (name, value) in
             [("candidate", self.candidate), ("whitespace", self.whitespace), ("depth", self.depth)]
@@ -41,35 +52,36 @@ impl Limits {
     }
 }
 
-/// The most reasoning a message may hold.
+/// The maximum of reasoning in a message.
 ///
-/// What counts is reasoning that is emitted, in bytes; the limit falls between scalars, on the same
-/// one whatever the chunks. Reasoning beyond it is content under [`LimitPolicy::Release`], is
-/// dropped and counted under [`LimitPolicy::Drop`], and ends the message under
-/// [`LimitPolicy::Error`]. The markers of the reasoning stay markers.
+/// The limit counts emitted reasoning in bytes. It falls between scalars, at the same one for every
+/// cut. Reasoning beyond it becomes content under [`LimitPolicy::Release`], is dropped and counted
+/// under [`LimitPolicy::Drop`], and ends the message under [`LimitPolicy::Error`]. The markers of
+/// the reasoning stay markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a number and what it does")]
 pub struct ReasoningLimit {
-    /// Bytes. None at all may be wanted: 0 is good.
+    /// The maximum number of bytes. Zero is allowed and means no reasoning.
     pub bytes: usize,
-    /// What becomes of the rest.
+    /// The policy for reasoning beyond the limit.
     pub policy: LimitPolicy,
 }
 
-/// What becomes of bytes that hit a limit.
+/// The policy for bytes that hit a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LimitPolicy {
-    /// They are text, in place.
+    /// The bytes are text, in place.
     #[default]
     Release,
-    /// They are dropped and counted.
+    /// The bytes are dropped and counted.
     Drop,
-    /// They are released as text and the push returns an error; the machine takes no more.
+    /// The bytes are released as text and the push returns an error. The machine takes no more
+    /// text.
     Error,
 }
 
-/// A limit of zero.
+/// An error: a limit is zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ZeroLimit {
     name: &'static str,
@@ -83,14 +95,14 @@ impl fmt::Display for ZeroLimit {
 
 impl core::error::Error for ZeroLimit {}
 
-/// A limit was hit under [`LimitPolicy::Error`]; what was held has been released.
+/// An error: a limit was hit under [`LimitPolicy::Error`]. Held text has been released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitError {
-    /// Which limit.
+    /// The limit that was hit.
     pub kind: DiagnosticKind,
-    /// Stream offset of the bytes that hit it.
+    /// The stream offset of the bytes that hit the limit.
     pub at: u64,
-    /// How many bytes they are.
+    /// The number of those bytes.
     pub bytes: u64,
 }
 

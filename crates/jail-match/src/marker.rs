@@ -1,12 +1,23 @@
 //! A compiled set of literal markers and the search for their leftmost occurrence.
 //!
-//! The set answers two questions over a slice of text: where is the next byte at which a marker
-//! could stand ([`MarkerSet::next_stop`]), and what stands there ([`MarkerSet::search_at`]). Both
-//! are stateless; hold-back across chunks is the caller's (the [`crate::Driver`] or
-//! [`crate::Matcher`]).
+//! The set answers two questions about a slice of text: at which byte a marker could be next
+//! ([`MarkerSet::next_stop`]), and which marker contains that byte ([`MarkerSet::search_at`]). Both
+//! are stateless. The caller (the [`crate::Driver`] or [`crate::Matcher`]) holds text back across
+//! chunks.
 //!
-//! Markers are found by the rarest byte of their first scalar, not by their first byte: `◁`
+//! The search stops at the rarest byte of each marker's first scalar, not at its first byte: `◁`
 //! shares its first two bytes with quotation marks and dashes.
+//!
+//! ```
+//! use jail_match::{Haystack, MarkerSetBuilder, Search};
+//! let mut builder = MarkerSetBuilder::new();
+//! let tool = builder.marker("<tool>", false, 1);
+//! let set = builder.build();
+//! let hay = Haystack { text: b"a <tool> b", class: 0, floor: 0, ended: false };
+//! let stop = set.next_stop(0, hay.text).unwrap();
+//! let found = set.search_at(hay, stop, |_, _| true);
+//! assert!(matches!(found, Search::Match(one) if (one.at, one.len, one.id) == (2, 6, tool)));
+//! ```
 
 mod index;
 mod needles;
@@ -26,12 +37,13 @@ pub type Class = u8;
 /// The number of classes a set can tell apart.
 pub(crate) const MAX_CLASSES: Class = 32;
 
-/// A bit set of classes.
+/// A set of classes, one bit for each.
 pub type Classes = u32;
 
-/// Below this length a byte-table loop beats the set-up of a vectorised search.
+/// The length below which a loop over a byte table is faster than a vectorised search.
 const SHORT: usize = 32;
-/// With more stop bytes than this a byte-table loop beats a search for each group of three.
+/// The number of stop bytes above which a loop over a byte table is faster than a search for each
+/// group of three.
 const MANY: usize = 12;
 
 #[derive(Debug, Clone)]
@@ -40,17 +52,17 @@ struct Marker {
     fold: bool,
     suffix: SuffixRule,
     classes: Classes,
-    /// Offset, inside the first scalar, of the byte the search stops at.
+    /// Offset in the first scalar of the byte at which the search stops.
     stop: u8,
 }
 
-/// How a marker and the text at its place compare.
+/// The result of comparing a marker with the text at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prefix {
     Mismatch,
-    /// They agree as far as the text goes.
+    /// The text ends inside the marker.
     Partial,
-    /// The marker takes this many bytes.
+    /// The marker matches with this many bytes.
     Match(usize),
 }
 
@@ -66,7 +78,7 @@ impl Marker {
         self.classes >> class & 1 != 0
     }
 
-    /// The bytes at which the search for it stops: one, or both cases of a letter.
+    /// Returns the bytes at which the search for the marker stops: one, or both cases of a letter.
     fn stop_bytes(&self) -> impl Iterator<Item = u8> + use<> {
         let byte = self.bytes.get(usize::from(self.stop)).copied();
         let (lower, upper) =
@@ -75,7 +87,7 @@ impl Marker {
         cases.into_iter().flatten()
     }
 
-    /// The most bytes it may take.
+    /// Returns the maximum length of the marker in a text.
     fn longest(&self) -> usize {
         let suffix = if self.suffix == SuffixRule::Optional { 1 + SuffixRule::LONGEST } else { 0 };
         self.bytes.len() + suffix
@@ -93,7 +105,7 @@ impl Marker {
         if n < self.bytes.len() { Prefix::Partial } else { Prefix::Match(n) }
     }
 
-    /// Reads text that is not the marker as it stands.
+    /// Compares text that is not the plain marker with the marker and a suffix.
     fn match_suffixed(&self, text: &[u8]) -> Prefix {
         if self.suffix == SuffixRule::None || self.bytes.is_empty() {
             return Prefix::Mismatch;
@@ -133,34 +145,34 @@ pub struct Haystack<'t> {
     pub ended: bool,
 }
 
-/// What a search found where it stopped.
+/// The result of a search at a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search {
-    /// No live marker starts here.
+    /// No live marker contains the stop.
     Miss,
-    /// The text ends inside a live marker that starts at `at` (or inside a longer rival of a
-    /// complete one); more text decides.
+    /// The text ends inside a live marker that starts at `at`, or inside a marker that is longer
+    /// than a complete one. More text decides.
     Partial {
-        /// Byte index of the marker's first byte.
+        /// The byte index of the marker's first byte.
         at: usize,
     },
-    /// The longest live marker here.
+    /// The longest live marker at the stop.
     Match(Match),
 }
 
-/// A marker that stands in a text.
+/// A marker found in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Match {
-    /// Byte index of the marker's first byte.
+    /// The byte index of the marker's first byte.
     pub at: usize,
-    /// Length of the marker in bytes.
+    /// The length of the marker in bytes.
     pub len: usize,
-    /// The number [`MarkerSetBuilder::marker`] gave it.
+    /// The number that [`MarkerSetBuilder::marker`] returned.
     pub id: usize,
 }
 
-/// A compiled marker set; build one with [`MarkerSetBuilder`].
+/// A compiled set of markers; see [`MarkerSetBuilder`].
 #[derive(Debug, Clone)]
 pub struct MarkerSet {
     markers: Box<[Marker]>,
@@ -171,7 +183,7 @@ pub struct MarkerSet {
     longest: usize,
 }
 
-/// Collects markers for a [`MarkerSet`].
+/// A builder of a [`MarkerSet`].
 #[derive(Debug, Clone, Default)]
 pub struct MarkerSetBuilder {
     markers: Vec<Marker>,
@@ -179,16 +191,16 @@ pub struct MarkerSetBuilder {
 }
 
 impl MarkerSetBuilder {
-    /// Starts an empty set.
+    /// Creates a builder without markers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a marker and returns its id: 0, 1, 2 ... in the order of the calls.
+    /// Adds a marker and returns its id: 0, 1, 2 and so on, in the order of the calls.
     ///
-    /// `classes` is a bit set of the classes it is searched in; `fold` matches ASCII letters in
-    /// either case. An empty marker never matches.
+    /// `classes` are the classes in which the marker is searched for, and `fold` matches ASCII
+    /// letters in either case. An empty marker never matches.
     pub fn marker(&mut self, text: &str, fold: bool, classes: Classes) -> usize {
         self.add(Marker::new(text, fold, SuffixRule::None, classes))
     }
@@ -204,12 +216,12 @@ impl MarkerSetBuilder {
         self.markers.len() - 1
     }
 
-    /// Makes the search of `classes` stop at `byte` though no marker starts with it.
+    /// Makes the search of `classes` also stop at `byte`.
     pub fn stop_byte(&mut self, byte: u8, classes: Classes) {
         self.extra.push((byte, classes));
     }
 
-    /// Compiles the set.
+    /// Compiles the markers added so far.
     #[must_use]
     pub fn build(self) -> MarkerSet {
         let mut stops = Box::new([0; 256]);
@@ -238,12 +250,12 @@ pub(crate) fn newlines(text: &[u8]) -> usize {
     text.iter().position(|&byte| byte != b'\n').unwrap_or(text.len())
 }
 
-/// A rough rank of how seldom a byte occurs in text; higher is rarer.
+/// Ranks how seldom a byte occurs in text; higher is rarer.
 fn rarity(byte: u8) -> u8 {
     match byte {
         b'a'..=b'z' | b' ' => 0,
         b'A'..=b'Z' | b'0'..=b'9' | b'\n' | b'.' | b',' => 1,
-        // Lead bytes of the common scripts and of general punctuation.
+        // The lead bytes of the common scripts and of general punctuation.
         0xC2..=0xC5 | 0xD0 | 0xD1 | 0xE2..=0xE9 | 0xEF | 0x80 => 2,
         0xF0 | 0x99 | 0x9C | 0x9D | 0x93 | 0x94 | 0xA6 => 3,
         _ => 4,
@@ -251,13 +263,13 @@ fn rarity(byte: u8) -> u8 {
 }
 
 impl MarkerSet {
-    /// Length in bytes of the longest marker; 0 for an empty set.
+    /// Returns the length of the longest marker in bytes; 0 for an empty set.
     #[must_use]
     pub fn longest(&self) -> usize {
         self.longest
     }
 
-    /// Index of the next byte of `hay` at which the search of `class` must look closer.
+    /// Returns the index of the next byte of `hay` at which a marker of `class` could be.
     #[inline]
     #[must_use]
     pub fn next_stop(&self, class: Class, hay: &[u8]) -> Option<usize> {
@@ -307,25 +319,26 @@ impl MarkerSet {
         best.decide(hay.ended)
     }
 
-    /// See [`Index::pass_stop`].
+    /// Returns where the search continues after a stop that no marker can contain.
     #[inline]
     pub(crate) fn pass_stop(&self, text: &[u8], stop: usize, looked: &mut u64) -> Option<usize> {
         self.index.pass_stop(text, stop, looked)
     }
 
-    /// How marker `id` and `text` compare.
+    /// Compares marker `id` with `text`.
     pub(crate) fn match_prefix(&self, id: usize, text: &[u8]) -> Prefix {
         self.markers[id].match_prefix(text)
     }
 
-    /// Whether marker `id` is searched in `class` and agrees with `text` as far as both go.
+    /// Returns whether `text`, as far as it goes, agrees with marker `id`, and `class` searches for
+    /// it.
     pub(crate) fn agrees(&self, id: usize, class: Class, text: &[u8]) -> bool {
         let marker = &self.markers[id];
         marker.is_in(class) && marker.match_prefix(text) != Prefix::Mismatch
     }
 }
 
-/// The best answer so far: leftmost start, then longest, then first added.
+/// The best match so far: leftmost start, then longest, then first added.
 struct Best<'t> {
     text: &'t [u8],
     /// Where the markers offered next start.
@@ -357,7 +370,7 @@ impl<'t> Best<'t> {
 
     fn offer_full(&mut self, len: usize, id: usize) {
         let found = Match { at: self.at, len, id };
-        // Of equal markers the one added first wins, whatever its group.
+        // The first of several equal markers wins, whatever its group.
         let rank = |it: Match| (Reverse(it.at), it.len, Reverse(it.id));
         if self.full.is_none_or(|best| rank(found) > rank(best)) {
             self.full = Some(found);

@@ -1,6 +1,6 @@
-//! The plain streaming matcher: markers in, text between them out, nothing else.
+//! The plain streaming matcher: reports markers and the text between them.
 //!
-//! For uses that need no channels, anchors or bodies: delimiter remapping, redaction.
+//! For uses that need no channels, anchors or bodies, such as delimiter remapping and redaction.
 
 use alloc::sync::Arc;
 use core::convert::Infallible;
@@ -10,24 +10,24 @@ use crate::{
     pending::Pending,
 };
 
-/// A stretch of the stream, as a [`Matcher`] divides it.
+/// A part of the stream, as a [`Matcher`] divides it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatcherEvent<'a> {
-    /// Text that holds no marker. Never empty; neighbouring pieces may be one run of text.
+    /// Text without a marker. Never empty; neighbouring pieces may be one run of text.
     Text(&'a str),
     /// A marker, as it was written.
     Marker {
-        /// Position of the marker in the list given to [`Matcher::new`].
+        /// The position of the marker in the list given to [`Matcher::new`].
         id: usize,
-        /// The marker's text (its letter case may differ when folding).
+        /// The text of the marker in the stream.
         text: &'a str,
     },
 }
 
-/// Finds leftmost-longest literal markers in a stream, whatever its chunks.
+/// A search for leftmost-longest literal markers in a stream, independent of its chunks.
 ///
-/// Holds back at most the longest marker minus one byte, and only while what is held is a
-/// proper prefix of a marker (or a marker that a longer one may still outgrow).
+/// At most the longest marker minus one byte is held back, and only while the held text is a proper
+/// prefix of a marker, or a marker that a longer one may still outgrow.
 ///
 /// ```
 /// use jail_match::{MatcherEvent, Matcher};
@@ -51,8 +51,8 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    /// Compiles `markers`; their positions in the list are the ids reported. Empty markers
-    /// never match.
+    /// Compiles `markers`. Their positions in the list are the ids reported. Empty markers never
+    /// match.
     pub fn new<M: AsRef<str>>(markers: impl IntoIterator<Item = M>) -> Self {
         let mut builder = MarkerSetBuilder::new();
         for marker in markers {
@@ -61,25 +61,26 @@ impl Matcher {
         Self::with_set(Arc::new(builder.build()))
     }
 
-    /// A matcher over class 0 of a compiled set, which may be shared.
+    /// Creates a matcher over class 0 of a compiled set, which may be shared.
     #[must_use]
     pub fn with_set(set: Arc<MarkerSet>) -> Self {
         Self { set, held: Pending::default(), examined: 0 }
     }
 
-    /// Text received and not yet reported.
+    /// Returns the text received and not yet reported.
     #[must_use]
     pub fn held(&self) -> &str {
         self.held.as_str()
     }
 
-    /// Bytes looked at so far, a measure of work that does not depend on the clock.
+    /// Returns the number of bytes looked at so far, a measure of work that does not depend on a
+    /// clock.
     #[must_use]
     pub fn examined(&self) -> u64 {
         self.examined
     }
 
-    /// Feeds the next piece of the stream and reports what is certain.
+    /// Feeds the next piece of the stream and reports all that is certain.
     pub fn push(&mut self, chunk: &str, mut on: impl FnMut(MatcherEvent<'_>)) {
         let mut held = core::mem::take(&mut self.held);
         let step = self.set.longest() + 4;
@@ -88,7 +89,7 @@ impl Matcher {
         self.held = held;
     }
 
-    /// Ends the stream: what is held is emitted, complete markers as markers, the rest as text.
+    /// Ends the stream: held text is reported, complete markers as markers and the rest as text.
     /// The matcher is then as new.
     pub fn finish(&mut self, mut on: impl FnMut(MatcherEvent<'_>)) {
         let mut held = core::mem::take(&mut self.held);
@@ -102,7 +103,8 @@ impl Matcher {
         self.examined = 0;
     }
 
-    /// Reports all that is certain in `text`; returns the index from which it must be kept.
+    /// Reports all that is certain in `text`. Returns the index from which the text must stay
+    /// pending.
     fn scan(&mut self, text: &str, ended: bool, on: &mut impl FnMut(MatcherEvent<'_>)) -> usize {
         let bytes = text.as_bytes();
         let (mut out, mut pos) = (0, 0);

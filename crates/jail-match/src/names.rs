@@ -1,4 +1,4 @@
-//! Names as registries look them up.
+//! Lookup of names in a registry, with aliases and suggestions.
 
 use alloc::{
     format,
@@ -7,39 +7,45 @@ use alloc::{
 };
 use core::fmt;
 
-/// Whether two names are one: ASCII case does not count, and `-` equals `_`.
+/// Returns whether two names are equal, where ASCII case does not matter and `-` equals `_`.
+///
+/// ```
+/// assert!(jail_match::same_name("Qwen3-Coder", "qwen3_coder"));
+/// ```
 #[must_use]
 pub fn same_name(a: &str, b: &str) -> bool {
     let fold = |byte: u8| if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
     a.len() == b.len() && a.bytes().zip(b.bytes()).all(|(a, b)| fold(a) == fold(b))
 }
 
-/// A name by which an engine calls what we register under another.
+/// Another name for a registered entry, as an engine uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_structs, reason = "a row of a table that other crates write")]
 pub struct Alias {
-    /// The engine that uses the name; empty where it is nobody's in particular.
+    /// The engine that uses the name; empty if the name is in general use.
     pub engine: &'static str,
-    /// Its name for it.
+    /// The engine's name for the entry.
     pub name: &'static str,
-    /// Ours.
+    /// The registered name of the entry.
     pub of: &'static str,
 }
 
 impl fmt::Display for Alias {
-    /// The spelling no other engine's name can be taken for: `engine:name`.
+    /// Writes the unambiguous spelling of the alias: `engine:name`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let colon = if self.engine.is_empty() { "" } else { ":" };
         write!(f, "{}{colon}{}", self.engine, self.name)
     }
 }
 
-/// What `name` means: one of `known`, itself or through an alias. Names come before aliases, and
-/// `engine:name` asks for what that engine means by it. Substrings never match.
+/// Returns the known name that `name` means, itself or through an alias.
+///
+/// Names come before aliases, and `engine:name` asks for the meaning that the engine gives the
+/// name. Substrings never match. `what` names the namespace in messages.
 ///
 /// # Errors
-/// A name nobody knows, with the nearest known ones; an alias by which engines mean different
-/// things, with the spellings that tell them apart. `what` names the namespace in messages.
+/// Returns an error for an unknown name, with the nearest known names, and for an alias to which
+/// engines give different meanings, with the spellings that distinguish them.
 pub fn resolve<'k>(
     what: &'static str,
     name: &str,
@@ -75,7 +81,13 @@ pub fn resolve<'k>(
     of(first.of).ok_or_else(|| UnknownName::new(what, name, known))
 }
 
-/// A name that is not registered, or means several things. The fault is the caller's.
+/// An error: a name is not registered, or has several meanings.
+///
+/// ```
+/// use jail_match::UnknownName;
+/// let error = UnknownName::new("family", "hermess", ["hermes", "llama"].into_iter());
+/// assert_eq!(error.nearest()[0], "hermes");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
     what: &'static str,
@@ -85,7 +97,8 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// An unknown `name` in the namespace `what`, with the nearest of the names it knows.
+    /// Creates an error for an unknown `name` in the namespace `what`, with the nearest known
+    /// names.
     pub fn new<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         let mut ranked: Vec<(usize, &str)> = known.map(|k| (distance(name, k), k)).collect();
         ranked.sort_unstable();
@@ -94,26 +107,27 @@ impl UnknownName {
         Self { what, name: shortened(name), nearest, meanings: Vec::new() }
     }
 
-    /// A `name` in the namespace `what` with several `meanings`, spelled so as to tell them apart.
+    /// Creates an error for a `name` in the namespace `what` with several `meanings`, spelled so
+    /// that they differ.
     #[must_use]
     pub fn ambiguous(what: &'static str, name: &str, meanings: Vec<String>) -> Self {
         Self { what, name: shortened(name), nearest: Vec::new(), meanings }
     }
 
-    /// What the name means where it is known but ambiguous, as `engine:name`.
+    /// Returns the meanings of an ambiguous name, as `engine:name`.
     #[must_use]
     pub fn meanings(&self) -> &[String] {
         &self.meanings
     }
 
-    /// The nearest known names, best first; none where the name is ambiguous.
+    /// Returns the nearest known names, best first; none if the name is ambiguous.
     #[must_use]
     pub fn nearest(&self) -> &[String] {
         &self.nearest
     }
 }
 
-/// A name is echoed in messages: keep it short.
+/// Shortens a name for a message.
 fn shortened(name: &str) -> String {
     name.chars().take(64).collect()
 }
@@ -133,7 +147,7 @@ impl fmt::Display for UnknownName {
 
 impl core::error::Error for UnknownName {}
 
-/// Edit distance over folded bytes, for suggestions only.
+/// Returns the edit distance over bytes in lower case, for suggestions only.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<u8> = a.bytes().take(64).map(|b| b.to_ascii_lowercase()).collect();
     let b: Vec<u8> = b.bytes().take(64).map(|b| b.to_ascii_lowercase()).collect();

@@ -1,11 +1,11 @@
-//! Where a driver writes: events, and the account of every byte that became none.
+//! Sinks: the receivers of events, of the account of all other bytes, and of traces.
 
 use crate::event::Event;
 
-/// Receives what a [`crate::Driver`] emits, in source order.
+/// A receiver of the output of a [`crate::Driver`], in source order.
 ///
-/// A closure over [`Event`]s is a sink; implement the trait where the account matters, too. Text is
-/// borrowed from the caller's chunk or from what was held; copy it to keep it.
+/// A closure over [`Event`]s is a sink. Implement the trait to receive the account, too. Text is
+/// borrowed from the caller's chunk or from held text: copy it to keep it.
 ///
 /// ```
 /// use jail_match::{Channel, Driver, Edge, End, Event, NoBodies, DriverSettings, Table, Then};
@@ -23,17 +23,16 @@ use crate::event::Event;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Sink {
-    /// The next event.
+    /// Receives the next event.
     fn event(&mut self, event: Event<'_>);
 
-    /// A range of the input that did not become text. Ignored unless overridden; without an
-    /// override it costs nothing.
+    /// Receives a range of the input that did not become text. The default ignores it at no cost.
     fn account(&mut self, span: Span) {
         let _ = span;
     }
 
-    /// What the cursor made of a marker it found: for explanations. Ignored unless overridden;
-    /// without an override it costs nothing.
+    /// Receives what the cursor decided about a marker, for explanations. The default ignores it at
+    /// no cost.
     fn trace(&mut self, trace: Trace) {
         let _ = trace;
     }
@@ -46,7 +45,20 @@ impl<F: FnMut(Event<'_>)> Sink for F {
     }
 }
 
-/// A borrowed sink as a sink of its own: makes a trait object of any, sized or not.
+/// A borrowed sink that is a sink itself. Makes a trait object of any sink, sized or not.
+///
+/// ```
+/// use jail_match::{ByRef, Event, Sink};
+/// fn emit(sink: &mut dyn Sink) {
+///     sink.event(Event::Content("hi"));
+/// }
+/// fn emit_to<S: Sink + ?Sized>(sink: &mut S) {
+///     emit(&mut ByRef(sink));
+/// }
+/// let mut count = 0;
+/// emit_to(&mut |_: Event<'_>| count += 1);
+/// assert_eq!(count, 1);
+/// ```
 pub struct ByRef<'s, S: ?Sized>(pub &'s mut S);
 
 impl<S: ?Sized> core::fmt::Debug for ByRef<'_, S> {
@@ -75,76 +87,78 @@ impl<S: Sink + ?Sized> Sink for ByRef<'_, S> {
 /// A range of the input that is not text, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Why it is not text.
+    /// The reason why the range is not text.
     pub kind: SpanKind,
-    /// Offset in the stream, in bytes.
+    /// The stream offset, in bytes.
     pub at: u64,
-    /// Length in bytes; never 0.
+    /// The length in bytes; never 0.
     pub len: u64,
 }
 
-/// Why a range of the input is not text.
+/// The reason why a range of the input is not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpanKind {
-    /// A recognised marker and the newlines bound to it.
+    /// A marker and the newlines bound to it.
     Markup,
     /// Whitespace that only framed markup.
     Framing,
-    /// Input of a body that committed: markup and data of a call.
+    /// The input of a committed body: markup and data of a call.
     Body,
-    /// Dropped, with a diagnostic.
+    /// Bytes that were dropped and reported in a diagnostic.
     Dropped,
 }
 
-/// What the cursor made of a marker. Offsets are in the stream, in bytes; newlines bound to the
-/// marker count.
+/// A decision of the cursor about a marker. Offsets are in the stream, in bytes, and include
+/// newlines bound to the marker.
+///
+/// `"<call> is a tag, <call>go</call>"` traces `Opened`, `Refuted`, `Opened`, `Committed`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trace {
-    /// The marker of the edge at this position of the table acted.
+    /// The marker of an edge acted.
     Matched {
-        /// Position in [`crate::Table::edges`].
+        /// The position of the edge in [`crate::Table::edges`].
         edge: usize,
-        /// Where the marker stands.
+        /// The offset of the marker.
         at: u64,
-        /// Its length.
+        /// The length of the marker or tag.
         len: u64,
     },
-    /// A body read an end tag: of what it read last, or of what holds it.
+    /// A body read an end tag: of the innermost item it was reading, or of an item around it.
     EndTag {
-        /// Where the tag stands.
+        /// The offset of the tag.
         at: u64,
-        /// Its length.
+        /// The length of the marker or tag.
         len: u64,
     },
-    /// The marker of an edge opened a candidate: nothing is certain yet.
+    /// The marker of an edge opened a candidate, which may still be text.
     Opened {
-        /// Position in [`crate::Table::edges`].
+        /// The position of the edge in [`crate::Table::edges`].
         edge: usize,
-        /// Where the marker stands.
+        /// The offset of the marker.
         at: u64,
-        /// Its length.
+        /// The length of the marker or tag.
         len: u64,
     },
-    /// The candidate is certain: a body acts.
+    /// The candidate committed: its body acts.
     Committed {
-        /// Where the candidate's opener stands.
+        /// The offset of the candidate's opener.
         at: u64,
-        /// How much of the input made it certain, the opener with it.
+        /// The length of the input that made it certain, with the opener.
         len: u64,
     },
-    /// The candidate is no body: its bytes are scanned again from behind its first, as text.
+    /// The candidate was refuted: its bytes are scanned again as text, from its second byte on.
     Refuted {
-        /// Where the candidate's opener stands.
+        /// The offset of the candidate's opener.
         at: u64,
-        /// How much of the input showed it, the opener with it.
+        /// The length of the input that refuted it, with the opener.
         len: u64,
     },
-    /// The candidate is markup, and no body: what follows its markup is scanned as text.
+    /// The candidate is markup without a call: the text after its markup is scanned as text.
     Empty {
-        /// Where the candidate's opener stands.
+        /// The offset of the candidate's opener.
         at: u64,
-        /// How much is markup, the opener with it.
+        /// The length of the markup, with the opener.
         len: u64,
     },
 }

@@ -1,21 +1,40 @@
-//! What a caller knows about stretches of the stream before they are read.
+//! Stretches of the stream that the host knows more about than their bytes show.
 
 use alloc::{collections::VecDeque, string::String};
 
-/// A stretch of the stream that is read in a way of its own; see [`crate::Driver::mark`].
+/// A stretch of the stream in which markers are text, or which is shown differently. See
+/// [`crate::Driver::mark`].
+///
+/// ```
+/// use jail_match::{Channel, Driver, DriverSettings, Edge, End, Event, NoBodies, Stretch, Table, Then};
+/// let edge = Edge::new("<x>", Channel::CONTENT.mask(), Then::Erase);
+/// let mut driver = Driver::new(Table::new([edge])?, DriverSettings::default());
+/// driver.mark(Stretch { from: 0, to: 3, literal: true, shown: None });
+/// let mut text = String::new();
+/// let mut sink = |event: Event<'_>| {
+///     if let Event::Content(piece) = event {
+///         text.push_str(piece);
+///     }
+/// };
+/// driver.push("<x>a<x>b", &mut NoBodies, &mut sink)?;
+/// driver.finish(End::Stop, &mut NoBodies, &mut sink)?;
+/// assert_eq!(text, "<x>ab");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
-    /// Offset of its first byte.
+    /// The stream offset of the first byte.
     pub from: u64,
-    /// Offset behind its last.
+    /// The stream offset after the last byte.
     pub to: u64,
-    /// Whether markers may stand in it.
+    /// Whether everything in the stretch is text, whatever it looks like.
     pub literal: bool,
-    /// What is emitted in its place if it turns out to be text; `None` for itself.
+    /// The text emitted in place of the stretch where the stretch is text; `None` for its own
+    /// bytes.
     pub shown: Option<String>,
 }
 
-/// The stretches that lie in the text held, or ahead; in order, disjoint.
+/// The announced stretches of the pending text and of the text to come, in order and disjoint.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stretches {
     queue: VecDeque<Stretch>,
@@ -34,14 +53,14 @@ impl Stretches {
         self.queue.push_back(stretch);
     }
 
-    /// Everything before `base` is done with.
+    /// Forgets stretches that end at or before `base`.
     pub(crate) fn forget_until(&mut self, base: u64) {
         while self.queue.front().is_some_and(|stretch| stretch.to <= base) {
             self.queue.pop_front();
         }
     }
 
-    /// The stretches that share bytes with `from..to`.
+    /// Returns the stretches that share bytes with `from..to`.
     pub(crate) fn in_range_mut(
         &mut self,
         from: u64,
@@ -51,7 +70,7 @@ impl Stretches {
         self.queue.range_mut(first..).take_while(move |stretch| stretch.from < to)
     }
 
-    /// Whether literal text stands in `from..to`.
+    /// Returns whether a literal stretch shares bytes with `from..to`.
     pub(crate) fn is_literal(&self, from: u64, to: u64) -> bool {
         let first = self.queue.partition_point(|stretch| stretch.to <= from);
         let mut near = self.queue.range(first..).take_while(|stretch| stretch.from < to);

@@ -3,24 +3,33 @@
 use core::fmt;
 
 /// Whether a marker may carry a suffix that only the checkpoint knows: `<think:6124c78e>`.
+///
+/// ```
+/// use jail_match::{Channel, Edge, SuffixRule, Then};
+/// let reasoning = Then::Enter(Channel::REASONING);
+/// let opener = Edge::new("<think>", Channel::CONTENT.mask(), reasoning)
+///     .suffixed(SuffixRule::Optional);
+/// assert_eq!(opener.suffix, SuffixRule::Optional);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SuffixRule {
-    /// It stands as it is written.
+    /// The marker has no suffix.
     #[default]
     None,
-    /// A `:` and 1 to [`SuffixRule::LONGEST`] ASCII letters, digits, `_` or `-` may stand before its
-    /// end: `|>` or `｜>`, else its last byte, which is another ASCII character and not the
-    /// marker's only one. The first suffix that a marker of the stream carried is that of every
-    /// other.
+    /// The marker may have a suffix before its closing bracket.
+    ///
+    /// A suffix is a `:` and 1 to [`SuffixRule::LONGEST`] ASCII letters, digits, `_` or `-`. The
+    /// closing bracket is `|>`, `｜>` or else the last byte, which is another ASCII character and
+    /// not the marker's only one. The first suffix of a stream is the suffix of all its markers.
     Optional,
 }
 
 impl SuffixRule {
-    /// The most characters after the `:`.
+    /// The maximum number of characters after the `:`.
     pub const LONGEST: usize = 32;
 }
 
-/// Where in `marker` a suffix stands: before its closing bracket and the bar before that.
+/// Returns the index in `marker` of a suffix: before its closing bracket and the bar before that.
 pub(crate) fn place(marker: &[u8]) -> usize {
     let closing = ["｜>", "|>"].into_iter().find(|end| marker.ends_with(end.as_bytes()));
     let len = closing.map_or(1, str::len);
@@ -30,7 +39,7 @@ pub(crate) fn place(marker: &[u8]) -> usize {
     }
 }
 
-/// The suffix that the markers of a stream carry; empty until one of them did.
+/// The suffix that the markers of a stream carry; empty until a marker carried one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LearntSuffix {
     bytes: [u8; 1 + SuffixRule::LONGEST],
@@ -38,10 +47,10 @@ pub struct LearntSuffix {
 }
 
 impl LearntSuffix {
-    /// None was seen.
+    /// The suffix of no characters.
     pub const NONE: Self = Self { bytes: [0; 1 + SuffixRule::LONGEST], len: 0 };
 
-    /// The suffix in `text`, where `marker` was found with or without one.
+    /// Returns the suffix in `text`, where `marker` was found with or without a suffix.
     pub(crate) fn of(marker: &[u8], text: &[u8]) -> Self {
         let mut suffix = Self::NONE;
         let (at, more) = (place(marker), text.len().saturating_sub(marker.len()));
@@ -53,13 +62,13 @@ impl LearntSuffix {
         suffix
     }
 
-    /// Whether none was seen.
+    /// Returns whether no marker carried a suffix yet.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The suffix with its `:`; empty if none was seen.
+    /// Returns the suffix with its `:`; empty if no marker carried one.
     #[must_use]
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(self.as_bytes()).unwrap_or_default()
@@ -69,7 +78,7 @@ impl LearntSuffix {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// This suffix, or else the other.
+    /// Returns this suffix, or the other one if this is empty.
     pub(crate) fn or(self, other: Self) -> Self {
         if self.is_empty() { other } else { self }
     }

@@ -1,4 +1,4 @@
-//! The compiled edge table.
+//! The compiled table of edges.
 
 use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
 use core::fmt;
@@ -9,10 +9,12 @@ use crate::{
     marker::{Class, Classes, MAX_CLASSES, MarkerSet, MarkerSetBuilder},
 };
 
-/// The most edges with limited uses.
+/// The maximum number of edges with limited uses.
 const MAX_LIMITED: usize = 64;
 
 /// A list of edges, compiled once and shared by any number of drivers.
+///
+/// See the [crate documentation](crate) for an example.
 #[derive(Debug, Clone)]
 pub struct Table {
     inner: Arc<CompiledTable>,
@@ -21,13 +23,13 @@ pub struct Table {
 #[derive(Debug)]
 struct CompiledTable {
     edges: Box<[Edge]>,
-    /// Bit of the edge in the use sets, for edges with limited uses.
+    /// By edge, its bit in the sets of used edges; 0 for edges with unlimited uses.
     use_bits: Box<[u64]>,
-    /// By channel, bits of the edges that act once each time it is entered.
+    /// By channel, the bits of the edges that act once each time the channel is entered.
     per_entry: [u64; Channel::COUNT as usize],
-    /// Bits of the once-a-message edges that enter reasoning.
+    /// The bits of the edges that enter reasoning once in a message.
     reasoning_once: u64,
-    /// Bits of the edges that act before any reasoning only.
+    /// The bits of the edges that act only before any reasoning.
     before_reasoning: u64,
     set: MarkerSet,
     tracks_lines: bool,
@@ -35,17 +37,17 @@ struct CompiledTable {
     newline_starts: bool,
     /// The edges that bind newlines before their markers, those that bind most first.
     binding: Box<[u32]>,
-    /// The most newlines bound before any marker of a class: declared ones, and all.
+    /// By class, the maximum number of newlines before a marker: of declared ones, and of all.
     newlines: [[u8; MAX_CLASSES as usize]; 2],
 }
 
 impl Table {
     /// Compiles `edges`. Where several match at one place the longest marker wins; of equal
-    /// markers live at once, the first.
+    /// markers, the first.
     ///
     /// # Errors
-    /// Names the entry that has an empty marker or no channel, or says that more than 64 edges
-    /// have limited uses.
+    /// Returns an error that names the entry with an empty marker or without a channel, or the
+    /// first entry beyond 64 with limited uses.
     pub fn new(edges: impl IntoIterator<Item = Edge>) -> Result<Self, EdgeError> {
         let edges: Box<[Edge]> = edges.into_iter().collect();
         let mut builder = MarkerSetBuilder::new();
@@ -131,13 +133,13 @@ impl Table {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// The edges, in the order given.
+    /// Returns the edges in the order given.
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
         &self.inner.edges
     }
 
-    /// Length in bytes of the longest marker.
+    /// Returns the length of the longest marker in bytes.
     #[must_use]
     pub fn longest(&self) -> usize {
         self.inner.set.longest()
@@ -163,7 +165,7 @@ impl Table {
         self.inner.before_reasoning
     }
 
-    /// Whether lines and code must be tracked in content.
+    /// Returns whether lines and code must be tracked in content.
     pub(crate) fn tracks_lines(&self) -> bool {
         self.inner.tracks_lines
     }
@@ -173,29 +175,29 @@ impl Table {
         self.inner.newline_starts
     }
 
-    /// The edges that bind newlines before their markers.
+    /// Returns the edges that bind newlines before their markers.
     pub(crate) fn binding(&self) -> impl Iterator<Item = usize> {
         self.inner.binding.iter().map(|&id| id as usize)
     }
 
-    /// The most newlines any marker of `class` may bind before itself.
+    /// Returns how many newlines a marker of `class` binds before itself at most.
     pub(crate) fn newlines_before(&self, class: Class, optional: bool) -> usize {
         usize::from(self.inner.newlines[usize::from(optional)][usize::from(class)])
     }
 }
 
-/// Where in its channel the cursor stands: which anchors may hold there.
+/// The place of the cursor in its channel, as far as it decides which anchors may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In a line of text.
+    /// The cursor is in a line of text.
     Within,
-    /// In a line of content that is blank up to there.
+    /// The cursor is in a line of content that is blank so far.
     Line,
-    /// At the lead, at the start or directly after markup.
+    /// The cursor is at the lead, at the start or directly after markup.
     EdgeOfMarkup,
 }
 
-/// The search class of a channel at a place.
+/// Returns the search class of a channel at a place.
 pub(crate) fn class(channel: Channel, place: Place) -> Class {
     (channel.index() * 3 + place as usize) as Class
 }
@@ -225,13 +227,14 @@ fn classes(edge: &Edge) -> Classes {
 }
 
 impl Edge {
-    /// Newlines before and after that bind when optional ones do or do not.
+    /// Returns how many newlines bind before and after the marker, where optional ones bind or do
+    /// not.
     pub(crate) fn binds(&self, optional: bool) -> (usize, usize) {
         self.newlines.binding(optional)
     }
 }
 
-/// A table that cannot work. The fault is the caller's.
+/// An error: an edge cannot be part of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EdgeError {
     entry: usize,
@@ -247,7 +250,7 @@ enum EdgeProblem {
 }
 
 impl EdgeError {
-    /// Position of the faulty entry in the list.
+    /// Returns the position of the faulty edge in the list.
     #[must_use]
     pub fn entry(&self) -> usize {
         self.entry

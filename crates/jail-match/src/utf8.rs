@@ -1,7 +1,7 @@
-//! Bytes to text: holds at most the three bytes of a split scalar, replaces only what is
-//! truly invalid, and counts it.
+//! Decoding of bytes that arrive in pieces. At most the three bytes of a split scalar are held, and
+//! only invalid sequences are replaced and counted.
 
-/// Reassembles UTF-8 that arrives in arbitrary pieces.
+/// A decoder of UTF-8 that arrives in arbitrary pieces.
 ///
 /// ```
 /// use jail_match::Utf8;
@@ -21,7 +21,7 @@ pub struct Utf8 {
 }
 
 impl Utf8 {
-    /// Feeds bytes; `on` receives the text that is certain.
+    /// Feeds bytes. `on` receives the text that is complete.
     #[inline]
     pub fn push(&mut self, bytes: &[u8], mut on: impl FnMut(&str)) {
         if self.len > 0 {
@@ -34,7 +34,7 @@ impl Utf8 {
         }
     }
 
-    /// Feeds bytes that begin, end or are broken inside a scalar.
+    /// Feeds bytes that begin or end inside a scalar, or hold invalid sequences.
     #[inline(never)]
     fn push_cut(&mut self, mut bytes: &[u8], on: &mut dyn FnMut(&str)) {
         while self.len > 0 && !bytes.is_empty() {
@@ -46,7 +46,7 @@ impl Utf8 {
                 }
                 Err(error) if error.error_len().is_none() => self.len += 1,
                 Err(_) => {
-                    // The held bytes are a broken sequence; this byte begins anew.
+                    // The held bytes are invalid; this byte begins another sequence.
                     self.replace(on);
                     continue;
                 }
@@ -76,20 +76,20 @@ impl Utf8 {
         }
     }
 
-    /// Ends the input: a sequence that never became whole is replaced.
+    /// Ends the input. An incomplete sequence is replaced.
     pub fn finish(&mut self, mut on: impl FnMut(&str)) {
         if self.len > 0 {
             self.replace(&mut on);
         }
     }
 
-    /// Bytes held: at most 3.
+    /// Returns the number of bytes held: at most 3.
     #[must_use]
     pub fn held(&self) -> usize {
         self.len
     }
 
-    /// How many invalid sequences were replaced by U+FFFD.
+    /// Returns how many invalid sequences were replaced by U+FFFD.
     #[must_use]
     pub fn replaced(&self) -> u64 {
         self.replaced

@@ -1,4 +1,13 @@
-//! Whitespace policies: what becomes of whitespace that only frames markup.
+//! Whitespace policies, and the emitter that applies them.
+//!
+//! `"<think>⏎why⏎</think>⏎⏎so"` under each policy:
+//!
+//! | policy | reasoning | content |
+//! |---|---|---|
+//! | `Verbatim` | `⏎why⏎` | `⏎⏎so` |
+//! | `Framing` | `⏎why⏎` | `⏎⏎so` |
+//! | `Trim` | `why` | `so` |
+//! | `ReasoningEnd` | `⏎why` | `⏎⏎so` |
 
 mod boundary;
 mod emit;
@@ -14,29 +23,32 @@ pub(crate) use piece::TextPiece;
 
 use crate::channel::Channel;
 
-/// What becomes of whitespace around markup. Every policy is independent of chunking.
+/// The policy for whitespace around markup. The result of every policy is independent of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Whitespace {
-    /// Markup is removed, every other byte stays.
+    /// Markup is removed, and every other byte stays.
     Verbatim,
-    /// As verbatim, but a run of nothing but whitespace with markup or the message's edge on
-    /// both sides is dropped. Whitespace between text and a call stays with the text: a chat
-    /// template that writes a newline of its own there writes one more when the message is
-    /// history, which [`Whitespace::Trim`] avoids.
+    /// Drops runs of nothing but whitespace that have markup or an edge of the message on both
+    /// sides. Everything else stays.
+    ///
+    /// Whitespace between text and a call stays with the text. A chat template that writes a
+    /// newline there itself then writes one more when the message is history; [`Whitespace::Trim`]
+    /// avoids that.
     #[default]
     Framing,
-    /// Content loses leading whitespace if markup came before the first visible byte, and
-    /// trailing whitespace if there was a call; reasoning is trimmed at both ends. A message
-    /// without markup is untouched.
+    /// Trims content next to markup, and reasoning at both ends.
+    ///
+    /// Content loses leading whitespace if markup came before its first visible byte, and trailing
+    /// whitespace if there was a call. A message without markup is unchanged.
     Trim,
-    /// As verbatim, but blank content between markup and a call is dropped.
+    /// Drops blank content between markup and a call. Everything else stays.
     BeforeCalls,
-    /// As verbatim, but a reasoning span loses its trailing whitespace when it ends.
+    /// Drops the trailing whitespace of each span of reasoning. Everything else stays.
     ReasoningEnd,
 }
 
-/// The rule one channel lives by.
+/// The rule of a policy for one channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Keep,
@@ -70,7 +82,7 @@ fn trim_end(text: &str) -> &str {
     text.trim_end_matches(is_space)
 }
 
-/// Whether `text` holds nothing but ASCII whitespace.
+/// Returns whether `text` holds nothing but ASCII whitespace.
 pub(crate) fn is_blank(text: &str) -> bool {
     trim_start(text).is_empty()
 }

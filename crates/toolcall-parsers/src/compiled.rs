@@ -244,7 +244,7 @@ fn header(edge: Edge, tokens: bool) -> Edge {
     let tokens = tokens && edge.marker.contains(char::is_alphanumeric);
     let edge = if tokens { edge.of_tokens() } else { edge };
     let alone = edge.cut == CutMarker::Text && edge.marker.starts_with('<');
-    if alone { Edge { cut: CutMarker::BehindEnd, ..edge } } else { edge }
+    if alone { Edge { cut: CutMarker::AfterEnd, ..edge } } else { edge }
 }
 
 impl Plan {

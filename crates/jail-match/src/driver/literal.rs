@@ -11,8 +11,8 @@ use crate::{
 impl Driver {
     /// Announces how a stretch of the stream is to be read, before any of it is fed.
     ///
-    /// It must start at or after [`Driver::position`] and after every stretch announced so far.
-    /// An empty stretch has no effect.
+    /// The stretch must start at or after [`Driver::position`] and after every stretch announced so
+    /// far. An empty stretch has no effect.
     ///
     /// In a literal stretch nothing is a marker: it is an escaped delimiter, or text known not to
     /// be special tokens. Inside a call it is data like any other. The replacement of a stretch is

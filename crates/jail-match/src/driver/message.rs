@@ -1,4 +1,4 @@
-//! What a driver remembers about the current message.
+//! The state of a driver that belongs to the current message.
 
 use smallvec::SmallVec;
 
@@ -18,7 +18,7 @@ pub(super) struct MessageState {
     pub(super) spent: u64,
     /// Spans of reasoning so far.
     pub(super) spans: u32,
-    /// What the server separated from the text itself.
+    /// Whether the server separated reasoning from the text.
     pub(super) separated: Separated,
     /// A call ended the reasoning, and the reasoning's own closer did not come yet.
     pub(super) ended_by_call: bool,

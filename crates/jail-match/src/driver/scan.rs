@@ -23,13 +23,13 @@ use crate::{
     whitespace::{TextPiece, is_blank},
 };
 
-/// What to do at a place where the search stopped.
+/// The decision about a place where the search stopped.
 enum Decision {
     /// The place is text; continue at this index.
     Pass(usize),
     /// Text from this index on must wait for more.
     Hold(usize),
-    /// A marker matched.
+    /// A marker matched at the place.
     Edge(EdgeMatch),
     /// The end of the stream cut a marker that starts at this index.
     Cut(usize),
@@ -229,7 +229,7 @@ impl Driver {
                 let markup = match edge.cut {
                     CutMarker::Text => false,
                     CutMarker::MarkupFrom(least) => rest.len() >= least,
-                    CutMarker::BehindEnd => after_end,
+                    CutMarker::AfterEnd => after_end,
                 };
                 (markup || torn)
                     && self.table.set().agrees(id, class, rest)

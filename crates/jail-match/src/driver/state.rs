@@ -1,4 +1,4 @@
-//! A driver's settings, what it says about what it holds, and its counters.
+//! The settings of a driver, its report of held bytes, and its counters.
 
 use crate::{
     channel::Channel,
@@ -8,64 +8,71 @@ use crate::{
     whitespace::Whitespace,
 };
 
-/// Settings of a driver.
+/// The settings of a driver.
+///
+/// ```
+/// use jail_match::{Channel, DriverSettings, Whitespace};
+/// let settings =
+///     DriverSettings::default().start(Channel::REASONING).whitespace(Whitespace::Trim);
+/// assert_eq!(settings.start, Channel::REASONING);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DriverSettings {
-    /// The channel the stream begins in: reasoning if the prompt opened it.
+    /// The channel in which the stream begins: reasoning if the prompt opened it.
     pub start: Channel,
-    /// Newlines that belong to the marker with which the prompt ended, where the message begins
-    /// with them.
+    /// Newlines at the start of the message that belong to the marker at the end of the prompt.
     pub newlines: Newlines,
-    /// What becomes of whitespace that frames markup.
+    /// The policy for whitespace that frames markup.
     pub whitespace: Whitespace,
-    /// Bounds on what is held.
+    /// The limits on held bytes.
     pub limits: Limits,
-    /// The most reasoning a message may hold, if there is a most.
+    /// The maximum of reasoning in a message, if there is one.
     pub reasoning: Option<ReasoningLimit>,
-    /// The most spans of reasoning a message may have, if there is a most: openers beyond are
-    /// text. One that the prompt opened counts.
+    /// The maximum number of spans of reasoning in a message, if there is one. Openers beyond it
+    /// are text. A span that the prompt opened counts.
     pub spans: Option<u32>,
-    /// Whether openers of reasoning count once a server told some apart.
+    /// Whether openers of reasoning act after the server separated some reasoning itself.
     pub inline_tags: InlineTags,
-    /// Whether the sink learns which markers acted.
+    /// Whether the sink receives an event for each marker that acted.
     pub edge_events: EdgeEvents,
-    /// The suffix of the stream's markers, as the prompt showed it.
+    /// The suffix of the stream's markers, if the prompt showed it.
     pub suffix: LearntSuffix,
-    /// What a marker is that the stream's end cuts.
+    /// The treatment of a marker that the end of the stream cuts.
     pub dangling: Dangling,
 }
 
-/// What the beginning of a marker is at the end of a stream that was cut.
+/// The treatment of the beginning of a marker at the end of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Dangling {
-    /// Text, but where nothing else than a marker can stand.
+    /// The beginning is text, except where only a marker can be.
     #[default]
     Release,
-    /// Dropped and reported ([`CutOpener`](crate::DiagnosticKind::CutOpener)), if it is of two bytes
-    /// at least and not the beginning of a word, and the model did not stop by itself.
+    /// The beginning is dropped and reported ([`CutOpener`](crate::DiagnosticKind::CutOpener)) if
+    /// the model did not stop by itself, and if it has at least two bytes and is not the beginning
+    /// of a word.
     Drop,
 }
 
-/// Whether tags of reasoning in the text count once a server told reasoning apart itself.
+/// Whether tags of reasoning in the text act after a server separated reasoning itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum InlineTags {
-    /// They do, as before.
+    /// Tags act as they did before.
     #[default]
     Live,
-    /// They are text from then on: a server that parses reasoning leaves none of its tags.
+    /// Tags are text from then on: a server that parses reasoning leaves none of its tags.
     Literal,
 }
 
-/// Whether a driver reports each marker that acted as an [`crate::Event::EdgeMatched`].
+/// Whether a driver reports each marker that acted as a [`crate::Event::EdgeMatched`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EdgeEvents {
-    /// It does not: most sinks know nothing of the table.
+    /// No events: most sinks do not know the table.
     #[default]
     Silent,
-    /// It does.
+    /// One event for each marker that acted.
     Reported,
 }
 
@@ -87,101 +94,100 @@ impl Default for DriverSettings {
 }
 
 impl DriverSettings {
-    /// The same settings with another start channel.
+    /// Sets the channel in which the stream begins.
     #[must_use]
     pub fn start(self, start: Channel) -> Self {
         Self { start, ..self }
     }
 
-    /// The same settings with newlines bound to a marker before the message.
+    /// Sets the newlines that belong to a marker before the message.
     #[must_use]
     pub fn newlines(self, newlines: Newlines) -> Self {
         Self { newlines, ..self }
     }
 
-    /// The same settings with another whitespace policy.
+    /// Sets the whitespace policy.
     #[must_use]
     pub fn whitespace(self, whitespace: Whitespace) -> Self {
         Self { whitespace, ..self }
     }
 
-    /// The same settings with other limits.
+    /// Sets the limits on held bytes.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// The same settings with markers that act reported, or not.
+    /// Sets whether markers that act are reported.
     #[must_use]
     pub fn edge_events(self, edge_events: EdgeEvents) -> Self {
         Self { edge_events, ..self }
     }
 
-    /// The same settings with a suffix that the stream's markers are known to carry.
+    /// Sets the suffix that the stream's markers are known to carry.
     #[must_use]
     pub fn suffix(self, suffix: LearntSuffix) -> Self {
         Self { suffix, ..self }
     }
 
-    /// The same settings with a limit on the reasoning of a message, or none.
+    /// Sets the maximum of reasoning in a message, or none.
     #[must_use]
     pub fn reasoning(self, reasoning: Option<ReasoningLimit>) -> Self {
         Self { reasoning, ..self }
     }
 
-    /// The same settings with a most of spans of reasoning, or none.
+    /// Sets the maximum number of spans of reasoning, or none.
     #[must_use]
     pub fn spans(self, spans: Option<u32>) -> Self {
         Self { spans, ..self }
     }
 
-    /// The same settings with another rule for markers that the stream's end cuts.
+    /// Sets the treatment of markers that the end of the stream cuts.
     #[must_use]
     pub fn dangling(self, dangling: Dangling) -> Self {
         Self { dangling, ..self }
     }
 
-    /// The same settings with another rule for openers behind reasoning that was told apart
-    /// ([`crate::Aside`]).
+    /// Sets whether tags act after reasoning that a server separated ([`crate::Aside`]).
     #[must_use]
     pub fn inline_tags(self, inline_tags: InlineTags) -> Self {
         Self { inline_tags, ..self }
     }
 }
 
-/// What a machine has received and not yet emitted or accounted for.
+/// The bytes that a machine received and did not yet emit or account for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Held {
-    /// Bytes held.
+    /// The number of bytes held.
     pub bytes: usize,
-    /// Why the last of them are held.
+    /// The reason why the last of them are held.
     pub kind: HeldKind,
 }
 
-/// Why bytes are held.
+/// The reason why bytes are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum HeldKind {
-    /// Nothing is held.
+    /// The machine holds no bytes.
     #[default]
     Nothing,
-    /// They may become a marker.
+    /// The bytes may become a marker.
     Marker,
-    /// They follow an opener that is not certain yet.
+    /// The bytes follow an opener whose body has not committed.
     Candidate,
-    /// They are whitespace that may turn out to frame markup.
+    /// The bytes are whitespace that may frame markup.
     Whitespace,
-    /// They belong to a call, and their meaning depends on what follows.
+    /// The bytes belong to a call, and their meaning depends on the text after them.
     Call,
-    /// They are the start of a split UTF-8 sequence.
+    /// The bytes are the start of a split UTF-8 sequence.
     Utf8,
-    /// They are reasoning that may turn out to be all of the answer. The driver never holds any:
-    /// a stage after it may.
+    /// The bytes are reasoning that may be all of the answer. Only a stage after the driver holds
+    /// such bytes.
     Reasoning,
 }
 
 impl HeldKind {
-    /// A short, stable name.
+    /// Returns a short, stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -196,22 +202,22 @@ impl HeldKind {
     }
 }
 
-/// Plain counters, for hosts that publish metrics. No text in them.
+/// Counters of a driver, for hosts that publish metrics. They contain no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Bytes received.
+    /// The number of bytes received.
     pub bytes_in: u64,
-    /// Bytes looked at: a measure of work that no clock disturbs.
+    /// The number of bytes looked at: a measure of work that does not depend on a clock.
     pub examined: u64,
-    /// Candidates opened.
+    /// The number of candidates opened.
     pub candidates: u64,
-    /// Candidates that committed.
+    /// The number of candidates that committed.
     pub committed: u64,
-    /// Candidates refuted, by their content or by a limit.
+    /// The number of candidates refuted, by their content or by a limit.
     pub refuted: u64,
-    /// Bytes of reasoning emitted, whitespace and all.
+    /// The number of bytes of reasoning emitted, with whitespace.
     pub reasoning_bytes: u64,
-    /// The most bytes ever held.
+    /// The maximum number of bytes held at any time.
     pub held_max: usize,
 }

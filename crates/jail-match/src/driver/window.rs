@@ -10,7 +10,7 @@ use crate::{
     sink::{Sink, Span, SpanKind},
 };
 
-/// What a driver does with the next text.
+/// The state of a driver: how it reads the next text.
 ///
 /// For `"hi <call>go</call> bye"`, where `<call>` opens a body that ends at `</call>`:
 ///
@@ -45,11 +45,11 @@ pub(super) struct Candidate {
     pub(super) bound: usize,
     /// The edge of the opener.
     pub(super) edge: usize,
-    /// What the commit does to the channel.
+    /// The effect of the commit on the channel.
     pub(super) on_commit: OnCommit,
 }
 
-/// An open channel.
+/// A channel that is open in the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OpenChannel {
     pub(super) channel: Channel,
@@ -57,14 +57,14 @@ pub(super) struct OpenChannel {
     pub(super) pair: u8,
 }
 
-/// What follows a window.
+/// The continuation of the stream after a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follows {
-    /// More of the stream.
+    /// More of the stream follows.
     More,
-    /// More of the stream, but no marker continues in it.
+    /// More of the stream follows, but no marker continues in it.
     NoMarker,
-    /// The end of the stream.
+    /// The stream ends with the window.
     End(End),
 }
 

@@ -1,4 +1,7 @@
-//! The open blocks, and the text they keep.
+//! The open blocks of a jail, and the text they keep.
+//!
+//! For `"(a [b"`, where both brackets open blocks and the outer one keeps its text, the stack holds
+//! two blocks over the one buffer `"(a [b"`: the outer from index 0, the inner from index 3.
 
 use alloc::{string::String, vec::Vec};
 
@@ -10,45 +13,45 @@ use super::{
 /// An open block, or quoted text in one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
-    /// The state inside.
+    /// The number of the lookout inside.
     pub(super) state: usize,
-    /// Its pair; quotes have none.
+    /// The pair of the block; quotes have none.
     pub(super) pair: Option<usize>,
-    /// Stream offset of its start.
+    /// Stream offset of the block's start.
     pub(super) at: u64,
-    /// Length of its start.
+    /// Length of the block's start.
     pub(super) start: usize,
-    /// Where its start begins in the kept text.
+    /// Index of the block's start in the kept text.
     pub(super) from: usize,
-    /// Stream offset up to which its text may go.
+    /// Stream offset of the block's limit.
     pub(super) until: u64,
-    /// The least such offset of the blocks around it.
+    /// The lowest limit of the blocks around it.
     pub(super) around: u64,
-    /// Stream offset from which it is dropped, if it is.
+    /// Stream offset from which the block is dropped, if it is.
     pub(super) lost: u64,
-    /// Bytes of it that were dropped with blocks and marks inside.
+    /// Bytes of the block that were dropped with blocks and marks inside it.
     pub(super) gone: u64,
     pub(super) mode: BlockMode,
-    /// Where it is all start: how the mark may go on, and the state that found it.
+    /// For a block that is only a start: how the mark may continue, and the lookout that found it.
     pub(super) tail: Option<(usize, Tail)>,
 }
 
-/// What is done with a block's text.
+/// The treatment of a block's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockMode {
-    /// It is kept.
+    /// The text is kept until the end.
     Keep,
-    /// It is kept, and passes.
+    /// The text is kept, and passes.
     Tap,
-    /// Whatever is done with the text around it.
+    /// The text is treated like the text around the block.
     Follow,
-    /// As [`BlockMode::Follow`], but its end is removed.
+    /// The text is treated like the text around the block, but the block's end is removed.
     Strip,
-    /// It is dropped.
+    /// The text is dropped.
     Swallow,
 }
 
-/// Where text goes.
+/// The destination of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextRoute {
     Out,
@@ -57,12 +60,12 @@ pub(super) enum TextRoute {
     Nowhere,
 }
 
-/// A stack of blocks over one buffer: inner blocks are parts of what the outer ones keep.
+/// A stack of blocks over one buffer: the text of inner blocks is a part of the text of outer ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {
     stack: Vec<Block>,
     text: String,
-    /// How many blocks opened in the text outside.
+    /// The number of blocks opened in the text outside.
     pub(super) outermost: u64,
 }
 
@@ -75,7 +78,7 @@ impl Blocks {
         self.stack.len()
     }
 
-    /// How many are blocks, not quotes.
+    /// Returns the number of open blocks, without quotes.
     pub(super) fn depth(&self) -> usize {
         self.stack.iter().filter(|block| block.pair.is_some()).count()
     }
@@ -100,14 +103,14 @@ impl Blocks {
         self.stack.push(Block { from: self.text.len(), ..block });
     }
 
-    /// Bytes of the innermost block were dropped.
+    /// Counts dropped bytes of the innermost block.
     pub(super) fn lose(&mut self, bytes: u64) {
         if let Some(top) = self.stack.last_mut() {
             top.gone += bytes;
         }
     }
 
-    /// What was dropped of block `n` so far counts for the one around it alone.
+    /// Moves the dropped bytes of block `n` to the block around it.
     pub(super) fn pass_losses_on(&mut self, n: usize) {
         let gone = self.get_mut(n).map_or(0, |block| core::mem::take(&mut block.gone));
         if let Some(around) = n.checked_sub(1).and_then(|around| self.get_mut(around)) {
@@ -119,18 +122,18 @@ impl Blocks {
         self.stack.pop()
     }
 
-    /// The offset up to which text may go.
+    /// Returns the offset of the nearest limit.
     pub(super) fn until(&self) -> u64 {
         self.top().map_or(u64::MAX, |top| top.until.min(top.around))
     }
 
-    /// The outermost of the blocks whose limit is [`Blocks::until`].
+    /// Returns the outermost block whose limit is [`Blocks::until`].
     pub(super) fn first_over(&self) -> usize {
         let until = self.until();
         self.stack.iter().position(|block| block.until == until).unwrap_or(0)
     }
 
-    /// Where the outermost block begins, if no limit has decided about it.
+    /// Returns the offset of the outermost block, if no limit has decided about it.
     pub(super) fn open_at(&self) -> Option<u64> {
         let first = self.stack.first()?;
         matches!(first.mode, BlockMode::Keep | BlockMode::Tap).then_some(first.at)
@@ -140,7 +143,7 @@ impl Blocks {
         self.text.len()
     }
 
-    /// Bytes kept that have not passed.
+    /// Returns the number of kept bytes that have not passed.
     pub(super) fn withheld(&self) -> usize {
         if self.has(BlockMode::Tap) { 0 } else { self.text.len() }
     }
@@ -149,18 +152,18 @@ impl Blocks {
         self.stack.iter().any(|block| block.mode == mode)
     }
 
-    /// Whether a block around block `n` keeps its text, too.
+    /// Returns whether a block around block `n` also keeps its text.
     pub(super) fn kept_around(&self, n: usize) -> bool {
         let mut around = self.stack.iter().take(n);
         around.any(|block| matches!(block.mode, BlockMode::Keep | BlockMode::Tap))
     }
 
-    /// Where text of the innermost block goes.
+    /// Returns the destination of text in the innermost block.
     pub(super) fn route(&self) -> TextRoute {
         self.route_in(self.len())
     }
 
-    /// Where text of the innermost of the `level` outermost blocks goes.
+    /// Returns the destination of text in the innermost of the `level` outermost blocks.
     fn route_in(&self, level: usize) -> TextRoute {
         let mut modes = self.stack.iter().take(level).map(|block| block.mode);
         if modes.clone().any(|mode| mode == BlockMode::Swallow) {
@@ -173,7 +176,7 @@ impl Blocks {
         }
     }
 
-    /// Takes text that is certain not to be a mark, or a mark that is text.
+    /// Sends text to its destination.
     pub(super) fn take(&mut self, text: &str, on: &mut impl FnMut(JailEvent<'_>)) {
         if text.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Building a jail.
+//! The builder of a jail.
 
 use alloc::{sync::Arc, vec::Vec};
 
@@ -10,7 +10,17 @@ use super::{
     rules::Rules,
 };
 
-/// Builds a [`Jail`].
+/// A builder of a [`Jail`].
+///
+/// ```
+/// use jail_match::{Jail, JailPair, OnFail};
+/// let jail = Jail::builder()
+///     .rule(JailPair::new("<a>", "</a>").limit(4096, OnFail::Release))
+///     .pair("<b>", "</b>")
+///     .depth(4)
+///     .build()?;
+/// # Ok::<(), jail_match::JailError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct JailBuilder {
     pool: JailPair,
@@ -35,29 +45,31 @@ impl Default for JailBuilder {
 }
 
 impl JailBuilder {
-    /// Adds a start sequence to the pool: any end of the pool closes it.
+    /// Adds a start to the pool. Any end of the pool closes it.
     #[must_use]
     pub fn start(mut self, start: impl Into<Mark>) -> Self {
         self.pool = self.pool.start(start);
         self
     }
 
-    /// Adds an end sequence to the pool.
+    /// Adds an end to the pool.
     #[must_use]
     pub fn end(mut self, end: impl Into<Mark>) -> Self {
         self.pool = self.pool.end(end);
         self
     }
 
-    /// The most bytes a block of the pool may hold, sequences not counted (default 1 MiB). A
-    /// block that grows beyond is handed over as it is, and the text after it is outside. See
-    /// [`JailPair::limit`] for other ways.
+    /// Sets the maximum number of bytes in a block of the pool, without its start and end (default
+    /// 1 MiB).
+    ///
+    /// A longer block is handed over unchanged, and the text after it is outside. See
+    /// [`JailPair::limit`] for other policies.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         self.pool(|pool| pool.limit(limit, OnFail::End))
     }
 
-    /// Changes the pool's settings, which are those of a [`JailPair`].
+    /// Changes the settings of the pool, which are those of a [`JailPair`].
     #[must_use]
     pub fn pool(self, change: impl FnOnce(JailPair) -> JailPair) -> Self {
         Self { pool: change(self.pool), ..self }
@@ -69,52 +81,58 @@ impl JailBuilder {
         self.rule(JailPair::new(start, end))
     }
 
-    /// Adds a pair.
+    /// Adds a pair with its settings.
     #[must_use]
     pub fn rule(mut self, pair: JailPair) -> Self {
         self.pairs.push(pair);
         self
     }
 
-    /// When blocks inside a block are released.
+    /// Sets when blocks inside a block are released.
     #[must_use]
     pub fn nested(self, nested: Nested) -> Self {
         Self { nested, ..self }
     }
 
-    /// The most blocks open at once (default 16). A start beyond is text of the block it stands
-    /// in, and reported.
+    /// Sets the maximum number of blocks open at once (default 16). A start beyond it is reported,
+    /// and is text of the block around it.
     #[must_use]
     pub fn depth(self, depth: usize) -> Self {
         Self { depth, ..self }
     }
 
-    /// The most blocks opened in the text outside, in one stream (no limit unless set), and what
-    /// becomes of each beyond.
+    /// Sets the maximum number of outermost blocks in one stream (default none), and the policy for
+    /// each block beyond it.
     #[must_use]
     pub fn blocks(self, blocks: u64, over: OnFail) -> Self {
         Self { blocks, over, ..self }
     }
 
-    /// Whether no sequence was added.
+    /// Returns whether no start and no end was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.pool.starts.is_empty() && self.pool.ends.is_empty()
     }
 
-    /// How many pairs were added, the pool not counted.
+    /// Returns the number of pairs added, without the pool.
     #[must_use]
     pub fn pairs(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Compiles the rules. Of equal starts the one added first counts.
+    /// Compiles the rules to a jail.
     ///
     /// # Errors
-    /// Names the entry at fault: no start, an empty sequence, a limit of 0, a start of the pool
-    /// that equals an end, a pair that would open in itself though its start equals its end, two
-    /// pairs with one start, an inner pair that does not exist, an expression that is faulty, may
-    /// match nothing, or has no greatest length and no hold.
+    /// Returns an error that names the faulty entry:
+    ///
+    /// * a pair without a start, or an empty start or end;
+    /// * a limit of 0;
+    /// * a start of the pool that equals an end;
+    /// * a pair that may open in itself and whose start equals its end;
+    /// * two pairs with the same start;
+    /// * an inner pair that does not exist;
+    /// * an expression that is faulty, may match the empty text, or has neither a maximum length
+    ///   nor a hold.
     pub fn build(self) -> Result<Jail, JailError> {
         let Self { pool, mut pairs, nested, depth, blocks, over } = self;
         let pooled = !(pool.starts.is_empty() && pool.ends.is_empty());

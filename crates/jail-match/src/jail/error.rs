@@ -1,16 +1,21 @@
-//! Jails that cannot work.
+//! Errors of rules that cannot make a jail.
 
 use alloc::string::String;
 use core::fmt;
 
-/// A jail that cannot work. The fault is the caller's.
+/// An error: the rules cannot make a jail.
+///
+/// ```
+/// let error = jail_match::Jail::builder().end("</a>").build().unwrap_err();
+/// assert_eq!(error.to_string(), "jail: no start sequence: expected at least one");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JailError {
     pub(crate) entry: Entry,
     pub(crate) problem: JailProblem,
 }
 
-/// What is faulty.
+/// The faulty part of the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
     Jail,
@@ -19,7 +24,7 @@ pub(crate) enum Entry {
     Mark { owner: Owner, role: &'static str, number: usize, text: String },
 }
 
-/// Whose mark it is.
+/// The owner of a faulty mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     Pool,

@@ -1,99 +1,102 @@
-//! What a jail reports.
+//! The events, signals and counters of a jail.
+//!
+//! The text `a<s>b</s>c` with the pair `<s>`, `</s>` gives `Text("a")`, `Signal(Opened)`, `Jailed`
+//! with the body `b`, `Signal(Closed)` and `Text("c")`.
 
 use super::pair::OnFail;
 use crate::diagnostic::DiagnosticKind;
 
-/// What a [`crate::Jail`] reports, in source order.
+/// An event of a [`crate::Jail`], in source order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JailEvent<'a> {
-    /// Text outside, or released. Never empty.
+    /// Text outside of blocks, or released text. Never empty.
     Text(&'a str),
-    /// A block, withheld up to now.
+    /// A block that was withheld up to now.
     Jailed(Jailed<'a>),
     /// A copy of a block whose text has passed.
     Tapped(Jailed<'a>),
-    /// What happened, without its text. Does not depend on the chunks.
+    /// A signal about a block, without text. Does not depend on chunks.
     Signal(JailSignal),
 }
 
-/// A jailed block.
+/// A block with its start and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Jailed<'a> {
-    /// Which pair: 0 for the first that was added, 1 for the next; the pool comes last.
+    /// The number of the pair: 0 for the first one added, 1 for the next. The pool is last.
     pub pair: usize,
-    /// Stream offset of the start, in bytes.
+    /// The stream offset of the start, in bytes.
     pub at: u64,
     /// The start, as it was written.
     pub start: &'a str,
-    /// What stood after it.
+    /// The text after the start.
     pub body: &'a str,
     /// The end; `None` if the stream ended or a limit was hit first.
     pub end: Option<&'a str>,
 }
 
-/// Something that happened to a block. No text in it; offsets and sizes are bytes.
+/// A signal about a block. It contains no text; offsets and sizes are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JailSignal {
-    /// A block opened.
+    /// A start opened a block.
     Opened {
-        /// Its pair.
+        /// The number of the block's pair.
         pair: usize,
-        /// Where its start begins.
+        /// The offset of the block's start.
         at: u64,
-        /// How many blocks are open, this one included.
+        /// The number of open blocks, this one included.
         depth: usize,
     },
-    /// A block closed.
+    /// An open block was closed.
     Closed {
-        /// Its pair.
+        /// The number of the block's pair.
         pair: usize,
-        /// Where its start begins.
+        /// The offset of the block's start.
         at: u64,
-        /// Its length with its start and end.
+        /// The length of the block with its start and end.
         bytes: u64,
-        /// Why.
+        /// The reason for the signal.
         why: Closed,
     },
-    /// Bytes are neither text nor handed over.
+    /// Bytes were dropped: they are neither text nor handed over.
     Dropped {
-        /// Where they begin.
+        /// The offset of the first dropped byte.
         at: u64,
-        /// How many.
+        /// The number of dropped bytes.
         bytes: u64,
-        /// Why.
+        /// The reason for the signal.
         why: Dropped,
     },
     /// A limit was hit, or the stream ended inside a block that must not be left open.
     Limit {
-        /// Which.
+        /// The limit that was hit.
         kind: DiagnosticKind,
-        /// Where the block, or the start taken as text, begins.
+        /// The offset of the block, or of the start taken as text.
         at: u64,
-        /// How long it is up to now.
+        /// The length of the block up to the limit.
         bytes: u64,
-        /// What becomes of it.
+        /// The policy applied to the block.
         then: OnFail,
     },
 }
 
-/// Why a block closed.
+/// The reason why a block closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Closed {
-    /// Its end came.
+    /// The block's end came.
     End,
-    /// The stream ended.
+    /// The stream ended inside the block.
     Stream,
-    /// It hit this limit.
+    /// The block hit this limit.
     Limit(DiagnosticKind),
-    /// A block around it was closed by a limit.
+    /// A limit closed a block around it.
     Outer,
 }
 
 impl Closed {
-    /// A short, stable name.
+    /// Returns a short, stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -105,20 +108,20 @@ impl Closed {
     }
 }
 
-/// Why bytes were dropped.
+/// The reason why bytes were dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dropped {
-    /// They are the start or end of a block that is released without them.
+    /// The bytes are the start or end of a block that is released without them.
     Markup,
-    /// They are a block that is to be dropped.
+    /// The bytes are a block whose pair drops it.
     Block,
-    /// They are a block that hit a limit.
+    /// The bytes are a block that hit a limit.
     Limit,
 }
 
 impl Dropped {
-    /// A short, stable name.
+    /// Returns a short, stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -129,30 +132,30 @@ impl Dropped {
     }
 }
 
-/// Plain counters of a jail, for hosts that publish metrics. No text in them.
+/// Counters of a jail, for hosts that publish metrics. They contain no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct JailCounters {
-    /// Bytes received.
+    /// The number of bytes received.
     pub bytes_in: u64,
-    /// Bytes looked at: a measure of work that no clock disturbs.
+    /// The number of bytes looked at: a measure of work that does not depend on a clock.
     pub examined: u64,
-    /// Blocks opened, inner ones included.
+    /// The number of blocks opened, inner ones included.
     pub opened: u64,
-    /// Blocks that their end closed.
+    /// The number of blocks closed by their end.
     pub ended: u64,
-    /// Limits hit.
+    /// The number of limits that were hit.
     pub limits: u64,
-    /// Bytes neither released nor handed over: of blocks that are dropped, and the starts and ends
-    /// of those released without them. What an inner block loses is counted once, with the block
-    /// around it if that is dropped itself.
+    /// The number of bytes neither released nor handed over: dropped blocks, and the starts and
+    /// ends of blocks released without them. A loss of an inner block is counted once, with the
+    /// block around it if that is dropped itself.
     pub dropped: u64,
-    /// How often a chunk ended in what might become a mark. Depends on the chunks.
+    /// The number of chunks that ended in text that might become a mark. Depends on chunks.
     pub partial: u64,
-    /// How many of those turned out to be text. Depends on the chunks.
+    /// The number of such texts that were no mark after all. Depends on chunks.
     pub refuted: u64,
-    /// The most bytes ever kept.
+    /// The maximum number of bytes kept at any time.
     pub held_max: usize,
-    /// The most blocks ever open at once.
+    /// The maximum number of blocks open at any time.
     pub depth_max: usize,
 }

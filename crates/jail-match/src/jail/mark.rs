@@ -1,4 +1,4 @@
-//! Marks: what begins and what ends a block.
+//! Marks: the starts and ends of blocks.
 
 use alloc::{borrow::Cow, string::String, sync::Arc};
 use core::fmt;
@@ -24,12 +24,13 @@ pub struct Mark {
 
 type Accepts = dyn Fn(&str) -> Option<usize> + Send + Sync;
 
-/// How much of a match counts, as the caller says. Equal to its clones only.
+/// A check of the host on how much of a match counts. Equal to its clones only.
 #[derive(Clone)]
 pub(crate) struct Check(Arc<Accepts>);
 
 impl Check {
-    /// How many bytes of `text` count; none, if the caller's answer is no place in it.
+    /// Returns how many bytes of `text` count; `None` if the answer is not a character boundary in
+    /// it.
     pub(crate) fn accepts(&self, text: &str) -> Option<usize> {
         (self.0)(text).filter(|&len| len > 0 && text.is_char_boundary(len))
     }
@@ -52,27 +53,27 @@ impl fmt::Debug for Check {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Literal,
-    /// An expression with the most bytes a match may take, if stated.
+    /// An expression with the maximum length of a match in bytes, if stated.
     #[cfg(feature = "regex")]
     Pattern {
         hold: Option<usize>,
     },
 }
 
-/// Where a mark may stand in the stream.
+/// The places where a mark may match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MarkPosition {
-    /// Anywhere.
+    /// The mark matches anywhere.
     #[default]
     Anywhere,
-    /// At the start of the stream and directly after a `\n`.
+    /// The mark matches at the start of the stream and directly after a `\n`.
     LineStart,
-    /// At the start of the stream.
+    /// The mark matches at the start of the stream.
     StreamStart,
 }
 
 impl MarkPosition {
-    /// Whether a mark may stand after `before`; `None` is the start of the stream.
+    /// Returns whether a mark may follow the byte `before`; `None` is the start of the stream.
     pub(crate) fn holds(self, before: Option<u8>) -> bool {
         match self {
             Self::Anywhere => true,
@@ -83,22 +84,23 @@ impl MarkPosition {
 }
 
 impl Mark {
-    /// The same mark with another case rule. Expressions have their own: `(?i)`.
+    /// Sets whether letter case matters. Expressions have a flag for it: `(?i)`.
     #[must_use]
     pub fn cased(self, case: LetterCase) -> Self {
         Self { case, ..self }
     }
 
-    /// The same mark, only there.
+    /// Sets the places where the mark may match.
     #[must_use]
     pub fn at(self, at: MarkPosition) -> Self {
         Self { at, ..self }
     }
 
-    /// The same mark, only where `check` says of the text it matched that it is one: a number
-    /// whose digits add up, a word of a list. Called when the match is certain, as often as it is
-    /// looked at; not called for what an earlier check of the mark refused. What is refused is
-    /// text, and what follows its first character is looked at anew.
+    /// Adds a check that a match must pass: a number whose digits add up, a word of a list.
+    ///
+    /// The check is called when the match is certain, each time it is looked at, and only for what
+    /// earlier checks of the mark accepted. A refused match is text, and marks are searched for
+    /// after its first character.
     ///
     /// ```
     /// use jail_match::{Jail, JailEvent, Mark, JailPair};
@@ -114,9 +116,10 @@ impl Mark {
         self.accepting(move |text| check(text).then_some(text.len()))
     }
 
-    /// As [`Mark::checked`], for a check that says how many bytes of the match count, from its
-    /// start; the rest is looked at anew. `None`, 0 and what is no place between characters
-    /// refuse the match.
+    /// Adds a check that returns how many bytes of the match count, from its start. Marks are
+    /// searched for after them.
+    ///
+    /// `None`, 0 and an index inside a character refuse the match. See [`Mark::checked`].
     #[must_use]
     pub fn accepting(
         mut self,
@@ -133,30 +136,30 @@ impl Mark {
         self
     }
 
-    /// An expression in the syntax of the `regex` crate, found leftmost-first.
+    /// Creates a mark from an expression in the syntax of the `regex` crate, found leftmost-first.
     ///
-    /// `^` is the start of the stream, `(?m)^` that of a line; `$` and `(?-u:\b)` look one byte
-    /// ahead, which is then waited for. Word boundaries are those of ASCII: `\b` alone asks for
-    /// Unicode's, and [`crate::JailBuilder::build`] refuses it. Classes like `\d` and `\w` are
-    /// Unicode's unless `(?-u)` says otherwise, and large: write `[0-9]` where that is meant.
-    /// `\p{..}` is not understood, unless another crate turns on the tables of `regex-syntax`.
-    /// An expression may compile to 2 MiB, and is refused beyond.
+    /// * `^` is the start of the stream, `(?m)^` the start of a line. `$` and `(?-u:\b)` wait for
+    ///   the byte after them.
+    /// * Word boundaries are those of ASCII: `(?-u:\b)`. A plain `\b` means Unicode's, and
+    ///   [`crate::JailBuilder::build`] refuses it.
+    /// * Classes like `\d` and `\w` are Unicode's and large: write `[0-9]` where that is meant.
+    ///   `\p{..}` needs the Unicode tables of `regex-syntax`, which this crate does not turn on.
+    /// * An expression may compile to at most 2 MiB.
     ///
-    /// A match takes at most as many bytes as the expression allows: state it with
-    /// [`Mark::hold`] where the expression is unbounded.
+    /// If the expression has no maximum length, state one with [`Mark::hold`].
     #[cfg(feature = "regex")]
     #[must_use]
     pub fn pattern(expression: impl Into<Cow<'static, str>>) -> Self {
         Self { kind: Kind::Pattern { hold: None }, ..Self::from(expression.into()) }
     }
 
-    /// The most bytes a match of this expression may take: so much is held while it may go on.
-    /// Nothing for literals.
+    /// Sets the maximum length of a match in bytes. At most this many bytes are held while a match
+    /// may continue. No effect on literals.
     ///
-    /// What has not matched within as many bytes is text: the hold must be as long as the longest
-    /// text that is to be found. What has matched and could go on is a match that ends there,
-    /// except in a [`crate::Pair::single`]: there the match is followed to its end, and all of it
-    /// is dropped unless [`crate::Pair::limit`] sets another policy.
+    /// Text that has not matched within that length is text: the hold must cover the longest text
+    /// to be found. A match that could continue ends there, except in a
+    /// [`crate::JailPair::single`]: there the match is followed to its end, and all of it is
+    /// dropped unless [`crate::JailPair::limit`] sets another policy.
     #[cfg(feature = "regex")]
     #[must_use]
     pub fn hold(mut self, bytes: usize) -> Self {
@@ -166,7 +169,7 @@ impl Mark {
         self
     }
 
-    /// Whether the two are literals that read the same text.
+    /// Returns whether the two are literals that match the same text.
     pub(crate) fn collides(&self, other: &Self) -> bool {
         let fold = LetterCase::FoldAscii;
         self.kind == Kind::Literal

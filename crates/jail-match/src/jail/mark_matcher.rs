@@ -71,7 +71,7 @@ impl Progress {
 enum Needle {
     /// The marker with this number in the set.
     Literal(usize),
-    /// An expression, with its place among the runs.
+    /// An expression with its position among the runs.
     #[cfg_attr(not(feature = "regex"), expect(dead_code, reason = "no expression is built"))]
     Pattern(Box<Pattern>, usize),
 }
@@ -79,7 +79,7 @@ enum Needle {
 /// A compiled list of marks.
 #[derive(Debug)]
 pub(crate) struct MarkMatcher {
-    /// Tells it from the others of its jail.
+    /// The number of the lookout in its jail.
     number: usize,
     marks: Box<[(Needle, MarkPosition, Option<Check>)]>,
     /// First bytes of marks with their positions, sorted.
@@ -138,7 +138,7 @@ impl MarkMatcher {
         })
     }
 
-    /// The most bytes any mark takes.
+    /// Returns the maximum length of a mark in bytes.
     pub(crate) fn longest(&self) -> usize {
         self.longest
     }

@@ -1,4 +1,4 @@
-//! Stand-ins for expressions in a build without the feature `regex`.
+//! Replacements for expressions in a build without the feature `regex`.
 
 use super::pattern_view::PatternView;
 use crate::marker::Prefix;

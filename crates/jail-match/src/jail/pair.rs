@@ -1,12 +1,12 @@
-//! Pairs: what a kind of block is, and what becomes of it.
+//! `JailPair`: delimiters, quoting, nesting, limits and release policy of one kind of block.
 
 use alloc::{borrow::Cow, vec, vec::Vec};
 
 use super::mark::Mark;
 
-/// A kind of block: starts, ends, and what is done with what stands between.
+/// A kind of block: its starts and ends, and the treatment of the text between them.
 ///
-/// Any of its ends closes any of its starts.
+/// Any of the pair's ends closes any of its starts.
 ///
 /// ```
 /// use jail_match::{Inner, Jail, OnFail, JailPair, Quote, Release};
@@ -33,29 +33,29 @@ pub struct JailPair {
     pub(crate) unclosed: OnFail,
 }
 
-/// Where a pair's starts count.
+/// The places where the starts of a pair count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StartScope {
     Anywhere,
-    /// Only inside the pairs that name it.
+    /// Only inside the pairs that name this one.
     Inside,
 }
 
-/// How far a block goes.
+/// The extent of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Up to an end.
+    /// The block extends to an end.
     ToEnd,
-    /// Its start is all of it.
+    /// The block consists of its start.
     Start,
 }
 
 impl JailPair {
-    /// A mark that is a block by itself, for what has no end of its own: a word, a key, a
-    /// number. The block's body and end are empty; ends that are added do not matter.
+    /// Creates a pair whose blocks consist of one mark, for words, keys and numbers. The block's
+    /// body and end are empty, and ends that are added have no effect.
     ///
-    /// An expression that goes on beyond its [`Mark::hold`] hits the pair's limit, and its block is
-    /// followed as far as the expression reads. Such a block is dropped ([`OnFail::Drop`]) unless
+    /// An expression that continues beyond its [`Mark::hold`] hits the pair's limit, and its block
+    /// extends as far as the expression matches. Such a block is dropped ([`OnFail::Drop`]) unless
     /// [`JailPair::limit`] sets another policy: no part of it is text.
     ///
     /// ```
@@ -78,7 +78,7 @@ impl JailPair {
         Self { starts: vec![mark.into()], extent, over: OnFail::Drop, ..Self::empty() }
     }
 
-    /// A pair handed over whole, of at most 1 MiB, in which nothing nests.
+    /// Creates a pair whose blocks are handed over whole, hold at most 1 MiB, and do not nest.
     #[must_use]
     pub fn new(start: impl Into<Mark>, end: impl Into<Mark>) -> Self {
         Self { starts: vec![start.into()], ends: vec![end.into()], ..Self::empty() }
@@ -100,7 +100,7 @@ impl JailPair {
         }
     }
 
-    /// Adds another start.
+    /// Adds another start of the pair.
     #[must_use]
     pub fn start(mut self, start: impl Into<Mark>) -> Self {
         self.starts.push(start.into());
@@ -121,45 +121,51 @@ impl JailPair {
         self
     }
 
-    /// What may open inside. Nothing unless set.
+    /// Sets the pairs that may open inside (default none).
     #[must_use]
     pub fn inner(self, inner: Inner) -> Self {
         Self { inner, ..self }
     }
 
-    /// Its starts count only inside the pairs that name it.
+    /// Limits the pair's starts to the inside of the pairs that name it.
     #[must_use]
     pub fn only_inside(self) -> Self {
         Self { place: StartScope::Inside, ..self }
     }
 
-    /// What becomes of a block that ended.
+    /// Sets how a block is released at its end.
     #[must_use]
     pub fn release(self, release: Release) -> Self {
         Self { release, ..self }
     }
 
-    /// Whether its text waits for the end.
+    /// Sets whether the block's text waits for the end.
     #[must_use]
     pub fn flow(self, flow: BlockDelivery) -> Self {
         Self { flow, ..self }
     }
 
-    /// The most bytes between start and end, and what becomes of a block with more. Its end may
-    /// begin directly after them.
+    /// Sets the maximum number of bytes between start and end, and the policy for a longer block.
+    /// The end may begin directly after them.
     #[must_use]
     pub fn limit(self, bytes: usize, over: OnFail) -> Self {
         Self { limit: bytes, over, ..self }
     }
 
-    /// What becomes of a block that the stream's end leaves open.
+    /// Sets the policy for a block that is open at the end of the stream.
     #[must_use]
     pub fn unclosed(self, unclosed: OnFail) -> Self {
         Self { unclosed, ..self }
     }
 }
 
-/// Quoted text inside a block.
+/// A kind of quoted text inside a block, in which ends do not count.
+///
+/// ```
+/// use jail_match::{Jail, JailPair, Quote};
+/// let object = JailPair::new("{", "}").quote(Quote::new("'", "'").escaped('\\'));
+/// assert!(Jail::builder().rule(object).build().is_ok());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quote {
     pub(crate) open: Cow<'static, str>,
@@ -168,63 +174,63 @@ pub struct Quote {
 }
 
 impl Quote {
-    /// JSON strings: `"`, with `\` before what does not end them.
+    /// The strings of JSON: `"`, with the escape `\`.
     pub const JSON: Self =
         Self { open: Cow::Borrowed("\""), close: Cow::Borrowed("\""), escape: Some('\\') };
 
-    /// Text between two literals: `<parameter` and `</parameter>`.
+    /// Creates quotes of two literals, such as `<parameter` and `</parameter>`.
     #[must_use]
     pub fn new(open: impl Into<Cow<'static, str>>, close: impl Into<Cow<'static, str>>) -> Self {
         Self { open: open.into(), close: close.into(), escape: None }
     }
 
-    /// The same quotes with a character that makes the one after it literal.
+    /// Sets a character that makes the character after it literal.
     #[must_use]
     pub fn escaped(self, escape: char) -> Self {
         Self { escape: Some(escape), ..self }
     }
 }
 
-/// Which pairs may open inside a block. An inner end never closes the outer block.
+/// The pairs that may open inside a block. An inner end never closes the outer block.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Inner {
-    /// None: the first end closes.
+    /// No pair: the first end closes the block.
     #[default]
     Nothing,
-    /// The pair itself: its starts and ends are counted.
+    /// The pair itself: starts and ends are counted.
     Own,
     /// Every pair, the pair itself included.
     Every,
-    /// These, by their numbers in the order they were added.
+    /// The pairs with these numbers, in the order they were added.
     Only(Vec<usize>),
 }
 
-/// What becomes of a block that ended.
+/// How a block is released at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Release {
-    /// It is handed over as [`crate::JailEvent::Jailed`].
+    /// The block is handed over as [`crate::JailEvent::Jailed`].
     #[default]
     Hand,
-    /// It is text, as it was written.
+    /// The block is text, as it was written.
     Verbatim,
-    /// It is text without its start and end.
+    /// The block is text without its start and end.
     Strip,
-    /// It is dropped, and counted.
+    /// The block is dropped and counted.
     Drop,
 }
 
-/// Whether a block's text waits for its end.
+/// Whether a block's text waits for the block's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BlockDelivery {
-    /// It does.
+    /// The text is withheld up to the end.
     #[default]
     Withhold,
-    /// It passes as text while it comes, and after its end the block is handed over besides, as
-    /// [`crate::JailEvent::Tapped`]. The [`Release`] of the block does not matter then.
+    /// The text passes while it comes, and the block is also handed over at its end, as
+    /// [`crate::JailEvent::Tapped`]. The [`Release`] of the block has no effect then.
     Tap,
 }
 
-/// When blocks inside a block are released.
+/// The moment at which blocks inside a block are released.
 ///
 /// ```
 /// use jail_match::{Inner, Jail, JailEvent, Nested, JailPair, Release};
@@ -247,33 +253,33 @@ pub enum BlockDelivery {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Nested {
-    /// Never on their own: they are part of the outermost block.
+    /// Inner blocks are a part of the outermost block.
     #[default]
     OuterOnly,
-    /// At their own end, by their own [`Release`]; what they leave as text is part of the block
-    /// around them.
+    /// Inner blocks are released at their end, by their own [`Release`]. Text they release is a
+    /// part of the block around them.
     InnerFirst,
 }
 
-/// What becomes of a block that hits a limit, or that the end of the stream leaves open.
+/// The policy for a block that hits a limit, or is open at the end of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnFail {
-    /// It is over, and text as it was written.
+    /// The block ends and is text, as it was written.
     Release,
-    /// Its marks are removed: what it holds is text, and so is what follows up to its end.
-    /// Quotes and inner blocks that are open go on, so that no end inside them counts.
+    /// The block's marks are removed, and the text up to its end is text. Open quotes and inner
+    /// blocks continue, so that no end inside them counts.
     Strip,
-    /// It is dropped up to its end, and counted. Quotes and inner blocks that are open go on.
+    /// The block is dropped up to its end and counted. Open quotes and inner blocks continue.
     Drop,
-    /// It is over, and treated as if it ended here.
+    /// The block ends here, as if its end had come.
     #[default]
     End,
-    /// What is held is released as text and the call returns an error; the jail takes no more.
+    /// Held text is released and the call returns an error. The jail takes no more text.
     Error,
 }
 
 impl OnFail {
-    /// Whether the block goes on to its end.
+    /// Returns whether the block continues to its end.
     pub(crate) const fn goes_on(self) -> bool {
         matches!(self, Self::Strip | Self::Drop)
     }

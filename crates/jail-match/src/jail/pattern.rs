@@ -1,8 +1,10 @@
 //! Expressions as marks: a DFA stepped byte by byte, so that a match may arrive in pieces.
 //!
-//! Every position at which an expression may begin gets an anchored run of its own, which goes on
-//! where it stopped when more text comes. A run is at most `hold` bytes long, so that the work is
-//! at most that many looks at each byte.
+//! Every position at which an expression may begin gets an anchored run, which continues with more
+//! text. A run is at most `hold` bytes long, which limits the work for each byte to `hold` steps.
+//!
+//! `a+b` with a hold of 3, fed `aab`: after `a` and `aa` the run answers `Partial`, after `aab`
+//! `Match(3)`. Fed `aaa`, it answers `Mismatch`.
 
 use alloc::{boxed::Box, string::ToString, vec::Vec};
 
@@ -21,16 +23,16 @@ type Dfa = dense::DFA<Vec<u32>>;
 /// A state of an expression.
 pub(crate) type PatternState = StateID;
 
-/// The most bytes a compiled expression may take, and the work of compiling it.
+/// The maximum size of a compiled expression in bytes, and of the work of compiling it.
 const SIZE_LIMIT: usize = 2 << 20;
 
-/// Every byte leads to a match: one ends here, whatever follows.
+/// A state from which every byte leads to a match: a match ends here, whatever follows.
 const CERTAIN: u8 = 1;
-/// No match ends later than here (or, if what follows decides about it, one byte on).
+/// A state after which no match ends, except one that the next byte decides about.
 const FINAL: u8 = 2;
-/// Nothing leads to a match.
+/// A state from which nothing leads to a match.
 const HOPELESS: u8 = 4;
-/// What follows may tell that a match ends here.
+/// A state at which the next byte may end a match.
 const OPEN: u8 = 8;
 
 /// A compiled expression.
@@ -41,23 +43,23 @@ pub(crate) struct Pattern {
     hold: usize,
 }
 
-/// How far an expression has read from one position on.
+/// The progress of an expression from one position on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PatternRun {
     state: Option<PatternState>,
     read: usize,
-    /// Length of the match found so far; 0 for none.
+    /// The length of the match found so far; 0 for none.
     best: usize,
-    /// The state at its end.
+    /// The state at the end of that match.
     best_state: Option<PatternState>,
     /// Whether more text changes nothing.
     settled: bool,
-    /// Whether that is the hold's doing: the expression could read on.
+    /// Whether the hold settled it although the expression could read on.
     cut: bool,
 }
 
 impl PatternRun {
-    /// The state from which a match of `len` bytes goes on, if the hold cut it short.
+    /// Returns the state from which a match of `len` bytes continues, if the hold cut it short.
     pub(crate) fn goes_on(&self, len: usize) -> Option<PatternState> {
         self.best_state.filter(|_| self.cut && self.best == len)
     }
@@ -99,12 +101,12 @@ impl Pattern {
         Ok(Self { dfa, fates, hold })
     }
 
-    /// The most bytes a match takes.
+    /// Returns the maximum length of a match.
     pub(crate) fn longest(&self) -> usize {
         self.hold
     }
 
-    /// The bytes a match may begin with.
+    /// Returns the bytes with which a match may begin.
     pub(crate) fn first_bytes(&self) -> impl Iterator<Item = u8> + '_ {
         let starts = starts(&self.dfa);
         (0..=u8::MAX).filter(move |&byte| {
@@ -125,7 +127,7 @@ impl Pattern {
         let Some(mut state) = run.state.or_else(|| start(&self.dfa, before)) else {
             return Prefix::Mismatch;
         };
-        // One byte beyond: it tells whether a match ends before it.
+        // One byte more: it decides whether a match ends before it.
         let reach = text.len().min(self.hold.saturating_add(1));
         let unread = text.get(run.read..reach).unwrap_or(&[]);
         for &byte in unread {
@@ -163,7 +165,7 @@ impl Pattern {
         }
     }
 
-    /// Reads on behind a match from `state`, whole scalars; returns how many bytes the expression
+    /// Reads on after a match from `state`, in whole scalars. Returns how many bytes the expression
     /// takes, and whether it can take no more.
     pub(crate) fn read_on(
         &self,
@@ -198,7 +200,7 @@ impl Pattern {
     }
 }
 
-/// The state in which a run after `before` begins.
+/// Returns the state in which a run after the byte `before` begins.
 fn start(dfa: &Dfa, before: Option<u8>) -> Option<PatternState> {
     let config = start::Config::new().look_behind(before).anchored(Anchored::Yes);
     dfa.start_state(&config).ok()
@@ -212,7 +214,7 @@ fn starts(dfa: &Dfa) -> Vec<PatternState> {
     starts
 }
 
-/// What is certain in each state.
+/// Computes what is certain in each state.
 fn fates(dfa: &Dfa) -> Box<[u8]> {
     let index = |state: StateID| state.as_usize() >> dfa.stride2();
     let bytes: Vec<u8> =
@@ -259,7 +261,7 @@ fn fates(dfa: &Dfa) -> Box<[u8]> {
     fates.into_boxed_slice()
 }
 
-/// Notes `index`; whether it is new.
+/// Marks `index` as known and returns whether it was unknown.
 fn mark(known: &mut Vec<bool>, index: usize) -> bool {
     if known.len() <= index {
         known.resize(index + 1, false);
@@ -272,7 +274,7 @@ mod tests {
     use super::{Pattern, PatternRun, PatternView};
     use crate::marker::Prefix;
 
-    /// What is known after each byte of `text`, and at its end.
+    /// Returns the answers after each byte of `text`, and at its end.
     fn readings(expression: &str, hold: Option<usize>, text: &str) -> Vec<Prefix> {
         let pattern = Pattern::new(expression, hold).unwrap();
         let (mut run, mut work) = (PatternRun::default(), 0);

@@ -1,5 +1,13 @@
-//! The compiled rules of a jail: one state for the text outside, one for the inside of each pair
-//! and of each kind of quotes.
+//! The compiled rules of a jail: one lookout for the text outside, one for the inside of each pair
+//! and one for each kind of quotes.
+//!
+//! For the pair `{`, `}` with JSON quotes:
+//!
+//! | lookout | searches for |
+//! |---|---|
+//! | outside | `{` |
+//! | inside the pair | `}`, `"` |
+//! | inside the quotes | `"`, `\` |
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -10,16 +18,16 @@ use super::{
     pair::{Inner, JailPair, Nested, OnFail, Quote, StartScope},
 };
 
-/// What a mark does in a state.
+/// The effect of a mark in a lookout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// A block of this pair opens.
+    /// Opens a block of this pair.
     Open(usize),
-    /// Quoted text begins, in this state.
+    /// Begins quoted text, with this lookout.
     Quote(usize),
-    /// What is open closes.
+    /// Closes the innermost block or quoted text.
     Close,
-    /// The next scalar is literal.
+    /// Makes the next scalar literal.
     Escape,
 }
 
@@ -35,23 +43,23 @@ impl Lookout {
     }
 }
 
-/// The state outside.
+/// The number of the lookout outside of blocks.
 pub(crate) const OUTSIDE: usize = 0;
 
 #[derive(Debug)]
 pub(crate) struct CompiledRules {
-    /// Outside, then one for each pair, then the quotes.
+    /// The lookout outside, then one for each pair, then those of quotes.
     pub(crate) states: Box<[Lookout]>,
     pub(crate) pairs: Box<[JailPair]>,
     pub(crate) nested: Nested,
     pub(crate) depth: usize,
     pub(crate) blocks: u64,
     pub(crate) over: OnFail,
-    /// The most bytes any mark takes.
+    /// The maximum length of a mark in bytes.
     pub(crate) longest: usize,
 }
 
-/// The rules as they were given.
+/// The rules as the host wrote them.
 pub(crate) struct Rules {
     pub(crate) pairs: Vec<JailPair>,
     /// Whether the last pair is the pool.
@@ -62,7 +70,7 @@ pub(crate) struct Rules {
     pub(crate) over: OnFail,
 }
 
-/// The state inside a pair.
+/// Returns the number of the lookout inside a pair.
 pub(crate) fn inside(pair: usize) -> usize {
     pair + 1
 }
@@ -154,7 +162,7 @@ impl Rules {
         JailError { entry: Entry::Mark { owner, role, number, text }, problem }
     }
 
-    /// Refuses rules that contradict themselves.
+    /// Checks that the rules do not contradict themselves.
     fn check(&self) -> Result<(), JailError> {
         let jail = |problem| Err(JailError { entry: Entry::Jail, problem });
         if self.pairs.iter().all(|pair| pair.place == StartScope::Inside || pair.starts.is_empty())

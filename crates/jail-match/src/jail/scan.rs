@@ -22,7 +22,7 @@ use crate::{
 /// A start that opens a block, or quoted text in one.
 #[derive(Clone, Copy)]
 struct Opening<'t> {
-    /// The lookout inside.
+    /// The number of the lookout inside.
     lookout: usize,
     /// The pair; quotes have none.
     pair: Option<usize>,

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{diagnostic::DiagnosticKind, limits::LimitError};
 
-/// The end of a block.
+/// The end of a block, and its reason.
 #[derive(Clone, Copy)]
 pub(super) struct Ending<'t> {
     /// The end as it was written, if one came.

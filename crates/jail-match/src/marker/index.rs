@@ -1,8 +1,14 @@
-//! Which markers may stand where a search stopped, without a look at each of them.
+//! An index of markers by the bytes at which a search stops.
 //!
-//! Markers without a suffix are kept in the order of their bytes, those that fold letters by their
-//! lower case: those that begin as the text does are one stretch of the list, and each further byte
-//! of the text narrows it.
+//! Markers without a suffix are sorted by their bytes, those that fold letters by their lower case.
+//! The markers that begin like a text are then one stretch of the list, and each further byte of
+//! the text narrows it:
+//!
+//! | text read | stretch |
+//! |---|---|
+//! | `<t` | `<think>`, `<tool>`, `<tools>` |
+//! | `<to` | `<tool>`, `<tools>` |
+//! | `<tool>` | `<tool>` |
 
 use alloc::{boxed::Box, vec::Vec};
 use core::ops::Range;
@@ -10,46 +16,46 @@ use core::ops::Range;
 use super::{Best, Marker, newlines};
 use crate::suffix::{SuffixRule, place};
 
-/// With fewer markers than this, one is compared after the other.
+/// The number of markers below which each is compared on its own.
 const FEW: usize = 4;
 
-/// The groups of markers by the byte at which the search stops, and all of them.
+/// The groups of markers, by the byte at which the search stops.
 #[derive(Debug, Clone)]
 pub(super) struct Index {
     groups: Box<[Group]>,
-    /// Where the groups of each byte are.
+    /// The range of each byte's groups.
     by_stop: Box<[Range<u16>; 256]>,
-    /// Where the groups of all markers are.
+    /// The range of the groups of all markers.
     all: Range<u16>,
-    /// The bytes with which markers start.
+    /// The set of bytes with which markers start.
     starts: [u64; 4],
 }
 
-/// Markers that are looked for together.
+/// A group of markers that are searched for together.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
     /// Offset in each marker of the byte at which the search stops.
     stop: u8,
-    /// The bytes that follow that one in some of them, and those that follow these; all bytes if one
-    /// has none there, or may have any.
+    /// The sets of bytes one and two after the stop in some marker of the group. All bytes, if a
+    /// marker ends there or may carry a suffix there.
     next: [[u64; 4]; 2],
     order: Order,
     ids: Box<[u32]>,
 }
 
-/// How the markers of a group stand in it.
+/// The order of the markers in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// As they were added.
+    /// Markers in the order they were added.
     Added,
-    /// By their bytes.
+    /// Markers sorted by their bytes.
     Bytes,
-    /// By their bytes in lower case.
+    /// Markers sorted by their bytes in lower case.
     LowerCase,
 }
 
 impl Order {
-    /// A byte of a marker or a text, as it is compared.
+    /// Returns a byte in the form in which it is compared.
     fn of(self, byte: u8) -> u8 {
         if self == Self::LowerCase { byte.to_ascii_lowercase() } else { byte }
     }
@@ -82,15 +88,15 @@ impl Index {
         Self { groups: groups.into(), by_stop, all, starts }
     }
 
-    /// The groups whose searches stop at `byte`.
+    /// Returns the groups whose searches stop at `byte`.
     pub(super) fn at_stop(&self, byte: u8) -> &[Group] {
         let Range { start, end } = self.by_stop[usize::from(byte)];
         &self.groups[usize::from(start)..usize::from(end)]
     }
 
-    /// Returns where the search goes on after the stop `stop` of `text`, if the bytes after it rule
-    /// out a marker there and directly after newlines there. Adds the bytes of a run of newlines,
-    /// which it looks through, to `looked`.
+    /// Returns where the search continues after the stop `stop` of `text`, if the bytes after it
+    /// rule out a marker there and directly after newlines there. Adds the bytes of a run of
+    /// newlines, which it reads, to `looked`.
     #[inline]
     pub(super) fn pass_stop(&self, text: &[u8], stop: usize, looked: &mut u64) -> Option<usize> {
         let groups = self.at_stop(text[stop]);
@@ -98,8 +104,8 @@ impl Index {
             let passes = groups.iter().all(|group| group.is_ruled_out(text, stop));
             return passes.then_some(stop + 1);
         }
-        // A marker may begin at each newline of the run: a look through the run at each of them
-        // would take quadratic time.
+        // A marker may begin at each newline of the run: reading the run at each of them would take
+        // quadratic time.
         if !groups.is_empty() {
             return None;
         }
@@ -109,14 +115,14 @@ impl Index {
         text.get(end).is_some_and(|&byte| !has(&self.starts, byte)).then_some(end)
     }
 
-    /// All markers, to be looked for by where they start.
+    /// Returns the groups of all markers, to be searched for by their start.
     pub(super) fn all(&self) -> &[Group] {
         &self.groups[usize::from(self.all.start)..usize::from(self.all.end)]
     }
 }
 
-/// Adds groups of these markers: those that are compared byte for byte, those that fold letters, and
-/// the others.
+/// Adds groups of these markers: those compared byte for byte, those that fold letters, and the
+/// others.
 fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
     let marker = |id: &u32| &markers[*id as usize];
     let plain = |id: &u32| marker(id).suffix == SuffixRule::None;
@@ -139,17 +145,17 @@ fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
         }
     }
     if !others.is_empty() {
-        // Equal markers are asked about in the order they were added.
+        // The first of several equal markers wins.
         others.sort_unstable();
         add(others, Order::Added);
     }
 }
 
-/// The bytes that stand at this offset in some of `markers`.
+/// Returns the set of bytes at this offset of `markers`.
 fn followers<'m>(markers: impl Iterator<Item = &'m Marker>, at: usize) -> [u64; 4] {
     let mut bits = [0; 4];
     for marker in markers {
-        // Its suffix may stand there.
+        // A suffix may be at the offset.
         let suffixed = marker.suffix != SuffixRule::None && place(&marker.bytes) <= at;
         match marker.bytes.get(at) {
             Some(_) if suffixed => return [u64::MAX; 4],
@@ -164,7 +170,7 @@ fn set(bits: &mut [u64; 4], byte: u8) {
     bits[usize::from(byte >> 6)] |= 1 << (byte & 63);
 }
 
-/// Sets the byte, or both cases of the letter.
+/// Adds the byte, or both cases of the letter.
 fn set_cases(bits: &mut [u64; 4], byte: u8, fold: bool) {
     set(bits, byte);
     if fold {
@@ -178,12 +184,12 @@ fn has(bits: &[u64; 4], byte: u8) -> bool {
 }
 
 impl Group {
-    /// Offset in its markers of the byte at which the search stops.
+    /// Returns the offset in the group's markers of the byte at which the search stops.
     pub(super) fn stop(&self) -> usize {
         usize::from(self.stop)
     }
 
-    /// Whether the bytes behind the stop of `text` follow it in none of its markers.
+    /// Returns whether the bytes after the stop of `text` rule out every marker of the group.
     #[inline]
     pub(super) fn is_ruled_out(&self, text: &[u8], stop: usize) -> bool {
         let never = |(bits, byte): (&[u64; 4], &u8)| !has(bits, *byte);
@@ -217,7 +223,7 @@ impl Group {
         for len in 0.. {
             #[cfg(test)]
             tests::LOOKS.set(tests::LOOKS.get() + 1);
-            // Markers that end here come first; those that go on share all bytes up to here.
+            // Markers that end here come first; the longer ones share all bytes up to here.
             let ended = rest.iter().take_while(|id| bytes(id).len() == len).count();
             let (complete, mut longer) = rest.split_at(ended);
             if let Some(&id) = complete.iter().find(|&&id| live(id as usize)) {
@@ -230,7 +236,7 @@ impl Group {
                 }
                 return;
             };
-            // They are sorted: often all share this byte, or none has it.
+            // In a sorted list often all markers share this byte, or none has it.
             let byte = self.order.of(byte);
             let of = |id: &u32| self.order.of(bytes(id)[len]);
             let (first, last) = (of(first), of(last));
@@ -257,11 +263,11 @@ mod tests {
     use crate::{Matcher, MatcherEvent};
 
     std::thread_local! {
-        /// Markers, or bytes of many at once, that were compared.
+        /// The number of comparisons, of one marker or of a byte of many at once.
         pub(super) static LOOKS: Cell<usize> = const { Cell::new(0) };
     }
 
-    // Where a search stops is counted by the matcher; what is compared there is not.
+    // The matcher counts where a search stops; comparisons are counted here.
     #[test]
     fn a_thousand_markers_cost_no_more_looks_than_one_has_bytes() {
         let word = |n: usize| format!("<{:03}{n}>", n * 7 % 1000);

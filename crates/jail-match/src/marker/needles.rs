@@ -1,8 +1,8 @@
-//! The search for the next of a few bytes.
+//! The search for the next of a few bytes, in groups of three that `memchr` can search for.
 
 use alloc::vec::Vec;
 
-/// Searches for more than three bytes alternate between groups in blocks of this length.
+/// The length of the blocks in which a search for more than three bytes alternates between groups.
 const BLOCK: usize = 1024;
 
 /// The bytes at which the search of a class stops.

@@ -1,23 +1,23 @@
-//! Where markup stands, the channel ends or the message does: held whitespace is decided about.
+//! Decisions about held whitespace at markup, and at the end of a channel or of the message.
 
 use super::{Emitter, Rule, Whitespace};
 use crate::{channel::Channel, edge::OnCommit, sink::Sink};
 
-/// What kind of markup the text ran into.
+/// The kind of markup that follows the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Boundary {
-    /// A channel opens: this one.
+    /// The channel that opens.
     Enter(Channel),
     /// The current channel closes.
     Leave,
-    /// A call committed.
+    /// A call commits here.
     Call,
-    /// Anything else.
+    /// Markup without an effect on channels.
     Other,
 }
 
 impl Emitter {
-    /// Markup was recognised in `channel`; called before the channel changes.
+    /// Decides about held whitespace at markup in `channel`. Called before the channel changes.
     pub(crate) fn boundary(&mut self, boundary: Boundary, channel: Channel, sink: &mut dyn Sink) {
         self.run(channel).overflow = false;
         let rule = self.policy.rule(channel);
@@ -34,7 +34,7 @@ impl Emitter {
                     run.drop_held(sink);
                     run.visible = false;
                 }
-                // Text of another channel follows: in source order, it comes after.
+                // Text of another channel follows in source order.
                 Boundary::Enter(to) if to != Channel::HIDDEN && rule == Rule::TrimEnd => {
                     self.release(channel, sink);
                 }
@@ -45,7 +45,7 @@ impl Emitter {
             self.budget.report(sink);
         }
         match boundary {
-            // Hidden text is markup: what surrounds it is as if it were not there.
+            // Hidden text is markup: the text around it is treated as if it were missing.
             Boundary::Enter(Channel::HIDDEN) => {}
             Boundary::Leave if channel == Channel::HIDDEN => {}
             Boundary::Enter(_) | Boundary::Leave => {
@@ -70,25 +70,26 @@ impl Emitter {
         }
     }
 
-    /// A body's opener was met in `channel`. Where a call does not end the channel, whitespace
-    /// before it is not the channel's last, and is emitted before the call is.
+    /// Releases whitespace before the opener of a body, if a call does not end the channel: the
+    /// whitespace is then not the channel's last.
     pub(crate) fn opener(&mut self, channel: Channel, on_commit: OnCommit, sink: &mut dyn Sink) {
         if self.policy.rule(channel) == Rule::TrimEnd && on_commit == OnCommit::Stay {
             self.release(channel, sink);
         }
-        // Told here: how much of a call its first feed emits depends on the cuts.
+        // Reported at the opener, because the amount that the first feed of a call emits depends on
+        // the cut.
         if channel == Channel::REASONING && on_commit == OnCommit::Leave {
             self.budget.report(sink);
         }
     }
 
-    /// A call ended: orphan closers are markup until something visible comes.
+    /// Records that a call ended: closers without an opener are markup until visible text comes.
     pub(crate) fn call_ended(&mut self) {
         self.after_call = true;
         self.blank = true;
     }
 
-    /// The stream ended in `channel`.
+    /// Decides about all held whitespace at the end of the stream.
     pub(crate) fn finish(&mut self, sink: &mut dyn Sink) {
         for channel in [Channel::REASONING, Channel::CONTENT] {
             let drop = match self.policy.rule(channel) {

@@ -66,7 +66,7 @@ impl Emitter {
         self.reasoning_bytes
     }
 
-    /// Another stream begins.
+    /// Starts the counts over for another stream.
     pub(crate) fn forget_counts(&mut self) {
         self.reasoning_bytes = 0;
     }
@@ -88,7 +88,7 @@ impl Emitter {
         }
         if !over.is_empty() {
             if self.budget.spills() {
-                // It becomes visible content: held content is emitted before it.
+                // Reasoning beyond the limit becomes content: held content is emitted before it.
                 self.content.release(Channel::CONTENT, sink);
                 self.content.visible = true;
             }

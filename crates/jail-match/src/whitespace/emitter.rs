@@ -1,4 +1,4 @@
-//! The state of a message's whitespace, and what markers may be live because of it.
+//! The state of a message's whitespace, which also decides which markers are live.
 
 use super::{Rule, Whitespace, reasoning_budget::ReasoningBudget, run::WhitespaceRun};
 use crate::{
@@ -6,19 +6,19 @@ use crate::{
     limits::{LimitError, ReasoningLimit},
 };
 
-/// Emits text under a policy and keeps the flags that depend on what was visible.
+/// An emitter of text under a policy, with the flags that depend on visible text.
 #[derive(Debug, Clone)]
 pub(crate) struct Emitter {
     pub(super) policy: Whitespace,
     pub(super) limit: usize,
-    /// Nothing but whitespace since the last markup (or the start).
+    /// Only whitespace was emitted since the last markup, or the start.
     pub(super) blank: bool,
-    /// Nothing but whitespace in the channel: the condition of lead-anchored markers.
+    /// Only whitespace was emitted in the channel: the condition of lead-anchored markers.
     pub(super) lead: bool,
-    /// Nothing but whitespace since the message began, and no markup: the condition of
+    /// Only whitespace was emitted since the message began, and no markup came: the condition of
     /// start-anchored markers. Implies the lead.
     pub(super) untouched: bool,
-    /// Nothing but whitespace since a call: the condition of orphan closers.
+    /// Only whitespace was emitted since a call: the condition of closers without an opener.
     pub(super) after_call: bool,
     pub(super) called: bool,
     pub(super) marked: bool,
@@ -47,7 +47,7 @@ impl Emitter {
         }
     }
 
-    /// Starts a message over.
+    /// Starts over with another message.
     pub(crate) fn reset(&mut self) {
         self.budget = self.budget.renewed();
         (self.blank, self.lead, self.after_call) = (true, true, false);
@@ -60,8 +60,8 @@ impl Emitter {
         }
     }
 
-    /// Whether markers bound to the lead, to a call or to other markup before may be live: as long
-    /// as nothing but whitespace came since.
+    /// Returns whether only whitespace was emitted since the last markup, as markers bound to that
+    /// place require.
     pub(crate) fn edge_of_markup(&self) -> bool {
         self.blank
     }
@@ -78,7 +78,7 @@ impl Emitter {
         self.after_call
     }
 
-    /// The limit with the error policy that was hit.
+    /// Returns the limit with the error policy that was hit.
     pub(crate) fn failed(&self) -> Option<LimitError> {
         self.budget.failed()
     }
@@ -87,12 +87,12 @@ impl Emitter {
         self.policy
     }
 
-    /// Whitespace held.
+    /// Returns the number of whitespace bytes held.
     pub(crate) fn held(&self) -> usize {
         self.content.text.len().saturating_add(self.reasoning.text.len())
     }
 
-    /// Whether text of `channel` may go to the sink as it is, without a look at it.
+    /// Returns whether text of `channel` may go to the sink unchanged, without a look at it.
     pub(crate) fn passes(&self, channel: Channel) -> bool {
         !self.blank
             && !self.budget.counts(channel)

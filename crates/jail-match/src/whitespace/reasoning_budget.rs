@@ -1,4 +1,4 @@
-//! The most reasoning a message may hold, and what becomes of the rest.
+//! The limit of reasoning in a message, and the policy for reasoning beyond it.
 
 use super::TextPiece;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     sink::{Sink, Span, SpanKind},
 };
 
-/// Counts reasoning as it is emitted.
+/// A count of emitted reasoning, with its limit.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ReasoningBudget {
     limit: Option<ReasoningLimit>,
@@ -19,7 +19,7 @@ pub(super) struct ReasoningBudget {
     failed: Option<LimitError>,
 }
 
-/// Reasoning beyond the limit that no notice has told of yet.
+/// Reasoning beyond the limit that is not reported yet.
 #[derive(Debug, Clone, Copy)]
 struct Over {
     at: u64,
@@ -31,12 +31,12 @@ impl ReasoningBudget {
         Self { limit, ..Self::default() }
     }
 
-    /// The same limit over another message.
+    /// Returns a budget with the same limit for another message.
     pub(super) fn renewed(&self) -> Self {
         Self::new(self.limit)
     }
 
-    /// Whether text of `channel` must be counted.
+    /// Returns whether text of `channel` must be counted.
     pub(super) fn counts(&self, channel: Channel) -> bool {
         self.limit.is_some() && (channel == Channel::REASONING || self.failed.is_some())
     }
@@ -45,12 +45,12 @@ impl ReasoningBudget {
         self.failed
     }
 
-    /// Whether reasoning beyond the limit becomes content.
+    /// Returns whether reasoning beyond the limit becomes content.
     pub(super) fn spills(&self) -> bool {
         self.limit.is_some_and(|limit| limit.policy == LimitPolicy::Release)
     }
 
-    /// How many bytes of `text` are within the limit.
+    /// Returns how many bytes of `text` are within the limit.
     pub(super) fn within(&self, channel: Channel, text: &str) -> usize {
         match self.limit {
             Some(limit) if self.counts(channel) => {
@@ -89,7 +89,7 @@ impl ReasoningBudget {
         self.over.get_or_insert(Over { at, bytes: 0 }).bytes += bytes;
     }
 
-    /// A span of reasoning ended: says how much of it was over the limit.
+    /// Reports at the end of a span how much of it was over the limit.
     pub(super) fn report(&mut self, sink: &mut dyn Sink) {
         if let Some(Over { at, bytes }) = self.over.take() {
             sink.event(Diagnostic::new(DiagnosticKind::ReasoningLimit, at, bytes).into());

@@ -1,4 +1,4 @@
-//! A run of whitespace whose fate is open.
+//! A run of whitespace that is not decided yet.
 
 use alloc::string::String;
 use smallvec::SmallVec;
@@ -9,16 +9,16 @@ use crate::{
     sink::{Sink, Span, SpanKind},
 };
 
-/// A held run of whitespace and where its pieces came from.
+/// A held run of whitespace, with the places its pieces came from.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WhitespaceRun {
     pub(super) text: String,
     pub(super) spans: SmallVec<[(u64, u64); 2]>,
-    /// The run outgrew the limit: the rest of it is text.
+    /// Whether the run outgrew the limit. The rest of it is then text.
     pub(super) overflow: bool,
-    /// What whitespace comes is dropped, until a visible byte does.
+    /// Whether whitespace is dropped until visible text comes.
     pub(super) eat: bool,
-    /// Something visible was emitted since the channel began.
+    /// Whether visible text was emitted since the channel began.
     pub(super) visible: bool,
 }
 
@@ -46,7 +46,7 @@ impl WhitespaceRun {
         }
     }
 
-    /// What is held, with where its pieces came from, and no longer held.
+    /// Takes the held text, with the places its pieces came from.
     pub(super) fn take(&mut self) -> (String, SmallVec<[(u64, u64); 2]>) {
         (core::mem::take(&mut self.text), core::mem::take(&mut self.spans))
     }

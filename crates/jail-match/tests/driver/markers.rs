@@ -426,7 +426,7 @@ fn a_marker_that_the_end_cuts_is_dropped_where_nothing_else_can_stand() {
     let edges = || {
         vec![
             erase("<end>").ending_message(),
-            Edge { cut: CutMarker::BehindEnd, ..erase("<next>") },
+            Edge { cut: CutMarker::AfterEnd, ..erase("<next>") },
             erase("<e>"),
             Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)),
         ]
