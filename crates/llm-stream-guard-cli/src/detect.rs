@@ -13,7 +13,8 @@ use crate::{
     parse::{self, DETECTED, detection},
 };
 
-/// Says which families' models may have written the file, and why; whether there is telling.
+/// Prints the families whose models may have written the file, with the evidence. Returns whether
+/// any was found.
 ///
 /// # Errors
 /// A file that cannot be read, an output that cannot be written.

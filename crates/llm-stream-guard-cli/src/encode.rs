@@ -30,12 +30,12 @@ struct Call<'t> {
     id: Option<Cow<'t, str>>,
 }
 
-/// Writes the calls of a file or of standard input to `out`, byte for byte; on a terminal a newline
+/// Writes the calls of a file or of standard input to `out`, byte for byte. On a terminal a newline
 /// follows.
 ///
 /// # Errors
-/// An unknown family or model, a model that calls no tools, an input that is no array of calls, calls
-/// that the family cannot express.
+/// An unknown family or model, a model that calls no tools, an input that is not an array of calls,
+/// calls that the family cannot express.
 pub fn encode(args: &EncodeArgs, out: &mut dyn Write) -> Result<(), Error> {
     let mut grammar = grammar(args)?;
     if let Some(suffix) = &args.token_suffix {

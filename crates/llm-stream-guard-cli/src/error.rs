@@ -1,4 +1,4 @@
-//! What ends a command early.
+//! Errors that end a command.
 
 use std::{fmt, io};
 
@@ -13,7 +13,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the reader of the output went away, which is no fault of anyone.
+    /// Whether the reader of the output closed it, which is not an error of the user.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -37,7 +37,7 @@ impl From<io::Error> for Error {
     }
 }
 
-/// A misuse.
+/// Creates an error about wrong use of the command.
 pub fn misuse(problem: impl fmt::Display) -> Error {
     Error::Misuse(problem.to_string())
 }

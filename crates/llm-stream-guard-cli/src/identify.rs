@@ -9,8 +9,8 @@ use crate::{
     error::{Error, misuse},
 };
 
-/// Says which family the checkpoint's model is of, and why; whether one is known. The chat template
-/// is rendered by this command in another process, which may be lost.
+/// Prints the family of the checkpoint's model, with the evidence. Returns whether one was found.
+/// The chat template is rendered by this command in another process, which may be killed.
 ///
 /// # Errors
 /// Files that cannot be read or hold no template, an output that cannot be written.

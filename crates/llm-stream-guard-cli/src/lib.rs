@@ -37,7 +37,7 @@ pub fn run(cli: &Cli) -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to tell if this fails.
+            // A failure to print this cannot be reported.
             let _ = writeln!(io::stderr(), "error: {error}");
             ExitCode::from(2)
         }

@@ -1,8 +1,8 @@
-//! One connection's requests: how many are open, and when something last moved.
+//! The activity of one connection: its open requests, and the time of the last transfer.
 //!
-//! A connection without a request, half a preface, a client that takes nothing of its answer: each is
-//! given up. [`Activity::given_up`] resolves when the connection is; a client that stands still
-//! before that loses its answer, so that upstream stops working for it.
+//! Connections without a request, with half a preface, or with a client that takes nothing of its
+//! answer are given up: [`Activity::given_up`] then resolves. A client that pauses too long before
+//! that loses its answer, so that upstream stops working for it.
 
 use std::{
     convert::Infallible,
@@ -39,11 +39,11 @@ const PIECE: usize = 64 << 10;
 
 /// How often a connection is looked at within the shortest time it is given.
 const LOOKS: u32 = 4;
-/// The time between two looks, whatever the times are.
+/// Minimum time between two checks.
 const LEAST: Duration = Duration::from_millis(1);
 const MOST: Duration = Duration::from_secs(60);
 
-/// What happens on one connection.
+/// The activity of one connection.
 #[derive(Debug)]
 pub(crate) struct Activity {
     /// The time for the first request.
@@ -69,7 +69,7 @@ struct Moment {
 #[derive(Debug)]
 struct Answer {
     body: Option<Body>,
-    /// What is left of a piece that was too long.
+    /// The rest of a piece that was too long.
     rest: Bytes,
     /// When the client was handed a piece, until it asks for the next.
     handed: Option<Instant>,
@@ -255,7 +255,7 @@ where
     }
 }
 
-/// What a request cannot be answered for, whatever its path.
+/// Returns the reason to refuse a request regardless of its path, if there is one.
 fn refusal<B>(request: &Request<B>) -> Option<(StatusCode, &'static str)> {
     let hosts = request.headers().get_all(HOST).iter().count();
     if request.method() == Method::CONNECT {

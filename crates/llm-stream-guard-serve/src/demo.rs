@@ -38,8 +38,8 @@ pub fn models() -> impl Iterator<Item = &'static str> {
     MODELS.iter().map(|(id, _)| *id)
 }
 
-/// An upstream that answers whatever is asked of a model with its recorded stream, one event
-/// each `pace`; any other model is the first.
+/// Returns an upstream that answers each model with its recorded stream, one event per `pace`. An
+/// unknown model gets the first recording.
 pub fn upstream(pace: Duration) -> Router {
     let list = || async {
         let entry = |id| json!({"id": id, "object": "model", "owned_by": "demo"});
@@ -53,7 +53,7 @@ pub fn upstream(pace: Duration) -> Router {
         .route("/v1/completions", replay(Form::Text))
 }
 
-/// What the recorded chunks of chats are replayed as.
+/// The form in which recorded chat chunks are replayed.
 #[derive(Debug, Clone, Copy)]
 enum Form {
     Chat,
@@ -98,7 +98,7 @@ fn events(recorded: &'static [u8], form: Form) -> VecDeque<Bytes> {
 }
 
 impl Form {
-    /// A chunk or an answer of a chat, whose text stands in `field`, in this form.
+    /// Converts a chat chunk or answer with its text in `field` into this form.
     #[expect(
         clippy::indexing_slicing,
         reason = "a recording of this crate: every event in it and every answer is an object"

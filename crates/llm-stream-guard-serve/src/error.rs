@@ -1,4 +1,4 @@
-//! What goes wrong, before it takes the form of a dialect.
+//! Faults of requests, before a dialect gives them its form.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 /// hold at most the start of a model's id.
 #[derive(Debug, Clone)]
 pub struct Fault {
-    /// What kind.
+    /// Kind of the fault.
     pub kind: Kind,
     /// The status, where one can still be sent.
     pub status: StatusCode,
@@ -21,22 +21,22 @@ pub struct Fault {
     pub message: String,
     /// The field of the request at fault.
     pub field: Option<String>,
-    /// When upstream says to try again.
+    /// The `retry-after` of upstream.
     pub retry_after: Option<HeaderValue>,
-    /// What upstream says of the error besides its message.
+    /// Further fields of upstream's error.
     pub reported: Option<Box<Reported>>,
 }
 
-/// What upstream says of its error.
+/// The fields of an error that upstream reported.
 #[derive(Debug, Clone, Default)]
 pub struct Reported {
-    /// The error's type.
+    /// Type of the error.
     pub kind: Option<String>,
     /// The error's code: text or a number.
     pub code: Option<Value>,
 }
 
-/// Kinds of faults.
+/// The kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The request cannot be read or asks for too much.
@@ -49,7 +49,7 @@ pub enum Kind {
     Unreachable,
     /// Upstream takes too long.
     Timeout,
-    /// Upstream broke off, or sent what is no answer.
+    /// Upstream broke off, or sent something that is not an answer.
     Broken,
     /// A limit was hit in the answer.
     Limit,
@@ -115,12 +115,12 @@ impl Fault {
         }
     }
 
-    /// The type of the error, if upstream says one.
+    /// Returns the type of the error, if upstream reported one.
     pub(crate) fn error_type(&self) -> Option<&str> {
         self.reported.as_ref()?.kind.as_deref()
     }
 
-    /// The code of the error, if upstream says one.
+    /// Returns the code of the error, if upstream reported one.
     pub(crate) fn error_code(&self) -> Option<&Value> {
         self.reported.as_ref()?.code.as_ref()
     }

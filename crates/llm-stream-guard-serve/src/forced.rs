@@ -13,7 +13,7 @@ pub(crate) struct Forced {
 }
 
 impl Forced {
-    /// What a chat completion demands, if it does.
+    /// Returns the demand of a chat completion for a call, if it has one.
     pub(crate) fn of(body: &Value) -> Option<Self> {
         let choice = body.get("tool_choice")?;
         let kind = choice.as_str().or_else(|| choice.get("type")?.as_str())?;

@@ -21,7 +21,7 @@ const ONE_HOP: [HeaderName; 9] = [
     UPGRADE,
 ];
 
-/// Takes out what is for this hop only, and what the next hop says itself: its host and length.
+/// Removes headers for this hop only, and those that the next hop sets itself: host and length.
 pub(crate) fn forwarded(headers: &HeaderMap) -> HeaderMap {
     let mut kept = headers.clone();
     for list in headers.get_all(CONNECTION) {

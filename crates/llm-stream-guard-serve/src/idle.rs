@@ -15,14 +15,14 @@ use tokio::time::{Sleep, sleep};
 
 use crate::error::{Fault, Kind};
 
-/// A body that breaks off where it stands still for too long. Only the time that is spent waiting
-/// for it counts, not what its reader takes.
+/// A body that fails if no piece arrives for too long. Only time spent waiting for the body counts,
+/// not the time of its reader.
 #[derive(Debug)]
 pub(crate) struct Idle {
     body: Body,
-    /// For the next piece.
+    /// Limit for the next piece.
     span: Duration,
-    /// For each piece behind it.
+    /// Limit for each later piece.
     then: Duration,
     sleep: Pin<Box<Sleep>>,
     waiting: bool,
@@ -31,19 +31,19 @@ pub(crate) struct Idle {
 /// Why a body broke off.
 #[derive(Debug)]
 pub(crate) enum Break {
-    /// It stood still.
+    /// No piece arrived in time.
     Idle,
     /// Whoever sent it did not go on.
     Broken(axum::Error),
 }
 
 impl Idle {
-    /// A body that may stand still for `span`, each time.
+    /// Creates a body with the limit `span` for each piece.
     pub(crate) fn new(body: Body, span: Duration) -> Self {
         Self::after(body, span, span)
     }
 
-    /// The same where the first piece has a time of its own.
+    /// Creates a body with a separate limit for its first piece.
     pub(crate) fn after(body: Body, first: Duration, then: Duration) -> Self {
         Self { body, span: first, then, sleep: Box::pin(sleep(first)), waiting: false }
     }

@@ -24,7 +24,7 @@ pub(crate) struct Ledger {
     most: usize,
 }
 
-/// What one request takes, until it is dropped.
+/// The bytes charged to one request, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Charge {
     ledger: Arc<Ledger>,
@@ -73,7 +73,7 @@ impl Ledger {
                 Break::Idle => late(),
                 Break::Broken(_) => Fault::new(Kind::Request, "the body broke off"),
             })?;
-            // What is no data is trailers.
+            // A frame without data has trailers.
             let Ok(data) = frame.into_data() else { continue };
             if bytes.len().saturating_add(data.len()) > most {
                 return Err(large());
@@ -86,7 +86,7 @@ impl Ledger {
 }
 
 impl Charge {
-    /// Takes more.
+    /// Charges more bytes.
     pub(crate) fn add(&mut self, bytes: usize) -> Result<(), Fault> {
         let used = self.ledger.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         self.bytes = self.bytes.saturating_add(bytes);

@@ -1,7 +1,7 @@
-//! What OpenTelemetry is told of a request: a span with numbers and names, never text.
+//! Spans for OpenTelemetry: one per request, with numbers and names, never text.
 //!
-//! Without the feature `otel` nothing is told. With it spans go to the process's tracer provider,
-//! and belong to the trace that a client's request is part of (`traceparent`), as upstream's do.
+//! Without the feature `otel` nothing is recorded. With it, spans go to the process's tracer
+//! provider, and belong to the trace of the client's `traceparent`; upstream's spans do, too.
 
 use axum::http::HeaderMap;
 #[cfg(feature = "otel")]
@@ -23,7 +23,7 @@ pub(crate) struct Trace {
 
 #[cfg(feature = "otel")]
 impl Trace {
-    /// Of a request with these headers.
+    /// Begins the span of a request with these headers.
     pub(crate) fn begin(path: &'static str, headers: &HeaderMap) -> Self {
         let parent = global::get_text_map_propagator(|it| it.extract(&HeaderExtractor(headers)));
         let tracer = global::tracer(env!("CARGO_PKG_NAME"));
@@ -36,7 +36,7 @@ impl Trace {
         Self { context: parent.with_span(span.start_with_context(&tracer, &parent)) }
     }
 
-    /// Tells upstream what its own spans belong to.
+    /// Adds the header that makes upstream's spans children of this one.
     pub(crate) fn pass_on(&self, headers: &mut HeaderMap) {
         let mut headers = HeaderInjector(headers);
         global::get_text_map_propagator(|it| it.inject_context(&self.context, &mut headers));

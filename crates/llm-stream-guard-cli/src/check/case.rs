@@ -42,10 +42,10 @@ pub(super) fn end(case: &VectorCase) -> End {
     }
 }
 
-/// What builds the guard of [`machine_with`].
+/// Returns the builder of the guard of [`machine_with`].
 pub(super) fn builder_with(case: &VectorCase, own: &[OwnFamily]) -> Result<GuardBuilder, String> {
     let own = own.iter().find(|own| same_name(own.grammar.name(), &case.family));
-    // A file that says nothing of reasoning is its family's calls alone.
+    // A file without a reasoning section represents its family's calls alone.
     let own_calls = own.filter(|_| case.kind != CaseKind::Reasoning);
     let own_format = own.filter(|own| case.kind != CaseKind::Tools && own.reasons());
     let profile = match (own_calls, own_format) {
@@ -57,7 +57,7 @@ pub(super) fn builder_with(case: &VectorCase, own: &[OwnFamily]) -> Result<Guard
         (Some(_), None) => Profile::named(&case.family),
         (None, None) => profile_for(case).map_err(|error| error.to_string())?,
     };
-    // A stream begins in content unless the vector says otherwise, whatever the family's habit.
+    // A stream begins in content unless the vector decides otherwise, regardless of the family.
     let start = think_filter::Start::Content;
     let profile = Profile { start, switch: Default::default(), ..profile };
     let mut builder = Guard::builder(&profile);
@@ -90,7 +90,7 @@ fn profile_for(case: &VectorCase) -> Result<Profile, UnknownName> {
     }
 }
 
-/// What the vector knows of the prompt.
+/// Returns the start of the stream that the vector declares.
 fn start(case: &VectorCase) -> Option<think_filter::Start> {
     match case.start {
         CaseStart::Default => None,
@@ -211,7 +211,7 @@ fn knows_markers(case: &VectorCase, profile: &Profile) -> Result<(), String> {
 /// How much reasoning is kept where it may turn out to be the answer.
 const NONEMPTY_LIMIT: usize = 1 << 20;
 
-/// The grammar of a family whose calls stand behind a tag of the chat template.
+/// Returns the grammar of a family whose calls follow a tag of the chat template.
 fn tagged(tag: &str, profile: &Profile) -> Result<Grammar, String> {
     let family = Family::from_tag(tag).map_err(|error| error.to_string())?;
     let grammar = Grammar::new(family).map_err(|error| error.to_string())?;

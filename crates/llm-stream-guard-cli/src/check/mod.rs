@@ -87,11 +87,11 @@ pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
     Ok(failed == 0)
 }
 
-/// Runs one line at every cut of the standard plan, through text and through bytes, with families
-/// of the caller's own.
+/// Runs one line at every cut of the standard plan, as text and as bytes, with families of the
+/// caller.
 ///
 /// # Errors
-/// How it failed. A line that is no case, or asks for what there is not, fails before any cut.
+/// The failure. A line that is not a case, or uses an unknown name, fails before any cut.
 pub fn run_line(line: &Line, own: &[OwnFamily]) -> Result<(), Failure> {
     let case = line.case.as_ref().map_err(|problem| refused(line, problem))?;
     let run = || match case {
@@ -107,7 +107,7 @@ pub fn run_line(line: &Line, own: &[OwnFamily]) -> Result<(), Failure> {
     }
 }
 
-/// A failure without a run: only `field` says anything.
+/// Returns a failure without a run, which has only `field`.
 fn refused(line: &Line, problem: &str) -> Failure {
     let mismatch =
         Mismatch { field: problem.to_owned(), expected: String::new(), got: String::new() };

@@ -1,4 +1,4 @@
-//! Vector files: every line a case, or a failure that says why it is none.
+//! Vector files: each line is a case, or a failure with the reason why it is not.
 
 use std::{collections::HashSet, path::Path};
 
@@ -12,7 +12,7 @@ use super::template::TemplateCase;
 pub struct Line {
     /// The file, as it was named.
     pub file: String,
-    /// The line, from 1.
+    /// Number of the line, from 1.
     pub number: usize,
     /// The case's id; the place of the line, if it has none.
     pub id: String,
@@ -87,7 +87,7 @@ fn family_case(text: &str) -> Result<VectorCase, String> {
     }
 }
 
-/// The id of a line that is no case, so that the report can name it.
+/// Returns the id of a line that is not a case, so that the report can name it.
 fn id_of(line: &[u8]) -> Option<String> {
     let value: serde_json::Value = serde_json::from_slice(line).ok()?;
     value.get("id")?.as_str().map(str::to_owned)

@@ -5,7 +5,7 @@ use crate::args::InputKind;
 /// The most bytes looked at before the decision.
 pub const HEAD: usize = 64 * 1024;
 
-/// Whether more lines are waited for once one says `jsonl`.
+/// Whether to wait for more lines after one suggests `jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Patience {
     /// A chunk object decides: more may be long in coming.
@@ -53,7 +53,7 @@ impl Detector {
         self.head
     }
 
-    /// `seen` bytes were there before, and have no line end behind `checked`.
+    /// Decides after `seen` earlier bytes, which have no line end after `checked`.
     fn decide(&mut self, seen: usize, ended: bool) -> Option<InputKind> {
         if self.checked == 0 {
             let mark = b"\xEF\xBB\xBF";

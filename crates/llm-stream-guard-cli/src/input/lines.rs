@@ -6,9 +6,9 @@ pub const MAX_LINE: usize = 8 << 20;
 /// A line, without its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line<'l> {
-    /// Its bytes.
+    /// The bytes of the line.
     Whole(&'l [u8]),
-    /// It was longer than [`MAX_LINE`]: its length.
+    /// Length of a line longer than [`MAX_LINE`].
     TooLong(u64),
 }
 

@@ -86,7 +86,7 @@ impl SseSink for Warning<'_> {
     }
 }
 
-/// An error object.
+/// Returns OpenAI's error object for a fault.
 #[must_use]
 pub fn fault(fault: &Fault) -> Value {
     let kind = match fault.kind {

@@ -1,7 +1,7 @@
-//! Text completions, as upstream speaks them: `POST /v1/completions`.
+//! Text completions, `POST /v1/completions`.
 //!
-//! A choice has `text`; what chat completions have in a message stands beside it: reasoning,
-//! `tool_calls`.
+//! A choice has `text`, and next to it the fields that a message of a chat completion would have:
+//! reasoning, `tool_calls`.
 
 use llm_stream_guard::chat::{ChatChunk as _, Chunk, Completion, Content, Delta, Field};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use crate::{
     error::Fault,
 };
 
-/// Fields of chat completions that say how the answer is to be read; upstream does not know them.
+/// Fields of chat completions that decide how the answer is read. Upstream does not know them.
 const OURS: [&str; 3] = ["tools", "tool_choice", "parallel_tool_calls"];
 
 /// The request, if its answer can be guarded: a prompt that is not repeated in it.
@@ -103,7 +103,7 @@ pub fn read(mut said: Value) -> Value {
     said
 }
 
-/// A whole completion.
+/// Returns a whole completion.
 #[must_use]
 pub fn whole(completion: &Completion) -> Value {
     // Strings, numbers and maps with string keys: nothing JSON cannot hold.
@@ -117,7 +117,7 @@ pub fn whole(completion: &Completion) -> Value {
     said
 }
 
-/// What a delta, or a message, says, as fields of a choice.
+/// Returns the further fields of a delta, or of a message, as fields of a choice.
 fn beside(delta: &Delta) -> Map<String, Value> {
     let text = delta.text().unwrap_or_default().into();
     let said = serde_json::to_value(delta).unwrap_or_default();

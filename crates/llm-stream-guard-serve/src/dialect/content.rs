@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{fields::expected, unsupported::Unsupported};
 use crate::error::Fault;
 
-/// What stands between two blocks of text.
+/// The separator between two blocks of text.
 const BETWEEN: &str = "\n";
 
 /// A part, or a block, of text; the text is not copied.
@@ -56,7 +56,8 @@ impl Parts {
     }
 }
 
-/// Adds a block of Anthropic's. What upstream cannot take is left out, and the model is told.
+/// Adds one of Anthropic's blocks. A block that upstream cannot take is omitted, and the model is
+/// informed.
 pub(crate) fn block(
     mut block: Value,
     at: &str,

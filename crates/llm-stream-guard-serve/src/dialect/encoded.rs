@@ -15,7 +15,7 @@ use crate::error::Fault;
 
 /// Writes clean chunks as the events of a dialect.
 pub trait Encoder: Send + 'static {
-    /// What upstream said, as a chunk; `None` if it is none.
+    /// Converts an item of upstream into a chunk, or returns `None` for other items.
     fn read(&self, said: Value) -> Option<Chunk> {
         said.into_chunk().ok()
     }
@@ -25,7 +25,7 @@ pub trait Encoder: Send + 'static {
         let _ = index;
     }
 
-    /// What a chunk says.
+    /// Writes the events of a chunk.
     fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>);
 
     /// The answer is whole. `stopped`: a stop string of the request's ended it.
@@ -34,7 +34,7 @@ pub trait Encoder: Send + 'static {
     /// The answer broke off.
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>);
 
-    /// A sign of life.
+    /// Writes a comment that keeps the connection alive.
     fn keep_alive(&self, out: &mut Vec<u8>);
 }
 
@@ -60,7 +60,7 @@ struct Wire<E> {
     clean: Clean,
 }
 
-/// What a guard sets free.
+/// A sink for the chunks that a guard releases.
 #[derive(Debug, Default)]
 struct Clean {
     chunks: Vec<Chunk>,
@@ -78,7 +78,7 @@ impl ChatSink for Clean {
     }
 }
 
-/// The index of the call of the first choice that a note says was malformed or cut.
+/// Returns the index of the first choice's call that a note reports as malformed or cut.
 pub(crate) fn broken_call(note: ChatNote) -> Option<u32> {
     match note {
         ChatNote { choice: 0, note: Note::CallEnd { index, outcome } } => {
@@ -166,7 +166,7 @@ impl<E: Encoder> Wire<E> {
     }
 
     fn item(&mut self, item: Item<'_>, out: &mut Vec<u8>) {
-        // What carries no data is for upstream's client, which we are.
+        // Items without data are for upstream's client, which is this proxy.
         if let Item::Event(Event { data: Some(data), name, closed, .. }) = item
             && !self.over
         {
@@ -241,7 +241,7 @@ impl<E: Encoder> Wire<E> {
     }
 }
 
-/// Writes an event that is called as its `type` says.
+/// Writes an event named after its `type`.
 pub(super) fn write(event: &Value, out: &mut Vec<u8>) {
     let name = event.get("type").and_then(Value::as_str).unwrap_or_default();
     out.extend_from_slice(format!("event: {name}\ndata: {event}\n\n").as_bytes());

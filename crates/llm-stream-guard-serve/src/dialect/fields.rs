@@ -1,4 +1,4 @@
-//! What the dialects share of requests' fields and of the wire.
+//! Fields of requests and text of the wire that several dialects share.
 
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -11,7 +11,7 @@ use crate::{
 /// A comment between events, which clients pass over: a sign of life.
 pub(super) const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
 
-/// Asks for the counted tokens at the end of a stream: these dialects always tell them.
+/// Asks for token counts at the end of a stream: these dialects always report them.
 pub(super) fn count_at_end(body: &mut Body) {
     if body.is("stream", "true") {
         body.set("stream_options", &json!({"include_usage": true}));

@@ -13,21 +13,21 @@ use super::{
 };
 use crate::error::{Fault, Kind};
 
-/// Writes the events of a message.
+/// The encoder of a message's events.
 ///
-/// Blocks come one behind the other, each `content_block_start`, deltas, `content_block_stop`;
-/// `message_delta` says at the end why it ended and what was counted.
+/// Blocks follow each other, each with `content_block_start`, deltas and `content_block_stop`.
+/// `message_delta` has the stop reason and the token counts at the end.
 #[derive(Debug, Default)]
 pub struct Events {
     started: bool,
     open: Option<Block>,
     turns: Turns,
-    /// Blocks begun.
+    /// Number of blocks begun.
     blocks: u64,
     reason: Option<String>,
     usage: Option<Value>,
     stops: Vec<String>,
-    /// The stop string that upstream says ended it.
+    /// The stop string that ended the message, if upstream names it.
     stop: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl Events {
     fn start(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.started, true) {
             let mut message = message(chunk.text("id"), chunk.text("model"));
-            // Upstream counts at the end; `message_delta` says it.
+            // Upstream counts at the end; `message_delta` has the counts.
             message["usage"] = json!({"input_tokens": 0, "output_tokens": 0});
             write(&json!({"type": "message_start", "message": message}), out);
             write(&json!({"type": "ping"}), out);
@@ -127,7 +127,7 @@ impl Encoder for Events {
         self.start(&Chunk::default(), out);
         self.rest(out);
         self.close(out);
-        // Of several that it overlooked, which one ended it is not known.
+        // If upstream missed several stop strings, it is unknown which one ended the message.
         let which = self.stop.take().or_else(|| match self.stops.as_slice() {
             [only] if stopped => Some(only.clone()),
             _ => None,
@@ -149,8 +149,8 @@ impl Encoder for Events {
     }
 }
 
-/// A whole message. The arguments of a call that was malformed or cut, of which `broken` has the
-/// places, are text in its `input`, as Anthropic's manual has it.
+/// Returns a whole message. The arguments of a malformed or cut call, whose index is in `broken`,
+/// are text in its `input`, as Anthropic's manual describes.
 #[must_use]
 #[expect(clippy::indexing_slicing, reason = "`message`, `ending` and `tool_use` make objects")]
 pub fn whole(completion: &Completion, broken: &[u32]) -> Value {
@@ -200,7 +200,7 @@ const TYPES: [&str; 9] = [
     "timeout_error",
 ];
 
-/// An error object.
+/// Returns Anthropic's error object for a fault.
 #[must_use]
 pub fn fault(fault: &Fault) -> Value {
     let kind = match (fault.status.as_u16(), fault.kind) {

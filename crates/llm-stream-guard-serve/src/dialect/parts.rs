@@ -1,20 +1,20 @@
-//! What a clean chunk says, in order.
+//! The parts of a clean chunk, in order.
 
 use llm_stream_guard::chat::{Chunk, Content, Delta, ToolCallDelta};
 use serde_json::{Value, json};
 
-/// One thing a chunk says of the first choice.
+/// One part of the first choice of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part<'c> {
     Reasoning(&'c str),
     Text(&'c str),
-    /// A call begins.
+    /// The start of a call.
     Call {
         index: u32,
         id: &'c str,
         name: &'c str,
     },
-    /// A call goes on.
+    /// The next piece of a call's arguments.
     Arguments {
         index: u32,
         text: &'c str,
@@ -23,8 +23,8 @@ pub(super) enum Part<'c> {
     Finish(&'c str),
 }
 
-/// Tells `on` what `chunk` says. Clean chunks hold one kind of thing each, and of a call what
-/// begins it first.
+/// Calls `on` with the parts of `chunk`. A clean chunk has parts of one kind, and the start of a
+/// call comes first.
 pub(super) fn parts<'c>(chunk: &'c Chunk, mut on: impl FnMut(Part<'c>)) {
     for choice in chunk.choices.iter().filter(|choice| choice.index == 0) {
         delta(&choice.delta, &mut on);
@@ -34,7 +34,7 @@ pub(super) fn parts<'c>(chunk: &'c Chunk, mut on: impl FnMut(Part<'c>)) {
     }
 }
 
-/// Tells `on` what a message, or a piece of one, says.
+/// Calls `on` with the parts of a message, or of a piece of one.
 pub(super) fn delta<'c>(delta: &'c Delta, on: &mut impl FnMut(Part<'c>)) {
     let mut some = |text: Option<&'c str>, part: fn(&'c str) -> Part<'c>| {
         if let Some(text) = text.filter(|text| !text.is_empty()) {
@@ -51,7 +51,7 @@ pub(super) fn delta<'c>(delta: &'c Delta, on: &mut impl FnMut(Part<'c>)) {
         }
         None => {}
     }
-    // There is no other place for it.
+    // These dialects have no field for a refusal.
     some(delta.extra.get("refusal").and_then(Value::as_str), Part::Text);
     for (place, ToolCallDelta { index, id, function, .. }) in (0..).zip(&delta.tool_calls) {
         let (index, function) = (index.unwrap_or(place), function.as_ref());
@@ -70,7 +70,8 @@ pub(super) fn tokens(usage: Option<&Value>, path: &str) -> u64 {
     usage.and_then(|usage| usage.pointer(path)?.as_u64()).unwrap_or(0)
 }
 
-/// How many tokens upstream, or the guard, says were reasoning, and whether that is an estimate.
+/// Returns the number of reasoning tokens that upstream or the guard counted, and whether it is an
+/// estimate.
 pub(super) fn reasoning_tokens(usage: Option<&Value>) -> Value {
     let details = usage.and_then(|usage| usage.get("completion_tokens_details"));
     let mut said = json!({"reasoning_tokens": tokens(details, "/reasoning_tokens")});

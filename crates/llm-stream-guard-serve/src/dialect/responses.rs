@@ -48,7 +48,7 @@ pub(crate) fn asked() -> impl Iterator<Item = &'static str> {
 /// A response as far as it goes.
 #[derive(Debug)]
 struct Response {
-    /// What it repeats of the request, and what describes it.
+    /// Fields repeated from the request, and fields that describe the response.
     envelope: Value,
     items: Vec<Item>,
     reason: Option<String>,
@@ -77,7 +77,7 @@ impl Response {
         Self { envelope, items: Vec::new(), reason: None, usage: None, custom }
     }
 
-    /// Learns what upstream says of the response.
+    /// Reads the fields with which upstream describes the response.
     fn describe(&mut self, field: impl Fn(&str) -> Option<Value>) {
         if let Some(id) = field("id").as_ref().and_then(Value::as_str) {
             self.envelope["id"] = format!("resp_{id}").into();
@@ -289,7 +289,7 @@ fn code(fault: &Fault) -> Value {
     }
 }
 
-/// A whole response; `broken` has the places of calls that were malformed or cut.
+/// Returns a whole response; `broken` has the indices of calls that were malformed or cut.
 #[must_use]
 pub fn whole(completion: &Completion, asked: &Value, broken: &[u32]) -> Value {
     let mut response = Response::new(asked);

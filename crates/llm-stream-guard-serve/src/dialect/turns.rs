@@ -1,4 +1,4 @@
-//! Calls one behind the other, however upstream mixed their pieces.
+//! Calls in sequence, however upstream interleaves their pieces.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -25,7 +25,7 @@ pub(super) struct Turns {
     held: usize,
 }
 
-/// A call that waits.
+/// A call that waits for its turn.
 #[derive(Debug)]
 struct Waiting {
     index: u32,
@@ -35,7 +35,7 @@ struct Waiting {
 }
 
 impl Turns {
-    /// Takes the next part as it came, and tells `on` those whose turn it is.
+    /// Takes the next part, and calls `on` with the parts whose turn it is.
     pub(super) fn take(&mut self, part: Part<'_>, on: &mut impl FnMut(Part<'_>)) {
         match part {
             Part::Call { index, .. } if self.open.as_ref().is_none_or(|it| it.1.is_closed()) => {
@@ -99,7 +99,7 @@ impl Turns {
 mod tests {
     use super::{MOST, Part, Turns};
 
-    /// What comes of pieces, each a call's index with its name or its arguments, one string each.
+    /// Returns the output for pieces, each with a call's index and its name or arguments.
     fn told(pieces: &[(u32, &str)]) -> Vec<String> {
         let mut told = Vec::new();
         let mut on = |part: Part<'_>| match part {

@@ -2,7 +2,7 @@
 
 use crate::{config::UnsupportedTools, dialect::fields::expected, error::Fault};
 
-/// What may be left out, by the names that are counted.
+/// Kinds of tools and items that may be omitted, by the names that metrics count.
 const KINDS: [&str; 21] = [
     "code_execution",
     "code_interpreter",
@@ -27,7 +27,7 @@ const KINDS: [&str; 21] = [
     "web_search",
 ];
 
-/// What was left out of a request.
+/// The tools and items omitted from a request.
 #[derive(Debug)]
 pub(crate) struct Unsupported {
     policy: UnsupportedTools,
@@ -39,10 +39,10 @@ impl Unsupported {
         Self { policy, dropped: Vec::new() }
     }
 
-    /// Leaves out what is of this `kind`, which the field `at` says.
+    /// Omits an item of this `kind` at the field `at`.
     ///
     /// # Errors
-    /// It is to be refused.
+    /// The configuration asks to refuse it.
     pub(crate) fn drop(&mut self, at: &str, kind: &str) -> Result<(), Fault> {
         if self.policy == UnsupportedTools::Refuse {
             return Err(expected(at, "a type that chat completions know"));
@@ -51,9 +51,9 @@ impl Unsupported {
         Ok(())
     }
 
-    /// Notes that something of this `kind` was left out, whatever the policy.
+    /// Counts an omitted item of this `kind`, regardless of the policy.
     pub(crate) fn note(&mut self, kind: &str) {
-        // A name may have a version behind it.
+        // A name may be followed by a version.
         let named = KINDS.into_iter().rfind(|known| kind.starts_with(known));
         self.dropped.push(named.unwrap_or("other"));
     }

@@ -14,7 +14,7 @@ use super::view::{Seen, View};
 /// A case whose wire is read by its own template.
 #[derive(Debug, Clone)]
 pub struct TemplateCase {
-    /// Unique in its file.
+    /// Id, unique in its file.
     pub id: String,
     template: Value,
     prefix: String,
@@ -23,7 +23,7 @@ pub struct TemplateCase {
     expected: Expected,
 }
 
-/// What must come of a case.
+/// The expected result of a case.
 #[derive(Debug, Clone)]
 enum Expected {
     /// This message, with these regions.
@@ -55,11 +55,11 @@ const FIELDS: [&str; 12] = [
 ];
 
 impl TemplateCase {
-    /// Reads a line; `None` if it is no such case: an object with a template, or without a family
-    /// where there is a template for these.
+    /// Reads a line. Returns `None` for other cases: this kind is an object with a template, or
+    /// without a family if `template` is given.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason why the case is invalid.
     pub(crate) fn read(line: &str, template: Option<&Value>) -> Option<Result<Self, String>> {
         let case = Value::from_json(line).ok()?;
         let object = case.as_object()?;
@@ -115,13 +115,13 @@ impl TemplateCase {
             (Ok(_), Expected::Refused) => Err("loaded, and should be refused".to_owned()),
             (Ok(template), _) => Ok(Some(template)),
             (Err(_), Expected::Refused | Expected::RefusedOrFailure) => Ok(None),
-            // What the reference finds when it reads the message is refused before that.
+            // The reference reports this error when it reads a message; here it is refused earlier.
             (Err(TemplateError { kind, .. }), Expected::Failure) if kind.is_late() => Ok(None),
             (Err(error), _) => Err(format!("refused: {error}")),
         }
     }
 
-    /// What builds a guard that reads the case, and the wire.
+    /// Returns the builder of a guard for the case, and the wire.
     pub(crate) fn builder(&self) -> Option<(GuardBuilder, &str)> {
         let template = Template::from_value(&self.template).ok()?;
         let builder = Guard::builder(&Profile::named("none"))
@@ -192,7 +192,7 @@ fn tools(tools: Option<&Value>) -> Result<Tools, String> {
     Tools::from_json(&value).map_err(|error| format!("tools: {error}"))
 }
 
-/// What is expected: a view, or the one without regions that are malformed.
+/// Reads the expectation: a view, or a view without malformed regions.
 fn expectation(expect: &Value) -> Result<Expected, String> {
     let none = Object::default();
     let object = expect.as_object().unwrap_or(&none);

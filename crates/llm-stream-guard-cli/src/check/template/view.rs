@@ -3,7 +3,7 @@
 use response_templates::{Object, Parser, Region, Value};
 use stream_laws::{COMPLETE, RecordedEvent, RunRecord};
 
-/// What is expected.
+/// An expected view of a message.
 #[derive(Debug, Clone)]
 pub(super) struct View {
     message: Option<Object>,
@@ -14,7 +14,7 @@ pub(super) struct View {
     in_prompt: Option<usize>,
 }
 
-/// What came.
+/// The observed view of a message.
 #[derive(Debug)]
 pub(super) struct Seen {
     message: Option<Object>,
@@ -126,8 +126,8 @@ impl Seen {
         self.message.is_none() || self.regions.iter().any(|region| region.value.is_err())
     }
 
-    /// Events must say what the regions do, where those are whole and began behind the prompt, and
-    /// no call had its arguments twice: the first have streamed when the last come.
+    /// Checks that events agree with the regions, where these are whole and began after the prompt,
+    /// and no call had its arguments twice: the first ones stream before the last arrive.
     pub(super) fn check_events(&self, record: &RunRecord) -> Result<(), Difference> {
         let is_other = self.regions.iter().any(|region| region.value.is_err() || region.in_prompt);
         let is_late = record.diagnostics.iter().any(|it| it.kind == "second_arguments");
@@ -186,8 +186,8 @@ fn collect(value: &Value, calls: &mut Vec<Value>) {
     calls.push(Value::Object(call));
 }
 
-/// A call as events tell it: missing arguments are empty, a string is read once, and what is then
-/// no object completes no call.
+/// Returns a call as events describe it: missing arguments are empty, a string is decoded once, and
+/// anything that is not an object completes no call.
 fn told(call: &Value) -> Option<(String, Value)> {
     let arguments = match call.get("arguments") {
         None | Some(Value::Null) => Value::Object(Object::default()),

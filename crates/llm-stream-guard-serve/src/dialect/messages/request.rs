@@ -12,7 +12,7 @@ use crate::{
     error::Fault,
 };
 
-/// What tells the model that a tool failed: tools' messages have no field for it.
+/// Text that tells the model that a tool failed: messages of tools have no field for it.
 const FAILED: &str = "Error: ";
 
 /// Blocks of what Anthropic's own tools did, of which chat completions know nothing.

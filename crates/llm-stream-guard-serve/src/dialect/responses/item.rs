@@ -66,7 +66,7 @@ impl Item {
         )
     }
 
-    /// Takes a part in; the events that tell it, without the item's index.
+    /// Takes a part and returns its events, without the item's index.
     pub(super) fn grow(&mut self, part: Part<'_>) -> Vec<Value> {
         let (Part::Reasoning(text) | Part::Text(text) | Part::Arguments { text, .. }) = part else {
             return Vec::new();
@@ -86,7 +86,7 @@ impl Item {
         }
     }
 
-    /// The events behind the one that says that the item was added, without the item's index.
+    /// Returns the events after the one that adds the item, without the item's index.
     pub(super) fn beginnings(&self) -> Vec<Value> {
         match self.kind {
             Kind::Reasoning => vec![self.part_event("added", ""), self.summary_event("added", "")],
@@ -164,8 +164,8 @@ impl Item {
         }
     }
 
-    /// Nothing more of it comes. A call whose arguments are not one JSON text, or of which `broken`
-    /// has the index, is incomplete.
+    /// Ends the item. A call is incomplete if its arguments are not one JSON text, or if `broken`
+    /// has its index.
     pub(super) fn done(&mut self, broken: &[u32]) {
         if self.status == "in_progress" {
             self.status = if self.is_broken(broken) { "incomplete" } else { "completed" };
@@ -201,7 +201,7 @@ impl Item {
 
     pub(super) fn to_json(&self) -> Value {
         let Self { id, status, text, kind } = self;
-        // Before its first text there is no part.
+        // The item has no part before its first text.
         let content = if text.is_empty() { json!([]) } else { json!([self.part(text)]) };
         match kind {
             Kind::Reasoning => {

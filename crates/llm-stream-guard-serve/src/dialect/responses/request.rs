@@ -19,12 +19,12 @@ const STATEFUL: [&str; 4] = ["previous_response_id", "conversation", "background
 /// Fields that mean nothing to a chat completion.
 const DROPPED: [&str; 5] = ["include", "store", "truncation", "text", "reasoning"];
 
-/// The chat completion that answers a request for a response. Fields that chat completions do not
-/// know otherwise stay: servers may.
+/// Converts a request for a response into one for a chat completion. Fields that chat completions
+/// do not know stay, because servers may.
 ///
 /// # Errors
-/// A part of it is malformed, needs a state that is not kept, or is of a kind that chat completions
-/// have no word for and that is to be refused; the fault names the field.
+/// A malformed field, a field that needs state, or a kind without an equivalent that the
+/// configuration refuses. The fault names the field.
 pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<Body, Fault> {
     for name in STATEFUL {
         if body.take_text(name).is_some_and(|it| !matches!(it.get(), "null" | "false")) {
@@ -74,7 +74,7 @@ pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<B
     Ok(body)
 }
 
-/// Adds what `item` says to the messages. What an assistant did in a row is one message.
+/// Adds an `item` to the messages. Consecutive items of the assistant are one message.
 fn item(
     mut item: Value,
     at: &str,

@@ -28,7 +28,7 @@ pub(super) fn tools(tools: Value, unsupported: &mut Unsupported) -> Result<Vec<V
     Ok(functions)
 }
 
-/// The function that stands for a tool that takes text.
+/// Returns the function that represents a tool with text as its input.
 fn custom(tool: &Value, at: &str) -> Result<Value, Fault> {
     let text = |path: &str| tool.pointer(path).and_then(Value::as_str);
     let name = text("/name").ok_or_else(|| expected(&format!("{at}.name"), "text"))?;
@@ -83,7 +83,7 @@ pub(super) fn tool_choice(mut choice: Value) -> Value {
     choice
 }
 
-/// Puts what describes a function into a field of its own, as chat completions have it.
+/// Moves the description of a function into a field, as chat completions have it.
 fn nest(tool: &mut Value) {
     let Some(fields) = tool.as_object_mut() else { return };
     let kind = fields.shift_remove("type");
