@@ -28,7 +28,7 @@ const LAYERS: [&[&str]; 5] = [
     &["think-filter", "wire-remap", "toolcall-parsers"],
     &["response-templates"],
     &[FACADE],
-    &["llm-stream-guard-serve"],
+    &["llm-stream-guard-serve", "family-export"],
 ];
 
 /// The layer of tools: whatever is not published.

@@ -1,10 +1,10 @@
 //! `families`: what is registered, as a table or as JSON.
 
-mod export;
 mod models;
 
 use std::io::{self, Write};
 
+use family_export::response_template;
 use llm_stream_guard::{
     Framing, Guard, InReasoning, Profile, Reasoning, jail_match::same_name, profiles,
     reasoning_aliases, reasoning_formats, think_filter::Text,
@@ -12,7 +12,6 @@ use llm_stream_guard::{
 use serde_json::{Value, json};
 use toolcall_parsers::{aliases, grammars};
 
-pub use self::export::{Exported, export};
 use crate::{
     args::FamiliesArgs,
     error::{Error, misuse},
@@ -42,10 +41,10 @@ pub fn families(args: &FamiliesArgs, out: &mut dyn Write) -> Result<(), Error> {
 fn write_exported(name: &str, anchor: &str, out: &mut dyn Write) -> Result<(), Error> {
     let fault = |error: String| misuse(format!("--export {name}: {error}"));
     let profile = lookup::family(name).map_err(|error| fault(error.to_string()))?;
-    let Exported { template, lost } = export(&profile, anchor).map_err(fault)?;
-    writeln!(out, "{:#}", json!({"response_template": template}))?;
-    for what in lost {
-        // Nobody is left to tell if this fails.
+    let exported = response_template(&profile, anchor).map_err(|error| fault(error.to_string()))?;
+    writeln!(out, "{:#}", json!({"response_template": exported.template}))?;
+    for what in exported.lost {
+        // There is no other place to report a failure of standard error.
         let _ = writeln!(io::stderr(), "note: not in the template: {what}");
     }
     Ok(())

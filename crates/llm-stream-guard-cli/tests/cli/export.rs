@@ -5,11 +5,11 @@ use std::{
     fs,
 };
 
+use family_export::{Exported, response_template};
 use guard_laws::GuardMachine;
 use llm_stream_guard::{End, Guard, Profile, Tools};
 use llm_stream_guard_cli::{
     check::{machine_for, machine_with},
-    families::{Exported, export},
     lookup::whole_family,
 };
 use llm_stream_guard_serve::OwnFamily;
@@ -88,7 +88,7 @@ fn profile_of(exported: &Exported) -> Profile {
 
 /// The profile that reads by the template of a family, if there is one.
 pub(crate) fn exported(name: &str) -> Option<Profile> {
-    export(&Profile::tools(name), "<bot>").ok().as_ref().map(profile_of)
+    response_template(&Profile::tools(name), "<bot>").ok().as_ref().map(profile_of)
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn cases() -> Vec<(Profile, Exported, VectorCase)> {
                     CaseKind::Both => whole_family(&case.family).expect("a profile"),
                     _ => Profile::tools(&case.family),
                 };
-                if let Ok(exported) = export(&profile, "<bot>") {
+                if let Ok(exported) = response_template(&profile, "<bot>") {
                     all.push((profile, exported, case));
                 }
             }
@@ -386,8 +386,8 @@ fn a_family_is_written_as_a_template_and_what_is_lost_is_said() {
 fn what_cannot_be_a_template_says_why() {
     let mut refused = BTreeMap::<String, Vec<String>>::new();
     for grammar in toolcall_parsers::grammars() {
-        if let Err(why) = export(&Profile::tools(grammar.name()), "<bot>") {
-            refused.entry(why).or_default().push(grammar.name().to_owned());
+        if let Err(why) = response_template(&Profile::tools(grammar.name()), "<bot>") {
+            refused.entry(why.to_string()).or_default().push(grammar.name().to_owned());
         }
     }
     let refused: Vec<_> =

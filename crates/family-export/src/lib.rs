@@ -1,0 +1,46 @@
+//! Writes a model family in the languages of other projects.
+//!
+//! An export has two steps. `outline` walks over the family once and describes its markup as a tree of
+//! expressions that belongs to no language. A writer renders this outline for one target.
+//! [`response_template`] is the first writer; a writer of grammars needs no second walk.
+//!
+//! ```
+//! use llm_stream_guard::profile;
+//!
+//! let exported = family_export::response_template(&profile("qwen3")?, "<|im_start|>assistant\n")?;
+//! let calls = &exported.template["fields"]["tool_calls"];
+//! assert_eq!(calls["open_pattern"], r"\s*<tool_call>\s*(?=\{)");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod expr;
+mod outline;
+mod response_template;
+
+use core::fmt;
+
+pub use response_template::{Exported, response_template};
+
+/// The reason why a family cannot be written in the target's language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportError(String);
+
+impl ExportError {
+    fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for ExportError {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,55 @@
+//! The list of what an outline of calls leaves out.
+
+use toolcall_parsers::family::{At, CommitOn, Family, Form, Repeated, Suffix};
+
+use super::{CallShape, Payload};
+
+/// Lists what `call`, the shape of the calls that are written in `form`, leaves out; `has_all`: every
+/// other form is in the outline, too.
+pub(super) fn lost(family: &Family, form: &Form, call: &CallShape, has_all: bool) -> Vec<String> {
+    let payload = &call.payload;
+    let is_tags = matches!(payload, Payload::Parameters { .. });
+    let notes = [
+        (!has_all, "forms of calls other than the one it writes"),
+        (
+            family.messages.is_some(),
+            "headers without their tokens, ended or begun again before their text, and messages \
+             to recipients that are no tools",
+        ),
+        (
+            family.erase.iter().any(|it| it.at != At::Anywhere || it.once),
+            "where texts are removed, and how often",
+        ),
+        (form.at != At::Anywhere, "where calls may stand"),
+        (family.suffix != Suffix::None, "the suffix of the checkpoint's tags"),
+        (
+            !form.no_call.is_empty() || form.commit_on == Some(CommitOn::DeclaredName),
+            "names that make no call",
+        ),
+        (
+            matches!(payload, Payload::Object { .. } | Payload::List { .. }),
+            "objects with other keys, without arguments or with an empty name, and lists and \
+             objects in the place of each other",
+        ),
+        (!is_tags, "JSON with faults, such as line ends in its strings"),
+        (
+            !form.quote.is_empty(),
+            "blanks, bare words, other quotes and what quotes say of types in its objects",
+        ),
+        (call.close.is_empty(), "text behind a call that only the next call or turn ends"),
+        (
+            form.parameters.len() > 1,
+            "parameters written in other ways, and newlines that are a value's own",
+        ),
+        (is_tags, "values as Python spells them"),
+        (form.repeated == Repeated::KeepFirst, "that the first of repeated parameters counts"),
+        (true, "markers that are missing, cut or repeated, and what is read behind a fault"),
+        (
+            true,
+            "rules for values beyond the template: quoted markup, JSON inside strings, lists of one \
+             object, bare words for strings",
+        ),
+        (true, "that closers in strings and values are data (boundaries can be read so)"),
+    ];
+    notes.iter().filter(|(is_lost, _)| *is_lost).map(|(_, what)| (*what).to_owned()).collect()
+}
