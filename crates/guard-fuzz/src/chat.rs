@@ -371,7 +371,7 @@ pub(crate) fn bytes(data: &[u8]) {
         .failures(*input.pick(&[Failures::Returned, Failures::Written]));
     if input.one_in(4) {
         let event = 64 + 2 * input.below(200);
-        sse = sse.limits(sse::Limits::default().line(event).event(event));
+        sse = sse.limits(sse::SseLimits::default().line(event).event(event));
     }
     let reasoning = *input.pick(&NAMES);
     let mut stream = Vec::new();

@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures_core::Stream as _;
-use llm_stream_guard::sse::{Decoder, Event, Item, LimitPolicy, Limits};
+use llm_stream_guard::sse::{Decoder, SseEvent, SseItem, SseLimitPolicy, SseLimits};
 use sse_stream::{Sse, SseByteStream};
 use stream_laws::Cut;
 
@@ -53,21 +53,21 @@ struct Found {
 fn decode(decoder: &Decoder, input: &[u8], cut: Cut, most: usize) -> Found {
     let (mut decoder, mut found) = (decoder.clone(), Found::default());
     let mut raw = false;
-    let mut on = |found: &mut Found, item: Item<'_>| {
+    let mut on = |found: &mut Found, item: SseItem<'_>| {
         // Pieces of what passes raw depend on the cuts.
-        let again = std::mem::replace(&mut raw, matches!(item, Item::Raw(_)));
+        let again = std::mem::replace(&mut raw, matches!(item, SseItem::Raw(_)));
         match item {
-            Item::Event(event) => {
+            SseItem::Event(event) => {
                 found.bytes.extend_from_slice(event.raw);
                 found.items.push(format!("{event:?}"));
             }
-            Item::Raw(bytes) => {
+            SseItem::Raw(bytes) => {
                 found.bytes.extend_from_slice(bytes);
                 if !again {
                     found.items.push("raw".into());
                 }
             }
-            Item::Dropped { bytes } => {
+            SseItem::Dropped { bytes } => {
                 found.dropped += bytes;
                 found.items.push(format!("dropped {bytes}"));
             }
@@ -105,8 +105,10 @@ fn theirs(input: &[u8], cut: Cut) -> Vec<Sse> {
 fn ours(input: &[u8], cut: Cut) -> Vec<Sse> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (mut decoder, mut all) = (Decoder::new(), Vec::new());
-    let mut on = |item: Item<'_>| {
-        let Item::Event(Event { name, data, id, retry, closed: true, .. }) = item else { return };
+    let mut on = |item: SseItem<'_>| {
+        let SseItem::Event(SseEvent { name, data, id, retry, closed: true, .. }) = item else {
+            return;
+        };
         let (event, data, id) = (name.map(text), data.map(text), id.map(text));
         all.push(Sse { event, data, id, retry });
     };
@@ -124,11 +126,12 @@ pub(crate) fn decoder(data: &[u8]) {
     let mut input = Input::new(data, 8);
     let plan = input.cuts();
     let (line, event) = (1 + input.below(40), 1 + input.below(80));
-    let policy = *input.pick(&[LimitPolicy::Release, LimitPolicy::Drop, LimitPolicy::Error]);
+    let policy =
+        *input.pick(&[SseLimitPolicy::Release, SseLimitPolicy::Drop, SseLimitPolicy::Error]);
     let far = input.one_in(2);
     let mut decoder = Decoder::new();
     if !far {
-        decoder = decoder.limits(Limits::default().line(line).event(event).policy(policy));
+        decoder = decoder.limits(SseLimits::default().line(line).event(event).policy(policy));
     }
     if input.one_in(2) {
         decoder = decoder.lenient();
@@ -138,7 +141,7 @@ pub(crate) fn decoder(data: &[u8]) {
     let bytes = if input.one_in(4) { input.rest() } else { text.as_bytes() };
     let most = if far { usize::MAX } else { 2 * (line.max(event) + 4) };
     let whole = decode(&decoder, bytes, Cut::Whole, most.saturating_add(bytes.len()));
-    if far || policy != LimitPolicy::Error {
+    if far || policy != SseLimitPolicy::Error {
         let seen = whole.bytes.len() as u64 + whole.dropped;
         assert_eq!(seen, bytes.len() as u64, "{whole:?} of {bytes:?}");
     }

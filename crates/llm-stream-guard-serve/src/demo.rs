@@ -18,7 +18,7 @@ use axum::{
 use futures_core::Stream;
 use llm_stream_guard::{
     chat::{Aggregator, Chunk},
-    sse::{Decoder, Item},
+    sse::{Decoder, SseItem},
 };
 use serde_json::{Value, json};
 use tokio::time::{Sleep, sleep};
@@ -120,8 +120,8 @@ impl Form {
 
 /// Calls `on` with each event's bytes and its data.
 fn decode(recorded: &[u8], mut on: impl FnMut(&[u8], &[u8])) {
-    let mut item = |item: Item<'_>| {
-        if let Item::Event(event) = item {
+    let mut item = |item: SseItem<'_>| {
+        if let SseItem::Event(event) = item {
             on(event.raw, event.data.unwrap_or_default());
         }
     };

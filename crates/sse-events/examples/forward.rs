@@ -2,7 +2,7 @@
 //!
 //! `printf 'event: secret\ndata: hunter2\n\ndata: hi\n\n' | cargo run -p sse-events --example forward`
 
-use sse_events::{Decoder, Item};
+use sse_events::{Decoder, SseItem};
 use std::{
     error::Error,
     io::{Read as _, Write as _, stdin, stdout},
@@ -10,8 +10,8 @@ use std::{
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut decoder, mut out, mut buffer) = (Decoder::new(), Vec::new(), [0; 4096]);
-    let forward = |item: Item<'_>, out: &mut Vec<u8>| match item {
-        Item::Event(event) if event.name == Some(b"secret") => event.with_data(b"[gone]", out),
+    let forward = |item: SseItem<'_>, out: &mut Vec<u8>| match item {
+        SseItem::Event(event) if event.name == Some(b"secret") => event.with_data(b"[gone]", out),
         item => out.extend_from_slice(item.raw()),
     };
     loop {

@@ -1,19 +1,12 @@
 //! The event being read: its lines as indices into its raw bytes.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "lines, and the ranges of fields in them, are of the text that is read and stay \
-              until it is given away or the event is over; an event beyond the limits, of which \
-              something was given away, is never made"
-)]
-
 use std::ops::Range;
 
 use crate::{
     BYTE_ORDER_MARK,
-    event::{Dialect, Event},
-    limits::{Limit, Limits},
-    lines::{Line, LineEnds, NoLine},
+    event::{Dialect, SseEvent},
+    limits::{Limit, SseLimits},
+    lines::{Line, LineEnds, OpenLine},
 };
 
 /// What reading on came to.
@@ -27,7 +20,7 @@ pub(crate) enum Read {
 /// What stays the same while an event is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
-    pub(crate) limits: Limits,
+    pub(crate) limits: SseLimits,
     pub(crate) dialect: Dialect,
     /// The event is the first of the stream.
     pub(crate) first: bool,
@@ -40,10 +33,8 @@ pub(crate) struct Reading {
 /// The event being read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Block {
-    /// Where the current line starts.
-    line: usize,
-    /// The current line has no end before this index.
-    seen: usize,
+    /// The current line.
+    line: OpenLine,
     /// The event is too long. Its bytes up to `seen` are given away after each reading, and it is
     /// only looked through for its end.
     over: Option<Limit>,
@@ -72,8 +63,8 @@ enum Rows {
 }
 
 /// What a line means for the event.
-enum Then {
-    GoesOn,
+enum LineEffect {
+    Continues,
     Ends,
     /// The event ended before this line.
     EndedBefore,
@@ -83,37 +74,37 @@ impl Block {
     /// Reads on in `text`, which begins with the event's first byte that was not given away.
     pub(crate) fn read(&mut self, text: &[u8], ends: &mut LineEnds, how: Reading) -> Read {
         loop {
-            let line = match ends.next(text, self.line, self.seen, how.decided) {
+            let line = match ends.next(text, self.line, how.decided) {
                 Ok(line) => line,
-                Err(NoLine { start, .. }) if how.ended && start < text.len() => {
+                Err(OpenLine { start, .. }) if how.ended && start < text.len() => {
                     Line { start, end: text.len(), next: text.len() }
                 }
-                Err(NoLine { start, seen }) => {
-                    (self.line, self.seen) = (start, seen);
-                    self.measure(start..seen, text.len(), how.limits);
+                Err(open) => {
+                    self.line = open;
+                    self.measure(open.start..open.seen, text.len(), how.limits);
                     return Read::More;
                 }
             };
             self.measure(line.start..line.end, line.next, how.limits);
             let begun = std::mem::take(&mut self.begun);
             let then = match self.over {
-                Some(_) if begun || line.end > line.start => Then::GoesOn,
-                Some(_) => Then::Ends,
+                Some(_) if begun || line.end > line.start => LineEffect::Continues,
+                Some(_) => LineEffect::Ends,
                 None => self.take(text, line, how),
             };
             match then {
-                Then::GoesOn => (self.line, self.seen) = (line.next, line.next),
-                Then::Ends => {
+                LineEffect::Continues => self.line = OpenLine::at(line.next),
+                LineEffect::Ends => {
                     self.closed = line.next > line.end;
                     return Read::Ends(line.next);
                 }
-                Then::EndedBefore => return Read::Ends(line.start),
+                LineEffect::EndedBefore => return Read::Ends(line.start),
             }
         }
     }
 
     /// Notices a line that is too long, or an event of `event` bytes that is.
-    fn measure(&mut self, line: Range<usize>, event: usize, limits: Limits) {
+    fn measure(&mut self, line: Range<usize>, event: usize, limits: SseLimits) {
         if self.over.is_none() {
             let long_line = line.len() > limits.line;
             // Of two limits the one whose end comes first: which is seen first depends on cuts.
@@ -126,25 +117,20 @@ impl Block {
         }
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "a mark, a colon and a blank were found in the line, and the range ends with it; \
-                  `ignored` counts bytes of a stream with 64 bits"
-    )]
-    fn take(&mut self, text: &[u8], line: Line, how: Reading) -> Then {
+    fn take(&mut self, text: &[u8], line: Line, how: Reading) -> LineEffect {
         let mut start = line.start;
         if how.first && start == 0 && text[..line.end].starts_with(BYTE_ORDER_MARK) {
             start += BYTE_ORDER_MARK.len();
         }
         let content = &text[start..line.end];
         match content.first() {
-            None => return Then::Ends,
+            None => return LineEffect::Ends,
             // A comment by itself waits for nothing.
-            Some(b':') if !self.fields => return Then::Ends,
-            Some(b':') => return Then::GoesOn,
-            Some(b'{') if how.dialect == Dialect::Lenient => {
+            Some(b':') if !self.fields => return LineEffect::Ends,
+            Some(b':') => return LineEffect::Continues,
+            Some(b'{') if how.dialect.is_lenient() => {
                 let then = self.data(text, start..line.end, how.dialect);
-                self.bare |= !matches!(then, Then::EndedBefore);
+                self.bare |= !matches!(then, LineEffect::EndedBefore);
                 return then;
             }
             Some(_) => {}
@@ -165,15 +151,15 @@ impl Block {
             _ => self.ignored += content.len() as u64,
         }
         self.fields = true;
-        Then::GoesOn
+        LineEffect::Continues
     }
 
-    fn data(&mut self, text: &[u8], value: Range<usize>, dialect: Dialect) -> Then {
+    fn data(&mut self, text: &[u8], value: Range<usize>, dialect: Dialect) -> LineEffect {
         match &self.rows {
             Rows::None => self.rows = Rows::One(value),
             // Only behind a single row, so that many rows are not read again and again.
-            Rows::One(row) if dialect == Dialect::Lenient && is_whole(&text[row.clone()]) => {
-                return Then::EndedBefore;
+            Rows::One(row) if dialect.is_lenient() && is_whole(&text[row.clone()]) => {
+                return LineEffect::EndedBefore;
             }
             Rows::One(row) => {
                 self.joined.clear();
@@ -184,7 +170,7 @@ impl Block {
             Rows::Many => self.join(&text[value]),
         }
         self.fields = true;
-        Then::GoesOn
+        LineEffect::Continues
     }
 
     fn join(&mut self, row: &[u8]) {
@@ -193,9 +179,14 @@ impl Block {
     }
 
     /// The event, whose raw bytes are `raw`.
-    pub(crate) fn event<'e>(&'e self, raw: &'e [u8], dialect: Dialect, first: bool) -> Event<'e> {
+    pub(crate) fn event<'e>(
+        &'e self,
+        raw: &'e [u8],
+        dialect: Dialect,
+        first: bool,
+    ) -> SseEvent<'e> {
         let at = |range: &Option<Range<usize>>| range.clone().map(|range| &raw[range]);
-        Event {
+        SseEvent {
             raw,
             name: at(&self.name),
             data: match &self.rows {
@@ -215,9 +206,9 @@ impl Block {
 
     /// Bytes before `seen` are given away: how many they are.
     pub(crate) fn give_away(&mut self) -> usize {
-        self.begun |= self.seen > self.line;
-        self.line = 0;
-        std::mem::take(&mut self.seen)
+        let OpenLine { start, seen } = std::mem::take(&mut self.line);
+        self.begun |= seen > start;
+        seen
     }
 
     /// The limit that the event is beyond.
@@ -227,7 +218,7 @@ impl Block {
 
     /// Whether `text` ends in a CR that may be half of a line end.
     pub(crate) fn is_undecided(&self, text: &[u8]) -> bool {
-        self.seen < text.len()
+        self.line.seen < text.len()
     }
 
     /// Bytes kept beyond the raw ones.

@@ -1,28 +1,18 @@
 //! Bytes to events.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "lengths of parts of one text, or bytes of one stream counted with 64 bits"
-)]
-#![expect(
-    clippy::indexing_slicing,
-    reason = "`completing` tells a length of what it was given; the block tells ends in the text \
-              it was given, which begins at `from`"
-)]
-
 use crate::{
     block::{Block, Read, Reading},
-    event::{Dialect, Event},
-    limits::{LimitPolicy, Limits, TooLong},
+    event::{Dialect, SseEvent},
+    limits::{SseLimitPolicy, SseLimits, TooLong},
     lines::LineEnds,
 };
 
 /// What a decoder found, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Item<'i> {
+pub enum SseItem<'i> {
     /// An event, or a block of lines that is none.
-    Event(Event<'i>),
+    Event(SseEvent<'i>),
     /// The next bytes of an event beyond the limits.
     Raw(&'i [u8]),
     /// An event beyond the limits was dropped.
@@ -32,9 +22,9 @@ pub enum Item<'i> {
     },
 }
 
-impl<'i> Item<'i> {
+impl<'i> SseItem<'i> {
     /// The bytes the item came in, to be forwarded; none if they were dropped. Those of all items, in
-    /// order, are the input, unless [`LimitPolicy::Drop`] drops an event.
+    /// order, are the input, unless [`SseLimitPolicy::Drop`] drops an event.
     #[must_use]
     pub fn raw(&self) -> &'i [u8] {
         match *self {
@@ -47,12 +37,12 @@ impl<'i> Item<'i> {
 
 /// Reads server-sent events from bytes in arbitrary pieces.
 ///
-/// Held are the bytes of an unfinished event, at most [`Limits::event`] of them, with a copy of
+/// Held are the bytes of an unfinished event, at most [`SseLimits::event`] of them, with a copy of
 /// its data if that has several lines; of a stream whose lines end in CR LF an event is finished
 /// with the LF.
 #[derive(Debug, Clone, Default)]
 pub struct Decoder {
-    limits: Limits,
+    limits: SseLimits,
     dialect: Dialect,
     ends: LineEnds,
     block: Block,
@@ -75,7 +65,7 @@ impl Decoder {
 
     /// The same with other bounds.
     #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
+    pub fn limits(self, limits: SseLimits) -> Self {
         Self { limits, ..self }
     }
 
@@ -91,9 +81,9 @@ impl Decoder {
     /// Feeds bytes; `on` receives what is complete.
     ///
     /// # Errors
-    /// Only under [`LimitPolicy::Error`], when an event is beyond the limits: nothing more is
+    /// Only under [`SseLimitPolicy::Error`], when an event is beyond the limits: nothing more is
     /// read, and every later push returns the same error.
-    pub fn push(&mut self, bytes: &[u8], mut on: impl FnMut(Item<'_>)) -> Result<(), TooLong> {
+    pub fn push(&mut self, bytes: &[u8], mut on: impl FnMut(SseItem<'_>)) -> Result<(), TooLong> {
         let mut rest = bytes;
         let mut held = std::mem::take(&mut self.held);
         // No more than a line at a time, to go on in the caller's bytes soon.
@@ -117,7 +107,7 @@ impl Decoder {
     ///
     /// # Errors
     /// As [`Decoder::push`].
-    pub fn finish(&mut self, mut on: impl FnMut(Item<'_>)) -> Result<(), TooLong> {
+    pub fn finish(&mut self, mut on: impl FnMut(SseItem<'_>)) -> Result<(), TooLong> {
         let held = std::mem::take(&mut self.held);
         let read = self.read(&held, Known::End, &mut on)?;
         if self.given > 0 || read < held.len() {
@@ -143,7 +133,7 @@ impl Decoder {
         &mut self,
         text: &[u8],
         known: Known,
-        on: &mut impl FnMut(Item<'_>),
+        on: &mut impl FnMut(SseItem<'_>),
     ) -> Result<usize, TooLong> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -166,8 +156,8 @@ impl Decoder {
                 Read::More => {
                     self.check()?;
                     let given = self.block.give_away();
-                    if self.limits.policy == LimitPolicy::Release && given > 0 {
-                        on(Item::Raw(&text[from..from + given]));
+                    if self.limits.policy == SseLimitPolicy::Release && given > 0 {
+                        on(SseItem::Raw(&text[from..from + given]));
                     }
                     self.given += given as u64;
                     return Ok(from + given);
@@ -179,7 +169,7 @@ impl Decoder {
     /// Fails if an event beyond the limits is an error.
     fn check(&mut self) -> Result<(), TooLong> {
         match (self.block.over(), self.limits.policy) {
-            (Some(limit), LimitPolicy::Error) => {
+            (Some(limit), SseLimitPolicy::Error) => {
                 let error = TooLong { limit, at: self.at };
                 self.failed = Some(error);
                 Err(error)
@@ -189,17 +179,17 @@ impl Decoder {
     }
 
     /// The event ended with `raw`.
-    fn complete(&mut self, raw: &[u8], on: &mut impl FnMut(Item<'_>)) -> Result<(), TooLong> {
+    fn complete(&mut self, raw: &[u8], on: &mut impl FnMut(SseItem<'_>)) -> Result<(), TooLong> {
         self.check()?;
         let bytes = self.given + raw.len() as u64;
         match self.block.over() {
-            None => on(Item::Event(self.block.event(raw, self.dialect, self.at == 0))),
-            Some(_) if self.limits.policy == LimitPolicy::Release => {
+            None => on(SseItem::Event(self.block.event(raw, self.dialect, self.at == 0))),
+            Some(_) if self.limits.policy == SseLimitPolicy::Release => {
                 if !raw.is_empty() {
-                    on(Item::Raw(raw));
+                    on(SseItem::Raw(raw));
                 }
             }
-            Some(_) => on(Item::Dropped { bytes }),
+            Some(_) => on(SseItem::Dropped { bytes }),
         }
         self.block.reset();
         self.at += bytes;

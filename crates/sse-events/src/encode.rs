@@ -93,11 +93,6 @@ pub(crate) fn rows(data: &[u8], eol: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends every line of `text` with `prefix` before it.
-#[expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "`end` is where a byte of a line end was found in `text`"
-)]
 fn lines(prefix: &str, mut text: &[u8], eol: &[u8], out: &mut Vec<u8>) {
     while let Some(end) = find(text) {
         line(prefix, &text[..end], eol, out);

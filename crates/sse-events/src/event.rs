@@ -3,7 +3,7 @@
 use crate::{
     BYTE_ORDER_MARK,
     encode::rows,
-    lines::{Line, LineEnds, NoLine},
+    lines::{Line, LineEnds, OpenLine},
 };
 
 /// How strictly lines are read.
@@ -13,8 +13,14 @@ pub(crate) enum Dialect {
     #[default]
     Standard,
     /// As clients in the wild do.
-    #[cfg_attr(not(feature = "lenient"), expect(dead_code, reason = "nothing asks for it"))]
+    #[cfg(feature = "lenient")]
     Lenient,
+}
+
+impl Dialect {
+    pub(crate) fn is_lenient(self) -> bool {
+        self != Self::Standard
+    }
 }
 
 /// An event, or a block of lines that is none: comments, an id, a blank line.
@@ -22,7 +28,7 @@ pub(crate) enum Dialect {
 /// Values are bytes as they came; the standard reads them as UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Event<'e> {
+pub struct SseEvent<'e> {
     /// Everything it came in, its blank line included.
     pub raw: &'e [u8],
     /// The last `event` field.
@@ -44,7 +50,7 @@ pub struct Event<'e> {
     pub(crate) marked: bool,
 }
 
-impl<'e> Event<'e> {
+impl<'e> SseEvent<'e> {
     /// Whether the raw bytes, forwarded, are this event to a reader that follows the standard.
     #[must_use]
     pub fn is_standard(&self) -> bool {
@@ -108,18 +114,14 @@ impl<'e> Event<'e> {
     }
 
     /// The lines that are not blank, all with the line end of the first.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`LineEnds` tells a line within the text it was given, behind `at`"
-    )]
     fn lines(&self) -> impl Iterator<Item = Content<'e>> {
         let (raw, marked) = (self.raw, self.marked);
         let (mut ends, mut at) = (LineEnds::default(), 0);
         let mut eol: Option<&[u8]> = None;
         std::iter::from_fn(move || {
             while at < raw.len() {
-                let last = |NoLine { start, seen }| Line { start, end: seen, next: seen };
-                let line = ends.next(raw, at, at, true).unwrap_or_else(last);
+                let last = |OpenLine { start, seen }| Line { start, end: seen, next: seen };
+                let line = ends.next(raw, OpenLine::at(at), true).unwrap_or_else(last);
                 let (first, end) = (at == 0 && marked, &raw[line.end..line.next]);
                 at = line.next;
                 if line.end == line.start {
@@ -137,7 +139,7 @@ impl<'e> Event<'e> {
     fn is_data(&self, line: &[u8]) -> bool {
         match line.strip_prefix(b"data") {
             Some(rest) => matches!(rest.first(), None | Some(b':')),
-            None => self.dialect == Dialect::Lenient && line.starts_with(b"{"),
+            None => self.dialect.is_lenient() && line.starts_with(b"{"),
         }
     }
 }

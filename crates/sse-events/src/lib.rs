@@ -1,18 +1,18 @@
 //! Server-sent events: bytes in, events with the bytes they came in, and bytes out.
 //!
-//! A [`Decoder`] is fed with whatever the transport delivers. Each [`Event`] borrows its raw bytes,
-//! so that what a proxy does not change it can forward as it came; [`Event::with_data`] changes the
+//! A [`Decoder`] is fed with whatever the transport delivers. Each [`SseEvent`] borrows its raw bytes,
+//! so that what a proxy does not change it can forward as it came; [`SseEvent::with_data`] changes the
 //! data and keeps the rest, [`Fields::encode`] writes an event of one's own. The raw bytes of all
 //! items, in order, are the input.
 //!
 //! ```
-//! use sse_events::{Decoder, Item};
+//! use sse_events::{Decoder, SseItem};
 //! let (mut decoder, mut forwarded, mut seen) = (Decoder::new(), Vec::new(), Vec::new());
 //! let input = b": ping\r\nid: 7\r\ndata: {\"n\":\r\ndata: 1}\r\n\r\n";
 //! for chunk in input.chunks(3) {
 //!     decoder.push(chunk, |item| {
 //!         forwarded.extend_from_slice(item.raw());
-//!         if let Item::Event(event) = item {
+//!         if let SseItem::Event(event) = item {
 //!             seen.extend(event.data.map(<[u8]>::to_vec));
 //!         }
 //!     })?;
@@ -24,7 +24,6 @@
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 #![warn(unnameable_types, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
 mod block;
@@ -34,10 +33,10 @@ mod event;
 mod limits;
 mod lines;
 
-pub use decoder::{Decoder, Item};
+pub use decoder::{Decoder, SseItem};
 pub use encode::{FieldError, Fields, comment};
-pub use event::Event;
-pub use limits::{Limit, LimitPolicy, Limits, TooLong};
+pub use event::SseEvent;
+pub use limits::{Limit, SseLimitPolicy, SseLimits, TooLong};
 
 /// What some producers put before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";

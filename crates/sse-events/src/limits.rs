@@ -3,27 +3,27 @@
 use std::fmt;
 
 /// The default bound: beyond every chunk a server was seen to send, images in base64 included.
-const LONGEST: usize = 8 << 20;
+const DEFAULT_LIMIT: usize = 8 << 20;
 
 /// Bounds on what a decoder holds, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct SseLimits {
     /// A line. Default 8 MiB.
     pub line: usize,
     /// An event, all its lines together. Default 8 MiB.
     pub event: usize,
     /// What becomes of an event that is longer. Default: it is dropped.
-    pub policy: LimitPolicy,
+    pub policy: SseLimitPolicy,
 }
 
-impl Default for Limits {
+impl Default for SseLimits {
     fn default() -> Self {
-        Self { line: LONGEST, event: LONGEST, policy: LimitPolicy::Drop }
+        Self { line: DEFAULT_LIMIT, event: DEFAULT_LIMIT, policy: SseLimitPolicy::Drop }
     }
 }
 
-impl Limits {
+impl SseLimits {
     /// The same with another bound on a line.
     #[must_use]
     pub const fn line(self, line: usize) -> Self {
@@ -38,7 +38,7 @@ impl Limits {
 
     /// The same with another policy.
     #[must_use]
-    pub const fn policy(self, policy: LimitPolicy) -> Self {
+    pub const fn policy(self, policy: SseLimitPolicy) -> Self {
         Self { policy, ..self }
     }
 }
@@ -46,11 +46,11 @@ impl Limits {
 /// What becomes of an event beyond the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum LimitPolicy {
-    /// It is dropped and counted ([`crate::Item::Dropped`]).
+pub enum SseLimitPolicy {
+    /// It is dropped and counted ([`crate::SseItem::Dropped`]).
     #[default]
     Drop,
-    /// Its bytes pass uninterpreted ([`crate::Item::Raw`]).
+    /// Its bytes pass uninterpreted ([`crate::SseItem::Raw`]).
     Release,
     /// It ends the decoder.
     Error,
@@ -60,13 +60,13 @@ pub enum LimitPolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// [`Limits::line`].
+    /// [`SseLimits::line`].
     Line,
-    /// [`Limits::event`].
+    /// [`SseLimits::event`].
     Event,
 }
 
-/// An event was beyond the limits under [`LimitPolicy::Error`].
+/// An event was beyond the limits under [`SseLimitPolicy::Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TooLong {

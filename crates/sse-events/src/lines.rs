@@ -1,15 +1,5 @@
 //! Where lines end: LF, CR or CRLF, the same for every cut.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the place behind a byte that is there, or behind two"
-)]
-#![expect(
-    clippy::indexing_slicing,
-    reason = "`start` and `seen` lie in `text`, or at its end, as callers say; `end` and `at` are \
-              where a byte was found in it"
-)]
-
 use memchr::memchr2;
 
 /// A line and its end, as indices.
@@ -23,8 +13,8 @@ pub(crate) struct Line {
 }
 
 /// The line does not end yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NoLine {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct OpenLine {
     /// Where it starts.
     pub(crate) start: usize,
     /// Where the next search for its end may begin.
@@ -51,6 +41,13 @@ enum Style {
     Lone,
 }
 
+impl OpenLine {
+    /// Creates a line that starts at `start`, of which nothing was searched.
+    pub(crate) fn at(start: usize) -> Self {
+        Self { start, seen: start }
+    }
+}
+
 impl LineEnds {
     /// The line of `text` that starts at `start`, which has no line end before `seen`.
     ///
@@ -58,10 +55,10 @@ impl LineEnds {
     pub(crate) fn next(
         &mut self,
         text: &[u8],
-        mut start: usize,
-        seen: usize,
+        open: OpenLine,
         decided: bool,
-    ) -> Result<Line, NoLine> {
+    ) -> Result<Line, OpenLine> {
+        let OpenLine { mut start, seen } = open;
         if let (true, Some(&first)) = (self.absorb, text.get(start)) {
             self.absorb = false;
             if first == b'\n' {
@@ -71,7 +68,7 @@ impl LineEnds {
         }
         let from = seen.max(start);
         let Some(end) = find(&text[from..]).map(|at| from + at) else {
-            return Err(NoLine { start, seen: text.len() });
+            return Err(OpenLine { start, seen: text.len() });
         };
         let next = match (text[end], text.get(end + 1)) {
             (b'\n', _) => end + 1,
@@ -80,7 +77,7 @@ impl LineEnds {
                 end + 1
             }
             (_, Some(b'\n')) => end + 2,
-            (_, None) if !decided => return Err(NoLine { start, seen: end }),
+            (_, None) if !decided => return Err(OpenLine { start, seen: end }),
             _ => {
                 self.style = Style::Lone;
                 end + 1

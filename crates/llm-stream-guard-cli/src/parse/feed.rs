@@ -100,9 +100,9 @@ fn on_line(line: Line<'_>, intake: &mut impl Intake) {
     }
 }
 
-fn on_item(item: sse::Item<'_>, intake: &mut impl Intake) {
+fn on_item(item: sse::SseItem<'_>, intake: &mut impl Intake) {
     match item {
-        sse::Item::Event(event) => {
+        sse::SseItem::Event(event) => {
             if event.ignored > 0 {
                 let bytes = Some(event.ignored);
                 intake.note(Note { kind: "no_field", bytes, ..Note::default() });
@@ -111,7 +111,7 @@ fn on_item(item: sse::Item<'_>, intake: &mut impl Intake) {
                 intake.json(&String::from_utf8_lossy(event.name.unwrap_or_default()), data);
             }
         }
-        sse::Item::Dropped { bytes } => too_long(bytes, intake),
+        sse::SseItem::Dropped { bytes } => too_long(bytes, intake),
         _ => {}
     }
 }

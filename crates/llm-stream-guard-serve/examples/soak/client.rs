@@ -12,7 +12,7 @@ use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
     rt::TokioExecutor,
 };
-use llm_stream_guard::sse::{Decoder, Item};
+use llm_stream_guard::sse::{Decoder, SseItem};
 use serde_json::Value;
 
 use crate::{
@@ -125,8 +125,8 @@ pub(crate) async fn ask(
 }
 
 impl Said {
-    fn take(&mut self, item: &Item<'_>, now: Duration, seen: &mut Seen) {
-        let Item::Event(event) = item else { return };
+    fn take(&mut self, item: &SseItem<'_>, now: Duration, seen: &mut Seen) {
+        let SseItem::Event(event) = item else { return };
         let data = event.data.unwrap_or_default();
         self.done |= data == b"[DONE]";
         let value: Value = serde_json::from_slice(data).unwrap_or_default();

@@ -6,7 +6,7 @@ use llm_stream_guard::{
         ChatChunk as _, ChatError, ChatGuard, ChatNote, ChatSink, ChatSseError, Chunk, Note,
         from_json,
     },
-    sse::{Decoder, Event, Item, LimitPolicy, Limits, TooLong},
+    sse::{Decoder, SseEvent, SseItem, SseLimitPolicy, SseLimits, TooLong},
 };
 use serde_json::Value;
 
@@ -102,7 +102,7 @@ impl<E: Encoder> Encoded<E> {
             failed: None,
             clean: Clean::default(),
         };
-        let limits = Limits::default().policy(LimitPolicy::Error);
+        let limits = SseLimits::default().policy(SseLimitPolicy::Error);
         Self { decoder: Decoder::new().lenient().limits(limits), wire }
     }
 }
@@ -165,9 +165,9 @@ impl<E: Encoder> Wire<E> {
         }
     }
 
-    fn item(&mut self, item: Item<'_>, out: &mut Vec<u8>) {
+    fn item(&mut self, item: SseItem<'_>, out: &mut Vec<u8>) {
         // Items without data are for upstream's client, which is this proxy.
-        if let Item::Event(Event { data: Some(data), name, closed, .. }) = item
+        if let SseItem::Event(SseEvent { data: Some(data), name, closed, .. }) = item
             && !self.over
         {
             self.data(data, name == Some(b"error"), closed, out);

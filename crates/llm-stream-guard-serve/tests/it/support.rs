@@ -19,7 +19,7 @@ use hyper_util::{
 };
 use llm_stream_guard::{
     chat::{Aggregator, Chunk, Completion},
-    sse::{Decoder, Item},
+    sse::{Decoder, SseItem},
 };
 use llm_stream_guard_serve::{Config, Proxy, Upstream, serve};
 use serde_json::{Value, json};
@@ -284,8 +284,8 @@ impl Got {
     /// The data of every event, in order.
     pub(crate) fn events(&self) -> Vec<String> {
         let mut events = Vec::new();
-        let mut item = |item: Item<'_>| {
-            if let Item::Event(event) = item {
+        let mut item = |item: SseItem<'_>| {
+            if let SseItem::Event(event) = item {
                 events.extend(event.data.map(|data| String::from_utf8(data.to_vec()).unwrap()));
             }
         };

@@ -76,14 +76,14 @@ impl ChatSse {
     /// error.
     #[must_use]
     pub fn new(guard: ChatGuard) -> Self {
-        let limits = sse::Limits::default().policy(sse::LimitPolicy::Error);
+        let limits = sse::SseLimits::default().policy(sse::SseLimitPolicy::Error);
         Self { decoder: Decoder::new().lenient().limits(limits), wire: Wire::new(guard) }
     }
 
     /// The same with other bounds on lines and events. Under the release policy an event beyond
     /// them passes unguarded; under the drop policy [`ChatSse::dropped`] counts it.
     #[must_use]
-    pub fn limits(self, limits: sse::Limits) -> Self {
+    pub fn limits(self, limits: sse::SseLimits) -> Self {
         Self { decoder: self.decoder.limits(limits), ..self }
     }
 

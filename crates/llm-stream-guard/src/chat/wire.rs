@@ -6,7 +6,7 @@ use std::mem::take;
 
 use jail_match::End;
 use serde_json::Value;
-use sse_events::{Decoder, Event, Fields, Item};
+use sse_events::{Decoder, Fields, SseEvent, SseItem};
 
 use super::{
     chunk::Chunk,
@@ -107,20 +107,20 @@ impl Wire {
         self.failed = result.err();
     }
 
-    pub(super) fn item<S: SseSink + ?Sized>(&mut self, item: Item<'_>, sink: &mut S) {
+    pub(super) fn item<S: SseSink + ?Sized>(&mut self, item: SseItem<'_>, sink: &mut S) {
         if self.failed.is_some() || self.over {
             return;
         }
         match item {
-            Item::Event(event) => self.event(event, sink),
-            Item::Raw(raw) => sink.bytes(raw),
-            Item::Dropped { bytes } => self.dropped = self.dropped.saturating_add(bytes),
+            SseItem::Event(event) => self.event(event, sink),
+            SseItem::Raw(raw) => sink.bytes(raw),
+            SseItem::Dropped { bytes } => self.dropped = self.dropped.saturating_add(bytes),
             // No other item carries bytes.
             _ => {}
         }
     }
 
-    fn event<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) {
+    fn event<S: SseSink + ?Sized>(&mut self, event: SseEvent<'_>, sink: &mut S) {
         let Some(data) = event.data else { return self.forward(event, sink) };
         if data.trim_ascii() == b"[DONE]" {
             self.end(Ending::Of(End::Stop), Some(event), sink);
@@ -162,7 +162,7 @@ impl Wire {
     }
 
     /// Guards an event that is like an earlier one of its choice but for the text; whether it is.
-    fn framed<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) -> bool {
+    fn framed<S: SseSink + ?Sized>(&mut self, event: SseEvent<'_>, sink: &mut S) -> bool {
         let Self { frames, guard, .. } = self;
         let data = event.data.unwrap_or_default();
         let Some((at, text)) = frames.find(data).filter(|_| guard.owes_nothing()) else {
@@ -183,7 +183,7 @@ impl Wire {
         &mut self,
         chunk: Chunk,
         came: Came,
-        event: Event<'_>,
+        event: SseEvent<'_>,
         sink: &mut S,
     ) {
         let mut chunks = take(&mut self.chunks);
@@ -228,7 +228,7 @@ impl Wire {
     }
 
     /// Whether a chunk is written as it came.
-    fn is_same(&self, chunk: &Chunk, came: &Came, event: Event<'_>) -> bool {
+    fn is_same(&self, chunk: &Chunk, came: &Came, event: SseEvent<'_>) -> bool {
         let data = event.data.unwrap_or_default();
         match (came, chunk.choices.as_slice()) {
             (Came::Framed(at), [choice]) => self.frames.is(*at, choice, data),
@@ -249,7 +249,7 @@ impl Wire {
     pub(super) fn end<S: SseSink + ?Sized>(
         &mut self,
         ending: Ending,
-        event: Option<Event<'_>>,
+        event: Option<SseEvent<'_>>,
         sink: &mut S,
     ) {
         if std::mem::replace(&mut self.ended, true) {
@@ -299,8 +299,8 @@ impl Wire {
             return true;
         }
         let mut decoder = Decoder::new().lenient();
-        let mut on = |item: Item<'_>| {
-            if let Item::Event(event) = item {
+        let mut on = |item: SseItem<'_>| {
+            if let SseItem::Event(event) = item {
                 self.write(chunk, Place::Of(event), sink);
             }
         };
@@ -327,7 +327,7 @@ impl Wire {
     }
 
     /// Passes an event on that carries no chunk.
-    fn forward<S: SseSink + ?Sized>(&mut self, event: Event<'_>, sink: &mut S) {
+    fn forward<S: SseSink + ?Sized>(&mut self, event: SseEvent<'_>, sink: &mut S) {
         match event.data {
             None if self.ends && !event.closed => {
                 self.dropped = self.dropped.saturating_add(event.raw.len() as u64);
@@ -346,9 +346,9 @@ impl Wire {
 #[derive(Debug, Clone, Copy)]
 enum Place<'e> {
     /// In place of an event's data.
-    Of(Event<'e>),
+    Of(SseEvent<'e>),
     /// In an event after this one.
-    Behind(Event<'e>),
+    Behind(SseEvent<'e>),
     /// In a separate event.
     Own,
 }

@@ -28,7 +28,7 @@ fn written(bytes: usize, unit: &str) -> String {
 #[test]
 fn the_page_names_the_default_limits_of_the_code() {
     let (guard, call, chat) = (Limits::default(), CallLimits::default(), ChatLimits::default());
-    let event = sse::Limits::default();
+    let event = sse::SseLimits::default();
     let builder = format!("{:?}", Guard::builder(&Profile::named("hermes")));
     let windows = format!("{:?}", Windows::chars(NonZeroUsize::MIN));
     let all = [
@@ -42,7 +42,7 @@ fn the_page_names_the_default_limits_of_the_code() {
         ("ChatLimits::choices", chat.choices, 128, ""),
         ("ChatLimits::calls", chat.calls, 1024, ""),
         ("ChatLimits::waiting", chat.waiting, 65536, ""),
-        ("sse::Limits::line", event.line, 8 << 20, "MiB"),
+        ("sse::SseLimits::line", event.line, 8 << 20, "MiB"),
         ("ResponseRemap::with_limit", ResponseRemap::TEXTS, 1024, ""),
         ("its budget", ByteBudget::DEFAULT, 16 << 20, "MiB"),
         ("Windows::limit", field(&windows, "limit"), 1 << 20, "MiB"),
@@ -57,5 +57,5 @@ fn the_page_names_the_default_limits_of_the_code() {
         assert!(row.is_some(), "docs/limits.md: `{setting}` with {}", written(found, unit));
     }
     assert_eq!(event.event, event.line);
-    assert!(PAGE.contains("| an event | `sse::Limits::event` | 8 MiB |"));
+    assert!(PAGE.contains("| an event | `sse::SseLimits::event` | 8 MiB |"));
 }

@@ -289,7 +289,7 @@ fn the_heap_of_an_event_stream_stays_below_its_limits() {
         ["data: x", "data: x\n", ": c\n", "data: {\"choices\": [\n", "\r", "event: x\ndata: y\n"]
     {
         let guard = ChatGuard::new(small().build().expect("builds"), ChatOptions::default());
-        let limits = sse::Limits::default().line(EVENT).event(EVENT);
+        let limits = sse::SseLimits::default().line(EVENT).event(EVENT);
         let mut machine = ChatSse::new(guard).limits(limits);
         let spent = allocation_counter::measure(|| {
             struct Bytes;

@@ -1,7 +1,7 @@
 //! What lines mean, the same at every cut; nothing is lost.
 
 use proptest::prelude::*;
-use sse_events::{Decoder, Item, LimitPolicy, Limits};
+use sse_events::{Decoder, SseItem, SseLimitPolicy, SseLimits};
 use stream_laws::{Cut, CutPlan};
 
 use crate::support::{Kept, Owned, decode, decode_every_way, events, streams};
@@ -57,8 +57,8 @@ fn a_comment_waits_for_nothing() {
     let mut decoder = Decoder::new();
     let mut raws = Vec::new();
     let mut push = |bytes: &[u8]| {
-        let mut on = |item: Item<'_>| match item {
-            Item::Event(event) => raws.push(event.raw.to_vec()),
+        let mut on = |item: SseItem<'_>| match item {
+            SseItem::Event(event) => raws.push(event.raw.to_vec()),
             other => panic!("{other:?}"),
         };
         decoder.push(bytes, &mut on).expect("no limit");
@@ -110,7 +110,7 @@ fn a_reset_decoder_is_as_new() {
 
 #[test]
 fn a_reset_keeps_limits_and_leniency() {
-    let limits = Limits::default().line(9).policy(LimitPolicy::Drop);
+    let limits = SseLimits::default().line(9).policy(SseLimitPolicy::Drop);
     let mut decoder = Decoder::new().limits(limits).lenient();
     decoder.reset();
     let kept = decode(&decoder, b"{\"a\":1}\n\ndata: too long\n\n", Cut::Whole);
@@ -139,7 +139,7 @@ proptest! {
     fn bytes_that_are_no_text_are_kept(input: Vec<u8>, seed: u64) {
         let mut raw = Vec::new();
         let mut decoder = Decoder::new();
-        let mut on = |item: Item<'_>| if let Item::Event(event) = item {
+        let mut on = |item: SseItem<'_>| if let SseItem::Event(event) = item {
             raw.extend_from_slice(event.raw);
         };
         for piece in (Cut::Random { seed }).byte_pieces(&input) {
@@ -163,7 +163,7 @@ fn work_does_not_grow_with_the_number_of_pieces_held() {
 fn the_bytes_of_all_items_are_the_input() {
     let input =
         b": ping\n\nid: 7\ndata: a\n\ndata: longer than the limit\n\nevent: x\r\n\r\ndata: cut";
-    let limits = Limits::default().event(20).policy(LimitPolicy::Release);
+    let limits = SseLimits::default().event(20).policy(SseLimitPolicy::Release);
     for len in 1..=input.len() {
         let (mut decoder, mut out) = (Decoder::new().limits(limits), Vec::new());
         for chunk in input.chunks(len) {
@@ -172,6 +172,6 @@ fn the_bytes_of_all_items_are_the_input() {
         decoder.finish(|item| out.extend_from_slice(item.raw())).unwrap();
         assert_eq!(out, input);
     }
-    let mut decoder = Decoder::new().limits(limits.policy(LimitPolicy::Drop));
+    let mut decoder = Decoder::new().limits(limits.policy(SseLimitPolicy::Drop));
     decoder.push(b"data: longer than the limit\n\n", |item| assert_eq!(item.raw(), b"")).unwrap();
 }

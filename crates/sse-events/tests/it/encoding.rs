@@ -1,7 +1,7 @@
 //! Events written, read back.
 
 use proptest::prelude::*;
-use sse_events::{Decoder, Event, Fields, Item, comment};
+use sse_events::{Decoder, Fields, SseEvent, SseItem, comment};
 use stream_laws::Cut;
 
 use crate::support::{Owned, decode, events, streams};
@@ -16,11 +16,11 @@ fn encoded(fields: Fields<'_>) -> Result<String, String> {
 }
 
 /// What `write` makes of each event of `raw`.
-fn written(raw: &str, mut write: impl FnMut(Event<'_>, &mut Vec<u8>)) -> String {
+fn written(raw: &str, mut write: impl FnMut(SseEvent<'_>, &mut Vec<u8>)) -> String {
     let mut out = Vec::new();
     let mut decoder = Decoder::new().lenient();
-    let mut on = |item: Item<'_>| {
-        let Item::Event(event) = item else { panic!("{item:?}") };
+    let mut on = |item: SseItem<'_>| {
+        let SseItem::Event(event) = item else { panic!("{item:?}") };
         write(event, &mut out);
     };
     decoder.push(raw.as_bytes(), &mut on).expect("no limit");
@@ -140,11 +140,11 @@ proptest! {
     fn other_data_changes_nothing_else(input in streams(), data in "[a \r\n:é{}]*") {
         let before = events(decode(&Decoder::new(), &input, Cut::Whole));
         let mut out = Vec::new();
-        let mut on = |item: Item<'_>| match item {
-            Item::Event(event) if event.data.is_some() => {
+        let mut on = |item: SseItem<'_>| match item {
+            SseItem::Event(event) if event.data.is_some() => {
                 event.with_data(data.as_bytes(), &mut out);
             }
-            Item::Event(event) => out.extend_from_slice(event.raw),
+            SseItem::Event(event) => out.extend_from_slice(event.raw),
             other => panic!("{other:?}"),
         };
         let mut decoder = Decoder::new();

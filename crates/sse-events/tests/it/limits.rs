@@ -1,15 +1,15 @@
 //! Lines and events beyond the limits: dropped, passed, refused; what follows is whole.
 
 use proptest::prelude::*;
-use sse_events::{Decoder, Limit, LimitPolicy, Limits};
+use sse_events::{Decoder, Limit, SseLimitPolicy, SseLimits};
 use stream_laws::CutPlan;
 
 use crate::support::{Kept, decode_every_way, streams};
 
 const EVERY: CutPlan = CutPlan { two_way_up_to: 99, three_way_up_to: 99, random: 9, seed: 1 };
 
-fn decoder(policy: LimitPolicy) -> Decoder {
-    Decoder::new().limits(Limits::default().line(12).event(24).policy(policy))
+fn decoder(policy: SseLimitPolicy) -> Decoder {
+    Decoder::new().limits(SseLimits::default().line(12).event(24).policy(policy))
 }
 
 fn lengths(kept: &[Kept]) -> Vec<(&str, u64)> {
@@ -32,11 +32,12 @@ fn each_limit_bites_at_its_byte_under_each_policy() {
         let input = [fits, fits_in_all, long, fits].concat();
         let bytes = long.len() as u64;
         let around = [("event", 16), ("event", 24), ("event", 16)];
-        for (policy, name) in [(LimitPolicy::Drop, "dropped"), (LimitPolicy::Release, "raw")] {
+        for (policy, name) in [(SseLimitPolicy::Drop, "dropped"), (SseLimitPolicy::Release, "raw")]
+        {
             let kept = decode_every_way(&decoder(policy), input.as_bytes(), EVERY);
             assert_eq!(lengths(&kept), [around[0], around[1], (name, bytes), around[2]]);
         }
-        let kept = decode_every_way(&decoder(LimitPolicy::Error), input.as_bytes(), EVERY);
+        let kept = decode_every_way(&decoder(SseLimitPolicy::Error), input.as_bytes(), EVERY);
         assert_eq!(lengths(&kept), [around[0], around[1], ("failed", 40)]);
         let Some(Kept::Failed(error)) = kept.last() else { panic!("a failure") };
         assert_eq!(error.limit, limit);
@@ -46,7 +47,7 @@ fn each_limit_bites_at_its_byte_under_each_policy() {
 #[test]
 fn of_two_limits_the_one_that_is_passed_first_is_named_at_every_cut() {
     for (line, event, named) in [(4, 4, Limit::Line), (5, 4, Limit::Event), (3, 4, Limit::Line)] {
-        let limits = Limits::default().line(line).event(event).policy(LimitPolicy::Error);
+        let limits = SseLimits::default().line(line).event(event).policy(SseLimitPolicy::Error);
         let decoder = Decoder::new().limits(limits);
         let kept = decode_every_way(&decoder, b"data: 1234\n\n", EVERY);
         let Some(Kept::Failed(error)) = kept.last() else { panic!("a failure") };
@@ -56,7 +57,7 @@ fn of_two_limits_the_one_that_is_passed_first_is_named_at_every_cut() {
 
 #[test]
 fn a_decoder_that_failed_takes_nothing_more() {
-    let mut decoder = decoder(LimitPolicy::Error);
+    let mut decoder = decoder(SseLimitPolicy::Error);
     let error = decoder.push(b"data: 12345678901234567890", |_| {}).expect_err("too long");
     assert_eq!(error.to_string(), "byte 0: the event is beyond the line limit; reading stops");
     let again = decoder.push(b"\n\ndata: 1\n\n", |item| panic!("{item:?}"));
@@ -65,7 +66,7 @@ fn a_decoder_that_failed_takes_nothing_more() {
 
 #[test]
 fn what_is_too_long_is_not_kept() {
-    for policy in [LimitPolicy::Drop, LimitPolicy::Release] {
+    for policy in [SseLimitPolicy::Drop, SseLimitPolicy::Release] {
         let mut decoder = decoder(policy);
         for _ in 0..1000 {
             decoder.push(b"data: 12\r", |_| {}).expect("no error policy");
@@ -78,7 +79,7 @@ fn what_is_too_long_is_not_kept() {
 proptest! {
     #[test]
     fn released_or_dropped_no_byte_is_lost_at_any_cut(input in streams(), seed: u64) {
-        for policy in [LimitPolicy::Drop, LimitPolicy::Release] {
+        for policy in [SseLimitPolicy::Drop, SseLimitPolicy::Release] {
             for decoder in [decoder(policy), decoder(policy).lenient()] {
                 let kept = decode_every_way(&decoder, &input, CutPlan::quick(seed));
                 let sum: u64 = lengths(&kept).into_iter().map(|(_, bytes)| bytes).sum();

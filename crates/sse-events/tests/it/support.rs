@@ -1,7 +1,7 @@
 //! Items kept for comparison, and streams of bytes that hold everything a line can be.
 
 use proptest::prelude::*;
-use sse_events::{Decoder, Event, Item, TooLong};
+use sse_events::{Decoder, SseEvent, SseItem, TooLong};
 use stream_laws::{Cut, CutPlan};
 
 /// An item with its own copy of the bytes.
@@ -26,7 +26,7 @@ pub(crate) struct Owned {
 }
 
 impl Owned {
-    fn of(event: &Event<'_>) -> Self {
+    fn of(event: &SseEvent<'_>) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self {
             raw: text(event.raw),
@@ -43,12 +43,12 @@ impl Owned {
 /// Everything a clone of `decoder` finds in `input` cut by `cut`.
 pub(crate) fn decode(decoder: &Decoder, input: &[u8], cut: Cut) -> Vec<Kept> {
     let (mut decoder, mut kept) = (decoder.clone(), Vec::new());
-    let keep = |kept: &mut Vec<Kept>, item: Item<'_>| match (kept.last_mut(), item) {
-        (_, Item::Raw([])) => panic!("an empty piece"),
-        (Some(Kept::Raw(raw)), Item::Raw(more)) => raw.extend_from_slice(more),
-        (_, Item::Raw(raw)) => kept.push(Kept::Raw(raw.to_vec())),
-        (_, Item::Event(event)) => kept.push(Kept::Event(Owned::of(&event))),
-        (_, Item::Dropped { bytes }) => kept.push(Kept::Dropped(bytes)),
+    let keep = |kept: &mut Vec<Kept>, item: SseItem<'_>| match (kept.last_mut(), item) {
+        (_, SseItem::Raw([])) => panic!("an empty piece"),
+        (Some(Kept::Raw(raw)), SseItem::Raw(more)) => raw.extend_from_slice(more),
+        (_, SseItem::Raw(raw)) => kept.push(Kept::Raw(raw.to_vec())),
+        (_, SseItem::Event(event)) => kept.push(Kept::Event(Owned::of(&event))),
+        (_, SseItem::Dropped { bytes }) => kept.push(Kept::Dropped(bytes)),
         (_, item) => panic!("{item:?}"),
     };
     let mut result = Ok(());

@@ -110,7 +110,7 @@ fn an_error_may_be_written_with_done_behind_it() {
     assert_eq!(data.iter().filter(|data| *data == "[DONE]").count(), 1);
     assert!(data.concat().contains("<to") && !data.concat().contains("late"));
 
-    let limits = sse::Limits::default().line(20).policy(sse::LimitPolicy::Error);
+    let limits = sse::SseLimits::default().line(20).policy(sse::SseLimitPolicy::Error);
     let machine = ChatSse::new(strict()).limits(limits).failures(Failures::Written);
     let (data, error) = told(machine, &upstream.concat());
     assert!(error.is_some() && data == ["[DONE]"], "{data:?}");

@@ -220,19 +220,19 @@ fn bytes_that_are_no_text_do_not_come_out() {
 
 #[test]
 fn limits_bite_and_what_is_dropped_is_counted() {
-    let limits = |policy| sse::Limits::default().line(200).event(200).policy(policy);
+    let limits = |policy| sse::SseLimits::default().line(200).event(200).policy(policy);
     let long = said(&"x".repeat(200));
     let upstream = [chunk(FIRST), long.clone(), said("ok")].concat();
-    let mut dropping = machine("qwen3").limits(limits(sse::LimitPolicy::Drop));
+    let mut dropping = machine("qwen3").limits(limits(sse::SseLimitPolicy::Drop));
     let mut out = Vec::new();
     dropping.push(upstream.as_bytes(), &mut out).expect("it drops");
     assert_eq!(dropping.dropped(), long.len() as u64);
     assert_eq!(String::from_utf8(out).expect("text"), [chunk(FIRST), said("ok")].concat());
-    let mut releasing = machine("qwen3").limits(limits(sse::LimitPolicy::Release));
+    let mut releasing = machine("qwen3").limits(limits(sse::SseLimitPolicy::Release));
     let mut out = Vec::new();
     releasing.push(upstream.as_bytes(), &mut out).expect("it releases");
     assert_eq!(String::from_utf8(out).expect("text"), upstream);
-    let mut failing = machine("qwen3").limits(limits(sse::LimitPolicy::Error));
+    let mut failing = machine("qwen3").limits(limits(sse::SseLimitPolicy::Error));
     let error = failing.push(upstream.as_bytes(), &mut Vec::new()).expect_err("too long");
     assert!(matches!(error, ChatSseError::Event(_)), "{error}");
     failing.reset();

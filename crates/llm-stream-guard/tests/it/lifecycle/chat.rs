@@ -9,7 +9,7 @@ use llm_stream_guard::{
         ChatCollector, Decision, EndEvent, Ending, Lifecycle, Marks, Passage, RedactChunks,
         Redactor, RefuseChunks, Sanitizer, SanitizerVerdict, Window, Windows, chunk_text,
     },
-    sse::{Decoder, Item},
+    sse::{Decoder, SseItem},
 };
 use serde_json::{Value, json};
 
@@ -492,8 +492,8 @@ data: [DONE]\n\n";
 /// Decodes bytes in pieces of this size; an error frame is an error.
 fn decoded(wire: &str, size: usize) -> Vec<Result<Chunk, Broken>> {
     let (mut decoder, mut chunks) = (Decoder::new(), Vec::new());
-    let mut on = |item: Item<'_>| {
-        let Item::Event(event) = item else { panic!("{item:?}") };
+    let mut on = |item: SseItem<'_>| {
+        let SseItem::Event(event) = item else { panic!("{item:?}") };
         match event.data {
             None | Some(b"[DONE]") => {}
             Some(data) => {
