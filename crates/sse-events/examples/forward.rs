@@ -1,4 +1,4 @@
-//! Forwards an event stream byte for byte, but for the data of events named `secret`.
+//! Forwards an event stream byte for byte, and replaces the data of events named `secret`.
 //!
 //! `printf 'event: secret\ndata: hunter2\n\ndata: hi\n\n' | cargo run -p sse-events --example forward`
 

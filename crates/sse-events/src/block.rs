@@ -1,4 +1,14 @@
-//! The event being read: its lines as indices into its raw bytes.
+//! The event being read, as indices into its raw bytes.
+//!
+//! Reading `id: 7`, `data: a`, `data: b` and a blank line:
+//!
+//! ```text
+//! line         state after it
+//! id: 7        id is 3..5 ("7")
+//! data: a      rows: one, borrowed
+//! data: b      rows: many, joined in a buffer as "a\nb"
+//! (blank)      the event ends, closed
+//! ```
 
 use std::ops::Range;
 
@@ -9,36 +19,36 @@ use crate::{
     lines::{Line, LineEnds, OpenLine},
 };
 
-/// What reading on came to.
+/// Result of reading on.
 pub(crate) enum Read {
-    /// Everything was read, and the event is not over.
+    /// All text was read, and the event is not over.
     More,
     /// The event ends before this index.
     Ends(usize),
 }
 
-/// What stays the same while an event is read.
+/// The settings and the surroundings of the text being read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) limits: SseLimits,
     pub(crate) dialect: Dialect,
-    /// The event is the first of the stream.
+    /// Whether the event is the first of the stream.
     pub(crate) first: bool,
-    /// No LF follows.
+    /// Whether the byte after the text is not an LF.
     pub(crate) decided: bool,
-    /// Nothing follows.
+    /// Whether the text is the end of the input.
     pub(crate) ended: bool,
 }
 
 /// The event being read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Block {
-    /// The current line.
+    /// The current line, whose end was not found.
     line: OpenLine,
-    /// The event is too long. Its bytes up to `seen` are given away after each reading, and it is
-    /// only looked through for its end.
+    /// The exceeded limit. The bytes of such an event are given away after each reading, and only
+    /// its end is searched for.
     over: Option<Limit>,
-    /// The current line had bytes that were given away.
+    /// Whether bytes of the current line were given away.
     begun: bool,
     rows: Rows,
     joined: Vec<u8>,
@@ -47,22 +57,22 @@ pub(crate) struct Block {
     retry: Option<u64>,
     fields: bool,
     closed: bool,
-    /// A line without a field's name was taken for data.
+    /// Whether a line without a field name was read as data.
     bare: bool,
     ignored: u64,
 }
 
-/// The `data` lines.
+/// The `data` lines of an event.
 #[derive(Debug, Clone, Default)]
 enum Rows {
     #[default]
     None,
     One(Range<usize>),
-    /// Joined in a buffer.
+    /// Several lines, joined in a buffer.
     Many,
 }
 
-/// What a line means for the event.
+/// Effect of a line on the event.
 enum LineEffect {
     Continues,
     Ends,
@@ -71,7 +81,7 @@ enum LineEffect {
 }
 
 impl Block {
-    /// Reads on in `text`, which begins with the event's first byte that was not given away.
+    /// Reads on in `text`, which begins with the first byte of the event that was not given away.
     pub(crate) fn read(&mut self, text: &[u8], ends: &mut LineEnds, how: Reading) -> Read {
         loop {
             let line = match ends.next(text, self.line, how.decided) {
@@ -103,11 +113,11 @@ impl Block {
         }
     }
 
-    /// Notices a line that is too long, or an event of `event` bytes that is.
+    /// Checks the length of a line, and the length `event` of its event.
     fn measure(&mut self, line: Range<usize>, event: usize, limits: SseLimits) {
         if self.over.is_none() {
             let long_line = line.len() > limits.line;
-            // Of two limits the one whose end comes first: which is seen first depends on cuts.
+            // The limit that is reached first in the stream counts, for every cut.
             let first = line.start.saturating_add(limits.line) <= limits.event;
             self.over = match (long_line, event > limits.event) {
                 (false, false) => None,
@@ -125,7 +135,7 @@ impl Block {
         let content = &text[start..line.end];
         match content.first() {
             None => return LineEffect::Ends,
-            // A comment by itself waits for nothing.
+            // A lone comment needs no blank line.
             Some(b':') if !self.fields => return LineEffect::Ends,
             Some(b':') => return LineEffect::Continues,
             Some(b'{') if how.dialect.is_lenient() => {
@@ -157,7 +167,7 @@ impl Block {
     fn data(&mut self, text: &[u8], value: Range<usize>, dialect: Dialect) -> LineEffect {
         match &self.rows {
             Rows::None => self.rows = Rows::One(value),
-            // Only behind a single row, so that many rows are not read again and again.
+            // Only a single row is parsed, so that many rows are not parsed again and again.
             Rows::One(row) if dialect.is_lenient() && is_whole(&text[row.clone()]) => {
                 return LineEffect::EndedBefore;
             }
@@ -178,7 +188,7 @@ impl Block {
         self.joined.extend_from_slice(row);
     }
 
-    /// The event, whose raw bytes are `raw`.
+    /// Returns the event, whose raw bytes are `raw`.
     pub(crate) fn event<'e>(
         &'e self,
         raw: &'e [u8],
@@ -204,29 +214,29 @@ impl Block {
         }
     }
 
-    /// Bytes before `seen` are given away: how many they are.
+    /// Forgets the bytes before `seen`, which the caller gives away, and returns their number.
     pub(crate) fn give_away(&mut self) -> usize {
         let OpenLine { start, seen } = std::mem::take(&mut self.line);
         self.begun |= seen > start;
         seen
     }
 
-    /// The limit that the event is beyond.
+    /// Returns the exceeded limit, if there is one.
     pub(crate) fn over(&self) -> Option<Limit> {
         self.over
     }
 
-    /// Whether `text` ends in a CR that may be half of a line end.
+    /// Returns whether `text` ends with a CR that may be half of a line end.
     pub(crate) fn is_undecided(&self, text: &[u8]) -> bool {
         self.line.seen < text.len()
     }
 
-    /// Bytes kept beyond the raw ones.
+    /// Returns the number of buffered bytes besides the raw ones.
     pub(crate) fn kept(&self) -> usize {
         self.joined.len()
     }
 
-    /// Makes it as new, and keeps the buffer.
+    /// Clears the event and keeps its buffer.
     pub(crate) fn reset(&mut self) {
         let mut joined = std::mem::take(&mut self.joined);
         joined.clear();
@@ -240,13 +250,13 @@ fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(number).ok()?.parse().ok()
 }
 
-/// Whether data is complete by itself, so that a further row cannot be part of it.
+/// Returns whether data is complete JSON or `[DONE]`, so that a further row begins an event.
 #[cfg(feature = "lenient")]
 fn is_whole(data: &[u8]) -> bool {
     data.trim_ascii() == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok()
 }
 
-/// No data is, where nothing reads JSON.
+/// Returns `false`, because this build does not read JSON.
 #[cfg(not(feature = "lenient"))]
 fn is_whole(_: &[u8]) -> bool {
     false

@@ -1,4 +1,10 @@
-//! Bytes to events.
+//! The decoder: bytes to events.
+//!
+//! ```text
+//! chunk              reported items               held after it
+//! ": ping\nda"       event ": ping\n" (comment)   "da"
+//! "ta: a\n\nda"      event "data: a\n\n"          "da"
+//! ```
 
 use crate::{
     block::{Block, Read, Reading},
@@ -7,24 +13,26 @@ use crate::{
     lines::LineEnds,
 };
 
-/// What a decoder found, in order.
+/// An item of the decoded stream, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SseItem<'i> {
-    /// An event, or a block of lines that is none.
+    /// An event, or a block of lines without data.
     Event(SseEvent<'i>),
     /// The next bytes of an event beyond the limits.
     Raw(&'i [u8]),
     /// An event beyond the limits was dropped.
     Dropped {
-        /// Its length.
+        /// Length of the event in bytes.
         bytes: u64,
     },
 }
 
 impl<'i> SseItem<'i> {
-    /// The bytes the item came in, to be forwarded; none if they were dropped. Those of all items, in
-    /// order, are the input, unless [`SseLimitPolicy::Drop`] drops an event.
+    /// Returns the bytes of the item, to be forwarded. A dropped event has none.
+    ///
+    /// The bytes of all items, in order, are the input, unless [`SseLimitPolicy::Drop`] drops an
+    /// event.
     #[must_use]
     pub fn raw(&self) -> &'i [u8] {
         match *self {
@@ -35,11 +43,25 @@ impl<'i> SseItem<'i> {
     }
 }
 
-/// Reads server-sent events from bytes in arbitrary pieces.
+/// Decodes server-sent events from bytes in arbitrary pieces.
 ///
-/// Held are the bytes of an unfinished event, at most [`SseLimits::event`] of them, with a copy of
-/// its data if that has several lines; of a stream whose lines end in CR LF an event is finished
-/// with the LF.
+/// The decoder holds the bytes of an unfinished event, at most [`SseLimits::event`], and a copy of
+/// its data if that has several lines. If lines end with CRLF, an event is complete with the LF.
+///
+/// ```
+/// use sse_events::{Decoder, SseItem};
+/// let (mut decoder, mut seen) = (Decoder::new(), Vec::new());
+/// for chunk in ["event: delta\nda", "ta: one\n\ndata: t", "wo\n\n"] {
+///     decoder.push(chunk.as_bytes(), |item| {
+///         if let SseItem::Event(event) = item {
+///             seen.push((event.name.map(<[u8]>::to_vec), event.data.map(<[u8]>::to_vec)));
+///         }
+///     })?;
+/// }
+/// assert_eq!(seen[0], (Some(b"delta".to_vec()), Some(b"one".to_vec())));
+/// assert_eq!(seen[1], (None, Some(b"two".to_vec())));
+/// # Ok::<(), sse_events::TooLong>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Decoder {
     limits: SseLimits,
@@ -50,43 +72,44 @@ pub struct Decoder {
     held: Vec<u8>,
     /// Stream offset of the event's first byte.
     at: u64,
-    /// Bytes of a too long event that were given away.
+    /// Bytes of an event beyond the limits that were given away.
     given: u64,
     failed: Option<TooLong>,
 }
 
 impl Decoder {
-    /// A decoder that reads as the standard says, but for an event that the end of the input
-    /// cuts: that comes out, not closed.
+    /// Creates a decoder that follows the standard, with one exception: an event that the end of
+    /// the input cuts is reported, not closed.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with other bounds.
+    /// Sets the limits of lines and events.
     #[must_use]
     pub fn limits(self, limits: SseLimits) -> Self {
         Self { limits, ..self }
     }
 
-    /// The same, reading as servers write: a line that begins with `{` is data, and a `data` line
-    /// that is a whole JSON text or `[DONE]` is an event of its own even if another `data` line
-    /// follows it without a blank line.
+    /// Accepts common deviations of servers.
+    ///
+    /// A line that begins with `{` is data. A `data` line with complete JSON or `[DONE]` is an
+    /// event, even if another `data` line follows without a blank line.
     #[cfg(feature = "lenient")]
     #[must_use]
     pub fn lenient(self) -> Self {
         Self { dialect: Dialect::Lenient, ..self }
     }
 
-    /// Feeds bytes; `on` receives what is complete.
+    /// Feeds bytes and reports the items that are complete.
     ///
     /// # Errors
-    /// Only under [`SseLimitPolicy::Error`], when an event is beyond the limits: nothing more is
-    /// read, and every later push returns the same error.
+    /// Under [`SseLimitPolicy::Error`], when an event exceeds the limits. The decoder then stops,
+    /// and every later push returns the same error.
     pub fn push(&mut self, bytes: &[u8], mut on: impl FnMut(SseItem<'_>)) -> Result<(), TooLong> {
         let mut rest = bytes;
         let mut held = std::mem::take(&mut self.held);
-        // No more than a line at a time, to go on in the caller's bytes soon.
+        // At most a line at a time, so that reading soon continues in the caller's bytes.
         while !held.is_empty() && !rest.is_empty() {
             let taken = self.ends.completing(rest, self.block.is_undecided(&held));
             held.extend_from_slice(&rest[..taken]);
@@ -103,7 +126,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Ends the input; an event that is cut comes out.
+    /// Ends the input and reports an event that the end cuts.
     ///
     /// # Errors
     /// As [`Decoder::push`].
@@ -116,19 +139,19 @@ impl Decoder {
         Ok(())
     }
 
-    /// Makes the decoder as new; limits and leniency stay.
+    /// Forgets the stream and keeps the settings.
     pub fn reset(&mut self) {
         let (limits, dialect) = (self.limits, self.dialect);
         *self = Self { limits, dialect, ..Self::default() };
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     #[must_use]
     pub fn held(&self) -> usize {
         self.held.len() + self.block.kept()
     }
 
-    /// Reads every event of `text`; how much of it is done with.
+    /// Reads every event of `text`. Returns how much of it is processed.
     fn read(
         &mut self,
         text: &[u8],
@@ -178,7 +201,7 @@ impl Decoder {
         }
     }
 
-    /// The event ended with `raw`.
+    /// Reports the event that ended with `raw`.
     fn complete(&mut self, raw: &[u8], on: &mut impl FnMut(SseItem<'_>)) -> Result<(), TooLong> {
         self.check()?;
         let bytes = self.given + raw.len() as u64;
@@ -198,12 +221,12 @@ impl Decoder {
     }
 }
 
-/// What is known about the bytes behind some text.
+/// Knowledge about the byte after a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
     Nothing,
-    /// They do not begin with a LF.
+    /// The next byte is not an LF.
     NoLf,
-    /// There are none.
+    /// The text is the end of the input.
     End,
 }

@@ -1,10 +1,10 @@
-//! Events to bytes.
+//! Encodes events and comments.
 
 use std::fmt;
 
 use crate::lines::find;
 
-/// The fields of an event to be written. The default has none.
+/// The fields of an event to write. The default has none.
 ///
 /// ```
 /// use sse_events::Fields;
@@ -16,36 +16,37 @@ use crate::lines::find;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Fields<'f> {
-    /// The event's name, in one line.
+    /// Name of the event, in one line.
     pub name: Option<&'f str>,
-    /// Its data. A line end of any kind begins a further `data` line, and is read back as `\n`.
+    /// Data of the event. A line end of any kind begins a further `data` line, and is decoded as
+    /// `\n`.
     pub data: Option<&'f [u8]>,
-    /// Its id, in one line and without NUL.
+    /// Id of the event, in one line and without NUL.
     pub id: Option<&'f str>,
-    /// The time before a reconnection, in milliseconds.
+    /// Time before a reconnection, in milliseconds.
     pub retry: Option<u64>,
 }
 
 impl<'f> Fields<'f> {
-    /// The same with a name.
+    /// Sets the name of the event.
     #[must_use]
     pub const fn name(self, name: &'f str) -> Self {
         Self { name: Some(name), ..self }
     }
 
-    /// The same with data.
+    /// Sets the data of the event.
     #[must_use]
     pub const fn data(self, data: &'f [u8]) -> Self {
         Self { data: Some(data), ..self }
     }
 
-    /// The same with an id.
+    /// Sets the id of the event.
     #[must_use]
     pub const fn id(self, id: &'f str) -> Self {
         Self { id: Some(id), ..self }
     }
 
-    /// The same with a time before a reconnection, in milliseconds.
+    /// Sets the time before a reconnection, in milliseconds.
     #[must_use]
     pub const fn retry(self, retry: u64) -> Self {
         Self { retry: Some(retry), ..self }
@@ -54,7 +55,7 @@ impl<'f> Fields<'f> {
     /// Appends the event to `out`.
     ///
     /// # Errors
-    /// A name or an id that cannot be written; `out` is then as it was.
+    /// Refuses a name or an id with a line end, and an id with NUL. `out` is then unchanged.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), FieldError> {
         let bad = |text: &str| find(text.as_bytes()).is_some();
         if self.name.is_some_and(bad) {
@@ -80,14 +81,14 @@ impl<'f> Fields<'f> {
     }
 }
 
-/// Appends a comment, which keeps a connection alive and means nothing. Line ends inside it begin
-/// further comments.
+/// Appends a comment, which clients ignore and which keeps a connection alive. Line ends inside it
+/// begin further comments.
 pub fn comment(text: &str, out: &mut Vec<u8>) {
     lines(": ", text.as_bytes(), b"\n", out);
     out.push(b'\n');
 }
 
-/// Appends `data` lines.
+/// Appends `data` lines for the lines of `data`.
 pub(crate) fn rows(data: &[u8], eol: &[u8], out: &mut Vec<u8>) {
     lines("data: ", data, eol, out);
 }
@@ -107,7 +108,7 @@ fn line(prefix: &str, text: &[u8], eol: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(eol);
 }
 
-/// A field that cannot be written. The fault is the caller's.
+/// The error of a field that cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldError {
     field: &'static str,

@@ -1,4 +1,4 @@
-//! One event, borrowed from the bytes it came in.
+//! One event, borrowed from its bytes.
 
 use crate::{
     BYTE_ORDER_MARK,
@@ -6,13 +6,13 @@ use crate::{
     lines::{Line, LineEnds, OpenLine},
 };
 
-/// How strictly lines are read.
+/// Strictness of the decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Dialect {
-    /// As the standard says.
+    /// Lines are read by the standard.
     #[default]
     Standard,
-    /// As clients in the wild do.
+    /// Lines are read as common clients do: a line that begins with `{` is data.
     #[cfg(feature = "lenient")]
     Lenient,
 }
@@ -23,50 +23,52 @@ impl Dialect {
     }
 }
 
-/// An event, or a block of lines that is none: comments, an id, a blank line.
+/// An event, or a block of lines without data: comments, an id, a blank line.
 ///
-/// Values are bytes as they came; the standard reads them as UTF-8.
+/// Values are bytes as received; the standard reads them as UTF-8. [`Decoder`](crate::Decoder) has
+/// an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseEvent<'e> {
-    /// Everything it came in, its blank line included.
+    /// All bytes of the event, including its blank line.
     pub raw: &'e [u8],
-    /// The last `event` field.
+    /// Value of the last `event` field.
     pub name: Option<&'e [u8]>,
-    /// The `data` fields, joined by `\n`. Without one, a client dispatches nothing.
+    /// Values of the `data` fields, joined by `\n`. Clients dispatch an event only if it has one.
     pub data: Option<&'e [u8]>,
-    /// The last `id` field that is one.
+    /// Value of the last valid `id` field.
     pub id: Option<&'e [u8]>,
-    /// The last `retry` field that is one, in milliseconds.
+    /// Value of the last valid `retry` field, in milliseconds.
     pub retry: Option<u64>,
-    /// Whether a blank line ended it (a comment by itself needs none). Only then do the raw bytes
-    /// keep it apart from what follows.
+    /// Whether a blank line, or a lone comment, ended the event. Only then do the raw bytes
+    /// separate it from the next event.
     pub closed: bool,
-    /// How many bytes the lines have that are no field of the standard.
+    /// Number of bytes in lines with unknown fields.
     pub ignored: u64,
     pub(crate) dialect: Dialect,
+    /// Whether a line without a field name was read as data.
     pub(crate) bare: bool,
-    /// The raw bytes begin with a byte order mark.
+    /// Whether the raw bytes begin with a byte order mark.
     pub(crate) marked: bool,
 }
 
 impl<'e> SseEvent<'e> {
-    /// Whether the raw bytes, forwarded, are this event to a reader that follows the standard.
+    /// Returns whether a reader that follows the standard reads the raw bytes as this event.
     #[must_use]
     pub fn is_standard(&self) -> bool {
         self.closed && !self.bare
     }
 
-    /// Writes the event with other data: the lines that are no data stay as they came, where
-    /// they stood, and line ends are those the event has.
+    /// Writes the event with other data.
     ///
-    /// Line ends inside `data` begin further `data` lines. What is written is closed.
+    /// Other lines keep their bytes and places, and line ends are those of the event. Line ends
+    /// inside `data` begin further `data` lines. The written event is closed.
     pub fn with_data(&self, data: &[u8], out: &mut Vec<u8>) {
         let eol = self.write_lines(Some(data), out).unwrap_or(b"\n");
         out.extend_from_slice(eol);
     }
 
-    /// Writes the event without its data, closed; nothing if it has no other lines.
+    /// Writes the event without its data, closed. Writes nothing if it has no other lines.
     pub fn without_data(&self, out: &mut Vec<u8>) {
         let before = out.len();
         let eol = self.write_lines(None, out).unwrap_or(b"\n");
@@ -75,8 +77,8 @@ impl<'e> SseEvent<'e> {
         }
     }
 
-    /// Writes an event of the same name with other data and nothing else, in lines that end as
-    /// this one's do.
+    /// Writes a new event with the same name and other data. Its lines end like those of this
+    /// event.
     pub fn again(&self, data: &[u8], out: &mut Vec<u8>) {
         let eol = self.lines().next().map_or(b"\n".as_slice(), |line| line.eol);
         if let Some(name) = self.name {
@@ -88,13 +90,14 @@ impl<'e> SseEvent<'e> {
         out.extend_from_slice(eol);
     }
 
-    /// The event as if it had no name.
+    /// Returns the event without its name.
     #[must_use]
     pub fn without_name(self) -> Self {
         Self { name: None, ..self }
     }
 
-    /// Writes `data` in place of the event's; the line end that goes with it.
+    /// Writes `data` instead of the data of the event. Returns the line end for the closing blank
+    /// line.
     fn write_lines(&self, data: Option<&[u8]>, out: &mut Vec<u8>) -> Option<&'e [u8]> {
         let mut left = data;
         let mut last = None;
@@ -113,7 +116,7 @@ impl<'e> SseEvent<'e> {
         last
     }
 
-    /// The lines that are not blank, all with the line end of the first.
+    /// Iterates over the lines that are not blank, all with the line end of the first.
     fn lines(&self) -> impl Iterator<Item = Content<'e>> {
         let (raw, marked) = (self.raw, self.marked);
         let (mut ends, mut at) = (LineEnds::default(), 0);
@@ -144,7 +147,7 @@ impl<'e> SseEvent<'e> {
     }
 }
 
-/// A line of an event.
+/// A line of an event, to be written again.
 struct Content<'e> {
     line: &'e [u8],
     /// The line without a byte order mark.

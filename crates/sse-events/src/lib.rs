@@ -1,9 +1,8 @@
-//! Server-sent events: bytes in, events with the bytes they came in, and bytes out.
+//! Reads and writes server-sent events, and keeps the bytes of each event.
 //!
-//! A [`Decoder`] is fed with whatever the transport delivers. Each [`SseEvent`] borrows its raw bytes,
-//! so that what a proxy does not change it can forward as it came; [`SseEvent::with_data`] changes the
-//! data and keeps the rest, [`Fields::encode`] writes an event of one's own. The raw bytes of all
-//! items, in order, are the input.
+//! A [`Decoder`] takes bytes in arbitrary pieces. Each [`SseEvent`] borrows its raw bytes, so a
+//! proxy can forward unchanged events byte for byte. [`SseEvent::with_data`] replaces the data of
+//! an event and keeps its other lines; [`Fields::encode`] writes a new event.
 //!
 //! ```
 //! use sse_events::{Decoder, SseItem};
@@ -17,11 +16,22 @@
 //!         }
 //!     })?;
 //! }
-//! decoder.finish(|_| unreachable!("nothing was left open"))?;
+//! decoder.finish(|_| unreachable!("every event was complete"))?;
 //! assert_eq!(forwarded, input);
 //! assert_eq!(seen, [b"{\"n\":\n1}"]);
 //! # Ok::<(), sse_events::TooLong>(())
 //! ```
+//!
+//! # Guarantees
+//!
+//! - The raw bytes of all items, in order, are the input, unless [`SseLimitPolicy::Drop`] drops an
+//!   event.
+//! - The items do not depend on the cuts of the input.
+//! - Memory is bounded by [`SseLimits`], and work is linear in the input.
+//!
+//! # Features
+//!
+//! - `lenient`: `Decoder::lenient`, which reads events of servers that do not follow the standard.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![warn(unnameable_types, clippy::exhaustive_enums, clippy::exhaustive_structs)]
@@ -38,10 +48,10 @@ pub use encode::{FieldError, Fields, comment};
 pub use event::SseEvent;
 pub use limits::{Limit, SseLimitPolicy, SseLimits, TooLong};
 
-/// What some producers put before the first line.
+/// The mark that some producers write before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The README's example, compiled.
+/// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

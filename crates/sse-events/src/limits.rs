@@ -1,19 +1,32 @@
-//! Bounds on lines and events.
+//! Limits of lines and events.
 
 use std::fmt;
 
-/// The default bound: beyond every chunk a server was seen to send, images in base64 included.
+/// Default limit, larger than every known chunk of a server, including base64 images.
 const DEFAULT_LIMIT: usize = 8 << 20;
 
-/// Bounds on what a decoder holds, in bytes.
+/// Limits of a decoder, in bytes.
+///
+/// ```
+/// use sse_events::{Decoder, SseItem, SseLimits};
+/// let mut decoder = Decoder::new().limits(SseLimits::default().event(16));
+/// let mut dropped = 0;
+/// decoder.push(b"data: longer than sixteen bytes\n\n", |item| {
+///     if let SseItem::Dropped { bytes } = item {
+///         dropped += bytes;
+///     }
+/// })?;
+/// assert_eq!(dropped, 33);
+/// # Ok::<(), sse_events::TooLong>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseLimits {
-    /// A line. Default 8 MiB.
+    /// Maximum length of a line. The default is 8 MiB.
     pub line: usize,
-    /// An event, all its lines together. Default 8 MiB.
+    /// Maximum length of an event with all its lines. The default is 8 MiB.
     pub event: usize,
-    /// What becomes of an event that is longer. Default: it is dropped.
+    /// Treatment of a longer event. By default it is dropped.
     pub policy: SseLimitPolicy,
 }
 
@@ -24,53 +37,53 @@ impl Default for SseLimits {
 }
 
 impl SseLimits {
-    /// The same with another bound on a line.
+    /// Sets the maximum length of a line.
     #[must_use]
     pub const fn line(self, line: usize) -> Self {
         Self { line, ..self }
     }
 
-    /// The same with another bound on an event.
+    /// Sets the maximum length of an event.
     #[must_use]
     pub const fn event(self, event: usize) -> Self {
         Self { event, ..self }
     }
 
-    /// The same with another policy.
+    /// Sets the treatment of longer events.
     #[must_use]
     pub const fn policy(self, policy: SseLimitPolicy) -> Self {
         Self { policy, ..self }
     }
 }
 
-/// What becomes of an event beyond the limits.
+/// Treatment of an event beyond the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SseLimitPolicy {
-    /// It is dropped and counted ([`crate::SseItem::Dropped`]).
+    /// The event is dropped and counted ([`crate::SseItem::Dropped`]).
     #[default]
     Drop,
-    /// Its bytes pass uninterpreted ([`crate::SseItem::Raw`]).
+    /// The bytes of the event pass uninterpreted ([`crate::SseItem::Raw`]).
     Release,
-    /// It ends the decoder.
+    /// The decoder returns an error and stops.
     Error,
 }
 
-/// What an event is beyond.
+/// The limit that an event exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// [`SseLimits::line`].
+    /// The event has a line longer than [`SseLimits::line`].
     Line,
-    /// [`SseLimits::event`].
+    /// The event is longer than [`SseLimits::event`].
     Event,
 }
 
-/// An event was beyond the limits under [`SseLimitPolicy::Error`].
+/// The error for an event beyond the limits under [`SseLimitPolicy::Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TooLong {
-    /// Which limit.
+    /// The limit that the event exceeds.
     pub limit: Limit,
     /// Stream offset of the event's first byte.
     pub at: u64,
@@ -82,7 +95,7 @@ impl fmt::Display for TooLong {
             Limit::Line => "line",
             Limit::Event => "event",
         };
-        write!(f, "byte {}: the event is beyond the {limit} limit; reading stops", self.at)
+        write!(f, "byte {}: the event exceeds the {limit} limit; the decoder stops", self.at)
     }
 }
 

@@ -1,4 +1,13 @@
-//! Where lines end: LF, CR or CRLF, the same for every cut.
+//! Line ends: LF, CR or CRLF, found alike for every cut.
+//!
+//! A CR at the end of a chunk may be the first half of a CRLF:
+//!
+//! ```text
+//! chunk           line            state after it
+//! "data: a\r"     none yet        undecided
+//! "\n"            "data: a"       pairs
+//! "data: b\rx"    "data: b"       lone: a CR ends its line at once
+//! ```
 
 use memchr::memchr2;
 
@@ -6,31 +15,31 @@ use memchr::memchr2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) start: usize,
-    /// Behind its last byte.
+    /// Index after the last byte of the line.
     pub(crate) end: usize,
-    /// Behind its line end.
+    /// Index after the line end.
     pub(crate) next: usize,
 }
 
-/// The line does not end yet.
+/// A line whose end was not found yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct OpenLine {
-    /// Where it starts.
+    /// Index of the first byte.
     pub(crate) start: usize,
-    /// Where the next search for its end may begin.
+    /// Index before which the line does not end.
     pub(crate) seen: usize,
 }
 
-/// What is known about the line ends of a stream.
+/// The kind of line ends a stream uses, as far as it is known.
 ///
-/// A CR may be the first half of a line end, so that its line is complete only with the byte
-/// behind it. In a stream of lone CRs that would keep each event until the next one comes: once a
-/// CR was seen to stand alone, a CR ends its line at once, and a LF behind it is the beginning of
-/// the next line's bytes.
+/// A CR may be the first half of a line end, so its line is complete only after the next byte. In a
+/// stream of lone CRs, that would delay each event until the next one arrives. After the first lone
+/// CR, a CR therefore ends its line at once. An LF after it is skipped, and its byte belongs to the
+/// next line.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LineEnds {
     style: Style,
-    /// A CR just ended a line by itself: a LF now is its second half.
+    /// A lone CR just ended a line. An LF that comes next is its second half.
     absorb: bool,
 }
 
@@ -49,9 +58,9 @@ impl OpenLine {
 }
 
 impl LineEnds {
-    /// The line of `text` that starts at `start`, which has no line end before `seen`.
+    /// Finds the end of the line `open` of `text`.
     ///
-    /// `decided` says that no LF follows `text`.
+    /// `decided` means that the byte after `text` is not an LF.
     pub(crate) fn next(
         &mut self,
         text: &[u8],
@@ -86,7 +95,9 @@ impl LineEnds {
         Ok(Line { start, end, next })
     }
 
-    /// How many of `bytes` complete a line behind text that ends in an undecided CR if `after_cr`.
+    /// Returns how many of `bytes` complete a line of earlier text.
+    ///
+    /// `after_cr` means that the earlier text ends with an undecided CR.
     pub(crate) fn completing(self, bytes: &[u8], after_cr: bool) -> usize {
         if after_cr {
             return usize::from(bytes.first() == Some(&b'\n'));
@@ -101,7 +112,7 @@ impl LineEnds {
     }
 }
 
-/// Index of the first byte that ends a line.
+/// Returns the index of the first byte that ends a line.
 pub(crate) fn find(bytes: &[u8]) -> Option<usize> {
     memchr2(b'\n', b'\r', bytes)
 }

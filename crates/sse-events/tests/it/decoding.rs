@@ -1,4 +1,4 @@
-//! What lines mean, the same at every cut; nothing is lost.
+//! The meaning of lines, alike at every cut, without lost bytes.
 
 use proptest::prelude::*;
 use sse_events::{Decoder, SseItem, SseLimitPolicy, SseLimits};
@@ -17,14 +17,14 @@ fn data(raw: &str, data: &str) -> Owned {
 }
 
 #[test]
-fn every_line_end_at_every_cut() {
+fn all_line_ends_are_read_alike_at_every_cut() {
     for eol in ["\n", "\r", "\r\n"] {
         let one = format!("data: a{eol}data:b{eol}{eol}");
         let two = format!("data{eol}{eol}");
         let input = format!("{one}{two}");
         assert_eq!(read(&input), [data(&one, "a\nb"), data(&two, "")], "{eol:?}");
     }
-    // The LF of a pair that was taken for a lone CR goes to the next event's bytes.
+    // An LF after a CR that counted as lone is a byte of the next event.
     let mixed = "data: a\r\rdata: b\r\r\ndata: c\r\n\r\n";
     let expected =
         [data("data: a\r\r", "a"), data("data: b\r\r", "b"), data("\ndata: c\r\n\r\n", "c")];
@@ -32,7 +32,7 @@ fn every_line_end_at_every_cut() {
 }
 
 #[test]
-fn all_fields_are_read_and_the_last_one_counts() {
+fn last_field_of_a_name_counts() {
     let raw = "event: x\nevent: y\nid: 7\nid: \0\nretry: 20\nretry: soon\n: hush\ndata:  two\nwhat: 1\n\n";
     let event = Owned {
         name: Some("y".into()),
@@ -45,7 +45,7 @@ fn all_fields_are_read_and_the_last_one_counts() {
 }
 
 #[test]
-fn a_mark_at_the_very_start_is_no_part_of_a_field() {
+fn byte_order_mark_at_the_start_is_skipped() {
     let raw = "\u{FEFF}data: é\n\n";
     assert_eq!(read(raw), [data(raw, "é")]);
     let late = &read("\ndata: x\n\n\u{FEFF}data: y\n\n")[2];
@@ -53,7 +53,7 @@ fn a_mark_at_the_very_start_is_no_part_of_a_field() {
 }
 
 #[test]
-fn a_comment_waits_for_nothing() {
+fn lone_comment_is_reported_at_once() {
     let mut decoder = Decoder::new();
     let mut raws = Vec::new();
     let mut push = |bytes: &[u8]| {
@@ -66,16 +66,16 @@ fn a_comment_waits_for_nothing() {
     };
     assert_eq!(push(b": ping\n"), 1);
     assert_eq!(push(b"\n"), 2);
-    // Inside an event it belongs to that.
+    // Inside an event the comment belongs to it.
     assert_eq!(push(b"data: x\n: ping\n"), 2);
     assert_eq!(push(b"\n"), 3);
-    // Once a CR was seen to be a whole line end, the next one needs no byte behind it.
+    // After a lone CR, the next CR needs no byte after it.
     assert_eq!(push(b"data: x\r\rdata: y\r"), 4);
     assert_eq!(push(b"\r"), 5);
 }
 
 #[test]
-fn an_event_the_end_cuts_comes_out_open() {
+fn event_cut_by_the_end_is_reported_not_closed() {
     for (input, closed) in [("data: x\n\n", true), ("data: x\n", false), ("data: x", false)] {
         assert_eq!(read(input), [Owned { closed, ..data(input, "x") }]);
     }
@@ -85,20 +85,20 @@ fn an_event_the_end_cuts_comes_out_open() {
 }
 
 #[test]
-fn whole_rows_are_events_of_their_own_where_servers_forget_the_blank_line() {
+fn lenient_decoder_splits_complete_rows_without_a_blank_line() {
     let input = "data: {\"a\":\ndata: 1}\n\ndata: {}\ndata: [DONE]\n{\"error\": 1}\n";
     let lenient = decode_every_way(&Decoder::new().lenient(), input.as_bytes(), EVERY);
     let seen: Vec<_> = events(lenient).into_iter().map(|e| (e.data.unwrap(), e.closed)).collect();
     let expected =
         [("{\"a\":\n1}", true), ("{}", false), ("[DONE]", false), ("{\"error\": 1}", false)];
     assert_eq!(seen, expected.map(|(data, closed)| (data.to_owned(), closed)));
-    // The standard joins them, and knows no line that begins with a brace.
+    // The standard joins rows, and ignores lines that begin with a brace.
     let strict = read(input);
     assert_eq!((strict[1].data.as_deref(), strict[1].ignored), (Some("{}\n[DONE]"), 12));
 }
 
 #[test]
-fn a_reset_decoder_is_as_new() {
+fn reset_decoder_equals_a_new_one() {
     let mut decoder = Decoder::new();
     decoder.push(b"data: x\r\rdata: half", |_| {}).expect("no limit");
     assert_eq!(decoder.held(), 10);
@@ -109,7 +109,7 @@ fn a_reset_decoder_is_as_new() {
 }
 
 #[test]
-fn a_reset_keeps_limits_and_leniency() {
+fn reset_keeps_limits_and_leniency() {
     let limits = SseLimits::default().line(9).policy(SseLimitPolicy::Drop);
     let mut decoder = Decoder::new().limits(limits).lenient();
     decoder.reset();
@@ -119,7 +119,7 @@ fn a_reset_keeps_limits_and_leniency() {
 }
 
 #[test]
-fn rows_that_are_joined_are_held_beside_the_lines() {
+fn joined_rows_count_as_held() {
     let mut decoder = Decoder::new();
     decoder.push(b"data: one\ndata: two\n", |_| {}).expect("no limit");
     assert_eq!(decoder.held(), "data: one\ndata: two\n".len() + "one\ntwo".len());
@@ -151,8 +151,8 @@ proptest! {
 }
 
 #[test]
-fn work_does_not_grow_with_the_number_of_pieces_held() {
-    // A megabyte in a line, a byte at a time: anything quadratic would not end.
+fn work_is_linear_for_a_line_in_many_pieces() {
+    // One line of a megabyte arrives byte by byte: quadratic work would not finish.
     let input = [b"data: ".as_slice(), &vec![b'x'; 1 << 20], b"\n\n"].concat();
     let kept = decode(&Decoder::new(), &input, Cut::EachByte);
     let [Kept::Event(event)] = kept.as_slice() else { panic!("one event") };

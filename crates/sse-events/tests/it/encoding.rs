@@ -15,7 +15,7 @@ fn encoded(fields: Fields<'_>) -> Result<String, String> {
     result.map(|()| String::from_utf8(written).expect("text"))
 }
 
-/// What `write` makes of each event of `raw`.
+/// Returns the output of `write` for each event of `raw`.
 fn written(raw: &str, mut write: impl FnMut(SseEvent<'_>, &mut Vec<u8>)) -> String {
     let mut out = Vec::new();
     let mut decoder = Decoder::new().lenient();
@@ -33,7 +33,7 @@ fn with_data(raw: &str, data: &str) -> String {
 }
 
 #[test]
-fn what_would_break_the_frame_is_refused() {
+fn fields_that_would_break_the_event_are_refused() {
     let name = |name| Fields::default().name(name);
     let id = |id| Fields::default().id(id);
     assert_eq!(encoded(name("a\nb")).unwrap_err(), "field `event`: expected one line without NUL");
@@ -43,14 +43,14 @@ fn what_would_break_the_frame_is_refused() {
 }
 
 #[test]
-fn a_comment_of_several_lines_stays_one() {
+fn comment_of_several_lines_is_written_as_comments() {
     let mut out = Vec::new();
     comment("still\r\nthere", &mut out);
     assert_eq!(out, b": still\n: there\n\n");
 }
 
 #[test]
-fn other_data_leaves_the_other_lines_as_they_came() {
+fn with_data_keeps_the_other_lines() {
     let raw = "\u{FEFF}id:1\r\ndata: a\r\ndata:b\r\n:c\r\nx-y: z\r\n\r\n";
     assert_eq!(
         with_data(raw, "new\nrow"),
@@ -63,18 +63,18 @@ fn other_data_leaves_the_other_lines_as_they_came() {
     );
     assert_eq!(with_data("{\"error\": 1}\n\n", "1"), "data: 1\n\n");
     assert_eq!(with_data("id: 1\r\r", "1"), "id: 1\rdata: 1\r\r");
-    // The LF belongs to the last line's bytes.
+    // The LF is a byte of the last line.
     assert_eq!(with_data("data:\rdata:\r\ndata:", "1"), "data: 1\r\r");
 }
 
 #[test]
-fn every_field_that_is_set_is_written() {
+fn all_set_fields_are_written() {
     let fields = Fields::default().name("a").id("b").retry(3).data(b"c");
     assert_eq!(encoded(fields).unwrap(), "event: a\nid: b\nretry: 3\ndata: c\n\n");
 }
 
 #[test]
-fn a_mark_counts_at_the_very_start_only() {
+fn byte_order_mark_counts_only_at_the_start_when_writing() {
     let second = "id: 1\n\n\u{FEFF}data: a\n\n";
     assert_eq!(with_data(second, "1"), "id: 1\ndata: 1\n\n\u{FEFF}data: a\ndata: 1\n\n");
     let inside = "\u{FEFF}data: a\n\u{FEFF}data: b\n\n";
@@ -82,7 +82,7 @@ fn a_mark_counts_at_the_very_start_only() {
 }
 
 #[test]
-fn data_is_taken_out_and_what_has_nothing_else_is_nothing() {
+fn without_data_writes_other_lines_or_nothing() {
     let taken = |raw| {
         written(raw, |event, out| {
             out.push(b'|');
@@ -93,7 +93,7 @@ fn data_is_taken_out_and_what_has_nothing_else_is_nothing() {
 }
 
 #[test]
-fn another_event_has_the_same_name_and_line_ends() {
+fn again_keeps_the_name_and_line_ends() {
     let again = |raw| written(raw, |event, out| event.again(b"2", out));
     assert_eq!(again("event: a\rid: 7\rdata: 1\r\r"), "event: a\rdata: 2\r\r");
     assert_eq!(again("id: 7\n\n"), "data: 2\n\n");
@@ -102,12 +102,12 @@ fn another_event_has_the_same_name_and_line_ends() {
 }
 
 #[test]
-fn an_event_is_standard_if_it_is_closed_and_each_line_has_a_field() {
+fn event_is_standard_if_closed_and_each_line_has_a_field() {
     let standard =
         |raw| written(raw, |event, out| out.push(if event.is_standard() { b'y' } else { b'n' }));
     assert_eq!(standard("data: 1\n\n: note\n\ndata: cut"), "yyyn");
     assert_eq!(standard("{\"a\": 1}\n\n"), "n");
-    // The row before the brace is an event of its own, which no blank line closed.
+    // The row before the brace is a separate event, without a blank line.
     assert_eq!(standard("data: {}\n{}\n\ndata: {}\n\n"), "nny");
 }
 
@@ -151,7 +151,7 @@ proptest! {
         decoder.push(&input, &mut on).expect("no limit");
         decoder.finish(&mut on).expect("no limit");
         let meaning = |events: Vec<Owned>| -> Vec<Owned> {
-            // Whether a blank line belongs to the one before it depends on the line ends there.
+            // Line ends decide whether a blank line belongs to the line before it.
             let blank = |event: &Owned| Owned { closed: false, ..event.clone() } == Owned::default();
             let events = events.into_iter().map(|event| Owned { raw: String::new(), ..event });
             events.filter(|event| !blank(event)).collect()

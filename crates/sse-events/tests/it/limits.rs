@@ -1,4 +1,4 @@
-//! Lines and events beyond the limits: dropped, passed, refused; what follows is whole.
+//! Lines and events beyond the limits: dropped, passed on or refused. The next event is complete.
 
 use proptest::prelude::*;
 use sse_events::{Decoder, Limit, SseLimitPolicy, SseLimits};
@@ -23,7 +23,7 @@ fn lengths(kept: &[Kept]) -> Vec<(&str, u64)> {
 }
 
 #[test]
-fn each_limit_bites_at_its_byte_under_each_policy() {
+fn each_limit_applies_at_its_byte_under_each_policy() {
     let fits = "data: 123456\r\n\r\n";
     let long_line = "data: 1234567\r\n\r\n";
     let fits_in_all = "data: 123456\ndata: 123\n\n";
@@ -45,7 +45,7 @@ fn each_limit_bites_at_its_byte_under_each_policy() {
 }
 
 #[test]
-fn of_two_limits_the_one_that_is_passed_first_is_named_at_every_cut() {
+fn first_exceeded_limit_is_reported_at_every_cut() {
     for (line, event, named) in [(4, 4, Limit::Line), (5, 4, Limit::Event), (3, 4, Limit::Line)] {
         let limits = SseLimits::default().line(line).event(event).policy(SseLimitPolicy::Error);
         let decoder = Decoder::new().limits(limits);
@@ -56,16 +56,16 @@ fn of_two_limits_the_one_that_is_passed_first_is_named_at_every_cut() {
 }
 
 #[test]
-fn a_decoder_that_failed_takes_nothing_more() {
+fn failed_decoder_reads_no_more_bytes() {
     let mut decoder = decoder(SseLimitPolicy::Error);
     let error = decoder.push(b"data: 12345678901234567890", |_| {}).expect_err("too long");
-    assert_eq!(error.to_string(), "byte 0: the event is beyond the line limit; reading stops");
+    assert_eq!(error.to_string(), "byte 0: the event exceeds the line limit; the decoder stops");
     let again = decoder.push(b"\n\ndata: 1\n\n", |item| panic!("{item:?}"));
     assert_eq!((again, decoder.finish(|item| panic!("{item:?}"))), (Err(error), Err(error)));
 }
 
 #[test]
-fn what_is_too_long_is_not_kept() {
+fn bytes_beyond_the_limits_are_not_kept() {
     for policy in [SseLimitPolicy::Drop, SseLimitPolicy::Release] {
         let mut decoder = decoder(policy);
         for _ in 0..1000 {

@@ -10,7 +10,7 @@ use tokio_stream::StreamExt as _;
 
 use crate::support::{Owned, decode, events, streams};
 
-/// What the other implementation finds. It has no word for comments and drops what the end cuts.
+/// Returns the events of the other implementation, which skips comments and drops an event cut by the end.
 fn theirs(input: &[u8], cut: Cut) -> Vec<Sse> {
     let pieces: Vec<_> = cut.byte_pieces(input).map(<[u8]>::to_vec).collect();
     let pieces = pieces.into_iter().map(|piece| Ok::<_, Infallible>(Cursor::new(piece)));

@@ -60,7 +60,7 @@ pub(crate) fn decode(decoder: &Decoder, input: &[u8], cut: Cut) -> Vec<Kept> {
     kept
 }
 
-/// What `decoder` finds, which no cut changes.
+/// Returns the items of `decoder`, and checks them at every cut.
 pub(crate) fn decode_every_way(decoder: &Decoder, input: &[u8], plan: CutPlan) -> Vec<Kept> {
     let whole = decode(decoder, input, Cut::Whole);
     for cut in plan.bytes(input) {
