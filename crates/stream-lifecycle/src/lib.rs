@@ -65,6 +65,7 @@ mod event;
 #[cfg(feature = "gen-ai")]
 mod gen_ai;
 mod guardrail;
+mod hooks;
 mod live;
 mod metadata;
 mod observed;

@@ -10,27 +10,19 @@
 //! ```
 
 use std::{
-    future::Future,
     num::NonZeroU64,
-    pin::Pin,
     task::{Context, Poll},
 };
 
 use crate::{
     clock::Stamp,
     collector::{Collectors, FinishInfo, Refused},
-    ending::{
-        Component, Ending, ErrorInfo, Faults, LateClose, Progress, UpstreamEnd, WithheldInfo,
-    },
+    ending::{Component, Ending, ErrorInfo, LateClose, Progress, UpstreamEnd, WithheldInfo},
     event::{ItemInfo, ResponseInfo},
-    rails::Rails,
+    hooks::Hooks,
     reporter::{Outcome, Reporter},
     unwind::{Payload, catch},
 };
-
-pub(crate) type Timer = Pin<Box<dyn Future<Output = ()> + Send>>;
-pub(crate) type DescribeError<E> = Box<dyn Fn(&E) -> ErrorInfo + Send>;
-pub(crate) type CutError<E> = Box<dyn Fn(&Ending) -> Option<E> + Send>;
 
 /// Why the stream ends, and the error or panic the consumer gets.
 pub(crate) struct Terminal<E> {
@@ -70,32 +62,6 @@ enum StreamPhase<E> {
 pub(crate) struct StreamLimits {
     pub(crate) items: Option<NonZeroU64>,
     pub(crate) bytes: Option<NonZeroU64>,
-}
-
-/// Code of the caller whose drop may panic.
-pub(crate) struct Hooks<T, E> {
-    pub(crate) rails: Rails<T>,
-    pub(crate) timer: Option<Timer>,
-    pub(crate) describe_error: Option<DescribeError<E>>,
-    pub(crate) cut_error: Option<CutError<E>>,
-}
-
-impl<T, E> Default for Hooks<T, E> {
-    fn default() -> Self {
-        Self { rails: Rails::default(), timer: None, describe_error: None, cut_error: None }
-    }
-}
-
-impl<T, E> Hooks<T, E> {
-    /// Drops each part separately, because two panics at once would abort.
-    fn drop_caught(self, faults: &mut Faults) {
-        faults.drop_caught(Component::ErrorHook, self.cut_error);
-        faults.drop_caught(Component::ErrorHook, self.describe_error);
-        faults.drop_caught(Component::Timer, self.timer);
-        let (rails, items) = self.rails.into_parts();
-        items.into_iter().for_each(|item| faults.drop_caught(Component::Upstream, item));
-        rails.into_iter().for_each(|rail| faults.drop_caught(Component::Guardrail, rail));
-    }
 }
 
 /// User code and state of a stream that has not ended.

@@ -2,19 +2,11 @@
 
 use tracing::Span;
 
-use crate::context::{Context, ContextHandle};
+use crate::context::Context;
 
 impl Context for Span {
     fn enter(&self, f: &mut dyn FnMut()) {
         self.in_scope(f);
-    }
-}
-
-impl ContextHandle {
-    /// Returns the current span as a context.
-    #[must_use]
-    pub fn current_span() -> Self {
-        Self::new(Span::current())
     }
 }
 
