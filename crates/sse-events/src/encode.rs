@@ -83,6 +83,12 @@ impl<'f> Fields<'f> {
 
 /// Appends a comment, which clients ignore and which keeps a connection alive. Line ends inside it
 /// begin further comments.
+///
+/// ```
+/// let mut out = Vec::new();
+/// sse_events::comment("still here", &mut out);
+/// assert_eq!(out, b": still here\n\n");
+/// ```
 pub fn comment(text: &str, out: &mut Vec<u8>) {
     lines(": ", text.as_bytes(), b"\n", out);
     out.push(b'\n');

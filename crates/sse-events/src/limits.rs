@@ -57,6 +57,14 @@ impl SseLimits {
 }
 
 /// Treatment of an event beyond the limits.
+///
+/// ```
+/// use sse_events::{Decoder, Limit, SseLimitPolicy, SseLimits};
+/// let limits = SseLimits::default().line(8).policy(SseLimitPolicy::Error);
+/// let mut decoder = Decoder::new().limits(limits);
+/// let error = decoder.push(b"data: too long", |_| {}).expect_err("the line is too long");
+/// assert_eq!((error.limit, error.at), (Limit::Line, 0));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SseLimitPolicy {

@@ -208,6 +208,9 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     }
 
     /// Sets a closure as the codec.
+    ///
+    /// The README has an example; the output is in
+    /// [`EndEvent::annotated`](crate::EndEvent::annotated).
     pub fn codec_fn(
         self,
         decode: impl Fn(&Value) -> Result<Value, String> + Send + Sync + 'static,
@@ -266,6 +269,19 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     }
 
     /// Sets which items are marked.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use stream_lifecycle::{Lifecycle, LifecycleEvent, Marks};
+    /// let lifecycle = Lifecycle::<String, std::io::Error>::new("call-1")
+    ///     .marks(Marks::Every(NonZeroU64::MIN))
+    ///     .subscriber_fn(|event| {
+    ///         if let LifecycleEvent::Mark(mark) = &**event {
+    ///             println!("item {} of {}", mark.index, mark.call.id);
+    ///         }
+    ///     });
+    /// # drop(lifecycle);
+    /// ```
     pub fn marks(mut self, marks: Marks) -> Self {
         self.live.reporter.marks = marks;
         self
@@ -284,6 +300,13 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     }
 
     /// Describes errors for the record. Without it, an error is described by its type's name.
+    ///
+    /// ```
+    /// use stream_lifecycle::{ErrorInfo, Lifecycle};
+    /// let lifecycle = Lifecycle::<String, std::io::Error>::new("call-1")
+    ///     .describe_error(|error| ErrorInfo::class("io").text(error.to_string()));
+    /// # drop(lifecycle);
+    /// ```
     pub fn describe_error(mut self, describe: impl Fn(&E) -> ErrorInfo + Send + 'static) -> Self {
         self.live.hooks.describe_error = Some(Box::new(describe));
         self
@@ -305,6 +328,14 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     }
 
     /// Sends START. END is certain from then on.
+    ///
+    /// ```
+    /// use stream_lifecycle::{Lifecycle, Started};
+    /// let started: Started<String, std::io::Error> = Lifecycle::new("call-1").start();
+    /// // The producer is created between START and the first item.
+    /// let stream = started.wrap(tokio_stream::iter([Ok("hello".to_owned())]));
+    /// # drop(stream);
+    /// ```
     pub fn start(self) -> Started<T, E> {
         self.finish_setup().begun()
     }

@@ -8,6 +8,8 @@ use std::{
     task::{self, Poll, ready},
 };
 
+use futures_core::{FusedStream, Stream};
+
 use crate::{
     close::{CloseError, Closer},
     context::{ContextHandle, within},
@@ -17,7 +19,6 @@ use crate::{
     stream::TryItem,
     unwind::{Payload, catch},
 };
-use futures_core::{FusedStream, Stream};
 
 type Probe<S> = Box<dyn Fn(&S) -> Progress + Send>;
 
@@ -84,6 +85,15 @@ impl<S: TryItem> Observed<S> {
 
     /// Sets a function that reports the progress of the inner stream when the stream ends: the data
     /// it withheld, and its limit or error.
+    ///
+    /// ```
+    /// use stream_lifecycle::{Lifecycle, LimitHit, Progress, WithheldInfo};
+    /// let items = tokio_stream::iter([Ok::<_, std::io::Error>("hello".to_owned())]);
+    /// let stream = Lifecycle::new("call-1").wrap(items).probe(|_inner| {
+    ///     Progress::new(WithheldInfo::bytes(3, "tag"), Some(LimitHit::new("output", 512)))
+    /// });
+    /// # drop(stream);
+    /// ```
     pub fn probe(mut self, probe: impl Fn(&S) -> Progress + Send + 'static) -> Self {
         self.probe = Some(Box::new(probe));
         self
@@ -94,6 +104,21 @@ impl<S: TryItem> Observed<S> {
     ///
     /// Upstream is then kept until [`Observed::close`] or the drop, also after an error. Without
     /// this function, closing drops upstream.
+    ///
+    /// ```
+    /// use std::{pin::pin, task::Poll};
+    /// use stream_lifecycle::{CloseError, Lifecycle};
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let items = tokio_stream::iter([Ok::<_, std::io::Error>("hello".to_owned())]);
+    /// let stream = Lifecycle::new("call-1")
+    ///     .wrap(items)
+    ///     .on_close(|_inner, _cx| Poll::Ready(Err(CloseError::new("connection reset"))));
+    /// let mut stream = pin!(stream);
+    /// let error = stream.as_mut().close().await.expect_err("the cleanup failed");
+    /// assert_eq!(error.to_string(), "connection reset");
+    /// # });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn on_close<F>(mut self, closer: F) -> Self
     where
         F: FnMut(Pin<&mut S>, &mut task::Context<'_>) -> Poll<Result<(), CloseError>>

@@ -117,6 +117,17 @@ impl CapabilityTable {
 
     /// Adds a row after the others.
     ///
+    /// ```
+    /// use wire_remap::{CapabilityRow, CapabilityTable, RemapTable};
+    /// let mut routes = CapabilityTable::new();
+    /// let table = Some(RemapTable::hermes());
+    /// let because = "measured on our prompts";
+    /// routes.push(CapabilityRow { provider: "vllm", model: "*qwen*", table, because })?;
+    /// assert!(routes.regime("vllm", "my-qwen-finetune").table().is_some());
+    /// assert_eq!(routes.because("vllm", "my-qwen-finetune"), Some(because));
+    /// # Ok::<(), wire_remap::CapabilityError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// The row is refused if a pattern has more than 127 characters, not counting `*`.

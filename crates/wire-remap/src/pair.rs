@@ -30,6 +30,17 @@ pub enum Mode {
 ///
 /// A damaged marker is one without a bracket (`[[CALL]`, `[CALL]]`), or one that the end of the
 /// stream cut (`[[CALL`).
+///
+/// ```
+/// use wire_remap::{DecodedPiece, RemapTable, StreamDecoder};
+/// let mut suspects = Vec::new();
+/// StreamDecoder::new(&RemapTable::hermes()).push("ok\n[[CALL]\n{}", |piece| {
+///     if let DecodedPiece::Suspect(suspect) = piece {
+///         suspects.push(suspect.text.to_owned());
+///     }
+/// });
+/// assert_eq!(suspects, ["[[CALL]"]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Truncated {
@@ -46,6 +57,13 @@ pub enum Truncated {
 }
 
 /// A canonical marker and its spelling on the wire.
+///
+/// ```
+/// use wire_remap::{RemapTable, Role};
+/// let table = RemapTable::hermes();
+/// let pair = &table.pairs()[0];
+/// assert_eq!((pair.canonical(), pair.wire(), pair.role()), ("<tool_call>", "[[CALL]]", Role::Open));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkerPair {
     pub(crate) canonical: String,

@@ -13,6 +13,18 @@
 use crate::pair::Role;
 
 /// Place of a marker in its text.
+///
+/// ```
+/// use wire_remap::{DecodedPiece, MarkerPlace, RemapTable, StreamDecoder};
+/// let mut places = Vec::new();
+/// StreamDecoder::new(&RemapTable::hermes()).push("[[CALL]]{}[[/CALL]]\nsee `[[CALL]]`", |piece| {
+///     if let DecodedPiece::Marker(marker) = piece {
+///         places.push((marker.place, marker.counts));
+///     }
+/// });
+/// let structural = (MarkerPlace::Structural, true);
+/// assert_eq!(places, [structural, structural, (MarkerPlace::InlineCode, false)]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MarkerPlace {

@@ -100,12 +100,32 @@ impl Regime {
     }
 
     /// Sets which optional texts are remapped.
+    ///
+    /// ```
+    /// use wire_remap::{Location, Regime, RemapTable, Scope};
+    /// let scope = Scope { reasoning: false, ..Scope::default() };
+    /// let regime = Regime::on(RemapTable::hermes()).with_scope(scope);
+    /// assert!(regime.encoder(Location::Reasoning).is_none());
+    /// assert!(regime.encoder(Location::User).is_some());
+    /// ```
     #[must_use]
     pub fn with_scope(self, scope: Scope) -> Self {
         Self { scope, ..self }
     }
 
     /// Sets the policies for text of users and tools.
+    ///
+    /// ```
+    /// use wire_remap::{Location, MarkerPolicy, Provenance, Regime, RemapTable};
+    /// let quoted = Provenance { user: MarkerPolicy::EscapeLiteral, ..Provenance::default() };
+    /// let regime = Regime::on(RemapTable::hermes()).with_provenance(quoted)?;
+    /// let (mut encoder, mut wire) = (regime.encoder(Location::User).expect("in scope"), String::new());
+    /// encoder.push("What is <tool_call>?", &mut wire);
+    /// encoder.finish(&mut wire);
+    /// assert_eq!(wire, "What is [[~~CALL]]?");
+    /// assert_eq!(regime.decode(&wire), "What is <tool_call>?");
+    /// # Ok::<(), wire_remap::RemapTableError>(())
+    /// ```
     ///
     /// # Errors
     ///
