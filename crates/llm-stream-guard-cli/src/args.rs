@@ -11,37 +11,37 @@ use crate::pattern::Pattern;
 #[derive(Debug, Parser)]
 #[command(name = "llm-stream-guard", version)]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The commands.
+/// The commands of the program.
 #[derive(Debug, Subcommand)]
 #[non_exhaustive]
 pub enum Command {
-    /// Parse a recorded or live stream into typed events, one JSON object a line
+    /// Parse a recorded or live stream into typed events, one JSON object per line
     ///
-    /// Calls that have no id on the wire are numbered, so that one recording always gives the same
-    /// output. (The library and the proxy make ids that do not come twice.)
+    /// Calls without an id on the wire are numbered, so that one recording always gives the same
+    /// output. (The library and the proxy generate unique ids.)
     Parse(ParseArgs),
     /// Show what became of a recording, chunk by chunk, and why
     Explain(ExplainArgs),
     /// Run vectors (recorded wires with their expected results) at every cut
     Check(CheckArgs),
-    /// Tell which families' models may have written a recording
+    /// Find the families whose models may have written a recording
     Detect(DetectArgs),
-    /// Tell which family a checkpoint's model is of
+    /// Find the family of a checkpoint's model
     Identify(IdentifyArgs),
     /// Write tool calls as a family's models write them
     Encode(EncodeArgs),
     /// List the tool-call families, reasoning formats and profiles, or find a model's
     Families(FamiliesArgs),
-    /// Stand between clients and an inference server, as a proxy
+    /// Run as a proxy between clients and an inference server
     Serve(ServeArgs),
 }
 
-/// Arguments of `serve`. What they do not say the configuration file does, else the default.
+/// Arguments of `serve`. They override the configuration file.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// The inference server, such as `http://127.0.0.1:8000`
@@ -59,7 +59,7 @@ pub struct ServeArgs {
     /// template alone
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     pub template: Option<PathBuf>,
-    /// Families of models whose ids do not tell: TOML, lines such as `"team-*" = "qwen3"`
+    /// Families of models whose ids do not name one: TOML, lines such as `"team-*" = "qwen3"`
     #[arg(long, value_name = "FILE")]
     pub model_map: Option<PathBuf>,
     /// Keep the streams that had diagnostics here, as they came, up to 64 MiB
@@ -82,7 +82,7 @@ pub struct ServeArgs {
 /// Arguments of `parse`.
 #[derive(Debug, Args)]
 pub struct ParseArgs {
-    /// What to read, and how.
+    /// The input and how to read it.
     #[command(flatten)]
     pub reading: ReadingArgs,
     /// How to write the events; `auto` is `text` on a terminal, else `jsonl`
@@ -93,10 +93,10 @@ pub struct ParseArgs {
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// What to read, and how.
+    /// The input and how to read it.
     #[command(flatten)]
     pub reading: ReadingArgs,
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
     /// Write a page that needs nothing else to OUT; then only the summary is printed
@@ -113,17 +113,17 @@ pub struct ReadingArgs {
     /// The input; `-` is standard input
     #[arg(default_value = "-")]
     pub file: PathBuf,
-    /// How the input is written
+    /// Format of the input
     ///
-    /// `auto` is `sse` if the first non-blank line starts with `data:`, `event:` or `:`, `jsonl`
-    /// if every line is a JSON string or an object with `choices`, else `text`. Of a pipe only
-    /// the first lines are looked at, up to one with `choices` or 64 KiB.
+    /// `auto` is `sse` if the first non-blank line starts with `data:`, `event:` or `:`, `jsonl` if
+    /// every line is a JSON string or an object with `choices`, and `text` otherwise. Of a pipe
+    /// only the first lines are examined, up to one with `choices` or 64 KiB.
     #[arg(long, value_enum, default_value_t)]
     pub input: InputKind,
     /// Profile, tool-call family or reasoning format, looked up in this order
     ///
-    /// Without it, `--model`, `--grammar` and `--template` the input is read to its end, at most 8 MiB, and the
-    /// family is detected by it.
+    /// Without this option, `--model`, `--grammar` and `--template`, the input is read to its end,
+    /// at most 8 MiB, to detect the family.
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
     pub family: Option<String>,
     /// A tool-call family of your own, in place of the profile's: TOML, or JSON if it ends so
@@ -145,19 +145,19 @@ pub struct ReadingArgs {
     /// The prompt as it was rendered, or its last turn: the stream begins where it ends
     #[arg(long, value_name = "FILE", conflicts_with = "start")]
     pub prompt: Option<PathBuf>,
-    /// How the stream ended, where the input does not say
+    /// How the stream ended, if the input does not show it
     #[arg(long, value_enum)]
     pub finish: Option<FinishArg>,
-    /// What becomes of whitespace around markup [default: the family's]
+    /// White space around markup [default: the family's policy]
     #[arg(long, value_enum)]
     pub whitespace: Option<WhitespaceArg>,
-    /// Whether the events of a call come out as they are read or together at its end
+    /// Whether events of a call are printed as they are read or together at its end
     #[arg(long, value_enum, default_value_t)]
     pub delivery: DeliveryArg,
     /// Re-cut the model's text into pieces of at most this many bytes, or a character
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub chunk: Option<u32>,
-    /// Most bytes held behind an opener that is not certain yet
+    /// Maximum number of bytes held after an opener that is not certain yet
     #[arg(long, value_name = "BYTES")]
     pub limit_candidate: Option<usize>,
     /// Most bytes of a whitespace run held
@@ -184,7 +184,7 @@ pub struct CheckArgs {
     /// One JSON object a case, then a summary
     #[arg(long)]
     pub json: bool,
-    /// Of failures only where they differ, not what became of the wire there, as `explain` tells it
+    /// Print only where failures differ, without the explanation of the wire
     #[arg(long)]
     pub brief: bool,
     /// Only cases whose id has this in it, or matches it if it has `*` or `?`
@@ -201,7 +201,7 @@ pub struct DetectArgs {
     /// How the recording is written; see `parse --help`
     #[arg(long, value_enum, default_value_t)]
     pub input: InputKind,
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }
@@ -212,7 +212,7 @@ pub struct IdentifyArgs {
     /// A checkpoint's folder, or one file of it: `tokenizer_config.json`, a chat template, a GGUF file
     #[arg(required_unless_present = "worker")]
     pub path: Option<PathBuf>,
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
     /// Render a template from the standard input, under limits: `identify` starts this by itself
@@ -236,7 +236,8 @@ pub struct EncodeArgs {
     /// A tool-call family of your own: TOML, or JSON if it ends so
     #[arg(long, value_name = "FILE", group = "which")]
     pub grammar: Option<PathBuf>,
-    /// What the checkpoint writes into its tags before the closing bracket, such as `:opensource`
+    /// Text that the checkpoint writes into its tags before the closing bracket, such as
+    /// `:opensource`
     #[arg(long, value_name = "TEXT")]
     pub token_suffix: Option<String>,
     /// JSON array of the tools the request declared; without it, arguments are taken to be declared
@@ -259,10 +260,10 @@ pub struct FamiliesArgs {
     /// A family whose file to show, with what it takes from others, as JSON
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     pub show: Option<String>,
-    /// A profile to write as a response template; what that cannot say is told on standard error
+    /// A profile to write as a response template; losses are reported on standard error
     #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "show"], requires = "anchor")]
     pub export: Option<String>,
-    /// What begins the assistant's turn in a prompt, as the template needs to know
+    /// Text that begins the assistant's turn in a prompt; the template needs it
     #[arg(long, value_name = "TEXT", requires = "export")]
     pub anchor: Option<String>,
 }
@@ -284,45 +285,45 @@ pub enum InputKind {
 /// How the events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum OutputKind {
-    /// By where they go
+    /// By their destination
     #[default]
     Auto,
     /// One JSON object a line
     Jsonl,
-    /// For reading
+    /// For people to read
     Text,
 }
 
 /// Where a stream begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StartArg {
-    /// Inside reasoning
+    /// Inside the reasoning
     Reasoning,
     /// Inside the answer
     Content,
 }
 
-/// How a stream ended.
+/// The end of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FinishArg {
-    /// The model stopped
+    /// The model stopped by itself
     Stop,
     /// A token limit stopped it
     Length,
 }
 
-/// What becomes of whitespace around markup.
+/// Policies for white space around markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum WhitespaceArg {
     /// Blank runs between markup go
     Framing,
-    /// Every byte stays
+    /// Keep every byte
     Verbatim,
     /// Text is trimmed around markup
     Trim,
 }
 
-/// How the events of a call come out.
+/// Delivery of the events of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum DeliveryArg {
     /// As they are read

@@ -44,7 +44,7 @@ fn write_exported(name: &str, anchor: &str, out: &mut dyn Write) -> Result<(), E
     let exported = response_template(&profile, anchor).map_err(|error| fault(error.to_string()))?;
     writeln!(out, "{:#}", json!({"response_template": exported.template}))?;
     for what in exported.lost {
-        // There is no other place to report a failure of standard error.
+        // A failure of standard error cannot be reported anywhere.
         let _ = writeln!(io::stderr(), "note: not in the template: {what}");
     }
     Ok(())
@@ -66,20 +66,20 @@ fn aliases_of(family: &str) -> Vec<&'static str> {
     names
 }
 
-/// What engines call the family's parser, as `engine:name`.
+/// Returns engines' names for the family's parser, as `engine:name`.
 fn names_in_engines(family: &str) -> Vec<String> {
     let names = aliases().filter(|alias| alias.of == family && !alias.engine.is_empty());
     names.map(|alias| alias.to_string()).collect()
 }
 
-/// What engines call a reasoning format, if not by its own name.
+/// Returns engines' names for a reasoning format, if they differ from its name.
 fn names_of(format: &str) -> Vec<String> {
     let others = reasoning_aliases().filter(|row| row.of == format && row.name != format);
     others.map(|row| row.to_string()).collect()
 }
 
-/// What opens and closes a reasoning format, and whether the server must keep special tokens;
-/// families that write in messages have headers in place of markers.
+/// Returns the openers and closers of a reasoning format, and whether the server must keep special
+/// tokens. Families that write in messages have headers in place of markers.
 fn markers(reasoning: &Reasoning) -> (&[Text], &[Text], bool) {
     match reasoning {
         Reasoning::Format(format) => (&format.open, &format.close, format.special_tokens),

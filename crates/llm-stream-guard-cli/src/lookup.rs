@@ -55,7 +55,7 @@ pub fn profile_of(family: Option<&str>, model: Option<&str>) -> Result<Option<Pr
     }
 }
 
-/// The profile that the arguments tell: a template's, a family's or a model's, if any.
+/// Returns the profile that the arguments name: a template's, a family's or a model's, if any.
 ///
 /// # Errors
 /// As [`profile_of`] and [`read_template`].
@@ -69,7 +69,7 @@ pub(crate) fn told(args: &ReadingArgs) -> Result<Option<Profile>, Error> {
 /// Reads the file of a family that is not registered.
 ///
 /// # Errors
-/// It cannot be read, or is no family: the error names the field.
+/// The file cannot be read, or is not a family. The error names the field.
 pub fn read_family(path: &Path) -> Result<OwnFamily, Error> {
     llm_stream_guard_serve::read_family(path)
         .map_err(|problem| misuse(format!("--grammar {problem}")))

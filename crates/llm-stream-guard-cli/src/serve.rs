@@ -41,7 +41,7 @@ pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
     runtime.block_on(run(config, args.demo.then_some(args.pace.0), out))
 }
 
-/// The configuration: the file's, with what the command line says in its place.
+/// Returns the configuration of the file, overridden by the command line.
 fn config(args: &ServeArgs) -> Result<Config, Error> {
     let file = args.config.as_deref().map(Config::read).transpose();
     let mut config = file.map_err(|error| misuse(format!("--config {error}")))?.unwrap_or_default();
@@ -71,7 +71,7 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// `RUST_LOG` says what is logged, `info` if it does not.
+/// Sets up the log: `RUST_LOG` selects the level, `info` by default.
 fn log() -> Result<(), Error> {
     let wanted = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".into());
     let wanted: Targets = wanted.parse().map_err(|error| misuse(format!("RUST_LOG: {error}")))?;

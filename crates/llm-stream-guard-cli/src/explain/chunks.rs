@@ -1,4 +1,4 @@
-//! What happened with chunks, in lines of words.
+//! The effect of each chunk, in lines of words.
 
 use llm_stream_guard::explain::{Happening, Note, Step};
 

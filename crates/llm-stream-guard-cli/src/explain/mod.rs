@@ -32,9 +32,9 @@ use crate::{
 /// A choice of a recording, read in one way.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explained {
-    /// Which choice.
+    /// Index of the choice.
     pub choice: u32,
-    /// What became of it.
+    /// Explanation of the choice.
     #[serde(flatten)]
     pub explanation: Explanation,
 }
@@ -116,8 +116,8 @@ pub fn report(args: &ExplainArgs) -> Result<Report, Error> {
     Ok(Report { file: reading.file.display().to_string(), explanations })
 }
 
-/// How it is to be read: as the family or model named, and as each to compare with; where nothing is
-/// named, as its text tells.
+/// Returns the profiles for a reading: the named family or model, and those to compare with.
+/// Without a name, the text decides.
 fn profiles(args: &ExplainArgs, recording: &Recording) -> Result<Vec<Profile>, Error> {
     let mut profiles: Vec<Profile> = lookup::told(&args.reading)?.into_iter().collect();
     for name in &args.compare {
@@ -169,7 +169,7 @@ impl Progress {
     fn tell(&mut self, doing: &str, done: u64, whole: u64) {
         let percent = done.saturating_mul(100) / whole.max(1);
         if self.shown && std::mem::replace(&mut self.percent, percent) != percent {
-            // Nobody is left to tell if this fails.
+            // A failure to print this cannot be reported.
             let _ = write!(io::stderr(), "\r{doing}: {percent} %    ");
         }
     }

@@ -22,7 +22,7 @@ pub fn page(report: &Report) -> Result<String, serde_json::Error> {
     let explanations: Vec<Packed<'_>> =
         report.explanations.iter().map(|one| Packed::of(one, &mut wires, &mut words)).collect();
     let packed = Page { file: &report.file, wires, explanations, words: words.list };
-    // No text of a model may end the script it stands in, or begin a comment there.
+    // Text of a model must not end the script around it, or begin a comment there.
     let data = serde_json::to_string(&packed)?.replace('<', "\\u003c");
     let (head, tail) = PAGE.split_once(PLACE).unwrap_or((PAGE, ""));
     Ok([head, &data, tail].concat())
@@ -42,15 +42,15 @@ struct Packed<'r> {
     name: &'r str,
     choice: u32,
     summary: &'r Summary,
-    /// Which of the wires.
+    /// Index of the wire.
     wire: usize,
     /// Length, fate, and what the marker does: a word's number and 1, or 0.
     regions: Vec<(usize, Fate, usize)>,
-    /// Numbers without their last zeros: length, bytes out as content, as reasoning, as arguments
-    /// and in other channels, bytes held, how far before the chunk's end what is held begins, two
-    /// words of why: each the word's number and 1.
+    /// Numbers without trailing zeros: length; bytes emitted as content, as reasoning, as arguments
+    /// and in other channels; bytes held; distance of the held text from the chunk's end; two words
+    /// of the reason, each as its index plus 1.
     steps: Vec<Vec<usize>>,
-    /// What few steps have, by their number.
+    /// Data that few steps have, by step.
     more: Vec<(usize, More<'r>)>,
 }
 

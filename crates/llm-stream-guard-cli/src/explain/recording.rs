@@ -23,26 +23,26 @@ use crate::{
 /// How much is read at once.
 const PIECE: usize = 64 * 1024;
 
-/// A part of a choice.
+/// An item of a choice.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
     /// Text of the model.
     Text {
-        /// The text.
+        /// The text itself.
         text: String,
-        /// When it came, where the recording says: a number `ms` on the chunk.
+        /// Time of arrival, if the chunk has a number `ms`.
         time: Option<Duration>,
     },
-    /// What the server said besides.
+    /// Another item from the server.
     Note(Note),
 }
 
-/// What each choice received.
+/// The items of each choice.
 #[derive(Debug, Clone, Default)]
 pub struct Recording {
     choices: BTreeMap<u32, Vec<Item>>,
     finished: BTreeMap<u32, End>,
-    /// Fields in which the server gave what it told from the text itself.
+    /// Fields with text that the server had separated.
     native: BTreeSet<(u32, &'static str)>,
     utf8: Utf8,
     /// The longest piece of text.
@@ -100,12 +100,12 @@ impl Recording {
         self.choices.values().map(|items| items.iter().filter_map(text).collect()).collect()
     }
 
-    /// How a choice ended, as far as the recording says.
+    /// Returns how a choice ended, as far as the recording shows.
     #[must_use]
     pub fn end(&self, choice: u32) -> End {
         match self.finished.get(&choice) {
             Some(&end) => end,
-            // A server that ends a choice says so.
+            // A server that ends a choice sends a finish reason.
             None if self.chunks || self.broken => End::Aborted,
             None => End::Stop,
         }
@@ -153,7 +153,7 @@ impl Recording {
         let native =
             [("reasoning_content", reasoning), ("tool_calls", !delta.tool_calls.is_empty())];
         for (field, _) in native.into_iter().filter(|(_, there)| *there) {
-            // Once says it.
+            // One note per field is enough.
             if self.native.insert((*index, field)) {
                 let note = Item::Note(Note::Native { field });
                 self.choices.entry(*index).or_default().push(note);

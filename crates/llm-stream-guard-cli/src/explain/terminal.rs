@@ -52,10 +52,10 @@ impl<'o> Terminal<'o> {
         writeln!(self.out)
     }
 
-    /// Writes all there is to say: the summary, the text, the chunks.
+    /// Writes the whole explanation: the summary, the text, the chunks.
     ///
     /// # Errors
-    /// The output's.
+    /// The error of the output.
     pub fn whole(&mut self, explanation: &Explanation, choice: u32) -> io::Result<()> {
         self.summary(explanation, choice)?;
         self.text(explanation)?;
@@ -152,11 +152,10 @@ impl<'o> Terminal<'o> {
         Ok(())
     }
 
-    /// Writes what happened with each chunk; chunks of which nothing is told but that they passed
-    /// are one line.
+    /// Writes the effect of each chunk. Consecutive chunks that only passed share a line.
     ///
     /// # Errors
-    /// The output's.
+    /// The error of the output.
     #[expect(
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
@@ -192,7 +191,7 @@ impl<'o> Terminal<'o> {
         writeln!(self.out)
     }
 
-    /// Text behind a label, wrapped.
+    /// Writes wrapped text after a label.
     fn row(&mut self, colour: &str, label: &str, text: &str) -> io::Result<()> {
         let room = self.width.saturating_sub(LABEL + 4).max(1);
         let text = printable(text);
@@ -205,7 +204,7 @@ impl<'o> Terminal<'o> {
         Ok(())
     }
 
-    /// Text behind an indent, wrapped.
+    /// Writes wrapped text after an indent.
     fn wrapped(&mut self, indent: &str, text: &str) -> io::Result<()> {
         let room = self.width.saturating_sub(indent.len()).max(1);
         for (line, part) in pieces(&printable(text), room).enumerate() {
@@ -268,7 +267,7 @@ fn shortened(text: &str, most: usize) -> String {
     format!("{} [... {left} ...] {}", &text[..head], &text[tail..])
 }
 
-/// A line in pieces of at most `room` characters, broken at blanks where there are any.
+/// Splits a line into pieces of at most `room` characters, at blanks where possible.
 #[expect(clippy::arithmetic_side_effects, reason = "`blank` is where a byte is in front of `end`")]
 fn pieces(line: &str, room: usize) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);

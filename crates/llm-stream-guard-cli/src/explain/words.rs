@@ -8,7 +8,7 @@ pub(super) fn count(count: usize, what: impl Display) -> String {
     format!("{count} {what}{s}")
 }
 
-/// A number of bytes.
+/// Formats a number of bytes.
 pub(super) fn bytes(bytes: usize) -> String {
     count(bytes, "byte")
 }

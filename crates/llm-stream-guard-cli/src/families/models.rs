@@ -1,4 +1,4 @@
-//! `families --resolve` and `--show`: which family a model is of, and what its file says.
+//! `families --resolve` and `--show`: the family of a model, and the content of its file.
 
 use std::io::{BufRead, Write};
 
@@ -12,7 +12,7 @@ use crate::{
 };
 use llm_stream_guard_serve::family_file;
 
-/// Writes each id with its profile; `-` among the ids stands for the lines of `input`.
+/// Writes each id with its profile. A `-` among the ids is replaced by the lines of `input`.
 ///
 /// # Errors
 /// The input cannot be read, the output cannot be written.

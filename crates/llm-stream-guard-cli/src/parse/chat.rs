@@ -1,4 +1,4 @@
-//! A stream of chunks through the chat guard, whatever form they came in.
+//! A stream of chunks, from any input format, through the chat guard.
 
 use llm_stream_guard::{
     End, Guard, Utf8,
@@ -15,24 +15,24 @@ use crate::parse::{
     shown::{Note, Render},
 };
 
-/// More choices than any request asks for: each has a guard of its own.
+/// Maximum number of choices, more than any request asks for. Each has its own guard.
 const CHOICES: usize = 1024;
 
 /// The chat guard, and where its chunks go.
 pub struct Chat<'r> {
     guard: ChatGuard,
     output: Output<'r>,
-    /// Of raw text; chunks have their own.
+    /// UTF-8 state of raw text; chunks have their own.
     utf8: Utf8,
     /// The longest piece of text that is fed.
     piece: Option<usize>,
     seen: Seen,
 }
 
-/// What the input said about itself.
+/// Facts about the input, from the input itself.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
-    /// `[DONE]` came.
+    /// Whether `[DONE]` arrived.
     done: bool,
     chunks: bool,
     error: bool,
@@ -44,7 +44,7 @@ impl<'r> Chat<'r> {
     /// Choices are guarded by clones of `guard`, fed in pieces of at most `piece` bytes.
     pub fn new(guard: Guard, piece: Option<usize>, render: &'r mut dyn Render) -> Self {
         let mut options = ChatOptions::default();
-        // What the server wrote is shown, no more.
+        // Only the server's own finish reasons are shown.
         (options.synthesis, options.stop) = (Synthesis::Off, Stop::Keep);
         (options.emission, options.limits.choices) = (Emission::SingleChoice, CHOICES);
         let (guard, output) = (ChatGuard::new(guard, options), Output::new(render));
@@ -108,7 +108,7 @@ impl<'r> Chat<'r> {
             let Some(text) = choice.delta.text().map(str::to_owned) else { continue };
             let mut rest = text.as_str();
             while rest.len() > most {
-                // What stands in front of the text goes with its first piece.
+                // Fields before the text belong to its first piece.
                 let delta = std::mem::take(&mut choice.delta);
                 choice.delta.tool_calls = delta.tool_calls;
                 let delta = Delta { tool_calls: Vec::new(), ..delta };
@@ -171,7 +171,7 @@ impl Intake for Chat<'_> {
         if !text.is_empty() {
             self.text(text);
         }
-        // Chunks say how a choice ended; one that is open now was cut.
+        // Chunks show how a choice ended; a choice that is open now was cut.
         let Seen { done, chunks, error, .. } = self.seen;
         let cut = broken || (chunks && (error || !done));
         let end = match end {
@@ -208,13 +208,13 @@ fn chunk_of(mut choice: Choice, text: String) -> Chunk {
     Chunk { choices: vec![choice], ..Chunk::default() }
 }
 
-/// What a server says of an error: its `message`, else all of it.
+/// Returns the `message` of a server's error, or all of it.
 pub(crate) fn error_message(error: &Value) -> String {
     let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
     message.map_or_else(|| error.to_string(), str::to_owned)
 }
 
-/// The first boundary of a character at or behind `at`: a piece is never empty.
+/// Returns the first character boundary at or after `at`: a piece is never empty.
 pub(crate) fn ceil_char_boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }

@@ -1,4 +1,4 @@
-//! Inputs nobody names a family for: their text tells it.
+//! Inputs without a named family: their text decides.
 
 use std::{
     collections::BTreeMap,
@@ -17,10 +17,10 @@ use crate::{
 /// Most bytes of an input that are looked at.
 pub const DETECTED: u64 = 8 << 20;
 
-/// What tells the family of a recording.
+/// Detects the family of a recording.
 ///
 /// # Errors
-/// The guard that takes the input apart is not built.
+/// The guard that splits the input cannot be built.
 pub fn detection(recording: &[u8], input: InputKind) -> Result<Detection, Error> {
     let mut texts = Texts::default();
     let guard = Guard::builder(&Profile::named("none")).build().map_err(misuse)?;
@@ -47,8 +47,7 @@ impl Render for Texts {
     }
 }
 
-/// The profile of an input nobody names one for, as its text tells; says on standard error which, and
-/// why.
+/// Returns the detected profile of an input, and reports it on standard error with the evidence.
 pub(crate) fn taken(detection: Detection) -> Profile {
     let (profile, best) = (detection.profile(), detection.candidates.first());
     let note = match (&profile, best) {
@@ -67,7 +66,7 @@ pub(crate) fn taken(detection: Detection) -> Profile {
         }
         _ => "the text passes as content: nothing in it tells a family".to_owned(),
     };
-    // Nobody is left to tell if this fails.
+    // A failure to print this cannot be reported.
     let _ = writeln!(io::stderr(), "note: no --family or --model: {note}");
     profile.unwrap_or_else(|| Profile::named("none"))
 }

@@ -1,4 +1,4 @@
-//! Bytes of the input to chunks, whatever form the input has.
+//! Conversion of the input's bytes into chunks, for every input format.
 
 use llm_stream_guard::{End, sse};
 
@@ -35,7 +35,7 @@ impl<I: Intake> InputFeed<I> {
         Self { form, intake }
     }
 
-    /// What the input went to.
+    /// Returns the receiver of the input's parts.
     pub fn into_intake(self) -> I {
         self.intake
     }
@@ -58,7 +58,7 @@ impl<I: Intake> InputFeed<I> {
         }
     }
 
-    /// Ends the input; `end` if the caller knows how, `broken` if reading failed.
+    /// Ends the input, with `end` if the caller knows it, and `broken` if reading failed.
     pub fn finish(&mut self, end: Option<End>, broken: bool) {
         if let Form::Unknown(detector) = &mut self.form {
             let kind = detector.finish();

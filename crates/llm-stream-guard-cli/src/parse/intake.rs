@@ -4,7 +4,7 @@ use llm_stream_guard::End;
 
 use crate::parse::shown::Note;
 
-/// What the parts of an input go to.
+/// A receiver of an input's parts.
 pub trait Intake {
     /// Takes raw bytes of choice 0.
     fn bytes(&mut self, bytes: &[u8]);
@@ -15,6 +15,6 @@ pub trait Intake {
     /// Takes what is to be said about the input itself.
     fn note(&mut self, note: Note<'_>);
 
-    /// Ends the input; `end` if the caller knows how, `broken` if reading failed.
+    /// Ends the input, with `end` if the caller knows it, and `broken` if reading failed.
     fn finish(&mut self, end: Option<End>, broken: bool);
 }

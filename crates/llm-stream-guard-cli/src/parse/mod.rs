@@ -76,10 +76,10 @@ pub(crate) fn open(path: &Path) -> Result<(File, Patience), Error> {
     Ok((file, patience))
 }
 
-/// Parses everything `input` gives, passing on the events of each piece before the next is read.
+/// Parses everything `input` gives, and writes the events of each piece before the next is read.
 ///
 /// # Errors
-/// As [`parse`]. If reading fails, what was held comes out first.
+/// As [`parse`]. If reading fails, held text is emitted first.
 pub fn parse_from(
     args: &ParseArgs,
     input: &mut dyn Read,

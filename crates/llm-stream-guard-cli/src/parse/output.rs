@@ -17,12 +17,12 @@ pub struct Output<'r> {
     result: io::Result<()>,
 }
 
-/// What is known of a choice.
+/// The progress of a choice.
 #[derive(Debug, Default)]
 struct Progress {
     /// Calls that began and have not been shown to end, in their order.
     open: Vec<u32>,
-    /// How calls ended. The chat guard tells it before it writes what led there.
+    /// Outcomes of calls, which the chat guard reports before it writes their last chunk.
     outcomes: BTreeMap<u32, Outcome>,
     finished: bool,
 }
@@ -55,8 +55,8 @@ impl<'r> Output<'r> {
         known.into_iter().for_each(|choice| self.settle_choice(choice, None, None));
     }
 
-    /// Shows the ends of the calls of a choice but `except`. Those nobody told the outcome of are
-    /// the server's own: they end with `last`.
+    /// Shows the ends of all calls of a choice except `except`. Calls without a reported outcome
+    /// are the server's own and end with `last`.
     fn settle_choice(&mut self, choice: u32, except: Option<u32>, last: Option<Outcome>) {
         let Some(Progress { open, outcomes, .. }) = self.choices.get_mut(&choice) else { return };
         let mut ended = Vec::new();

@@ -11,14 +11,15 @@ use crate::parse::shown::{Note, Render, Shown};
 /// Whether escape sequences may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
-    /// They may.
+    /// Escape sequences may be used.
     On,
-    /// They may not: reasoning is marked by a word.
+    /// Escape sequences may not be used: a word marks reasoning.
     Off,
 }
 
 impl Colour {
-    /// What standard output may be sent: a terminal escape sequences, unless `NO_COLOR` is set.
+    /// Returns the styles that standard output supports: a terminal accepts escape sequences,
+    /// unless `NO_COLOR` is set.
     #[must_use]
     pub fn of_output() -> Self {
         let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

@@ -1,4 +1,4 @@
-//! From the command line to a guard. Every mistake is an error that says what and where.
+//! From the command line to a guard. Every mistake is an error with its place.
 
 use std::path::Path;
 
@@ -23,10 +23,10 @@ pub fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Error> {
     builder(args, profile)?.build().map_err(misuse)
 }
 
-/// What builds the guard for streams of `profile`.
+/// Returns the builder of the guard for streams of `profile`.
 pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuilder, Error> {
     let own = args.grammar.as_deref().map(lookup::read_family).transpose()?;
-    // A family or a model that is named beside the file says how it reasons.
+    // A family or model named next to the file decides how it reasons.
     let named = profile.name != "none";
     let profile = own.as_ref().filter(|_| !named).map_or(profile, |own| &own.profile);
     let mut builder = Guard::builder(profile);
@@ -72,7 +72,7 @@ pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuil
     Ok(builder)
 }
 
-/// How the stream ended, if the caller says.
+/// Returns how the stream ended, if the caller knows.
 #[must_use]
 pub(crate) fn end(args: &ReadingArgs) -> Option<End> {
     args.finish.map(|finish| match finish {
@@ -95,7 +95,7 @@ fn limits(args: &ReadingArgs) -> Limits {
 /// Reads a file of tools.
 ///
 /// # Errors
-/// It cannot be read or is no array of tools: the error names file, line and column.
+/// The file cannot be read or is not an array of tools. The error names file, line and column.
 pub fn read_tools(path: &Path) -> Result<Tools, Error> {
     let fault =
         |error: &dyn std::fmt::Display| misuse(format!("--tools {}: {error}", path.display()));

@@ -1,21 +1,21 @@
-//! What `parse` writes: events and notes, of a choice.
+//! The output of `parse`: events and notes of a choice.
 
 use std::io;
 
 /// One line of output.
 #[derive(Debug, Clone, Copy)]
 pub enum Shown<'s> {
-    /// Visible text.
+    /// Visible text of the answer.
     Content(&'s str),
-    /// Reasoning.
+    /// Text of the reasoning.
     Reasoning(&'s str),
-    /// A call began.
+    /// The start of a call.
     CallStart {
         /// Position among the choice's calls.
         index: u32,
-        /// Its id.
+        /// Id of the call.
         id: &'s str,
-        /// Its name.
+        /// Name of the tool.
         name: &'s str,
     },
     /// A call's arguments grew.
@@ -25,21 +25,21 @@ pub enum Shown<'s> {
         /// The next piece of JSON text.
         fragment: &'s str,
     },
-    /// A call ended.
+    /// The end of a call.
     CallEnd {
         /// Position among the choice's calls.
         index: u32,
-        /// How.
+        /// Outcome of the call.
         outcome: &'s str,
     },
     /// Something worth knowing.
     Note(Note<'s>),
 }
 
-/// A diagnostic.
+/// A diagnostic of the guard.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Note<'s> {
-    /// What happened: a short, stable name.
+    /// A short, stable name of the kind.
     pub kind: &'s str,
     /// Offset in the choice's text, in bytes.
     pub at: Option<u64>,
@@ -49,7 +49,7 @@ pub struct Note<'s> {
     pub count: Option<u64>,
     /// The call it is about.
     pub call: Option<u32>,
-    /// What else there is to say.
+    /// Further details, if there are any.
     pub message: Option<&'s str>,
 }
 

@@ -1,5 +1,5 @@
-//! Spans on their way to an OpenTelemetry collector, as the usual variables of the environment say:
-//! `OTEL_EXPORTER_OTLP_ENDPOINT` and its kin. Without an endpoint nothing is sent.
+//! Export of spans to an OpenTelemetry collector, configured by the usual environment variables
+//! (`OTEL_EXPORTER_OTLP_ENDPOINT` and related ones). Without an endpoint nothing is sent.
 
 use std::{env, time::Duration};
 
