@@ -1,4 +1,4 @@
-//! Wires of several calls of one family, with faults in some of them.
+//! Random wires of several calls of one family, with faults in some of them.
 
 use llm_stream_guard::{
     Grammar, Tools,
@@ -18,7 +18,7 @@ const ARGUMENTS: [&str; 4] = [
     r#"{"day": 1, "list": [1, {"k": "v"}]}"#,
 ];
 
-/// Writes wires of one family: whole and damaged calls in one block or in several.
+/// A generator of wires of one family: whole and damaged calls in one block or in several.
 ///
 /// ```text
 /// <tool_call>{"name": "f", ?}</tool_call>\n<tool_call>{"name": "g", "arguments": {}}</tool_call>
@@ -32,7 +32,7 @@ pub struct Damage {
 }
 
 impl Damage {
-    /// Wires of `grammar`, whose calls name the tools of [`Damage::tools`].
+    /// Creates a generator for `grammar`. The calls name the tools of [`Damage::tools`].
     #[must_use]
     pub fn new(grammar: &Grammar) -> Self {
         let tools = Self::tools();
@@ -62,7 +62,7 @@ impl Damage {
         Self { blocks, literals }
     }
 
-    /// The tools that the calls name.
+    /// Returns the tools that the calls name.
     #[must_use]
     pub fn tools() -> Tools {
         let schema = r#"{"properties": {"port": {"type": "string"}, "day": {"type": "integer"},
@@ -74,7 +74,7 @@ impl Damage {
         Tools::from_json(&tools.parse().expect("JSON")).expect("tools")
     }
 
-    /// A wire of one to four blocks, of which about half are damaged.
+    /// Generates a wire of one to four blocks, of which about half are damaged.
     #[must_use]
     pub fn wire(&self, random: &mut Random) -> String {
         let mut wire = String::new();
@@ -92,7 +92,7 @@ impl Damage {
         wire
     }
 
-    /// One fault: characters missing, written twice or replaced, or the end cut off.
+    /// Adds one fault: characters missing, written twice or replaced, or the end cut off.
     fn damaged(&self, text: &str, random: &mut Random) -> String {
         let boundaries: Vec<usize> =
             text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
@@ -118,7 +118,7 @@ impl Damage {
     }
 }
 
-/// A marker that was cut.
+/// Returns the first half of a marker.
 fn half(literal: &str) -> String {
     literal.chars().take(literal.chars().count() / 2).collect()
 }

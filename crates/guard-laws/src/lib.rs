@@ -1,5 +1,14 @@
-//! Guards and parsers of templates as machines the laws can judge: their events, diagnostics and
-//! account as a record.
+//! Guards and parsers of templates as machines under test: adapters that write their events,
+//! diagnostics and account into a record.
+//!
+//! ```
+//! use guard_laws::GuardMachine;
+//! use llm_stream_guard::{End, Guard};
+//! use stream_laws::{CutPlan, check_chunk_invariance};
+//! let guard = Guard::for_model("Qwen/Qwen3-8B").unwrap().build().unwrap();
+//! let machine = GuardMachine::new(guard, End::Stop);
+//! check_chunk_invariance(&machine, "<think>why</think>so", CutPlan::quick(1)).unwrap();
+//! ```
 #![forbid(unsafe_code)]
 #![allow(clippy::expect_used, reason = "tests build what it makes")]
 
@@ -14,31 +23,32 @@ use llm_stream_guard::{End, Event, Guard, Ids};
 use response_templates::Parser;
 use stream_laws::{ByteMachine, HeldBytes, RunRecord, StreamMachine};
 
-/// A guard, and how its stream ends.
+/// A guard as a machine under test, with the end of its stream.
 #[derive(Debug, Clone)]
 pub struct GuardMachine {
     guard: Guard,
     end: End,
-    /// Whether a limit ended it: later pushes say so again, as often as there are any.
+    /// Whether a limit ended the stream. Later pushes return the same error, which is recorded
+    /// once.
     failed: bool,
 }
 
 impl GuardMachine {
-    /// A machine that runs clones of `guard` and finishes them with `end`. Ids that are made count: laws
-    /// compare the events of several runs.
+    /// Creates a machine that runs clones of `guard` and finishes them with `end`. Generated ids
+    /// are numbers, because laws compare the events of several runs.
     #[must_use]
     pub fn new(mut guard: Guard, end: End) -> Self {
         guard.set_ids(Ids::counting());
         Self::with_ids(guard, end)
     }
 
-    /// The same, with ids as the guard makes them.
+    /// Creates a machine with ids as the guard generates them.
     #[must_use]
     pub fn with_ids(guard: Guard, end: End) -> Self {
         Self { guard, end, failed: false }
     }
 
-    /// A limit under the error policy ends the machine: the record says so, once.
+    /// Records the error of a limit, once.
     fn note(&mut self, result: Result<(), LimitError>, out: &mut RunRecord) {
         if let Err(LimitError { kind, at, bytes }) = result
             && !std::mem::replace(&mut self.failed, true)
@@ -84,12 +94,12 @@ impl ByteMachine for GuardMachine {
     }
 }
 
-/// A parser of a template.
+/// A parser of a template as a machine under test.
 #[derive(Debug, Clone)]
 pub struct TemplateMachine(pub Parser);
 
 impl TemplateMachine {
-    /// A machine that runs clones of `parser`, with ids that count.
+    /// Creates a machine that runs clones of `parser`, with numbers as ids.
     #[must_use]
     pub fn new(mut parser: Parser) -> Self {
         parser.set_ids(Ids::counting());
@@ -126,7 +136,7 @@ impl StreamMachine for TemplateMachine {
 fn held(held: jail_match::Held) -> HeldBytes {
     let kind = match held.kind {
         HeldKind::Marker => stream_laws::HeldReason::Marker,
-        // Reasoning that may yet be the answer is a candidate, of a kind.
+        // Reasoning that may still be the answer counts as a candidate.
         HeldKind::Candidate | HeldKind::Reasoning => stream_laws::HeldReason::Candidate,
         HeldKind::Whitespace => stream_laws::HeldReason::Whitespace,
         HeldKind::Call => stream_laws::HeldReason::Call,
@@ -140,7 +150,7 @@ fn held(held: jail_match::Held) -> HeldBytes {
 /// Writes what a guard or a parser emits into a record.
 ///
 /// # Panics
-/// At an event that is neither of a call, nor a diagnostic, nor text.
+/// Panics at an event that is not of a call, a diagnostic or text.
 #[derive(Debug)]
 pub struct Recorder<'r>(pub &'r mut RunRecord);
 

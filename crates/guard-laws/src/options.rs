@@ -1,4 +1,4 @@
-//! Guards with options picked at random: what a law says of guards it says of all of them.
+//! Guards with random options, so that a law about guards is checked for all options.
 
 use llm_stream_guard::{
     BadPayload, BrokenBlock, CollapseLimits, Delivery, Guard, GuardBuilder, LimitPolicy, Limits,
@@ -9,11 +9,11 @@ use llm_stream_guard::{
 };
 use stream_laws::Random;
 
-/// A guard for `profile` with options that `random` picks, each seldom, some together. `tools` are
-/// declared in half of the guards; one of them may be asked for by name.
+/// Builds a guard for `profile` with options that `random` picks: each seldom, some together.
+/// `tools` are declared in half of the guards, and one of them may be required by name.
 ///
 /// # Panics
-/// If the profile does not build with them.
+/// Panics if the profile does not build with the options.
 #[must_use]
 pub fn varied(profile: &Profile, tools: &Tools, random: &mut Random) -> Guard {
     let mut builder = Guard::builder(profile).options(call_options(random));

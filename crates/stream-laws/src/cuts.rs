@@ -18,12 +18,12 @@ pub enum Cut {
     EachScalar,
     /// One scalar at a time with an empty piece after each: transports send empty chunks.
     EachScalarAndEmpty,
-    /// Two pieces.
+    /// The input in two pieces.
     TwoWay {
         /// Where the second piece starts.
         at: usize,
     },
-    /// Three pieces.
+    /// The input in three pieces.
     ThreeWay {
         /// Where the second piece starts.
         first: usize,
@@ -67,7 +67,7 @@ impl fmt::Display for Cut {
     }
 }
 
-/// Which cuts to try: whole, piecewise, exhaustive where the input is short, random.
+/// The cuts to try: whole, piecewise, exhaustive where the input is short, random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CutPlan {
     /// Every two-way split of inputs up to this many bytes.
@@ -81,20 +81,21 @@ pub struct CutPlan {
 }
 
 impl CutPlan {
-    /// What a conformance run tries: two-way up to 2 KiB, three-way up to 48 bytes, 64 random.
+    /// Returns the plan of a conformance run: two-way up to 2 KiB, three-way up to 48 bytes, 64
+    /// random.
     #[must_use]
     pub const fn standard(seed: u64) -> Self {
         Self { two_way_up_to: 2048, three_way_up_to: 48, random: 64, seed }
     }
 
-    /// A few cuts, for property tests and fuzz targets whose inputs are many.
+    /// Returns a plan of few cuts, for property tests and fuzz targets with many inputs.
     #[must_use]
     pub const fn quick(seed: u64) -> Self {
         Self { two_way_up_to: 64, three_way_up_to: 0, random: 4, seed }
     }
 
-    /// Whole, one scalar or byte at a time, and so many random cuts: where what is checked at one
-    /// cut holds at others.
+    /// Returns a plan with the whole input, one scalar or byte at a time, and `random` random cuts.
+    /// For checks at one cut that hold at others.
     #[must_use]
     pub const fn random(random: u32, seed: u64) -> Self {
         Self { two_way_up_to: 0, three_way_up_to: 0, random, seed }

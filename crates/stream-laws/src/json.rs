@@ -1,4 +1,5 @@
-//! A strict JSON reader: what "arguments parse as a JSON object" and "equal as JSON" mean here.
+//! A strict JSON reader. It defines "the arguments are a JSON object" and "equal as JSON" for the
+//! laws.
 //!
 //! Numbers are compared by value without rounding (`1000.0` equals `1e3`), objects without
 //! regard to key order; of duplicate keys the last wins.
@@ -12,17 +13,17 @@ pub const MAX_DEPTH: usize = 512;
 /// A JSON value whose equality is equality of JSON values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonValue {
-    /// `null`.
+    /// The JSON literal `null`.
     Null,
-    /// `true` or `false`.
+    /// The value `true` or `false`.
     Bool(bool),
-    /// A number.
+    /// A number, compared by value.
     Number(Number),
     /// A string, unescaped.
     String(String),
-    /// An array.
+    /// An array of JSON values.
     Array(Vec<Self>),
-    /// An object.
+    /// An object, without the order of its keys.
     Object(BTreeMap<String, Self>),
 }
 
@@ -51,9 +52,9 @@ pub struct Number {
 /// Why a text is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonError {
-    /// Byte offset of the first offence.
+    /// The byte offset of the first fault.
     pub at: usize,
-    /// What should have stood there.
+    /// The text that was expected there.
     pub expected: &'static str,
 }
 

@@ -82,3 +82,7 @@ pub use record::{
     RecordedEvent, RecordedSpan, RecordedSpanKind, RunRecord, unplaced,
 };
 pub use violation::{Law, LawViolation, difference};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,4 +1,4 @@
-//! What the laws need to know of a machine, and how to run one.
+//! The interface of machines under test, and functions that run them.
 
 use crate::{cuts::Cut, record::RunRecord};
 
@@ -16,7 +16,7 @@ pub trait StreamMachine: Clone + Send + 'static {
     /// Makes the machine equal to a new one. The work counter may go on.
     fn reset(&mut self);
 
-    /// What of the input is held back right now.
+    /// Returns the part of the input that is held back now.
     fn held(&self) -> HeldBytes;
 
     /// Bytes examined so far, a byte looked at twice counted twice.
@@ -32,17 +32,17 @@ pub trait ByteMachine: StreamMachine {
     fn push_bytes(&mut self, chunk: &[u8], out: &mut RunRecord);
 }
 
-/// What a machine holds back.
+/// The bytes that a machine holds back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeldBytes {
-    /// How many bytes of input were received and neither emitted nor accounted for.
+    /// The number of input bytes received and neither emitted nor accounted for.
     pub bytes: usize,
-    /// Why.
+    /// The reason why they are held.
     pub kind: HeldReason,
 }
 
 impl HeldBytes {
-    /// Nothing held.
+    /// The value for a machine that holds nothing.
     pub const NOTHING: Self = Self { bytes: 0, kind: HeldReason::None };
 
     /// `bytes` held because of `kind`; [`HeldBytes::NOTHING`] when there are none.
@@ -52,18 +52,19 @@ impl HeldBytes {
     }
 }
 
-/// Why bytes are held back: the five permitted reasons, or none.
+/// The reason why bytes are held back: one of five, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeldReason {
-    /// Nothing is held.
+    /// The machine holds no bytes.
     None,
     /// A proper prefix of a live marker.
     Marker,
     /// A call or header that may still turn out to be text.
     Candidate,
-    /// A whitespace run whose fate the next visible byte decides.
+    /// A run of whitespace that the next visible byte decides about.
     Whitespace,
-    /// Inside a call: a closer's prefix, an open escape, an undecided scalar, early arguments.
+    /// Bytes inside a call: a closer's prefix, an open escape, an undecided scalar, early
+    /// arguments.
     Call,
     /// The first bytes of a scalar that was cut.
     Utf8,

@@ -1,4 +1,4 @@
-//! What a machine did: the neutral form in which machines of every layer are compared.
+//! The record of a run: the form in which machines of every layer are compared.
 
 use core::{fmt, ops::Range};
 
@@ -14,57 +14,57 @@ pub const REPAIRED: &str = "repaired";
 /// One event of a machine's output, in source order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordedEvent {
-    /// Text of a channel.
+    /// A piece of text of a channel.
     Text {
         /// [`CONTENT`], [`REASONING`] or a machine's own.
         channel: u8,
-        /// Never empty.
+        /// The text; never empty.
         text: String,
     },
-    /// A call began.
+    /// The start of a call.
     CallStart {
         /// 0 for the first call of the stream, 1 for the next.
         index: u32,
-        /// Unique in the stream.
+        /// The id of the call, unique in the stream.
         id: String,
         /// The function's name.
         name: String,
     },
-    /// The JSON text of a call's arguments grew.
+    /// The next piece of the JSON text of a call's arguments.
     CallArguments {
-        /// The call's index.
+        /// The index of the call.
         index: u32,
-        /// Never empty.
+        /// The text; never empty.
         fragment: String,
     },
-    /// A call ended.
+    /// The end of a call, with its outcome.
     CallEnd {
-        /// The call's index.
+        /// The index of the call.
         index: u32,
         /// [`COMPLETE`], [`REPAIRED`], or why it is neither.
         outcome: String,
     },
 }
 
-/// An out-of-band note about the input.
+/// A notice about the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedDiagnostic {
-    /// What happened, in the machine's own terms.
+    /// The kind of the notice, in the machine's terms.
     pub kind: String,
-    /// Where in the stream, in bytes from its start.
+    /// The offset in the stream, in bytes.
     pub offset: u64,
-    /// How many bytes it is about.
+    /// The number of bytes concerned.
     pub bytes: u64,
-    /// Where it stands among the events; an error that was returned stands nowhere.
+    /// The place among the events; `None` for an error that was returned.
     pub place: Option<RecordPlace>,
 }
 
 /// A place among the events of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RecordPlace {
-    /// Events before it.
+    /// The number of events before the place.
     pub events: usize,
-    /// Bytes of text or arguments in the last of them.
+    /// The length of the text or arguments in the last of them.
     pub bytes: usize,
 }
 
@@ -79,27 +79,27 @@ impl RecordPlace {
     }
 }
 
-/// Why a range of the input is not text.
+/// The reason why a range of the input is not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RecordedSpanKind {
-    /// Recognised markup.
+    /// The range is markup.
     Markup,
-    /// Whitespace removed under a whitespace policy, or bound to a marker.
+    /// The range is whitespace removed under a whitespace policy, or bound to a marker.
     Framing,
-    /// The inside of a call.
+    /// The range is the inside of a call.
     Call,
-    /// Bytes given up, each counted in a diagnostic.
+    /// The range was dropped, and a diagnostic counts its bytes.
     Dropped,
 }
 
 /// A byte range of the input that a machine accounts for as not being text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordedSpan {
-    /// Why it is not text.
+    /// The reason why the range is not text.
     pub kind: RecordedSpanKind,
-    /// First byte, counted from the start of the stream.
+    /// The offset of the first byte in the stream.
     pub at: u64,
-    /// Length in bytes.
+    /// The length of the range in bytes.
     pub len: u64,
 }
 
@@ -114,11 +114,11 @@ impl RecordedSpan {
 /// Everything a machine reported. The methods append; machines under test write here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunRecord {
-    /// In source order.
+    /// The events, in source order.
     pub events: Vec<RecordedEvent>,
-    /// In the order reported.
+    /// The diagnostics, in the order reported.
     pub diagnostics: Vec<RecordedDiagnostic>,
-    /// In any order, and in as many parts as the machine likes.
+    /// The spans, in any order and in any number of parts.
     pub spans: Vec<RecordedSpan>,
 }
 
@@ -149,8 +149,8 @@ impl RunRecord {
         self.diagnostics.push(RecordedDiagnostic { kind: kind.into(), offset, bytes, place });
     }
 
-    /// Appends what an error said that the machine returned: which events of the same chunk came
-    /// before it means nothing.
+    /// Appends an error that the machine returned. Such an error has no place among the events,
+    /// because events of the same chunk may come before or after it.
     pub fn failure(&mut self, kind: impl Into<String>, offset: u64, bytes: u64) {
         self.diagnostics.push(RecordedDiagnostic { kind: kind.into(), offset, bytes, place: None });
     }
@@ -210,18 +210,18 @@ impl RunRecord {
         Ok(calls)
     }
 
-    /// Appends a diagnostic behind the events so far, if it has a place.
+    /// Appends a diagnostic after the events so far, if it has a place.
     fn place(&mut self, one: &RecordedDiagnostic) {
         let place = one.place.map(|_| RecordPlace::behind(&self.events));
         self.diagnostics.push(RecordedDiagnostic { place, ..one.clone() });
     }
 
-    /// The form that must not depend on the chunks: neighbouring texts of one channel and
+    /// Returns the form that must not depend on the chunks: neighbouring texts of one channel and
     /// neighbouring fragments of one call merged, spans sorted and merged. Diagnostics keep their
-    /// place, which may be in the middle of a text.
+    /// place, which may be inside a text.
     ///
     /// # Errors
-    /// An empty text or fragment: no machine may emit one.
+    /// Returns an error at an empty text or fragment: no machine may emit one.
     pub fn coalesced(&self) -> Result<Self, EmptyEvent> {
         let mut whole = Self::default();
         let mut diagnostics = self.diagnostics.iter().peekable();
@@ -273,7 +273,7 @@ impl RecordedCall {
     }
 }
 
-/// The reports of a record without their places: for oracles that know none.
+/// Removes the places of diagnostics, for oracles that know none.
 #[must_use]
 pub fn unplaced(diagnostics: Vec<RecordedDiagnostic>) -> Vec<RecordedDiagnostic> {
     diagnostics.into_iter().map(|one| RecordedDiagnostic { place: None, ..one }).collect()
@@ -294,10 +294,10 @@ fn merged(spans: &[RecordedSpan]) -> Vec<RecordedSpan> {
     merged
 }
 
-/// An event without text, which tells a reader nothing.
+/// An event without text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmptyEvent {
-    /// Position in [`RunRecord::events`].
+    /// The position in [`RunRecord::events`].
     pub position: usize,
 }
 

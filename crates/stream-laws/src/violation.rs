@@ -4,14 +4,14 @@ use core::fmt::{self, Debug, Display, Write as _};
 
 use crate::record::RunRecord;
 
-/// The laws.
+/// The laws of streaming machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Law {
     /// L1: the result does not depend on where the input was cut.
     ChunkInvariance,
     /// L2: every byte of the input is text or accounted for, once.
     NothingLost,
-    /// L3: nothing is held whose fate is certain.
+    /// L3: no text is held that is certain.
     Prompt,
     /// L4: memory does not grow with the stream.
     Bounded,
@@ -21,19 +21,19 @@ pub enum Law {
     Total,
     /// L7: encoded calls come back.
     RoundTrip,
-    /// L8: markup never shows up as text.
+    /// L8: markup never becomes text.
     NoLeak,
     /// L9: neighbours do not influence each other.
     Isolation,
     /// L10: atomic delivery equals streaming delivery, coalesced per call.
     Delivery,
-    /// L11: what is said to be held is what is held.
+    /// L11: the bytes reported as held are the bytes held.
     Held,
     /// L12: a machine that finished is at rest, and may be used again.
     Idle,
     /// L13: the arguments of a complete call hold no markup that its wire did not quote.
     CleanArguments,
-    /// L14: no two calls have one id.
+    /// L14: no two calls have the same id.
     Ids,
     /// L15: markup that a value quotes is part of the value.
     QuotedMarkup,
@@ -64,11 +64,11 @@ impl Display for Law {
 /// A law that did not hold, with what is needed to see why.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LawViolation {
-    /// The law.
+    /// The law that did not hold.
     pub law: Law,
     /// The name of the cut (or of the schedule, or of the prefix) that showed it.
     pub cut: String,
-    /// What was expected and what was found, the input included.
+    /// The expected and the actual result, with the input.
     pub detail: String,
 }
 
@@ -86,7 +86,7 @@ impl Display for LawViolation {
     }
 }
 
-/// As [`Display`], so that `unwrap` in a test prints a readable report.
+/// Writes the same text as [`Display`], so that `unwrap` in a test prints a readable report.
 impl Debug for LawViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(self, f)
@@ -95,7 +95,7 @@ impl Debug for LawViolation {
 
 impl core::error::Error for LawViolation {}
 
-/// The first difference of two coalesced records, or `None`.
+/// Returns the first difference of two coalesced records, or `None`.
 #[must_use]
 pub fn difference(expected: &RunRecord, got: &RunRecord) -> Option<String> {
     first_difference("event", &expected.events, &got.events)

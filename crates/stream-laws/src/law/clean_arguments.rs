@@ -1,4 +1,4 @@
-//! L13: markup is no argument.
+//! L13: arguments hold no markup.
 
 use crate::{
     cuts::Cut,
@@ -8,7 +8,7 @@ use crate::{
     violation::{Law, LawViolation},
 };
 
-/// What may quote a text on any wire.
+/// The characters that may quote a text on any wire.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
 
 /// Checks L13: no key and no string in the arguments of a complete call holds one of `markup`,
@@ -65,10 +65,10 @@ fn unquoted<'m>(value: JsonValue, wire: &str, markup: &[&'m str]) -> Option<(Str
     None
 }
 
-/// Whether `text`, as `wire` has it, holds `marker` behind no quote.
+/// Returns whether `text`, as it is written on `wire`, holds `marker` without a quote before it.
 fn is_bare(text: &str, marker: &str, wire: &str) -> bool {
     let Some(at) = text.find(marker) else { return false };
-    // Escaped on the wire, it stands there otherwise.
+    // Text that the wire escapes is written differently there.
     let Some(on_wire) = wire.find(&text[..at + marker.len()]) else { return false };
     let opened = |quote: &char| text[..at].matches(*quote).count() % 2 == 1;
     !QUOTES.iter().any(opened) && !wire[..on_wire].ends_with(QUOTES)

@@ -1,4 +1,4 @@
-//! L11: what a machine says it holds is what it holds.
+//! L11: a machine holds the bytes that it reports as held.
 
 use crate::{
     machine::{HeldBytes, HeldReason, StreamMachine},
@@ -6,26 +6,26 @@ use crate::{
     violation::{Law, LawViolation},
 };
 
-/// What is counted.
+/// The relation of emitted text to the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextForm {
-    /// Text comes out byte for byte as it came in.
+    /// Text is emitted byte for byte as it is on the wire.
     WireBytes,
-    /// Text comes out decoded: only that cuts do not matter is checked.
+    /// Text is decoded. Only the independence of cuts is checked.
     Decoded,
 }
 
 /// Checks L11 after every scalar of `input`:
 ///
-/// - `held` is the same for a machine that got the text scalar by scalar and for a fresh one that
-///   got it at once;
-/// - the bytes held are those that neither are out nor accounted for, and those that the end of the
-///   stream, coming now, emits as text or accounts for, also inside a call;
-/// - what comes out, a call's arguments included, was held before or came in since: with one scalar
-///   more, and with the end.
+/// - `held` is the same for a machine that received the text scalar by scalar and for one that
+///   received it at once.
+/// - The bytes held are the input bytes that are neither emitted nor accounted for. They are also
+///   the bytes that the end of the stream, coming now, would emit or account for, inside calls too.
+/// - Everything that the next scalar or the end emits, with a call's arguments, was held before or
+///   came in since.
 ///
 /// # Errors
-/// The first prefix after which that is not so.
+/// Returns the first prefix after which one of these does not hold.
 pub fn check_held<M: StreamMachine>(
     machine: &M,
     input: &str,
@@ -48,9 +48,11 @@ pub fn check_held<M: StreamMachine>(
         let new = written(&out.events[known..], prefix);
         let had = before + scalar.len_utf8();
         let wrong = (fresh.held() != held)
-            .then(|| format!("{held:?} behind single scalars, {:?} at once", fresh.held()))
+            .then(|| format!("{held:?} after single scalars, {:?} at once", fresh.held()))
             .or_else(|| match unit {
-                TextForm::WireBytes => contradiction(held, (had, new), &end, prefix, &out),
+                TextForm::WireBytes => {
+                    contradiction(held, (had, new), &Prefix { text: prefix, out: &out, end: &end })
+                }
                 TextForm::Decoded => None,
             });
         if let Some(detail) = wrong {
@@ -62,14 +64,21 @@ pub fn check_held<M: StreamMachine>(
     Ok(())
 }
 
-/// What speaks against it that `held` is held, where of `had` bytes so many came out as `new`.
+/// A prefix of the input, with the records before and at its end.
+struct Prefix<'r> {
+    text: &'r str,
+    out: &'r RunRecord,
+    end: &'r RunRecord,
+}
+
+/// Returns why `held` is wrong, if it is. `had` bytes were held or came in, and `new` of them were
+/// emitted.
 fn contradiction(
     held: HeldBytes,
     (had, new): (usize, usize),
-    end: &RunRecord,
-    prefix: &str,
-    out: &RunRecord,
+    prefix: &Prefix<'_>,
 ) -> Option<String> {
+    let Prefix { text: prefix, out, end } = *prefix;
     let received = prefix.len();
     let (at_end, left) = (decided(end), received.saturating_sub(decided(out)));
     let last = written(&end.events, prefix);
@@ -79,7 +88,9 @@ fn contradiction(
         }
         bytes if at_end != bytes => format!("{held:?}, but the end emits or drops {at_end} bytes"),
         bytes if left != bytes => {
-            format!("{held:?}, but {left} of {received} bytes are neither out nor accounted for")
+            format!(
+                "{held:?}, but {left} of {received} bytes are neither emitted nor accounted for"
+            )
         }
         bytes if new + bytes > had => {
             format!("{held:?}, but {new} bytes came out of {had} that were held or came in")

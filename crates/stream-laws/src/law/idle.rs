@@ -1,4 +1,4 @@
-//! L12: a machine that finished is at rest, and may be used again.
+//! L12: a finished machine holds nothing and can be used again.
 
 use super::coalesced;
 use crate::{
@@ -9,10 +9,10 @@ use crate::{
 };
 
 /// Checks L12 under every cut of `plan`: after the end of the stream nothing is held or kept, a
-/// second end says nothing, and after a reset the machine does what it did the first time.
+/// second end emits nothing, and after a reset the machine does what it did the first time.
 ///
 /// # Errors
-/// The first cut that leaves something behind, and what.
+/// Returns the first cut after which something is held or kept.
 pub fn check_idle<M: StreamMachine>(
     machine: &M,
     input: &str,

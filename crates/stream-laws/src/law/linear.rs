@@ -7,14 +7,14 @@ use crate::{
     violation::{Law, LawViolation},
 };
 
-/// How much work is linear enough.
+/// The bounds within which work counts as linear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
     /// Length of the shorter input, in bytes; the longer one has four times as many.
     pub bytes: usize,
     /// Examined bytes allowed for each byte of input.
     pub per_byte: u64,
-    /// What doubling the input may do to the work, in percent.
+    /// The allowed growth of work when the input doubles, in percent.
     pub growth_percent: u64,
 }
 

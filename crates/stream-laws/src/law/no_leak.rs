@@ -1,4 +1,4 @@
-//! L8: markup is seen by nobody.
+//! L8: markup never becomes text.
 
 use super::coalesced;
 use crate::{
@@ -9,8 +9,8 @@ use crate::{
 
 /// Checks L8: none of `markup` occurs in a run of text, under any cut of `plan`.
 ///
-/// The caller chooses input and markup so that every occurrence belongs to a committed call or
-/// an open channel; elsewhere the same characters are text, and rightly come out.
+/// The caller chooses input and markup so that every occurrence belongs to a committed call or an
+/// open channel. Elsewhere the same characters are text and are emitted.
 ///
 /// # Errors
 /// The first text that contains markup, or an input without any.

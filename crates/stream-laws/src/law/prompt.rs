@@ -1,4 +1,4 @@
-//! L3: what is held must have a reason.
+//! L3: held text must have a reason.
 //!
 //! The oracle is brute force: after every prefix the machine is forked, once for the end of the
 //! stream and once for each witness. Text that comes next in *all* futures was certain already,
@@ -66,7 +66,7 @@ pub fn suffixes(markers: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// The [`suffixes`] of the markers, each of the tails, and each suffix with each tail behind it.
+/// Returns the [`suffixes`] of the markers, each of the tails, and each suffix with each tail after it.
 #[must_use]
 pub fn continuations(markers: &[&str], tails: &[&str]) -> Vec<String> {
     let suffixes = suffixes(markers);
@@ -76,7 +76,7 @@ pub fn continuations(markers: &[&str], tails: &[&str]) -> Vec<String> {
     suffixes.into_iter().chain(tails).chain(joined.into_iter().flatten()).collect()
 }
 
-/// What follows if the stream goes on with `continuation` and ends.
+/// Returns the events that follow if the stream continues with `continuation` and ends.
 fn future<M: StreamMachine>(
     machine: &M,
     continuation: &str,

@@ -1,10 +1,10 @@
-//! A case: a wire, how it is to be read, and what must come out.
+//! A case of a vector file: a wire, the options to read it with, and the expected result.
 
 use std::collections::BTreeMap;
 
 use crate::json::JsonValue;
 
-/// The options a case may set. An adapter decides which of them, and which values, it knows.
+/// The options a case may set. An adapter decides which of them and which values it supports.
 pub const OPTIONS: &[&str] = &[
     "openers",
     "lead_only",
@@ -25,10 +25,10 @@ pub const OPTIONS: &[&str] = &[
     "variant",
 ];
 
-/// One vector.
+/// One case of a vector file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VectorCase {
-    /// Unique in its file.
+    /// The id, unique in its file.
     pub id: String,
     /// Which part of the family is under test.
     pub kind: CaseKind,
@@ -46,13 +46,13 @@ pub struct VectorCase {
     pub options: BTreeMap<String, JsonValue>,
     /// The model's raw text.
     pub wire: String,
-    /// What must come out.
+    /// The expected result.
     pub expect: Expect,
-    /// What the case tests.
+    /// The subject of the case.
     pub note: String,
     /// The rule that decides it.
     pub policy: String,
-    /// Who answers differently.
+    /// The parsers with another result, if any.
     pub disputed: String,
 }
 
@@ -64,7 +64,7 @@ impl VectorCase {
     }
 }
 
-/// Which part of a family a case is about.
+/// The part of a family under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CaseKind {
     /// The tool-call grammar alone.
@@ -75,7 +75,7 @@ pub enum CaseKind {
     Both,
 }
 
-/// What becomes of whitespace around markup.
+/// The policy for whitespace around markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CaseWhitespace {
     /// Everything but markup stays.
@@ -90,7 +90,7 @@ pub enum CaseWhitespace {
 /// The channel a stream begins in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CaseStart {
-    /// The case does not say: content, unless the family knows better.
+    /// Not stated: content, unless the family defines another channel.
     #[default]
     Default,
     /// The prompt closed the reasoning.
@@ -99,22 +99,22 @@ pub enum CaseStart {
     Reasoning,
 }
 
-/// How a stream ended.
+/// The way in which a stream ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CaseFinish {
-    /// The model stopped.
+    /// The model stopped on its own.
     #[default]
     Stop,
-    /// A limit stopped it.
+    /// A limit of tokens cut the stream.
     Length,
 }
 
-/// What must come out of a case.
+/// The expected result of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Expect {
-    /// All visible text.
+    /// The expected visible text.
     pub content: String,
-    /// All reasoning.
+    /// The expected reasoning.
     pub reasoning: String,
     /// The complete calls, in order.
     pub calls: Vec<ExpectedCall>,
@@ -125,7 +125,7 @@ pub struct Expect {
 /// A call that must complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedCall {
-    /// The name.
+    /// The name of the function.
     pub name: String,
     /// The arguments, compared as a value.
     pub arguments: JsonValue,
@@ -136,16 +136,16 @@ pub struct ExpectedCall {
 /// A call that must not complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Incomplete {
-    /// The name.
+    /// The name of the function.
     pub name: String,
-    /// What of its arguments came out.
+    /// The part of the arguments that was emitted.
     pub arguments: Arguments,
 }
 
-/// What of a call's arguments must have come out.
+/// The expected part of a call's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arguments {
-    /// Not compared.
+    /// The arguments are not compared.
     Any,
     /// This JSON text, whitespace outside strings aside.
     Prefix(String),

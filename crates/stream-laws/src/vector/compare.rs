@@ -15,11 +15,11 @@ use crate::{
 /// The first thing in which a record is not what was expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// What differs: a path into the expectation.
+    /// The path of the difference in the expectation.
     pub field: String,
-    /// What the case says, escaped and shortened.
+    /// The expected value, escaped and shortened.
     pub expected: String,
-    /// What came out, escaped and shortened.
+    /// The actual value, escaped and shortened.
     pub got: String,
 }
 
@@ -72,7 +72,7 @@ fn check_call(number: usize, call: &ExpectedCall, got: &RecordedCall) -> Result<
     }
 }
 
-/// Of several calls that did not complete, one must be the expected one.
+/// Checks that one of the calls that did not complete is the expected one.
 fn check_incomplete(expected: &Incomplete, broken: &[&RecordedCall]) -> Result<(), Mismatch> {
     let as_said = |call: &&&RecordedCall| {
         call.name == expected.name

@@ -4,8 +4,8 @@
 //! `vectors/README.md` at the root of the repository. [`read_cases`] reads it, [`run_case`] runs
 //! a machine over a case at every cut of a plan and [`check_record`] judges one run.
 //!
-//! What the fields mean for a machine (which grammar, which policy, which tools) is the
-//! adapter's business; an adapter must refuse what it does not know.
+//! The adapter gives the fields their meaning for a machine: which grammar, which policy, which
+//! tools. An adapter must refuse values it does not know.
 
 mod case;
 mod compare;

@@ -9,14 +9,14 @@ use super::case::{
 };
 use crate::json::{self, JsonValue};
 
-/// A line that is not a case.
+/// An error: a line is not a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseError {
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
     /// The path of the field, or nothing if it is about the line as a whole.
     pub field: String,
-    /// What was expected, and what was found.
+    /// The expected and the actual value.
     pub problem: String,
 }
 

@@ -12,14 +12,14 @@ use crate::{
     record::{RecordedEvent, RunRecord},
 };
 
-/// A case that failed: where, and how.
+/// A failure of a case: the cut and the difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The case.
+    /// The id of the case that failed.
     pub id: String,
     /// The first cut that showed it; `None`: it failed before any.
     pub cut: Option<CutInput>,
-    /// What was expected, and what came out.
+    /// The expected and the actual result.
     pub mismatch: Box<Mismatch>,
 }
 
@@ -36,7 +36,7 @@ impl core::error::Error for Failure {}
 /// A cut, and through which entry point its pieces went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CutInput {
-    /// The cut.
+    /// The way the input was cut.
     pub cut: Cut,
     /// Whether the pieces were bytes, which may end inside a scalar.
     pub bytes: bool,

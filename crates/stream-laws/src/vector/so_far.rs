@@ -1,4 +1,6 @@
-//! JSON text that stops early: what it says so far.
+//! The value of JSON text that stops early.
+//!
+//! `{"a": [1, 2` is `{"a": [1, 2]}` so far, and `{"a": 1, "b` is `{"a": 1}`.
 
 use crate::json::{self, JsonValue};
 
