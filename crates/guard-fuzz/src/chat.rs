@@ -102,7 +102,7 @@ fn builder(input: &mut Input<'_>) -> GuardBuilder {
     guard
 }
 
-/// A delta of some kind, and what stands beside it in the choice.
+/// Returns a delta of some kind, with other fields of its choice.
 fn piece(kind: u8, n: usize, reasoning: &str) -> Value {
     let text = TEXTS[n % TEXTS.len()];
     let entry = json!({"token": text, "logprob": -1.0, "bytes": text.as_bytes()});
@@ -148,14 +148,14 @@ fn chunks(operations: &[u8], reasoning: &str) -> Vec<Value> {
                     json!([{"index": index, "delta": {}, "finish_reason": REASONS[n % 8]}]);
             }
             61 => {
-                // Behind it a server that is done sends nothing.
+                // A server that is done sends nothing after it.
                 chunk["usage"] = json!({"completion_tokens": n, "total_tokens": n + 3});
                 chunks.push(chunk);
                 break;
             }
             62 => chunk["odd_field"] = json!({"z": n, "n": n}),
             kind => {
-                // The rest of a call comes behind its beginning.
+                // The rest of a call comes after its beginning.
                 let call = (index, n % 3);
                 let kind = if kind == 6 && !begun.contains(&call) { 4 } else { kind };
                 if kind == 4 {
@@ -298,7 +298,8 @@ fn cut(chunks: &[Value]) -> Vec<Value> {
     all
 }
 
-/// Whatever upstream sends, a strict reader accepts what comes out, and cuts do not show.
+/// Checks that a strict reader accepts the output for any upstream, and that the output does not
+/// depend on cuts.
 pub(crate) fn operations(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
     let options = chat_options(&mut input);
@@ -329,7 +330,7 @@ pub(crate) fn operations(data: &[u8]) {
     assert_eq!(whole, joined, "joined: {chunks:#?}");
 }
 
-/// Behind its finish reason nothing comes of a choice, as no server sends it.
+/// Nothing of a choice comes after its finish reason, as servers send it.
 fn close(chunks: &mut Vec<Value>) {
     let mut over = [false; 3];
     chunks.retain(|chunk| {
@@ -345,7 +346,7 @@ fn close(chunks: &mut Vec<Value>) {
     });
 }
 
-/// The bytes of a stream, cut anywhere, with what is no chunk between.
+/// Returns the bytes of a stream with events between that are not chunks.
 pub(crate) fn bytes(data: &[u8]) {
     const ODD: [&str; 12] = [
         ": hi\n\n",

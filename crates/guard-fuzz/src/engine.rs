@@ -37,7 +37,7 @@ const FILLERS: [&str; 14] = [
     "x!",
 ];
 
-/// What makes an expression of a piece.
+/// The text around a piece that makes it an expression.
 const FRAMES: [(&str, &str); 6] =
     [("", "+"), ("", "?a"), ("[", "b]{1,3}"), ("(?i)", "b"), ("(?:b|", ")a*"), (".", "")];
 
@@ -51,7 +51,7 @@ fn word(input: &mut Input<'_>) -> String {
     (0..=input.below(3)).map(|_| *input.pick(&PIECES)).collect()
 }
 
-/// Markers, cut and whole, and what may stand between them.
+/// Returns markers, cut and whole, and text between them.
 fn pieces(markers: impl IntoIterator<Item = String>) -> Vec<String> {
     let markers: Vec<String> = markers.into_iter().collect();
     let upper = markers.clone().into_iter().map(|marker| marker.to_ascii_uppercase());

@@ -21,20 +21,21 @@ use crate::{
     judge::{self, Nowhere},
 };
 
-/// Options of a guard.
+/// The number of options of a guard.
 pub(crate) const OPTIONS: usize = 48;
 
-/// What every limit on what is held is at most in these targets.
+/// The maximum of every limit on held bytes in these targets.
 const HOLD: usize = 256;
 
 /// The most heap a guard may need beyond what it has when built: each of its stages may hold as
 /// much as its limit, in buffers that double, and there are less than a hundred buffers.
 const MEMORY: u64 = 100 * 2 * HOLD as u64;
 
-/// What it needs besides where it meets a suffix in the family's tags: their tables once more.
+/// The additional memory of a guard that meets a suffix in the family's tags: their tables once
+/// more.
 const TABLES: u64 = 100 * 1024;
 
-/// What the ids of a message's calls take each: they are remembered, up to a limit.
+/// The memory of each remembered id of a message's calls, up to a limit.
 const ID: u64 = 160;
 
 /// Pieces of calls, names, values, prose.
@@ -288,7 +289,7 @@ pub(crate) fn calls(data: &[u8]) {
     assert_eq!(again.events, fresh.events, "behind a reset, {text:?}");
 }
 
-/// What stands between a file and the text that is read by it.
+/// The separator between a file and the text that is read with it.
 pub(crate) const END_OF_FILE: u8 = 0xFF;
 
 /// A family's file, any: what is refused says so, what is not keeps the laws.
@@ -317,8 +318,8 @@ pub(crate) fn family_file(data: &[u8]) {
     judge::cost(&machine, &text, judge::Most { looks, ..judge::LINEAR });
 }
 
-/// Seeds of a target over `pieces`: for each, a wire behind options of which the first says whose
-/// it is.
+/// Returns the seeds of a target over `pieces`: for each, a wire after options, the first of which
+/// selects the piece.
 fn seeds(
     wires: &[(String, String)],
     position: impl Fn(&str) -> Option<(usize, Vec<String>)>,
@@ -352,7 +353,7 @@ pub(crate) fn call_seeds(wires: &[(String, String)]) -> Vec<Vec<u8>> {
     })
 }
 
-/// What an input of [`every_option`] or [`calls`] says, as the family and the text of a vector.
+/// Returns the family and the text of a vector for an input of [`every_option`] or [`calls`].
 pub(crate) fn wire_of(data: &[u8], target: &str) -> Option<(String, String)> {
     let mut input = Input::new(data, OPTIONS);
     match target {

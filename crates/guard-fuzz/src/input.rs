@@ -1,20 +1,23 @@
 //! Bytes read as options and text, so that a changed byte changes one decision.
 //!
-//! The first bytes are options, each decision one byte, zero (or nothing) the default: text may
-//! grow and shrink behind them without changing what they say. In the text a byte below 0x80 is
-//! itself and any other one a piece, such as a marker: a few hundred bytes are text of realistic
-//! length, and a mutation puts whole markers next to each other.
+//! The first bytes are options, one byte for each decision, where zero or a missing byte is the
+//! default. Text can grow and shrink after them without changing their meaning.
+//!
+//! In the text a byte below 0x80 is itself, and any other byte is a piece such as a marker. A few
+//! hundred bytes are then text of realistic length, and a mutation puts whole markers next to each
+//! other.
 
 use arbitrary::Unstructured;
 use stream_laws::CutPlan;
 
-/// The longest text made of an input: pieces are longer than the bytes they stand for.
+/// The maximum length of the text made of an input. Pieces are longer than the bytes that select
+/// them.
 const LONGEST: usize = 6 * 1024;
 
-/// The bytes that stand for pieces.
+/// The bytes that select pieces.
 pub(crate) const PIECES: usize = 0x80;
 
-/// What a target decides by.
+/// The bytes of an input, as a target reads them.
 pub(crate) struct Input<'a> {
     options: Unstructured<'a>,
     rest: &'a [u8],
@@ -51,7 +54,7 @@ impl<'a> Input<'a> {
         CutPlan { two_way_up_to: 32, three_way_up_to: 0, random: 3, seed }
     }
 
-    /// What follows the options.
+    /// Returns the bytes after the options.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }

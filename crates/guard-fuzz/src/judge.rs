@@ -1,4 +1,4 @@
-//! What every target demands of a machine.
+//! The checks that every target makes of a machine.
 
 use jail_match::Sink;
 use llm_stream_guard::Event;
@@ -11,20 +11,20 @@ use stream_laws::{
 /// candidate it stood in, which the driver bounds.
 const LOOKS: u64 = 160;
 
-/// What a machine may cost, for each byte that came.
+/// The allowed work of a machine for each input byte.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Most {
-    /// Looks at it.
+    /// The allowed number of looks at the byte.
     pub(crate) looks: u64,
-    /// Bytes held.
+    /// The allowed number of held bytes.
     pub(crate) held: usize,
 }
 
-/// What is held is a part of what came.
+/// The allowance of a machine that holds a part of the input unchanged.
 pub(crate) const LINEAR: Most = Most { looks: LOOKS, held: 1 };
 
-/// What is held is what came out of what came: a call as its JSON, in which a byte may be an escape of
-/// six, and a remapped delimiter as the one it stands for.
+/// The allowance of a machine that holds decoded text: a call as its JSON, in which a byte may be
+/// an escape of six, and a remapped delimiter as the one it replaces.
 pub(crate) const REWRITTEN: Most = Most { looks: LOOKS, held: 6 };
 
 /// How long a stream the memory of a machine is watched over.
@@ -48,21 +48,22 @@ pub(crate) fn text<M: StreamMachine>(machine: &M, text: &str, plan: CutPlan) {
     cost(machine, text, LINEAR);
 }
 
-/// What comes out does not depend on cuts, and any text is taken.
+/// Checks that the output does not depend on cuts and that any text is accepted.
 #[track_caller]
 pub(crate) fn events<M: StreamMachine>(machine: &M, text: &str, plan: CutPlan) {
     demand(check_chunk_invariance(machine, text, plan));
     demand(check_total(machine, text, plan));
 }
 
-/// The same for bytes.
+/// Checks the same as [`events`] for bytes.
 #[track_caller]
 pub(crate) fn bytes<M: ByteMachine>(machine: &M, bytes: &[u8], plan: CutPlan) {
     demand(check_byte_chunk_invariance(machine, bytes, plan));
     demand(check_total_bytes(machine, bytes, plan));
 }
 
-/// At most what `most` says, in the smallest pieces and in one, and nothing held behind the end.
+/// Checks the allowance `most` in the smallest pieces and in one, and that nothing is held after
+/// the end.
 #[track_caller]
 pub(crate) fn cost<M: StreamMachine>(machine: &M, text: &str, most: Most) {
     for cut in [Cut::Whole, Cut::EachScalar] {
@@ -98,7 +99,8 @@ impl Sink for Nowhere {
 
 /// The most heap that `push` needs at any one time for `text` over and over, in chunks.
 ///
-/// What is live before the first chunk does not count: it is the machine as it was built.
+/// Memory that is live before the first chunk does not count: it belongs to the machine as it was
+/// built.
 pub(crate) fn heap(text: &str, mut push: impl FnMut(&str)) -> u64 {
     if text.is_empty() {
         return 0;

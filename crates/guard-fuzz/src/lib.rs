@@ -37,7 +37,7 @@ pub use {
     shrink::shrink,
 };
 
-// What the tests of other crates judge by.
+// The checks that tests of other crates share.
 #[allow(dead_code)]
 #[path = "../../jail-match/tests/driver/agree.rs"]
 mod agree;
@@ -72,13 +72,13 @@ mod support;
 #[path = "../../think-filter/tests/it/machine.rs"]
 mod think_machine;
 
-/// A fuzz target.
+/// A fuzz target with its name.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Target {
-    /// Its name.
+    /// The name of the target.
     pub name: &'static str,
-    /// What it does with an input.
+    /// The function that checks one input.
     pub run: fn(&[u8]),
 }
 
@@ -92,7 +92,7 @@ macro_rules! targets {
             $body(data);
         })+
 
-        /// Every target.
+        /// The list of all targets.
         pub const TARGETS: &[Target] = &[$(Target { name: stringify!($name), run: $name }),+];
     };
 }
@@ -116,7 +116,7 @@ targets! {
     damaged = damage::blocks,
     /// Files of families, read by `toml`, and text read by them.
     family = guard::family_file,
-    /// Response templates.
+    /// Parsers of response templates.
     templates = templates::templates,
     /// Calls written by an encoder are read back.
     round_trip = round_trip::calls,
@@ -132,8 +132,8 @@ targets! {
     chat_sse = chat::bytes,
     /// A stream around which everyone misbehaves.
     lifecycle = record::life,
-    /// Checks of passages.
+    /// Checks of passages of text.
     window = record::window,
-    /// A queue of events.
+    /// A queue of events and its limits.
     queue = record::queue,
 }

@@ -54,7 +54,7 @@ pub(crate) fn life(data: &[u8]) {
     Chaos { script, collects, rail, ends, told, cleanup, consumer }.ends_once();
 }
 
-/// The texts of an input: what stands between zero bytes.
+/// Returns the texts of an input, which zero bytes separate.
 fn items(text: &str) -> Vec<String> {
     text.split('\0').map(String::from).collect()
 }
@@ -73,7 +73,7 @@ fn drain<S: Stream>(stream: S) -> Vec<S::Item> {
     panic!("it never ends");
 }
 
-/// The passages of `text`, each behind as much context as there is.
+/// Returns the passages of `text`, each after as much context as there is.
 fn passages(text: &str, size: usize, context: usize) -> Vec<String> {
     let scalars: Vec<char> = text.chars().collect();
     let starts = (0..scalars.len()).step_by(size);

@@ -123,7 +123,8 @@ pub(crate) fn calls(data: &[u8]) {
     let wire = match encode(grammar, &given, &tools) {
         Ok(wire) => wire,
         Err(error) => {
-            // The last check is for what no rule foresaw: a refusal of its own is a lost rule.
+            // The last check is for cases that no rule foresaw. A refusal by it shows a missing
+            // rule.
             assert_ne!(error.kind(), EncodeErrorKind::NotReadBack, "{}: {error}", grammar.name());
             return;
         }

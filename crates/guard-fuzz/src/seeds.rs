@@ -1,4 +1,4 @@
-//! What a campaign begins with: inputs and words made of the families' own vectors.
+//! The first inputs and words of a fuzz campaign, made of the families' vectors.
 
 use std::{fs, io, path::Path};
 
@@ -24,7 +24,7 @@ fn wires(root: &Path) -> io::Result<Vec<(String, String)>> {
     Ok(wires)
 }
 
-/// Files of families.
+/// The files of the families.
 fn files(root: &Path) -> io::Result<Vec<String>> {
     let mut paths: Vec<_> =
         fs::read_dir(root.join("families"))?.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -108,8 +108,8 @@ fn escaped(word: &str) -> String {
     word.bytes().map(byte).collect()
 }
 
-/// The line of a file of vectors for an input of `target`, with what is to be expected left open;
-/// none where inputs are no text of one family.
+/// Returns the line of a file of vectors for an input of `target`, without its expectation, or
+/// `None` if the input is not text of one family.
 #[must_use]
 pub fn vector(target: &str, data: &[u8]) -> Option<String> {
     let (family, wire) = guard::wire_of(data, target)?;

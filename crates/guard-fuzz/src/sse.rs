@@ -45,7 +45,7 @@ const PIECES: [&str; 24] = [
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Found {
     items: Vec<String>,
-    /// The bytes of all items, those dropped as so many.
+    /// Returns the bytes of all items, and the number of dropped bytes.
     bytes: Vec<u8>,
     dropped: u64,
 }
@@ -85,7 +85,8 @@ fn decode(decoder: &Decoder, input: &[u8], cut: Cut, most: usize) -> Found {
     found
 }
 
-/// What the other implementation finds. It has no word for comments and drops what the end cuts.
+/// Returns the events of another implementation, which reports no comments and drops an event that
+/// the end cuts.
 fn theirs(input: &[u8], cut: Cut) -> Vec<Sse> {
     let pieces =
         cut.byte_pieces(input).map(|piece| Ok::<_, Infallible>(Cursor::new(piece.to_vec())));
@@ -96,7 +97,7 @@ fn theirs(input: &[u8], cut: Cut) -> Vec<Sse> {
         match stream.as_mut().poll_next(cx) {
             Poll::Ready(Some(event)) => all.push(event.expect("valid UTF-8")),
             Poll::Ready(None) => return all,
-            // It goes on at once.
+            // The other implementation continues at once.
             Poll::Pending => {}
         }
     }

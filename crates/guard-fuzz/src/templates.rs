@@ -40,7 +40,7 @@ const PATTERNS: [&str; 20] = [
     "(?:a*)*b",
 ];
 const CONTENTS: [&str; 5] = ["text", "json", "kv-lines", "int", "xml-inline"];
-/// What each content takes of it is its own.
+/// Each kind of content takes a different part of it.
 const ARGUMENTS: &str = r#"{"tag_pattern": "<(?P<key>\\w+)>(?P<value>.*?)b", "unquoted_keys": true,
     "string_delims": [["é", "é"]]}"#;
 const CALL: &str = r#"{"function": {"name": "f", "arguments": "{content}"}}"#;

@@ -32,7 +32,7 @@ const POLICIES: [LimitPolicy; 3] = [LimitPolicy::Release, LimitPolicy::Drop, Lim
 /// More than twice all limits above.
 const MEMORY: u64 = 4096;
 
-/// Of no more text are all futures tried.
+/// The maximum length of text of which all futures are tried.
 const SHORT: usize = 24;
 
 pub(crate) fn formats_and_options(data: &[u8]) {

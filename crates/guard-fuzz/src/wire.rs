@@ -111,7 +111,7 @@ fn most(table: &RemapTable, syntax: Syntax) -> usize {
 /// Looks at a byte of text.
 const LOOKS: u64 = 64;
 
-/// What comes out, and what was said of it, neighbouring texts as one.
+/// Returns the output and its events, with neighbouring texts merged.
 fn decoded(new: &StreamDecoder, most: usize, text: &str, cut: Cut) -> (String, Vec<String>) {
     let (mut decoder, mut out) = (new.clone(), String::new());
     let mut said = Vec::new();
@@ -133,7 +133,8 @@ fn decoded(new: &StreamDecoder, most: usize, text: &str, cut: Cut) -> (String, V
 
 type Way = fn(&RemapTable, &str) -> String;
 
-/// What is encoded comes back exactly, no canonical marker is on the wire, cuts do not show.
+/// Checks that encoded text decodes to itself, that no canonical marker is on the wire, and that
+/// the result does not depend on cuts.
 pub(crate) fn text(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
     let Some(table) = table(&mut input) else { return };
