@@ -5,7 +5,7 @@ use crate::text::tokens;
 /// No longer than this, in bytes.
 const LONGEST: usize = 48;
 
-/// Cuts text as [`tokens`] does, but each tag is a chunk of its own.
+/// Cuts text as [`tokens`] does, except that each tag is a separate chunk.
 pub(crate) fn whole_tags(text: &str) -> Vec<&str> {
     let (mut chunks, mut rest) = (Vec::new(), text);
     while let Some((before, tag, behind)) = tag(rest) {
@@ -17,7 +17,7 @@ pub(crate) fn whole_tags(text: &str) -> Vec<&str> {
     chunks
 }
 
-/// The first tag, `<name>` or `[NAME]`, with what stands before and behind it.
+/// Returns the first tag, `<name>` or `[NAME]`, with the text before and after it.
 fn tag(text: &str) -> Option<(&str, &str, &str)> {
     text.match_indices(['<', '[']).find_map(|(at, open)| {
         let capitals = open == "[";

@@ -1,8 +1,9 @@
-//! What other parsers cost for the works that our guard is judged by: one table, every figure
-//! times the floor that was measured beside it, and none for an answer that is wrong.
+//! The cost of other parsers for the works of the guard's benchmarks: one table in which every
+//! figure is a multiple of the floor measured beside it. A parser with a wrong answer has no
+//! figure.
 //!
-//! Run with `cargo xtask bench --peers`; behind it a work (`W3`) or a profile (`kimi_k2`), also one
-//! that the table leaves out.
+//! Run with `cargo xtask bench --peers`, optionally followed by a work (`W3`) or a profile
+//! (`kimi_k2`), which may be one that the table omits.
 
 mod chunks;
 mod dynamo;
@@ -50,7 +51,7 @@ const REASONING: [&str; 3] = ["qwen3", "deepseek_r1", "glm47"];
 const REPEATS: usize = 21;
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// What a parser takes for a work.
+/// The cost of a parser for a work.
 struct Figure {
     ratio: f64,
     allocations: f64,
@@ -66,7 +67,7 @@ fn figure(peer: &dyn Peer, chunks: &[&str], says: &Says) -> Result<Figure, Strin
     while ratios.len() < REPEATS && spent < LONGEST.as_secs_f64() {
         out.clear();
         let stream = peer.stream(chunks);
-        // The first may be the only one: its floor is no single, cold one.
+        // The first figure may be the only one, so its floor must not be a single, cold run.
         let floors = if first.is_none() { REPEATS } else { 1 };
         let floors = (0..floors).map(|_| {
             copy.clear();
@@ -134,7 +135,8 @@ fn print(work: &str, task: Task, case: Case, notes: &mut Vec<String>) {
     println!();
 }
 
-/// What of a work is compared: the profiles of the table, or what the filter asks for.
+/// Returns the profiles of a work that are compared: those of the table, or those that the filter
+/// selects.
 fn chosen(work: Work, task: Task, filter: &str) -> Vec<Case> {
     let table: &[&str] = if task == Task::Calls { &CALLS } else { &REASONING };
     let wanted = |case: &Case| match work.name.contains(filter) {

@@ -1,21 +1,21 @@
-//! What comes out of a parser, and whether it is what the wire says.
+//! The output of a parser, and its comparison with the wire.
 
 use llm_stream_guard::{Event, Sink};
 use serde_json::Value;
 
 use crate::works::Call;
 
-/// What the wire of a work says.
+/// The expected output for the wire of a work.
 pub(crate) enum Says {
-    /// It is content, all of it.
+    /// All text is content.
     Content(String),
-    /// It is reasoning, all of it.
+    /// All text is reasoning.
     Reasoning(String),
-    /// It is these calls.
+    /// The wire holds these calls.
     Calls(Vec<Call>),
 }
 
-/// Collects what comes out, as a caller would.
+/// A collector of the output, as a caller would write it.
 pub(crate) struct Outcome {
     pub(crate) content: String,
     pub(crate) reasoning: String,

@@ -1,4 +1,4 @@
-//! What all parsers that are compared have in common; ours is one of them.
+//! The common interface of all parsers in the comparison, our guard included.
 
 use llm_stream_guard::{
     End, Guard, Profile, Tools, jail_match::Alias, reasoning_aliases, toolcall_parsers,
@@ -15,7 +15,7 @@ pub(crate) trait Peer {
     fn stream<'a>(&'a self, chunks: &'a [&'a str]) -> Stream<'a>;
 }
 
-/// What a parser is asked to do.
+/// The task that a parser performs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
     /// To find calls in an answer.
@@ -29,7 +29,8 @@ pub(crate) enum Task {
 /// An error says why what it has cannot be made.
 pub(crate) type Made = Result<Option<Box<dyn Peer>>, String>;
 
-/// What `engine` calls its parsers of the profile's family, those for the task first.
+/// Returns the names that `engine` gives its parsers of the profile's family, those for the task
+/// first.
 pub(crate) fn names(engine: &str, profile: &Profile, task: Task) -> Vec<&'static str> {
     let of = |alias: Alias, family: &Option<String>| {
         (alias.engine == engine && family.as_deref() == Some(alias.of)).then_some(alias.name)
@@ -47,7 +48,7 @@ pub(crate) fn tools<T>(tools: &Tools, of: impl Fn(&str, &serde_json::Value) -> T
     tools.iter().map(|tool| of(&tool.name, &tool.parameters)).collect()
 }
 
-/// Our own.
+/// The guard of this project.
 pub(crate) struct Ours(pub(crate) Guard);
 
 impl Peer for Ours {
