@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the benchmarks behind every performance claim.
+//! `cargo xtask bench`: the benchmarks for every performance claim.
 
 mod instructions;
 
@@ -10,7 +10,8 @@ use crate::{
 };
 
 const COMMAND: &str = "cargo bench -p llm-stream-guard --bench throughput";
-/// A workspace of its own: what it builds enters no lock file and no check of ours.
+/// The separate workspace of other parsers, whose dependencies do not enter our lock file and
+/// checks.
 const PEERS: &str = "cargo run --release --manifest-path peers/Cargo.toml";
 
 /// Runs the benchmarks as `pace` says; of all of them only those whose names contain `filter`.

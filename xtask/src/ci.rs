@@ -28,7 +28,7 @@ enum Step {
     },
 }
 
-/// What became of a step.
+/// The result of a step.
 struct Outcome {
     name: String,
     seconds: f32,

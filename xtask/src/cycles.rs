@@ -26,7 +26,7 @@ pub(crate) fn cycles(sources: &[Source]) -> Vec<String> {
     groups.into_iter().map(|group| group.join(" ")).collect()
 }
 
-/// What `module` imports, and what that imports, and so on.
+/// Returns the modules that `module` imports directly or indirectly.
 fn reachable<'m>(
     module: &'m str,
     imports: &BTreeMap<&'m str, BTreeSet<&'m str>>,

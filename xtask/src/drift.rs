@@ -16,7 +16,7 @@ const WHEELS: &str = "target/drift";
 /// Names that no family needs to know, with the reason: engine, kind, name, reason.
 const IGNORED: &str = "xtask/drift.tsv";
 
-/// What a parser is for, and its name in an engine.
+/// The task of a parser, and its name in an engine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Registered {
     engine: String,
@@ -46,7 +46,8 @@ pub(crate) fn run(root: &Path, wheels: Option<&Path>) -> Result<(), String> {
     if found.is_empty() { Ok(()) } else { Err(found.join("\n")) }
 }
 
-/// What the engines register; `None`, with a word, where Python or the network is missing.
+/// Returns the parsers that the engines register. Prints a notice and returns `None` if Python or
+/// the network is missing.
 fn listed(root: &Path, wheels: &Path) -> Option<BTreeSet<Registered>> {
     let script = Command::new("python3").arg(root.join("xtask/drift.py")).arg(wheels).output();
     let skipped = |why: &str| {

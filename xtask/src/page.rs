@@ -11,7 +11,7 @@ use crate::process::{Invocation, installed};
 
 /// Names the browser goes by.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// No network, no profile but an empty one of its own.
+/// The browser has no network and an empty profile.
 const FLAGS: [&str; 8] = [
     "--headless",
     "--no-sandbox",
@@ -24,7 +24,7 @@ const FLAGS: [&str; 8] = [
 ];
 /// The length of the recording, in bytes of the model's text.
 const LONG: usize = 1 << 20;
-/// What the model writes, again and again.
+/// The text that the model repeats.
 const PART: &str = "<think>The user asks for the weather in two cities. I look both up.</think>\n\
     Calls begin with <tool_call> and are JSON.\n\n<tool_call>\n{\"name\": \"get_weather\", \
     \"arguments\": {\"city\": \"Malmö\", \"note\": \"a </tool_call> in quotes\"}}\n</tool_call>\n\
@@ -126,7 +126,7 @@ fn browse(browser: &str, directory: &Path) -> Command {
     command
 }
 
-/// What a browser made of a page.
+/// The page as a browser rendered it.
 struct Opened {
     document: String,
     told: String,

@@ -24,8 +24,8 @@ pub(crate) fn run(root: &Path, mode: Mode, chosen: &[String]) -> Result<(), Stri
         return Err(refusal);
     }
     let packages = with_dependencies(chosen, &libraries, &crates);
-    // Cargo keeps what it unpacked from a packaging directory, and takes the old text for the new
-    // if the version is the same: each run has a directory of its own.
+    // Cargo reuses files that it unpacked in a packaging directory if the version is the same. Each
+    // run therefore gets a new directory.
     let time = SystemTime::UNIX_EPOCH.elapsed().map_err(|error| error.to_string())?;
     let target = format!("target/release-{}", time.as_nanos());
     let packaged = package(&packages, &target).run(root);

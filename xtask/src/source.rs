@@ -9,7 +9,7 @@ use std::{
 /// A source file below `src`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Source {
-    /// Relative to `src`.
+    /// The path, relative to `src`.
     pub(crate) path: PathBuf,
     pub(crate) text: String,
 }

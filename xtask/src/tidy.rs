@@ -12,10 +12,10 @@ use crate::families;
 /// A library file longer than this has more than one subject.
 pub(crate) const LONGEST_FILE: usize = 400;
 
-/// What may stay as it is for now, as it is found.
+/// Findings that are allowed for now, one a line.
 const EXCEPTIONS: &str = include_str!("../exceptions.txt");
 
-/// What must not be left in library code.
+/// Words that must not remain in library code.
 const LEFTOVERS: [&str; 4] = ["todo!", "unimplemented!", "TODO", "FIXME"];
 
 /// The lint attribute of every library; an exception gives its reason at the place.

@@ -19,11 +19,11 @@ const WANTED: usize = 95;
 
 /// A line of the table.
 struct Case<'t> {
-    /// A model's id.
+    /// The id of the model of a family.
     model: &'t str,
-    /// JSON, as the wire.
+    /// Arguments as JSON text, as on the wire.
     calls: Vec<Call>,
-    /// What the model's template renders.
+    /// The wire that the model's chat template renders.
     wire: String,
     /// Why the encoder writes something else, if it does.
     differs: Option<&'t str>,

@@ -17,7 +17,7 @@ use super::{marks, names};
 /// Names by the engine that has them; those of `other` are ours.
 pub(super) type Names = BTreeMap<String, Vec<String>>;
 
-/// What a file says of itself.
+/// The fields of a family's file.
 #[derive(Debug, Deserialize)]
 pub(super) struct Head {
     pub(super) about: String,
@@ -39,7 +39,7 @@ struct VariantHead {
     models: Vec<String>,
 }
 
-/// A family.
+/// A family with its file.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -50,9 +50,9 @@ pub(super) struct Entry {
     pub(super) shown: Value,
     pub(super) family: Family,
     pub(super) stream: Stream,
-    /// The reasoning format that stands in this file, if any.
+    /// The reasoning format that this file defines, if any.
     pub(super) marks: Option<ReasoningMarks>,
-    /// What engines call that format.
+    /// The names that engines give that format.
     pub(super) reasoning_names: Names,
     pub(super) variants: Vec<Variant>,
 }
@@ -64,7 +64,7 @@ pub(super) struct Variant {
     pub(super) stream: Stream,
 }
 
-/// How a stream looks.
+/// The beginning of a family's stream.
 #[derive(Debug, PartialEq)]
 pub(super) struct Stream {
     pub(super) calls: Option<(String, Option<usize>)>,
@@ -188,7 +188,7 @@ impl Entry {
         !self.family.forms.is_empty()
     }
 
-    /// What the file says of calls, as compact JSON.
+    /// Returns the fields about calls as compact JSON.
     pub(super) fn calls(&self) -> String {
         let mut calls = calls_of(&self.file);
         let variants = self.file.get("variant").and_then(Value::as_array);

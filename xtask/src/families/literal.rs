@@ -1,6 +1,6 @@
 //! Values as Rust source.
 
-/// A text.
+/// A string literal in source text.
 pub(super) fn text(text: &str) -> String {
     format!("{text:?}")
 }

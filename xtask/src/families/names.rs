@@ -39,12 +39,12 @@ pub(super) fn check_engines(names: &Names, path: &str) -> Result<(), FamilyError
     }
 }
 
-/// What engines call the families that call tools.
+/// The names that engines give the families with tool calls.
 pub(super) fn of_calls(entries: &[Entry]) -> Vec<AliasRow<'_>> {
     rows(entries.iter().filter(|entry| entry.has_calls()).map(|it| (it, &it.head.names)))
 }
 
-/// What engines call the reasoning formats.
+/// The names that engines give the reasoning formats.
 pub(super) fn of_reasoning(entries: &[Entry]) -> Vec<AliasRow<'_>> {
     rows(entries.iter().map(|it| (it, &it.reasoning_names)))
 }

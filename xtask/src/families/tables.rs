@@ -1,4 +1,4 @@
-//! The tables as source text: a row a line, which rustfmt is told to keep.
+//! The tables as source text, one row a line. An attribute keeps rustfmt from changing them.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -81,7 +81,7 @@ fn reasoning(entries: &[Entry]) -> String {
         "use jail_match::Alias;\n\n#[rustfmt::skip]\nuse crate::{{\n    row::Row,\n{rules}}};\n"
     );
     let aliases = aliases(names::of_reasoning(entries));
-    // In one row: they are no table.
+    // Lists in one row are not a table.
     let ends: BTreeSet<_> = entries.iter().flat_map(|it| &it.family.end_of_turn).collect();
     let ends = ends.into_iter().map(|it| text(it)).collect::<Vec<_>>().join(", ");
     let tables = [("FORMATS", "Row", rows), ("ALIASES", "Alias", aliases)];
