@@ -92,6 +92,11 @@ impl Listed {
         }
     }
 
+    /// Whether the list has this id.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.models.iter().any(|(listed, _)| listed == id)
+    }
+
     /// Further names of the model that requests call `id`: what it stands for, and, if upstream
     /// has one model only, that one's, for servers that take any name for it.
     pub(crate) fn names<'l>(&'l self, id: &'l str) -> impl Iterator<Item = &'l str> {

@@ -89,6 +89,17 @@ impl Dialect {
         }
     }
 
+    /// A short name for logs and metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Completions => "completions",
+            Self::Messages => "messages",
+            Self::Responses => "responses",
+        }
+    }
+
     /// The path of the request that it becomes; its own, if upstream speaks it.
     #[must_use]
     pub const fn upstream_path(self) -> &'static str {

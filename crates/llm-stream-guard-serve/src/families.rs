@@ -23,6 +23,8 @@ pub(crate) struct Family {
     template: Option<Template>,
     regime: Regime,
     start: Option<Start>,
+    /// The pattern of the configuration that names the model.
+    pattern: Option<Arc<str>>,
 }
 
 /// The families of the configuration.
@@ -42,7 +44,9 @@ impl Families {
         let models = config.models.iter();
         Self {
             one,
-            models: models.map(|(id, model)| (ModelPattern::new(id), Family::of(model))).collect(),
+            models: models
+                .map(|(id, model)| (ModelPattern::new(id), Family::of(id, model)))
+                .collect(),
             delivery: match config.output.calls {
                 CallDelivery::Streaming => Delivery::Streaming,
                 CallDelivery::Atomic => Delivery::Atomic,
@@ -106,7 +110,7 @@ impl Family {
         Self { own: name.own().cloned(), ..Self::from(profile) }
     }
 
-    fn of(model: &Model) -> Self {
+    fn of(pattern: &str, model: &Model) -> Self {
         let table = model.remap.map(|remap| match remap {
             Remap::Hermes => RemapTable::hermes(),
             Remap::HermesPlain => RemapTable::hermes_plain(),
@@ -118,6 +122,7 @@ impl Family {
         Self {
             regime: table.map_or_else(Regime::off, Regime::on),
             start,
+            pattern: Some(pattern.into()),
             ..Self::named(&model.profile)
         }
     }
@@ -125,6 +130,11 @@ impl Family {
     /// The name of its profile.
     pub(crate) fn name(&self) -> &str {
         &self.profile.name
+    }
+
+    /// The pattern of the configuration that names the model.
+    pub(crate) fn pattern(&self) -> Option<&str> {
+        self.pattern.as_deref()
     }
 
     /// Writes the delimiters of a request's texts as the model is to see them.
@@ -141,6 +151,6 @@ impl From<Profile> for Family {
         // One that is not good is told where a guard is built.
         let template = profile.response_template.as_deref();
         let template = template.and_then(|text| Template::from_json(text).ok());
-        Self { profile, own: None, template, regime: Regime::off(), start: None }
+        Self { profile, own: None, template, regime: Regime::off(), start: None, pattern: None }
     }
 }

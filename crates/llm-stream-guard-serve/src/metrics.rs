@@ -1,29 +1,43 @@
 //! What is counted: numbers and constant names, never text.
 
 use std::{
+    collections::BTreeSet,
     sync::{
-        Arc,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use llm_stream_guard::{Diagnostic, Observer, Outcome};
 use prometheus_client::{
-    encoding::text::encode,
-    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    encoding::text::{encode_eof, encode_registry},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
     registry::Registry,
 };
 
-use serde_json::Value;
-
-use crate::{error::Kind, trace::Trace};
+use crate::{error::Kind, process};
 
 /// One label and its value.
 type Label<V = &'static str> = [(&'static str, V); 1];
 
+/// Two labels and their values.
+type Labels = [(&'static str, &'static str); 2];
+
+/// The labels of the model and the family that an answer is counted for.
+pub(crate) type Subject = [(&'static str, Arc<str>); 2];
+
+/// The label of models that neither the configuration nor upstream names.
+pub(crate) const OTHER: &str = "other";
+/// Models with labels of their own that neither the configuration nor upstream's list names.
+const UNLISTED: usize = 64;
+/// Bounds of the buckets for the time to the first token, in seconds.
+const FIRST_TOKEN: [f64; 12] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+/// Bounds of the buckets for the length of streams, in seconds.
+const STREAM: [f64; 11] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0];
+
 /// Kinds of tokens, each with its name in a span, and where servers write their number.
-const TOKENS: [(&str, &str, &[&str]); 4] = [
+pub(crate) const TOKENS: [(&str, &str, &[&str]); 4] = [
     ("input", "gen_ai.usage.input_tokens", &["/prompt_tokens", "/input_tokens"]),
     ("output", "gen_ai.usage.output_tokens", &["/completion_tokens", "/output_tokens"]),
     ("cached", "gen_ai.usage.cache_read.input_tokens", &["/prompt_tokens_details/cached_tokens"]),
@@ -39,6 +53,7 @@ const TOKENS: [(&str, &str, &[&str]); 4] = [
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<[(&'static str, String); 2], Counter>,
+    answers: Family<(Labels, Subject), Counter>,
     streams: Family<Label, Counter>,
     open: Gauge<i64, AtomicI64>,
     held: Gauge<i64, AtomicI64>,
@@ -47,47 +62,85 @@ pub(crate) struct Metrics {
     unknown: Counter,
     dropped: Family<Label, Counter>,
     unmet: Counter,
-    tokens: Family<Label, Counter>,
+    tokens: Family<(Label, Subject), Counter>,
     added: Histogram,
+    first_token: Family<Subject, Histogram, fn() -> Histogram>,
+    stream_seconds: Family<Subject, Histogram, fn() -> Histogram>,
     watch: Arc<Watch>,
+    /// Models of known families that got a label because there was room.
+    unlisted: Mutex<BTreeSet<Box<str>>>,
 }
 
-/// What guards tell.
+/// Counters of the guards of all answers.
 #[derive(Debug, Default)]
 struct Watch {
     chunks: Counter<u64, AtomicU64>,
-    calls: Family<Label, Counter>,
-    diagnostics: Family<Label, Counter>,
+    calls: Family<(Label, Subject), Counter>,
+    diagnostics: Family<(Label, Subject), Counter>,
     foreign: Family<Label<String>, Counter>,
 }
 
-/// What the guards of one answer tell.
+/// Counts what the guards of one answer report.
 #[derive(Debug)]
 pub(crate) struct Told {
     watch: Arc<Watch>,
+    subject: Subject,
     noted: AtomicBool,
+    began: Instant,
+    /// When the model's first text was read, after `began`.
+    first: OnceLock<Duration>,
+    /// Calls by outcome, in the order of [`OUTCOMES`].
+    calls: [AtomicU64; 4],
+    diagnostics: AtomicU64,
 }
+
+/// How calls end.
+pub(crate) const OUTCOMES: [Outcome; 4] =
+    [Outcome::Complete, Outcome::Repaired, Outcome::Malformed, Outcome::Incomplete];
 
 impl Told {
     /// Whether anything was wrong.
     pub(crate) fn noted(&self) -> bool {
         self.noted.load(Ordering::Relaxed)
     }
+
+    /// The time until the model's first text was read.
+    pub(crate) fn first(&self) -> Option<Duration> {
+        self.first.get().copied()
+    }
+
+    /// The number of calls for each of [`OUTCOMES`].
+    pub(crate) fn calls(&self) -> [u64; 4] {
+        self.calls.each_ref().map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// The number of diagnostics.
+    pub(crate) fn diagnostics(&self) -> u64 {
+        self.diagnostics.load(Ordering::Relaxed)
+    }
 }
 
 impl Observer for Told {
     fn chunk(&self, _: usize) {
         self.watch.chunks.inc();
+        if self.first.get().is_none() {
+            let _ = self.first.set(self.began.elapsed());
+        }
     }
 
     fn call_ended(&self, _: u32, outcome: Outcome) {
-        self.watch.calls.get_or_create(&[("outcome", outcome.name())]).inc();
+        for (known, count) in OUTCOMES.iter().zip(&self.calls) {
+            count.fetch_add(u64::from(*known == outcome), Ordering::Relaxed);
+        }
+        let labels = ([("outcome", outcome.name())], self.subject.clone());
+        self.watch.calls.get_or_create(&labels).inc();
     }
 
     fn diagnostic(&self, diagnostic: Diagnostic) {
         self.noted.store(true, Ordering::Relaxed);
-        let kind = diagnostic.kind.name();
-        self.watch.diagnostics.get_or_create(&[("kind", kind)]).inc();
+        self.diagnostics.fetch_add(1, Ordering::Relaxed);
+        let labels = ([("kind", diagnostic.kind.name())], self.subject.clone());
+        self.watch.diagnostics.get_or_create(&labels).inc();
     }
 
     fn foreign_markup(&self, marker: &str) {
@@ -100,9 +153,12 @@ impl Default for Metrics {
     fn default() -> Self {
         // Seconds: a guard takes microseconds for a chunk.
         let buckets = [1e-6, 5e-6, 25e-6, 100e-6, 500e-6, 2.5e-3, 10e-3, 50e-3];
+        let first_token: fn() -> Histogram = || Histogram::new(FIRST_TOKEN);
+        let stream_seconds: fn() -> Histogram = || Histogram::new(STREAM);
         let mut new = Self {
             registry: Registry::with_prefix("llm_stream_guard"),
             requests: Family::default(),
+            answers: Family::default(),
             streams: Family::default(),
             open: Gauge::default(),
             held: Gauge::default(),
@@ -113,74 +169,106 @@ impl Default for Metrics {
             unmet: Counter::default(),
             tokens: Family::default(),
             added: Histogram::new(buckets),
+            first_token: Family::new_with_constructor(first_token),
+            stream_seconds: Family::new_with_constructor(stream_seconds),
             watch: Arc::default(),
+            unlisted: Mutex::default(),
         };
-        let Self {
-            registry,
-            requests,
-            streams,
-            open,
-            held,
-            bytes,
-            faults,
-            unknown,
-            dropped,
-            unmet,
-            tokens,
-            added,
-            watch,
-        } = &mut new;
-        registry.register("requests", "Requests by path and status", requests.clone());
-        registry.register("streams", "Guarded streams that ended, by how", streams.clone());
-        registry.register("streams_open", "Guarded streams that are open", open.clone());
-        registry.register("held_bytes", "Bytes of open streams that are held", held.clone());
-        registry.register("stream_bytes", "Bytes of guarded streams, by direction", bytes.clone());
-        registry.register("faults", "Requests and streams that failed, by why", faults.clone());
-        registry.register(
-            "unknown_models",
-            "Requests for models of which no family is known",
-            unknown.clone(),
-        );
-        registry.register(
-            "dropped",
-            "Tools and items that were left out of requests, by kind",
-            dropped.clone(),
-        );
-        registry.register(
-            "tool_choice_not_given",
-            "Answers without the call that was required",
-            unmet.clone(),
-        );
-        registry.register("tokens", "Tokens that upstream counted, by kind", tokens.clone());
-        registry.register(
-            "added_seconds",
-            "Time a guard took for a piece of a stream",
-            added.clone(),
-        );
-        registry.register("chunks", "Pieces of models' text that were read", watch.chunks.clone());
-        registry.register("calls", "Calls that ended, by how", watch.calls.clone());
-        registry.register("diagnostics", "Diagnostics, by kind", watch.diagnostics.clone());
-        registry.register(
-            "foreign_markup",
-            "Markers of other families in content: the family may be the wrong one",
-            watch.foreign.clone(),
-        );
+        new.register();
         new
     }
 }
 
 impl Metrics {
-    /// What the guards of an answer are to tell.
-    pub(crate) fn observer(&self) -> Arc<Told> {
-        Arc::new(Told { watch: self.watch.clone(), noted: AtomicBool::new(false) })
+    /// Names every counter in the registry.
+    fn register(&mut self) {
+        let Self { registry: all, watch, .. } = self;
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        all.register("build", "The version of this program", version);
+        all.register("requests", "Requests by path and status", self.requests.clone());
+        let help = "Answers to guarded requests, by dialect, how they ended, model and family";
+        all.register("answers", help, self.answers.clone());
+        all.register("streams", "Guarded streams that ended, by how", self.streams.clone());
+        all.register("streams_open", "Guarded streams that are open", self.open.clone());
+        all.register("held_bytes", "Bytes of open streams that are held", self.held.clone());
+        let help = "Bytes of guarded streams, by direction";
+        all.register("stream_bytes", help, self.bytes.clone());
+        let help = "Requests and streams that failed, by kind";
+        all.register("faults", help, self.faults.clone());
+        let help = "Requests for models of which no family is known";
+        all.register("unknown_models", help, self.unknown.clone());
+        let help = "Tools and items that were left out of requests, by kind";
+        all.register("dropped", help, self.dropped.clone());
+        let help = "Answers without the call that was required";
+        all.register("tool_choice_not_given", help, self.unmet.clone());
+        let help = "Tokens that upstream counted, by kind, model and family";
+        all.register("tokens", help, self.tokens.clone());
+        let help = "Time a guard took for a piece of a stream";
+        all.register("added_seconds", help, self.added.clone());
+        let help = "Time from a request to the model's first text, in streams";
+        all.register("first_token_seconds", help, self.first_token.clone());
+        let help = "Time from a request to the end of its stream";
+        all.register("stream_seconds", help, self.stream_seconds.clone());
+        all.register("chunks", "Pieces of models' text that were read", watch.chunks.clone());
+        let help = "Calls that ended, by outcome, model and family";
+        all.register("calls", help, watch.calls.clone());
+        let help = "Diagnostics, by kind, model and family";
+        all.register("diagnostics", help, watch.diagnostics.clone());
+        let help = "Markers of other families in content: the family may be the wrong one";
+        all.register("foreign_markup", help, watch.foreign.clone());
     }
 
-    /// In the text format of Prometheus and OpenMetrics.
+    /// The observer for the guards of an answer to a request that came at `began`.
+    pub(crate) fn observer(&self, subject: Subject, began: Instant) -> Arc<Told> {
+        Arc::new(Told {
+            watch: self.watch.clone(),
+            subject,
+            noted: AtomicBool::new(false),
+            began,
+            first: OnceLock::new(),
+            calls: Default::default(),
+            diagnostics: AtomicU64::new(0),
+        })
+    }
+
+    /// The text format of Prometheus and OpenMetrics.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         // Writing into a string does not fail.
-        let _ = encode(&mut text, &self.registry);
+        let _ = encode_registry(&mut text, &self.registry);
+        let _ = encode_registry(&mut text, &process::registry());
+        let _ = encode_eof(&mut text);
         text
+    }
+
+    /// Whether a model that nothing names gets a label: the first ones do.
+    pub(crate) fn has_room_for(&self, model: &str) -> bool {
+        let mut unlisted = self.unlisted.lock().unwrap_or_else(PoisonError::into_inner);
+        unlisted.contains(model) || unlisted.len() < UNLISTED && unlisted.insert(model.into())
+    }
+
+    /// Counts a stream as open.
+    pub(crate) fn opened(&self) {
+        self.open.inc();
+    }
+
+    /// Counts a stream as open no longer.
+    pub(crate) fn closed(&self) {
+        self.open.dec();
+    }
+
+    /// Counts a piece of a stream: bytes from upstream, bytes to the client, and the time between.
+    pub(crate) fn piece(&self, came: usize, left: usize, took: Duration) {
+        for (direction, count) in [("in", came), ("out", left)] {
+            self.bytes.get_or_create(&[("direction", direction)]).inc_by(count as u64);
+        }
+        self.added.observe(took.as_secs_f64());
+    }
+
+    /// Counts that a stream holds `now` bytes, which held `before`.
+    pub(crate) fn holds(&self, now: usize, before: usize) {
+        let signed = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);
+        self.held.inc_by(signed(now).saturating_sub(signed(before)));
     }
 
     pub(crate) fn request(&self, path: &'static str, status: u16) {
@@ -188,25 +276,34 @@ impl Metrics {
         self.requests.get_or_create(&labels).inc();
     }
 
-    /// What upstream counted for an answer, if it did.
-    pub(crate) fn counted(&self, usage: Option<&Value>, trace: &Trace) {
-        for (kind, attribute, paths) in TOKENS {
-            let count = paths.iter().find_map(|path| usage?.pointer(path)?.as_u64());
-            if let Some(count) = count.filter(|count| *count > 0) {
-                trace.number(attribute, count);
-                self.tokens.get_or_create(&[("kind", kind)]).inc_by(count);
-            }
-        }
+    /// Counts an answer that ended.
+    pub(crate) fn answer(&self, dialect: &'static str, end: &'static str, subject: &Subject) {
+        let labels = ([("dialect", dialect), ("end", end)], subject.clone());
+        self.answers.get_or_create(&labels).inc();
+    }
+
+    /// Counts a stream that ended.
+    pub(crate) fn stream(&self, end: &'static str, subject: &Subject, took: Duration) {
+        self.streams.get_or_create(&[("end", end)]).inc();
+        self.stream_seconds.get_or_create(subject).observe(took.as_secs_f64());
+    }
+
+    /// Counts the time to the first token of a stream.
+    pub(crate) fn first_token(&self, subject: &Subject, took: Duration) {
+        self.first_token.get_or_create(subject).observe(took.as_secs_f64());
+    }
+
+    /// Counts tokens of a kind.
+    pub(crate) fn tokens(&self, kind: &'static str, subject: &Subject, count: u64) {
+        self.tokens.get_or_create(&([("kind", kind)], subject.clone())).inc_by(count);
     }
 
     pub(crate) fn fault(&self, kind: Kind) {
         self.faults.get_or_create(&[("kind", kind.name())]).inc();
     }
 
-    /// A call was demanded and not given.
-    pub(crate) fn unmet(&self, trace: &Trace) {
-        tracing::warn!("a call was required and not given");
-        trace.text("llm_stream_guard.tool_choice", "not_given");
+    /// Counts an answer without the call that was required.
+    pub(crate) fn unmet(&self) {
         self.unmet.inc();
     }
 
@@ -217,83 +314,5 @@ impl Metrics {
 
     pub(crate) fn unknown_model(&self) {
         self.unknown.inc();
-    }
-}
-
-/// How a guarded stream ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    Complete,
-    Failed,
-    /// The client left.
-    Dropped,
-}
-
-/// The counters of one stream. Dropped without an end, it tells that the client left.
-#[derive(Debug)]
-pub(crate) struct Meter {
-    metrics: Arc<Metrics>,
-    trace: Trace,
-    ending: Ending,
-    held: usize,
-}
-
-impl Meter {
-    pub(crate) fn new(metrics: Arc<Metrics>, trace: Trace) -> Self {
-        metrics.open.inc();
-        Self { metrics, trace, ending: Ending::Dropped, held: 0 }
-    }
-
-    /// A piece was read.
-    pub(crate) fn piece(&mut self, came: usize, left: usize, held: usize, took: Duration) {
-        let bytes = |direction, count| {
-            self.metrics.bytes.get_or_create(&[("direction", direction)]).inc_by(count as u64);
-        };
-        bytes("in", came);
-        bytes("out", left);
-        self.metrics.added.observe(took.as_secs_f64());
-        self.hold(held);
-    }
-
-    /// A call was demanded and not given.
-    pub(crate) fn unmet(&self) {
-        self.metrics.unmet(&self.trace);
-    }
-
-    /// What upstream counted, once.
-    pub(crate) fn counted(&self, usage: Option<&Value>) {
-        self.metrics.counted(usage, &self.trace);
-    }
-
-    fn hold(&mut self, held: usize) {
-        let signed = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);
-        self.metrics.held.inc_by(signed(held).saturating_sub(signed(self.held)));
-        self.held = held;
-    }
-
-    pub(crate) fn fault(&mut self, kind: Kind) {
-        self.metrics.fault(kind);
-        self.trace.failed(kind);
-        self.ending = Ending::Failed;
-    }
-
-    pub(crate) fn complete(&mut self) {
-        if self.ending == Ending::Dropped {
-            self.ending = Ending::Complete;
-        }
-    }
-}
-
-impl Drop for Meter {
-    fn drop(&mut self) {
-        self.hold(0);
-        self.metrics.open.dec();
-        let how = match self.ending {
-            Ending::Complete => "complete",
-            Ending::Failed => "failed",
-            Ending::Dropped => "client_gone",
-        };
-        self.trace.text("llm_stream_guard.end", how);
-        self.metrics.streams.get_or_create(&[("end", how)]).inc();
     }
 }

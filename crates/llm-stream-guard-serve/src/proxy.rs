@@ -2,7 +2,7 @@
 
 mod asked;
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -27,14 +27,15 @@ use crate::{
     config::{Checked as _, Completions, Config, UnsupportedTools},
     dialect::{Dialect, encoded::broken_call, unsupported::Unsupported},
     error::{Fault, Kind},
+    exchange::{Ending, Exchange},
     families::Families,
     idle::Idle,
     ledger::Ledger,
-    metrics::{Meter, Metrics},
+    meter::Meter,
+    metrics::Metrics,
     path::canonical,
     record::Records,
     stream::{Guarded, Patience},
-    trace::Trace,
 };
 
 /// The header of a request for a text completion that says whether its answer is guarded.
@@ -127,7 +128,10 @@ impl Proxy {
         let watched = |body| Body::new(Idle::new(body, proxy.shared.config.timeouts.idle.0));
         let response = match proxy.shared.client.send(&parts, watched(body)).await {
             Ok(response) => response.map(watched),
-            Err(fault) => proxy.refusal(Dialect::Chat, &fault),
+            Err(fault) => {
+                proxy.shared.metrics.fault(fault.kind);
+                refusal(Dialect::Chat, &fault)
+            }
         };
         proxy.shared.metrics.request("other", response.status().as_u16());
         response
@@ -138,23 +142,21 @@ impl Proxy {
             match self.guards_completion(request.headers_mut()) {
                 Ok(true) => {}
                 Ok(false) => return Self::untouched(State(self), request).await,
-                Err(fault) => return self.refusal(dialect, &fault),
+                Err(fault) => {
+                    self.shared.metrics.fault(fault.kind);
+                    return refusal(dialect, &fault);
+                }
             }
         }
-        let began = Instant::now();
-        let trace = Trace::begin(dialect.path(), request.headers());
-        let response = match self.answer(dialect, request, &trace).await {
-            Ok(response) => response,
-            Err(fault) => {
-                trace.failed(fault.kind);
-                self.refusal(dialect, &fault)
-            }
-        };
+        let exchange = Exchange::begin(self.shared.metrics.clone(), dialect, request.headers());
+        let answer = self.answer(dialect, request, &exchange).await;
+        let mut response = answer.unwrap_or_else(|fault| {
+            exchange.fault(fault.kind);
+            refusal(dialect, &fault)
+        });
         let status = response.status().as_u16();
-        trace.number("http.response.status_code", status.into());
+        exchange.head(status, response.headers_mut());
         self.shared.metrics.request(dialect.path(), status);
-        let millis = began.elapsed().as_millis();
-        tracing::info!(path = dialect.path(), status, millis, "request");
         response
     }
 
@@ -168,32 +170,15 @@ impl Proxy {
         }
     }
 
-    /// A fault in place of an answer.
-    fn refusal(&self, dialect: Dialect, fault: &Fault) -> Response {
-        self.shared.metrics.fault(fault.kind);
-        let (kind, status) = (fault.kind.name(), fault.status.as_u16());
-        match fault.kind {
-            // Upstream's words may repeat the request.
-            Kind::Upstream => tracing::warn!(kind, status, "no answer"),
-            _ => tracing::warn!(kind, status, "no answer: {fault}"),
-        }
-        let mut response = json(fault.status, dialect.fault(fault).to_string());
-        if let Some(after) = &fault.retry_after {
-            response.headers_mut().insert(RETRY_AFTER, after.clone());
-        }
-        response
-    }
-
     async fn answer(
         &self,
         dialect: Dialect,
         request: Request,
-        trace: &Trace,
+        exchange: &Exchange,
     ) -> Result<Response, Fault> {
         let Shared { config, client, metrics, .. } = &*self.shared;
-        let began = Instant::now();
         let (mut parts, body) = request.into_parts();
-        trace.pass_on(&mut parts.headers);
+        exchange.pass_on(&mut parts.headers);
         if parts.headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
             let fault = Fault::new(Kind::Request, "expected a body that is not compressed");
             return Err(fault.status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
@@ -207,8 +192,9 @@ impl Proxy {
             tracing::info!(path = dialect.path(), kind, "left out of the request");
         }
         let Some(Asked { guard, told, family, mut body, choices, forced }) =
-            self.asked(dialect, body, &parts.headers, trace).await?
+            self.asked(dialect, body, &parts.headers, exchange).await?
         else {
+            exchange.end(Ending::Passed);
             return client.send(&parts, bytes.into()).await;
         };
         drop(bytes);
@@ -223,6 +209,7 @@ impl Proxy {
         let answer = client.ask(parts, &path, sent).await?;
         drop(charge);
         if !answer.status().is_success() {
+            exchange.end(Ending::Failed);
             return self.declined(dialect, answer).await;
         }
         let (mut head, body) = answer.into_parts();
@@ -242,10 +229,11 @@ impl Proxy {
                 Ok((answer.to_string(), whole.usage, uncalled))
             };
             let (answer, usage, uncalled) = heavy(length, work).await??;
-            metrics.counted(usage.value(), trace);
+            exchange.counted(usage.value());
+            exchange.end(Ending::Complete);
             let mut response = json(head.status, answer);
             if forced && uncalled {
-                metrics.unmet(trace);
+                exchange.unmet();
                 let note = HeaderValue::from_static("a call was required and not given");
                 response.headers_mut().insert(NOTE, note);
             }
@@ -257,7 +245,7 @@ impl Proxy {
         // A reverse proxy in front must not collect what comes in pieces.
         head.headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
         let patience = Patience {
-            first: config.timeouts.first_byte.0.saturating_sub(began.elapsed()),
+            first: config.timeouts.first_byte.0.saturating_sub(exchange.began().elapsed()),
             idle: config.timeouts.idle.0,
             keep_alive: config.timeouts.keep_alive.0,
         };
@@ -266,7 +254,7 @@ impl Proxy {
             head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         }
         let leave_after = (streamed && !counted).then_some(choices);
-        let meter = Meter::new(metrics.clone(), trace.clone());
+        let meter = Meter::new(metrics.clone(), exchange.clone());
         let machine = dialect.stream(guard, &asked);
         let mut stream = Guarded::new(body, machine, patience, leave_after, meter).forced(forced);
         if let Some(records) = &self.shared.records {
@@ -287,6 +275,21 @@ impl Proxy {
         fault.retry_after = head.headers.get(RETRY_AFTER).cloned();
         Err(fault.status(head.status))
     }
+}
+
+/// The answer to a request that has none but a fault.
+fn refusal(dialect: Dialect, fault: &Fault) -> Response {
+    let (kind, status) = (fault.kind.name(), fault.status.as_u16());
+    match fault.kind {
+        // Upstream's words may repeat the request.
+        Kind::Upstream => tracing::warn!(kind, status, "no answer"),
+        _ => tracing::warn!(kind, status, "no answer: {fault}"),
+    }
+    let mut response = json(fault.status, dialect.fault(fault).to_string());
+    if let Some(after) = &fault.retry_after {
+        response.headers_mut().insert(RETRY_AFTER, after.clone());
+    }
+    response
 }
 
 /// From here on, reading JSON takes longer than others should wait for.

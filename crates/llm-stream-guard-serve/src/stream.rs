@@ -15,8 +15,10 @@ use tokio::time::{Sleep, sleep};
 use crate::{
     dialect::Machine,
     error::{Fault, Kind},
+    exchange::Ending,
     idle::{Break, Idle},
-    metrics::{Meter, Told},
+    meter::Meter,
+    metrics::Told,
     record::Recording,
 };
 
@@ -100,8 +102,8 @@ impl Guarded {
         self.upstream = None;
         // Its words may repeat the request.
         tracing::warn!(kind = Kind::Upstream.name(), "stream failed");
-        self.meter.fault(Kind::Upstream);
-        self.meter.counted(self.machine.usage());
+        self.meter.exchange().fault(Kind::Upstream);
+        self.meter.exchange().counted(self.machine.usage());
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
@@ -110,10 +112,11 @@ impl Guarded {
             // An error may be the last event, without its blank line.
             Ok(()) if self.machine.upstream_failed() => self.reported(),
             Ok(()) => {
-                self.meter.counted(self.machine.usage());
-                self.meter.complete();
+                let exchange = self.meter.exchange();
+                exchange.counted(self.machine.usage());
+                exchange.end(Ending::Complete);
                 if self.forced && self.machine.uncalled() > 0 {
-                    self.meter.unmet();
+                    exchange.unmet();
                     // Behind the last event, where it changes nothing.
                     out.extend_from_slice(b": a call was required and not given\n\n");
                 }
@@ -125,9 +128,9 @@ impl Guarded {
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
         self.upstream = None;
         tracing::warn!(kind = fault.kind.name(), "stream failed: {fault}");
-        self.meter.fault(fault.kind);
+        self.meter.exchange().fault(fault.kind);
         self.machine.fail(fault, out);
-        self.meter.counted(self.machine.usage());
+        self.meter.exchange().counted(self.machine.usage());
     }
 }
 

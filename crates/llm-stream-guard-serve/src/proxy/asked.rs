@@ -16,10 +16,10 @@ use crate::{
     config::{BareEnd, BrokenCalls, ReasoningName, ServerName, UnknownModel},
     dialect::{Dialect, completions},
     error::{Fault, Kind},
+    exchange::{Exchange, subject},
     families::Family,
     forced::Forced,
-    metrics::Told,
-    trace::Trace,
+    metrics::{OTHER, Told},
 };
 
 /// Fields by which a request itself says what form its answer has.
@@ -52,7 +52,7 @@ impl Proxy {
         dialect: Dialect,
         mut body: Body,
         headers: &HeaderMap,
-        trace: &Trace,
+        exchange: &Exchange,
     ) -> Result<Option<Asked>, Fault> {
         let Shared { config, client, catalog, families, metrics, .. } = &*self.shared;
         let view = body.view()?;
@@ -63,13 +63,15 @@ impl Proxy {
             return Err(Fault::new(Kind::Request, format!("at most {most} choices")).at("n"));
         }
         let model = view.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
-        trace.text("gen_ai.request.model", &excerpt(&model));
+        exchange.model(excerpt(&model));
         let mut family = families.find(&model);
         let mut server = config.server.told();
+        let mut is_listed = false;
         if family.is_none() || server.is_none() && config.server == ServerName::Auto {
             let listed = catalog.get(client, headers).await;
             family = family.or_else(|| listed.names(&model).find_map(|name| families.find(name)));
             server = server.or(listed.server);
+            is_listed = listed.has(&model);
         }
         let family = match family {
             Some(family) => family,
@@ -85,8 +87,14 @@ impl Proxy {
                 }
             }
         };
-        trace.text("llm_stream_guard.family", family.name());
-        let told = metrics.observer();
+        let known = family.name() != "none";
+        let label = match family.pattern() {
+            Some(pattern) => pattern,
+            None if is_listed || known && metrics.has_room_for(&model) => &model,
+            None => OTHER,
+        };
+        let server_name = server.map_or("unknown", server_name);
+        let told = exchange.read_as(subject(&excerpt(label), family.name()), server_name);
         let guard = self.guard(dialect, &family, (&view, &mut body), server, told.clone())?;
         if dialect == Dialect::Completions {
             completions::strip(&mut body);
@@ -146,6 +154,16 @@ impl Proxy {
         }
         options.limits = ChatLimits { choices: config.limits.choices, ..ChatLimits::default() };
         Ok(ChatGuard::new(guard, options))
+    }
+}
+
+fn server_name(server: Server) -> &'static str {
+    match server {
+        Server::Vllm => "vllm",
+        Server::Sglang => "sglang",
+        Server::LlamaCpp => "llama.cpp",
+        Server::Ollama => "ollama",
+        _ => "other",
     }
 }
 

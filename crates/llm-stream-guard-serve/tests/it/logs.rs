@@ -100,3 +100,100 @@ async fn choices_that_cannot_be_read_are_logged_and_their_text_is_not() {
     let log = log.text();
     assert!(log.contains("choices that cannot be read") && !log.contains("secret"), "{log}");
 }
+
+/// The line that was logged for an answer, as one text.
+fn line(log: &Log) -> String {
+    let log = log.text();
+    let at = log.find("message=answer").unwrap_or_else(|| panic!("no line for an answer: {log}"));
+    assert_eq!(log.matches("message=answer").count(), 1, "{log}");
+    log[at..].to_owned()
+}
+
+#[tokio::test]
+async fn an_answer_is_one_log_line_at_its_end() {
+    let said = r#"<tool_call>{"name": "f", "arguments": {"a": "secret"}}</tool_call>"#;
+    let usage =
+        b"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":9}}\n\n";
+    let body = [crate::support::whole_event(said), usage.to_vec()].concat();
+    for (path, dialect) in [
+        ("/v1/chat/completions", "chat"),
+        ("/v1/messages", "messages"),
+        ("/v1/responses", "responses"),
+    ] {
+        let log = Log::default();
+        let _guard = tracing::subscriber::set_default(log.clone());
+        let upstream = Replay::new(stream(&body, 50)).await;
+        let served = Served::new(upstream.port, config()).await;
+        let more = json!({"max_tokens": 9, "input": "secret"});
+        let asked = axum::body::Body::from(asks("Qwen/Qwen3-8B", more).to_string());
+        let request = axum::http::Request::post(path).header("x-request-id", "req-7");
+        let (head, body) = served.send(request.body(asked).unwrap()).await.into_parts();
+        body.collect().await.unwrap();
+        assert_eq!(head.headers["x-request-id"], "req-7");
+        assert!(upstream.last_asked().0.contains("x-request-id: req-7"));
+        let line = line(&log);
+        for field in [
+            "request_id=\"req-7\"",
+            &format!("dialect=\"{dialect}\""),
+            "model=\"Qwen/Qwen3-8B\"",
+            "family=\"qwen3\"",
+            "server=\"unknown\"",
+            "status=200",
+            "end=\"complete\"",
+            "ms=",
+            "first_token_ms=",
+            "input_tokens=5",
+            "output_tokens=9",
+            "calls_complete=1",
+            "calls_malformed=0",
+            "diagnostics=0",
+        ] {
+            assert!(line.contains(&format!("\n{field}")), "{field} is not in {line}");
+        }
+        assert!(!log.text().contains("secret"), "{}", log.text());
+    }
+}
+
+#[tokio::test]
+async fn every_end_of_an_answer_is_logged_with_its_request() {
+    let refused = json!({"error": {"message": "secret"}});
+    let whole = json!({"choices": [{"index": 0, "finish_reason": "stop",
+        "message": {"role": "assistant", "content": "secret"}}]});
+    for (script, more, expected) in [
+        (vec![Do::Send(whole_json("200 OK", &whole))], json!({"stream": false}), "complete"),
+        (vec![Do::Send(whole_json("400 Bad Request", &refused))], json!({}), "failed"),
+        (vec![Do::Reset], json!({}), "failed"),
+        (stream(&crate::support::text_event("secret"), 9), json!({}), "failed"),
+        (vec![], json!({"n": 1000}), "refused"),
+        (vec![Do::Send(whole_json("200 OK", &whole))], json!({"model": "nobody's"}), "passed"),
+    ] {
+        let log = Log::default();
+        let _guard = tracing::subscriber::set_default(log.clone());
+        let upstream = Replay::new(script).await;
+        let served = Served::new(upstream.port, config()).await;
+        let got = served.ask(&asks("Qwen/Qwen3-8B", more)).await;
+        let id = got.headers["x-request-id"].to_str().unwrap();
+        let line = line(&log);
+        assert!(line.contains(&format!("end=\"{expected}\"")), "{expected}: {line}");
+        assert!(line.contains(&format!("request_id=\"{id}\"")), "{line}");
+        assert!(!log.text().contains("secret"), "{}", log.text());
+        assert!(!line.contains("first_token_ms") || expected == "failed", "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_is_logged() {
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    let mut script = stream(&crate::support::text_event("secret"), 999);
+    script.pop();
+    script.push(Do::Hang);
+    let upstream = Replay::new(script).await;
+    let served = Served::new(upstream.port, config()).await;
+    let asked = asks("Qwen/Qwen3-8B", json!({}));
+    let mut body = served.post("/v1/chat/completions", &asked).await.into_body();
+    body.frame().await.unwrap().unwrap();
+    drop(body);
+    upstream.was_left().await;
+    assert!(line(&log).contains("end=\"client_gone\""), "{}", log.text());
+}

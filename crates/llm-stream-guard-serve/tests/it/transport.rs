@@ -153,7 +153,9 @@ async fn tokens_are_counted_as_upstream_says() {
     let get = Request::get("/metrics").body(Body::empty()).unwrap();
     let text = served.send(get).await.into_body().collect().await.unwrap().to_bytes();
     let text = String::from_utf8(text.to_vec()).unwrap();
-    for line in ["tokens_total{kind=\"input\"} 5", "tokens_total{kind=\"output\"} 9"] {
-        assert!(text.contains(line), "{line} is not in\n{text}");
+    for (kind, count) in [("input", 5), ("output", 9)] {
+        let line =
+            format!("tokens_total{{kind=\"{kind}\",model=\"{MODEL}\",family=\"qwen3\"}} {count}\n");
+        assert!(text.contains(&line), "{line} is not in\n{text}");
     }
 }

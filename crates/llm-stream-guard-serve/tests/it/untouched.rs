@@ -47,7 +47,11 @@ async fn it_says_that_it_lives_and_what_it_counted() {
         "llm_stream_guard_streams_total{end=\"complete\"} 1",
         "llm_stream_guard_streams_open 0",
         "llm_stream_guard_held_bytes 0",
-        "llm_stream_guard_calls_total{outcome=\"incomplete\"} 1",
+        "llm_stream_guard_calls_total{outcome=\"incomplete\",model=\"Qwen/Qwen3-8B\",family=\"qwen3\"} 1",
+        "llm_stream_guard_answers_total{dialect=\"chat\",end=\"complete\",model=\"Qwen/Qwen3-8B\",family=\"qwen3\"} 1",
+        "llm_stream_guard_first_token_seconds_count{model=\"Qwen/Qwen3-8B\",family=\"qwen3\"} 1",
+        "llm_stream_guard_stream_seconds_count{model=\"Qwen/Qwen3-8B\",family=\"qwen3\"} 1",
+        concat!("llm_stream_guard_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"} 1"),
         "llm_stream_guard_chunks_total 1",
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
