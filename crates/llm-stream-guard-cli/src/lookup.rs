@@ -1,6 +1,9 @@
 //! Names to profiles: what `--family` and a vector's `family` mean.
 
-use std::path::Path;
+use std::{
+    io::{self, Write as _},
+    path::Path,
+};
 
 use llm_stream_guard::{
     Profile, UnknownName, profile, profile_for_model, profiles, reasoning, reasoning_aliases,
@@ -64,6 +67,19 @@ pub(crate) fn told(args: &ReadingArgs) -> Result<Option<Profile>, Error> {
         Some(path) => read_template(path).map(Some),
         None => profile_of(args.family.as_deref(), args.model.as_deref()),
     }
+}
+
+/// Most bytes of a recording that its first line may have to name the family.
+pub(crate) const FIRST_LINE: u64 = 256;
+
+/// The profile that the first line of a recording names: the proxy writes `: family NAME` there.
+pub(crate) fn recorded(head: &[u8]) -> Option<Profile> {
+    let line = head.split(|byte| *byte == b'\n').next()?.strip_prefix(b": family ")?;
+    let name = std::str::from_utf8(line).ok()?.trim();
+    let profile = family(name).ok()?;
+    // Nobody is left to tell if this fails.
+    let _ = writeln!(io::stderr(), "note: no --family or --model: the recording names `{name}`");
+    Some(profile)
 }
 
 /// Reads the file of a family that is not registered.

@@ -222,13 +222,20 @@ impl Proxy {
         if !is_event_stream(&head.headers) {
             let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
             let length = bytes.len();
+            let answered = bytes.clone();
             let work = move || -> Result<_, Fault> {
                 let (whole, broken) = self::whole(dialect, &guard, &bytes)?;
                 let answer = dialect.whole(&whole, &asked, &broken);
                 let uncalled = whole.choices.iter().any(|it| it.message.tool_calls.is_empty());
                 Ok((answer.to_string(), whole.usage, uncalled))
             };
-            let (answer, usage, uncalled) = heavy(length, work).await??;
+            let read = heavy(length, work).await?;
+            if let Some(records) = self.shared.records.as_ref().filter(|_| told.noted()) {
+                let mut recording = records.begin(&format!("family {family}"));
+                recording.take_whole(&answered);
+                recording.keep();
+            }
+            let (answer, usage, uncalled) = read?;
             exchange.counted(usage.value());
             exchange.end(Ending::Complete);
             let mut response = json(head.status, answer);

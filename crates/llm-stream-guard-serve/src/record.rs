@@ -1,7 +1,8 @@
-//! Streams that had diagnostics, kept as they came.
+//! Answers that had diagnostics, kept as they came, for their owner alone.
 
 use std::{
     fs,
+    io::{self, Write as _},
     path::PathBuf,
     sync::{
         Arc,
@@ -26,8 +27,8 @@ pub(crate) struct Records {
 
 impl Records {
     /// Makes the directory if need be; what it holds counts.
-    pub(crate) fn new(record: &Record) -> std::io::Result<Self> {
-        fs::create_dir_all(&record.dir)?;
+    pub(crate) fn new(record: &Record) -> io::Result<Self> {
+        private_directory().create(&record.dir)?;
         let sizes =
             fs::read_dir(&record.dir)?.filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len()));
         let used = AtomicU64::new(sizes.sum());
@@ -35,13 +36,13 @@ impl Records {
         Ok(Self { dir, most, each, used, count: AtomicU64::new(0) })
     }
 
-    /// A stream begins. `about` says in a word what reads it.
+    /// Begins a recording. `about` says in a word what reads it.
     pub(crate) fn begin(self: &Arc<Self>, about: &str) -> Recording {
         let head = format!(": {about}\n\n").into_bytes();
         Recording { records: self.clone(), bytes: head, cut: false }
     }
 
-    fn keep(&self, bytes: &[u8]) -> std::io::Result<()> {
+    fn keep(&self, bytes: &[u8]) -> io::Result<()> {
         let len = bytes.len() as u64;
         if self.used.fetch_add(len, Ordering::Relaxed).saturating_add(len) > self.most {
             self.used.fetch_sub(len, Ordering::Relaxed);
@@ -51,8 +52,26 @@ impl Records {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{}-{count}.sse", since.as_millis(), std::process::id());
-        fs::write(self.dir.join(name), bytes)
+        private_file().open(self.dir.join(name))?.write_all(bytes)
     }
+}
+
+/// Makes directories that only their owner can read, where the system knows owners.
+fn private_directory() -> fs::DirBuilder {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+/// Makes files that only their owner can read, where the system knows owners.
+fn private_file() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 /// A stream that may be kept.
@@ -69,6 +88,16 @@ impl Recording {
         let room = self.records.each.saturating_sub(self.bytes.len());
         self.cut |= room < bytes.len();
         self.bytes.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+    }
+
+    /// Takes an answer that is not a stream, as the data of one event.
+    pub(crate) fn take_whole(&mut self, answer: &[u8]) {
+        for line in answer.split(|byte| *byte == b'\n') {
+            self.take(b"data: ");
+            self.take(line);
+            self.take(b"\n");
+        }
+        self.take(b"\n");
     }
 
     /// Keeps it. The disk is not waited for where a runtime can do that.
@@ -108,6 +137,12 @@ mod tests {
         let kept: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
         let [kept] = &kept[..] else { panic!("{kept:?}") };
         assert_eq!(fs::read(kept).unwrap(), b": family none\n\ndata: 1\n\n");
+        #[cfg(unix)]
+        for (path, mode) in [(kept.as_path(), 0o600), (&dir, 0o700)] {
+            let permissions = fs::metadata(path).unwrap().permissions();
+            let found = std::os::unix::fs::PermissionsExt::mode(&permissions);
+            assert_eq!(found & 0o777, mode, "{}", path.display());
+        }
         fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -130,9 +130,9 @@ fn profiles(args: &ExplainArgs, recording: &Recording) -> Result<Vec<Profile>, E
     if profiles.is_empty() {
         profiles.push(match args.reading.grammar {
             Some(_) => Profile::named("none"),
-            None => {
+            None => recording.named().unwrap_or_else(|| {
                 parse::taken(llm_stream_guard::detect(recording.texts().iter().map(String::as_str)))
-            }
+            }),
         });
     }
     Ok(profiles)

@@ -7,7 +7,7 @@ use std::{
 };
 
 use llm_stream_guard::{
-    End, Utf8,
+    End, Profile, Utf8,
     chat::{ChatChunk as _, Choice, Chunk, Content},
     explain::Note,
 };
@@ -17,6 +17,7 @@ use crate::{
     args::ReadingArgs,
     error::{Error, misuse},
     input::Patience,
+    lookup::{self, FIRST_LINE},
     parse::{self, InputFeed, Intake, ceil_char_boundary, chunk_from, error_message},
 };
 
@@ -49,6 +50,8 @@ pub struct Recording {
     most: Option<usize>,
     chunks: bool,
     broken: bool,
+    /// The beginning, which may name the family.
+    head: Vec<u8>,
 }
 
 impl Recording {
@@ -69,11 +72,15 @@ impl Recording {
         let most = args.chunk.map(|bytes| bytes as usize);
         let mut feed = InputFeed::new(args.input, patience, Self { most, ..Self::default() });
         let (mut piece, mut read) = (vec![0; PIECE], 0);
+        let mut head = Vec::new();
         loop {
             match input.read(&mut piece) {
                 Ok(0) => break,
                 Ok(len) => {
-                    feed.push(piece.get(..len).unwrap_or(&piece));
+                    let came = piece.get(..len).unwrap_or(&piece);
+                    let room = (FIRST_LINE as usize).saturating_sub(head.len());
+                    head.extend(came.iter().take(room));
+                    feed.push(came);
                     read += len as u64;
                     progress(read);
                 }
@@ -82,12 +89,18 @@ impl Recording {
             }
         }
         feed.finish(None, false);
-        Ok(feed.into_intake())
+        Ok(Self { head, ..feed.into_intake() })
     }
 
     /// The choices by index, each in the order of the recording; at least the first.
     pub fn choices(&self) -> impl Iterator<Item = (&u32, &[Item])> {
         self.choices.iter().map(|(index, items)| (index, &items[..]))
+    }
+
+    /// The family that its first line names.
+    #[must_use]
+    pub fn named(&self) -> Option<Profile> {
+        lookup::recorded(&self.head)
     }
 
     /// The text of each choice.

@@ -94,7 +94,10 @@ pub fn parse_from(
         None => {
             // A failure to read comes again, when the rest is read.
             let _ = input.take(DETECTED).read_to_end(&mut head);
-            taken(detection(&head, args.input)?)
+            match lookup::recorded(&head) {
+                Some(profile) => profile,
+                None => taken(detection(&head, args.input)?),
+            }
         }
     };
     let input = &mut head.chain(input);

@@ -67,6 +67,28 @@ fn the_cure_of_a_fault_is_one() {
 }
 
 #[test]
+fn the_first_line_of_a_recording_names_the_family() {
+    let stream = std::fs::read_to_string(fault("wrong_family")).expect("a sample");
+    let file = scratch("named.sse", &format!(": family qwen3\n\n{stream}"));
+    let report = json(&[&file]);
+    assert_eq!(report["explanations"][0]["name"], "qwen3");
+    assert_eq!(kinds(&report["explanations"][0]), ["wrong_family"]);
+    let named = json(&[&file, "--family", "mistral"]);
+    assert_eq!(named["explanations"][0]["name"], "mistral");
+    let parsed = run(&["parse", "--output", "jsonl", &file]);
+    assert!(!String::from_utf8_lossy(&parsed.stdout).contains("call_start"));
+    // A family of the proxy's configuration is not known here.
+    let file = scratch("own.sse", &format!(": family own.toml\n\n{stream}"));
+    assert_eq!(json(&[&file])["explanations"][0]["name"], "mistral");
+    let whole = r#"{"choices": [{"index": 0, "finish_reason": "stop",
+        "message": {"content": "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": }}"}}]}"#;
+    let whole = whole.replace('\n', "\ndata: ");
+    let file = scratch("whole.sse", &format!(": family qwen3\n\ndata: {whole}\n\n"));
+    let report = json(&[&file]);
+    assert_eq!(report["explanations"][0]["summary"]["calls"][0]["outcome"], "malformed");
+}
+
+#[test]
 fn times_of_the_recording_become_latency() {
     let report = json(&[&fault("truncated_call"), "--model", "Qwen/Qwen3-8B"]);
     let explanation = &report["explanations"][0];

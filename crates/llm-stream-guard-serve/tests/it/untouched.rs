@@ -88,6 +88,33 @@ async fn streams_with_diagnostics_are_kept_up_to_a_size() {
 }
 
 #[tokio::test]
+async fn whole_answers_with_diagnostics_are_recorded() {
+    use llm_stream_guard_serve::{Config, Record};
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("whole_records");
+    let _ = std::fs::remove_dir_all(&dir);
+    let record = Some(Record::to(&dir));
+    let whole = "{\"choices\": [{\"index\": 0, \"finish_reason\": \"stop\",\n\"message\": {\"content\": \
+        \"<tool_call>{\\\"name\\\": \\\"f\\\", \\\"arguments\\\": {\\\"a\\\": }}\"}}]}";
+    let head = "content-type: application/json\r\n";
+    let upstream = Replay::new(vec![Do::Send(crate::support::whole("200 OK", head, whole))]).await;
+    let served = Served::new(upstream.port, Config { record, ..config() }).await;
+    let more = serde_json::json!({"stream": false, "user": "secret"});
+    let got = served.ask(&asks("Qwen/Qwen3-8B", more)).await;
+    assert_eq!(got.status, 200, "{}", got.text());
+    let mut kept = std::fs::read_dir(&dir).unwrap().next();
+    for _ in 0..1000 {
+        if kept.is_some() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        kept = std::fs::read_dir(&dir).unwrap().next();
+    }
+    let text = std::fs::read_to_string(kept.unwrap().unwrap().path()).unwrap();
+    let lines = whole.replace('\n', "\ndata: ");
+    assert_eq!(text, format!(": family qwen3\n\ndata: {lines}\n\n"));
+}
+
+#[tokio::test]
 async fn both_versions_of_http_are_spoken() {
     let upstream = Replay::new(stream(&text_event("hello"), 10)).await;
     let served = Served::new(upstream.port, config()).await;
