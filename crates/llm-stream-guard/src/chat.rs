@@ -46,7 +46,7 @@ mod wire;
 mod writer;
 
 pub use aggregate::Aggregator;
-pub use annotate::{AnnotationPlace, Annotations};
+pub use annotate::Annotations;
 pub use annotated::{Annotated, Annotation, ChatItem, FailureItem, Opened};
 #[cfg(feature = "async-openai")]
 pub use async_openai::ConvertError;
@@ -60,8 +60,8 @@ pub use guard::ChatGuard;
 pub use keep_alive::{KeepAlive, Ticking};
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
-    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, FieldPolicy, FinishWords, Logprobs,
-    ReasoningField, ReasoningTokens, Stop, Synthesis,
+    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, FinishWords, Logprobs, ReasoningField,
+    ReasoningTokens, Stop, Synthesis,
 };
 pub use sse::{ChatSse, ChatSseError, Done, SseSink};
 pub use sse_stream::{SseStream, guard_sse};

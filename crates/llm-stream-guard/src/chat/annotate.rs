@@ -7,9 +7,8 @@ use super::{
     chunk::Chunk,
 };
 
-/// Policy for annotations of withheld chunks. An emitted chunk has its own annotation, once, on one
-/// of the chunks made of it ([`AnnotationPlace`]). Text that was withheld has the annotation of the
-/// chunk it began in.
+/// Policy for annotations of withheld chunks. An emitted chunk has its own annotation, once, on the
+/// first of the chunks made of it. Withheld text has the annotation of the chunk it began in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Annotations {
     /// Joins them to the annotation of the next emitted chunk.
@@ -21,16 +20,6 @@ pub enum Annotations {
     EmptyChunk,
 }
 
-/// Which of the items that an item became has its annotation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum AnnotationPlace {
-    /// On the first chunk.
-    #[default]
-    First,
-    /// The last: who has seen an item's id has all of it.
-    Last,
-}
-
 /// Maximum number of annotations that wait under [`Annotations::Coalesce`]. Further ones are
 /// emitted alone where items can carry them so, and dropped otherwise.
 const WAITING: usize = 1024;
@@ -39,7 +28,6 @@ const WAITING: usize = 1024;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Annotator {
     pub(super) mode: Annotations,
-    pub(super) place: AnnotationPlace,
     kept: VecDeque<(u64, Annotation)>,
 }
 
@@ -81,17 +69,8 @@ impl Annotator {
         queue: &mut VecDeque<I>,
         mut of: impl FnMut(&mut Self, u64) -> Annotation,
     ) {
-        let from = queue.len();
-        if self.place == AnnotationPlace::Last {
-            out.reverse();
-        }
         for (chunk, origin) in out.drain(..) {
             queue.push_back(I::close(chunk, of(self, origin)));
-        }
-        if self.place == AnnotationPlace::Last
-            && let Some(new) = queue.make_contiguous().get_mut(from..)
-        {
-            new.reverse();
         }
     }
 

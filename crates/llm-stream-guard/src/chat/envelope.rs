@@ -7,7 +7,7 @@ use super::{
     chunk::{Choice, Chunk},
     entries::ReasoningCount,
     field::Field,
-    options::{ChatOptions, Emission, FieldPolicy},
+    options::{ChatOptions, Emission},
     piece::{Piece, says_nothing},
 };
 
@@ -39,22 +39,13 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
-    /// Remembers fields of every chunk, and applies the field policies to the chunk's own fields.
-    pub(super) fn learn(&mut self, chunk: &mut Chunk, options: &ChatOptions) {
+    /// Remembers the fields that every chunk repeats.
+    pub(super) fn learn(&mut self, chunk: &Chunk) {
         self.null_usage |= chunk.usage == Field::Null;
         if let Field::Value(usage) = &chunk.usage {
             self.latest = Some(usage.clone());
         }
-        for (name, policy) in &options.fields {
-            match (policy, self.repeated.get(name), chunk.fields.get_mut(name)) {
-                (FieldPolicy::First, Some(first), Some(own)) => own.clone_from(first),
-                (FieldPolicy::Drop, _, Some(_)) => drop(chunk.fields.shift_remove(name)),
-                _ => {}
-            }
-        }
-        let names =
-            REPEATED.into_iter().chain(options.fields.iter().map(|(name, _)| name.as_str()));
-        for name in names {
+        for name in REPEATED {
             if let Some(value) = chunk.fields.get(name)
                 && self.repeated.get(name) != Some(value)
             {

@@ -95,14 +95,14 @@ impl ChatGuard {
     /// was held of all choices has been released, and usage with it.
     pub fn push<S: ChatSink + ?Sized>(
         &mut self,
-        mut chunk: Chunk,
+        chunk: Chunk,
         sink: &mut S,
     ) -> Result<(), ChatError> {
         if self.ended {
             return self.failed.map_or(Ok(()), Err);
         }
         self.seq = self.seq.saturating_add(1);
-        self.envelope.learn(&mut chunk, &self.options);
+        self.envelope.learn(&chunk);
         if chunk.choices.is_empty() {
             self.push_bare(chunk, sink);
             return Ok(());

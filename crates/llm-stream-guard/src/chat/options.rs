@@ -20,10 +20,6 @@ pub struct ChatOptions {
     pub finish_words: FinishWords,
     /// Whether calls are written at all.
     pub calls: Calls,
-    /// Policies for further fields next to the choices, by name, and for fields that are repeated
-    /// on every chunk by default (`id`, `model`). They apply where a chunk is split, withheld or
-    /// made up. A field without a policy is emitted once.
-    pub fields: Vec<(String, FieldPolicy)>,
     /// Numeric fields that count something of their own chunk. The counts of withheld chunks are
     /// added to the next emitted one.
     pub counters: Vec<String>,
@@ -37,17 +33,6 @@ pub struct ChatOptions {
     pub logprobs: Logprobs,
     /// Limits of the chat guard.
     pub limits: ChatLimits,
-}
-
-/// Policy for a field that describes the response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FieldPolicy {
-    /// Every chunk has the latest value of the field.
-    Latest,
-    /// Every chunk has the first value of the field.
-    First,
-    /// No chunk has the field.
-    Drop,
 }
 
 /// How choices share chunks.

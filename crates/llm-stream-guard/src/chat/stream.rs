@@ -10,7 +10,7 @@ use futures_core::{FusedStream, Stream};
 use jail_match::End;
 
 use super::{
-    annotate::{AnnotationPlace, Annotations, Annotator},
+    annotate::{Annotations, Annotator},
     annotated::{ChatItem, FailureItem, Opened},
     chunk::Chunk,
     error::{ChatError, Failures},
@@ -99,12 +99,6 @@ impl<S: Stream> ChatStream<S> {
     /// Sets the policy for annotations of withheld chunks.
     pub fn annotations(mut self, mode: Annotations) -> Self {
         self.annotator.mode = mode;
-        self
-    }
-
-    /// Which of the items that an item became has its annotation.
-    pub fn annotation_place(mut self, place: AnnotationPlace) -> Self {
-        self.annotator.place = place;
         self
     }
 

@@ -1,8 +1,6 @@
 //! Annotations of chunks that are withheld or split.
 
-use llm_stream_guard::chat::{
-    Annotated, AnnotationPlace, Annotations, ChatOptions, Chunk, guard_chunks,
-};
+use llm_stream_guard::chat::{Annotated, Annotations, ChatOptions, Chunk, guard_chunks};
 
 use crate::chat::{
     feed::{chat, text},
@@ -21,17 +19,9 @@ fn item(n: usize, chunk: Chunk) -> Annotated<Chunk> {
 
 /// Each item's ids, comments and texts, as short as can be.
 fn run(mode: Annotations, chunks: Vec<Chunk>) -> Vec<(String, String, String)> {
-    placed(mode, AnnotationPlace::First, chunks)
-}
-
-fn placed(
-    mode: Annotations,
-    place: AnnotationPlace,
-    chunks: Vec<Chunk>,
-) -> Vec<(String, String, String)> {
     let items = chunks.into_iter().enumerate().map(|(n, chunk)| item(n + 1, chunk));
     let guarded = guard_chunks(upstream(items), chat("hermes", ChatOptions::default()));
-    let seen = drain(guarded.annotations(mode).annotation_place(place));
+    let seen = drain(guarded.annotations(mode));
     let short = |item: Annotated<Chunk>| {
         let texts = item
             .data
@@ -88,18 +78,6 @@ fn the_first_of_several_pieces_has_the_annotation() {
         let ids: Vec<_> =
             seen.iter().map(|(id, comment, _)| (id.as_str(), comment.as_str())).collect();
         assert_eq!(ids[..3], [("1", "c1"), ("", ""), ("", "")], "{mode:?}");
-    }
-}
-
-// Contract: S1.49.
-#[test]
-fn or_the_last_of_them_if_asked() {
-    for mode in [Annotations::Coalesce, Annotations::Swallow, Annotations::EmptyChunk] {
-        let chunks = vec![text(0, &format!("a{CALL}b")), text(0, "c")];
-        let seen = placed(mode, AnnotationPlace::Last, chunks);
-        let said: Vec<_> = seen.iter().map(|(id, _, text)| (id.as_str(), text.as_str())).collect();
-        let pieces = [("", "a"), ("", "call"), ("1", "b"), ("2", "c")];
-        assert_eq!(said[..4], pieces, "{mode:?}");
     }
 }
 

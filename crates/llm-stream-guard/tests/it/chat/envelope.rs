@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     End,
-    chat::{ChatOptions, Chunk, Emission, Field, FieldPolicy, ReasoningTokens},
+    chat::{ChatOptions, Chunk, Emission, Field, ReasoningTokens},
 };
 use serde_json::{Value, json};
 
@@ -44,10 +44,8 @@ fn chunks_that_are_split_or_made_up_keep_what_describes_the_response() {
     for name in ["system_fingerprint", "service_tier", "provider"] {
         first = with(first, name, json!("x"));
     }
-    let mut options = ChatOptions::default();
-    options.fields.push(("region".into(), FieldPolicy::Latest));
-    let first = with(with(first, "region", json!("here")), "timings", json!({"ms": 3}));
-    let seen = run(&mut chat("hermes", options), vec![first], End::Stop);
+    let first = with(first, "timings", json!({"ms": 3}));
+    let seen = run(&mut chat("hermes", ChatOptions::default()), vec![first], End::Stop);
     assert_eq!(seen.chunks.len(), 5, "text, call, text, call, the reason made up");
     for chunk in &seen.chunks {
         for (name, value) in [
@@ -57,44 +55,12 @@ fn chunks_that_are_split_or_made_up_keep_what_describes_the_response() {
             ("system_fingerprint", json!("x")),
             ("service_tier", json!("x")),
             ("provider", json!("x")),
-            ("region", json!("here")),
         ] {
             assert_eq!(chunk.fields.get(name), Some(&value), "{name}");
         }
     }
     let timings = seen.chunks.iter().filter(|chunk| chunk.fields.contains_key("timings"));
     assert_eq!(timings.count(), 1, "unknown fields come once");
-}
-
-// Contract: S1.41.
-#[test]
-fn whose_value_of_a_field_counts_is_set_per_field() {
-    let mut options = ChatOptions::default();
-    for (name, policy) in [
-        ("model", FieldPolicy::First),
-        ("region", FieldPolicy::First),
-        ("tier", FieldPolicy::Latest),
-        ("secret", FieldPolicy::Drop),
-        ("object", FieldPolicy::Drop),
-    ] {
-        options.fields.push((name.into(), policy));
-    }
-    let said = |chunk: Chunk, value: &str| {
-        let names = ["model", "region", "tier", "secret", "object"];
-        names.into_iter().fold(chunk, |chunk, name| with(chunk, name, json!(value)))
-    };
-    let chunks = vec![
-        said(text(0, "a"), "one"),
-        said(text(0, &format!("b{CALL}c")), "two"),
-        said(usage(), "three"),
-    ];
-    let seen = run(&mut chat("hermes", options), chunks, End::Stop);
-    assert_eq!(seen.chunks.len(), 6, "a, b, the call, c, the reason made up, usage");
-    for (chunk, tier) in seen.chunks.iter().zip(["one", "two", "two", "two", "three", "three"]) {
-        let field = |name: &str| chunk.fields.get(name).and_then(Value::as_str);
-        assert_eq!([field("model"), field("region")], [Some("one"); 2]);
-        assert_eq!((field("tier"), field("secret"), field("object")), (Some(tier), None, None));
-    }
 }
 
 // Contract: S1.39.
