@@ -61,6 +61,8 @@ pub struct Driver {
     pending: Pending,
     /// Stream offset of the first pending byte.
     base: u64,
+    /// Stream offset up to which the bytes of the committed body are accounted for.
+    accounted: u64,
     /// Announced stretches of the pending text and of the text to come.
     stretches: Stretches,
     /// The suffix of the stream's markers with its `:`, once a marker carried one.
@@ -84,6 +86,7 @@ impl Driver {
             emitter: Emitter::new(whitespace, limits.whitespace, reasoning),
             pending: Pending::default(),
             base: 0,
+            accounted: 0,
             stretches: Stretches::default(),
             suffix: LearntSuffix::NONE,
             rescans: Rescans::default(),
@@ -180,7 +183,7 @@ impl Driver {
         let kind = match self.state {
             _ if bytes == 0 => HeldKind::Nothing,
             DriverState::Candidate(_) => HeldKind::Candidate,
-            DriverState::Committed { .. } if !self.pending.is_empty() => HeldKind::Call,
+            DriverState::Committed if !self.pending.is_empty() => HeldKind::Call,
             // With nothing pending, a whitespace policy holds the bytes.
             _ if self.pending.as_str().bytes().all(|byte| byte == b'\n') => HeldKind::Whitespace,
             _ => HeldKind::Marker,
@@ -245,7 +248,7 @@ impl Driver {
         bodies: &mut B,
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
-        if matches!(self.state, DriverState::Committed { .. })
+        if matches!(self.state, DriverState::Committed)
             && self.pending.is_empty()
             && !chunk.is_empty()
         {
@@ -286,7 +289,7 @@ impl Driver {
     }
 
     fn is_in_body(&self) -> bool {
-        matches!(self.state, DriverState::Candidate(_) | DriverState::Committed { .. })
+        matches!(self.state, DriverState::Candidate(_) | DriverState::Committed)
     }
 
     /// Reports what was dropped since a body halted.

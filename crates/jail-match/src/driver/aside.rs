@@ -39,7 +39,7 @@ impl Driver {
     ) -> Result<bool, LimitError> {
         match self.state {
             DriverState::Failed(error) => return Err(error),
-            DriverState::Committed { .. } | DriverState::Halted(_) => return Ok(false),
+            DriverState::Committed | DriverState::Halted(_) => return Ok(false),
             DriverState::Text | DriverState::Candidate(_) => {}
         }
         self.settle(bodies, sink)?;

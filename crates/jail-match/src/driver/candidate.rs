@@ -164,10 +164,9 @@ impl Driver {
     /// Accounts for the committed body's bytes before stream offset `to`, except the last `held`.
     #[inline]
     pub(super) fn account_body(&mut self, to: u64, held: usize, sink: &mut dyn Sink) {
-        let DriverState::Committed { accounted } = &mut self.state else { return };
-        let (at, to) = (*accounted, to.saturating_sub(held as u64));
+        let (at, to) = (self.accounted, to.saturating_sub(held as u64));
         if to > at {
-            *accounted = to;
+            self.accounted = to;
             sink.account(Span { kind: SpanKind::Body, at, len: to - at });
         }
     }
@@ -178,7 +177,7 @@ impl Driver {
         self.counters.committed += 1;
         self.accept(candidate, scan);
         let (at, len) = scan.unread();
-        self.state = DriverState::Committed { accounted: at };
+        (self.state, self.accounted) = (DriverState::Committed, at);
         self.account_body(at + len, held, scan.sink);
         scan.sink.trace(Trace::Committed { at, len });
         scan.cursor = Cursor::at(scan.cursor.pos);

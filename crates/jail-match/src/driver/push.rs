@@ -128,7 +128,7 @@ impl Driver {
             let stepped = match self.state {
                 DriverState::Text => Ok(self.scan_text(scan)),
                 DriverState::Candidate(candidate) => self.feed_candidate(candidate, scan),
-                DriverState::Committed { .. } => Ok(self.feed_committed(scan)),
+                DriverState::Committed => Ok(self.feed_committed(scan)),
                 DriverState::Halted(_) => {
                     let end = scan.window.text.len();
                     scan.account(SpanKind::Dropped, scan.cursor.out..end);

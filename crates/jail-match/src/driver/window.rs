@@ -26,8 +26,8 @@ pub(super) enum DriverState {
     Text,
     /// Feeds a body that has not committed yet.
     Candidate(Candidate),
-    /// Feeds a committed body. Its bytes before the stream offset `accounted` are accounted for.
-    Committed { accounted: u64 },
+    /// Feeds a committed body.
+    Committed,
     /// Drops everything from this stream offset on.
     Halted(u64),
     /// Returns the error of a limit that was hit under the error policy.
