@@ -2,6 +2,7 @@
 
 mod bench;
 mod book;
+mod ceilings;
 mod ci;
 mod cycles;
 mod drift;
@@ -9,6 +10,7 @@ mod e2e;
 mod families;
 mod flags;
 mod fuzz;
+mod house;
 mod manifest;
 mod mutants;
 #[cfg(test)]
@@ -23,6 +25,7 @@ mod size;
 mod source;
 mod templates;
 mod tidy;
+mod words;
 
 use std::{
     path::{Path, PathBuf},

@@ -1,11 +1,17 @@
 //! `cargo xtask tidy`: house rules the compiler does not know. Also a test of this crate.
 
-use std::{fs, io, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use crate::{
+    ceilings::Ceilings,
     cycles::cycles,
+    house::{self, Figures},
     manifest::{self, Dependency, FACADE, Manifest, Publish, Table},
-    source,
+    source, words,
 };
 
 use crate::families;
@@ -45,6 +51,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     let mut findings = findings(root)?;
     except(&mut findings, EXCEPTIONS);
     findings.iter().for_each(|finding| println!("{finding}"));
+    for one in slack(root).map_err(|error| error.to_string())? {
+        println!("note: xtask/ceilings.txt: {one}");
+    }
     match findings.len() {
         0 => Ok(()),
         count => Err(format!("tidy: {count} findings")),
@@ -66,7 +75,94 @@ fn findings(root: &Path) -> Result<Vec<String>, String> {
     dependency_findings(&manifest::crates(root)?, &mut findings);
     findings.extend(families::findings(root)?);
     cycle_findings(root, &mut findings).map_err(|error| error.to_string())?;
+    let ceilings = Ceilings::read();
+    findings.extend(house_findings(&figures(root).map_err(|error| error.to_string())?, &ceilings));
+    let words = word_findings(root).map_err(|error| error.to_string())?;
+    let counts = |(path, _): &(String, String)| ceilings.exemption(path).is_none();
+    findings.extend(words.into_iter().filter(counts).map(|(path, fault)| path + &fault));
     Ok(findings)
+}
+
+/// Returns the figures of each crate below `crates/`.
+pub(crate) fn figures(root: &Path) -> io::Result<BTreeMap<String, Figures>> {
+    let mut figures = BTreeMap::new();
+    for entry in fs::read_dir(root.join("crates"))? {
+        let directory = entry?.path();
+        let name = directory.file_name().unwrap_or_default().display().to_string();
+        figures.insert(name, Figures::of(&source::of_crate(&directory)?));
+    }
+    Ok(figures)
+}
+
+/// Returns figures above their ceilings.
+fn house_findings(figures: &BTreeMap<String, Figures>, ceilings: &Ceilings) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (name, figures) in figures {
+        let wide: Vec<&str> = figures.wide_functions.iter().map(String::as_str).collect();
+        findings.extend(ceilings.check("wide_functions", name, &wide));
+        findings.extend(ceilings.check("expects", name, &vec!["expect"; figures.expects]));
+        findings.extend(ceilings.check("shared_types", name, &figures.shared_types()));
+    }
+    let shared = house::shared_public_types(figures);
+    findings.extend(ceilings.check("shared_public_types", "workspace", &shared));
+    findings
+}
+
+/// Returns the faults of words of all doc comments and pages: each the path, and the line with the
+/// fault.
+fn word_findings(root: &Path) -> io::Result<Vec<(String, String)>> {
+    let (mut sources, mut pages) = (Vec::new(), Vec::new());
+    for directory in ["crates", "xtask", "fuzz", "peers"] {
+        source::collect(&root.join(directory), &["rs"], &mut sources)?;
+        source::collect(&root.join(directory), &["md"], &mut pages)?;
+    }
+    source::collect(&root.join("docs"), &["md"], &mut pages)?;
+    for entry in fs::read_dir(root)? {
+        let path = entry?.path();
+        pages.extend(path.extension().is_some_and(|kind| kind == "md").then_some(path.clone()));
+    }
+    let of_tests = |path: &PathBuf| {
+        source::is_test(path) || path.iter().any(|part| part == "benches" || part == "fixtures")
+    };
+    sources.retain(|path| path.iter().any(|part| part == "src") && !of_tests(path));
+    pages.retain(|path| !of_tests(path));
+    let mut findings = Vec::new();
+    for (paths, check) in
+        [(sources, words::of_source as fn(&str) -> _), (pages, words::of_page as fn(&str) -> _)]
+    {
+        for path in paths {
+            let text = fs::read_to_string(&path)?;
+            let path = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            let faults: Vec<(usize, String)> = check(&text);
+            let fault = |(line, what)| (path.clone(), format!(":{line}: {what}"));
+            findings.extend(faults.into_iter().map(fault));
+        }
+    }
+    Ok(findings)
+}
+
+/// Returns ceilings that can fall and exemptions that can go.
+fn slack(root: &Path) -> io::Result<Vec<String>> {
+    let ceilings = Ceilings::read();
+    let mut slack = Vec::new();
+    for (name, figures) in figures(root)? {
+        for (figure, found) in [
+            ("wide_functions", figures.wide_functions.len()),
+            ("expects", figures.expects),
+            ("shared_types", figures.shared_types().len()),
+        ] {
+            if found < ceilings.limit(figure, &name) {
+                slack.push(format!("{figure} {name} can fall to {found}"));
+            }
+        }
+    }
+    let words = word_findings(root)?;
+    for exempt in ceilings.exempt() {
+        if !words.iter().any(|(path, _)| ceilings.exemption(path) == Some(exempt)) {
+            slack.push(format!("words {exempt} can go"));
+        }
+    }
+    Ok(slack)
 }
 
 /// Modules of libraries that import each other.
