@@ -54,8 +54,7 @@ pub enum Delivery {
     /// Events are emitted as they arrive.
     #[default]
     Streaming,
-    /// Together, when the call ended. A call whose arguments outgrow
-    /// [`GuardBuilder::atomic_limit`] streams from there on.
+    /// Events come together at the call's end, or stream beyond [`GuardBuilder::atomic_limit`].
     Atomic,
 }
 
