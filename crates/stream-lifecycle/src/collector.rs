@@ -28,17 +28,17 @@ use crate::{
 ///     }
 /// }
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let (tell, told) = std::sync::mpsc::channel();
+/// let (send, ends) = std::sync::mpsc::channel();
 /// let stream = Lifecycle::new("call-1")
 ///     .collect_with(Sum::default())
 ///     .subscriber(std::sync::Arc::new(move |event: &std::sync::Arc<LifecycleEvent>| {
 ///         if let Some(end) = event.end() {
-///             let _ = tell.send(end.data.clone());
+///             let _ = send.send(end.data.clone());
 ///         }
 ///     }))
 ///     .wrap(tokio_stream::iter([1, 2, 4].map(Ok::<u64, ()>)));
 /// assert_eq!(stream.collect::<Vec<_>>().await.len(), 3);
-/// assert_eq!(told.recv(), Ok(Some(7.into())));
+/// assert_eq!(ends.recv(), Ok(Some(7.into())));
 /// # });
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -186,20 +186,14 @@ impl<T, E> Collectors<T, E> {
         let mut made = Vec::new();
         for part in self.0 {
             let aggregate = match part {
-                Part::Finalize(finalize) => Some(catch(|| finalize(finish))),
-                Part::Whole(collector) => Some(catch(|| collector.finish(finish))),
-                Part::Observe(observe) => {
-                    faults.take(Component::Collector, catch(|| drop(observe)));
-                    None
-                }
-                Part::Describe(describe) => {
-                    faults.take(Component::Collector, catch(|| drop(describe)));
-                    None
+                Part::Finalize(finalize) => catch(|| finalize(finish)),
+                Part::Whole(collector) => catch(|| collector.finish(finish)),
+                other => {
+                    faults.drop_caught(Component::Collector, other);
+                    continue;
                 }
             };
-            if let Some(aggregate) = aggregate {
-                made.push(faults.take(Component::Finalizer, aggregate).unwrap_or_default());
-            }
+            made.push(faults.take(Component::Finalizer, aggregate).unwrap_or_default());
         }
         match made.len() {
             0 | 1 => made.pop().unwrap_or_default(),
