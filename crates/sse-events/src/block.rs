@@ -45,10 +45,10 @@ pub(crate) struct Reading {
 pub(crate) struct Block {
     /// The current line, whose end was not found.
     line: OpenLine,
-    /// The exceeded limit. The bytes of such an event are given away after each reading, and only
-    /// its end is searched for.
+    /// The exceeded limit. The decoder passes on or drops the bytes of such an event after each
+    /// reading, and only its end is searched for.
     over: Option<Limit>,
-    /// Whether bytes of the current line were given away.
+    /// Whether the decoder already removed bytes of the current line.
     begun: bool,
     rows: Rows,
     joined: Vec<u8>,
@@ -81,7 +81,8 @@ enum LineEffect {
 }
 
 impl Block {
-    /// Reads on in `text`, which begins with the first byte of the event that was not given away.
+    /// Reads on in `text`, which begins with the first byte of the event that the decoder still
+    /// holds.
     pub(crate) fn read(&mut self, text: &[u8], ends: &mut LineEnds, how: Reading) -> Read {
         loop {
             let line = match ends.next(text, self.line, how.decided) {
@@ -214,8 +215,8 @@ impl Block {
         }
     }
 
-    /// Forgets the bytes before `seen`, which the caller gives away, and returns their number.
-    pub(crate) fn give_away(&mut self) -> usize {
+    /// Forgets the bytes before `seen`, which the decoder removes, and returns their number.
+    pub(crate) fn remove_seen(&mut self) -> usize {
         let OpenLine { start, seen } = std::mem::take(&mut self.line);
         self.begun |= seen > start;
         seen

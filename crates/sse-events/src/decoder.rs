@@ -72,7 +72,7 @@ pub struct Decoder {
     held: Vec<u8>,
     /// Stream offset of the event's first byte.
     at: u64,
-    /// Bytes of an event beyond the limits that were given away.
+    /// Number of bytes of an event beyond the limits that were passed on or dropped.
     given: u64,
     failed: Option<TooLong>,
 }
@@ -178,7 +178,7 @@ impl Decoder {
                 Read::More if self.block.over().is_none() => return Ok(from),
                 Read::More => {
                     self.check()?;
-                    let given = self.block.give_away();
+                    let given = self.block.remove_seen();
                     if self.limits.policy == SseLimitPolicy::Release && given > 0 {
                         on(SseItem::Raw(&text[from..from + given]));
                     }

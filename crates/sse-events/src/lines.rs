@@ -51,7 +51,7 @@ enum Style {
 }
 
 impl OpenLine {
-    /// Creates a line that starts at `start`, of which nothing was searched.
+    /// Creates a line that starts at `start` and was not searched yet.
     pub(crate) fn at(start: usize) -> Self {
         Self { start, seen: start }
     }
