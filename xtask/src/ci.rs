@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_beside_another_step_fails_with_what_it_printed() {
+    fn a_parallel_step_fails_with_its_output() {
         let step = Step::Beside(Invocation::new("true"), vec![Invocation::new("cargo --no-such")]);
         let failed: Vec<_> = step.run(&crate::root()).into_iter().map(|one| one.result).collect();
         assert_eq!(failed[0], Ok(()));

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_command_knows_is_refused() {
+    fn unknown_arguments_are_refused() {
         for line in [
             "cii",
             "--ci",

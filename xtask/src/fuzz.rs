@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_finding_of_a_run_is_told() {
+    fn the_newest_finding_of_a_run_is_printed() {
         let directory = std::env::temp_dir().join(format!("xtask-fuzz-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("crash-1"), "x").unwrap();

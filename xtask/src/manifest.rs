@@ -129,7 +129,7 @@ mod tests {
     use super::{Dependency, Manifest, Publish, Table};
 
     #[test]
-    fn what_the_tasks_need_is_read_from_every_spelling() {
+    fn manifests_are_read_in_every_spelling() {
         let manifest = Manifest::parse(
             r#"
             [package]
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_is_published_unless_it_says_otherwise() {
+    fn a_crate_is_published_unless_its_manifest_forbids_it() {
         assert_eq!(Manifest::parse("[package]\nname = \"a\"").publish, Publish::Yes);
     }
 }

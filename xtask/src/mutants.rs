@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_mutated_is_there() {
+    fn mutated_files_exist() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         for (_, package, files) in PARTS {
             let directory = files.strip_suffix("/**").expect("a directory");

@@ -16,7 +16,7 @@ fn features(manifest: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn every_library_says_how_to_depend_on_it_and_lists_its_features() {
+fn every_readme_shows_the_dependency_line_and_all_features() {
     let root = crate::root();
     for one in manifest::crates(&root).unwrap() {
         let served = one.name == FACADE || one.name.ends_with("-serve");

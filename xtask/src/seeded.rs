@@ -58,7 +58,7 @@ mod tests {
     use super::{law, patches};
 
     #[test]
-    fn every_patch_names_a_law_that_is_no_vector() {
+    fn every_patch_names_a_law_and_not_a_vector() {
         let root = crate::root();
         for path in patches(&root).unwrap() {
             let text = std::fs::read_to_string(&path).unwrap();

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_blanks_and_tests_are_no_code() {
+    fn comments_blanks_and_tests_do_not_count_as_code() {
         let text = "//! A.\nuse b;\n\n    // c\nfn d() {}\n#[cfg(test)]\nmod tests {\n    x\n}\nfn e() {}\n";
         let code = source("a.rs", text);
         assert_eq!(code.code().collect::<Vec<_>>(), ["use b;", "fn d() {}", "fn e() {}"]);

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_takes_out_its_finding_or_is_one() {
+    fn an_exception_removes_its_finding_or_is_a_finding() {
         let mut findings = vec!["a".to_owned(), "b".to_owned()];
         except(&mut findings, "b\nc\n");
         assert_eq!(findings, ["a", "xtask/exceptions.txt: nothing needs `c`"]);

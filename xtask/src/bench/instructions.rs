@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grew_fails_the_gate_and_noise_does_not() {
+    fn growth_fails_the_gate_and_noise_does_not() {
         assert!(compare(&one(100), &one(103)).is_ok());
         assert!(compare(&one(100), &one(50)).is_ok());
         let slower = compare(&one(100), &one(104)).unwrap_err();

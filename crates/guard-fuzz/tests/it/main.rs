@@ -77,7 +77,7 @@ fn dictionaries_are_written_as_libfuzzer_reads_them() {
 }
 
 #[test]
-fn an_input_of_calls_is_told_as_a_vector() {
+fn an_input_of_calls_is_printed_as_a_vector() {
     let seed = &seeds("calls", root()).expect("files of the workspace")[0];
     let line = vector("calls", seed).expect("a line");
     let cases = stream_laws::vector::read_cases(&line).unwrap_or_else(|error| panic!("{error}"));

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_ahead_waits_for_one_byte() {
+    fn an_expression_that_looks_ahead_waits_for_one_byte() {
         assert_eq!(readings("(?m)a$", None, "a\n"), [Partial, Match(1), Match(1)]);
         assert_eq!(readings("(?m)a$", None, "ab")[1], Mismatch);
         assert_eq!(readings("a$", None, "a"), [Partial, Match(1)]);

@@ -49,7 +49,7 @@ fn seen(steps: &[Step], settings: DriverSettings) -> (String, Vec<bool>) {
 }
 
 #[test]
-fn what_is_held_comes_out_before_an_aside() {
+fn held_text_is_emitted_before_an_aside() {
     let call = || A(Aside::Call);
     for (steps, expected) in [
         (vec![T("a<ca"), call(), T("ll>b")], "a<ca|ll>b"),
@@ -67,7 +67,7 @@ fn what_is_held_comes_out_before_an_aside() {
 }
 
 #[test]
-fn text_may_be_told_to_be_of_a_channel() {
+fn text_can_be_assigned_to_a_channel() {
     let (thought, answer) =
         (|| A(Aside::Channel(Channel::REASONING)), || A(Aside::Channel(Channel::CONTENT)));
     let steps = [T("a<th"), thought(), T("r<call>:</call>s"), thought(), T("t"), answer(), T("b")];
@@ -81,7 +81,7 @@ fn text_may_be_told_to_be_of_a_channel() {
 }
 
 #[test]
-fn tags_behind_reasoning_told_apart_count_unless_they_are_literal() {
+fn tags_after_separated_reasoning_act_unless_literal() {
     let (thought, answer) =
         (|| A(Aside::Channel(Channel::REASONING)), || A(Aside::Channel(Channel::CONTENT)));
     let literal = verbatim().inline_tags(InlineTags::Literal);

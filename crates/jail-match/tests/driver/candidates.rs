@@ -10,7 +10,7 @@ use crate::{bodies::*, tables::*};
 
 // Contract: S1.4.
 #[test]
-fn a_refuted_candidate_comes_out_in_place_and_is_scanned_again() {
+fn a_refuted_candidate_is_emitted_in_place_and_scanned_again() {
     for (text, expected) in [
         ("a<call>b!c", "a<call>b!c"),
         ("<call><call>x!:y</call>z", "<call><call>x!:y</call>z"),
@@ -194,7 +194,7 @@ fn orphan_closers_are_markup_only_directly_after_a_call() {
 }
 
 #[test]
-fn a_call_ends_reasoning_where_the_edge_says_so() {
+fn a_call_ends_reasoning_if_its_edge_leaves_the_channel() {
     assert_eq!(shown(all(), verbatim(), "<think>a<call>b:</call>c"), "{a}#c");
     assert_eq!(shown(all(), verbatim(), "<think>a<call>b!</call>c"), "{a<call>b!</call>c}");
 }
@@ -215,7 +215,7 @@ fn openers_cut_by_the_end_are_markup_and_counted() {
 }
 
 #[test]
-fn what_is_held_has_its_kind() {
+fn held_bytes_have_a_reason() {
     let mut machine = cursor(all(), verbatim().whitespace(Whitespace::Framing));
     let mut out = RunRecord::default();
     for (chunk, bytes, kind) in [
@@ -344,7 +344,7 @@ fn a_complete_opener_before_literal_text_opens() {
 }
 
 #[test]
-fn nothing_is_read_behind_a_body_that_halts() {
+fn nothing_is_read_after_a_body_halts() {
     let halting = || {
         let mut edges = all();
         edges.push(Edge::new("[[LAST]]", CONTENT_ONLY, Then::Body(HALTING, OnCommit::Stay)));
@@ -414,7 +414,7 @@ fn literal_text_in_a_refuted_candidate_stays_literal() {
 }
 
 #[test]
-fn what_is_shown_for_a_stretch_stands_where_that_is_text_only() {
+fn a_replacement_is_emitted_only_where_its_stretch_is_text() {
     let wire = ("<call>", false, Some("[C]"));
     assert_eq!(marked("a<call>:</call>b", &[wire]), "a#b");
     assert_eq!(marked("a<call>!b", &[wire]), "a[C]!b");
@@ -517,7 +517,7 @@ fn the_byte_that_refutes_a_candidate_may_begin_the_next() {
 }
 
 #[test]
-fn blanks_go_as_their_policy_says() {
+fn whitespace_is_dropped_by_its_policy() {
     let before = verbatim().whitespace(Whitespace::BeforeCalls);
     assert_eq!(shown(calls(), before, " <call>:</call> <call>:</call> x"), "## x");
 

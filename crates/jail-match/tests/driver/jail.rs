@@ -103,7 +103,7 @@ fn nothing_is_held_that_cannot_be_a_mark() {
 
 // Contract: S1.4.
 #[test]
-fn a_refuted_hold_comes_out_once_and_in_place() {
+fn refuted_held_text_is_emitted_once_and_in_place() {
     assert_eq!(shown(&secret(), "a<sx<<s<s>b</s>c<s"), "a<sx<<s[b|</s>]c<s");
 }
 
@@ -119,7 +119,7 @@ fn text_around_a_block_keeps_its_place() {
 
 // Contract: S1.6.
 #[test]
-fn all_blocks_of_one_chunk_come_out_with_it() {
+fn all_blocks_of_a_chunk_are_emitted_with_it() {
     let (mut jail, mut blocks) = (secret(), 0);
     let on = |event: JailEvent<'_>| blocks += u32::from(matches!(event, JailEvent::Jailed(_)));
     jail.push("<s>1</s> and <s>2</s><s>3</s>", on).unwrap();
@@ -187,7 +187,7 @@ fn released_text_is_what_came_in() {
 
 // Contract: S1.13.
 #[test]
-fn what_becomes_of_a_block_without_an_end_is_set_per_pair() {
+fn an_unclosed_block_follows_the_policy_of_its_pair() {
     for (unclosed, expected) in [
         (OnFail::End, "a[b|-]"),
         (OnFail::Release, "a!jail_unclosed!<s>b"),
@@ -337,7 +337,7 @@ fn a_check_is_equal_to_its_clones_alone_and_shows_nothing() {
 }
 
 #[test]
-fn a_check_may_take_some_of_a_match_and_none_is_no_match() {
+fn a_check_may_accept_a_part_of_a_match_or_refuse_it() {
     let taken = |len: Option<usize>| {
         let mark = Mark::from("aéb").accepting(move |_| len);
         shown(&Jail::builder().rule(JailPair::single(mark)).build().unwrap(), "xaéby")

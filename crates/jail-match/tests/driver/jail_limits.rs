@@ -27,7 +27,7 @@ fn a_block_never_outgrows_its_limit() {
 
 // Contract: S1.55.
 #[test]
-fn a_limit_of_bytes_does_what_it_says() {
+fn a_limit_of_bytes_applies_its_policy() {
     for (over, expected) in [
         (OnFail::Release, "a!jail_bytes!{bcdef}[g|}]"),
         (OnFail::Strip, "a!jail_bytes!(1)bcdef(1)[g|}]"),
@@ -66,7 +66,7 @@ fn only_its_limit_bounds_a_block() {
 }
 
 #[test]
-fn a_limit_of_blocks_does_what_it_says() {
+fn a_limit_of_blocks_applies_its_policy() {
     for (over, expected) in [
         (OnFail::Release, "[a|}]!jail_count!{b}c"),
         (OnFail::Strip, "[a|}]!jail_count!(1)b(1)c"),
@@ -268,7 +268,7 @@ fn an_inner_block_over_its_limit_leaves_the_outer_one_alone() {
 }
 
 #[test]
-fn a_block_is_released_as_its_pair_says() {
+fn a_block_is_released_by_the_policy_of_its_pair() {
     for (release, expected) in [
         (Release::Hand, "a[b|}]c"),
         (Release::Verbatim, "a{b}c"),
@@ -336,7 +336,7 @@ fn partial_marks_are_counted_and_so_are_those_refuted() {
 }
 
 #[test]
-fn what_passed_and_what_a_limit_dropped_is_counted_once() {
+fn passed_and_dropped_bytes_are_counted_once() {
     let tapped = |pair: JailPair, limit| pair.flow(BlockDelivery::Tap).limit(limit, OnFail::Drop);
     let outer = JailPair::new("[", "]").release(Release::Drop).inner(Inner::Every);
     let middle = tapped(curly().inner(Inner::Every), 8);

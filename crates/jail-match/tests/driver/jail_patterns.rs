@@ -16,7 +16,7 @@ fn pair(start: &'static str, end: &'static str) -> JailBuilder {
 
 // Contract: S1.53.
 #[test]
-fn expressions_stand_beside_literals() {
+fn expressions_and_literals_match_side_by_side() {
     let jail = built(Jail::builder().start(Mark::pattern("<t[0-9]>")).start("<s>").end("</"));
     assert_eq!(shown(&jail, "<t>a<t1>b</<s>c</d"), "<t>a[b|</][c|</]d");
     // MarkPosition one place the longest counts.
@@ -142,7 +142,7 @@ fn a_single_mark_that_outgrows_its_hold_is_dropped_without_a_limit_being_set() {
 }
 
 #[test]
-fn what_a_match_may_still_become_is_part_of_it() {
+fn a_match_that_may_grow_waits_for_its_end() {
     // The hold falls where the expression has matched and may go on to match more.
     let rule = |then| JailPair::single(Mark::pattern("a(bc)+").hold(4)).limit(1, then);
     let jail = built(Jail::builder().rule(rule(OnFail::Drop)));
@@ -180,7 +180,7 @@ fn unicode_word_boundaries_are_refused_and_those_of_ascii_hold() {
 }
 
 #[test]
-fn text_behind_a_long_mark_is_looked_at_at_once() {
+fn text_after_a_long_mark_is_scanned_at_once() {
     // It could have matched more, but did not.
     let jail = built(Jail::builder().rule(JailPair::single(Mark::pattern("a(bcd)?"))));
     assert_eq!(shown(&jail, "abcx"), "[|]bcx");

@@ -100,7 +100,7 @@ fn nothing_is_lost() {
 }
 
 #[test]
-fn what_is_held_is_what_is_said_and_nothing_at_the_end() {
+fn reported_held_bytes_are_held_and_none_at_the_end() {
     for text in TEXTS {
         for machine in machines() {
             check_held(&machine, text, TextForm::WireBytes).unwrap();

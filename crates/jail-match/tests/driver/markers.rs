@@ -14,7 +14,7 @@ fn erase(marker: &'static str) -> Edge {
 }
 
 #[test]
-fn markers_behind_their_own_first_bytes_are_found() {
+fn markers_after_their_own_first_bytes_are_found() {
     for (marker, text, expected) in [
         ("<tool_call>", "<<tool_call>x", "<x"),
         ("[[CALL]]", "[[[CALL]]x", "[x"),
@@ -51,7 +51,7 @@ fn letter_case_counts_only_where_it_should() {
 }
 
 #[test]
-fn of_equal_markers_the_first_counts_however_they_are_compared() {
+fn the_first_of_equal_markers_wins_in_every_comparison() {
     let others = ["<a", "<b", "<c"].map(erase);
     let folded = Edge::new("<", CONTENT_ONLY, Then::Enter(Channel::REASONING));
     let folded = folded.cased(LetterCase::FoldAscii);
@@ -141,7 +141,7 @@ fn at_most_many_newlines_bind() {
 }
 
 #[test]
-fn newlines_go_with_the_longest_marker_behind_them() {
+fn newlines_belong_to_the_longest_marker_after_them() {
     let edges = vec![
         erase("<a>").bound(Newlines::declared(1, 0)),
         Edge::new("<a>b", CONTENT_ONLY, Then::Enter(Channel::REASONING)),
@@ -223,7 +223,7 @@ fn uses_are_counted_by_channel_and_by_message() {
 }
 
 #[test]
-fn an_ordinary_marker_counts_where_a_line_begins_and_behind_markup() {
+fn a_line_marker_acts_at_line_starts_and_after_markup() {
     let edges = || {
         vec![
             Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)).anchored(Anchor::Line),
@@ -370,7 +370,7 @@ fn events_say_what_they_are_told() {
 }
 
 #[test]
-fn settings_are_what_they_are_told() {
+fn setters_change_their_setting() {
     let newlines = Newlines::framing(1, 2);
     let settings = verbatim()
         .inline_tags(InlineTags::Literal)
@@ -410,7 +410,7 @@ fn ended(
 }
 
 #[test]
-fn a_marker_that_the_end_cuts_is_dropped_where_nothing_else_can_stand() {
+fn a_cut_marker_is_dropped_where_only_a_marker_can_be() {
     let edges = || vec![erase("<ab>"), erase("cd>")];
     let settings = verbatim().dangling(Dangling::Drop);
     for (text, end, expected, told) in [

@@ -17,7 +17,7 @@ fn limited(bytes: usize, policy: LimitPolicy) -> DriverSettings {
 }
 
 #[test]
-fn reasoning_over_the_limit_is_told_when_its_span_ends() {
+fn reasoning_over_the_limit_is_reported_at_the_end_of_its_span() {
     let text = "<think>abcd</think>e<think>fg";
     let record = recorded(think(), limited(3, LimitPolicy::Drop), text);
     assert_eq!(show(&record), "{abc}e");
@@ -30,7 +30,7 @@ fn reasoning_over_the_limit_is_told_when_its_span_ends() {
 }
 
 #[test]
-fn behind_a_limit_that_is_an_error_nothing_is_read_of_the_same_chunk() {
+fn after_an_error_limit_the_rest_of_the_chunk_is_not_read() {
     let mut driver =
         Driver::new(Table::new(think()).expect("a table"), limited(1, LimitPolicy::Error));
     let mut texts = Texts::default();
@@ -40,7 +40,7 @@ fn behind_a_limit_that_is_an_error_nothing_is_read_of_the_same_chunk() {
 }
 
 #[test]
-fn behind_a_limit_that_is_an_error_no_blanks_are_held() {
+fn after_an_error_limit_no_blanks_are_held() {
     for whitespace in [Whitespace::Trim, Whitespace::Framing] {
         let settings = limited(0, LimitPolicy::Error).whitespace(whitespace);
         let mut driver = Driver::new(Table::new(think()).expect("a table"), settings);
@@ -115,7 +115,7 @@ impl Sink for Texts {
 }
 
 #[test]
-fn the_sink_is_told_which_edge_acted_between_the_texts() {
+fn the_sink_receives_acted_edges_between_texts() {
     let table = Table::new(think()).expect("a good table");
     let mut driver = Driver::new(table, verbatim().edge_events(EdgeEvents::Reported));
     let mut texts = Texts::default();

@@ -41,7 +41,7 @@ fn text_is_cut_between_scalars_and_bytes_inside_them() {
 }
 
 #[test]
-fn empty_pieces_stand_between_scalars_where_asked_for() {
+fn empty_pieces_are_between_scalars_on_request() {
     let pieces: Vec<&str> = Cut::EachScalarAndEmpty.pieces("aü").collect();
     assert_eq!(pieces, ["a", "", "ü", ""]);
 }

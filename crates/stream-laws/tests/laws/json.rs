@@ -33,7 +33,7 @@ fn values_that_differ_are_not_equal() {
 }
 
 #[test]
-fn what_is_not_json_is_refused() {
+fn text_that_is_not_json_is_refused() {
     for text in [
         "",
         " ",

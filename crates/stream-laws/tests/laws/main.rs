@@ -169,7 +169,7 @@ fn chunk_invariance_catches_a_reset_that_is_none_and_copies_that_share() {
 }
 
 #[test]
-fn nothing_lost_catches_loss_duplication_and_false_accounts() {
+fn nothing_lost_catches_missing_repeated_and_miscounted_bytes() {
     caught(Law::NothingLost, Fault::SwallowsNewline, lossless);
     caught(Law::NothingLost, Fault::Duplicates, lossless);
     caught(Law::NothingLost, Fault::Miscounts, lossless);
@@ -189,7 +189,7 @@ fn held_catches_false_statements() {
 }
 
 #[test]
-fn idle_catches_what_stays_and_ends_told_twice() {
+fn idle_catches_held_bytes_and_repeated_ends() {
     caught(Law::Idle, Fault::KeepsName, rests);
     caught(Law::Idle, Fault::EndsTwice, rests);
 }
@@ -244,7 +244,7 @@ fn linear_catches_growth_even_below_the_bound_per_byte() {
 }
 
 #[test]
-fn total_catches_panics_and_events_out_of_form() {
+fn total_catches_panics_and_malformed_events() {
     caught(Law::Total, Fault::PanicsOnNul, total);
     caught(Law::Total, Fault::CompletesAnything, total);
     caught(Law::Total, Fault::RepeatsIds, total);

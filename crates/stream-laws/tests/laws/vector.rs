@@ -54,7 +54,7 @@ fn absent_fields_have_defaults_and_blank_lines_are_skipped() {
 }
 
 #[test]
-fn a_line_that_is_no_case_is_refused_with_its_line_and_field() {
+fn an_invalid_line_is_refused_with_its_number_and_field() {
     let full = line(FULL);
     for (from, to, said) in [
         ("{\"id\"", "{id", "line 2: expected a JSON object: byte"),
