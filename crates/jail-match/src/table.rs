@@ -170,7 +170,7 @@ impl Table {
         self.inner.tracks_lines
     }
 
-    /// Whether a marker begins with a newline.
+    /// Returns whether a marker begins with a newline.
     pub(crate) fn newline_starts(&self) -> bool {
         self.inner.newline_starts
     }

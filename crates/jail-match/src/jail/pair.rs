@@ -54,7 +54,7 @@ impl JailPair {
     /// Creates a pair whose blocks consist of one mark, for words, keys and numbers. The block's
     /// body and end are empty, and ends that are added have no effect.
     ///
-    /// An expression that continues beyond its [`Mark::hold`] hits the pair's limit, and its block
+    /// An expression that continues beyond its `Mark::hold` hits the pair's limit, and its block
     /// extends as far as the expression matches. Such a block is dropped ([`OnFail::Drop`]) unless
     /// [`JailPair::limit`] sets another policy: no part of it is text.
     ///

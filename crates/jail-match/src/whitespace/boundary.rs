@@ -45,7 +45,7 @@ impl Emitter {
             self.budget.report(sink);
         }
         match boundary {
-            // Hidden text is markup: the text around it is treated as if it were missing.
+            // Hidden text is markup: the text around it is read as if the hidden text were missing.
             Boundary::Enter(Channel::HIDDEN) => {}
             Boundary::Leave if channel == Channel::HIDDEN => {}
             Boundary::Enter(_) | Boundary::Leave => {
