@@ -4,7 +4,7 @@
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
     End, Guard, Profile,
-    response_templates::{Object, Template, Value},
+    response_templates::{JsonObject, JsonTree, ResponseTemplate},
 };
 
 use crate::{
@@ -64,9 +64,9 @@ const PIECES: [&str; 14] = [
 pub(crate) fn templates(data: &[u8]) {
     let mut input = Input::new(data, 24);
     let plan = input.cuts();
-    let (mut fields, mut far, mut patterns) = (Object::default(), false, 0);
+    let (mut fields, mut far, mut patterns) = (JsonObject::default(), false, 0);
     for name in ["thinking", "tool_calls", "content"] {
-        let mut field = Object::default();
+        let mut field = JsonObject::default();
         for side in ["open", "close"] {
             match input.below(3) {
                 0 => {}
@@ -82,20 +82,20 @@ pub(crate) fn templates(data: &[u8]) {
         let content = *input.pick(&CONTENTS);
         field.set("content", content.into());
         if content == "xml-inline" || input.one_in(3) {
-            field.set("content_args", Value::from_json(ARGUMENTS).expect("JSON"));
+            field.set("content_args", JsonTree::from_json(ARGUMENTS).expect("JSON"));
         }
-        field.set("repeats", Value::Bool(input.one_in(2)));
+        field.set("repeats", JsonTree::Bool(input.one_in(2)));
         match input.below(4) {
             0 => field.set("transform", "{content}".into()),
-            1 => field.set("transform", Value::from_json(CALL).expect("JSON")),
+            1 => field.set("transform", JsonTree::from_json(CALL).expect("JSON")),
             _ => {}
         }
-        fields.set(name, Value::Object(field));
+        fields.set(name, JsonTree::Object(field));
     }
-    let mut template = Object::default();
+    let mut template = JsonObject::default();
     template.set("start_anchor", "<a>".into());
-    template.set("fields", Value::Object(fields));
-    let Ok(template) = Template::from_value(&Value::Object(template)) else { return };
+    template.set("fields", JsonTree::Object(fields));
+    let Ok(template) = ResponseTemplate::from_value(&JsonTree::Object(template)) else { return };
     let mut wire = input.text(&halved(PIECES.map(String::from)));
     if far {
         wire = wire.chars().take(FAR).collect();

@@ -20,7 +20,7 @@ pub use options::varied;
 
 use jail_match::{HeldKind, LimitError, Sink, Span, SpanKind};
 use llm_stream_guard::{End, Event, Guard, Ids};
-use response_templates::Parser;
+use response_templates::TemplateParser;
 use stream_laws::{ByteMachine, HeldBytes, RunRecord, StreamMachine};
 
 /// A guard as a machine under test, with the end of its stream.
@@ -96,12 +96,12 @@ impl ByteMachine for GuardMachine {
 
 /// A parser of a template as a machine under test.
 #[derive(Debug, Clone)]
-pub struct TemplateMachine(pub Parser);
+pub struct TemplateMachine(pub TemplateParser);
 
 impl TemplateMachine {
     /// Creates a machine that runs clones of `parser`, with numbers as ids.
     #[must_use]
-    pub fn new(mut parser: Parser) -> Self {
+    pub fn new(mut parser: TemplateParser) -> Self {
         parser.set_ids(Ids::counting());
         Self(parser)
     }

@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     Answer, BuildError, Delivery, Guard, GuardBuilder, Observer, Profile, Start, profile_for_model,
-    response_templates::Template,
+    response_templates::ResponseTemplate,
 };
 use std::sync::Arc;
 use toolcall_parsers::family::{ModelId, ModelPattern};
@@ -20,7 +20,7 @@ pub(crate) struct Family {
     profile: Profile,
     own: Option<OwnFamily>,
     /// The profile's response template, loaded once for all requests.
-    template: Option<Template>,
+    template: Option<ResponseTemplate>,
     regime: Regime,
     start: Option<Start>,
     /// The pattern of the configuration that names the model.
@@ -150,7 +150,7 @@ impl From<Profile> for Family {
     fn from(profile: Profile) -> Self {
         // One that is not good is told where a guard is built.
         let template = profile.response_template.as_deref();
-        let template = template.and_then(|text| Template::from_json(text).ok());
+        let template = template.and_then(|text| ResponseTemplate::from_json(text).ok());
         Self { profile, own: None, template, regime: Regime::off(), start: None, pattern: None }
     }
 }

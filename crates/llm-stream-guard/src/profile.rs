@@ -7,7 +7,7 @@ mod unknown;
 
 use std::collections::BTreeMap;
 
-use response_templates::{Template, TemplateError, Value};
+use response_templates::{JsonTree, ResponseTemplate, ResponseTemplateError};
 use serde::{Deserialize, Serialize};
 use think_filter::Start;
 use toolcall_parsers::{Grammar, InReasoning, UnknownName, grammar, grammar_variant, same_name};
@@ -111,16 +111,16 @@ impl Profile {
         Self { reasoning: Some(format.to_owned()), ..Self::named(format) }
     }
 
-    /// A profile of a checkpoint's own [response template](Template): the object itself, a
+    /// A profile of a checkpoint's own [response template](ResponseTemplate): the object itself, a
     /// `tokenizer_config.json` that has it, or either as a JSON string. The server must be asked to
     /// keep special tokens, which the template's markers mostly are.
     ///
     /// # Errors
     /// What is wrong with the template, and where.
-    pub fn from_response_template(text: &str) -> Result<Self, TemplateError> {
-        Template::from_json(text)?;
+    pub fn from_response_template(text: &str) -> Result<Self, ResponseTemplateError> {
+        ResponseTemplate::from_json(text)?;
         // Only the template of a tokenizer's file is kept.
-        let whole = Value::from_json(text).unwrap_or_default();
+        let whole = JsonTree::from_json(text).unwrap_or_default();
         let template = whole.get("response_template").unwrap_or(&whole);
         Ok(Self {
             response_template: Some(template.to_string()),

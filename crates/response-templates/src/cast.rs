@@ -7,17 +7,17 @@ use smallvec::SmallVec;
 use toolcall_parsers::Tools;
 
 use crate::{
-    json::{self, Value},
+    json::{self, JsonTree},
     text::strip,
 };
 
 /// Casts the arguments of every call that `value` is, or that is in a list that it is.
-pub(crate) fn cast_calls(value: &mut Value, tools: &Tools) {
+pub(crate) fn cast_calls(value: &mut JsonTree, tools: &Tools) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| cast_calls(item, tools)),
-        Value::Object(object) => {
-            let Some(Value::Object(function)) = object.get_mut("function") else { return };
-            let Some(Value::String(name)) = function.get("name").cloned() else { return };
+        JsonTree::Array(items) => items.iter_mut().for_each(|item| cast_calls(item, tools)),
+        JsonTree::Object(object) => {
+            let Some(JsonTree::Object(function)) = object.get_mut("function") else { return };
+            let Some(JsonTree::String(name)) = function.get("name").cloned() else { return };
             let Some(arguments) = function.get_mut("arguments") else { return };
             cast_arguments(arguments, &name, tools);
         }
@@ -26,9 +26,9 @@ pub(crate) fn cast_calls(value: &mut Value, tools: &Tools) {
 }
 
 /// Casts the arguments of a call; whether that changed them.
-pub(crate) fn cast_arguments(arguments: &mut Value, name: &str, tools: &Tools) -> bool {
-    let Value::Object(arguments) = arguments else { return false };
-    let cast = |(key, argument): (&str, &mut Value)| cast(argument, &types(tools, name, key));
+pub(crate) fn cast_arguments(arguments: &mut JsonTree, name: &str, tools: &Tools) -> bool {
+    let JsonTree::Object(arguments) = arguments else { return false };
+    let cast = |(key, argument): (&str, &mut JsonTree)| cast(argument, &types(tools, name, key));
     arguments.values_mut().fold(false, |changed, argument| changed | cast(argument))
 }
 
@@ -63,7 +63,7 @@ impl Type {
 
 /// The types that the schema of a tool gives an argument: none if it gives none.
 pub(crate) fn types(tools: &Tools, name: &str, key: &str) -> Types {
-    // Of two tools of one name the later counts.
+    // Of two tools with one name, the later counts.
     let tool = tools.iter().filter(|tool| tool.name == name).last();
     let schema = tool
         .and_then(|tool| tool.parameters.get("properties"))
@@ -104,16 +104,16 @@ fn collect(schema: &Schema, all: &mut Types) {
 
 /// Casts a string to the first of `types` that accepts it, and so each string of a list, unless
 /// a list is wanted; whether that changed it.
-pub(crate) fn cast(value: &mut Value, types: &[Type]) -> bool {
+pub(crate) fn cast(value: &mut JsonTree, types: &[Type]) -> bool {
     match value {
-        Value::String(text) => match types.iter().find_map(|kind| accept(*kind, text)) {
+        JsonTree::String(text) => match types.iter().find_map(|kind| accept(*kind, text)) {
             Some(better) => {
                 *value = better;
                 true
             }
             None => false,
         },
-        Value::Array(items) if !types.contains(&Type::Array) => {
+        JsonTree::Array(items) if !types.contains(&Type::Array) => {
             let strings = items.iter_mut().filter(|item| item.as_str().is_some());
             strings.fold(false, |changed, item| changed | cast(item, types))
         }
@@ -121,35 +121,35 @@ pub(crate) fn cast(value: &mut Value, types: &[Type]) -> bool {
     }
 }
 
-fn accept(kind: Type, text: &str) -> Option<Value> {
+fn accept(kind: Type, text: &str) -> Option<JsonTree> {
     match kind {
         Type::Integer => match json::parse_int(text) {
-            Some(number) => Some(Value::Int(number)),
+            Some(number) => Some(JsonTree::Int(number)),
             None => json::whole(json::parse_float(text)?),
         },
         Type::Number => {
             let number = json::parse_float(text)?;
             let whole = json::whole(number).filter(|_| !text.contains('.'));
-            whole.or_else(|| number.is_finite().then_some(Value::Float(number)))
+            whole.or_else(|| number.is_finite().then_some(JsonTree::Float(number)))
         }
         Type::Boolean => match strip(text).to_lowercase().as_str() {
-            "true" | "1" => Some(Value::Bool(true)),
-            "false" | "0" => Some(Value::Bool(false)),
+            "true" | "1" => Some(JsonTree::Bool(true)),
+            "false" | "0" => Some(JsonTree::Bool(false)),
             _ => None,
         },
-        Type::Null => matches!(strip(text), "null" | "None").then_some(Value::Null),
-        Type::Object => Value::from_json(text).ok().filter(|value| value.as_object().is_some()),
-        Type::Array => Value::from_json(text).ok().filter(|value| value.as_array().is_some()),
+        Type::Null => matches!(strip(text), "null" | "None").then_some(JsonTree::Null),
+        Type::Object => JsonTree::from_json(text).ok().filter(|value| value.as_object().is_some()),
+        Type::Array => JsonTree::from_json(text).ok().filter(|value| value.as_array().is_some()),
     }
 }
 
 /// Whether an argument with this value so far, as far as its kind goes, may be changed.
-pub(crate) fn changes(types: &[Type], list: bool) -> bool {
-    !(types.is_empty() || list && types.contains(&Type::Array))
+pub(crate) fn may_change(types: &[Type], is_list: bool) -> bool {
+    !(types.is_empty() || is_list && types.contains(&Type::Array))
 }
 
 /// The text of a value that was cast, as JSON; `None` if that changes nothing.
 pub(crate) fn recast(text: &str, types: &[Type]) -> Option<String> {
-    let mut value = Value::from_json(text).ok()?;
+    let mut value = JsonTree::from_json(text).ok()?;
     cast(&mut value, types).then(|| value.to_string())
 }

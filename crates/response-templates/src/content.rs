@@ -9,7 +9,7 @@ use core::fmt::Write;
 
 use crate::{
     chars::{is_blank, is_word},
-    json::{self, Object, Value},
+    json::{self, JsonObject, JsonTree},
     malformed::Malformed,
     pattern::{Found, Matches, Program, group},
     template::{Content, Dialect, Field, Pairs, Scope},
@@ -21,32 +21,32 @@ pub(crate) fn value(
     field: &Field,
     groups: &[(String, String)],
     text: &str,
-) -> Result<Value, Malformed> {
+) -> Result<JsonTree, Malformed> {
     let value = parse(&field.content, text)?;
     let Some(transform) = &field.transform else { return Ok(value) };
     if !field.each {
         return transform.apply(groups, Scope::Content(&value));
     }
     let items = value.as_array().ok_or(Malformed::NotAList)?.iter();
-    let item = |item: &Value| {
+    let item = |item: &JsonTree| {
         let item = item.as_object().ok_or(Malformed::ItemNotAnObject)?;
         transform.apply(groups, Scope::Item(item))
     };
-    Ok(Value::Array(items.map(item).collect::<Result<_, _>>()?))
+    Ok(JsonTree::Array(items.map(item).collect::<Result<_, _>>()?))
 }
 
 fn stripped(text: &str, wanted: bool) -> &str {
     if wanted { strip(text) } else { text }
 }
 
-fn parse(content: &Content, text: &str) -> Result<Value, Malformed> {
+fn parse(content: &Content, text: &str) -> Result<JsonTree, Malformed> {
     Ok(match content {
         Content::Text { strip } => stripped(text, *strip).into(),
-        Content::Int => Value::Int(json::parse_int(text).ok_or(Malformed::Int)?),
-        Content::Float => Value::Float(json::parse_float(text).ok_or(Malformed::Float)?),
+        Content::Int => JsonTree::Int(json::parse_int(text).ok_or(Malformed::Int)?),
+        Content::Float => JsonTree::Float(json::parse_float(text).ok_or(Malformed::Float)?),
         Content::Bool { strip } => {
             let text = stripped(text, *strip);
-            Value::Bool(text.eq_ignore_ascii_case("true") || text == "1")
+            JsonTree::Bool(text.eq_ignore_ascii_case("true") || text == "1")
         }
         Content::Json(dialect) => return parse_json(dialect, text),
         Content::Tags { pattern, value, merge } => {
@@ -57,18 +57,18 @@ fn parse(content: &Content, text: &str) -> Result<Value, Malformed> {
                 Some(end) => text.split(end.as_str()).collect(),
                 None => text.split(is_blank).collect(),
             };
-            let mut object = Object::default();
+            let mut object = JsonObject::default();
             for (key, text) in lines.into_iter().filter_map(|text| line(text, pairs)) {
                 object.set(key, member_value(value.as_deref(), text)?);
             }
-            Value::Object(object)
+            JsonTree::Object(object)
         }
     })
 }
 
-fn parse_json(dialect: &Dialect, text: &str) -> Result<Value, Malformed> {
+fn parse_json(dialect: &Dialect, text: &str) -> Result<JsonTree, Malformed> {
     let work = rewritten(dialect, text)?;
-    match (Value::from_json(&work), dialect.text) {
+    match (JsonTree::from_json(&work), dialect.text) {
         (Ok(value), _) => Ok(value),
         (Err(_), Some(strip)) => Ok(stripped(text, strip).into()),
         (Err(_), None) if work == text => Err(Malformed::Json),
@@ -95,7 +95,7 @@ pub(crate) fn rewritten<'t>(dialect: &Dialect, text: &'t str) -> Result<Cow<'t, 
     Ok(work)
 }
 
-/// What stands where a string was lifted out: its number between these two.
+/// The marks around the number of a string that was lifted out.
 const OPEN: char = '\x01';
 const CLOSE: char = '\x02';
 
@@ -113,7 +113,7 @@ fn lift(text: &str, open: &str, close: &str, lifted: &mut Vec<String>) -> String
     work + rest
 }
 
-/// Quotes each word that stands directly between `{` or `,` and `:`.
+/// Quotes each word that is directly between `{` or `,` and `:`.
 fn quote_keys(text: &str) -> String {
     let mut work = String::with_capacity(text.len() + 16);
     let mut rest = text;
@@ -150,13 +150,13 @@ fn tags(
     parser: Option<&Content>,
     merge: bool,
     text: &str,
-) -> Result<Value, Malformed> {
-    let mut object = Object::default();
+) -> Result<JsonTree, Malformed> {
+    let mut object = JsonObject::default();
     for found in Matches::new(pattern, text) {
         let (key, value) = tag(pattern, text, &found)?;
         add(&mut object, key, member_value(parser, value)?, merge);
     }
-    Ok(Value::Object(object))
+    Ok(JsonTree::Object(object))
 }
 
 /// A member: its key, and the text of its value, if that took part.
@@ -177,22 +177,22 @@ pub(crate) fn tag<'t>(
 pub(crate) fn member_value(
     parser: Option<&Content>,
     text: Option<&str>,
-) -> Result<Value, Malformed> {
+) -> Result<JsonTree, Malformed> {
     match (text, parser) {
         (Some(text), None) => Ok(text.into()),
         (Some(text), Some(parser)) => parse(parser, text),
-        // What is neither parsed nor trimmed passes as it is.
-        (None, None | Some(Content::Text { strip: false })) => Ok(Value::Null),
+        // A missing value is null unless it is parsed or trimmed.
+        (None, None | Some(Content::Text { strip: false })) => Ok(JsonTree::Null),
         (None, Some(_)) => Err(Malformed::TagValue),
     }
 }
 
-fn add(object: &mut Object, key: &str, value: Value, merge: bool) {
+fn add(object: &mut JsonObject, key: &str, value: JsonTree, merge: bool) {
     match object.get_mut(key) {
-        Some(Value::Array(items)) if merge => items.push(value),
+        Some(JsonTree::Array(items)) if merge => items.push(value),
         Some(other) if merge => {
             let first = core::mem::take(other);
-            *other = Value::Array(Vec::from([first, value]));
+            *other = JsonTree::Array(Vec::from([first, value]));
         }
         _ => object.set(key, value),
     }

@@ -1,21 +1,30 @@
-//! Hugging Face response templates, streamed.
+//! A streaming parser for Hugging Face response templates.
 //!
-//! A checkpoint may say in `tokenizer_config.json`, under `response_template`, how it writes
-//! reasoning, answer and tool calls. A [`Template`] is that, checked whole when it is loaded; a
-//! [`Parser`] reads one message by it, in pieces, and gives the events of the other machines of this
-//! workspace. The result is that of the reference implementation (`transformers`) for the whole
-//! text, for every way to cut it.
+//! A checkpoint may describe its output in `tokenizer_config.json`, under `response_template`: which
+//! fields a message has, which text opens and closes each field, and how that text becomes a value.
+//!
+//! 1. [`ResponseTemplate`] loads such a description and checks all of it.
+//! 2. [`TemplateParser`] reads the prompt and then one message, chunk by chunk, and emits events.
+//! 3. [`TemplateParser::message`] returns the message as the reference implementation
+//!    (`transformers`) does, if [`TemplateSettings::keep_regions`] is set.
+//!
+//! The result does not depend on where the text was cut.
+//!
+//! # Example
+//!
+//! The prompt has opened a thought, which the template knows from `start_anchor`. A call is emitted while
+//! its JSON arrives.
 //!
 //! ```
 //! use jail_match::{End, Event};
-//! use response_templates::{Parser, Template};
+//! use response_templates::{ResponseTemplate, TemplateParser};
 //!
-//! let template = Template::from_json(r#"{"start_anchor": "<|bot|>", "fields": {
+//! let template = ResponseTemplate::from_json(r#"{"start_anchor": "<|bot|>", "fields": {
 //!     "thinking": {"open": "<think>", "close": "</think>"},
 //!     "tool_calls": {"open": "<call>", "close": "</call>", "repeats": true, "content": "json",
 //!                    "transform": {"type": "function", "function": "{content}"}},
 //!     "content": {"close": "<|end|>"}}}"#)?;
-//! let mut parser = Parser::new(&template).prompt("<|user|>Hi<|bot|><think>");
+//! let mut parser = TemplateParser::new(&template).prompt("<|user|>Hi<|bot|><think>");
 //! let (mut content, mut reasoning, mut arguments) = (String::new(), String::new(), String::new());
 //! let mut sink = |event: Event<'_>| match event {
 //!     Event::Content(text) => content.push_str(text),
@@ -28,12 +37,19 @@
 //! }
 //! parser.finish(End::Stop, &mut sink);
 //! assert_eq!((reasoning.as_str(), content.as_str(), arguments.as_str()), ("Greet.", "Hello!", "{}"));
-//! # Ok::<(), response_templates::TemplateError>(())
+//! # Ok::<(), response_templates::ResponseTemplateError>(())
 //! ```
 //!
-//! Two views are kept apart: events in the order in which the model writes, and
-//! [`Parser::message`], the message object of the reference, in which the last region of a field
-//! may replace the ones before.
+//! # Events and message
+//!
+//! Events follow the order in which the model writes, and every region of a field has events. In the
+//! message, the last region of a field replaces the earlier ones, unless the field repeats.
+//!
+//! # Patterns
+//!
+//! A boundary is a literal or a pattern in the syntax of Python. Patterns run as automata; a feature that
+//! needs more, such as a back-reference, is refused when the template is loaded
+//! ([`ErrorKind::Unsupported`]).
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -53,13 +69,15 @@ mod pattern;
 mod template;
 mod text;
 
-/// What is shared with every stage: the driver's vocabulary.
+/// The vocabulary of the driver, which all stages share.
 pub use jail_match::{Channel, End, Event, Held, HeldKind, Sink};
-pub use json::{Integer, NotJson, Object, Value};
-pub use machine::{Boundaries, MalformedPolicy, NoAnchor, Parser, Settings, UnusedOption};
+pub use json::{Integer, JsonObject, JsonTree, NotJson};
+pub use machine::{
+    Boundaries, MalformedPolicy, NoAnchor, TemplateParser, TemplateSettings, UnusedOption,
+};
 pub use malformed::Malformed;
-pub use message::{MessageError, Missing, Region, message};
-pub use template::{ErrorKind, Template, TemplateError};
+pub use message::{FieldRegion, MessageError, MissingFields, message};
+pub use template::{ErrorKind, ResponseTemplate, ResponseTemplateError};
 pub use toolcall_parsers::{Ids, Options, Tools};
 
 #[cfg(doctest)]

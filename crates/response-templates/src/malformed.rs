@@ -4,33 +4,33 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// It is not JSON.
+    /// The text is not JSON.
     Json,
-    /// It is not JSON once keys and strings are rewritten.
+    /// The text is not JSON after its keys and strings were rewritten.
     Dialect,
-    /// It has U+0001 or U+0002, which strings with delimiters must not have.
+    /// The text has U+0001 or U+0002, which strings with delimiters must not have.
     Sentinel,
-    /// It is no integer.
+    /// The text is not an integer.
     Int,
-    /// It is no number.
+    /// The text is not a number.
     Float,
-    /// A tag has no key.
+    /// A tag does not have a key.
     TagKey,
-    /// A tag has no value, and its value is to be parsed.
+    /// A tag has no value, but its value must be parsed.
     TagValue,
-    /// A placeholder stands for a group that matched nothing.
+    /// A placeholder refers to a group that took no part in the match.
     UndefinedPlaceholder,
-    /// A placeholder's path leads nowhere.
+    /// A placeholder refers to a member that does not exist.
     PlaceholderPath,
-    /// The content is to be a list.
+    /// The content is not a list, but each of its items is transformed.
     NotAList,
-    /// An item of the list is to be an object.
+    /// An item of the list is not an object.
     ItemNotAnObject,
-    /// A value that is to be joined is no string.
+    /// A value that must be joined is not a string.
     NotAString,
-    /// A tag is not closed, and closers inside of it do not count.
+    /// A tag is not closed, and closers inside the tag do not count.
     TagUnclosed,
-    /// It outgrew the limit of regions.
+    /// The region is longer than the limit of regions.
     Limit,
 }
 

@@ -4,56 +4,56 @@ use alloc::{string::String, vec::Vec};
 use core::fmt;
 
 use crate::{
-    json::{Object, Value},
+    json::{JsonObject, JsonTree},
     malformed::Malformed,
-    template::Template,
+    template::ResponseTemplate,
 };
 
 /// A region that closed.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Region {
+pub struct FieldRegion {
     /// The name of its field.
     pub field: String,
     /// Its text, untouched.
     pub raw: String,
-    /// What became of it.
-    pub value: Result<Value, Malformed>,
+    /// The value, or the reason why there is none.
+    pub value: Result<JsonTree, Malformed>,
     /// Whether it began in the prompt.
     pub in_prompt: bool,
 }
 
 /// Fields that are not optional and are not in the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingFields {
     /// Their names, in order of writing.
     pub fields: Vec<String>,
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the message has no {}", self.fields.join(", "))
     }
 }
 
-impl core::error::Error for Missing {}
+impl core::error::Error for MissingFields {}
 
 /// Why a parser has no message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// [`Settings::keep_regions`](crate::Settings::keep_regions) is off: the regions that closed
+    /// [`TemplateSettings::keep_regions`](crate::TemplateSettings::keep_regions) is off: the regions that closed
     /// are gone.
     RegionsNotKept,
     /// Fields that are not optional are missing.
-    Missing(Missing),
+    Missing(MissingFields),
 }
 
 impl fmt::Display for MessageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RegionsNotKept => {
-                f.write_str("the parser kept no regions: expected `Settings::keep_regions`")
+                f.write_str("the parser kept no regions: expected `TemplateSettings::keep_regions`")
             }
             Self::Missing(missing) => missing.fmt(f),
         }
@@ -62,8 +62,8 @@ impl fmt::Display for MessageError {
 
 impl core::error::Error for MessageError {}
 
-impl From<Missing> for MessageError {
-    fn from(missing: Missing) -> Self {
+impl From<MissingFields> for MessageError {
+    fn from(missing: MissingFields) -> Self {
         Self::Missing(missing)
     }
 }
@@ -74,7 +74,10 @@ impl From<Missing> for MessageError {
 ///
 /// # Errors
 /// Fields that are not optional and are missing.
-pub fn message(template: &Template, regions: &[Region]) -> Result<Object, Missing> {
+pub fn message(
+    template: &ResponseTemplate,
+    regions: &[FieldRegion],
+) -> Result<JsonObject, MissingFields> {
     let inner = &template.inner;
     let mut message = inner.defaults.clone();
     for region in regions {
@@ -85,13 +88,15 @@ pub fn message(template: &Template, regions: &[Region]) -> Result<Object, Missin
         };
         let known = message.get_mut(&field.name);
         match (&field.join, known, value) {
-            (Some(join), Some(Value::String(text)), Value::String(more)) => {
+            (Some(join), Some(JsonTree::String(text)), JsonTree::String(more)) => {
                 text.push_str(join);
                 text.push_str(more);
             }
-            (None, Some(Value::Array(items)), value) if field.repeats => items.push(value.clone()),
+            (None, Some(JsonTree::Array(items)), value) if field.repeats => {
+                items.push(value.clone())
+            }
             (None, _, value) if field.repeats => {
-                message.set(field.name.as_str(), Value::Array(Vec::from([value.clone()])));
+                message.set(field.name.as_str(), JsonTree::Array(Vec::from([value.clone()])));
             }
             (_, _, value) => message.set(field.name.as_str(), value.clone()),
         }
@@ -100,7 +105,7 @@ pub fn message(template: &Template, regions: &[Region]) -> Result<Object, Missin
     let missing = missing.filter(|field| message.get(&field.name).is_none());
     let fields: Vec<String> = missing.map(|field| field.name.clone()).collect();
     if !fields.is_empty() {
-        return Err(Missing { fields });
+        return Err(MissingFields { fields });
     }
     Ok(message.filtered(|key, value| inner.defaults.get(key).is_some() || !value.is_empty()))
 }

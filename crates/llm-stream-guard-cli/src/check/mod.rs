@@ -16,7 +16,7 @@ use std::{
 
 pub use case::{machine_for, machine_with};
 
-use llm_stream_guard::{explain::Explanation, response_templates::Value};
+use llm_stream_guard::{explain::Explanation, response_templates::JsonTree};
 pub use read::{AnyCase, Line, read_lines};
 use serde_json::json;
 use stream_laws::{
@@ -42,7 +42,7 @@ use crate::{
 pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let template = args.template.as_deref().map(read_template).transpose()?;
     let template = template.and_then(|profile| profile.response_template);
-    let template = template.map(|text| Value::from_json(&text)).transpose();
+    let template = template.map(|text| JsonTree::from_json(&text)).transpose();
     let template = template.map_err(|error| misuse(format!("--template: {error}")))?;
     let mut lines = Vec::new();
     for path in &args.files {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, path::Path};
 
-use llm_stream_guard::response_templates::Value;
+use llm_stream_guard::response_templates::JsonTree;
 use stream_laws::vector::{VectorCase, read_cases};
 
 use super::template::TemplateCase;
@@ -43,7 +43,7 @@ impl AnyCase {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn read_lines(path: &Path, template: Option<&Value>) -> std::io::Result<Vec<Line>> {
+pub fn read_lines(path: &Path, template: Option<&JsonTree>) -> std::io::Result<Vec<Line>> {
     let bytes = std::fs::read(path)?;
     let file = path.display().to_string();
     let mut ids = HashSet::new();
@@ -56,7 +56,7 @@ fn read_line(
     file: &str,
     number: usize,
     line: &[u8],
-    template: Option<&Value>,
+    template: Option<&JsonTree>,
     ids: &mut HashSet<String>,
 ) -> Line {
     let place = format!("{file}:{number}");

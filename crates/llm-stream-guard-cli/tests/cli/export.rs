@@ -13,7 +13,7 @@ use llm_stream_guard_cli::{
     lookup::whole_family,
 };
 use llm_stream_guard_serve::OwnFamily;
-use response_templates::{Boundaries, Settings};
+use response_templates::{Boundaries, TemplateSettings};
 use serde_json::json;
 use stream_laws::{
     COMPLETE, Cut, REASONING, RecordedEvent, StreamMachine,
@@ -67,7 +67,7 @@ fn by_template(
     case: &VectorCase,
     boundaries: Boundaries,
 ) -> GuardMachine {
-    let mut settings = Settings::default();
+    let mut settings = TemplateSettings::default();
     settings.boundaries = boundaries;
     let mut builder = Guard::builder(&profile_of(exported)).template_settings(settings);
     if let (CaseStart::Reasoning, Some(name)) = (case.start, &profile.reasoning) {

@@ -8,7 +8,7 @@ use jail_match::{
     Dangling, Driver, DriverSettings, EdgeEvents, InlineTags, Limits, ReasoningLimit, Table, Utf8,
     Whitespace,
 };
-use response_templates::{Settings as TemplateSettings, Template};
+use response_templates::{ResponseTemplate, TemplateSettings};
 use stream_lifecycle::Clock;
 use think_filter::{Format, Start, TokenEstimate, Unclosed, Withheld, four_bytes_a_token};
 use toolcall_parsers::{Grammar, InReasoning, LateIds, Options, ToolCallParser, Tools};
@@ -67,7 +67,7 @@ pub struct GuardBuilder {
     pub(super) estimate: TokenEstimate,
     pub(super) collapse: Option<CollapseLimits>,
     pub(super) asked: Asked,
-    pub(super) template: Option<Template>,
+    pub(super) template: Option<ResponseTemplate>,
     pub(super) template_settings: Option<TemplateSettings>,
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use jail_match::{EdgeError, ZeroLimit};
-use response_templates::TemplateError;
+use response_templates::ResponseTemplateError;
 use toolcall_parsers::UnknownName;
 
 use super::RequestError;
@@ -38,7 +38,7 @@ pub enum BuildError {
         profile: String,
     },
     /// The response template is refused.
-    Template(TemplateError),
+    Template(ResponseTemplateError),
     /// An option is set that does nothing where a response template reads the message.
     NotWithTemplate {
         /// Name of the option.

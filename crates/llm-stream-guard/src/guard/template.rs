@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jail_match::{
     Counters, Dangling, Edge, End, Event, InlineTags, LimitPolicy, Limits, Sink, Span, Trace,
 };
-use response_templates::{NoAnchor, Parser, Settings, Template};
+use response_templates::{NoAnchor, ResponseTemplate, TemplateParser, TemplateSettings};
 use think_filter::Withheld;
 
 use super::{
@@ -22,7 +22,7 @@ use crate::{observe::Foreign, stages::withholding::Withholding, stop::StopString
 /// The parser of a template, and what it counts.
 #[derive(Debug, Clone)]
 pub(super) struct TemplateCursor {
-    pub(super) parser: Parser,
+    pub(super) parser: TemplateParser,
     pub(super) counters: Counters,
     /// The boundaries, as traces name them.
     pub(super) edges: Arc<[Edge]>,
@@ -43,7 +43,11 @@ impl TemplateCursor {
         self.counted(sink, |parser, sink| parser.finish(end, sink));
     }
 
-    fn counted(&mut self, sink: &mut dyn Sink, step: impl FnOnce(&mut Parser, &mut dyn Sink)) {
+    fn counted(
+        &mut self,
+        sink: &mut dyn Sink,
+        step: impl FnOnce(&mut TemplateParser, &mut dyn Sink),
+    ) {
         let mut counting = Counting { sink, reasoning: 0 };
         step(&mut self.parser, &mut counting);
         self.counters.reasoning_bytes += counting.reasoning;
@@ -76,11 +80,11 @@ impl Sink for Counting<'_> {
 }
 
 impl GuardBuilder {
-    /// A [response template](Template) in place of the profile's formats; see
+    /// A [response template](ResponseTemplate) in place of the profile's formats; see
     /// [`crate::Profile::from_response_template`]. A setting of how text and calls are read that
     /// does nothing for templates is an error of [`GuardBuilder::build`].
     #[must_use]
-    pub fn response_template(mut self, template: Template) -> Self {
+    pub fn response_template(mut self, template: ResponseTemplate) -> Self {
         self.template = Some(template);
         self
     }
@@ -91,16 +95,18 @@ impl GuardBuilder {
     /// [`GuardBuilder::limits`] override the limits of held text: `candidate` for bytes that may be
     /// part of a boundary, `whitespace` for bytes that may end a text.
     #[must_use]
-    pub fn template_settings(mut self, settings: Settings) -> Self {
+    pub fn template_settings(mut self, settings: TemplateSettings) -> Self {
         self.template_settings = Some(settings);
         self
     }
 
     /// The template that reads the message, if one does.
-    pub(super) fn template(&self) -> Result<Option<Template>, BuildError> {
+    pub(super) fn template(&self) -> Result<Option<ResponseTemplate>, BuildError> {
         match (&self.template, &self.profile.response_template) {
             (Some(template), _) => Ok(Some(template.clone())),
-            (None, Some(text)) => Template::from_json(text).map(Some).map_err(BuildError::Template),
+            (None, Some(text)) => {
+                ResponseTemplate::from_json(text).map(Some).map_err(BuildError::Template)
+            }
             (None, None) if self.template_settings.is_some() => {
                 Err(BuildError::NoTemplate { option: "template_settings" })
             }
@@ -109,7 +115,7 @@ impl GuardBuilder {
     }
 
     /// As [`GuardBuilder::compile`], where a template reads the message.
-    pub(super) fn compile_template(self, template: &Template) -> Result<Guard, BuildError> {
+    pub(super) fn compile_template(self, template: &ResponseTemplate) -> Result<Guard, BuildError> {
         let cursor = Cursor::Template(Box::new(self.template_cursor(template)?));
         let stop = (!self.stop.is_empty()).then(|| StopStrings::new(self.stop)).transpose()?;
         let stats = self.stats.map(|stats| {
@@ -129,7 +135,7 @@ impl GuardBuilder {
     }
 
     /// The cursor that reads by `template`.
-    fn template_cursor(&self, template: &Template) -> Result<TemplateCursor, BuildError> {
+    fn template_cursor(&self, template: &ResponseTemplate) -> Result<TemplateCursor, BuildError> {
         if let Some(option) = self.unused() {
             return Err(BuildError::NotWithTemplate { option });
         }
@@ -146,7 +152,7 @@ impl GuardBuilder {
         if self.choice != ToolChoice::Auto {
             options.wanted = self.choice.wanted();
         }
-        let parser = Parser::new(template).settings(settings).tools(self.tools.clone());
+        let parser = TemplateParser::new(template).settings(settings).tools(self.tools.clone());
         let unused = |unused: response_templates::UnusedOption| BuildError::NotWithTemplate {
             option: unused.name,
         };
@@ -189,9 +195,9 @@ impl GuardBuilder {
 
 impl Guard {
     /// The parser of the response template, if one reads the message: its regions and its message
-    /// object, where [`Settings::keep_regions`] asks for them.
+    /// object, where [`TemplateSettings::keep_regions`] asks for them.
     #[must_use]
-    pub fn template(&self) -> Option<&Parser> {
+    pub fn template(&self) -> Option<&TemplateParser> {
         match &self.cursor {
             Cursor::Template(template) => Some(&template.parser),
             Cursor::Family(_) => None,

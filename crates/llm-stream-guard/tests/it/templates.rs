@@ -4,7 +4,7 @@ use guard_laws::GuardMachine;
 use llm_stream_guard::{
     BuildError, End, Format, Guard, GuardBuilder, LimitPolicy, Limits, Options, Parallel, Profile,
     Repair, Start, StopString, Tools, Whitespace,
-    response_templates::{Boundaries, ErrorKind, Settings, Template},
+    response_templates::{Boundaries, ErrorKind, ResponseTemplate, TemplateSettings},
 };
 use serde_json::json;
 use stream_laws::{
@@ -103,7 +103,8 @@ fn options_that_would_do_nothing_are_refused() {
     for (builder, option) in all {
         assert_eq!(builder.build().err(), Some(BuildError::NotWithTemplate { option }));
     }
-    let lost = Guard::builder(&Profile::named("none")).template_settings(Settings::default());
+    let lost =
+        Guard::builder(&Profile::named("none")).template_settings(TemplateSettings::default());
     assert_eq!(lost.build().err(), Some(BuildError::NoTemplate { option: "template_settings" }));
 }
 
@@ -119,9 +120,9 @@ fn tools_of_a_request_need_a_template_with_calls() {
 
 #[test]
 fn the_message_object_is_at_hand() {
-    let mut settings = Settings::default();
+    let mut settings = TemplateSettings::default();
     settings.keep_regions = true;
-    let template = Template::from_json(TEMPLATE).expect("a template");
+    let template = ResponseTemplate::from_json(TEMPLATE).expect("a template");
     let guard = Guard::builder(&Profile::named("own")).response_template(template);
     let tools = Tools::new([("f", json!({"properties": {"a": {"type": "integer"}}}))]);
     let mut guard = guard.template_settings(settings).tools(tools).build().expect("a guard");
@@ -184,7 +185,7 @@ fn a_chunk_costs_no_allocation_in_the_steady_state() {
     for aware in [Boundaries::Exact, Boundaries::StringAware] {
         for (content, head, piece) in WRITTEN {
             let text = TEMPLATE.replace(r#""json""#, content);
-            let mut settings = Settings::default();
+            let mut settings = TemplateSettings::default();
             settings.boundaries = aware;
             let profile = Profile::from_response_template(&text).expect("a good template");
             let builder = Guard::builder(&profile).template_settings(settings);

@@ -10,5 +10,5 @@ pub(crate) use number::{parse_float, parse_int, whole};
 pub(crate) use parse::{decode, decode_into, parse};
 pub use scan::NotJson;
 pub(crate) use scan::{Container, Scanner, Token, TokenKind};
-pub use value::{Integer, Object, Value};
+pub use value::{Integer, JsonObject, JsonTree};
 pub(crate) use value::{escaped, quoted};

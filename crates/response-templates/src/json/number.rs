@@ -3,7 +3,7 @@
 
 use alloc::{format, string::String};
 
-use super::{Integer, Value};
+use super::{Integer, JsonTree};
 use crate::chars;
 
 /// Integers of more digits are refused, as their conversion takes quadratic time elsewhere.
@@ -45,16 +45,16 @@ pub(crate) fn decimal(text: &str) -> Option<f64> {
 }
 
 /// A whole number as an integer, exactly.
-pub(crate) fn whole(number: f64) -> Option<Value> {
+pub(crate) fn whole(number: f64) -> Option<JsonTree> {
     if !number.is_finite() {
         return None;
     }
-    // Printing is exact, so what stands behind the point tells whether there is anything.
+    // Printing is exact, so a whole number has no decimal point.
     let text = format!("{number}");
-    (!text.contains('.')).then(|| Value::Int(Integer::from_digits(&text)))
+    (!text.contains('.')).then(|| JsonTree::Int(Integer::from_digits(&text)))
 }
 
-/// `text` with ASCII digits and without the `_` between digits; `None` if one stands elsewhere.
+/// Converts digits to ASCII and removes `_` between digits; `None` if a `_` is elsewhere.
 fn plain(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut before = None;

@@ -3,18 +3,18 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    Container, Integer, NotJson, Object, Scanner, Token, TokenKind, Value,
+    Container, Integer, JsonObject, JsonTree, NotJson, Scanner, Token, TokenKind,
     number::{MAX_DIGITS, decimal},
 };
 
 /// A container that is open, and the name of its member that is being read.
 struct Open {
-    value: Value,
+    value: JsonTree,
     key: String,
 }
 
-/// Reads a JSON text.
-pub(crate) fn parse(text: &str) -> Result<Value, NotJson> {
+/// Reads a complete JSON text.
+pub(crate) fn parse(text: &str) -> Result<JsonTree, NotJson> {
     let (mut open, mut done, mut bad) = (Vec::<Open>::new(), None, None);
     let mut on = |token: Token| {
         let slice = &text[token.start..token.end];
@@ -22,8 +22,8 @@ pub(crate) fn parse(text: &str) -> Result<Value, NotJson> {
             TokenKind::Lone => return,
             TokenKind::Open(container) => {
                 let value = match container {
-                    Container::Object => Value::Object(Object::default()),
-                    Container::Array => Value::Array(Vec::new()),
+                    Container::Object => JsonTree::Object(JsonObject::default()),
+                    Container::Array => JsonTree::Array(Vec::new()),
                 };
                 return open.push(Open { value, key: String::new() });
             }
@@ -37,7 +37,7 @@ pub(crate) fn parse(text: &str) -> Result<Value, NotJson> {
                 Some(inner) => inner.value,
                 None => return,
             },
-            TokenKind::String => Value::String(decode(slice)),
+            TokenKind::String => JsonTree::String(decode(slice)),
             TokenKind::Number => match number(slice) {
                 Some(value) => value,
                 None => return bad = Some(NotJson { at: token.start }),
@@ -46,8 +46,8 @@ pub(crate) fn parse(text: &str) -> Result<Value, NotJson> {
         };
         match open.last_mut() {
             None => done = Some(value),
-            Some(Open { value: Value::Array(items), .. }) => items.push(value),
-            Some(Open { value: Value::Object(object), key }) => {
+            Some(Open { value: JsonTree::Array(items), .. }) => items.push(value),
+            Some(Open { value: JsonTree::Object(object), key }) => {
                 object.set(core::mem::take(key), value);
             }
             Some(_) => {}
@@ -62,24 +62,24 @@ pub(crate) fn parse(text: &str) -> Result<Value, NotJson> {
     }
 }
 
-fn word(text: &str) -> Value {
+fn word(text: &str) -> JsonTree {
     match text {
-        "true" => Value::Bool(true),
-        "false" => Value::Bool(false),
-        "NaN" => Value::Float(f64::NAN),
-        "Infinity" => Value::Float(f64::INFINITY),
-        "-Infinity" => Value::Float(f64::NEG_INFINITY),
-        _ => Value::Null,
+        "true" => JsonTree::Bool(true),
+        "false" => JsonTree::Bool(false),
+        "NaN" => JsonTree::Float(f64::NAN),
+        "Infinity" => JsonTree::Float(f64::INFINITY),
+        "-Infinity" => JsonTree::Float(f64::NEG_INFINITY),
+        _ => JsonTree::Null,
     }
 }
 
 /// `None`: an integer with more digits than are read.
-fn number(text: &str) -> Option<Value> {
+fn number(text: &str) -> Option<JsonTree> {
     if text.contains(['.', 'e', 'E']) {
-        return decimal(text).map(Value::Float);
+        return decimal(text).map(JsonTree::Float);
     }
     let digits = text.len() - usize::from(text.starts_with('-'));
-    (digits <= MAX_DIGITS).then(|| Value::Int(Integer::from_digits(text)))
+    (digits <= MAX_DIGITS).then(|| JsonTree::Int(Integer::from_digits(text)))
 }
 
 /// The text of a JSON string that was scanned, quotes included; half a pair becomes U+FFFD.
@@ -89,7 +89,7 @@ pub(crate) fn decode(quoted: &str) -> String {
     text
 }
 
-/// As [`decode`], behind `text`.
+/// Decodes like [`decode`] and appends the result to `text`.
 pub(crate) fn decode_into(quoted: &str, text: &mut String) {
     let inside = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
     let mut from = 0;
@@ -101,13 +101,13 @@ pub(crate) fn decode_into(quoted: &str, text: &mut String) {
     text.push_str(inside.get(from..).unwrap_or(""));
 }
 
-/// Where halves of pairs of surrogates stand in a part of a scanned string that cuts no escape.
+/// The offsets of unpaired surrogates in a part of a scanned string that cuts no escape.
 pub(super) fn lone(text: &str) -> impl Iterator<Item = usize> {
     escapes(text).filter_map(|(at, scalar, _)| scalar.is_none().then_some(at))
 }
 
-/// The escapes of a part of a scanned string that cuts none: where each stands, its character, which
-/// half a pair has not, and its length.
+/// The escapes in a part of a scanned string that cuts none: offset, character (`None` for an
+/// unpaired surrogate) and length.
 fn escapes(text: &str) -> impl Iterator<Item = (usize, Option<char>, usize)> {
     let mut from = 0_usize;
     core::iter::from_fn(move || {

@@ -12,7 +12,7 @@ use super::parse::lone;
 /// Where a text stopped to be JSON, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotJson {
-    /// The offset.
+    /// The offset of the fault.
     pub at: usize,
 }
 
@@ -24,14 +24,14 @@ impl fmt::Display for NotJson {
 
 impl core::error::Error for NotJson {}
 
-/// What a bracket holds.
+/// The kind of a bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Container {
     Object,
     Array,
 }
 
-/// A token and where it stands, in bytes from the start of the text.
+/// A token and its offsets from the start of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
@@ -115,7 +115,7 @@ impl Scanner {
                     token(TokenKind::Lone, start + at, start + at + 6);
                 }
             }
-            // What comes before the fault counts, whatever the pieces.
+            // Text before the fault is read, however the text was cut.
             if good.len() < read.len() || step.is_err() {
                 self.at += good.len();
                 return Err(NotJson { at: self.at });
@@ -130,7 +130,7 @@ impl Scanner {
                 (JsonPlace::Key, _) => token(TokenKind::Key, self.start, self.at),
                 (JsonPlace::String, _) => token(TokenKind::String, self.start, self.at),
                 (JsonPlace::Word, _) => token(TokenKind::Word, self.start, self.at),
-                // A sign before a word, or what stands between tokens.
+                // A sign before a word, or the space between tokens.
                 (JsonPlace::Number, JsonPlace::Word)
                 | (_, JsonPlace::Between | JsonPlace::Whole) => {}
                 (_, _) => self.start = start,
@@ -148,7 +148,7 @@ impl Scanner {
         Ok(self.at - from)
     }
 
-    /// The text is over.
+    /// Reports the end of the text.
     pub(crate) fn end(&mut self, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         let number = self.scan.number_ends_before("");
         if number {
@@ -168,7 +168,7 @@ impl Scanner {
         self.at
     }
 
-    /// Where the value begins that is being read and is no container.
+    /// The start of the value that is being read, unless the value is a container.
     pub(crate) fn scalar(&self) -> Option<usize> {
         let scalar =
             matches!(self.scan.place(), JsonPlace::String | JsonPlace::Number | JsonPlace::Word);

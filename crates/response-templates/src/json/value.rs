@@ -13,25 +13,25 @@ use core::fmt;
 /// Equality is that of kind and value: `1000` is not `1000.0`.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[allow(clippy::exhaustive_enums, reason = "JSON gets no more kinds")]
-pub enum Value {
-    /// `null`.
+pub enum JsonTree {
+    /// The JSON value `null`.
     #[default]
     Null,
-    /// `true` or `false`.
+    /// The value `true` or `false`.
     Bool(bool),
     /// An integer of any size.
     Int(Integer),
     /// Any other number; may be infinite or not a number, which JSON cannot say.
     Float(f64),
-    /// A string.
+    /// A string without its escapes.
     String(String),
-    /// An array.
+    /// An array with its items.
     Array(Vec<Self>),
-    /// An object.
-    Object(Object),
+    /// An object with its members.
+    Object(JsonObject),
 }
 
-impl Value {
+impl JsonTree {
     /// Reads JSON, with `NaN`, `Infinity` and integers of any size.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Value {
 
     /// The members of an object.
     #[must_use]
-    pub const fn as_object(&self) -> Option<&Object> {
+    pub const fn as_object(&self) -> Option<&JsonObject> {
         if let Self::Object(object) = self { Some(object) } else { None }
     }
 
@@ -87,13 +87,13 @@ impl Value {
     }
 }
 
-impl From<&str> for Value {
+impl From<&str> for JsonTree {
     fn from(text: &str) -> Self {
         Self::String(text.to_string())
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for JsonTree {
     /// JSON in one line; what JSON cannot say, an infinite number, is `null`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -167,7 +167,7 @@ impl Integer {
         })
     }
 
-    /// Its decimal digits, behind a `-` if it is negative.
+    /// Returns its decimal digits, after a `-` if the integer is negative.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -176,8 +176,8 @@ impl Integer {
 
 /// An object: members in the order in which their names were first written.
 #[derive(Debug, Clone, Default)]
-pub struct Object {
-    members: Vec<(String, Value)>,
+pub struct JsonObject {
+    members: Vec<(String, JsonTree)>,
     /// Where each name is, once there are many.
     places: BTreeMap<String, usize>,
 }
@@ -185,7 +185,7 @@ pub struct Object {
 /// Up to this many members a search is faster than a map.
 const FEW: usize = 16;
 
-impl Object {
+impl JsonObject {
     /// How many members there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -199,27 +199,27 @@ impl Object {
     }
 
     /// The members, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> + Clone {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &JsonTree)> + Clone {
         self.members.iter().map(|(key, value)| (key.as_str(), value))
     }
 
     /// The member called `key`.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub fn get(&self, key: &str) -> Option<&JsonTree> {
         self.members.get(self.place(key)?).map(|(_, value)| value)
     }
 
-    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut JsonTree> {
         let at = self.place(key)?;
         self.members.get_mut(at).map(|(_, value)| value)
     }
 
-    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = (&str, &mut JsonTree)> {
         self.members.iter_mut().map(|(key, value)| (key.as_str(), value))
     }
 
     /// Sets a member: the one of this name, or a new last one.
-    pub fn set(&mut self, key: impl Into<String>, value: Value) {
+    pub fn set(&mut self, key: impl Into<String>, value: JsonTree) {
         let key = key.into();
         if let Some(known) = self.get_mut(&key) {
             *known = value;
@@ -236,7 +236,7 @@ impl Object {
     }
 
     /// The object without the members that `keep` does not want.
-    pub(crate) fn filtered(self, keep: impl Fn(&str, &Value) -> bool) -> Self {
+    pub(crate) fn filtered(self, keep: impl Fn(&str, &JsonTree) -> bool) -> Self {
         self.members.into_iter().filter(|(key, value)| keep(key, value)).collect()
     }
 
@@ -248,15 +248,15 @@ impl Object {
     }
 }
 
-impl PartialEq for Object {
+impl PartialEq for JsonObject {
     /// The order of members does not count.
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))
     }
 }
 
-impl FromIterator<(String, Value)> for Object {
-    fn from_iter<I: IntoIterator<Item = (String, Value)>>(members: I) -> Self {
+impl FromIterator<(String, JsonTree)> for JsonObject {
+    fn from_iter<I: IntoIterator<Item = (String, JsonTree)>>(members: I) -> Self {
         let mut object = Self::default();
         members.into_iter().for_each(|(key, value)| object.set(key, value));
         object

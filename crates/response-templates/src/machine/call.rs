@@ -1,79 +1,74 @@
-//! The call being read.
+//! The call that is being read from JSON.
 
 use alloc::{string::String, vec::Vec};
 
-use toolcall_parsers::Calls;
-
-use super::out::Out;
+use super::emitter::Emitter;
 use crate::cast;
 
-/// The call being read.
+/// The call that is being read. Offsets are those of the region's JSON.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Call {
     pub(super) name: Option<String>,
-    /// Whether its start was said.
+    /// Whether the start of the call was emitted.
     pub(super) begun: bool,
     pub(super) arguments: Arguments,
-    /// Where what has not been sent of the arguments begins.
+    /// The end of the arguments that were emitted.
     pub(super) sent: usize,
-    /// What stands in for pieces of the region in its JSON.
+    /// Replacements of parts of the JSON: start, end, new text.
     pub(super) edits: Vec<(usize, usize, String)>,
-    /// The types of the argument being read, if it may be changed.
+    /// The types to which the argument being read may be cast.
     pub(super) types: cast::Types,
-    /// Where a list begins whose items may be changed.
+    /// The start of a list whose items may be cast.
     pub(super) list: Option<usize>,
-    /// Another name came when the first was out.
+    /// Whether a second name followed the one that was emitted.
     pub(super) renamed: bool,
 }
 
+/// The arguments of the call, as far as they were read.
+///
+/// ```text
+/// {"name": "f", "arguments": {"a": 1}}
+///  None ........             Open ...Object
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Arguments {
     #[default]
     None,
-    /// An object that begins here, in so many containers.
-    Open {
-        start: usize,
-        depth: usize,
-    },
-    Object {
-        start: usize,
-        end: usize,
-    },
-    /// A string, which is to hold an object.
-    Text {
-        start: usize,
-        end: usize,
-    },
-    /// Neither.
+    /// An object that is open, and the number of containers around its members.
+    Open { start: usize, depth: usize },
+    /// An object that is complete.
+    Object { start: usize, end: usize },
+    /// A string, which should hold an object.
+    Text { start: usize, end: usize },
+    /// A value that is neither object nor string.
     Other,
 }
 
 impl Call {
-    /// Whether the argument being read, a string or a list, may be changed.
-    pub(super) fn is_cast(&self, list: bool) -> bool {
-        cast::changes(&self.types, list)
+    /// Whether the argument being read may be cast; `is_list`: the argument is a list.
+    pub(super) fn may_be_cast(&self, is_list: bool) -> bool {
+        cast::may_change(&self.types, is_list)
     }
 
-    /// Casts the argument with this text.
-    pub(super) fn recast(&mut self, start: usize, end: usize, text: &str) {
-        if let Some(text) = cast::recast(text, &self.types) {
+    /// Casts the argument with this text, which is at `start`.
+    pub(super) fn recast(&mut self, start: usize, text: &str) {
+        if let Some(new) = cast::recast(text, &self.types) {
             self.edits.retain(|(at, ..)| *at < start);
-            self.edits.push((start, end, text));
+            self.edits.push((start, start + text.len(), new));
         }
     }
 
-    /// Sends the arguments up to `safe`.
-    pub(super) fn send(&mut self, body: &str, safe: usize, calls: &Calls, out: &mut Out<'_>) {
+    /// Emits the arguments up to `safe`.
+    pub(super) fn send(&mut self, json: &str, safe: usize, out: &mut Emitter<'_>) {
         let Self { sent, edits, .. } = self;
-        let mut fragment = |text: &str| calls.arguments(text, out.sink);
         let ready = edits.iter().take_while(|(_, end, _)| *end <= safe).count();
         for (start, end, text) in edits.drain(..ready) {
-            fragment(&body[*sent..start]);
-            fragment(&text);
+            out.arguments(&json[*sent..start]);
+            out.arguments(&text);
             *sent = end;
         }
         if *sent < safe {
-            fragment(&body[*sent..safe]);
+            out.arguments(&json[*sent..safe]);
             *sent = safe;
         }
     }

@@ -1,4 +1,4 @@
-//! Where in a JSON text a value stands: the names of the members that are open.
+//! The path of a value in a JSON text: the names of the members that are open.
 
 use alloc::{string::String, vec::Vec};
 
@@ -17,7 +17,7 @@ impl Keys {
         self.open
     }
 
-    /// A container begins.
+    /// Enters an object or array.
     pub(super) fn push(&mut self) {
         match self.all.get_mut(self.open) {
             Some((known, _)) => *known = false,
@@ -26,13 +26,13 @@ impl Keys {
         self.open = self.open.saturating_add(1);
     }
 
-    /// A container ends.
+    /// Leaves an object or array.
     pub(super) fn pop(&mut self) {
         self.open = self.open.saturating_sub(1);
     }
 
     /// A member begins whose name is written so.
-    pub(super) fn name(&mut self, quoted: &str) -> &str {
+    pub(super) fn set_name(&mut self, quoted: &str) -> &str {
         let last = self.open.checked_sub(1).and_then(|last| self.all.get_mut(last));
         let Some((known, name)) = last else { return "" };
         *known = true;
@@ -41,7 +41,7 @@ impl Keys {
         name
     }
 
-    /// Whether a value that begins now stands at `path`, seen from inside so many containers.
+    /// Whether a value that begins now is at `path`, not counting the `from` outermost containers.
     pub(super) fn are(&self, path: &[String], from: usize) -> bool {
         let same = |(key, wanted): (&(bool, String), &String)| key.0 && key.1 == *wanted;
         let keys = self.all.get(from..self.open);

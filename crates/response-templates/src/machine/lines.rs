@@ -40,7 +40,7 @@ impl Lines {
         };
         let (line, next) = match place {
             Some((at, len)) => (&body[self.start..self.looked + at], self.looked + at + len),
-            // Behind the last line nothing is left to look at.
+            // After the last line there is no text.
             None if ended => (&body[self.start..], body.len() + 1),
             None => {
                 let most = separator.map_or(0, |end| end.len() - 1);

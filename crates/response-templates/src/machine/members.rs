@@ -1,11 +1,16 @@
-//! Arguments in tags or lines: each is a member of the object as it comes.
+//! Arguments in tags or lines, each written as a member of a JSON object once it is certain.
+//!
+//! ```text
+//! <call f><city>Oban</city><day>1</day></call>
+//!                          {"city": "Oban"      , "day": "1"}
+//! ```
 
 use alloc::string::String;
 use core::{fmt::Write, mem};
 
 use toolcall_parsers::Tools;
 
-use super::lines::Lines;
+use super::{lines::Lines, reader::Body};
 use crate::{
     cast,
     chars::is_blank,
@@ -24,9 +29,9 @@ pub(super) struct Members {
     lines: Lines,
     growing: Growing,
     written: usize,
-    /// Whether one of them has no value: the region is malformed.
+    /// Whether a member has no value, so that the region is malformed.
     broken: bool,
-    /// What is to be said of them.
+    /// The JSON that was not returned yet.
     json: String,
 }
 
@@ -35,54 +40,59 @@ pub(super) struct Members {
 enum Growing {
     #[default]
     Unknown,
-    /// What it is is known when it is whole.
+    /// The type of the value is known when the value is complete.
     Waits,
-    /// It is a string if it stops to be JSON, trimmed or not; so far it was read.
+    /// JSON so far, up to `seen`; a string, trimmed or not, once it is not JSON.
     Json { scanner: Scanner, seen: usize, strip: bool },
-    /// A string, trimmed or not: where it begins, how far it is out, how far it was looked at.
+    /// A string, trimmed or not, that begins at `begin`, was written up to `sent` and was read up to
+    /// `seen`.
     Text { strip: bool, begin: usize, sent: usize, seen: usize },
 }
 
-/// The tool whose arguments they are, and what is known of tools.
+/// The region of the members, and the tool of which they are arguments.
 #[derive(Clone, Copy)]
-pub(super) struct Tool<'t> {
-    pub(super) name: &'t str,
-    pub(super) tools: Option<&'t Tools>,
+pub(super) struct MemberContext<'r> {
+    pub(super) region: Body<'r>,
+    pub(super) name: &'r str,
+    /// The declared tools, if values are cast.
+    pub(super) tools: Option<&'r Tools>,
 }
 
-impl Tool<'_> {
+impl<'r> MemberContext<'r> {
     fn types(&self, key: &str) -> cast::Types {
         self.tools.map_or_else(cast::Types::new, |tools| cast::types(tools, self.name, key))
+    }
+
+    /// The parser of values, and whether they are trimmed before.
+    fn parser(&self) -> (Option<&'r Content>, bool) {
+        match self.region.content {
+            Content::Tags { value, .. } => (value.as_deref(), false),
+            Content::Lines { value, pairs, .. } => (value.as_deref(), pairs.strip),
+            _ => (None, false),
+        }
     }
 }
 
 impl Members {
-    /// How many bytes of `body` belong to no member yet.
+    /// Returns how many bytes of `body` belong to no member yet.
     pub(super) fn held(&self, body: &str) -> usize {
         let sent = if let Growing::Text { sent, .. } = self.growing { sent } else { 0 };
         body.len().saturating_sub(self.scan.pending().max(self.lines.start).max(sent))
     }
 
-    /// What of the arguments is certain by what was read on in `body`, as JSON; `ended`: it is
-    /// whole. `closes`: a tag that opened is closed before the region is.
-    pub(super) fn read(
-        &mut self,
-        content: &Content,
-        body: &str,
-        ended: bool,
-        closes: bool,
-        tool: Tool<'_>,
-    ) -> &str {
+    /// Reads the new text of the region and returns the JSON that is certain; `ended`: the text is
+    /// complete.
+    pub(super) fn read(&mut self, cx: MemberContext<'_>, ended: bool) -> &str {
         self.json.clear();
         while !self.broken {
-            match self.next(content, body, ended) {
-                Ok(Some(member)) => self.broken = self.write(content, member, tool).is_err(),
+            match self.next_member(cx.region, ended) {
+                Ok(Some(member)) => self.broken = self.write(cx, member).is_err(),
                 Ok(None) if ended => {
                     self.json.push('}');
                     break;
                 }
                 Ok(None) => {
-                    self.grow(content, body, closes, tool);
+                    self.grow(cx);
                     break;
                 }
                 Err(_) => self.broken = true,
@@ -91,33 +101,27 @@ impl Members {
         &self.json
     }
 
-    /// Writes a member that is whole.
-    fn write(
-        &mut self,
-        content: &Content,
-        (key, text): Member<'_>,
-        tool: Tool<'_>,
-    ) -> Result<(), Malformed> {
-        let (parser, strip) = parser(content);
+    /// Writes a complete member.
+    fn write(&mut self, cx: MemberContext<'_>, (key, text): Member<'_>) -> Result<(), Malformed> {
         let growing = match mem::take(&mut self.growing) {
-            Growing::Unknown if text.is_some() => self.begin(key, 0, (parser, strip), tool),
+            Growing::Unknown if text.is_some() => self.begin(key, 0, cx),
             known => known,
         };
         if let (Growing::Text { strip, begin, sent, .. }, Some(text)) = (growing, text) {
             let text = if strip { text::strip(text) } else { text };
-            self.escaped(&text[sent - begin..]);
+            self.write_escaped(&text[sent - begin..]);
             self.json.push('"');
             return Ok(());
         }
-        let mut value = content::member_value(parser, text)?;
-        cast::cast(&mut value, &tool.types(key));
-        self.key(key);
+        let mut value = content::member_value(cx.parser().0, text)?;
+        cast::cast(&mut value, &cx.types(key));
+        self.write_key(key);
         // Writing to a string cannot fail.
         let _ = write!(self.json, "{value}");
         Ok(())
     }
 
-    fn key(&mut self, key: &str) {
+    fn write_key(&mut self, key: &str) {
         if self.written > 0 {
             self.json.push_str(", ");
         }
@@ -126,18 +130,18 @@ impl Members {
         self.json.push_str(": ");
     }
 
-    fn escaped(&mut self, text: &str) {
+    fn write_escaped(&mut self, text: &str) {
         let _ = escaped(text, &mut self.json);
     }
 
-    /// The next member that ended.
-    fn next<'b>(
+    /// Returns the next complete member.
+    fn next_member<'b>(
         &mut self,
-        content: &Content,
-        body: &'b str,
+        region: Body<'b>,
         ended: bool,
     ) -> Result<Option<Member<'b>>, Malformed> {
-        match content {
+        let body = region.text;
+        match region.content {
             Content::Tags { pattern, .. } => {
                 let found = self.scan.next(pattern, body, ended);
                 found.map(|found| content::tag(pattern, body, &found)).transpose()
@@ -155,11 +159,12 @@ impl Members {
         }
     }
 
-    /// Writes what is certain of the member that is being read.
-    fn grow(&mut self, content: &Content, body: &str, closes: bool, tool: Tool<'_>) {
+    /// Writes the certain part of the member that is being read.
+    fn grow(&mut self, cx: MemberContext<'_>) {
         if matches!(self.growing, Growing::Waits) {
             return;
         }
+        let Body { content, text: body, closes, .. } = cx.region;
         let member = match content {
             Content::Tags { pattern, .. } => self.scan.growing(pattern, body, closes),
             Content::Lines { pairs, .. } => self.lines.growing(pairs, body),
@@ -167,7 +172,7 @@ impl Members {
         };
         let Some((key, start, end)) = member else { return };
         if let Growing::Unknown = self.growing {
-            self.growing = self.begin(key, start, parser(content), tool);
+            self.growing = self.begin(key, start, cx);
         }
         if let Growing::Json { scanner, seen, strip } = &mut self.growing
             && scanner.feed(&body[mem::replace(seen, end)..end], &mut |_| {}).is_err()
@@ -177,31 +182,26 @@ impl Members {
         }
         let Growing::Text { strip, begin, sent, seen } = &mut self.growing else { return };
         let new = &body[mem::replace(seen, end)..end];
-        let edge = |c: char| *strip && is_blank(c);
+        let is_edge = |c: char| *strip && is_blank(c);
         if sent == begin {
-            *begin = end - new.trim_start_matches(edge).len();
+            *begin = end - new.trim_start_matches(is_edge).len();
             *sent = *begin;
         }
         // White space that may end the text waits.
-        let visible = new.trim_end_matches(edge);
+        let visible = new.trim_end_matches(is_edge);
         if !visible.is_empty() {
             let certain = end - new.len() + visible.len();
             let text = &body[mem::replace(sent, certain)..certain];
-            self.escaped(text);
+            self.write_escaped(text);
         }
     }
 
-    /// What is known of the value of `key`, whose text is looked for from `start` on. If it is a
-    /// string, that begins.
-    fn begin(
-        &mut self,
-        key: &str,
-        start: usize,
-        (parser, strip): (Option<&Content>, bool),
-        tool: Tool<'_>,
-    ) -> Growing {
+    /// Begins the value of `key`, whose text begins at `start`. A value that is certainly a string is
+    /// opened.
+    fn begin(&mut self, key: &str, start: usize, cx: MemberContext<'_>) -> Growing {
+        let (parser, strip) = cx.parser();
         match parser {
-            _ if !tool.types(key).is_empty() => Growing::Waits,
+            _ if !cx.types(key).is_empty() => Growing::Waits,
             None => self.begin_text(key, start, strip),
             Some(Content::Text { strip: trim }) => self.begin_text(key, start, strip | trim),
             Some(Content::Json(Dialect { unquoted_keys: false, delimiters, text: Some(trim) }))
@@ -214,17 +214,8 @@ impl Members {
     }
 
     fn begin_text(&mut self, key: &str, start: usize, strip: bool) -> Growing {
-        self.key(key);
+        self.write_key(key);
         self.json.push('"');
         Growing::Text { strip, begin: start, sent: start, seen: start }
-    }
-}
-
-/// How values are read, and whether they are trimmed before.
-fn parser(content: &Content) -> (Option<&Content>, bool) {
-    match content {
-        Content::Tags { value, .. } => (value.as_deref(), false),
-        Content::Lines { value, pairs, .. } => (value.as_deref(), pairs.strip),
-        _ => (None, false),
     }
 }

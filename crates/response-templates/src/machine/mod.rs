@@ -1,11 +1,10 @@
 //! The machine: text in pieces, events out, one region after the other.
 
 mod call;
-mod calls;
+mod emitter;
 mod keys;
 mod lines;
 mod members;
-mod out;
 mod parser;
 mod plan;
 mod quotes;
@@ -19,5 +18,5 @@ mod tokens;
 mod trim;
 mod watch;
 
-pub use parser::Parser;
-pub use settings::{Boundaries, MalformedPolicy, NoAnchor, Settings, UnusedOption};
+pub use parser::TemplateParser;
+pub use settings::{Boundaries, MalformedPolicy, NoAnchor, TemplateSettings, UnusedOption};

@@ -6,49 +6,49 @@ use jail_match::{ByRef, DiagnosticKind, End, Event, Held, HeldKind, Sink};
 use toolcall_parsers::{CallLimits, Calls, Ids, Options, Repair, StopAfter, Tolerance, Tools};
 
 use super::{
-    out::Out,
-    region::{Around, Current},
-    settings::{Boundaries, NoAnchor, Settings, UnusedOption},
+    emitter::Emitter,
+    region::{Current, RegionContext},
+    settings::{Boundaries, NoAnchor, TemplateSettings, UnusedOption},
     state::{Phase, State},
     watch::Watch,
 };
 use crate::{
-    json::Object,
-    message::{self, MessageError, Region},
-    template::Template,
+    json::JsonObject,
+    message::{self, FieldRegion, MessageError},
+    template::ResponseTemplate,
 };
 
-/// Reads one message by a template, in pieces.
+/// Reads one message by a template, in chunks.
 ///
-/// Events are those of every machine of this workspace: text of `content` is content, text of
-/// `thinking`, `reasoning_content` and `reasoning` is reasoning, calls come from `tool_calls`, and
-/// other fields come as text of a channel of their own ([`Template::channel`]): values that are no
-/// strings as JSON. Events do not depend on how the text was cut.
+/// Text of the field `content` is content. Text of `thinking`, `reasoning_content` and `reasoning`
+/// is reasoning. The field `tool_calls` becomes calls. Any other field becomes text of a separate
+/// channel ([`ResponseTemplate::channel`]); values that are not strings are written as JSON. Events
+/// do not depend on how the text was cut.
 #[derive(Debug, Clone)]
-pub struct Parser {
-    pub(super) template: Template,
+pub struct TemplateParser {
+    pub(super) template: ResponseTemplate,
     pub(super) watches: Arc<[Watch]>,
-    pub(super) settings: Settings,
+    pub(super) settings: TemplateSettings,
     pub(super) tools: Tools,
-    /// What was read of the prompt.
+    /// The part of the prompt that was read.
     pub(super) prompt: Arc<str>,
     pub(super) state: State,
 }
 
-impl Parser {
+impl TemplateParser {
     /// A parser of messages written by `template`.
     #[must_use]
-    pub fn new(template: &Template) -> Self {
+    pub fn new(template: &ResponseTemplate) -> Self {
         let watches: Arc<[Watch]> = Watch::all(&template.inner).into();
         let state = State::new(template, &watches, Calls::new(Tools::none(), Options::default()));
         let template = template.clone();
-        let (settings, tools, prompt) = (Settings::default(), Tools::none(), Arc::from(""));
+        let (settings, tools, prompt) = (TemplateSettings::default(), Tools::none(), Arc::from(""));
         Self { template, watches, settings, tools, prompt, state }
     }
 
     /// With other settings. To be called before anything is read.
     #[must_use]
-    pub fn settings(self, settings: Settings) -> Self {
+    pub fn settings(self, settings: TemplateSettings) -> Self {
         Self { settings, ..self }
     }
 
@@ -109,16 +109,16 @@ impl Parser {
         self.state.from = prompt.len() as u64;
         self.push(&prompt, &mut |_: Event<'_>| {});
         self.state.calls.reset();
-        self.state.current.retell();
+        self.state.current.end_prompt();
     }
 
-    /// The template.
+    /// Returns the template of this parser.
     #[must_use]
-    pub const fn template(&self) -> &Template {
+    pub const fn template(&self) -> &ResponseTemplate {
         &self.template
     }
 
-    /// Reads the next piece. Behind [`Parser::finish`] it is ignored.
+    /// Reads the next chunk. After [`TemplateParser::finish`], text is ignored.
     pub fn push<S: Sink + ?Sized>(&mut self, chunk: &str, sink: &mut S) {
         self.read(chunk, &mut ByRef(sink));
     }
@@ -156,11 +156,11 @@ impl Parser {
         self.run(&text, sink);
         let (start, end) = (self.state.halted, self.state.base);
         let halted = self.state.phase == Phase::Halted;
-        self.current(sink, |current, around| {
+        self.with_region(sink, |current, cx| {
             if halted {
-                around.out.dropped(DiagnosticKind::Halted, start, end);
+                cx.out.dropped(DiagnosticKind::Halted, start, end);
             }
-            current.close(true, around);
+            current.close(true, cx);
         });
         self.state.phase = Phase::Finished;
     }
@@ -183,9 +183,9 @@ impl Parser {
         self.state.origin = origin;
     }
 
-    /// The regions that closed, if [`Settings::keep_regions`] says so: those of the prompt first.
+    /// The regions that closed, if [`TemplateSettings::keep_regions`] says so: those of the prompt first.
     #[must_use]
-    pub fn regions(&self) -> &[Region] {
+    pub fn regions(&self) -> &[FieldRegion] {
         &self.state.record
     }
 
@@ -193,15 +193,15 @@ impl Parser {
     /// field.
     ///
     /// # Errors
-    /// [`Settings::keep_regions`] is off, or fields that are not optional are missing.
-    pub fn message(&self) -> Result<Object, MessageError> {
+    /// [`TemplateSettings::keep_regions`] is off, or fields that are not optional are missing.
+    pub fn message(&self) -> Result<JsonObject, MessageError> {
         if !self.settings.keep_regions {
             return Err(MessageError::RegionsNotKept);
         }
         Ok(message::message(&self.template, &self.state.record)?)
     }
 
-    /// What was received and neither emitted nor accounted for.
+    /// Returns the text that was received and neither emitted nor accounted for.
     #[must_use]
     pub fn held(&self) -> Held {
         let State { buffer, done, current, phase, .. } = &self.state;
@@ -229,31 +229,27 @@ impl Parser {
         self.state.searches.iter().fold(self.state.base, |sum, one| sum.saturating_add(one.work))
     }
 
-    /// Does something with the region that is open.
-    pub(super) fn current<T>(
+    /// Calls `act` with the region that is open and its context.
+    pub(super) fn with_region(
         &mut self,
         sink: &mut dyn Sink,
-        act: impl FnOnce(&mut Current, &mut Around<'_, '_>) -> T,
-    ) -> T {
+        act: impl FnOnce(&mut Current, &mut RegionContext<'_>),
+    ) {
         let mut current = core::mem::take(&mut self.state.current);
-        let result = act(&mut current, &mut self.around(sink));
-        self.state.current = current;
-        result
-    }
-
-    fn around<'a, 's>(&'a mut self, sink: &'s mut dyn Sink) -> Around<'a, 's> {
         let Self { template, settings, tools, state, .. } = self;
-        Around {
+        let calls = &mut state.calls;
+        let mut cx = RegionContext {
             inner: &template.inner,
             tools,
-            calls: &mut state.calls,
             seen: &mut state.seen,
             record: settings.keep_regions.then_some(&mut state.record),
             blanks: settings.blanks,
             region: settings.region,
             string_aware: settings.boundaries == Boundaries::StringAware,
             malformed: settings.malformed,
-            out: Out { sink, from: state.from, origin: state.origin },
-        }
+            out: Emitter { sink, calls, from: state.from, origin: state.origin },
+        };
+        act(&mut current, &mut cx);
+        self.state.current = current;
     }
 }

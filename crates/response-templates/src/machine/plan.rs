@@ -6,7 +6,7 @@ use alloc::{
 };
 
 use crate::{
-    json::Value,
+    json::JsonTree,
     template::{Content, Field, Role, Transform},
 };
 
@@ -28,9 +28,9 @@ pub(super) struct Plan {
 pub(super) enum Source {
     /// From this path in the JSON of the region.
     At(Vec<String>),
-    /// They are the content, tags or lines, whose members end one after the other.
+    /// From the tags or lines of the content, whose members end one after the other.
     Members,
-    /// They are known at the region's end.
+    /// From the value of the region, which is known at its end.
     Whole,
 }
 
@@ -73,7 +73,7 @@ impl Plan {
         let id = match id.map(source) {
             None => None,
             Some(Some(From::Known(id))) => Some(id),
-            // It may come too late for the call's start.
+            // An id in the JSON may come too late for the call's start.
             Some(_) => return None,
         };
         let json = matches!(field.content, Content::Json(_));
@@ -101,7 +101,7 @@ impl Plan {
 
 fn source(field: &Field, groups: &[(String, String)], transform: &Transform) -> Option<From> {
     let (root, path) = match transform {
-        Transform::Plain(Value::String(text)) => return Some(From::Known(text.clone())),
+        Transform::Plain(JsonTree::String(text)) => return Some(From::Known(text.clone())),
         Transform::Place { root, path } => (root, path),
         _ => return None,
     };

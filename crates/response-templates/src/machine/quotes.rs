@@ -8,13 +8,13 @@ use crate::{json::Scanner, pattern::Scan, template::Content};
 /// Follows the text of a region.
 #[derive(Debug, Clone)]
 pub(super) enum Quotes {
-    /// Of a dialect the scanner reads what becomes of it.
+    /// The strings of JSON. For a dialect, the scanner reads the rewritten text.
     Json(Scanner, Option<Box<Rewriter>>),
     Tags(Box<Scan>),
 }
 
 impl Quotes {
-    /// Of a region that is JSON or tags.
+    /// Creates the follower for a region of JSON or of tags.
     pub(super) fn of(content: &Content) -> Option<Self> {
         match content {
             Content::Json(dialect) => {

@@ -1,72 +1,80 @@
-//! The region that is open: its text as events, or kept until it closes.
+//! The region that is open. Its text is emitted as it arrives, or kept until the region closes.
+//!
+//! ```text
+//! <think>why</think>   text of the channel of reasoning, as it arrives
+//! <call>{...}</call>   kept; a reader emits the parts of a call that are certain
+//! ```
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use jail_match::{Channel, DiagnosticKind, Outcome, Sink, SpanKind};
-use toolcall_parsers::{Calls, Tools};
+use toolcall_parsers::Tools;
 
 use super::{
-    calls::emit,
-    out::Out,
+    emitter::Emitter,
     plan::Plan,
     quotes::Quotes,
-    reader::{Body, Reader},
+    reader::{Body, Reader, RegionEnd},
     settings::MalformedPolicy,
-    trim::Trim,
+    trim::{Piece, Trim},
 };
 use crate::{
     cast, content,
-    json::Value,
+    json::JsonTree,
     malformed::Malformed,
-    message::Region,
+    message::FieldRegion,
     template::{Field, Inner, Role},
     text::strip,
 };
 
-/// The region being read. Outside of regions it is that of the leftover field, which is open from
-/// its first character on.
+/// The region being read. Outside of the others this is the region of the leftover field, which
+/// opens with its first character.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Current {
-    /// `None`: text that no field claims.
+    /// The number of the field; `None` for text that no field claims.
     pub(super) field: Option<usize>,
     pub(super) open: bool,
-    /// Where its opener begins, and where its text does.
-    opened: u64,
-    start: u64,
-    /// Up to where its text is known to be a call's.
+    opener: Opener,
+    /// The end of the text that is known to belong to a call.
     accounted: u64,
-    /// The text, where it is kept.
+    /// The text, if it is kept.
     body: String,
-    /// How long the text is.
+    /// The length of the text.
     length: u64,
-    groups: Vec<(String, String)>,
-    /// What of the text's white space is not decided about.
     trim: Trim,
     reader: Option<Box<Reader>>,
-    /// Where closers do not count, if strings do.
+    /// The strings in which closers do not count.
     quotes: Option<Quotes>,
-    /// Whether its call began in the prompt and was not told yet.
-    untold: bool,
+    /// Whether its call began in the prompt and was not emitted yet.
+    unannounced: bool,
 }
 
-/// What a region needs to know of its machine.
-pub(super) struct Around<'a, 's> {
+/// The opener of a region.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Opener {
+    pub(super) start: u64,
+    /// The end of the opener, where the region's text begins.
+    pub(super) end: u64,
+    pub(super) groups: Vec<(String, String)>,
+}
+
+/// The parts of the machine that a region needs.
+pub(super) struct RegionContext<'a> {
     pub(super) inner: &'a Inner,
     pub(super) tools: &'a Tools,
-    pub(super) calls: &'a mut Calls,
-    /// Fields of which a region closed.
+    /// Whether a region of each field closed.
     pub(super) seen: &'a mut [bool],
-    /// Where closed regions go, if they are kept.
-    pub(super) record: Option<&'a mut Vec<Region>>,
+    /// The regions that closed, if they are kept.
+    pub(super) record: Option<&'a mut Vec<FieldRegion>>,
     pub(super) blanks: usize,
     pub(super) region: usize,
     pub(super) malformed: MalformedPolicy,
     pub(super) string_aware: bool,
-    pub(super) out: Out<'s>,
+    pub(super) out: Emitter<'a>,
 }
 
-impl<'a> Around<'a, '_> {
-    /// The text of a region of `field`, which begins at `at`, for those who read calls in it.
+impl<'a> RegionContext<'a> {
+    /// The text of a region of `field` that begins at `at`, for readers of calls.
     fn body<'r>(&self, field: &'r Field, text: &'r str, at: u64) -> Body<'r>
     where
         'a: 'r,
@@ -75,18 +83,18 @@ impl<'a> Around<'a, '_> {
     }
 }
 
-/// Where and whether trimmed the text of a field streams.
-fn streams(field: &Field) -> Option<(Channel, bool)> {
+/// The channel of a field whose text streams, and whether the text is trimmed.
+fn stream_of(field: &Field) -> Option<(Channel, bool)> {
     Some((field.role.channel()?, field.plain()?))
 }
 
 impl Current {
-    /// The region of `field`, or of none, not open yet.
+    /// Creates the region of `field`, or of none, which is not open yet.
     pub(super) fn of(field: Option<usize>) -> Self {
         Self { field, ..Self::default() }
     }
 
-    /// Makes it the region of `field`, or of none, not open yet; keeps the buffers' memory.
+    /// Begins the region of `field`, or of none, which is not open yet. Buffers keep their memory.
     pub(super) fn renew(&mut self, field: Option<usize>) {
         let Self { mut body, mut trim, .. } = core::mem::take(self);
         body.clear();
@@ -94,7 +102,7 @@ impl Current {
         *self = Self { field, body, trim, ..Self::default() };
     }
 
-    /// How many bytes of its text are held.
+    /// Returns how many bytes of the text are held.
     pub(super) fn held(&self, inner: &Inner) -> usize {
         match &self.reader {
             Some(reader) => reader.held(&self.body),
@@ -103,211 +111,210 @@ impl Current {
         }
     }
 
-    /// Bytes of live buffers.
+    /// Returns the number of bytes in buffers.
     pub(super) fn buffered(&self) -> usize {
         self.body.len().saturating_add(self.trim.held())
     }
 
-    /// Whether its text so far ends where closers do not count.
+    /// Whether the text ends in a string, where closers do not count.
     pub(super) fn is_quoted(&self, inner: &Inner) -> bool {
         self.field
             .zip(self.quotes.as_ref())
             .is_some_and(|(field, quotes)| quotes.is_open(&inner.fields[field].content))
     }
 
-    /// Whether its text goes on as it comes.
+    /// Whether the text is emitted as it arrives.
     pub(super) fn streams(&self, inner: &Inner) -> bool {
-        self.field.and_then(|field| inner.fields.get(field)).is_none_or(|it| streams(it).is_some())
+        let field = self.field.and_then(|field| inner.fields.get(field));
+        field.is_none_or(|field| stream_of(field).is_some())
     }
 
-    /// The prompt is over: a call that began in it is to be told from its beginning.
-    pub(super) fn retell(&mut self) {
-        self.untold = self.reader.is_some();
+    /// Ends the prompt: a call that began in it is emitted again from its beginning.
+    pub(super) fn end_prompt(&mut self) {
+        self.unannounced = self.reader.is_some();
     }
 
-    /// Opens the region: its opener began at `opened` and ended at `at`, its groups are `groups`.
-    pub(super) fn begin(
-        &mut self,
-        opened: u64,
-        at: u64,
-        groups: Vec<(String, String)>,
-        around: &mut Around<'_, '_>,
-    ) {
+    /// Opens the region after its opener.
+    pub(super) fn begin(&mut self, opener: Opener, cx: &mut RegionContext<'_>) {
         self.open = true;
-        (self.opened, self.start, self.accounted) = (opened, at, at);
-        self.groups = groups;
+        self.accounted = opener.end;
+        self.opener = opener;
         let Some(number) = self.field else { return };
-        let field = &around.inner.fields[number];
+        let field = &cx.inner.fields[number];
         if let (Some(join), Some((channel, _)), true) =
-            (&field.join, streams(field), around.seen[number])
+            (&field.join, stream_of(field), cx.seen[number])
         {
-            let at = at.max(around.out.from);
-            around.out.text(channel, at, join);
+            cx.out.text(channel, self.opener.end.max(cx.out.from), join);
         }
-        self.quotes = around.string_aware.then(|| Quotes::of(&field.content)).flatten();
-        self.tell(field, around);
+        self.quotes = cx.string_aware.then(|| Quotes::of(&field.content)).flatten();
+        self.start_reader(field, cx);
     }
 
-    /// Tells of calls from the region's beginning on, if they can stream.
-    fn tell(&mut self, field: &Field, around: &mut Around<'_, '_>) {
+    /// Starts a reader of calls, if the calls of the field can stream.
+    fn start_reader(&mut self, field: &Field, cx: &mut RegionContext<'_>) {
         let reader = |plan| Box::new(Reader::new(plan, &field.content));
-        self.reader = Plan::of(field, &self.groups).map(reader);
+        self.reader = Plan::of(field, &self.opener.groups).map(reader);
         if let Some(reader) = &mut self.reader {
-            reader.open(self.start, around.calls, &mut around.out);
+            reader.open(self.opener.end, &mut cx.out);
         }
     }
 
-    fn tell_again(&mut self, around: &mut Around<'_, '_>) {
-        if !core::mem::take(&mut self.untold) {
+    fn announce(&mut self, cx: &mut RegionContext<'_>) {
+        if !core::mem::take(&mut self.unannounced) {
             return;
         }
         let Some(number) = self.field else { return };
-        let field = &around.inner.fields[number];
-        self.tell(field, around);
-        self.read_calls(field, around);
+        let field = &cx.inner.fields[number];
+        self.start_reader(field, cx);
+        self.read_calls(field, cx);
     }
 
-    /// Reads on in the calls of the region.
-    fn read_calls(&mut self, field: &Field, around: &mut Around<'_, '_>) {
+    /// Reads the new text of the region for calls.
+    fn read_calls(&mut self, field: &Field, cx: &mut RegionContext<'_>) {
         if let Some(reader) = &mut self.reader {
-            let region = around.body(field, &self.body, self.start);
-            reader.read(region, around.calls, &mut around.out);
-            let known = self.start + (self.body.len() - reader.held(&self.body)) as u64;
+            let region = cx.body(field, &self.body, self.opener.end);
+            reader.read(region, &mut cx.out);
+            let known = self.opener.end + (self.body.len() - reader.held(&self.body)) as u64;
             if reader.begun > 0 && known > self.accounted {
-                around.out.span(SpanKind::Body, self.accounted, known);
+                cx.out.span(SpanKind::Body, self.accounted, known);
                 self.accounted = known;
             }
         }
     }
 
-    /// The next text, which stands at `at`.
-    pub(super) fn text(&mut self, text: &str, at: u64, around: &mut Around<'_, '_>) {
+    /// Reads the next text, which is at `at`.
+    pub(super) fn text(&mut self, text: &str, at: u64, cx: &mut RegionContext<'_>) {
         if text.is_empty() {
             return;
         }
         if !self.open {
-            self.begin(at, at, Vec::new(), around);
+            self.begin(Opener { start: at, end: at, groups: Vec::new() }, cx);
         }
-        self.tell_again(around);
+        self.announce(cx);
         self.length += text.len() as u64;
         let Some(number) = self.field else {
-            return around.out.span(SpanKind::Dropped, at, at + text.len() as u64);
+            return cx.out.span(SpanKind::Dropped, at, at + text.len() as u64);
         };
-        let field = &around.inner.fields[number];
-        let Some((channel, strip)) = streams(field) else {
-            if self.length <= around.region as u64 {
+        let field = &cx.inner.fields[number];
+        let Some((channel, strip)) = stream_of(field) else {
+            if self.length <= cx.region as u64 {
                 self.body.push_str(text);
-                self.read_calls(field, around);
+                self.read_calls(field, cx);
             }
             let Self { quotes, body, .. } = self;
             quotes.take_if(|quotes| !quotes.read(&field.content, text, body));
             return;
         };
-        if around.record.is_some() && self.length <= around.region as u64 {
+        if cx.record.is_some() && self.length <= cx.region as u64 {
             self.body.push_str(text);
         }
         if strip {
-            self.trim.text(text, at, (channel, around.blanks), &mut around.out);
+            self.trim.text(Piece { channel, at, text }, cx.blanks, &mut cx.out);
         } else {
-            around.out.text(channel, at, text);
+            cx.out.text(channel, at, text);
         }
     }
 
-    /// Closes the region; `ended`: because the stream is over. It is that of no field then.
-    pub(super) fn close(&mut self, ended: bool, around: &mut Around<'_, '_>) {
-        let end = self.start + self.length;
+    /// Closes the region; `ended`: because the stream ended. Afterwards no field is open.
+    pub(super) fn close(&mut self, ended: bool, cx: &mut RegionContext<'_>) {
+        let end = self.end();
         if self.open {
-            self.tell_again(around);
+            self.announce(cx);
         }
-        let out = &mut around.out;
+        let out = &mut cx.out;
         match self.field {
             _ if !self.open => {}
-            None => out.counted(DiagnosticKind::Noise, self.start, end),
+            None => out.counted(DiagnosticKind::Noise, self.opener.end, end),
             Some(number) => {
-                let field = &around.inner.fields[number];
-                let value = match streams(field) {
+                let field = &cx.inner.fields[number];
+                let value = match stream_of(field) {
                     Some((_, trimmed)) => {
                         out.span(SpanKind::Framing, end - self.trim.held() as u64, end);
                         let text = if trimmed { strip(&self.body) } else { &self.body };
                         Ok(text.into())
                     }
-                    None => self.kept(number, ended, end, around),
+                    None => self.close_kept(number, ended, cx),
                 };
-                around.seen[number] |= value.is_ok();
-                let in_prompt = self.opened < around.out.from;
-                if let Some(record) = &mut around.record {
+                cx.seen[number] |= value.is_ok();
+                let in_prompt = self.opener.start < cx.out.from;
+                if let Some(record) = &mut cx.record {
                     let (field, raw) = (field.name.clone(), core::mem::take(&mut self.body));
-                    record.push(Region { field, raw, value, in_prompt });
+                    record.push(FieldRegion { field, raw, value, in_prompt });
                 }
             }
         }
         self.renew(None);
     }
 
-    /// Closes a region whose text was kept.
-    fn kept(
+    fn end(&self) -> u64 {
+        self.opener.end + self.length
+    }
+
+    /// Closes a region of the field with this number, whose text was kept.
+    fn close_kept(
         &mut self,
         number: usize,
         ended: bool,
-        end: u64,
-        around: &mut Around<'_, '_>,
-    ) -> Result<Value, Malformed> {
-        let field = &around.inner.fields[number];
-        let value = self.value(field, around);
-        let region = around.body(field, &self.body, self.start);
-        let told = end > around.out.from || self.start >= around.out.from;
-        // What closed in the prompt is in the message, but no event.
+        cx: &mut RegionContext<'_>,
+    ) -> Result<JsonTree, Malformed> {
+        let field = &cx.inner.fields[number];
+        let (start, end) = (self.opener.end, self.end());
+        let value = self.value(field, cx);
+        let region = cx.body(field, &self.body, start);
+        // A region that closed in the prompt is in the message, but has no events.
+        let is_shown = end > cx.out.from || start >= cx.out.from;
         let mut ignored = |_: jail_match::Event<'_>| {};
-        let Out { from, origin, .. } = around.out;
-        let sink: &mut dyn Sink = if told { &mut *around.out.sink } else { &mut ignored };
-        let out = &mut Out { sink, from, origin };
-        let broken = if ended { Outcome::Incomplete } else { Outcome::Malformed };
+        let Emitter { from, origin, .. } = cx.out;
+        let sink: &mut dyn Sink = if is_shown { &mut *cx.out.sink } else { &mut ignored };
+        let out = &mut Emitter { sink, calls: &mut *cx.out.calls, from, origin };
         let mut begun = 0;
         if let Some(reader) = &mut self.reader {
-            reader.close(value.as_ref().ok(), broken, region, around.calls, out);
+            let broken = if ended { Outcome::Incomplete } else { Outcome::Malformed };
+            reader.close(RegionEnd { value: value.as_ref().ok(), broken }, region, out);
             begun = reader.begun;
         }
         match &value {
             Ok(value) => {
                 match field.role.channel() {
-                    Some(channel) => show(field, value, channel, around.seen[number], out),
-                    None if self.reader.is_none() => {
-                        begun = emit(around.calls, value, self.start, out);
+                    Some(channel) => {
+                        let join = field.join.as_deref().filter(|_| cx.seen[number]);
+                        show(value, channel, join, out);
                     }
+                    None if self.reader.is_none() => begun = out.all_calls(value, start),
                     None => {}
                 }
                 if field.role == Role::Calls && begun == 0 {
-                    out.dropped(DiagnosticKind::BadPayload, self.start, end);
+                    out.dropped(DiagnosticKind::BadPayload, start, end);
                 } else {
                     out.span(SpanKind::Body, self.accounted, end);
                 }
             }
             Err(_) if begun > 0 => {
-                out.diagnostic(DiagnosticKind::MalformedRegion, self.start, 0);
+                out.diagnostic(DiagnosticKind::MalformedRegion, start, 0);
                 out.span(SpanKind::Body, self.accounted, end);
             }
             Err(_)
-                if around.malformed == MalformedPolicy::Text
+                if cx.malformed == MalformedPolicy::Text
                     && self.length == self.body.len() as u64 =>
             {
-                out.diagnostic(DiagnosticKind::MalformedRegion, self.start, 0);
-                out.text(Channel::CONTENT, self.start, &self.body);
+                out.diagnostic(DiagnosticKind::MalformedRegion, start, 0);
+                out.text(Channel::CONTENT, start, &self.body);
             }
-            Err(_) => out.dropped(DiagnosticKind::MalformedRegion, self.start, end),
+            Err(_) => out.dropped(DiagnosticKind::MalformedRegion, start, end),
         }
         value
     }
 
-    fn value(&self, field: &Field, around: &Around<'_, '_>) -> Result<Value, Malformed> {
+    fn value(&self, field: &Field, cx: &RegionContext<'_>) -> Result<JsonTree, Malformed> {
         if self.length > self.body.len() as u64 {
             return Err(Malformed::Limit);
         }
-        if matches!(self.quotes, Some(Quotes::Tags(_))) && self.is_quoted(around.inner) {
+        if matches!(self.quotes, Some(Quotes::Tags(_))) && self.is_quoted(cx.inner) {
             return Err(Malformed::TagUnclosed);
         }
-        let mut value = content::value(field, &self.groups, &self.body)?;
-        if !around.tools.is_empty() {
-            cast::cast_calls(&mut value, around.tools);
+        let mut value = content::value(field, &self.opener.groups, &self.body)?;
+        if !cx.tools.is_empty() {
+            cast::cast_calls(&mut value, cx.tools);
         }
         if field.join.is_some() && value.as_str().is_none() {
             return Err(Malformed::NotAString);
@@ -316,15 +323,15 @@ impl Current {
     }
 }
 
-/// Emits a value that is no call: a string as it is, anything else as JSON. `seen`: whether the
-/// field has a value that this one is joined to.
-fn show(field: &Field, value: &Value, channel: Channel, seen: bool, out: &mut Out<'_>) {
+/// Emits a value as text, after the text that joins it to the value before: a string unchanged,
+/// any other value as JSON.
+fn show(value: &JsonTree, channel: Channel, join: Option<&str>, out: &mut Emitter<'_>) {
     let at = out.from;
-    if let (Some(join), true) = (&field.join, seen) {
+    if let Some(join) = join {
         out.text(channel, at, join);
     }
     match value {
-        Value::String(text) => out.text(channel, at, text),
+        JsonTree::String(text) => out.text(channel, at, text),
         value => out.text(channel, at, &alloc::format!("{value}")),
     }
 }

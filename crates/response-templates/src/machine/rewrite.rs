@@ -5,23 +5,24 @@ use core::mem;
 
 use crate::{chars::is_word, content, json::escaped, template::Dialect};
 
-/// Rewrites the text of a region: bare names get quotes, and what stands between the dialect's own
-/// delimiters becomes a string of JSON.
+/// Rewrites the text of a region: bare names get quotes, and text between the dialect's delimiters
+/// becomes a JSON string.
 ///
-/// The result is that of [`crate::content`], which looks for each kind of delimiters in the whole
-/// text in turn: where one stands in a string of JSON or of a later kind, it counts if it is closed,
-/// and all that follows waits for the end; so it does from the first on where kinds overlap.
+/// The result equals that of [`crate::content`], which searches the whole text for each kind of
+/// delimiters in turn. A delimiter inside a JSON string, or inside a string of a later kind, counts
+/// only if it is closed, so all text after it waits for the end of the region. Where kinds overlap,
+/// all text after the first delimiter waits.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rewriter {
     keys: bool,
     delimiters: Vec<(String, String)>,
     /// Whether one kind may take the text of another: which of them count is known at the end.
     overlapping: bool,
-    /// The kind of delimiters between which what is read stands.
+    /// The kind of delimiters around the text that is read.
     inside: Option<usize>,
-    /// What may be the start of a delimiter.
+    /// The end of the text, if it may be the start of a delimiter.
     tail: String,
-    /// Whether what is read stands in a string of JSON, and behind a backslash there.
+    /// Whether the text is inside a JSON string, and after a backslash there.
     quoted: bool,
     escape: bool,
     /// How many bytes wait for the end.
@@ -29,7 +30,7 @@ pub(super) struct Rewriter {
     /// Whether only characters of a word came since a brace or a comma, and these.
     in_key: bool,
     key: String,
-    /// The JSON so far.
+    /// The JSON that was written.
     pub(super) json: String,
 }
 
@@ -55,7 +56,7 @@ impl Rewriter {
         known.saturating_add(self.waiting.unwrap_or(0))
     }
 
-    /// Reads on.
+    /// Reads the next text of the region.
     pub(super) fn read(&mut self, text: &str) {
         if let Some(waiting) = &mut self.waiting {
             *waiting = waiting.saturating_add(text.len());
@@ -88,7 +89,7 @@ impl Rewriter {
         (self.tail, self.delimiters) = (whole, delimiters);
     }
 
-    /// The next delimiter that counts: where it stands, how long it is, the kind it opens.
+    /// Returns the next delimiter that counts: its offset, its length, and the kind it opens.
     fn next(
         &self,
         delimiters: &[(String, String)],
@@ -111,12 +112,12 @@ impl Rewriter {
         self.end_key();
         if self.waiting.is_some() {
             let whole = content::rewritten(dialect, text).unwrap_or_default();
-            // What is no JSON makes the call malformed, as it does the message.
+            // Text that is not JSON makes the call malformed, as in the message.
             self.json.push_str(whole.strip_prefix(&*self.json).unwrap_or("\0"));
         }
     }
 
-    /// Text in which no delimiter stands.
+    /// Writes text without delimiters.
     fn part(&mut self, text: &str) {
         match self.inside {
             // Writing to a string cannot fail.

@@ -1,31 +1,37 @@
-//! Reading: the search for the next boundary, and what happens there.
+//! The search for the next boundary, and the change of regions at a boundary.
+//!
+//! ```text
+//! Hi <t      held: <t may begin the opener <t>
+//! Hi <t>     `Hi ` is the leftover field's, <t> opens a region; only its closer is searched for
+//! ```
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
 use jail_match::{DiagnosticKind, Sink};
 
 use super::{
-    parser::Parser,
+    parser::TemplateParser,
+    region::Opener,
     state::Phase,
-    watch::{self, Next, Side},
+    watch::{self, FoundBoundary, Next, Side},
 };
-use crate::pattern::{Found, Neighbours};
+use crate::pattern::Neighbours;
 
-impl Parser {
-    /// Reads `text`, which begins where the text that was let go ended; how much of it is let go.
+impl TemplateParser {
+    /// Reads `text`, which begins where the released text ended. Returns how much of it is released.
     pub(super) fn run(&mut self, text: &str, sink: &mut dyn Sink) -> usize {
         while self.state.phase != Phase::Halted {
             let upto = match self.scan(text) {
-                Next::Certain(side, field, found) => {
-                    self.cross(text, side, field, &found, sink);
+                Next::Certain(boundary) => {
+                    self.cross(text, &boundary, sink);
                     continue;
                 }
                 Next::TooLong(at) => {
                     let held = self.position() - at;
-                    // The text before it comes first, whether or not it came in the same piece.
+                    // The text before it comes first, also if it came with an earlier chunk.
                     self.hand_on(text, self.offset(at), sink);
-                    self.current(sink, |_, around| {
-                        around.out.diagnostic(DiagnosticKind::CandidateLimit, at, held);
+                    self.with_region(sink, |_, cx| {
+                        cx.out.diagnostic(DiagnosticKind::CandidateLimit, at, held);
                     });
                     self.hand_on(text, self.state.cursor, sink);
                     self.watch(self.state.watch, None);
@@ -40,7 +46,7 @@ impl Parser {
         if self.state.phase == Phase::Halted {
             (self.state.cursor, self.state.done) = (text.len(), text.len());
         }
-        self.let_go(text)
+        self.release(text)
     }
 
     /// The place up to which the text was read.
@@ -48,12 +54,12 @@ impl Parser {
         self.state.base + self.state.cursor as u64
     }
 
-    /// A place as an offset in the text at hand.
+    /// Converts a place to an offset in the buffered text.
     fn offset(&self, at: u64) -> usize {
         usize::try_from(at.saturating_sub(self.state.base)).unwrap_or(usize::MAX)
     }
 
-    /// Reads on until the next boundary is certain or the text is used up.
+    /// Reads until the next boundary is certain or the text ends.
     fn scan(&mut self, text: &str) -> Next {
         let Self { template, watches, settings, state, .. } = self;
         let (inner, watch) = (&*template.inner, &watches[state.watch]);
@@ -61,27 +67,28 @@ impl Parser {
         loop {
             let next = watch::next(inner, watch, searches);
             let at = state.base + state.cursor as u64;
-            match next {
-                // What is empty is a boundary only if something follows.
-                Next::Certain(_, _, Found { start, end, .. })
-                    if start == end && end == state.base + text.len() as u64 =>
+            match &next {
+                // An empty match is a boundary only if text follows.
+                Next::Certain(FoundBoundary { found, .. })
+                    if found.start == found.end && found.end == state.base + text.len() as u64 =>
                 {
-                    let reading = state.phase == Phase::Reading;
-                    return if reading { Next::NotBefore(start) } else { Next::Nowhere };
+                    let is_reading = state.phase == Phase::Reading;
+                    return if is_reading { Next::NotBefore(found.start) } else { Next::Nowhere };
                 }
-                Next::Certain(..) => return next,
+                Next::Certain(_) => return next,
                 Next::NotBefore(start) if at - start > settings.hold as u64 => {
-                    return Next::TooLong(start);
+                    return Next::TooLong(*start);
                 }
                 Next::Nowhere => state.cursor += watch.quiet(&text.as_bytes()[state.cursor..]),
                 _ => {}
             }
-            let c = text[state.cursor..].chars().next();
+            let (before, after) = text.split_at(state.cursor);
+            let c = after.chars().next();
             if c.is_none() && (state.phase == Phase::Reading || state.at_end) {
                 return next;
             }
-            let previous = text[..state.cursor].chars().next_back().or(state.before);
             let at = state.base + state.cursor as u64;
+            let previous = before.chars().next_back().or(state.before);
             let around = Neighbours { at, previous, next: c };
             for (number, search) in searches.iter_mut().enumerate() {
                 let (side, field) = watch.boundaries[number];
@@ -98,7 +105,8 @@ impl Parser {
         }
     }
 
-    /// Watches for what counts in this state from here on; no opener is empty at `not_empty_at`.
+    /// Searches for the boundaries of this watch from here. An empty opener at `not_empty_at` does not
+    /// count.
     fn watch(&mut self, watch: usize, not_empty_at: Option<u64>) {
         let state = &mut self.state;
         if state.watch == 0 && state.at_end {
@@ -119,49 +127,50 @@ impl Parser {
         if done < upto {
             let at = self.state.base + done as u64;
             self.state.done = upto;
-            self.current(sink, |current, around| current.text(&text[done..upto], at, around));
+            self.with_region(sink, |current, cx| current.text(&text[done..upto], at, cx));
         }
     }
 
-    /// A boundary was found.
-    fn cross(&mut self, text: &str, side: Side, field: usize, found: &Found, sink: &mut dyn Sink) {
+    /// Closes the region that is open and opens the one that follows the boundary.
+    fn cross(&mut self, text: &str, boundary: &FoundBoundary, sink: &mut dyn Sink) {
+        let FoundBoundary { side, field, ref found } = *boundary;
         let (start, end) = (self.offset(found.start), self.offset(found.end));
         self.hand_on(text, start, sink);
-        let inside = self.state.watch > 0;
-        if inside
-            && self.is_quoted()
+        let is_inside = self.state.watch > 0;
+        if is_inside
+            && self.state.current.is_quoted(&self.template.inner)
             && let Some(c) = text[start..].chars().next()
         {
-            // Not a closer: the search goes on behind its first character.
+            // A closer in a string is text: the search goes on after its first character.
             self.state.cursor = start + c.len_utf8();
             self.watch(self.state.watch, None);
             return;
         }
-        let empty = found.start == found.end;
-        let opened = self.state.current.open;
-        let groups = self.groups(text, side, field, found);
+        let is_empty = found.start == found.end;
+        let was_open = self.state.current.open;
+        let groups = self.groups(text, boundary);
         let leftover = self.template.inner.leftover;
-        self.current(sink, |current, around| {
-            current.close(false, around);
-            around.out.marker(2 * field + side as usize, found.start, found.end);
+        self.with_region(sink, |current, cx| {
+            current.close(false, cx);
+            cx.out.marker(2 * field + side as usize, found.start, found.end);
             current.renew(if side == Side::Open { Some(field) } else { leftover });
             if side == Side::Open {
-                current.begin(found.start, found.end, groups, around);
+                current.begin(Opener { start: found.start, end: found.end, groups }, cx);
             }
         });
         (self.state.cursor, self.state.done) = (end, end);
         match side {
             Side::Open => {
-                self.state.empty_open = empty.then_some(found.end);
+                self.state.empty_open = is_empty.then_some(found.end);
                 self.watch(field + 1, None);
             }
-            Side::Close if inside => {
-                // Where an empty opener and an empty closer meet, they would meet for ever.
-                let again = self.state.empty_open.filter(|&at| empty && at == found.end);
+            Side::Close if is_inside => {
+                // An empty opener and an empty closer at one place would repeat for ever.
+                let again = self.state.empty_open.filter(|&at| is_empty && at == found.end);
                 self.watch(0, again);
             }
-            Side::Close if empty && !opened => {
-                // It would be found here again and again: nothing behind it is ever read.
+            Side::Close if is_empty && !was_open => {
+                // The same closer would be found here again, so the rest is never read.
                 self.state.phase = Phase::Halted;
                 self.state.halted = found.end;
             }
@@ -169,24 +178,20 @@ impl Parser {
         }
     }
 
-    /// Whether a closer here stands inside a string, and strings count.
-    fn is_quoted(&self) -> bool {
-        self.state.current.is_quoted(&self.template.inner)
-    }
-
-    fn groups(&self, text: &str, side: Side, field: usize, found: &Found) -> Vec<(String, String)> {
-        let program = watch::program(&self.template.inner, side, field);
+    /// The groups of a boundary that took part.
+    fn groups(&self, text: &str, boundary: &FoundBoundary) -> Vec<(String, String)> {
+        let program = watch::program(&self.template.inner, boundary.side, boundary.field);
         let names = program.map_or(&[][..], |program| &program.names);
         let group = |(number, name): (usize, &String)| {
-            let (start, end) = found.group(number)?;
+            let (start, end) = boundary.found.group(number)?;
             let text = text.get(self.offset(start)..self.offset(end))?;
             Some((name.clone(), text.to_owned()))
         };
         names.iter().enumerate().filter_map(group).collect()
     }
 
-    /// Lets the text go that was handed on; how much that is.
-    fn let_go(&mut self, text: &str) -> usize {
+    /// Releases the text that was handed on; returns its length.
+    fn release(&mut self, text: &str) -> usize {
         let state = &mut self.state;
         let done = core::mem::take(&mut state.done);
         state.before = text[..done].chars().next_back().or(state.before);

@@ -1,47 +1,47 @@
-//! What a parser may be asked to do.
+//! The settings of a parser.
 
 use core::fmt;
 
-/// What becomes of the prompt if no turn begins in it.
+/// The treatment of a prompt in which no turn begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum NoAnchor {
-    /// It is ignored, so that nothing of earlier turns gets into the message.
+    /// Ignores the prompt, so that text of earlier turns does not get into the message.
     #[default]
     Ignore,
-    /// It is read whole, as the reference implementation does.
+    /// Reads the whole prompt, as the reference implementation does.
     Read,
 }
 
-/// What becomes of a region that is not what its field says.
+/// The treatment of a region that its field's content parser cannot read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum MalformedPolicy {
-    /// It is dropped, and counted in a diagnostic.
+    /// Drops the region and counts it in a diagnostic.
     #[default]
     Drop,
-    /// It is content, unless a call began in it.
+    /// Emits the region as content, unless a call began in it.
     Text,
 }
 
-/// What ends a region of JSON or of tags.
+/// The closers that end a region of JSON or of tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Boundaries {
-    /// Its closer, wherever it stands: so the language says.
+    /// Any closer, as the language says.
     #[default]
     Exact,
-    /// Its closer, but not inside a string of the JSON or inside the value of a tag. A tag that
-    /// opened is closed then, or the stream is cut: its value streams.
+    /// Any closer outside the strings of the JSON and the values of tags. The value of a tag
+    /// streams, because a tag that opened is closed or the stream was cut.
     StringAware,
 }
 
-/// Settings of a [`Parser`](crate::Parser). Sizes are bytes.
+/// Settings of a [`TemplateParser`](crate::TemplateParser). Sizes are bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Settings {
-    /// What becomes of the prompt if no turn begins in it.
+pub struct TemplateSettings {
+    /// The treatment of a prompt in which no turn begins.
     pub no_anchor: NoAnchor,
-    /// What becomes of a region that is not what its field says.
+    /// The treatment of a region that cannot be read.
     pub malformed: MalformedPolicy,
-    /// What ends a region of JSON.
+    /// The closers that end a region of JSON or of tags.
     pub boundaries: Boundaries,
     /// The most text that is held because it may be part of a boundary. Beyond it, it is text.
     /// Default 1 MiB.
@@ -52,11 +52,11 @@ pub struct Settings {
     /// The greatest length of a region whose value is known at its end. A longer one is malformed.
     /// Default 16 MiB.
     pub region: usize,
-    /// Whether closed regions are kept, for [`Parser::regions`](crate::Parser::regions) and [`Parser::message`](crate::Parser::message).
+    /// Whether closed regions are kept, for [`TemplateParser::regions`](crate::TemplateParser::regions) and [`TemplateParser::message`](crate::TemplateParser::message).
     pub keep_regions: bool,
 }
 
-impl Default for Settings {
+impl Default for TemplateSettings {
     fn default() -> Self {
         Self {
             no_anchor: NoAnchor::default(),
@@ -74,7 +74,7 @@ impl Default for Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnusedOption {
-    /// The option.
+    /// The name of the option.
     pub name: &'static str,
 }
 

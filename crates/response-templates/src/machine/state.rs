@@ -1,19 +1,19 @@
-//! What changes while a parser reads.
+//! The state of a parser while it reads.
 
 use alloc::{string::String, vec, vec::Vec};
 
 use toolcall_parsers::Calls;
 
 use super::{region::Current, watch::Watch};
-use crate::{message::Region, pattern::Search, template::Template};
+use crate::{message::FieldRegion, pattern::Search, template::ResponseTemplate};
 
 #[derive(Debug, Clone)]
 pub(super) struct State {
     /// The character before the buffer.
     pub(super) before: Option<char>,
-    /// Text that was not let go.
+    /// The text that was not released.
     pub(super) buffer: String,
-    /// How many bytes were let go: where the buffer begins.
+    /// The number of bytes that were released: the place where the buffer begins.
     pub(super) base: u64,
     /// How far the buffer was read, and how far its text was handed on.
     pub(super) cursor: usize,
@@ -28,7 +28,7 @@ pub(super) struct State {
     pub(super) empty_open: Option<u64>,
     pub(super) calls: Calls,
     pub(super) seen: Vec<bool>,
-    pub(super) record: Vec<Region>,
+    pub(super) record: Vec<FieldRegion>,
     /// Where what is for the sink begins.
     pub(super) from: u64,
     /// Where in the stream the message begins.
@@ -43,15 +43,15 @@ pub(super) struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Reading,
-    /// The end was read.
+    /// The end of the text was reported.
     Ending,
-    /// What follows is never looked at.
+    /// The rest of the text is never read.
     Halted,
     Finished,
 }
 
 impl State {
-    pub(super) fn new(template: &Template, watches: &[Watch], calls: Calls) -> Self {
+    pub(super) fn new(template: &ResponseTemplate, watches: &[Watch], calls: Calls) -> Self {
         let inner = &template.inner;
         let most = watches.iter().map(|watch| watch.boundaries.len()).max().unwrap_or(0);
         // A default counts as a region where strings are joined.

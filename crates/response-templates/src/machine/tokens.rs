@@ -1,4 +1,4 @@
-//! Calls in a JSON region: what each token of it is to them.
+//! The tokens of a JSON region, and their meaning for the calls in it.
 
 use alloc::{
     string::{String, ToString},
@@ -6,125 +6,127 @@ use alloc::{
 };
 use core::mem;
 
-use jail_match::{DiagnosticKind, Outcome};
-use toolcall_parsers::{Calls, Tools};
+use jail_match::DiagnosticKind;
+use toolcall_parsers::Tools;
 
 use super::{
     call::{Arguments, Call},
-    out::Out,
+    emitter::Emitter,
     plan::{Name, Source},
     reader::{Body, Reader},
 };
 use crate::{
     cast,
-    json::{Container, Token, TokenKind, Value, decode},
+    json::{Container, JsonTree, Token, TokenKind, decode},
 };
 
+/// A token in the JSON of its region.
+#[derive(Clone, Copy)]
+struct TokenText<'b> {
+    json: &'b str,
+    start: usize,
+    end: usize,
+    /// The place of the token in the stream, for events.
+    place: u64,
+}
+
+impl<'b> TokenText<'b> {
+    fn text(self) -> &'b str {
+        &self.json[self.start..self.end]
+    }
+}
+
 impl Reader {
-    /// Reads `text`, with which the JSON of the region so far ends.
-    pub(super) fn json(
-        &mut self,
-        text: &str,
-        region: Body<'_>,
-        calls: &mut Calls,
-        out: &mut Out<'_>,
-    ) {
+    /// Reads `text`, the end of the region's JSON so far.
+    pub(super) fn json(&mut self, text: &str, region: Body<'_>, out: &mut Emitter<'_>) {
         let mut tokens = mem::take(&mut self.tokens);
         self.broken = self.scanner.feed(text, &mut |token| tokens.push(token)).is_err();
         for token in tokens.drain(..) {
-            self.token(token, region, calls, out);
+            self.token(token, region, out);
         }
         self.tokens = tokens;
-        self.send(region.text, calls, out);
+        self.send(region.text, out);
     }
 
-    fn token(&mut self, token: Token, region: Body<'_>, calls: &mut Calls, out: &mut Out<'_>) {
-        let Body { text: body, at, tools, .. } = region;
-        let slice = &body[token.start..token.end];
-        // Of a dialect it is not known where in the region a piece of its JSON stands.
-        let place = if self.rewritten { at } else { at + token.start as u64 };
+    fn token(&mut self, token: Token, region: Body<'_>, out: &mut Emitter<'_>) {
+        // The place of a dialect's JSON in the region is unknown.
+        let place = if self.rewritten { region.at } else { region.at + token.start as u64 };
+        let at = TokenText { json: region.text, start: token.start, end: token.end, place };
         match token.kind {
             TokenKind::Open(container) => {
                 if self.plan.each && self.keys.len() == 1 && container == Container::Object {
                     self.call = Call::default();
-                    self.begin(place, calls, out);
+                    self.begin(place, out);
                 }
-                self.opens(container, token.start, place, body, calls, out);
+                self.open_container(container, at, out);
                 self.keys.push();
             }
             TokenKind::Key => {
-                let argument = self.is_argument();
-                let key = self.keys.name(slice);
-                if argument
+                let is_argument = self.is_argument();
+                let key = self.keys.set_name(at.text());
+                if is_argument
                     && self.plan.cast
                     && let Some(name) = &self.call.name
                 {
-                    self.call.types = cast::types(tools, name, key);
+                    self.call.types = cast::types(region.tools, name, key);
                 }
             }
             TokenKind::Close => {
                 self.keys.pop();
-                self.closes(token.end, body);
+                self.close_container(at);
                 if self.plan.each && self.keys.len() == 1 {
-                    self.send(body, calls, out);
-                    self.end(true, Outcome::Malformed, body, calls, out);
+                    self.send(at.json, out);
+                    self.end(at.json, out);
                 }
             }
-            TokenKind::Lone => self.edit(token, "\\ufffd"),
+            TokenKind::Lone => self.edit(at, "\\ufffd"),
             TokenKind::String => {
-                let late = !self.call.begun;
-                self.string(token, body, place, calls, out);
-                if late && self.call.begun {
-                    self.cast_early(body, tools);
+                let is_late = !self.call.begun;
+                self.string(at, out);
+                if is_late && self.call.begun {
+                    self.cast_early(at.json, region.tools);
                 }
             }
             TokenKind::Number | TokenKind::Word => {
-                if self.is_arguments() && slice != "null" {
+                let text = at.text();
+                if self.is_arguments() && text != "null" {
                     self.call.arguments = Arguments::Other;
                 }
-                if slice.ends_with(['N', 'y']) && self.is_inside() {
-                    self.edit(token, "null");
-                    self.note(DiagnosticKind::Inexpressible, token.start, place, body, calls, out);
+                if text.ends_with(['N', 'y']) && self.is_inside() {
+                    self.edit(at, "null");
+                    self.report(DiagnosticKind::Inexpressible, at, out);
                 }
             }
         }
     }
 
-    fn string(
-        &mut self,
-        token: Token,
-        body: &str,
-        place: u64,
-        calls: &mut Calls,
-        out: &mut Out<'_>,
-    ) {
-        let slice = &body[token.start..token.end];
+    fn string(&mut self, at: TokenText<'_>, out: &mut Emitter<'_>) {
         if let Name::At(path) = &self.plan.name
             && self.is_at(path)
         {
-            let name = decode(slice);
+            let name = decode(at.text());
             if self.call.begun {
                 self.call.renamed |= self.call.name.as_ref() != Some(&name);
             } else {
                 self.call.name = Some(name);
-                self.begin(place, calls, out);
+                self.begin(at.place, out);
             }
         }
         if self.is_arguments() {
-            self.second(token.start, place, body, calls, out);
+            self.report_second(at, out);
             if self.call.arguments == Arguments::None {
-                self.call.arguments = Arguments::Text { start: token.start, end: token.end };
+                self.call.arguments = Arguments::Text { start: at.start, end: at.end };
             }
         }
-        if self.is_argument() && self.call.is_cast(false) {
-            self.call.recast(token.start, token.end, slice);
+        if self.is_argument() && self.call.may_be_cast(false) {
+            self.call.recast(at.start, at.text());
         }
     }
 
-    /// Casts arguments that came before the name that says their types.
-    fn cast_early(&mut self, body: &str, tools: &Tools) {
+    /// Casts arguments that preceded the name, on which their types depend.
+    fn cast_early(&mut self, json: &str, tools: &Tools) {
         let Arguments::Object { start, end } = self.call.arguments else { return };
-        let (Some(name), Ok(mut value)) = (&self.call.name, Value::from_json(&body[start..end]))
+        let (Some(name), Ok(mut value)) = (&self.call.name, JsonTree::from_json(&json[start..end]))
         else {
             return;
         };
@@ -133,18 +135,10 @@ impl Reader {
         }
     }
 
-    /// A container begins.
-    fn opens(
-        &mut self,
-        container: Container,
-        start: usize,
-        place: u64,
-        body: &str,
-        calls: &mut Calls,
-        out: &mut Out<'_>,
-    ) {
+    fn open_container(&mut self, container: Container, at: TokenText<'_>, out: &mut Emitter<'_>) {
+        let start = at.start;
         if self.is_arguments() {
-            self.second(start, place, body, calls, out);
+            self.report_second(at, out);
             if self.call.arguments == Arguments::None {
                 self.call.arguments = match container {
                     Container::Object => Arguments::Open { start, depth: self.keys.len() + 1 },
@@ -152,52 +146,36 @@ impl Reader {
                 };
                 self.call.sent = start;
             }
-        } else if container == Container::Array && self.is_argument() && self.call.is_cast(true) {
+        } else if container == Container::Array && self.is_argument() && self.call.may_be_cast(true)
+        {
             self.call.list = Some(start);
         }
     }
 
-    /// A container ended.
-    fn closes(&mut self, end: usize, body: &str) {
+    fn close_container(&mut self, at: TokenText<'_>) {
         if self.is_argument()
             && let Some(start) = self.call.list.take()
         {
-            self.call.recast(start, end, &body[start..end]);
+            self.call.recast(start, &at.json[start..at.end]);
         }
         if let Arguments::Open { start, depth } = self.call.arguments
             && self.keys.len() + 1 == depth
         {
-            self.call.arguments = Arguments::Object { start, end };
+            self.call.arguments = Arguments::Object { start, end: at.end };
         }
     }
 
-    /// Arguments come, and have come before.
-    fn second(
-        &mut self,
-        start: usize,
-        place: u64,
-        body: &str,
-        calls: &mut Calls,
-        out: &mut Out<'_>,
-    ) {
+    /// Reports arguments that follow other arguments of the same call.
+    fn report_second(&mut self, at: TokenText<'_>, out: &mut Emitter<'_>) {
         if self.call.arguments != Arguments::None {
-            self.note(DiagnosticKind::SecondArguments, start, place, body, calls, out);
+            self.report(DiagnosticKind::SecondArguments, at, out);
         }
     }
 
-    /// Says something of what begins at `start`, behind what is certain of what comes before.
-    fn note(
-        &mut self,
-        kind: DiagnosticKind,
-        start: usize,
-        place: u64,
-        body: &str,
-        calls: &mut Calls,
-        out: &mut Out<'_>,
-    ) {
-        self.send(&body[..start], calls, out);
-        calls.begin(out.place(place));
-        calls.diagnose(kind, 0, 0, out.sink);
+    /// Emits a diagnostic of a token, after what is certain before the token.
+    fn report(&mut self, kind: DiagnosticKind, at: TokenText<'_>, out: &mut Emitter<'_>) {
+        self.send(&at.json[..at.start], out);
+        out.call_diagnostic(kind, at.place);
     }
 
     /// Whether a value that begins now is at `path`.
@@ -209,7 +187,7 @@ impl Reader {
         matches!(&self.plan.arguments, Source::At(path) if self.is_at(path))
     }
 
-    /// Whether what is read stands right in the arguments: a name or a whole argument.
+    /// Whether the value or key that is read is directly in the arguments.
     fn is_argument(&self) -> bool {
         matches!(self.call.arguments, Arguments::Open { depth, .. } if depth == self.keys.len())
     }
@@ -218,22 +196,22 @@ impl Reader {
         matches!(self.call.arguments, Arguments::Open { .. })
     }
 
-    fn edit(&mut self, token: Token, text: &str) {
-        if self.is_inside() && self.call.sent <= token.start {
-            self.call.edits.push((token.start, token.end, text.to_string()));
+    fn edit(&mut self, at: TokenText<'_>, text: &str) {
+        if self.is_inside() && self.call.sent <= at.start {
+            self.call.edits.push((at.start, at.end, text.to_string()));
         }
     }
 
-    /// Sends what is certain of the arguments.
-    pub(super) fn send(&mut self, body: &str, calls: &Calls, out: &mut Out<'_>) {
+    /// Emits the part of the arguments that is certain.
+    pub(super) fn send(&mut self, json: &str, out: &mut Emitter<'_>) {
         if !self.call.begun {
             return;
         }
         let safe = match self.call.arguments {
             Arguments::Object { end, .. } => end,
             Arguments::Open { .. } => {
-                let mut safe = self.scanner.undecided().min(body.len());
-                let may_change = || self.is_argument() && self.call.is_cast(false);
+                let mut safe = self.scanner.undecided().min(json.len());
+                let may_change = || self.is_argument() && self.call.may_be_cast(false);
                 if let Some(start) = self.scanner.scalar()
                     && (!self.scanner.in_string() || may_change())
                 {
@@ -243,6 +221,6 @@ impl Reader {
             }
             _ => return,
         };
-        self.call.send(body, safe, calls, out);
+        self.call.send(json, safe, out);
     }
 }

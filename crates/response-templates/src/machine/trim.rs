@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use jail_match::{Channel, DiagnosticKind, SpanKind};
 
-use super::out::Out;
+use super::emitter::Emitter;
 use crate::chars::is_blank;
 
 /// Drops the white space at both ends of a text.
@@ -14,16 +14,31 @@ use crate::chars::is_blank;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub(super) struct Trim {
-    /// Whether anything but white space came.
+    /// Whether a character that is not white space was read.
     begun: bool,
     /// White space that may end the text.
     blanks: String,
-    /// Whether the white space read last outgrew its limit: more of it is text.
+    /// Whether the current run of white space is longer than the limit, and therefore text.
     overflow: bool,
 }
 
+/// A piece of the text, which is at `at`.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'t> {
+    pub(super) channel: Channel,
+    pub(super) at: u64,
+    pub(super) text: &'t str,
+}
+
+impl<'t> Piece<'t> {
+    fn split_at(self, len: usize) -> (Self, Self) {
+        let (head, rest) = self.text.split_at(len);
+        (Self { text: head, ..self }, Self { text: rest, at: self.at + len as u64, ..self })
+    }
+}
+
 impl Trim {
-    /// Begins another text; keeps the buffer's memory.
+    /// Begins another text and keeps the buffer's memory.
     pub(super) fn clear(&mut self) {
         self.blanks.clear();
         (self.begun, self.overflow) = (false, false);
@@ -34,61 +49,47 @@ impl Trim {
         self.blanks.len()
     }
 
-    /// Emits the text that begins at `at`, but for the white space at its ends. More than `limit`
-    /// bytes of white space in a row are text.
-    pub(super) fn text(
-        &mut self,
-        text: &str,
-        at: u64,
-        (channel, limit): (Channel, usize),
-        out: &mut Out<'_>,
-    ) {
-        let (mut text, mut at) = (text, at);
+    /// Emits a piece, except for the white space at the ends of the text. More than `limit` bytes of
+    /// white space in a row are text.
+    pub(super) fn text(&mut self, mut piece: Piece<'_>, limit: usize, out: &mut Emitter<'_>) {
         if !self.begun {
-            let blank = blank_head(text);
-            out.span(SpanKind::Framing, at, at + blank as u64);
-            (text, at) = (&text[blank..], at + blank as u64);
-            self.begun = !text.is_empty();
+            let (head, rest) = piece.split_at(blank_head(piece.text));
+            out.span(SpanKind::Framing, head.at, rest.at);
+            self.begun = !rest.text.is_empty();
+            piece = rest;
         }
-        while !text.is_empty() {
-            let blank = blank_head(text);
-            let len = if blank > 0 { blank } else { visible_head(text, limit) };
-            let (head, rest) = text.split_at(len);
+        while !piece.text.is_empty() {
+            let blank = blank_head(piece.text);
+            let len = if blank > 0 { blank } else { visible_head(piece.text, limit) };
+            let (head, rest) = piece.split_at(len);
             if blank > 0 {
-                self.blank(head, at, (channel, limit), out);
+                self.blank(head, limit, out);
             } else {
-                self.release(at, channel, out);
+                self.release(head.channel, head.at, out);
                 self.overflow = false;
-                out.text(channel, at, head);
+                out.text(head.channel, head.at, head.text);
             }
-            (text, at) = (rest, at + len as u64);
+            piece = rest;
         }
     }
 
-    /// Holds white space, as it may end the text, until there is more than `limit` of it. All of
-    /// such a run is text, so that nothing depends on the pieces it comes in.
-    fn blank(
-        &mut self,
-        text: &str,
-        at: u64,
-        (channel, limit): (Channel, usize),
-        out: &mut Out<'_>,
-    ) {
+    /// Holds white space, because it may end the text, until there is more than `limit` of it. All of
+    /// such a run is text, so that the result does not depend on the chunks.
+    fn blank(&mut self, piece: Piece<'_>, limit: usize, out: &mut Emitter<'_>) {
         if self.overflow {
-            return out.text(channel, at, text);
+            return out.text(piece.channel, piece.at, piece.text);
         }
-        self.blanks.push_str(text);
+        self.blanks.push_str(piece.text);
         if self.blanks.len() > limit {
-            let end = at + text.len() as u64;
-            let start = end - self.blanks.len() as u64;
-            out.diagnostic(DiagnosticKind::WhitespaceLimit, start, 0);
-            self.release(end, channel, out);
+            let end = piece.at + piece.text.len() as u64;
+            out.diagnostic(DiagnosticKind::WhitespaceLimit, end - self.blanks.len() as u64, 0);
+            self.release(piece.channel, end, out);
             self.overflow = true;
         }
     }
 
-    /// Emits white space that ends at `end` and did not end the text.
-    fn release(&mut self, end: u64, channel: Channel, out: &mut Out<'_>) {
+    /// Emits the held white space, which ends at `end` and did not end the text.
+    fn release(&mut self, channel: Channel, end: u64, out: &mut Emitter<'_>) {
         out.text(channel, end - self.blanks.len() as u64, &self.blanks);
         self.blanks.clear();
     }

@@ -1,5 +1,9 @@
-//! What is watched for: outside of regions all openers and the leftover field's closer, inside of
-//! one its closer alone.
+//! The boundaries that are searched for in each state.
+//!
+//! | state | boundaries |
+//! |---|---|
+//! | outside of regions | all openers, and the closer of the leftover field |
+//! | inside a region | the closer of its field |
 
 use alloc::vec::Vec;
 
@@ -8,19 +12,19 @@ use crate::{
     template::Inner,
 };
 
-/// Which end of a field a boundary is. Openers come first where two match alike.
+/// The side of a field on which a boundary is. If two matches are equal, the opener counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Side {
     Open,
     Close,
 }
 
-/// The boundaries that are watched in one state.
+/// The boundaries that are searched for in one state.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
     pub(super) boundaries: Vec<(Side, usize)>,
-    /// The first bytes of everything that may be a boundary.
-    pub(super) first: [bool; 256],
+    /// The bytes with which a boundary may begin.
+    first: [bool; 256],
 }
 
 pub(super) fn program(inner: &Inner, side: Side, field: usize) -> Option<&Program> {
@@ -40,7 +44,7 @@ impl Watch {
         Self { boundaries, first }
     }
 
-    /// What is watched for outside of regions, then inside of each field's.
+    /// Creates the watch outside of regions, then those inside of each field's regions.
     pub(super) fn all(inner: &Inner) -> Vec<Self> {
         let openers = (0..inner.fields.len()).map(|field| (Side::Open, field));
         let outside = openers.chain(inner.leftover.map(|field| (Side::Close, field)));
@@ -49,48 +53,56 @@ impl Watch {
         core::iter::once(Self::new(inner, outside)).chain(inside).collect()
     }
 
-    /// How many bytes at the start of `text` no boundary begins with.
+    /// Returns how many bytes at the start of `text` cannot begin a boundary.
     pub(super) fn quiet(&self, text: &[u8]) -> usize {
         text.iter().position(|&byte| self.first[usize::from(byte)]).unwrap_or(text.len())
     }
 }
 
-/// What is known of the next boundary.
+/// A boundary that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FoundBoundary {
+    pub(super) side: Side,
+    pub(super) field: usize,
+    pub(super) found: Found,
+}
+
+/// The result of a search for the next boundary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Next {
-    /// This one, whatever follows.
-    Certain(Side, usize, Found),
-    /// It may begin here, but not before.
+    /// This boundary is the next, whatever follows.
+    Certain(FoundBoundary),
+    /// A boundary may begin here, but not before.
     NotBefore(u64),
-    /// It may begin here, and too much is held for that.
+    /// A boundary may begin here, but too much text is held for it.
     TooLong(u64),
-    /// Nothing that was read is part of one.
+    /// No boundary begins in the text that was read.
     Nowhere,
 }
 
-/// Which boundary comes next. Of matches the earliest counts, then the longest, then an opener,
-/// then the field whose name comes first.
+/// Returns the next boundary. The earliest match counts, then the longest, then an opener, then the
+/// field whose name is first in the alphabet.
 pub(super) fn next(inner: &Inner, watch: &Watch, searches: &[Search]) -> Next {
-    let mut pending = None;
-    let mut best: Option<(Side, usize, &Found)> = None;
+    let rank = |boundary: &FoundBoundary| {
+        let FoundBoundary { side, field, found } = boundary;
+        let length = core::cmp::Reverse(found.end - found.start);
+        (found.start, length, *side, inner.fields[*field].name.as_str())
+    };
+    let mut pending: Option<u64> = None;
+    let mut best: Option<FoundBoundary> = None;
     for (&(side, field), search) in watch.boundaries.iter().zip(searches) {
         if let Some(start) = search.pending() {
-            pending = Some(pending.map_or(start, |least: u64| least.min(start)));
+            pending = Some(pending.map_or(start, |least| least.min(start)));
         } else if let Some(found) = search.found() {
-            let better = best.is_none_or(|(other_side, other, known)| {
-                let name = |field: usize| inner.fields[field].name.as_str();
-                let length = |found: &Found| core::cmp::Reverse(found.end - found.start);
-                (found.start, length(found), side, name(field))
-                    < (known.start, length(known), other_side, name(other))
-            });
-            if better {
-                best = Some((side, field, found));
+            let boundary = FoundBoundary { side, field, found: found.clone() };
+            if best.as_ref().is_none_or(|best| rank(&boundary) < rank(best)) {
+                best = Some(boundary);
             }
         }
     }
     match (best, pending) {
-        (Some((side, field, found)), pending) if pending.is_none_or(|at| found.start < at) => {
-            Next::Certain(side, field, found.clone())
+        (Some(best), pending) if pending.is_none_or(|at| best.found.start < at) => {
+            Next::Certain(best)
         }
         (_, Some(at)) => Next::NotBefore(at),
         (_, None) => Next::Nowhere,

@@ -32,7 +32,7 @@ const MAX_REPEATED: usize = 256;
 /// The maximum size of an automaton in bytes.
 const MAX_AUTOMATON: usize = 8 << 20;
 
-/// A compiled pattern.
+/// A pattern as an automaton.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(super) nfa: NFA,
@@ -82,7 +82,7 @@ pub(crate) fn compile(pattern: &str) -> Result<Program, Fault> {
     let hir = parser.parse(&translated.text).map_err(|error| invalid(&error, &translated))?;
     let mut names = Vec::new();
     collect_names(&hir, &mut names);
-    let rewriter = Rewriter { names: &names, translated: &translated };
+    let rewriter = GroupRewriter { names: &names, translated: &translated };
     let hir = rewriter.rewrite(hir, true)?;
     build(&hir, names)
 }
@@ -144,12 +144,12 @@ fn collect_names(hir: &Hir, names: &mut Vec<String>) {
 }
 
 /// Numbers the groups, and takes look-aheads apart.
-struct Rewriter<'r> {
+struct GroupRewriter<'r> {
     names: &'r [String],
     translated: &'r Translated,
 }
 
-impl Rewriter<'_> {
+impl GroupRewriter<'_> {
     /// Rewrites a part of the pattern; `is_last`: nothing follows it in its alternative.
     fn rewrite(&self, hir: Hir, is_last: bool) -> Result<Hir, Fault> {
         Ok(match hir.into_kind() {

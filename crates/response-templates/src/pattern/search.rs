@@ -43,7 +43,7 @@ fn slot_of(slots: &[u64], slot: usize) -> u64 {
     slots.get(slot).copied().unwrap_or(UNSET)
 }
 
-/// A match.
+/// A match and its groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) start: u64,

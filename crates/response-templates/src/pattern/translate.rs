@@ -40,9 +40,9 @@ const END: &str = "`$` before the end of an alternative";
 
 type Read<T> = Result<T, Fault>;
 
-/// What holds inside a group.
+/// The flags that hold inside a group.
 #[derive(Clone, Copy)]
-struct Scope {
+struct GroupFlags {
     /// Whether `$` matches at the end of each line.
     lines: bool,
     in_look_ahead: bool,
@@ -54,8 +54,8 @@ struct Translator<'p> {
     translated: Translated,
     names: Vec<String>,
     /// The scopes of the groups that are open, from the outside.
-    outer: Vec<Scope>,
-    scope: Scope,
+    outer: Vec<GroupFlags>,
+    scope: GroupFlags,
 }
 
 /// Translates `pattern`.
@@ -67,7 +67,7 @@ pub(super) fn translate(pattern: &str) -> Read<Translated> {
         translated: Translated { text: String::new(), aheads: Vec::new(), places: Vec::new() },
         names: Vec::new(),
         outer: Vec::new(),
-        scope: Scope { lines: false, in_look_ahead: false },
+        scope: GroupFlags { lines: false, in_look_ahead: false },
     };
     while translator.at < chars.len() {
         translator.next_item()?;
@@ -100,7 +100,7 @@ impl Translator<'_> {
         self.translated.text.push_str(text);
     }
 
-    /// Emits a character that stands for itself.
+    /// Emits a character that matches itself.
     fn emit_literal(&mut self, c: char) {
         if regex_syntax::is_meta_character(c) {
             self.translated.text.push('\\');
@@ -244,7 +244,7 @@ impl Translator<'_> {
     }
 
     /// Translates `(?i)` and `(?i:`.
-    fn flags(&mut self, start: usize, outer: Scope) -> Read<()> {
+    fn flags(&mut self, start: usize, outer: GroupFlags) -> Read<()> {
         let mut flags = String::new();
         let mut on = true;
         loop {

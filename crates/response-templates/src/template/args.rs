@@ -8,16 +8,20 @@ use alloc::{
 };
 
 use super::{
-    ErrorKind, TemplateError,
+    ErrorKind, ResponseTemplateError,
     boundary::expression,
     field::{Content, Dialect, Pairs},
 };
-use crate::json::{Object, Value};
+use crate::json::{JsonObject, JsonTree};
 
-/// The parser called `name` with `args`, which stand at `key`.
-pub(crate) fn content(name: &Value, args: &Value, key: &str) -> Result<Content, TemplateError> {
+/// Reads the content parser called `name` and its `args`, which are at `key`.
+pub(crate) fn content(
+    name: &JsonTree,
+    args: &JsonTree,
+    key: &str,
+) -> Result<Content, ResponseTemplateError> {
     let Some(args) = args.as_object() else { return Err(wrong(key, "expected an object")) };
-    let strip = args.get("strip").is_none_or(Value::truthy);
+    let strip = args.get("strip").is_none_or(JsonTree::truthy);
     Ok(match name.as_str().unwrap_or_default() {
         "text" => Content::Text { strip },
         "int" => Content::Int,
@@ -26,23 +30,23 @@ pub(crate) fn content(name: &Value, args: &Value, key: &str) -> Result<Content, 
         "json" => Content::Json(dialect(args, strip, key)?),
         "xml-inline" => tags(args, key)?,
         "kv-lines" => lines(args, strip, key)?,
-        _ => return Err(TemplateError::new(ErrorKind::ContentName, "content")),
+        _ => return Err(ResponseTemplateError::new(ErrorKind::ContentName, "content")),
     })
 }
 
-fn wrong(key: &str, what: &str) -> TemplateError {
-    TemplateError::new(ErrorKind::ContentArgs, key).detail(what)
+fn wrong(key: &str, what: &str) -> ResponseTemplateError {
+    ResponseTemplateError::new(ErrorKind::ContentArgs, key).detail(what)
 }
 
 fn inner(key: &str, name: &str) -> String {
     alloc::format!("{key}.{name}")
 }
 
-fn is_set(args: &Object, name: &str) -> bool {
-    args.get(name).is_some_and(Value::truthy)
+fn is_set(args: &JsonObject, name: &str) -> bool {
+    args.get(name).is_some_and(JsonTree::truthy)
 }
 
-fn dialect(args: &Object, strip: bool, key: &str) -> Result<Dialect, TemplateError> {
+fn dialect(args: &JsonObject, strip: bool, key: &str) -> Result<Dialect, ResponseTemplateError> {
     let key = inner(key, "string_delims");
     let pairs = match args.get("string_delims") {
         None => &[],
@@ -50,8 +54,8 @@ fn dialect(args: &Object, strip: bool, key: &str) -> Result<Dialect, TemplateErr
             value.as_array().ok_or_else(|| wrong(&key, "expected a list of pairs of strings"))?
         }
     };
-    let pair = |(n, pair): (usize, &Value)| match pair.as_array() {
-        Some([Value::String(open), Value::String(close)])
+    let pair = |(n, pair): (usize, &JsonTree)| match pair.as_array() {
+        Some([JsonTree::String(open), JsonTree::String(close)])
             if !open.is_empty() && !close.is_empty() =>
         {
             Ok((open.clone(), close.clone()))
@@ -65,33 +69,35 @@ fn dialect(args: &Object, strip: bool, key: &str) -> Result<Dialect, TemplateErr
     })
 }
 
-fn tags(args: &Object, key: &str) -> Result<Content, TemplateError> {
+fn tags(args: &JsonObject, key: &str) -> Result<Content, ResponseTemplateError> {
     let at = inner(key, "tag_pattern");
     let pattern = match args.get("tag_pattern") {
-        None | Some(Value::Null) => {
-            return Err(TemplateError::new(ErrorKind::NoTagPattern, &at));
+        None | Some(JsonTree::Null) => {
+            return Err(ResponseTemplateError::new(ErrorKind::NoTagPattern, &at));
         }
         Some(pattern) => expression(pattern, &at)?,
     };
     if !pattern.names.iter().any(|name| name == "key") {
-        return Err(TemplateError::new(ErrorKind::TagPatternKey, &at));
+        return Err(ResponseTemplateError::new(ErrorKind::TagPatternKey, &at));
     }
     let merge = is_set(args, "merge_duplicates");
     Ok(Content::Tags { pattern: Box::new(pattern), value: value_parser(args, key)?, merge })
 }
 
-fn lines(args: &Object, strip: bool, key: &str) -> Result<Content, TemplateError> {
+fn lines(args: &JsonObject, strip: bool, key: &str) -> Result<Content, ResponseTemplateError> {
     let text = |name: &str, default: &str, empty: ErrorKind| {
         let at = inner(key, name);
         match args.get(name) {
             None => Ok(default.to_owned()),
-            Some(Value::String(text)) if text.is_empty() => Err(TemplateError::new(empty, &at)),
-            Some(Value::String(text)) => Ok(text.clone()),
+            Some(JsonTree::String(text)) if text.is_empty() => {
+                Err(ResponseTemplateError::new(empty, &at))
+            }
+            Some(JsonTree::String(text)) => Ok(text.clone()),
             Some(_) => Err(wrong(&at, "expected a string")),
         }
     };
     let line = match args.get("line_sep") {
-        Some(Value::Null) => None,
+        Some(JsonTree::Null) => None,
         _ => Some(text("line_sep", "\n", ErrorKind::EmptyLineSep)?),
     };
     let separator = text("kv_sep", ":", ErrorKind::EmptyKvSep)?;
@@ -99,18 +105,21 @@ fn lines(args: &Object, strip: bool, key: &str) -> Result<Content, TemplateError
     Ok(Content::Lines { line, pairs, value: value_parser(args, key)? })
 }
 
-fn value_parser(args: &Object, key: &str) -> Result<Option<Box<Content>>, TemplateError> {
+fn value_parser(
+    args: &JsonObject,
+    key: &str,
+) -> Result<Option<Box<Content>>, ResponseTemplateError> {
     let key = inner(key, "value_parser");
     let parser = match args.get("value_parser") {
-        None | Some(Value::Null) => return Ok(None),
+        None | Some(JsonTree::Null) => return Ok(None),
         Some(parser) => parser.as_object().ok_or_else(|| wrong(&key, "expected an object"))?,
     };
-    let (text, none) = (Value::from("text"), Value::Object(Object::default()));
+    let (text, none) = (JsonTree::from("text"), JsonTree::Object(JsonObject::default()));
     let name = parser.get("name").unwrap_or(&text);
     let args = parser.get("args").unwrap_or(&none);
     match content(name, args, &inner(&key, "args")) {
         Err(error) if error.kind == ErrorKind::ContentName => {
-            Err(TemplateError::new(ErrorKind::ValueParserName, &inner(&key, "name")))
+            Err(ResponseTemplateError::new(ErrorKind::ValueParserName, &inner(&key, "name")))
         }
         content => content.map(Box::new).map(Some),
     }

@@ -4,9 +4,9 @@ use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
 use jail_match::{Channel, ChannelMask, Edge, OnCommit, Then};
 
-use super::{ErrorKind, Field, TemplateError};
+use super::{ErrorKind, Field, ResponseTemplateError};
 use crate::{
-    json::{Object, Value},
+    json::{JsonObject, JsonTree},
     pattern::{Fault, FaultKind, Program, compile, literals},
 };
 
@@ -21,31 +21,33 @@ pub(crate) struct Boundary {
 impl Boundary {
     /// The boundary at `literal` or at `pattern` of `object`, if there is one.
     pub(crate) fn read(
-        object: &Object,
+        object: &JsonObject,
         literal: &str,
         pattern: &str,
-    ) -> Result<Option<Self>, TemplateError> {
-        let error = |kind| Err(TemplateError::new(kind, literal));
+    ) -> Result<Option<Self>, ResponseTemplateError> {
+        let error = |kind| Err(ResponseTemplateError::new(kind, literal));
         let (program, text) = match (object.get(literal), object.get(pattern)) {
             (None, None) => return Ok(None),
             (Some(_), Some(_)) => return error(ErrorKind::LiteralAndPattern),
             (Some(value), None) => {
                 let texts = match value {
-                    Value::String(text) if text.is_empty() => {
+                    JsonTree::String(text) if text.is_empty() => {
                         return error(ErrorKind::EmptyLiteral);
                     }
-                    Value::String(text) => Vec::from([text.as_str()]),
-                    Value::Array(items) if items.is_empty() => return error(ErrorKind::EmptyList),
-                    Value::Array(items) => {
-                        let text = |(n, item): (usize, &'_ Value)| match item.as_str() {
+                    JsonTree::String(text) => Vec::from([text.as_str()]),
+                    JsonTree::Array(items) if items.is_empty() => {
+                        return error(ErrorKind::EmptyList);
+                    }
+                    JsonTree::Array(items) => {
+                        let text = |(n, item): (usize, &'_ JsonTree)| match item.as_str() {
                             Some("") => Err((n, ErrorKind::EmptyLiteral)),
                             Some(_) => Ok(()),
                             None => Err((n, ErrorKind::LiteralType)),
                         };
                         items.iter().enumerate().try_for_each(text).map_err(|(n, kind)| {
-                            TemplateError::new(kind, &alloc::format!("{literal}.{n}"))
+                            ResponseTemplateError::new(kind, &alloc::format!("{literal}.{n}"))
                         })?;
-                        items.iter().filter_map(Value::as_str).collect()
+                        items.iter().filter_map(JsonTree::as_str).collect()
                     }
                     _ => return error(ErrorKind::LiteralKind),
                 };
@@ -88,15 +90,15 @@ impl Field {
 }
 
 /// Compiles the expression that `value` is.
-pub(crate) fn expression(value: &Value, key: &str) -> Result<Program, TemplateError> {
+pub(crate) fn expression(value: &JsonTree, key: &str) -> Result<Program, ResponseTemplateError> {
     let Some(text) = value.as_str() else {
-        return Err(TemplateError::new(ErrorKind::Regex, key).detail("expected a string"));
+        return Err(ResponseTemplateError::new(ErrorKind::Regex, key).detail("expected a string"));
     };
     compile(text).map_err(|fault| faulty(fault, key))
 }
 
-fn faulty(fault: Fault, key: &str) -> TemplateError {
-    let error = |kind| TemplateError::new(kind, key).at(fault.at);
+fn faulty(fault: Fault, key: &str) -> ResponseTemplateError {
+    let error = |kind| ResponseTemplateError::new(kind, key).at(fault.at);
     match fault.kind {
         FaultKind::Invalid(what) => error(ErrorKind::Regex).detail(what),
         FaultKind::Unsupported(feature) => error(ErrorKind::Unsupported { feature }),

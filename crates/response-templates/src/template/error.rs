@@ -6,8 +6,8 @@ use core::fmt;
 /// A template that is refused: what is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct TemplateError {
-    /// What is wrong.
+pub struct ResponseTemplateError {
+    /// The kind of the fault.
     pub kind: ErrorKind,
     /// The field it is about, if it is about one.
     pub field: Option<String>,
@@ -19,7 +19,7 @@ pub struct TemplateError {
     pub detail: String,
 }
 
-/// What is wrong with a template.
+/// The kind of fault in a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -29,17 +29,17 @@ pub enum ErrorKind {
     NoTemplate,
     /// The file has a `response_schema`, the form before templates, which is not read.
     ResponseSchema,
-    /// The template is no object.
+    /// The template is not an object.
     NotAnObject,
     /// A version other than 1.
     Version,
     /// An unknown key of the template.
     TopKey,
-    /// `defaults` is no object.
+    /// The member `defaults` is not an object.
     DefaultsType,
-    /// `fields` is no object, or has no field.
+    /// The member `fields` is not an object, or is empty.
     Fields,
-    /// A field is no object.
+    /// A field is not an object.
     FieldType,
     /// An unknown key of a field.
     FieldKey,
@@ -47,21 +47,21 @@ pub enum ErrorKind {
     ContentName,
     /// A boundary as a literal and as a pattern.
     LiteralAndPattern,
-    /// An empty literal.
+    /// A literal without text.
     EmptyLiteral,
     /// An empty list of literals.
     EmptyList,
-    /// A literal in a list that is no string.
+    /// A literal in a list that is not a string.
     LiteralType,
     /// A literal that is neither a string nor a list.
     LiteralKind,
-    /// A pattern that is no expression.
+    /// A pattern that cannot be parsed.
     Regex,
-    /// `join` is no string.
+    /// The member `join` is not a string.
     JoinType,
     /// `join` without `repeats`.
     JoinWithoutRepeats,
-    /// `transform_each` is no boolean.
+    /// The member `transform_each` is not a boolean.
     EachType,
     /// `transform_each` without `transform`.
     EachWithoutTransform,
@@ -71,7 +71,7 @@ pub enum ErrorKind {
     GroupsNoTransform,
     /// More than one field without an opener.
     TwoLeftovers,
-    /// No start anchor.
+    /// The template has no start anchor.
     NoAnchor,
     /// A placeholder that nothing defines.
     UndefinedPlaceholder,
@@ -95,7 +95,7 @@ pub enum ErrorKind {
     DefaultNotAddable,
     /// Valid, but not supported here.
     Unsupported {
-        /// What it uses.
+        /// The name of the feature.
         feature: &'static str,
     },
 }
@@ -208,7 +208,7 @@ impl ErrorKind {
     }
 }
 
-impl TemplateError {
+impl ResponseTemplateError {
     pub(crate) fn new(kind: ErrorKind, key: &str) -> Self {
         Self { kind, field: None, key: key.into(), at: None, detail: String::new() }
     }
@@ -226,7 +226,7 @@ impl TemplateError {
     }
 }
 
-impl fmt::Display for TemplateError {
+impl fmt::Display for ResponseTemplateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, field, key, at, detail } = self;
         f.write_str("response template: ")?;
@@ -251,4 +251,4 @@ impl fmt::Display for TemplateError {
     }
 }
 
-impl core::error::Error for TemplateError {}
+impl core::error::Error for ResponseTemplateError {}

@@ -25,7 +25,7 @@ pub(crate) struct Field {
     pub(crate) each: bool,
 }
 
-/// What the events of a field are.
+/// The kind of events of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Content,
@@ -36,7 +36,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Where text goes; calls are no text.
+    /// Returns the channel of the field's text. Calls are not text.
     pub(crate) fn channel(self) -> Option<Channel> {
         match self {
             Self::Content => Some(Channel::CONTENT),
@@ -59,7 +59,7 @@ pub(crate) enum Content {
         strip: bool,
     },
     Json(Dialect),
-    /// `xml-inline`.
+    /// Tags with one value each: `xml-inline`.
     Tags {
         pattern: Box<Program>,
         value: Option<Box<Self>>,
@@ -73,7 +73,7 @@ pub(crate) enum Content {
     },
 }
 
-/// What divides key and value in a line, and whether white space around each of them goes.
+/// The separator of key and value in a line, and whether white space around them is dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Pairs {
     pub(crate) separator: String,
@@ -86,7 +86,7 @@ impl Pairs {
     }
 }
 
-/// What is rewritten before a text is read as JSON.
+/// The rewriting of a text before it is read as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub(crate) unquoted_keys: bool,

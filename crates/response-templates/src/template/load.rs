@@ -5,9 +5,10 @@ use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
 use jail_match::Channel;
 
 use super::{
-    Boundary, Content, ErrorKind, Field, Inner, Role, Template, TemplateError, Transform, args,
+    Boundary, Content, ErrorKind, Field, Inner, ResponseTemplate, ResponseTemplateError, Role,
+    Transform, args,
 };
-use crate::json::{Object, Value};
+use crate::json::{JsonObject, JsonTree};
 
 const TOP_KEYS: [&str; 5] =
     ["version", "defaults", "fields", "start_anchor", "start_anchor_pattern"];
@@ -30,35 +31,35 @@ const FIELD_KEYS: [&str; 11] = [
 const CONFIG_KEYS: [&str; 4] =
     ["tokenizer_class", "chat_template", "added_tokens_decoder", "model_max_length"];
 
-fn error<T>(kind: ErrorKind, key: &str) -> Result<T, TemplateError> {
-    Err(TemplateError::new(kind, key))
+fn error<T>(kind: ErrorKind, key: &str) -> Result<T, ResponseTemplateError> {
+    Err(ResponseTemplateError::new(kind, key))
 }
 
-pub(super) fn from_json(text: &str) -> Result<Template, TemplateError> {
+pub(super) fn from_json(text: &str) -> Result<ResponseTemplate, ResponseTemplateError> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    let value = Value::from_json(text)
-        .map_err(|error| TemplateError::new(ErrorKind::NotJson, "").at(error.at))?;
+    let value = JsonTree::from_json(text)
+        .map_err(|error| ResponseTemplateError::new(ErrorKind::NotJson, "").at(error.at))?;
     from_value(&value)
 }
 
-pub(super) fn from_value(value: &Value) -> Result<Template, TemplateError> {
+pub(super) fn from_value(value: &JsonTree) -> Result<ResponseTemplate, ResponseTemplateError> {
     unwrapped(value, 3)
 }
 
-/// The template in `value`, under so many layers of strings at most.
-fn unwrapped(value: &Value, layers: u32) -> Result<Template, TemplateError> {
+/// Returns the template in `value`, which may be inside `layers` strings.
+fn unwrapped(value: &JsonTree, layers: u32) -> Result<ResponseTemplate, ResponseTemplateError> {
     let value = value.get("response_template").unwrap_or(value);
     match value {
-        Value::String(text) if layers > 0 => {
-            let inner = Value::from_json(text)
-                .map_err(|error| TemplateError::new(ErrorKind::NotJson, "").at(error.at))?;
+        JsonTree::String(text) if layers > 0 => {
+            let inner = JsonTree::from_json(text)
+                .map_err(|error| ResponseTemplateError::new(ErrorKind::NotJson, "").at(error.at))?;
             unwrapped(&inner, layers.saturating_sub(1))
         }
         value => template(value),
     }
 }
 
-fn template(value: &Value) -> Result<Template, TemplateError> {
+fn template(value: &JsonTree) -> Result<ResponseTemplate, ResponseTemplateError> {
     let Some(object) = value.as_object() else { return error(ErrorKind::NotAnObject, "") };
     if object.get("fields").is_none() {
         let schema =
@@ -71,9 +72,9 @@ fn template(value: &Value) -> Result<Template, TemplateError> {
         }
     }
     let first = match object.get("version") {
-        None | Some(Value::Bool(true)) => true,
-        Some(Value::Int(number)) => number.as_str() == "1",
-        Some(Value::Float(number)) => *number == 1.0,
+        None | Some(JsonTree::Bool(true)) => true,
+        Some(JsonTree::Int(number)) => number.as_str() == "1",
+        Some(JsonTree::Float(number)) => *number == 1.0,
         Some(_) => false,
     };
     if !first {
@@ -83,11 +84,11 @@ fn template(value: &Value) -> Result<Template, TemplateError> {
         return error(ErrorKind::TopKey, key);
     }
     let defaults = match object.get("defaults") {
-        None => Object::default(),
-        Some(Value::Object(defaults)) => defaults.clone(),
+        None => JsonObject::default(),
+        Some(JsonTree::Object(defaults)) => defaults.clone(),
         Some(_) => return error(ErrorKind::DefaultsType, "defaults"),
     };
-    let fields = object.get("fields").and_then(Value::as_object);
+    let fields = object.get("fields").and_then(JsonTree::as_object);
     let Some(entries) = fields.filter(|fields| !fields.is_empty()) else {
         return error(ErrorKind::Fields, "fields");
     };
@@ -101,41 +102,43 @@ fn template(value: &Value) -> Result<Template, TemplateError> {
     let mut leftovers = fields.iter().enumerate().filter(|(_, field)| field.open.is_none());
     let leftover = leftovers.next().map(|(n, _)| n);
     if let Some((_, second)) = leftovers.next() {
-        return Err(TemplateError::new(ErrorKind::TwoLeftovers, "open").of(&second.name));
+        return Err(ResponseTemplateError::new(ErrorKind::TwoLeftovers, "open").of(&second.name));
     }
     let anchor = Boundary::read(object, "start_anchor", "start_anchor_pattern")?;
     let Some(anchor) = anchor else { return error(ErrorKind::NoAnchor, "start_anchor") };
-    Ok(Template { inner: Arc::new(Inner { defaults, fields, leftover, anchor }) })
+    Ok(ResponseTemplate { inner: Arc::new(Inner { defaults, fields, leftover, anchor }) })
 }
 
-fn field(name: &str, entry: &Value, extras: &mut u8) -> Result<Field, TemplateError> {
+fn field(name: &str, entry: &JsonTree, extras: &mut u8) -> Result<Field, ResponseTemplateError> {
     let Some(entry) = entry.as_object() else { return error(ErrorKind::FieldType, "") };
     if let Some((key, _)) = entry.iter().find(|(key, _)| !FIELD_KEYS.contains(key)) {
         return error(ErrorKind::FieldKey, key);
     }
-    let (text, none) = (Value::from("text"), Value::Object(Object::default()));
+    let (text, none) = (JsonTree::from("text"), JsonTree::Object(JsonObject::default()));
     let parser = entry.get("content").unwrap_or(&text);
     let arguments = entry.get("content_args").unwrap_or(&none);
     let open = Boundary::read(entry, "open", "open_pattern")?;
     let close = Boundary::read(entry, "close", "close_pattern")?;
-    let repeats = entry.get("repeats").is_some_and(Value::truthy);
+    let repeats = entry.get("repeats").is_some_and(JsonTree::truthy);
     let join = match entry.get("join") {
-        None | Some(Value::Null) => None,
-        Some(Value::String(_)) if !repeats => return error(ErrorKind::JoinWithoutRepeats, "join"),
-        Some(Value::String(join)) => Some(join.clone()),
+        None | Some(JsonTree::Null) => None,
+        Some(JsonTree::String(_)) if !repeats => {
+            return error(ErrorKind::JoinWithoutRepeats, "join");
+        }
+        Some(JsonTree::String(join)) => Some(join.clone()),
         Some(_) => return error(ErrorKind::JoinType, "join"),
     };
     let each = match entry.get("transform_each") {
         None => false,
-        Some(Value::Bool(each)) => *each,
+        Some(JsonTree::Bool(each)) => *each,
         Some(_) => return error(ErrorKind::EachType, "transform_each"),
     };
     let content = args::content(parser, arguments, "content_args")?;
     let transform = match entry.get("transform") {
-        None | Some(Value::Null) if each => {
+        None | Some(JsonTree::Null) if each => {
             return error(ErrorKind::EachWithoutTransform, "transform_each");
         }
-        None | Some(Value::Null) => {
+        None | Some(JsonTree::Null) => {
             groups_unused([("open_pattern", &open), ("close_pattern", &close)])?;
             None
         }
@@ -145,13 +148,13 @@ fn field(name: &str, entry: &Value, extras: &mut u8) -> Result<Field, TemplateEr
                     // The items of the list may have members of any name.
                     return None;
                 }
-                misplaced(root, !path.is_empty(), &content, &open, &close)
+                misplaced(root, !path.is_empty(), (&content, &open, &close))
             };
             Some(Transform::read(transform, "transform", &check)?)
         }
     };
     let role = role(name, extras);
-    let optional = entry.get("optional").is_none_or(Value::truthy);
+    let optional = entry.get("optional").is_none_or(JsonTree::truthy);
     let name = name.to_owned();
     let field =
         Field { name, role, open, close, content, repeats, join, optional, transform, each };
@@ -175,24 +178,22 @@ fn role(name: &str, extras: &mut u8) -> Role {
 }
 
 /// Refuses groups of boundaries that no transform can use.
-fn groups_unused(boundaries: [(&str, &Option<Boundary>); 2]) -> Result<(), TemplateError> {
+fn groups_unused(boundaries: [(&str, &Option<Boundary>); 2]) -> Result<(), ResponseTemplateError> {
     for (key, boundary) in boundaries {
         if let Some((name, at)) = boundary.as_ref().and_then(Boundary::named) {
-            let error = TemplateError::new(ErrorKind::GroupsNoTransform, key).detail(name);
-            return Err(TemplateError { at, ..error });
+            let error = ResponseTemplateError::new(ErrorKind::GroupsNoTransform, key).detail(name);
+            return Err(ResponseTemplateError { at, ..error });
         }
     }
     Ok(())
 }
 
-/// What is wrong with a placeholder for `root` or, if `member`, for a part of it.
-fn misplaced(
-    root: &str,
-    member: bool,
-    content: &Content,
-    open: &Option<Boundary>,
-    close: &Option<Boundary>,
-) -> Option<ErrorKind> {
+/// The content of a field, its opener and its closer.
+type FieldParts<'f> = (&'f Content, &'f Option<Boundary>, &'f Option<Boundary>);
+
+/// Returns the fault of a placeholder for `root` or, if `member`, for a part of it.
+fn misplaced(root: &str, member: bool, parts: FieldParts<'_>) -> Option<ErrorKind> {
+    let (content, open, close) = parts;
     let has = |boundary: &Option<Boundary>| {
         boundary.iter().any(|boundary| boundary.program.names.iter().any(|name| name == root))
     };
@@ -211,23 +212,23 @@ fn misplaced(
 }
 
 /// Regions that are joined must be strings.
-fn joinable(field: &Field) -> Result<(), TemplateError> {
+fn joinable(field: &Field) -> Result<(), ResponseTemplateError> {
     let never = match &field.transform {
         _ if field.join.is_none() => false,
         _ if field.each => true,
         None => !matches!(field.content, Content::Text { .. } | Content::Json(_)),
-        Some(Transform::Place { .. } | Transform::Plain(Value::String(_))) => false,
+        Some(Transform::Place { .. } | Transform::Plain(JsonTree::String(_))) => false,
         Some(_) => true,
     };
     if never { error(ErrorKind::JoinNotText, "join") } else { Ok(()) }
 }
 
 /// Whether regions can be added to a default.
-fn addable(field: &Field, default: Option<&Value>) -> Result<(), TemplateError> {
+fn addable(field: &Field, default: Option<&JsonTree>) -> Result<(), ResponseTemplateError> {
     let good = match default {
         None => true,
-        Some(Value::Null | Value::String(_)) if field.join.is_some() => true,
-        Some(Value::Array(_)) if field.join.is_none() => true,
+        Some(JsonTree::Null | JsonTree::String(_)) if field.join.is_some() => true,
+        Some(JsonTree::Array(_)) if field.join.is_none() => true,
         Some(_) => !field.repeats,
     };
     if good { Ok(()) } else { error(ErrorKind::DefaultNotAddable, "defaults") }

@@ -12,57 +12,57 @@ use alloc::{sync::Arc, vec::Vec};
 use jail_match::{Channel, Edge};
 
 pub(crate) use boundary::Boundary;
-pub use error::{ErrorKind, TemplateError};
+pub use error::{ErrorKind, ResponseTemplateError};
 pub(crate) use field::{Content, Dialect, Field, Pairs, Role};
 pub(crate) use transform::{Scope, Transform};
 
 use crate::{
-    json::{Object, Value},
+    json::{JsonObject, JsonTree},
     pattern::Matches,
 };
 
 /// A response template, checked and compiled. Cheap to clone.
 ///
 /// ```
-/// use response_templates::Template;
+/// use response_templates::ResponseTemplate;
 ///
-/// let template = Template::from_json(
+/// let template = ResponseTemplate::from_json(
 ///     r#"{"start_anchor": "<|bot|>", "fields": {"content": {"close": "<|end|>"}}}"#,
 /// )?;
 /// assert_eq!(template.fields().collect::<Vec<_>>(), ["content"]);
-/// # Ok::<(), response_templates::TemplateError>(())
+/// # Ok::<(), response_templates::ResponseTemplateError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Template {
+pub struct ResponseTemplate {
     pub(crate) inner: Arc<Inner>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Inner {
-    pub(crate) defaults: Object,
+    pub(crate) defaults: JsonObject,
     pub(crate) fields: Vec<Field>,
     /// The field without an opener.
     pub(crate) leftover: Option<usize>,
     anchor: Boundary,
 }
 
-impl Template {
-    /// Reads a template: the object itself, an object that has it at `response_template` such as
-    /// `tokenizer_config.json`, or either as a JSON string.
+impl ResponseTemplate {
+    /// Reads a template. The text may be the object itself, an object such as
+    /// `tokenizer_config.json` that has it at `response_template`, or either as a JSON string.
     ///
     /// # Errors
-    /// The first thing that is wrong with it: its field, key and place. What the reference
-    /// implementation finds only when a message is read is refused, too, and so is what cannot
-    /// be run over text that arrives in pieces.
-    pub fn from_json(text: &str) -> Result<Self, TemplateError> {
+    /// The first fault of the template, with its field, key and place. Faults that the reference
+    /// implementation finds only when it reads a message are refused, too, and so are features that
+    /// cannot be run over text in chunks.
+    pub fn from_json(text: &str) -> Result<Self, ResponseTemplateError> {
         load::from_json(text)
     }
 
-    /// As [`Template::from_json`], from a value.
+    /// As [`ResponseTemplate::from_json`], from a value.
     ///
     /// # Errors
-    /// As [`Template::from_json`].
-    pub fn from_value(value: &Value) -> Result<Self, TemplateError> {
+    /// As [`ResponseTemplate::from_json`].
+    pub fn from_value(value: &JsonTree) -> Result<Self, ResponseTemplateError> {
         load::from_value(value)
     }
 
@@ -71,17 +71,17 @@ impl Template {
         self.inner.fields.iter().map(|field| field.name.as_str())
     }
 
-    /// The boundaries of the fields, of each the opener and then the closer, as edges: a
-    /// [`jail_match::Trace`] of a parser names them by their position. They say what is marked; the
-    /// search is the template's own.
+    /// Returns the boundaries of the fields as edges: the opener and then the closer of each field.
+    /// A [`jail_match::Trace`] of a parser names them by position. The search does not use these
+    /// edges.
     #[must_use]
     pub fn edges(&self) -> Vec<Edge> {
         self.inner.fields.iter().flat_map(Field::edges).collect()
     }
 
-    /// What a message has before anything is read.
+    /// Returns the members of a message before any text is read.
     #[must_use]
-    pub fn defaults(&self) -> &Object {
+    pub fn defaults(&self) -> &JsonObject {
         &self.inner.defaults
     }
 
@@ -97,16 +97,16 @@ impl Template {
         self.inner.fields.iter().any(|field| field.role == Role::Reasoning)
     }
 
-    /// The part of a prompt in which the assistant's turn has begun: what stands behind the last
-    /// place where a turn begins; `None` if none does.
+    /// Returns the part of a prompt after the last place where a turn of the assistant begins;
+    /// `None` if there is no such place.
     #[must_use]
     pub fn last_turn<'p>(&self, prompt: &'p str) -> Option<&'p str> {
         let last = Matches::new(&self.inner.anchor.program, prompt).last()?;
         prompt.get(last.end as usize..)
     }
 
-    /// The channel of the text of a field: that of content, of reasoning, or one of its own; calls
-    /// and unknown fields have none. The sixth field of its own and later ones share a channel.
+    /// Returns the channel of a field's text: content, reasoning, or a channel for this field.
+    /// Calls and unknown fields have none. The sixth such channel is shared by the later fields.
     #[must_use]
     pub fn channel(&self, field: &str) -> Option<Channel> {
         self.inner.fields.iter().find(|known| known.name == field)?.role.channel()

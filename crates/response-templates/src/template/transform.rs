@@ -6,10 +6,10 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{ErrorKind, TemplateError};
+use super::{ErrorKind, ResponseTemplateError};
 use crate::{
     chars::is_word,
-    json::{Object, Value},
+    json::{JsonObject, JsonTree},
     malformed::Malformed,
 };
 
@@ -19,47 +19,48 @@ pub(crate) enum Transform {
     Object(Vec<(String, Self)>),
     Array(Vec<Self>),
     Place { root: String, path: Vec<String> },
-    Plain(Value),
+    Plain(JsonTree),
 }
 
-/// What placeholders stand for: what the opener's groups matched, and the content or the members
-/// of an item, which come first.
+/// The values of placeholders. The content, or the members of an item, come before the groups of
+/// the opener.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Scope<'s> {
-    Content(&'s Value),
-    Item(&'s Object),
+    Content(&'s JsonTree),
+    Item(&'s JsonObject),
 }
 
 impl Transform {
-    /// Reads a transform, which stands at `key`; `check` is asked for what is wrong with a
-    /// placeholder.
+    /// Reads the transform at `key`. `check` returns the fault of a placeholder.
     pub(crate) fn read(
-        value: &Value,
+        value: &JsonTree,
         key: &str,
         check: &dyn Fn(&str, &[String]) -> Option<ErrorKind>,
-    ) -> Result<Self, TemplateError> {
+    ) -> Result<Self, ResponseTemplateError> {
         let inner = |name: &str, value| Self::read(value, &alloc::format!("{key}.{name}"), check);
         Ok(match value {
-            Value::Object(object) => {
+            JsonTree::Object(object) => {
                 let member = |(name, value): (&str, _)| Ok((name.to_owned(), inner(name, value)?));
-                Self::Object(object.iter().map(member).collect::<Result<_, TemplateError>>()?)
+                Self::Object(
+                    object.iter().map(member).collect::<Result<_, ResponseTemplateError>>()?,
+                )
             }
-            Value::Array(items) => {
+            JsonTree::Array(items) => {
                 let item = |(n, value): (usize, _)| inner(&n.to_string(), value);
                 Self::Array(items.iter().enumerate().map(item).collect::<Result<_, _>>()?)
             }
-            Value::String(text) => match place(text) {
+            JsonTree::String(text) => match place(text) {
                 Some((0, inner)) if inner.len() + 2 == text.len() => {
                     let mut parts = inner.split('.').map(str::to_owned);
                     let root = parts.next().unwrap_or_default();
                     let path: Vec<_> = parts.collect();
                     if let Some(kind) = check(&root, &path) {
-                        return Err(TemplateError::new(kind, key).detail(root));
+                        return Err(ResponseTemplateError::new(kind, key).detail(root));
                     }
                     Self::Place { root, path }
                 }
                 Some((byte, _)) => {
-                    let error = TemplateError::new(ErrorKind::MixedPlaceholder, key);
+                    let error = ResponseTemplateError::new(ErrorKind::MixedPlaceholder, key);
                     return Err(error.detail(text.as_str()).at(text[..byte].chars().count()));
                 }
                 None => Self::Plain(value.clone()),
@@ -79,16 +80,16 @@ impl Transform {
         &self,
         groups: &[(String, String)],
         scope: Scope<'_>,
-    ) -> Result<Value, Malformed> {
+    ) -> Result<JsonTree, Malformed> {
         Ok(match self {
             Self::Object(members) => {
                 let member =
                     |(key, value): &(String, Self)| Ok((key.clone(), value.apply(groups, scope)?));
-                Value::Object(members.iter().map(member).collect::<Result<_, Malformed>>()?)
+                JsonTree::Object(members.iter().map(member).collect::<Result<_, Malformed>>()?)
             }
             Self::Array(items) => {
                 let items = items.iter().map(|item| item.apply(groups, scope));
-                Value::Array(items.collect::<Result<_, _>>()?)
+                JsonTree::Array(items.collect::<Result<_, _>>()?)
             }
             Self::Place { root, path } => find(root, path, groups, scope)?,
             Self::Plain(value) => value.clone(),
@@ -101,7 +102,7 @@ fn find(
     path: &[String],
     groups: &[(String, String)],
     scope: Scope<'_>,
-) -> Result<Value, Malformed> {
+) -> Result<JsonTree, Malformed> {
     let content = match scope {
         Scope::Content(content) if root == "content" => Some(content),
         Scope::Content(_) => None,
@@ -111,7 +112,7 @@ fn find(
         let group = groups.iter().find(|(name, _)| name == root);
         let (_, text) = group.ok_or(Malformed::UndefinedPlaceholder)?;
         return match path.is_empty() {
-            true => Ok(Value::String(text.clone())),
+            true => Ok(JsonTree::String(text.clone())),
             false => Err(Malformed::PlaceholderPath),
         };
     };
@@ -122,7 +123,8 @@ fn find(
     Ok(value.clone())
 }
 
-/// The first placeholder in `text`: where its brace stands, and what stands between its braces.
+/// Returns the first placeholder in `text`: the offset of its brace, and the text between its
+/// braces.
 fn place(text: &str) -> Option<(usize, &str)> {
     text.match_indices('{').find_map(|(at, _)| {
         let inner = &text[at + 1..];

@@ -1,26 +1,26 @@
-//! Every fault of a template is found when it is loaded, and its place is said.
+//! Errors name the fault of a template and its place.
 
 use std::{fs, path::Path};
 
-use response_templates::{ErrorKind, Template, TemplateError, Value};
+use response_templates::{ErrorKind, JsonTree, ResponseTemplate, ResponseTemplateError};
 
-fn refused(text: &str) -> TemplateError {
-    Template::from_json(text).expect_err("refused")
+fn refused(text: &str) -> ResponseTemplateError {
+    ResponseTemplate::from_json(text).expect_err("refused")
 }
 
-fn field(keys: &str) -> TemplateError {
+fn field(keys: &str) -> ResponseTemplateError {
     refused(&format!(r#"{{"start_anchor": "A", "fields": {{"x": {{{keys}}}}}}}"#))
 }
 
 #[test]
-fn the_vectors_of_refused_templates_say_what_is_wrong() {
+fn refused_templates_of_the_vectors_have_the_expected_kind() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/templates/invalid.jsonl");
     let lines = fs::read_to_string(path).expect("the vectors");
     let mut kinds = Vec::new();
     for line in lines.lines() {
-        let case = Value::from_json(line).expect("a case");
-        let text = |key: &str| case.get(key).and_then(Value::as_str).expect("a text");
-        let result = Template::from_value(case.get("template").expect("a template"));
+        let case = JsonTree::from_json(line).expect("a case");
+        let text = |key: &str| case.get(key).and_then(JsonTree::as_str).expect("a text");
+        let result = ResponseTemplate::from_value(case.get("template").expect("a template"));
         match result {
             Ok(_) => assert_eq!(text("fails"), "none", "{line}"),
             Err(error) => {
@@ -86,12 +86,13 @@ fn pattern_features_beyond_automata_are_refused_by_name() {
 fn repetitions_of_nothing_load() {
     let pattern = "a(?:(?:(?:(?:(?:){1000}){1000}){1000}){1000}){1000}";
     let fields = format!(r#"{{"x": {{"open_pattern": "{pattern}"}}}}"#);
-    let loaded = Template::from_json(&format!(r#"{{"start_anchor": "A", "fields": {fields}}}"#));
+    let loaded =
+        ResponseTemplate::from_json(&format!(r#"{{"start_anchor": "A", "fields": {fields}}}"#));
     assert!(loaded.is_ok(), "{loaded:?}");
 }
 
 #[test]
-fn other_files_are_told_apart() {
+fn other_json_files_are_refused_by_name() {
     let schema = r#"{"response_schema": {"x-regex": "(.*)", "type": "object"}}"#;
     assert_eq!(refused(schema).kind, ErrorKind::ResponseSchema);
     assert_eq!(refused(r#"{"x-regex": "(.*)"}"#).kind, ErrorKind::ResponseSchema);
@@ -104,10 +105,11 @@ fn other_files_are_told_apart() {
 fn a_template_is_found_in_its_file_and_in_a_string() {
     let template = r#"{"start_anchor": "A", "fields": {"content": {}}}"#;
     let file = format!(r#"{{"tokenizer_class": "T", "response_template": {template}}}"#);
-    let string = Value::String(template.to_owned()).to_string();
+    let string = JsonTree::String(template.to_owned()).to_string();
     let nested = format!(r#"{{"response_template": {string}}}"#);
     for text in [template, &file, &string, &nested] {
-        let loaded = Template::from_json(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let loaded =
+            ResponseTemplate::from_json(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(loaded.fields().collect::<Vec<_>>(), ["content"]);
         assert!(!loaded.has_calls() && !loaded.has_reasoning());
     }

@@ -82,7 +82,7 @@ fn limited() -> impl Iterator<Item = TemplateMachine> {
     })
 }
 
-/// One in which closers do not count in strings and tags.
+/// A machine in which closers do not count in strings and tags.
 fn aware(fields: &str) -> TemplateMachine {
     machine_with(fields, |it| it.boundaries = Boundaries::StringAware)
 }
@@ -100,7 +100,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost(wire in soup(), seed: u64) {
-        // A value that is no text is shown as JSON of our own: those machines are left out.
+        // Values that are not text are written as new JSON, so their machines are left out.
         for machine in [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT].map(machine) {
             check_nothing_lost(&machine, &wire, &DROPS, CutPlan::standard(seed))
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
@@ -108,8 +108,8 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_held_that_is_certain(wire in soup()) {
-        // What may follow: the rest of each marker, text, blanks and text.
+    fn certain_text_is_not_held(wire in soup()) {
+        // Possible continuations: the rest of each marker, text, blanks and text.
         let mut witnesses = suffixes(&["<t>", "</t>", "<c>", "<c f>", "</c>", "<end>", "<s>"]);
         witnesses.extend(["x", " x", ">"].map(String::from));
         for machine in [PLAIN, NAMED, PARAMETERS, LINED, DIALECT].map(machine) {
@@ -119,11 +119,11 @@ proptest! {
     }
 
     #[test]
-    fn what_is_held_is_told(wire in soup()) {
+    fn held_bytes_are_reported(wire in soup()) {
         let fields = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, EACH, NUMBERS, LENIENT, ENDLESS];
         let strings = [PLAIN, PARAMETERS, LENIENT].map(aware);
         let machines = fields.map(machine).into_iter().chain(strings);
-        // A dialect is longer as JSON, and a value that is no text comes out as JSON of our own.
+        // A dialect is longer as JSON, and values that are not text are written as new JSON.
         let decoded = [DIALECT, KINDS, STUCK].map(|fields| (machine(fields), TextForm::Decoded));
         for (machine, unit) in machines.map(|it| (it, TextForm::WireBytes)).chain(decoded) {
             check_held(&machine, &wire, unit)
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_stays_behind_the_end(wire in soup(), seed: u64) {
+    fn buffers_are_empty_after_the_end(wire in soup(), seed: u64) {
         for machine in machines() {
             check_idle(&machine, &wire, CutPlan::quick(seed))
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn no_input_is_too_odd(wire in any::<String>(), seed: u64) {
+    fn arbitrary_text_is_read_without_panics(wire in any::<String>(), seed: u64) {
         for machine in machines() {
             check_total(&machine, &wire, CutPlan::standard(seed))
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
@@ -149,7 +149,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_certain_comes_before_what_breaks_or_is_told_at_every_cut() {
+fn certain_arguments_precede_a_fault_at_every_cut() {
     for (fields, wire) in [
         (NUMBERS, "<c f>a: 1\nb: x\n</c>"),
         (PLAIN, r#"<c>{"name": "f", "arguments": {}, "arguments": {"l": 2}}</c>"#),
@@ -178,7 +178,7 @@ fn text_streams_in_constant_space_and_linear_time() {
     }
 }
 
-/// A search stands at each step of a repetition at once: their number is bounded.
+/// A search may be at each place of a repetition at once, so their number is bounded.
 #[test]
 fn the_longest_repetition_takes_bounded_work_for_each_byte() {
     let fields = r#""thinking": {"open_pattern": ".{1,128}END", "close": "</t>"}, "content": {}"#;

@@ -1,13 +1,13 @@
-//! Templates: what is refused, what streams, and the laws of streams.
+//! Templates: refusals, streaming, and the laws of streams.
 
-/// What is refused, and what an error says.
+/// Errors of templates, and their texts.
 mod errors;
 /// Chunk invariance, nothing lost, bounded, linear.
 mod laws;
 /// Each error of the reference, with its place.
 mod refusals;
-/// Limits, and what may be asked for.
+/// Limits and settings of parsers.
 mod settings;
-/// What comes out with the piece that makes it certain.
+/// Events at the earliest chunk that makes them certain.
 mod streaming;
 mod support;

@@ -1,13 +1,14 @@
-//! Each error of the reference at load, and each that it has only later: what is wrong, in which
-//! field, at which key, and where there.
+//! The errors of the reference, at load and later: kind, field, key and place of each fault.
 
-use response_templates::{ErrorKind, Template};
+use response_templates::{ErrorKind, ResponseTemplate};
 
-/// Where an error is: field, key, place in the text at the key.
+/// The place of an error: field, key, and offset in the text at the key.
 type Place = (&'static str, &'static str, Option<usize>);
 
 fn refuses(template: &str, kind: ErrorKind, place: Place) {
-    let Err(error) = Template::from_json(template) else { panic!("{template} is accepted") };
+    let Err(error) = ResponseTemplate::from_json(template) else {
+        panic!("{template} is accepted")
+    };
     let field = error.field.as_deref().unwrap_or_default();
     assert_eq!((error.kind, (field, error.key.as_str(), error.at)), (kind, place), "{template}");
     let said = error.to_string();
@@ -18,7 +19,7 @@ fn refuses(template: &str, kind: ErrorKind, place: Place) {
 }
 
 #[test]
-fn what_the_reference_refuses_at_load() {
+fn templates_that_the_reference_refuses_are_refused() {
     use ErrorKind as E;
     let cases: [(&str, E, Place); 27] = [
         ("{\"fields\": {]", E::NotJson, ("", "", Some(12))),
@@ -111,7 +112,7 @@ fn what_the_reference_refuses_at_load() {
 }
 
 #[test]
-fn boundaries_and_placeholders_say_their_place() {
+fn faults_of_boundaries_and_placeholders_have_a_place() {
     use ErrorKind as E;
     let mixed = r#""open": "B", "transform": {"f": ["é{content}"]}"#;
     let undefined = r#""open": "B", "transform": {"function": {"name": "{name}"}}"#;
@@ -137,9 +138,9 @@ fn boundaries_and_placeholders_say_their_place() {
     }
 }
 
-/// What the reference loads, and what fails there with a message, if not with each.
+/// Templates that the reference loads, and that fail there when a message is read.
 #[test]
-fn what_fails_later_is_refused_at_load() {
+fn faults_that_the_reference_finds_late_are_refused_at_load() {
     use ErrorKind as E;
     let tags = |args: &str| format!(r#""content": "xml-inline", "content_args": {{{args}}}"#);
     let lines = |args: &str| format!(r#""content": "kv-lines", "content_args": {{{args}}}"#);
@@ -176,9 +177,9 @@ fn what_fails_later_is_refused_at_load() {
     refuses(added, E::DefaultNotAddable, ("x", "defaults", None));
 }
 
-/// What the reference accepts, whether it looks wrong or not.
+/// Templates that the reference accepts, although some look wrong.
 #[test]
-fn what_the_reference_accepts() {
+fn templates_that_the_reference_accepts_are_accepted() {
     for (top, keys) in [
         (r#""version": 1.0"#, ""),
         (r#""version": true"#, ""),
@@ -186,11 +187,11 @@ fn what_the_reference_accepts() {
         (r#""defaults": {}"#, r#""content_args": {"unknown": 1}"#),
         (r#""defaults": {}"#, r#""transform": null, "join": null"#),
         (r#""defaults": {}"#, r#""transform": [false, "{}", "{ n }", "{a-b}"]"#),
-        // Documented, and without a value when a region closes.
+        // Groups of a closer are documented, but have no value.
         (r#""defaults": {}"#, r#""close_pattern": "(?P<n>a)", "transform": "{n}""#),
     ] {
         let template = format!(r#"{{"start_anchor": "A", {top}, "fields": {{"x": {{{keys}}}}}}}"#);
-        let loaded = Template::from_json(&template);
+        let loaded = ResponseTemplate::from_json(&template);
         assert!(loaded.is_ok(), "{template}: {loaded:?}");
     }
 }

@@ -1,7 +1,9 @@
-//! Limits, and what may be asked for.
+//! Limits and settings of parsers.
 
 use guard_laws::TemplateMachine;
-use response_templates::{Boundaries, MalformedPolicy, MessageError, NoAnchor, Parser, Settings};
+use response_templates::{
+    Boundaries, MalformedPolicy, MessageError, NoAnchor, TemplateParser, TemplateSettings,
+};
 use stream_laws::{
     COMPLETE, CONTENT, Cut, CutPlan, REASONING, RecordedEvent, RunRecord, check_chunk_invariance,
     run,
@@ -44,21 +46,21 @@ fn a_closer_in_a_string_ends_a_region_unless_strings_count() {
 }
 
 #[test]
-fn a_closer_in_a_string_of_its_own_delimiters_does_not_count_where_strings_do() {
+fn string_aware_closers_in_delimited_strings_do_not_count() {
     let aware = machine_with(DIALECT, |it| it.boundaries = Boundaries::StringAware);
     for cut in [Cut::Whole, Cut::EachScalar] {
         let record = run(&aware, "<c f>{s:<q>a </c> \"<</q>}</c>x", cut);
         assert_eq!(outcomes(&record), [COMPLETE]);
         assert_eq!(record.channel_text(CONTENT), "x");
     }
-    // Whether the delimiter in the string counts is known at the end: until then closers do.
+    // The end decides whether the delimiter in the string counts; until then closers count.
     let record = run(&aware, "<c f>{s:\"<q> </c>x", Cut::Whole);
     assert_eq!(record.channel_text(CONTENT), "x");
 }
 
-/// By the pattern a newline at the edge of a value is no part of it, or nothing but `<` ends it.
+/// Patterns that drop a newline at the edge of a value, or that end a value at any `<`.
 #[test]
-fn a_closer_in_a_tag_does_not_count_wherever_its_value_begins() {
+fn string_aware_closers_in_tag_values_do_not_count() {
     let tags = r"<(?P<key>\\w+)>(?P<value>.*?)</>";
     let aware = |pattern: &str| {
         machine_with(&PARAMETERS.replace(tags, pattern), |it| {
@@ -100,14 +102,15 @@ fn a_malformed_region_is_dropped_or_text() {
 }
 
 #[test]
-fn a_prompt_without_a_turn_is_ignored_unless_it_is_to_be_read() {
+fn a_prompt_without_a_turn_is_ignored_by_default() {
     let prompt = "Think.<t>";
-    let ignored = TemplateMachine::new(Parser::new(&template(PLAIN)).prompt(prompt));
+    let ignored = TemplateMachine::new(TemplateParser::new(&template(PLAIN)).prompt(prompt));
     assert_eq!(run(&ignored, "a", Cut::Whole).channel_text(CONTENT), "a");
-    let mut settings = Settings::default();
+    let mut settings = TemplateSettings::default();
     settings.no_anchor = NoAnchor::Read;
-    let read =
-        TemplateMachine::new(Parser::new(&template(PLAIN)).settings(settings).prompt(prompt));
+    let read = TemplateMachine::new(
+        TemplateParser::new(&template(PLAIN)).settings(settings).prompt(prompt),
+    );
     assert_eq!(run(&read, "a", Cut::Whole).channel_text(REASONING), "a");
 }
 
@@ -119,7 +122,7 @@ fn the_last_turn_of_a_prompt_counts() {
 }
 
 #[test]
-fn what_is_held_too_long_is_text() {
+fn text_held_beyond_the_limit_is_emitted() {
     let machine = machine_with(TAGGED, |it| it.hold = 20);
     let record = run(&machine, "<s>a</s>0123456789</t><c f></c>", Cut::EachScalar);
     let record_of_whole = run(&machine, "<s>a</s>0123456789</t><c f></c>", Cut::Whole);
@@ -139,7 +142,7 @@ fn white_space_beyond_its_limit_is_text_at_every_cut() {
 }
 
 #[test]
-fn text_comes_before_the_report_of_what_was_held_too_long_after_it() {
+fn text_is_emitted_before_the_diagnostic_of_later_held_text() {
     let machine = machine_with(PLAIN, |it| it.hold = 1);
     for wire in ["ab<tx", "ab<c>{}</c>d<ct", "a<en<en"] {
         let record = run(&machine, wire, Cut::Whole);

@@ -1,7 +1,7 @@
-//! What is certain comes out with the piece that makes it so.
+//! Events are emitted with the chunk that makes them certain.
 
 use guard_laws::TemplateMachine;
-use response_templates::{Boundaries, Parser, Tools};
+use response_templates::{Boundaries, TemplateParser, Tools};
 use serde_json::json;
 use stream_laws::{RecordedEvent, RunRecord, StreamMachine as _};
 
@@ -10,7 +10,7 @@ use crate::support::{
     template,
 };
 
-/// The events of each piece.
+/// Returns the events of each piece.
 fn each(mut machine: TemplateMachine, pieces: &[&str]) -> Vec<Vec<RecordedEvent>> {
     let mut all = Vec::new();
     for piece in pieces {
@@ -63,7 +63,7 @@ fn a_parameter_in_a_tag_comes_when_the_tag_ends() {
     let events = each(machine(PARAMETERS), &["<c f>", "<a>x</", "><b>y", "</>", "</c>"]);
     assert!(is_start(&events[0][0], "f"), "{events:?}");
     assert_eq!(events[0][1], arguments("{"));
-    // The region may yet end, and what is not closed is no parameter.
+    // The region may still end, and an unclosed tag is not a parameter.
     assert_eq!(events[1], []);
     assert_eq!(events[2], [arguments("\"a\": \"x\"")]);
     assert_eq!(events[3], [arguments(", \"b\": \"y\"")]);
@@ -76,7 +76,7 @@ fn a_parameter_in_a_tag_comes_when_the_tag_ends() {
 }
 
 #[test]
-fn a_string_in_a_tag_comes_as_it_grows_where_the_tag_is_closed_before_the_region() {
+fn string_aware_tag_values_stream() {
     let aware = || machine_with(PARAMETERS, |it| it.boundaries = Boundaries::StringAware);
     let pieces = ["<c f><a", ">", "x \"y", "\" <b", "r></", "c></", ">", "</c>"];
     let events = each(aware(), &pieces);
@@ -94,7 +94,7 @@ fn a_string_in_a_tag_comes_as_it_grows_where_the_tag_is_closed_before_the_region
 }
 
 #[test]
-fn a_value_without_an_end_of_its_own_is_certain_as_it_grows() {
+fn a_value_without_an_end_marker_streams() {
     let pattern = r"<(?P<key>\\w+)>\\s*(?P<value>[^<]*)";
     let fields = PARAMETERS.replace(r"<(?P<key>\\w+)>(?P<value>.*?)</>", pattern);
     let events = each(machine(&fields), &["<c f><a>", " ", " x", "y ", "z<b", ">", "</c>"]);
@@ -107,7 +107,7 @@ fn a_value_without_an_end_of_its_own_is_certain_as_it_grows() {
 }
 
 #[test]
-fn a_value_in_a_line_comes_as_it_grows() {
+fn a_value_in_a_line_streams() {
     let pieces =
         ["<c f>", " a", " ", ": ", "x", " \t", "y: z", " \n", "none\n", "b:", "\n", "</c>"];
     let events = each(machine(LINED), &pieces);
@@ -123,7 +123,7 @@ fn a_value_in_a_line_comes_as_it_grows() {
 }
 
 #[test]
-fn a_text_that_is_json_no_more_comes_as_it_grows() {
+fn a_text_streams_once_it_cannot_be_json() {
     let json =
         r#""content_args": {"value_parser": {"name": "json", "args": {"allow_non_json": true}}}"#;
     let fields = LINED.replace(r#""kv-lines""#, &format!(r#""kv-lines", {json}"#));
@@ -162,7 +162,7 @@ fn strings_of_several_kinds_come_byte_by_byte() {
 }
 
 #[test]
-fn where_delimiters_overlap_what_stands_before_the_first_of_them_comes() {
+fn text_before_overlapping_delimiters_streams() {
     let fields = DIALECT.replace(r#"["<q>", "</q>"]"#, r#"["<q>", "</q>"], ["<q", "q>"]"#);
     assert_ne!(fields, DIALECT);
     let events = each(machine(&fields), &["<c f>{a:1,b:[2", ",<", "q>x</q", ">]}", "</c>"]);
@@ -185,7 +185,7 @@ fn a_delimiter_in_a_string_counts_if_it_is_closed() {
 }
 
 #[test]
-fn parameters_become_what_the_schema_says_one_by_one() {
+fn parameters_are_cast_to_their_schema_one_by_one() {
     let schema = json!({"properties": {"n": {"type": "integer"}, "s": {"type": "string"}}});
     let tools = || Tools::new([("f", schema.clone())]);
     for (fields, pieces) in [
@@ -193,7 +193,7 @@ fn parameters_become_what_the_schema_says_one_by_one() {
         (LINED, ["<c f>n: 12\n", "s: 12\n"]),
         (DIALECT, ["<c f>{n:<q>12</q>", ",s:<q>12</q>"]),
     ] {
-        let parser = Parser::new(&template(fields)).tools(tools());
+        let parser = TemplateParser::new(&template(fields)).tools(tools());
         let events = each(TemplateMachine::new(parser), &pieces);
         let said = |events: &[RecordedEvent]| -> String {
             let fragments = events.iter().filter_map(|event| match event {
@@ -213,13 +213,13 @@ fn calls_without_a_wrapper_are_not_cast_as_in_the_message() {
     let bare =
         NAMED.replace("\"type\": \"function\",", "").replace("\"function\": {\"name\"", "\"name\"");
     let bare = bare.replace("\"{content}\"}}}", "\"{content}\"}}");
-    let parser = Parser::new(&template(&bare)).tools(Tools::new([("f", schema)]));
+    let parser = TemplateParser::new(&template(&bare)).tools(Tools::new([("f", schema)]));
     let events = each(TemplateMachine::new(parser), &["<c f>", "{\"n\": \"1"]);
     assert_eq!(events[1], [arguments("{\"n\": \"1")]);
 }
 
 #[test]
-fn a_text_that_was_to_be_json_completes_no_call() {
+fn arguments_that_are_not_json_complete_no_call() {
     let lenient =
         DIALECT.replace("\"unquoted_keys\"", "\"allow_non_json\": true, \"unquoted_keys\"");
     for wire in ["<c f>{a:1} x</c>", "<c f></c>", "<c f>{a:1</c>", "<c f>{a:</c>"] {
@@ -237,7 +237,7 @@ fn a_text_that_was_to_be_json_completes_no_call() {
 #[test]
 fn only_arguments_that_a_schema_may_change_wait() {
     let schema = json!({"properties": {"n": {"type": "integer"}, "s": {"type": "string"}}});
-    let parser = Parser::new(&template(NAMED)).tools(Tools::new([("f", schema)]));
+    let parser = TemplateParser::new(&template(NAMED)).tools(Tools::new([("f", schema)]));
     let pieces = ["<c f>", "{\"s\": \"1", "2\", \"n\": \"1", "2\", \"m\": \"1"];
     let events = each(TemplateMachine::new(parser), &pieces);
     assert_eq!(events[1], [arguments("{\"s\": \"1")]);
@@ -270,8 +270,8 @@ fn half_a_pair_of_escapes_waits() {
 }
 
 #[test]
-fn a_call_that_the_prompt_began_is_told_from_its_beginning() {
-    let parser = Parser::new(&template(NAMED)).prompt("<bot><c f>{\"a\":");
+fn a_call_that_began_in_the_prompt_is_emitted_from_its_start() {
+    let parser = TemplateParser::new(&template(NAMED)).prompt("<bot><c f>{\"a\":");
     let events = each(TemplateMachine::new(parser), &[" 1}</c>"]);
     assert!(is_start(&events[0][0], "f"), "{events:?}");
     assert_eq!(all_arguments(events.iter().flatten()), "{\"a\": 1}");

@@ -1,13 +1,13 @@
 //! Templates and machines that tests share.
 
 use guard_laws::TemplateMachine;
-use response_templates::{Parser, Settings, Template};
+use response_templates::{ResponseTemplate, TemplateParser, TemplateSettings};
 use stream_laws::RecordedEvent;
 
 /// A template whose fields are `fields`.
-pub(crate) fn template(fields: &str) -> Template {
+pub(crate) fn template(fields: &str) -> ResponseTemplate {
     let text = format!(r#"{{"start_anchor": "<bot>", "fields": {{{fields}}}}}"#);
-    Template::from_json(&text).unwrap_or_else(|error| panic!("{error}"))
+    ResponseTemplate::from_json(&text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Reasoning, calls in JSON, and the rest.
@@ -26,7 +26,7 @@ pub(crate) const NAMED: &str = r#"
                                  "function": {"name": "{name}", "arguments": "{content}"}}},
     "content": {}"#;
 
-/// Parameters in tags, and reasoning whose opener is nowhere.
+/// Parameters in tags, and reasoning without an opener.
 pub(crate) const TAGGED: &str = r#"
     "reasoning": {"open_pattern": "(?=[\\s\\S]*?</t>)", "close_pattern": "</t>\\s*"},
     "tool_calls": {"open_pattern": "<c (?P<name>\\w+)>", "close_pattern": "(?=<c )|</c>",
@@ -58,7 +58,7 @@ pub(crate) const PARAMETERS: &str = calls_of!(
 /// Parameters in lines.
 pub(crate) const LINED: &str = calls_of!(r#""content": "kv-lines""#);
 
-/// Numbers in lines, and what is none makes the region malformed.
+/// Numbers in lines; any other value makes the region malformed.
 pub(crate) const NUMBERS: &str = calls_of!(
     r#""content": "kv-lines",
     "content_args": {"kv_sep": ": ", "value_parser": {"name": "int"}}"#
@@ -71,14 +71,14 @@ pub(crate) const LENIENT: &str = calls_of!(
                      "value_parser": {"name": "json", "args": {"allow_non_json": true}}}"#
 );
 
-/// Values without an end of their own, trimmed.
+/// Values without an end marker, trimmed.
 pub(crate) const ENDLESS: &str = calls_of!(
     r#""content": "xml-inline",
     "content_args": {"tag_pattern": "<(?P<key>\\w+)>(?P<value>[^<]*)",
                      "value_parser": {"name": "text"}}"#
 );
 
-/// Bare names, and strings between delimiters of their own.
+/// Bare names, and strings between private delimiters.
 pub(crate) const DIALECT: &str = calls_of!(
     r#""content": "json",
     "content_args": {"unquoted_keys": true, "string_delims": [["<q>", "</q>"]]}"#
@@ -90,7 +90,7 @@ pub(crate) const KINDS: &str = calls_of!(
     "content_args": {"unquoted_keys": true, "string_delims": [["<q>", "</q>"], ["'", "'"]]}"#
 );
 
-/// The arguments of all calls, one behind the other.
+/// Returns the arguments of all calls, joined.
 pub(crate) fn all_arguments<'e>(events: impl IntoIterator<Item = &'e RecordedEvent>) -> String {
     let fragment = |event: &'e RecordedEvent| match event {
         RecordedEvent::CallArguments { fragment, .. } => Some(fragment.as_str()),
@@ -101,12 +101,15 @@ pub(crate) fn all_arguments<'e>(events: impl IntoIterator<Item = &'e RecordedEve
 
 /// A parser of a template with these fields.
 pub(crate) fn machine(fields: &str) -> TemplateMachine {
-    TemplateMachine::new(Parser::new(&template(fields)))
+    TemplateMachine::new(TemplateParser::new(&template(fields)))
 }
 
-/// The same with other settings.
-pub(crate) fn machine_with(fields: &str, set: impl FnOnce(&mut Settings)) -> TemplateMachine {
-    let mut settings = Settings::default();
+/// A parser with other settings.
+pub(crate) fn machine_with(
+    fields: &str,
+    set: impl FnOnce(&mut TemplateSettings),
+) -> TemplateMachine {
+    let mut settings = TemplateSettings::default();
     set(&mut settings);
-    TemplateMachine::new(Parser::new(&template(fields)).settings(settings))
+    TemplateMachine::new(TemplateParser::new(&template(fields)).settings(settings))
 }

@@ -2,7 +2,10 @@
 
 use guard_laws::TemplateMachine;
 use llm_stream_guard::{Guard, GuardBuilder, Profile};
-use response_templates::{NoAnchor, Object, Parser, Settings, Template, TemplateError, Value};
+use response_templates::{
+    JsonObject, JsonTree, NoAnchor, ResponseTemplate, ResponseTemplateError, TemplateParser,
+    TemplateSettings,
+};
 use stream_laws::{
     Cut, CutPlan, RunRecord, StreamMachine as _,
     vector::{CutInput, Failure, Mismatch},
@@ -16,7 +19,7 @@ use super::view::{Seen, View};
 pub struct TemplateCase {
     /// Id, unique in its file.
     pub id: String,
-    template: Value,
+    template: JsonTree,
     prefix: String,
     tools: Tools,
     wire: String,
@@ -60,21 +63,21 @@ impl TemplateCase {
     ///
     /// # Errors
     /// The reason why the case is invalid.
-    pub(crate) fn read(line: &str, template: Option<&Value>) -> Option<Result<Self, String>> {
-        let case = Value::from_json(line).ok()?;
+    pub(crate) fn read(line: &str, template: Option<&JsonTree>) -> Option<Result<Self, String>> {
+        let case = JsonTree::from_json(line).ok()?;
         let object = case.as_object()?;
         let given = template.filter(|_| object.get("family").is_none());
         let template = object.get("template").or(given)?;
         Some(Self::of(object, template))
     }
 
-    fn of(object: &Object, template: &Value) -> Result<Self, String> {
+    fn of(object: &JsonObject, template: &JsonTree) -> Result<Self, String> {
         if let Some((field, _)) = object.iter().find(|(field, _)| !FIELDS.contains(field)) {
             return Err(format!("`{field}`: unknown field"));
         }
         let text = |field: &str| match object.get(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
+            None | Some(JsonTree::Null) => Ok(None),
+            Some(JsonTree::String(text)) => Ok(Some(text.clone())),
             Some(_) => Err(format!("`{field}`: expected a string")),
         };
         let required = |field: &str| text(field)?.ok_or(format!("`{field}`: missing"));
@@ -102,7 +105,7 @@ impl TemplateCase {
             Ok(None) => return Ok(()),
             Err(problem) => return Err(self.fail(None, &format!("template: {problem}"), "", "")),
         };
-        let parser = Parser::new(&template).settings(settings()).tools(self.tools.clone());
+        let parser = TemplateParser::new(&template).settings(settings()).tools(self.tools.clone());
         let parser = if self.prefix.is_empty() { parser } else { parser.prompt(&self.prefix) };
         let machine = TemplateMachine::new(parser);
         let whole = self.judge(&machine, Cut::Whole, None)?;
@@ -110,20 +113,22 @@ impl TemplateCase {
     }
 
     /// The template: none if it is refused, and may be.
-    fn load(&self) -> Result<Option<Template>, String> {
-        match (Template::from_value(&self.template), &self.expected) {
+    fn load(&self) -> Result<Option<ResponseTemplate>, String> {
+        match (ResponseTemplate::from_value(&self.template), &self.expected) {
             (Ok(_), Expected::Refused) => Err("loaded, and should be refused".to_owned()),
             (Ok(template), _) => Ok(Some(template)),
             (Err(_), Expected::Refused | Expected::RefusedOrFailure) => Ok(None),
             // The reference reports this error when it reads a message; here it is refused earlier.
-            (Err(TemplateError { kind, .. }), Expected::Failure) if kind.is_late() => Ok(None),
+            (Err(ResponseTemplateError { kind, .. }), Expected::Failure) if kind.is_late() => {
+                Ok(None)
+            }
             (Err(error), _) => Err(format!("refused: {error}")),
         }
     }
 
     /// Returns the builder of a guard for the case, and the wire.
     pub(crate) fn builder(&self) -> Option<(GuardBuilder, &str)> {
-        let template = Template::from_value(&self.template).ok()?;
+        let template = ResponseTemplate::from_value(&self.template).ok()?;
         let builder = Guard::builder(&Profile::named("none"))
             .response_template(template)
             .template_settings(settings())
@@ -179,22 +184,22 @@ impl TemplateCase {
 }
 
 /// As the reference reads, which expectations are written for.
-fn settings() -> Settings {
-    let mut settings = Settings::default();
+fn settings() -> TemplateSettings {
+    let mut settings = TemplateSettings::default();
     settings.no_anchor = NoAnchor::Read;
     settings.keep_regions = true;
     settings
 }
 
-fn tools(tools: Option<&Value>) -> Result<Tools, String> {
+fn tools(tools: Option<&JsonTree>) -> Result<Tools, String> {
     let Some(tools) = tools else { return Ok(Tools::none()) };
     let value = serde_json::from_str(&tools.to_string()).map_err(|error| error.to_string())?;
     Tools::from_json(&value).map_err(|error| format!("tools: {error}"))
 }
 
 /// Reads the expectation: a view, or a view without malformed regions.
-fn expectation(expect: &Value) -> Result<Expected, String> {
-    let none = Object::default();
+fn expectation(expect: &JsonTree) -> Result<Expected, String> {
+    let none = JsonObject::default();
     let object = expect.as_object().unwrap_or(&none);
     match (object.get("error"), object.get("lenient")) {
         (None, None) => View::read(expect).map(Box::new).map(Expected::View),

@@ -1,47 +1,47 @@
 //! A message from outside: what is expected of it, and what came.
 
-use response_templates::{Object, Parser, Region, Value};
+use response_templates::{FieldRegion, JsonObject, JsonTree, TemplateParser};
 use stream_laws::{COMPLETE, RecordedEvent, RunRecord};
 
 /// An expected view of a message.
 #[derive(Debug, Clone)]
 pub(super) struct View {
-    message: Option<Object>,
+    message: Option<JsonObject>,
     content: String,
     reasoning: String,
-    calls: Vec<Value>,
-    regions: Vec<Value>,
+    calls: Vec<JsonTree>,
+    regions: Vec<JsonTree>,
     in_prompt: Option<usize>,
 }
 
 /// The observed view of a message.
 #[derive(Debug)]
 pub(super) struct Seen {
-    message: Option<Object>,
-    regions: Vec<Region>,
+    message: Option<JsonObject>,
+    regions: Vec<FieldRegion>,
 }
 
 /// A field, what was expected of it and what came.
 type Difference = [String; 3];
 
 impl View {
-    pub(super) fn read(expect: &Value) -> Result<Self, String> {
+    pub(super) fn read(expect: &JsonTree) -> Result<Self, String> {
         let text = |field: &str| match expect.get(field) {
             None => Ok(String::new()),
-            Some(Value::String(text)) => Ok(text.clone()),
+            Some(JsonTree::String(text)) => Ok(text.clone()),
             Some(_) => Err(format!("`expect.{field}`: expected a string")),
         };
         let list = |field: &str| match expect.get(field) {
             None => Ok(Vec::new()),
-            Some(Value::Array(items)) => Ok(items.clone()),
+            Some(JsonTree::Array(items)) => Ok(items.clone()),
             Some(_) => Err(format!("`expect.{field}`: expected a list")),
         };
         let in_prompt = match expect.get("regions_in_prefix") {
-            Some(Value::Int(number)) => number.as_str().parse().ok(),
+            Some(JsonTree::Int(number)) => number.as_str().parse().ok(),
             _ => None,
         };
         Ok(Self {
-            message: expect.get("message").and_then(Value::as_object).cloned(),
+            message: expect.get("message").and_then(JsonTree::as_object).cloned(),
             content: text("content")?,
             reasoning: text("reasoning")?,
             calls: list("calls")?,
@@ -59,7 +59,8 @@ impl View {
             };
         };
         if let Some(wanted) = &self.message {
-            let order = |object: &Object| object.iter().map(|(key, _)| key.to_owned()).collect();
+            let order =
+                |object: &JsonObject| object.iter().map(|(key, _)| key.to_owned()).collect();
             let (keys, got): (Vec<String>, Vec<String>) = (order(wanted), order(message));
             if wanted != message || keys != got {
                 return Err(differ("message", shown(wanted), shown(message)));
@@ -77,7 +78,7 @@ impl View {
         let mut calls = Vec::new();
         message.get("tool_calls").into_iter().for_each(|value| collect(value, &mut calls));
         if calls != self.calls {
-            let show = |calls: &[Value]| Value::Array(calls.to_vec()).to_string();
+            let show = |calls: &[JsonTree]| JsonTree::Array(calls.to_vec()).to_string();
             return Err(differ("calls", show(&self.calls), show(&calls)));
         }
         self.check_regions(seen)
@@ -87,8 +88,9 @@ impl View {
         for (number, wanted) in self.regions.iter().enumerate() {
             let got = seen.regions.get(number);
             let same = got.is_some_and(|got| {
-                let is =
-                    |key: &str, text: &str| wanted.get(key).and_then(Value::as_str) == Some(text);
+                let is = |key: &str, text: &str| {
+                    wanted.get(key).and_then(JsonTree::as_str) == Some(text)
+                };
                 is("field", &got.field)
                     && is("raw", &got.raw)
                     && match (&got.value, wanted.get("value")) {
@@ -117,7 +119,7 @@ impl View {
 }
 
 impl Seen {
-    pub(super) fn of(parser: &Parser) -> Self {
+    pub(super) fn of(parser: &TemplateParser) -> Self {
         Self { message: parser.message().ok(), regions: parser.regions().to_vec() }
     }
 
@@ -142,7 +144,7 @@ impl Seen {
         let wanted: Vec<_> = wanted.iter().filter_map(told).collect();
         let same = wanted.len() == got.len()
             && wanted.iter().zip(&got).all(|((name, arguments), (got_name, got))| {
-                name == got_name && Value::from_json(got).as_ref() == Ok(arguments)
+                name == got_name && JsonTree::from_json(got).as_ref() == Ok(arguments)
             });
         if same {
             return Ok(());
@@ -155,43 +157,43 @@ fn differ(field: &str, expected: String, got: String) -> Difference {
     [field.to_owned(), expected, got]
 }
 
-fn shown(object: &Object) -> String {
-    Value::Object(object.clone()).to_string()
+fn shown(object: &JsonObject) -> String {
+    JsonTree::Object(object.clone()).to_string()
 }
 
 /// A text, or the texts of a list.
-fn text_of(value: Option<&Value>) -> String {
+fn text_of(value: Option<&JsonTree>) -> String {
     match value {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+        Some(JsonTree::String(text)) => text.clone(),
+        Some(JsonTree::Array(items)) => items.iter().filter_map(JsonTree::as_str).collect(),
         _ => String::new(),
     }
 }
 
-fn reasoning_of(message: &Object) -> String {
+fn reasoning_of(message: &JsonObject) -> String {
     let fields = ["reasoning_content", "thinking", "reasoning"];
     text_of(fields.into_iter().find_map(|field| message.get(field)))
 }
 
 /// Adds the calls that `value` is or has, as objects of a name and arguments.
-fn collect(value: &Value, calls: &mut Vec<Value>) {
-    if let Value::Array(items) = value {
+fn collect(value: &JsonTree, calls: &mut Vec<JsonTree>) {
+    if let JsonTree::Array(items) = value {
         return items.iter().for_each(|item| collect(item, calls));
     }
     let function = value.get("function").unwrap_or(value);
-    let Some(name @ Value::String(_)) = function.get("name") else { return };
-    let mut call = Object::default();
+    let Some(name @ JsonTree::String(_)) = function.get("name") else { return };
+    let mut call = JsonObject::default();
     call.set("name", name.clone());
     call.set("arguments", function.get("arguments").cloned().unwrap_or_default());
-    calls.push(Value::Object(call));
+    calls.push(JsonTree::Object(call));
 }
 
 /// Returns a call as events describe it: missing arguments are empty, a string is decoded once, and
 /// anything that is not an object completes no call.
-fn told(call: &Value) -> Option<(String, Value)> {
+fn told(call: &JsonTree) -> Option<(String, JsonTree)> {
     let arguments = match call.get("arguments") {
-        None | Some(Value::Null) => Value::Object(Object::default()),
-        Some(Value::String(text)) => Value::from_json(text).ok()?,
+        None | Some(JsonTree::Null) => JsonTree::Object(JsonObject::default()),
+        Some(JsonTree::String(text)) => JsonTree::from_json(text).ok()?,
         Some(arguments) => arguments.clone(),
     };
     arguments.as_object()?;

@@ -28,7 +28,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Reads an escape that stands for one character; its backslash was read.
+    /// Reads an escape of one character, after its backslash.
     pub(super) fn escaped(&mut self, start: usize) -> Read<char> {
         let Some(c) = self.next() else { return self.invalid("a backslash at the end") };
         Ok(match c {
