@@ -1,4 +1,4 @@
-//! Casting: arguments that are text become what the tool's schema says.
+//! Casts of text arguments to the types of a tool's schema.
 
 use alloc::string::{String, ToString};
 
@@ -11,7 +11,7 @@ use crate::{
     text::strip,
 };
 
-/// Casts the arguments of every call that `value` is, or that is in a list that it is.
+/// Casts the arguments of the call, or of each call in the list, that `value` is.
 pub(crate) fn cast_calls(value: &mut JsonTree, tools: &Tools) {
     match value {
         JsonTree::Array(items) => items.iter_mut().for_each(|item| cast_calls(item, tools)),
@@ -25,7 +25,7 @@ pub(crate) fn cast_calls(value: &mut JsonTree, tools: &Tools) {
     }
 }
 
-/// Casts the arguments of a call; whether that changed them.
+/// Casts the arguments of a call. Returns whether that changed them.
 pub(crate) fn cast_arguments(arguments: &mut JsonTree, name: &str, tools: &Tools) -> bool {
     let JsonTree::Object(arguments) = arguments else { return false };
     let cast = |(key, argument): (&str, &mut JsonTree)| cast(argument, &types(tools, name, key));
@@ -47,7 +47,8 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    /// `None`: a string, which needs no cast, or a type that there is not.
+    /// Returns the type of this name; `None` for a string, which needs no cast, and for unknown
+    /// names.
     fn named(name: &str) -> Option<Self> {
         Some(match name {
             "integer" => Self::Integer,
@@ -61,7 +62,7 @@ impl Type {
     }
 }
 
-/// The types that the schema of a tool gives an argument: none if it gives none.
+/// Returns the types that a tool's schema gives an argument.
 pub(crate) fn types(tools: &Tools, name: &str, key: &str) -> Types {
     // Of two tools with one name, the later counts.
     let tool = tools.iter().filter(|tool| tool.name == name).last();
@@ -102,8 +103,8 @@ fn collect(schema: &Schema, all: &mut Types) {
     }
 }
 
-/// Casts a string to the first of `types` that accepts it, and so each string of a list, unless
-/// a list is wanted; whether that changed it.
+/// Casts a string to the first of `types` that accepts it. Casts each string of a list, unless a
+/// list is wanted. Returns whether that changed the value.
 pub(crate) fn cast(value: &mut JsonTree, types: &[Type]) -> bool {
     match value {
         JsonTree::String(text) => match types.iter().find_map(|kind| accept(*kind, text)) {
@@ -143,12 +144,12 @@ fn accept(kind: Type, text: &str) -> Option<JsonTree> {
     }
 }
 
-/// Whether an argument with this value so far, as far as its kind goes, may be changed.
+/// Whether a cast may change an argument of these types.
 pub(crate) fn may_change(types: &[Type], is_list: bool) -> bool {
     !(types.is_empty() || is_list && types.contains(&Type::Array))
 }
 
-/// The text of a value that was cast, as JSON; `None` if that changes nothing.
+/// Casts a JSON value, and returns the new JSON; `None` if the value does not change.
 pub(crate) fn recast(text: &str, types: &[Type]) -> Option<String> {
     let mut value = JsonTree::from_json(text).ok()?;
     cast(&mut value, types).then(|| value.to_string())

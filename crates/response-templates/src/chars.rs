@@ -1,18 +1,18 @@
-//! Kinds of characters, as the language understands them.
+//! Classes of characters in the language of templates.
 
-/// Whether `c` counts as white space at the edges of text. The separators U+001C to U+001F do,
-/// though Unicode does not say so.
+/// Whether `c` is white space at the edges of text. Unlike in Unicode, the separators U+001C to
+/// U+001F are white space.
 pub(crate) fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\x1c'..='\x1f')
 }
 
-/// Whether `c` is a letter, a mark, a digit or a connector: what `\w` matches.
+/// Whether `c` is a letter, a mark, a digit or a connector, as in `\w`.
 pub(crate) fn is_word(c: char) -> bool {
     // The error is that the tables are not compiled in.
     regex_syntax::try_is_word_character(c).unwrap_or(c.is_alphanumeric() || c == '_')
 }
 
-/// The value of a decimal digit of any script.
+/// Returns the value of a decimal digit of any script.
 pub(crate) fn digit(c: char) -> Option<u8> {
     let c = u32::from(c);
     let after = ZEROS.partition_point(|&zero| zero <= c);

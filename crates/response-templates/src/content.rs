@@ -16,7 +16,7 @@ use crate::{
     text::strip,
 };
 
-/// The value of a region of `field` with this text, whose opener's groups matched `groups`.
+/// Returns the value of a region of `field` with this text, after an opener with these groups.
 pub(crate) fn value(
     field: &Field,
     groups: &[(String, String)],
@@ -76,7 +76,7 @@ fn parse_json(dialect: &Dialect, text: &str) -> Result<JsonTree, Malformed> {
     }
 }
 
-/// A text of a dialect as JSON, if it is of the dialect.
+/// Rewrites a text of a dialect to JSON.
 pub(crate) fn rewritten<'t>(dialect: &Dialect, text: &'t str) -> Result<Cow<'t, str>, Malformed> {
     let sentinels = !dialect.delimiters.is_empty();
     if sentinels && text.contains([OPEN, CLOSE]) {
@@ -159,10 +159,10 @@ fn tags(
     Ok(JsonTree::Object(object))
 }
 
-/// A member: its key, and the text of its value, if that took part.
+/// The key and the value of a member; `None` if the value took no part in the match.
 pub(crate) type Member<'t> = (&'t str, Option<&'t str>);
 
-/// The member that a tag found in `text` is.
+/// Returns the member of a tag that was found in `text`.
 pub(crate) fn tag<'t>(
     pattern: &Program,
     text: &'t str,
@@ -173,7 +173,7 @@ pub(crate) fn tag<'t>(
     Ok((key, value.or_else(|| pattern.group("value").is_none().then_some(""))))
 }
 
-/// The value of a member, which has no parser unless it says so.
+/// Returns the value of a member, parsed if there is a parser.
 pub(crate) fn member_value(
     parser: Option<&Content>,
     text: Option<&str>,
@@ -198,7 +198,7 @@ fn add(object: &mut JsonObject, key: &str, value: JsonTree, merge: bool) {
     }
 }
 
-/// The member that a line is, if it is one.
+/// Returns the member in a line, if the line has a separator.
 pub(crate) fn line<'t>(text: &'t str, pairs: &Pairs) -> Option<Member<'t>> {
     let (key, value) = pairs.stripped(text).split_once(pairs.separator.as_str())?;
     Some((pairs.stripped(key), Some(pairs.stripped(value))))

@@ -1,6 +1,7 @@
-//! Why a region has no value.
+//! Reasons why a region has no value.
 
-/// Why the text of a region is not what its field says. The region is left out; the stream goes on.
+/// The reason why the text of a region is malformed. The region is left out, and the stream goes
+/// on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Malformed {
@@ -35,7 +36,7 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    /// A short, stable name.
+    /// Returns a short, stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -9,13 +9,13 @@ use crate::{
     template::ResponseTemplate,
 };
 
-/// A region that closed.
+/// A region of a field that closed.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FieldRegion {
     /// The name of its field.
     pub field: String,
-    /// Its text, untouched.
+    /// The text of the region, unchanged.
     pub raw: String,
     /// The value, or the reason why there is none.
     pub value: Result<JsonTree, Malformed>,
@@ -23,10 +23,10 @@ pub struct FieldRegion {
     pub in_prompt: bool,
 }
 
-/// Fields that are not optional and are not in the message.
+/// The required fields that a message lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingFields {
-    /// Their names, in order of writing.
+    /// The names of the fields, in the order of the template.
     pub fields: Vec<String>,
 }
 
@@ -38,14 +38,14 @@ impl fmt::Display for MissingFields {
 
 impl core::error::Error for MissingFields {}
 
-/// Why a parser has no message.
+/// The reason why a parser has no message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// [`TemplateSettings::keep_regions`](crate::TemplateSettings::keep_regions) is off: the regions that closed
-    /// are gone.
+    /// [`TemplateSettings::keep_regions`](crate::TemplateSettings::keep_regions) is off, so the
+    /// regions were not kept.
     RegionsNotKept,
-    /// Fields that are not optional are missing.
+    /// Required fields are missing.
     Missing(MissingFields),
 }
 
@@ -68,12 +68,13 @@ impl From<MissingFields> for MessageError {
     }
 }
 
-/// The message that `regions` make: of the regions of a field the last counts, unless the field
-/// repeats; then they are a list, or one text. Regions without a value are left out, and so are
-/// values that are empty, unless they have a default.
+/// Builds the message of `regions`.
+///
+/// The last region of a field counts. If the field repeats, all its regions count, as a list or as
+/// one text. Regions without a value are left out, and so are empty values without a default.
 ///
 /// # Errors
-/// Fields that are not optional and are missing.
+/// Required fields are missing.
 pub fn message(
     template: &ResponseTemplate,
     regions: &[FieldRegion],
@@ -93,7 +94,7 @@ pub fn message(
                 text.push_str(more);
             }
             (None, Some(JsonTree::Array(items)), value) if field.repeats => {
-                items.push(value.clone())
+                items.push(value.clone());
             }
             (None, _, value) if field.repeats => {
                 message.set(field.name.as_str(), JsonTree::Array(Vec::from([value.clone()])));

@@ -1,5 +1,5 @@
-//! JSON as the reference implementation reads it: integers of any size, `NaN` and `Infinity`, members
-//! in order of writing, the last of two members of one name.
+//! JSON as the reference implementation reads it: integers of any size, `NaN` and `Infinity`,
+//! members in their order, the last of two members of one name.
 
 mod number;
 mod parse;

@@ -1,15 +1,15 @@
-//! Numbers written in text, by Python's rules: any digits of Unicode, single `_` between them, white
-//! space of Unicode around them, which the separators U+001C to U+001F are not here.
+//! Numbers in text, by the rules of Python: Unicode digits, single `_` between them, and Unicode
+//! white space around them, except for U+001C to U+001F.
 
 use alloc::{format, string::String};
 
 use super::{Integer, JsonTree};
 use crate::chars;
 
-/// Integers of more digits are refused, as their conversion takes quadratic time elsewhere.
+/// The maximum number of digits of an integer. Their conversion takes quadratic time elsewhere.
 pub(crate) const MAX_DIGITS: usize = 4300;
 
-/// The integer that `text` is, if it is one.
+/// Parses an integer of any size.
 pub(crate) fn parse_int(text: &str) -> Option<Integer> {
     let plain = plain(text.trim())?;
     let digits = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
@@ -19,7 +19,7 @@ pub(crate) fn parse_int(text: &str) -> Option<Integer> {
     good.then(|| Integer::from_digits(&plain))
 }
 
-/// The number that `text` is, if it is one; `inf` and `nan` are.
+/// Parses a number, including `inf` and `nan`.
 pub(crate) fn parse_float(text: &str) -> Option<f64> {
     let plain = plain(text.trim())?;
     let (negative, size) = match plain.strip_prefix('-') {
@@ -39,12 +39,12 @@ pub(crate) fn parse_float(text: &str) -> Option<f64> {
     Some(if negative { -value } else { value })
 }
 
-/// A number written in ASCII with digits, a point and an exponent; `None` if it is not.
+/// Parses a number of ASCII digits with a point and an exponent.
 pub(crate) fn decimal(text: &str) -> Option<f64> {
     text.parse().ok()
 }
 
-/// A whole number as an integer, exactly.
+/// Converts a whole number to an integer, exactly.
 pub(crate) fn whole(number: f64) -> Option<JsonTree> {
     if !number.is_finite() {
         return None;

@@ -1,4 +1,4 @@
-//! A whole JSON text as a value.
+//! The value of a complete JSON text.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,7 +7,7 @@ use super::{
     number::{MAX_DIGITS, decimal},
 };
 
-/// A container that is open, and the name of its member that is being read.
+/// An open container, and the name of its member that is being read.
 struct Open {
     value: JsonTree,
     key: String,
@@ -73,7 +73,7 @@ fn word(text: &str) -> JsonTree {
     }
 }
 
-/// `None`: an integer with more digits than are read.
+/// Parses a number; `None` for an integer with too many digits.
 fn number(text: &str) -> Option<JsonTree> {
     if text.contains(['.', 'e', 'E']) {
         return decimal(text).map(JsonTree::Float);
@@ -82,7 +82,7 @@ fn number(text: &str) -> Option<JsonTree> {
     (digits <= MAX_DIGITS).then(|| JsonTree::Int(Integer::from_digits(text)))
 }
 
-/// The text of a JSON string that was scanned, quotes included; half a pair becomes U+FFFD.
+/// Decodes a scanned JSON string with its quotes. An unpaired surrogate becomes U+FFFD.
 pub(crate) fn decode(quoted: &str) -> String {
     let mut text = String::with_capacity(quoted.len());
     decode_into(quoted, &mut text);
@@ -127,7 +127,7 @@ fn escapes(text: &str) -> impl Iterator<Item = (usize, Option<char>, usize)> {
     })
 }
 
-/// The character of an escape at the start of `text`, and the escape's length.
+/// Returns the character of the escape at the start of `text`, and the length of the escape.
 fn unicode(text: &str) -> (Option<char>, usize) {
     let code = |at: usize| {
         let escape = text.get(at..at + 6).filter(|escape| escape.starts_with("\\u"))?;

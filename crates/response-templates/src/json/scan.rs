@@ -9,7 +9,7 @@ use toolcall_parsers::{JsonPlace, JsonScan};
 
 use super::parse::lone;
 
-/// Where a text stopped to be JSON, in bytes from its start.
+/// The text is not JSON from this offset on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotJson {
     /// The offset of the fault.
@@ -48,20 +48,20 @@ pub(crate) enum TokenKind {
     /// A string, with its quotes.
     String,
     Number,
-    /// `true`, `false`, `null`, `NaN`, `Infinity`, `-Infinity`.
+    /// One of `true`, `false`, `null`, `NaN`, `Infinity`, `-Infinity`.
     Word,
-    /// An escape in a string that is half of a pair; comes before the string's own token.
+    /// The escape of an unpaired surrogate, before the token of its string.
     Lone,
 }
 
-/// Reads a JSON text that arrives in pieces.
+/// A scanner of JSON text that arrives in chunks.
 #[derive(Debug, Clone)]
 pub(crate) struct Scanner {
     scan: JsonScan,
     at: usize,
-    /// Where the token being read begins.
+    /// The start of the token being read.
     start: usize,
-    /// An escape that is cut.
+    /// An escape that the end of the chunk cut.
     cut: String,
 }
 
@@ -72,7 +72,7 @@ impl Default for Scanner {
 }
 
 impl Scanner {
-    /// Reads on, and hands out each token that ends.
+    /// Reads the next text, and reports each token that ends.
     pub(crate) fn feed(&mut self, text: &str, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         let mut rest = text.chars();
         while !self.cut.is_empty()
@@ -90,7 +90,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Reads `text` up to an escape that is cut, and says how much that is.
+    /// Reads `text` up to an escape that is cut; returns the number of bytes that were read.
     fn read(&mut self, mut text: &str, on: &mut dyn FnMut(Token)) -> Result<usize, NotJson> {
         let from = self.at;
         while !text.is_empty() {
@@ -158,12 +158,12 @@ impl Scanner {
         if ended { Ok(()) } else { Err(NotJson { at: self.at + self.cut.len() }) }
     }
 
-    /// Whether the value of the text is whole, and no number that may go on.
+    /// Whether the value is complete and is not a number that may go on.
     fn is_done(&self) -> bool {
         self.scan.place() == JsonPlace::Whole && self.scan.depth() == 0
     }
 
-    /// Where the text begins whose meaning the next bytes decide: an escape, half a pair.
+    /// The start of the text whose meaning depends on the next bytes, such as a cut escape.
     pub(crate) fn undecided(&self) -> usize {
         self.at
     }

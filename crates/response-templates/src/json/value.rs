@@ -1,4 +1,4 @@
-//! Values: JSON with the kinds of numbers kept apart and members in order.
+//! Values of JSON, with kinds of numbers kept apart and members in order.
 
 use alloc::{
     boxed::Box,
@@ -10,7 +10,7 @@ use core::fmt;
 
 /// A value of a template or of a message.
 ///
-/// Equality is that of kind and value: `1000` is not `1000.0`.
+/// Values are equal if their kinds are: `1000` is not `1000.0`.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[allow(clippy::exhaustive_enums, reason = "JSON gets no more kinds")]
 pub enum JsonTree {
@@ -21,7 +21,7 @@ pub enum JsonTree {
     Bool(bool),
     /// An integer of any size.
     Int(Integer),
-    /// Any other number; may be infinite or not a number, which JSON cannot say.
+    /// Any other number. Infinity and NaN are written as `null`.
     Float(f64),
     /// A string without its escapes.
     String(String),
@@ -32,39 +32,39 @@ pub enum JsonTree {
 }
 
 impl JsonTree {
-    /// Reads JSON, with `NaN`, `Infinity` and integers of any size.
+    /// Reads JSON, including `NaN`, `Infinity` and integers of any size.
     ///
     /// # Errors
-    /// Where the text stops to be JSON.
+    /// The offset from which the text is not JSON.
     pub fn from_json(text: &str) -> Result<Self, super::NotJson> {
         super::parse(text)
     }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
     }
 
-    /// The items of an array.
+    /// Returns the items of an array.
     #[must_use]
     pub fn as_array(&self) -> Option<&[Self]> {
         if let Self::Array(items) = self { Some(items) } else { None }
     }
 
-    /// The members of an object.
+    /// Returns the members of an object.
     #[must_use]
     pub const fn as_object(&self) -> Option<&JsonObject> {
         if let Self::Object(object) = self { Some(object) } else { None }
     }
 
-    /// The member of an object.
+    /// Returns the member of an object.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.as_object()?.get(key)
     }
 
-    /// Whether it is nothing, or an empty string, array or object.
+    /// Whether the value is null, or an empty string, array or object.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -76,7 +76,7 @@ impl JsonTree {
         }
     }
 
-    /// Whether a flag of this value is set: everything but nothing, zero and what is empty.
+    /// Whether a flag with this value is set: any value except null, zero and empty ones.
     pub(crate) fn truthy(&self) -> bool {
         match self {
             Self::Bool(truth) => *truth,
@@ -94,7 +94,7 @@ impl From<&str> for JsonTree {
 }
 
 impl fmt::Display for JsonTree {
-    /// JSON in one line; what JSON cannot say, an infinite number, is `null`.
+    /// Writes JSON in one line. An infinite number is written as `null`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Null => f.write_str("null"),
@@ -152,7 +152,7 @@ pub(crate) fn escaped(text: &str, f: &mut dyn fmt::Write) -> fmt::Result {
 pub struct Integer(Box<str>);
 
 impl Integer {
-    /// From ASCII digits with an optional sign; leading zeros go.
+    /// Creates an integer from ASCII digits with an optional sign. Leading zeros are dropped.
     pub(crate) fn from_digits(text: &str) -> Self {
         let (negative, digits) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
@@ -174,36 +174,36 @@ impl Integer {
     }
 }
 
-/// An object: members in the order in which their names were first written.
+/// An object, with members in the order in which their names were first written.
 #[derive(Debug, Clone, Default)]
 pub struct JsonObject {
     members: Vec<(String, JsonTree)>,
-    /// Where each name is, once there are many.
+    /// The index of each name, once there are many.
     places: BTreeMap<String, usize>,
 }
 
-/// Up to this many members a search is faster than a map.
+/// The maximum number of members for which a search is faster than a map.
 const FEW: usize = 16;
 
 impl JsonObject {
-    /// How many members there are.
+    /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether there are none.
+    /// Whether the object has no members.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// The members, in order.
+    /// Returns the members, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &JsonTree)> + Clone {
         self.members.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// The member called `key`.
+    /// Returns the member called `key`.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&JsonTree> {
         self.members.get(self.place(key)?).map(|(_, value)| value)
@@ -218,7 +218,7 @@ impl JsonObject {
         self.members.iter_mut().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Sets a member: the one of this name, or a new last one.
+    /// Sets the member of this name, or adds it.
     pub fn set(&mut self, key: impl Into<String>, value: JsonTree) {
         let key = key.into();
         if let Some(known) = self.get_mut(&key) {
@@ -235,7 +235,7 @@ impl JsonObject {
         self.members.push((key, value));
     }
 
-    /// The object without the members that `keep` does not want.
+    /// Returns the object with the members that `keep` accepts.
     pub(crate) fn filtered(self, keep: impl Fn(&str, &JsonTree) -> bool) -> Self {
         self.members.into_iter().filter(|(key, value)| keep(key, value)).collect()
     }
@@ -249,7 +249,7 @@ impl JsonObject {
 }
 
 impl PartialEq for JsonObject {
-    /// The order of members does not count.
+    /// Compares members in any order.
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))
     }

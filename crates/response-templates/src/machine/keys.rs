@@ -4,7 +4,8 @@ use alloc::{string::String, vec::Vec};
 
 use crate::json::decode_into;
 
-/// A name for each container that is open; none in an array. Names that are over keep their memory.
+/// The name of the open member of each container, or none in an array. Names of closed containers
+/// keep their memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Keys {
     all: Vec<(bool, String)>,
@@ -12,7 +13,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// How many containers are open.
+    /// Returns the number of containers that are open.
     pub(super) fn len(&self) -> usize {
         self.open
     }
@@ -31,7 +32,7 @@ impl Keys {
         self.open = self.open.saturating_sub(1);
     }
 
-    /// A member begins whose name is written so.
+    /// Begins a member with this quoted name, and returns the name.
     pub(super) fn set_name(&mut self, quoted: &str) -> &str {
         let last = self.open.checked_sub(1).and_then(|last| self.all.get_mut(last));
         let Some((known, name)) = last else { return "" };

@@ -1,30 +1,30 @@
-//! Lines of a text that grows, and where in each of them key and value part.
+//! Lines of a growing text, and the separator of key and value in each of them.
 
 use crate::{chars::is_blank, template::Pairs};
 
-/// Reads lines, one after the other.
+/// A reader of lines. All places are offsets in the region's text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines {
-    /// Where the line begins that is being read.
+    /// The start of the line that is being read.
     pub(super) start: usize,
-    /// How far its end was looked for: what follows may begin its end.
+    /// The place up to which its end was searched for.
     looked: usize,
-    /// Where its first character is that is not trimmed away.
+    /// The first character of the line that is not trimmed.
     begin: Option<usize>,
-    /// How far it was looked at for that, and how far for what divides key and value.
+    /// The places up to which the line was read for its first character and for the separator.
     seen: usize,
     searched: usize,
-    /// Where key and value part.
+    /// The place of the separator of key and value.
     pair: Option<usize>,
 }
 
-/// The last place up to `at` where a character begins, but none before `least`.
+/// Returns the last boundary of a character up to `at`, but not before `least`.
 fn boundary(text: &str, at: usize, least: usize) -> usize {
     (least..=at.max(least)).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(least)
 }
 
 impl Lines {
-    /// The next line that ended: at the separator, or, without one, at white space.
+    /// Returns the next complete line. Without a separator, lines end at white space.
     pub(super) fn next<'b>(
         &mut self,
         separator: Option<&str>,
@@ -52,8 +52,8 @@ impl Lines {
         Some(line)
     }
 
-    /// The key of the line being read, and where what is there of its value begins and ends, once
-    /// it is certain that it has both.
+    /// Returns the key of the line being read, and the start and the end of its value so far, once
+    /// both are certain.
     pub(super) fn growing<'b>(
         &mut self,
         pairs: &Pairs,
@@ -67,10 +67,10 @@ impl Lines {
         Some((pairs.stripped(&body[begin..at]), at + separator.len(), self.looked))
     }
 
-    /// Looks on for the place where key and value part.
+    /// Searches the new text of the line for the separator of key and value.
     fn part(&mut self, separator: &str, strip: bool, body: &str) -> Option<usize> {
         let new = &body[self.seen..self.looked];
-        // White space that may end the line does not count as long as it may.
+        // White space that may end the line does not count yet.
         let visible = if strip { new.trim_end_matches(is_blank) } else { new };
         let end = self.seen + visible.len();
         let leading = if strip { new.len() - new.trim_start_matches(is_blank).len() } else { 0 };

@@ -1,4 +1,4 @@
-//! The machine: text in pieces, events out, one region after the other.
+//! The machine: chunks of text become events, one region after the other.
 
 mod call;
 mod emitter;

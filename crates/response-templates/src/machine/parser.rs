@@ -1,4 +1,4 @@
-//! The parser: finds where regions begin and end, and hands them their text.
+//! The parser: the text of a message in chunks, and the regions in it.
 
 use alloc::sync::Arc;
 
@@ -36,7 +36,7 @@ pub struct TemplateParser {
 }
 
 impl TemplateParser {
-    /// A parser of messages written by `template`.
+    /// Creates a parser of messages that are written by `template`.
     #[must_use]
     pub fn new(template: &ResponseTemplate) -> Self {
         let watches: Arc<[Watch]> = Watch::all(&template.inner).into();
@@ -46,14 +46,14 @@ impl TemplateParser {
         Self { template, watches, settings, tools, prompt, state }
     }
 
-    /// With other settings. To be called before anything is read.
+    /// Sets the settings. Call this before any text is read.
     #[must_use]
     pub fn settings(self, settings: TemplateSettings) -> Self {
         Self { settings, ..self }
     }
 
-    /// With the tools the request declared: arguments that are text become what their schemas
-    /// say. To be called before anything is read.
+    /// Sets the tools that the request declared: text arguments are cast to the types of their
+    /// schemas. Call this before any text is read.
     #[must_use]
     pub fn tools(mut self, tools: Tools) -> Self {
         let options = self.state.calls.options().clone();
@@ -61,11 +61,11 @@ impl TemplateParser {
         Self { tools, ..self }
     }
 
-    /// With policies for calls: ids, parallel calls, which calls are wanted, unknown tools. To be
-    /// called before anything is read.
+    /// Sets the policies of calls: ids, parallel calls, wanted calls, unknown tools. Call this
+    /// before any text is read.
     ///
     /// # Errors
-    /// An option that is set and concerns families alone.
+    /// An option that is set, but concerns families only.
     pub fn options(mut self, options: Options) -> Result<Self, UnusedOption> {
         let unused = [
             ("repair", options.repair != Repair::default()),
@@ -80,19 +80,19 @@ impl TemplateParser {
         Ok(self)
     }
 
-    /// Makes ids as `ids` says from here on.
+    /// Sets the source of ids for the next calls.
     pub fn set_ids(&mut self, ids: Ids) {
         self.state.calls.set_ids(ids);
     }
 
-    /// The policies for calls.
+    /// Returns the policies of calls.
     #[must_use]
     pub const fn call_options(&self) -> &Options {
         self.state.calls.options()
     }
 
-    /// With the prompt, whose last turn may have begun the message. To be called last, before
-    /// anything is read. Nothing of the prompt is emitted, but a call that it began.
+    /// Reads the prompt, whose last turn may have begun the message. Call this last, before any
+    /// text is read. Text of the prompt is not emitted, but a call that began in it is.
     #[must_use]
     pub fn prompt(mut self, prompt: &str) -> Self {
         self.prompt = match (self.template.last_turn(prompt), self.settings.no_anchor) {
@@ -139,7 +139,7 @@ impl TemplateParser {
         }
     }
 
-    /// The message is over; how does not matter, but that an open call is incomplete.
+    /// Ends the message. An open call is incomplete, for any `end`.
     pub fn finish<S: Sink + ?Sized>(&mut self, end: End, sink: &mut S) {
         let _ = end;
         self.end(&mut ByRef(sink));
@@ -165,7 +165,7 @@ impl TemplateParser {
         self.state.phase = Phase::Finished;
     }
 
-    /// Makes the parser as new, its prompt read.
+    /// Resets the parser to the end of its prompt.
     pub fn reset(&mut self) {
         let mut calls = self.state.calls.clone();
         calls.reset();
@@ -173,8 +173,8 @@ impl TemplateParser {
         self.read_prompt();
     }
 
-    /// Another message begins in the same stream, without a prompt: this one ends. Places in events
-    /// go on; regions and the message are those of the new one.
+    /// Ends the message and begins another in the same stream, without a prompt. Places in events
+    /// continue; regions and the message are those of the new one.
     pub fn next_message<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         self.end(&mut ByRef(sink));
         let State { calls, base, from, origin, .. } = &self.state;
@@ -183,17 +183,18 @@ impl TemplateParser {
         self.state.origin = origin;
     }
 
-    /// The regions that closed, if [`TemplateSettings::keep_regions`] says so: those of the prompt first.
+    /// Returns the regions that closed, those of the prompt first, if
+    /// [`TemplateSettings::keep_regions`] is set.
     #[must_use]
     pub fn regions(&self) -> &[FieldRegion] {
         &self.state.record
     }
 
-    /// The message as the reference implementation gives it: an object with a member for each
+    /// Returns the message as the reference implementation does: an object with a member for each
     /// field.
     ///
     /// # Errors
-    /// [`TemplateSettings::keep_regions`] is off, or fields that are not optional are missing.
+    /// [`TemplateSettings::keep_regions`] is off, or required fields are missing.
     pub fn message(&self) -> Result<JsonObject, MessageError> {
         if !self.settings.keep_regions {
             return Err(MessageError::RegionsNotKept);
@@ -217,13 +218,13 @@ impl TemplateParser {
         Held { bytes: text.saturating_add(inner), kind }
     }
 
-    /// Live bytes in buffers that grow with the input.
+    /// Returns the number of bytes in buffers that grow with the input.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.state.buffer.len().saturating_add(self.state.current.buffered())
     }
 
-    /// The work done so far: steps of patterns and characters.
+    /// Returns the work that was done: steps of patterns and characters.
     #[must_use]
     pub fn work(&self) -> u64 {
         self.state.searches.iter().fold(self.state.base, |sum, one| sum.saturating_add(one.work))

@@ -1,4 +1,4 @@
-//! Which calls can stream: those whose name and arguments a transform takes from known places.
+//! The calls that can stream: a transform takes their name and arguments from known places.
 
 use alloc::{
     string::{String, ToString},
@@ -10,47 +10,48 @@ use crate::{
     template::{Content, Field, Role, Transform},
 };
 
-/// Where the parts of a call come from.
+/// The sources of the parts of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) name: Name,
     pub(super) arguments: Source,
-    /// Whether schemas may change the arguments: only calls in the wrapped form are looked at.
+    /// Whether schemas may change the arguments. Only wrapped calls are cast.
     pub(super) cast: bool,
     /// Whether each item of a list is a call.
     pub(super) each: bool,
-    /// An id that the opener had.
+    /// The id, if it is in the opener.
     pub(super) id: Option<String>,
 }
 
-/// Where arguments come from.
+/// The source of the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
-    /// From this path in the JSON of the region.
+    /// The value at this path in the JSON of the region.
     At(Vec<String>),
-    /// From the tags or lines of the content, whose members end one after the other.
+    /// The members of tags or lines, which end one after the other.
     Members,
-    /// From the value of the region, which is known at its end.
+    /// The value of the region, which is known at its end.
     Whole,
 }
 
-/// Where a name comes from.
+/// The source of the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Name {
-    /// From the opener or the template.
+    /// A name in the opener or the template.
     Known(String),
-    /// From this path in the JSON of the region.
+    /// The string at this path in the JSON of the region.
     At(Vec<String>),
 }
 
-/// A member of the JSON of the region, or what is known without it.
-enum From {
+/// A part of a call: a known text, or a path in the JSON of the region.
+enum PartSource {
     Known(String),
     Path(Vec<String>),
 }
 
 impl Plan {
-    /// How calls of `field` stream whose opener's groups matched `groups`; `None` if they do not.
+    /// Returns how the calls of `field` stream after an opener with these `groups`; `None` if they
+    /// do not.
     pub(super) fn of(field: &Field, groups: &[(String, String)]) -> Option<Self> {
         if field.role != Role::Calls {
             return None;
@@ -59,9 +60,13 @@ impl Plan {
         let source = |transform: &Transform| source(field, groups, transform);
         let (function, name, arguments) = match transform.member("function") {
             Some(place @ Transform::Place { .. }) => {
-                let From::Path(path) = source(place)? else { return None };
+                let PartSource::Path(path) = source(place)? else { return None };
                 let member = |key: &str| [path.as_slice(), &[key.to_string()]].concat();
-                (None, From::Path(member("name")), Some(From::Path(member("arguments"))))
+                (
+                    None,
+                    PartSource::Path(member("name")),
+                    Some(PartSource::Path(member("arguments"))),
+                )
             }
             function => {
                 let function = function.unwrap_or(transform);
@@ -72,48 +77,48 @@ impl Plan {
         let id = [Some(transform), function].into_iter().flatten().find_map(|at| at.member("id"));
         let id = match id.map(source) {
             None => None,
-            Some(Some(From::Known(id))) => Some(id),
+            Some(Some(PartSource::Known(id))) => Some(id),
             // An id in the JSON may come too late for the call's start.
             Some(_) => return None,
         };
         let json = matches!(field.content, Content::Json(_));
-        // A tag that comes again may make a list of what its first value was.
+        // A repeated tag may turn the first value into a list.
         let members = match &field.content {
             Content::Tags { merge, .. } => !merge,
             Content::Lines { .. } => true,
             _ => false,
         };
         let arguments = match arguments {
-            Some(From::Path(path)) if json => Source::At(path),
-            Some(From::Path(path)) if members && path.is_empty() => Source::Members,
+            Some(PartSource::Path(path)) if json => Source::At(path),
+            Some(PartSource::Path(path)) if members && path.is_empty() => Source::Members,
             _ => Source::Whole,
         };
         let at = matches!(arguments, Source::At(_));
         let name = match name {
-            From::Known(name) => Name::Known(name),
-            From::Path(path) if at => Name::At(path),
-            From::Path(_) => return None,
+            PartSource::Known(name) => Name::Known(name),
+            PartSource::Path(path) if at => Name::At(path),
+            PartSource::Path(_) => return None,
         };
         let cast = transform.member("function").is_some();
         (at || !field.each).then_some(Self { name, arguments, cast, each: field.each, id })
     }
 }
 
-fn source(field: &Field, groups: &[(String, String)], transform: &Transform) -> Option<From> {
+fn source(field: &Field, groups: &[(String, String)], transform: &Transform) -> Option<PartSource> {
     let (root, path) = match transform {
-        Transform::Plain(JsonTree::String(text)) => return Some(From::Known(text.clone())),
+        Transform::Plain(JsonTree::String(text)) => return Some(PartSource::Known(text.clone())),
         Transform::Place { root, path } => (root, path),
         _ => return None,
     };
     let group = groups.iter().find(|(name, _)| name == root);
     match group {
-        // An item may have a member of this name, which would count.
+        // A member of the item with this name would replace the group.
         Some(_) if field.each => None,
         _ if field.each => {
-            Some(From::Path([core::slice::from_ref(root), path.as_slice()].concat()))
+            Some(PartSource::Path([core::slice::from_ref(root), path.as_slice()].concat()))
         }
-        _ if root == "content" => Some(From::Path(path.clone())),
-        Some((_, text)) if path.is_empty() => Some(From::Known(text.clone())),
+        _ if root == "content" => Some(PartSource::Path(path.clone())),
+        Some((_, text)) if path.is_empty() => Some(PartSource::Known(text.clone())),
         _ => None,
     }
 }

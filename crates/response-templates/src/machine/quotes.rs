@@ -1,11 +1,11 @@
-//! Where a closer does not count, if strings do: in a string of JSON, in the value of a tag.
+//! Strings of JSON and values of tags, in which closers may not count.
 
 use alloc::boxed::Box;
 
 use super::rewrite::Rewriter;
 use crate::{json::Scanner, pattern::Scan, template::Content};
 
-/// Follows the text of a region.
+/// Follows the strings in the text of a region.
 #[derive(Debug, Clone)]
 pub(super) enum Quotes {
     /// The strings of JSON. For a dialect, the scanner reads the rewritten text.
@@ -27,7 +27,8 @@ impl Quotes {
         }
     }
 
-    /// Reads `text`, with which `body` ends; false: it is malformed, and its closer ends it.
+    /// Reads `text`, the end of `body`. Returns false if the text is malformed, so that any closer
+    /// counts.
     pub(super) fn read(&mut self, content: &Content, text: &str, body: &str) -> bool {
         match (self, content) {
             (Self::Json(scanner, None), _) => scanner.feed(text, &mut |_| {}).is_ok(),
@@ -45,7 +46,7 @@ impl Quotes {
         }
     }
 
-    /// Whether the region so far ends inside of one.
+    /// Whether the text so far ends inside a string.
     pub(super) fn is_open(&self, content: &Content) -> bool {
         match (self, content) {
             (Self::Json(scanner, _), _) => scanner.in_string(),

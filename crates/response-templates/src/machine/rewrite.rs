@@ -1,4 +1,4 @@
-//! A dialect of JSON as plain JSON, while it arrives.
+//! The rewriting of a JSON dialect to plain JSON, while it arrives.
 
 use alloc::{string::String, vec::Vec};
 use core::mem;
@@ -16,7 +16,8 @@ use crate::{chars::is_word, content, json::escaped, template::Dialect};
 pub(super) struct Rewriter {
     keys: bool,
     delimiters: Vec<(String, String)>,
-    /// Whether one kind may take the text of another: which of them count is known at the end.
+    /// Whether delimiters of two kinds may overlap. The end of the text decides which of them
+    /// count.
     overlapping: bool,
     /// The kind of delimiters around the text that is read.
     inside: Option<usize>,
@@ -25,9 +26,9 @@ pub(super) struct Rewriter {
     /// Whether the text is inside a JSON string, and after a backslash there.
     quoted: bool,
     escape: bool,
-    /// How many bytes wait for the end.
+    /// The number of bytes that wait for the end.
     pub(super) waiting: Option<usize>,
-    /// Whether only characters of a word came since a brace or a comma, and these.
+    /// Whether only word characters followed the last brace or comma, and these characters.
     in_key: bool,
     key: String,
     /// The JSON that was written.
@@ -35,7 +36,7 @@ pub(super) struct Rewriter {
 }
 
 impl Rewriter {
-    /// `None`: the dialect writes plain JSON.
+    /// Creates a rewriter; `None` if the dialect is plain JSON.
     pub(super) fn new(dialect: &Dialect) -> Option<Self> {
         let Dialect { unquoted_keys, delimiters, .. } = dialect;
         let earlier = |n: usize| delimiters[..n].iter().map(|(open, _)| open);
@@ -50,7 +51,7 @@ impl Rewriter {
         })
     }
 
-    /// How many bytes were read and are not in the JSON.
+    /// Returns how many bytes were read and are not in the JSON.
     pub(super) fn held(&self) -> usize {
         let known = self.tail.len().saturating_add(self.key.len());
         known.saturating_add(self.waiting.unwrap_or(0))
@@ -105,7 +106,7 @@ impl Rewriter {
         })
     }
 
-    /// The region is over, and this is its text.
+    /// Ends the region, whose whole text is `text`.
     pub(super) fn end(&mut self, dialect: &Dialect, text: &str) {
         let tail = mem::take(&mut self.tail);
         self.part(&tail);
@@ -132,7 +133,7 @@ impl Rewriter {
         }
     }
 
-    /// Text between strings.
+    /// Writes text outside of delimited strings.
     fn plain(&mut self, text: &str) {
         if !self.keys {
             return self.json.push_str(text);
@@ -151,7 +152,7 @@ impl Rewriter {
         }
     }
 
-    /// Nothing more can belong to a name.
+    /// Ends the name that is being read.
     fn end_key(&mut self) {
         self.json.push_str(&self.key);
         self.key.clear();
@@ -159,14 +160,14 @@ impl Rewriter {
     }
 }
 
-/// How many bytes at the end of `text` may begin `wanted`.
+/// Returns how many bytes at the end of `text` may begin `wanted`.
 fn begun(text: &str, wanted: &str) -> usize {
     let ends = wanted.char_indices().map(|(at, _)| at).rev();
     ends.into_iter().find(|&len| text.ends_with(&wanted[..len])).unwrap_or(0)
 }
 
-/// The delimiters that count inside of a kind, or outside of all, and the kinds they open: those of
-/// earlier kinds are looked for before.
+/// The delimiters that count inside a string of a kind, or outside of all, and the kinds they open.
+/// Earlier kinds are searched for first.
 fn wanted(
     delimiters: &[(String, String)],
     inside: Option<usize>,
@@ -176,7 +177,7 @@ fn wanted(
     close.into_iter().chain(kinds.map(|(kind, (open, _))| (&**open, Some(kind))))
 }
 
-/// Whether both may take the same text.
+/// Whether two delimiters may overlap.
 fn overlap(one: &str, other: &str) -> bool {
     let within = |one: &str, other: &str| {
         other.contains(one) || one.char_indices().any(|(at, _)| other.starts_with(&one[at..]))

@@ -33,7 +33,7 @@ pub enum Boundaries {
     StringAware,
 }
 
-/// Settings of a [`TemplateParser`](crate::TemplateParser). Sizes are bytes.
+/// The settings of a [`TemplateParser`](crate::TemplateParser). Sizes are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TemplateSettings {
@@ -43,16 +43,17 @@ pub struct TemplateSettings {
     pub malformed: MalformedPolicy,
     /// The closers that end a region of JSON or of tags.
     pub boundaries: Boundaries,
-    /// The most text that is held because it may be part of a boundary. Beyond it, it is text.
-    /// Default 1 MiB.
+    /// The maximum length of text that is held because it may be part of a boundary. Longer text is
+    /// emitted. Default 1 MiB.
     pub hold: usize,
-    /// The most white space that is held because it may end a text. Beyond it, it is text.
-    /// Default 64 KiB.
+    /// The maximum length of white space that is held because it may end a text. Longer white space
+    /// is text. Default 64 KiB.
     pub blanks: usize,
-    /// The greatest length of a region whose value is known at its end. A longer one is malformed.
-    /// Default 16 MiB.
+    /// The maximum length of a region whose value is known at its end. A longer region is
+    /// malformed. Default 16 MiB.
     pub region: usize,
-    /// Whether closed regions are kept, for [`TemplateParser::regions`](crate::TemplateParser::regions) and [`TemplateParser::message`](crate::TemplateParser::message).
+    /// Whether closed regions are kept, for [`regions`](crate::TemplateParser::regions) and
+    /// [`message`](crate::TemplateParser::message).
     pub keep_regions: bool,
 }
 
@@ -70,7 +71,7 @@ impl Default for TemplateSettings {
     }
 }
 
-/// An option of calls that is set and would do nothing for templates.
+/// An option of calls that is set, but has no effect with templates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnusedOption {

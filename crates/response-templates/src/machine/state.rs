@@ -15,28 +15,28 @@ pub(super) struct State {
     pub(super) buffer: String,
     /// The number of bytes that were released: the place where the buffer begins.
     pub(super) base: u64,
-    /// How far the buffer was read, and how far its text was handed on.
+    /// The offsets up to which the buffer was read, and up to which it was handed on.
     pub(super) cursor: usize,
     pub(super) done: usize,
     pub(super) searches: Vec<Search>,
     /// The boundaries outside of regions that do not occur in the rest of the text.
     pub(super) exhausted: Vec<bool>,
-    /// The state's watch: 0 outside of regions, else the field's number and 1.
+    /// The watch: 0 outside of regions, otherwise the number of the field plus 1.
     pub(super) watch: usize,
     pub(super) current: Current,
-    /// Where the region opened, if its opener was empty.
+    /// The place of the region's opener, if the opener was empty.
     pub(super) empty_open: Option<u64>,
     pub(super) calls: Calls,
     pub(super) seen: Vec<bool>,
     pub(super) record: Vec<FieldRegion>,
-    /// Where what is for the sink begins.
+    /// The end of the prompt.
     pub(super) from: u64,
-    /// Where in the stream the message begins.
+    /// The place in the stream where the message begins.
     pub(super) origin: u64,
     pub(super) phase: Phase,
-    /// Whether the searches know that the text is over.
+    /// Whether the searches have read the end of the text.
     pub(super) at_end: bool,
-    /// Where what is never looked at begins.
+    /// The start of the text that is never read.
     pub(super) halted: u64,
 }
 

@@ -60,7 +60,7 @@ pub(super) struct Pair {
 }
 
 impl Program {
-    /// The number of the group of this name.
+    /// Returns the number of the group with this name.
     pub(crate) fn group(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|known| known == name)
     }
@@ -195,7 +195,7 @@ impl GroupRewriter<'_> {
     }
 }
 
-/// The group of this number, from 0.
+/// Creates the group with this number, from 0.
 fn capture(number: usize, sub: Hir) -> Hir {
     let index = u32::try_from(number).unwrap_or(u32::MAX).saturating_add(1);
     Hir::capture(Capture { index, name: None, sub: Box::new(sub) })

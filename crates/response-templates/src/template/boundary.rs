@@ -14,12 +14,12 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Boundary {
     pub(crate) program: Program,
-    /// As the template writes it; several literals are divided by bars.
+    /// The boundary as the template writes it, with bars between literals.
     text: String,
 }
 
 impl Boundary {
-    /// The boundary at `literal` or at `pattern` of `object`, if there is one.
+    /// Reads the boundary at the keys `literal` or `pattern` of `object`, if there is one.
     pub(crate) fn read(
         object: &JsonObject,
         literal: &str,
@@ -62,7 +62,7 @@ impl Boundary {
         Ok(Some(Self { program, text }))
     }
 
-    /// The first named group, and its place in the pattern.
+    /// Returns the first named group, and its place in the pattern.
     pub(crate) fn named(&self) -> Option<(&str, Option<usize>)> {
         let name = self.program.names.first()?;
         let byte = self.text.find(&alloc::format!("<{name}>"));
@@ -71,8 +71,7 @@ impl Boundary {
 }
 
 impl Field {
-    /// Its opener and its closer as edges: what each is, and what it does. Without one the marker
-    /// is empty.
+    /// Returns the opener and the closer as edges. The marker of a missing boundary is empty.
     pub(super) fn edges(&self) -> [Edge; 2] {
         let text = |boundary: &Option<Boundary>| {
             boundary.as_ref().map_or(String::new(), |boundary| boundary.text.clone())
@@ -89,7 +88,7 @@ impl Field {
     }
 }
 
-/// Compiles the expression that `value` is.
+/// Compiles the pattern in `value`.
 pub(crate) fn expression(value: &JsonTree, key: &str) -> Result<Program, ResponseTemplateError> {
     let Some(text) = value.as_str() else {
         return Err(ResponseTemplateError::new(ErrorKind::Regex, key).detail("expected a string"));

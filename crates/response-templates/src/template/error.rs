@@ -1,21 +1,21 @@
-//! Why a template is refused.
+//! Reasons why a template is refused.
 
 use alloc::string::String;
 use core::fmt;
 
-/// A template that is refused: what is wrong, and where.
+/// A template was refused: the fault and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResponseTemplateError {
     /// The kind of the fault.
     pub kind: ErrorKind,
-    /// The field it is about, if it is about one.
+    /// The field with the fault, if the fault is in one.
     pub field: Option<String>,
-    /// The key it is about, with dots between nested ones; empty if it is about none.
+    /// The key with the fault, with dots between nested keys; empty if the fault is in no key.
     pub key: String,
     /// The place: a character of the pattern at the key, or a byte of the JSON text.
     pub at: Option<usize>,
-    /// More about it, for people.
+    /// Details of the fault, for people.
     pub detail: String,
 }
 
@@ -59,41 +59,41 @@ pub enum ErrorKind {
     Regex,
     /// The member `join` is not a string.
     JoinType,
-    /// `join` without `repeats`.
+    /// The member `join` without `repeats`.
     JoinWithoutRepeats,
     /// The member `transform_each` is not a boolean.
     EachType,
-    /// `transform_each` without `transform`.
+    /// The member `transform_each` without `transform`.
     EachWithoutTransform,
     /// A placeholder with text around it.
     MixedPlaceholder,
-    /// Named groups that nothing uses.
+    /// Named groups that no transform uses.
     GroupsNoTransform,
     /// More than one field without an opener.
     TwoLeftovers,
     /// The template has no start anchor.
     NoAnchor,
-    /// A placeholder that nothing defines.
+    /// A placeholder for an unknown name.
     UndefinedPlaceholder,
-    /// A part of a placeholder of what is always a string.
+    /// A placeholder for a member of a value that has no members.
     PlaceholderPath,
-    /// `content_args` of another type than its parser takes.
+    /// An argument in `content_args` of a wrong type.
     ContentArgs,
-    /// `xml-inline` without a `tag_pattern`.
+    /// The parser `xml-inline` without a `tag_pattern`.
     NoTagPattern,
     /// A `tag_pattern` without the group `key`.
     TagPatternKey,
-    /// A value parser that does not exist.
+    /// An unknown value parser.
     ValueParserName,
     /// An empty separator of lines.
     EmptyLineSep,
     /// An empty separator of keys and values.
     EmptyKvSep,
-    /// `join` of values that are never strings.
+    /// The member `join` for values that are never strings.
     JoinNotText,
     /// A default that regions cannot be added to.
     DefaultNotAddable,
-    /// Valid, but not supported here.
+    /// A valid feature that is not supported.
     Unsupported {
         /// The name of the feature.
         feature: &'static str,
@@ -101,7 +101,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// A short, stable name.
+    /// Returns a short, stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -144,8 +144,8 @@ impl ErrorKind {
         }
     }
 
-    /// Whether the reference implementation loads such a template, and fails or may fail only
-    /// when it reads a message.
+    /// Whether the reference implementation loads such a template, and fails only when it reads a
+    /// message.
     #[must_use]
     pub const fn is_late(self) -> bool {
         matches!(
@@ -163,7 +163,7 @@ impl ErrorKind {
         )
     }
 
-    const fn says(self) -> &'static str {
+    const fn text(self) -> &'static str {
         match self {
             Self::NotJson => "not JSON",
             Self::NoTemplate => "no `response_template`",
@@ -183,7 +183,7 @@ impl ErrorKind {
             Self::LiteralAndPattern => "a literal and a pattern: expected one of them",
             Self::EmptyLiteral => "an empty literal",
             Self::EmptyList => "an empty list: expected at least one literal",
-            Self::LiteralType => "expected a list of nothing but strings",
+            Self::LiteralType => "expected a list of strings",
             Self::LiteralKind => "expected a string or a list of strings",
             Self::Regex => "not a pattern",
             Self::JoinType => "expected a string",
@@ -194,15 +194,17 @@ impl ErrorKind {
             Self::GroupsNoTransform => "named groups, but no `transform` that uses them",
             Self::TwoLeftovers => "a second field without an opener: at most one may have none",
             Self::NoAnchor => "expected `start_anchor` or `start_anchor_pattern`",
-            Self::UndefinedPlaceholder => "a placeholder that nothing defines",
-            Self::PlaceholderPath => "a member of what is always a string or a scalar",
+            Self::UndefinedPlaceholder => {
+                "unknown placeholder: expected `content` or a group of the opener"
+            }
+            Self::PlaceholderPath => "a placeholder for a member of a value without members",
             Self::ContentArgs => "an argument of the wrong type",
             Self::NoTagPattern => "xml-inline needs a `tag_pattern`",
             Self::TagPatternKey => "expected a group called `key`",
-            Self::ValueParserName => "no content parser of this name",
+            Self::ValueParserName => "unknown content parser",
             Self::EmptyLineSep | Self::EmptyKvSep => "an empty separator",
             Self::JoinNotText => "only strings can be joined",
-            Self::DefaultNotAddable => "a default that no region can be added to",
+            Self::DefaultNotAddable => "regions cannot be added to this default",
             Self::Unsupported { feature } => feature,
         }
     }
@@ -238,7 +240,7 @@ impl fmt::Display for ResponseTemplateError {
         }
         match kind {
             ErrorKind::Unsupported { feature } => write!(f, "{feature} is not supported")?,
-            kind => f.write_str(kind.says())?,
+            kind => f.write_str(kind.text())?,
         }
         if !detail.is_empty() {
             write!(f, ": {detail}")?;

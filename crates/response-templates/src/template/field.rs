@@ -1,4 +1,4 @@
-//! Fields: where a part of the message begins and ends, and what is made of it.
+//! Fields: the boundaries of a part of the message, and how its text becomes a value.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -12,16 +12,16 @@ use crate::{pattern::Program, text::strip};
 pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) role: Role,
-    /// `None`: what no other field claims is its.
+    /// The opener; `None` for the leftover field.
     pub(crate) open: Option<Boundary>,
-    /// `None`: it goes on to the end.
+    /// The closer; `None` for a field that ends with the stream.
     pub(crate) close: Option<Boundary>,
     pub(crate) content: Content,
     pub(crate) repeats: bool,
     pub(crate) join: Option<String>,
     pub(crate) optional: bool,
     pub(crate) transform: Option<Transform>,
-    /// Whether the transform is that of each item of a list.
+    /// Whether the transform is applied to each item of a list.
     pub(crate) each: bool,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Role {
     Content,
     Reasoning,
     Calls,
-    /// Another value, delivered as text of a channel.
+    /// Any other value, as text of this channel.
     Extra(Channel),
 }
 
@@ -47,7 +47,7 @@ impl Role {
     }
 }
 
-/// How the text of a region becomes a value.
+/// The way in which the text of a region becomes a value.
 #[derive(Debug)]
 pub(crate) enum Content {
     Text {
@@ -65,7 +65,7 @@ pub(crate) enum Content {
         value: Option<Box<Self>>,
         merge: bool,
     },
-    /// `kv-lines`; no separator of lines means any white space.
+    /// Lines of keys and values: `kv-lines`. Without a separator, lines end at white space.
     Lines {
         line: Option<String>,
         pairs: Pairs,
@@ -91,12 +91,13 @@ impl Pairs {
 pub(crate) struct Dialect {
     pub(crate) unquoted_keys: bool,
     pub(crate) delimiters: Vec<(String, String)>,
-    /// Whether a text that is not JSON is a string, and whether it is trimmed.
+    /// Whether a text that is not JSON is a string, and whether that string is trimmed.
     pub(crate) text: Option<bool>,
 }
 
 impl Field {
-    /// Whether the text of a region, trimmed or not, is its value: the value streams.
+    /// Returns whether the text is trimmed, if the text of a region is its value. Such a value
+    /// streams.
     pub(crate) fn plain(&self) -> Option<bool> {
         match self.content {
             Content::Text { strip } if self.transform.is_none() => Some(strip),

@@ -1,4 +1,4 @@
-//! Loading: every key checked, every pattern compiled.
+//! Loading of templates. Every key is checked and every pattern is compiled.
 
 use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
 
@@ -27,7 +27,7 @@ const FIELD_KEYS: [&str; 11] = [
     "transform_each",
 ];
 
-/// Keys of `tokenizer_config.json` that no template has.
+/// Keys of `tokenizer_config.json` that a template does not have.
 const CONFIG_KEYS: [&str; 4] =
     ["tokenizer_class", "chat_template", "added_tokens_decoder", "model_max_length"];
 
@@ -206,12 +206,12 @@ fn misplaced(root: &str, member: bool, parts: FieldParts<'_>) -> Option<ErrorKin
     } else if has(open) {
         member.then_some(ErrorKind::PlaceholderPath)
     } else {
-        // Groups of the closer are documented, but have no value: each region is malformed.
+        // Groups of the closer are documented, but have no value, so each region is malformed.
         (!has(close)).then_some(ErrorKind::UndefinedPlaceholder)
     }
 }
 
-/// Regions that are joined must be strings.
+/// Refuses `join` for values that are never strings.
 fn joinable(field: &Field) -> Result<(), ResponseTemplateError> {
     let never = match &field.transform {
         _ if field.join.is_none() => false,
@@ -223,7 +223,7 @@ fn joinable(field: &Field) -> Result<(), ResponseTemplateError> {
     if never { error(ErrorKind::JoinNotText, "join") } else { Ok(()) }
 }
 
-/// Whether regions can be added to a default.
+/// Refuses a default to which regions cannot be added.
 fn addable(field: &Field, default: Option<&JsonTree>) -> Result<(), ResponseTemplateError> {
     let good = match default {
         None => true,

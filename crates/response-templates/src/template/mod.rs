@@ -1,4 +1,4 @@
-//! Templates: what is loaded and checked once, and shared by all streams.
+//! Templates: loaded and checked once, and shared by all streams.
 
 mod args;
 mod boundary;
@@ -58,15 +58,15 @@ impl ResponseTemplate {
         load::from_json(text)
     }
 
-    /// As [`ResponseTemplate::from_json`], from a value.
+    /// Reads a template from a value, like [`ResponseTemplate::from_json`].
     ///
     /// # Errors
-    /// As [`ResponseTemplate::from_json`].
+    /// See [`ResponseTemplate::from_json`].
     pub fn from_value(value: &JsonTree) -> Result<Self, ResponseTemplateError> {
         load::from_value(value)
     }
 
-    /// The names of the fields, in order of writing.
+    /// Returns the names of the fields, in the order of the template.
     pub fn fields(&self) -> impl ExactSizeIterator<Item = &str> {
         self.inner.fields.iter().map(|field| field.name.as_str())
     }
@@ -85,20 +85,20 @@ impl ResponseTemplate {
         &self.inner.defaults
     }
 
-    /// Whether it says how calls are written: it has a field `tool_calls`.
+    /// Whether the template describes calls, in a field `tool_calls`.
     #[must_use]
     pub fn has_calls(&self) -> bool {
         self.inner.fields.iter().any(|field| field.role == Role::Calls)
     }
 
-    /// Whether it says how reasoning is written.
+    /// Whether the template describes reasoning.
     #[must_use]
     pub fn has_reasoning(&self) -> bool {
         self.inner.fields.iter().any(|field| field.role == Role::Reasoning)
     }
 
-    /// Returns the part of a prompt after the last place where a turn of the assistant begins;
-    /// `None` if there is no such place.
+    /// Returns the part of a prompt after the last start of an assistant's turn; `None` if no turn
+    /// begins.
     #[must_use]
     pub fn last_turn<'p>(&self, prompt: &'p str) -> Option<&'p str> {
         let last = Matches::new(&self.inner.anchor.program, prompt).last()?;

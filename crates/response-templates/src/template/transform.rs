@@ -1,4 +1,4 @@
-//! Transforms: the shape of a value, with places for what was read.
+//! Transforms: the shape of a value, with placeholders.
 
 use alloc::{
     borrow::ToOwned,
@@ -69,13 +69,13 @@ impl Transform {
         })
     }
 
-    /// The member of an object.
+    /// Returns the member of an object.
     pub(crate) fn member(&self, key: &str) -> Option<&Self> {
         let Self::Object(members) = self else { return None };
         members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The value with everything in its place.
+    /// Returns the value with its placeholders replaced.
     pub(crate) fn apply(
         &self,
         groups: &[(String, String)],
