@@ -77,6 +77,12 @@ impl Body {
         Some(raw)
     }
 
+    /// The string that a field is, or none.
+    pub(crate) fn string(&self, name: &str) -> String {
+        let string = self.text(name).and_then(|raw| serde_json::from_str(raw.get()).ok());
+        string.unwrap_or_default()
+    }
+
     /// Whether a field is there and not `null`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.text(name).is_some_and(|raw| raw.get() != "null")

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use axum::{
     body::Body,
-    http::{HeaderMap, Request, header::AUTHORIZATION},
+    http::{HeaderMap, Request, header::AUTHORIZATION, request::Parts},
 };
 use llm_stream_guard::Server;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use crate::client::Client;
+use crate::client::{API_KEY, Client};
 
 /// How long a list holds.
 const FRESH: Duration = Duration::from_secs(60);
@@ -18,6 +18,11 @@ const FRESH: Duration = Duration::from_secs(60);
 const AGAIN: Duration = Duration::from_secs(5);
 /// How long upstream may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it holds that upstream answers, and that it does not.
+const UP: Duration = Duration::from_secs(5);
+const DOWN: Duration = Duration::from_secs(1);
+/// How long upstream may take to show that it answers.
+const PROBE: Duration = Duration::from_secs(2);
 /// The most of a list that is read.
 const MOST: usize = 4 << 20;
 
@@ -25,6 +30,8 @@ const MOST: usize = 4 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     last: Mutex<Option<(Instant, Listed)>>,
+    /// Whether upstream answered the last probe.
+    up: Mutex<Option<(Instant, bool)>>,
 }
 
 /// A list of models.
@@ -57,12 +64,43 @@ impl Catalog {
     }
 }
 
-async fn ask(client: &Client, headers: &HeaderMap) -> Option<Value> {
-    let mut request = Request::get("/v1/models");
-    if let Some(key) = headers.get(AUTHORIZATION) {
-        request = request.header(AUTHORIZATION, key);
+impl Catalog {
+    /// Whether upstream answers at all: with a list, a refusal, anything but an error of its own. Asked
+    /// again after [`UP`] or [`DOWN`].
+    pub(crate) async fn is_up(&self, client: &Client) -> bool {
+        let mut last = self.up.lock().await;
+        if let Some((when, up)) = *last
+            && when.elapsed() < if up { UP } else { DOWN }
+        {
+            return up;
+        }
+        let up = match request(&HeaderMap::new()) {
+            Some(parts) => {
+                let answer = client.send(&parts, Body::empty());
+                let answer = tokio::time::timeout(PROBE, answer).await;
+                matches!(answer, Ok(Ok(answer)) if !answer.status().is_server_error())
+            }
+            None => false,
+        };
+        *last = Some((Instant::now(), up));
+        up
     }
-    let (parts, ()) = request.body(()).ok()?.into_parts();
+}
+
+/// A request for the list, with a client's key.
+fn request(headers: &HeaderMap) -> Option<Parts> {
+    let (mut parts, ()) = Request::get("/v1/models").body(()).ok()?.into_parts();
+    for name in [AUTHORIZATION, API_KEY] {
+        if let Some(key) = headers.get(&name) {
+            parts.headers.insert(name, key.clone());
+        }
+    }
+    Some(parts)
+}
+
+/// Asks upstream for its list.
+pub(crate) async fn ask(client: &Client, headers: &HeaderMap) -> Option<Value> {
+    let parts = request(headers)?;
     let list = async {
         let answer = client.send(&parts, Body::empty()).await.ok()?;
         let bytes = axum::body::to_bytes(answer.into_body(), MOST).await.ok()?;

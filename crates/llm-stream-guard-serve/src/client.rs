@@ -7,8 +7,8 @@ use std::{error::Error as _, future::Future};
 use axum::{
     body::{Body, Bytes, HttpBody},
     http::{
-        HeaderValue, Request, Response, StatusCode,
-        header::{ACCEPT_ENCODING, CONTENT_TYPE},
+        HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode,
+        header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE},
         request::Parts,
     },
 };
@@ -20,7 +20,7 @@ use tower_http::decompression::Decompression;
 use tower_service::Service as _;
 
 use crate::{
-    config::{Config, Upstream},
+    config::{Endpoint, Timeouts, Upstream},
     error::{Fault, Kind},
     headers::forwarded,
     idle::Break,
@@ -34,25 +34,33 @@ type Connector = HttpConnector;
 /// Certificates are for one kind of upstream.
 const NO_HTTPS: &str = "upstream is not asked over `https`";
 
+/// The header in which clients of messages send their key.
+pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
 /// Upstream, and the connections to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     pool: Pool<Connector, Body>,
     upstream: Upstream,
+    /// The credentials to send in place of a client's.
+    key: Option<HeaderValue>,
     first_byte: std::time::Duration,
 }
 
 impl Client {
-    pub(crate) fn new(config: &Config) -> Result<Self, Fault> {
+    /// # Errors
+    /// The key or a certificate cannot be read.
+    pub(crate) fn new(endpoint: &Endpoint, timeouts: &Timeouts) -> Result<Self, Fault> {
         let mut http = HttpConnector::new();
-        http.set_connect_timeout(Some(config.timeouts.connect.0));
+        http.set_connect_timeout(Some(timeouts.connect.0));
         http.set_nodelay(true);
         let pool = Pool::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(std::time::Duration::from_secs(30))
-            .build(connector(http, config)?);
-        let first_byte = config.timeouts.first_byte.0;
-        Ok(Self { pool, upstream: config.upstream.clone(), first_byte })
+            .build(connector(http, endpoint)?);
+        let first_byte = timeouts.first_byte.0;
+        let key = endpoint.key_env.as_deref().map(key).transpose()?;
+        Ok(Self { pool, upstream: endpoint.url.clone(), key, first_byte })
     }
 
     /// Sends what a client asked for, at the same path, with another body. The answer's body ends
@@ -74,7 +82,9 @@ impl Client {
         let json = HeaderValue::from_static("application/json");
         parts.headers.insert(CONTENT_TYPE, json);
         parts.uri = path.parse().map_err(|error| Fault::new(Kind::Request, error))?;
-        let request = self.request(&parts, body.into())?;
+        let mut request = self.request(&parts, body.into())?;
+        // The server's own API knows the other header only.
+        request.headers_mut().remove(API_KEY);
         // A pool is always ready.
         self.answer(Decompression::new(self.pool.clone()).call(request)).await
     }
@@ -84,8 +94,21 @@ impl Client {
         let mut request = Request::builder().method(parts.method.clone()).uri(self.at(path)?);
         if let Some(headers) = request.headers_mut() {
             *headers = forwarded(&parts.headers);
+            self.authorize(headers);
         }
         request.body(body).map_err(|error| Fault::new(Kind::Request, error))
+    }
+
+    /// Sets the credentials: the configured ones, or else the client's.
+    fn authorize(&self, headers: &mut HeaderMap) {
+        if let Some(key) = &self.key {
+            headers.remove(API_KEY);
+            headers.insert(AUTHORIZATION, key.clone());
+        } else if !headers.contains_key(AUTHORIZATION)
+            && let Some(key) = headers.get(API_KEY).and_then(|key| bearer(key.as_bytes()))
+        {
+            headers.insert(AUTHORIZATION, key);
+        }
     }
 
     async fn answer<B>(
@@ -112,6 +135,32 @@ impl Client {
     }
 }
 
+/// The credentials in an environment variable: a key, or a scheme and what it needs.
+fn key(name: &str) -> Result<HeaderValue, Fault> {
+    let value = std::env::var(name).unwrap_or_default();
+    let value = value.trim();
+    let credentials = match value.contains(' ') {
+        _ if value.is_empty() => None,
+        true => HeaderValue::from_str(value).ok(),
+        false => bearer(value.as_bytes()),
+    };
+    let fault = || {
+        let what = format!("expected a key in the environment variable `{name}`");
+        Fault::new(Kind::Request, what).at("key_env")
+    };
+    credentials.map(sensitive).ok_or_else(fault)
+}
+
+fn bearer(key: &[u8]) -> Option<HeaderValue> {
+    HeaderValue::from_bytes(&[b"Bearer ", key].concat()).ok().map(sensitive)
+}
+
+/// Hides a value from logs.
+fn sensitive(mut value: HeaderValue) -> HeaderValue {
+    value.set_sensitive(true);
+    value
+}
+
 fn unanswered(error: &Error) -> Fault {
     // The sources say what happened: refused, reset, no such name.
     let mut why = error.to_string();
@@ -131,15 +180,15 @@ fn unanswered(error: &Error) -> Fault {
 }
 
 #[cfg(not(feature = "tls"))]
-fn connector(http: HttpConnector, config: &Config) -> Result<Connector, Fault> {
-    match config.ca {
+fn connector(http: HttpConnector, endpoint: &Endpoint) -> Result<Connector, Fault> {
+    match endpoint.ca {
         Some(_) => Err(Fault::new(Kind::Request, NO_HTTPS).at("ca")),
         None => Ok(http),
     }
 }
 
 #[cfg(feature = "tls")]
-fn connector(mut http: HttpConnector, config: &Config) -> Result<Connector, Fault> {
+fn connector(mut http: HttpConnector, endpoint: &Endpoint) -> Result<Connector, Fault> {
     use hyper_rustls::HttpsConnectorBuilder;
     use rustls::{
         ClientConfig, RootCertStore, pki_types::CertificateDer, pki_types::pem::PemObject,
@@ -147,14 +196,14 @@ fn connector(mut http: HttpConnector, config: &Config) -> Result<Connector, Faul
 
     http.enforce_http(false);
     let mut roots = RootCertStore::empty();
-    if config.upstream.is_https() {
+    if endpoint.url.is_https() {
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     }
-    if let Some(path) = &config.ca {
+    if let Some(path) = &endpoint.ca {
         let fault = |error: &dyn fmt::Display| {
             Fault::new(Kind::Request, format!("{}: {error}", path.display())).at("ca")
         };
-        if !config.upstream.is_https() {
+        if !endpoint.url.is_https() {
             return Err(fault(&NO_HTTPS));
         }
         for certificate in CertificateDer::pem_file_iter(path).map_err(|error| fault(&error))? {
@@ -162,7 +211,7 @@ fn connector(mut http: HttpConnector, config: &Config) -> Result<Connector, Faul
             roots.add(certificate).map_err(|error| fault(&error))?;
         }
     }
-    if config.upstream.is_https() && roots.is_empty() {
+    if endpoint.url.is_https() && roots.is_empty() {
         return Err(Fault::new(Kind::Unreachable, "this system trusts no certificates"));
     }
     let tls = ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())

@@ -2,11 +2,13 @@
 
 mod bounds;
 mod check;
+mod endpoint;
 mod files;
 mod listen;
 mod model;
 mod output;
 mod own;
+mod pattern;
 mod place;
 mod policy;
 mod span;
@@ -20,9 +22,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::check::{COPIES, Checked};
 pub use self::{
     bounds::{Limits, Record, Timeouts},
+    endpoint::{Endpoint, EndpointName, Endpoints},
     listen::listen_address,
     model::{FamilyName, Model, Remap, Start, read_template},
     output::{BrokenCalls, CallDelivery, Output, ReasoningName},
@@ -30,6 +32,10 @@ pub use self::{
     policy::{BareEnd, Choice, Completions, ServerName, UnknownModel, UnsupportedTools},
     span::Span,
     upstream::Upstream,
+};
+pub(crate) use self::{
+    check::{COPIES, Checked, DEFAULT},
+    pattern::IdPattern,
 };
 
 /// Everything the proxy can be told.
@@ -46,6 +52,10 @@ pub struct Config {
     pub ca: Option<PathBuf>,
     /// What that server is.
     pub server: ServerName,
+    /// The environment variable that holds the key of that server. Without one the server gets the
+    /// keys of clients.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_env: Option<String>,
     /// Whether its answers may end without a finish reason and `[DONE]`.
     pub bare_end: BareEnd,
     /// One family for all models, or `auto`.
@@ -65,11 +75,13 @@ pub struct Config {
     /// Streams that had diagnostics are kept, if it says where.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<Record>,
-    /// Families of models whose ids do not tell: patterns of ids, in which `*` stands for anything.
+    /// Further servers, by the names that [`Model::upstream`] gives them.
+    pub upstreams: Endpoints,
+    /// Families, servers and other names of models, by patterns of ids, in which `*` is any text.
     pub models: Models,
 }
 
-/// Families by patterns of model ids.
+/// How models are asked and read, by patterns of their ids.
 pub type Models = BTreeMap<String, Model>;
 
 impl Default for Config {
@@ -79,6 +91,7 @@ impl Default for Config {
             upstream: Upstream::local(8000),
             ca: None,
             server: ServerName::Auto,
+            key_env: None,
             bare_end: BareEnd::Fail,
             profile: Choice::Auto,
             unknown_model: UnknownModel::Pass,
@@ -88,6 +101,7 @@ impl Default for Config {
             timeouts: Timeouts::default(),
             limits: Limits::default(),
             record: None,
+            upstreams: Endpoints::new(),
             models: Models::new(),
         }
     }
@@ -131,6 +145,16 @@ mod tests {
         assert_eq!(config.upstream.to_string(), "http://gpu:8000");
         assert_eq!(config.timeouts.idle, Span::seconds(90));
         assert_eq!(parse::<Config>(&config.to_toml()).as_ref(), Ok(&config));
+    }
+
+    #[test]
+    fn configuration_of_the_manual_is_read() {
+        let manual = include_str!("../../../docs/serve.md");
+        let block = manual.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+        let config: Config = parse(block.unwrap()).unwrap();
+        assert_eq!(config.models.len(), 3);
+        let printed = config.to_toml();
+        assert_eq!(parse::<Config>(&printed).as_ref(), Ok(&config));
     }
 
     #[test]

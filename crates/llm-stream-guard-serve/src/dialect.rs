@@ -7,6 +7,7 @@ pub mod encoded;
 pub(crate) mod fields;
 pub mod messages;
 mod parts;
+pub(crate) mod renamed;
 pub mod responses;
 mod turns;
 pub(crate) mod unsupported;

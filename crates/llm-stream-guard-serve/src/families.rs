@@ -10,7 +10,7 @@ use wire_remap::{Regime, RemapTable, bodies::OpenAiChat};
 
 use crate::{
     body::Body,
-    config::{self, CallDelivery, Choice, Config, FamilyName, Model, OwnFamily, Remap},
+    config::{self, CallDelivery, Choice, Config, FamilyName, IdPattern, Model, OwnFamily, Remap},
     error::Fault,
 };
 
@@ -31,6 +31,8 @@ pub(crate) struct Family {
 #[derive(Debug)]
 pub(crate) struct Families {
     one: Option<Family>,
+    /// Families by patterns of ids as requests write them, and of their usual spellings.
+    exact: Vec<(IdPattern, Family)>,
     models: Vec<(ModelPattern, Family)>,
     delivery: Delivery,
 }
@@ -42,11 +44,13 @@ impl Families {
             Choice::One(name) => Some(Family::named(name)),
         };
         let models = config.models.iter();
+        let families: Vec<(&String, Family)> =
+            models.filter_map(|(id, model)| Some((id, Family::of(id, model)?))).collect();
+        let each = families.iter();
         Self {
             one,
-            models: models
-                .map(|(id, model)| (ModelPattern::new(id), Family::of(id, model)))
-                .collect(),
+            exact: each.map(|(id, family)| (IdPattern::new(id), family.clone())).collect(),
+            models: families.into_iter().map(|(id, it)| (ModelPattern::new(id), it)).collect(),
             delivery: match config.output.calls {
                 CallDelivery::Streaming => Delivery::Streaming,
                 CallDelivery::Atomic => Delivery::Atomic,
@@ -63,11 +67,22 @@ impl Families {
             let whole = |profile| Family { profile, ..one.clone() };
             return Some(same.filter(|_| one.own.is_none()).map_or_else(|| one.clone(), whole));
         }
-        let normal = ModelId::new(id);
-        if let Some((_, mapped)) = normal.find(&self.models) {
-            return mapped.first().map(|family| Family::clone(family));
+        self.mapped(id).or_else(|| profile_for_model(id).ok().map(Family::from))
+    }
+
+    /// The family of a model that requests call `id` and the server `sent`.
+    pub(crate) fn find_renamed(&self, id: &str, sent: &str) -> Option<Family> {
+        let mapped = self.mapped(id).filter(|_| self.one.is_none());
+        mapped.or_else(|| self.find(sent))
+    }
+
+    /// The family that the configuration has for an id.
+    fn mapped(&self, id: &str) -> Option<Family> {
+        if let Some(family) = IdPattern::find(&self.exact, id) {
+            return Some(family.clone());
         }
-        profile_for_model(id).ok().map(Family::from)
+        let (_, mapped) = ModelId::new(id).find(&self.models)?;
+        mapped.first().map(|family| Family::clone(family))
     }
 
     /// A guard for a family's answer to a request with this body. `bare`: the server holds the model
@@ -110,7 +125,8 @@ impl Family {
         Self { own: name.own().cloned(), ..Self::from(profile) }
     }
 
-    fn of(pattern: &str, model: &Model) -> Self {
+    /// The family of a configured pattern, if the configuration says one.
+    fn of(pattern: &str, model: &Model) -> Option<Self> {
         let table = model.remap.map(|remap| match remap {
             Remap::Hermes => RemapTable::hermes(),
             Remap::HermesPlain => RemapTable::hermes_plain(),
@@ -119,12 +135,9 @@ impl Family {
             config::Start::Reasoning => Start::Reasoning,
             config::Start::Content => Start::Content,
         });
-        Self {
-            regime: table.map_or_else(Regime::off, Regime::on),
-            start,
-            pattern: Some(pattern.into()),
-            ..Self::named(&model.profile)
-        }
+        let named = Self::named(model.profile.as_ref()?);
+        let regime = table.map_or_else(Regime::off, Regime::on);
+        Some(Self { regime, start, pattern: Some(pattern.into()), ..named })
     }
 
     /// The name of its profile.

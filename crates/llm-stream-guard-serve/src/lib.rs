@@ -44,16 +44,17 @@ mod path;
 mod process;
 mod proxy;
 mod record;
+mod routes;
 mod server;
 mod stream;
 mod trace;
 
 pub use config::{
-    BareEnd, BrokenCalls, CallDelivery, Choice, Completions, Config, FamilyName, Limits, Model,
-    Models, Output, OwnFamily, ReasoningName, Record, Remap, ServerName, Span, Start, Timeouts,
-    UnknownModel, UnsupportedTools, Upstream, family_file, listen_address, read_family,
-    read_models, read_template,
+    BareEnd, BrokenCalls, CallDelivery, Choice, Completions, Config, Endpoint, EndpointName,
+    Endpoints, FamilyName, Limits, Model, Models, Output, OwnFamily, ReasoningName, Record, Remap,
+    ServerName, Span, Start, Timeouts, UnknownModel, UnsupportedTools, Upstream, family_file,
+    listen_address, read_family, read_models, read_template,
 };
 pub use error::{Fault, Kind, Reported};
 pub use proxy::Proxy;
-pub use server::{is_open, serve};
+pub use server::{check_health, is_open, serve};

@@ -1,31 +1,33 @@
-//! The proxy: what a request is taken for, and what becomes of it.
+//! The proxy: a guarded request, from its body to the body of its answer.
 
 mod asked;
+mod service;
+mod work;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc, PoisonError, RwLock,
+    atomic::{AtomicBool, Ordering},
+};
 
 use axum::{
-    Router,
     body::Body,
     extract::{Request, State},
     http::{
-        HeaderMap, HeaderValue, Method, StatusCode,
+        HeaderMap, HeaderValue, StatusCode,
         header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER},
     },
-    response::{IntoResponse, Response},
-    routing::{get, post},
+    response::Response,
 };
-use llm_stream_guard::chat::{ChatGuard, Completion, CompletionChoice};
 use serde_json::Value;
 
-use self::asked::Asked;
-
+use self::{
+    asked::{Asked, Incoming},
+    service::{json, refusal},
+    work::{Read, heavy, read_request, whole},
+};
 use crate::{
-    body::Body as RequestBody,
-    catalog::Catalog,
-    client::Client,
-    config::{Checked as _, Completions, Config, UnsupportedTools},
-    dialect::{Dialect, encoded::broken_call, unsupported::Unsupported},
+    config::{Checked as _, Completions, Config},
+    dialect::{Dialect, renamed::Renamed},
     error::{Fault, Kind},
     exchange::{Ending, Exchange},
     families::Families,
@@ -33,8 +35,8 @@ use crate::{
     ledger::Ledger,
     meter::Meter,
     metrics::Metrics,
-    path::canonical,
     record::Records,
+    routes::Routes,
     stream::{Guarded, Patience},
 };
 
@@ -44,97 +46,103 @@ const GUARD: &str = "x-llm-stream-guard";
 /// The header of an answer that says what is wrong with it.
 const NOTE: &str = "x-llm-stream-guard-note";
 
-/// A proxy for one upstream. Cheap to clone; clones share connections and counters.
+/// A proxy in front of inference servers. Cheap to clone; clones share connections, counters and
+/// the configuration.
 #[derive(Debug, Clone)]
 pub struct Proxy {
+    slot: Arc<Slot>,
+    /// The configuration that was in force when this clone was made, with its connections.
     shared: Arc<Shared>,
+}
+
+/// The configuration in force.
+#[derive(Debug)]
+struct Slot {
+    current: RwLock<Arc<Shared>>,
+    drains: AtomicBool,
 }
 
 #[derive(Debug)]
 struct Shared {
-    config: Config,
-    client: Client,
-    catalog: Catalog,
+    config: Arc<Config>,
+    routes: Routes,
     families: Families,
     metrics: Arc<Metrics>,
     records: Option<Arc<Records>>,
     ledger: Arc<Ledger>,
 }
 
+impl Shared {
+    /// Counters, and what else the configuration leaves alone, are those `before`.
+    fn new(config: Config, before: Option<&Self>) -> Result<Self, Fault> {
+        config
+            .check()
+            .map_err(|bad| Fault::new(Kind::Request, &bad.expected).at(bad.path.join(".")))?;
+        let kept = before.filter(|before| before.config.record == config.record);
+        let records = match (kept, &config.record) {
+            (Some(kept), _) => kept.records.clone(),
+            (None, None) => None,
+            (None, Some(record)) => {
+                let fault = |error| Fault::new(Kind::Request, error).at("record.dir");
+                Some(Arc::new(Records::new(record).map_err(fault)?))
+            }
+        };
+        let bodies = config.limits.bodies;
+        let kept = before.filter(|before| before.config.limits.bodies == bodies);
+        Ok(Self {
+            routes: Routes::new(&config)?,
+            families: Families::new(&config),
+            metrics: before.map(|before| before.metrics.clone()).unwrap_or_default(),
+            records,
+            ledger: kept.map_or_else(|| Ledger::new(bodies), |before| before.ledger.clone()),
+            config: Arc::new(config),
+        })
+    }
+}
+
 impl Proxy {
     /// A proxy that does what `config` says; where it says to listen is [`crate::serve`]'s.
     ///
     /// # Errors
-    /// A value cannot be in force, the roots of trust for `https` cannot be loaded, or the directory
-    /// for records cannot be made.
+    /// A value cannot be in force, a key or the roots of trust for `https` cannot be read, or the
+    /// directory for records cannot be made.
     pub fn new(config: Config) -> Result<Self, Fault> {
-        config
-            .check()
-            .map_err(|bad| Fault::new(Kind::Request, &bad.expected).at(bad.path.join(".")))?;
-        let records = config.record.as_ref().map(Records::new).transpose();
-        let records = records.map_err(|error| Fault::new(Kind::Request, error).at("record.dir"))?;
-        let shared = Shared {
-            client: Client::new(&config)?,
-            catalog: Catalog::default(),
-            families: Families::new(&config),
-            metrics: Arc::default(),
-            records: records.map(Arc::new),
-            ledger: Ledger::new(config.limits.bodies),
-            config,
-        };
-        Ok(Self { shared: Arc::new(shared) })
+        let shared = Arc::new(Shared::new(config, None)?);
+        let current = RwLock::new(shared.clone());
+        let slot = Arc::new(Slot { current, drains: AtomicBool::new(false) });
+        Ok(Self { slot, shared })
     }
 
-    /// The proxy as a service: guarded paths, `/healthz`, `/metrics`, and upstream for all else.
-    pub fn router(&self) -> Router {
-        let mut router = Router::new();
-        for dialect in Dialect::ALL {
-            let answer = move |State(proxy): State<Self>, request| proxy.guarded(dialect, request);
-            router = router.route(dialect.path(), post(answer));
-        }
-        router
-            .route("/healthz", get(|| async { "ok\n" }))
-            .route("/metrics", get(Self::metrics))
-            .fallback(Self::other)
-            .method_not_allowed_fallback(Self::untouched)
-            .with_state(self.clone())
+    /// Puts another configuration in force for new requests; those that are open keep theirs. The
+    /// address to listen on stays.
+    ///
+    /// # Errors
+    /// As [`Proxy::new`]; the configuration in force then stays.
+    pub fn reload(&self, config: Config) -> Result<(), Fault> {
+        let shared = Shared::new(config, Some(&self.now().shared))?;
+        *self.slot.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shared);
+        Ok(())
     }
 
-    /// The configuration.
+    /// Makes `/readyz` answer that the proxy is not ready. Requests are still answered.
+    pub fn drain(&self) {
+        self.slot.drains.store(true, Ordering::Release);
+    }
+
+    fn drains(&self) -> bool {
+        self.slot.drains.load(Ordering::Acquire)
+    }
+
+    /// The proxy with the configuration that is in force now.
+    fn now(&self) -> Self {
+        let current = self.slot.current.read().unwrap_or_else(PoisonError::into_inner);
+        Self { slot: self.slot.clone(), shared: current.clone() }
+    }
+
+    /// The configuration in force.
     #[must_use]
-    pub fn config(&self) -> &Config {
-        &self.shared.config
-    }
-
-    async fn metrics(State(proxy): State<Self>) -> Response {
-        let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-        ([(CONTENT_TYPE, kind)], proxy.shared.metrics.text()).into_response()
-    }
-
-    /// A path that is none of the guarded ones as it is spelled.
-    async fn other(State(proxy): State<Self>, request: Request) -> Response {
-        let path = canonical(request.uri().path());
-        let guarded = Dialect::ALL.into_iter().find(|dialect| dialect.path() == path);
-        match guarded.filter(|_| request.method() == Method::POST) {
-            Some(dialect) => proxy.guarded(dialect, request).await,
-            None => Self::untouched(State(proxy), request).await,
-        }
-    }
-
-    /// Passes a request and its answer on as they are.
-    async fn untouched(State(proxy): State<Self>, request: Request) -> Response {
-        let (parts, body) = request.into_parts();
-        // What is not read may stand still no longer than what is.
-        let watched = |body| Body::new(Idle::new(body, proxy.shared.config.timeouts.idle.0));
-        let response = match proxy.shared.client.send(&parts, watched(body)).await {
-            Ok(response) => response.map(watched),
-            Err(fault) => {
-                proxy.shared.metrics.fault(fault.kind);
-                refusal(Dialect::Chat, &fault)
-            }
-        };
-        proxy.shared.metrics.request("other", response.status().as_u16());
-        response
+    pub fn config(&self) -> Arc<Config> {
+        self.now().shared.config.clone()
     }
 
     async fn guarded(self, dialect: Dialect, mut request: Request) -> Response {
@@ -176,7 +184,7 @@ impl Proxy {
         request: Request,
         exchange: &Exchange,
     ) -> Result<Response, Fault> {
-        let Shared { config, client, metrics, .. } = &*self.shared;
+        let Shared { config, routes, metrics, .. } = &*self.shared;
         let (mut parts, body) = request.into_parts();
         exchange.pass_on(&mut parts.headers);
         if parts.headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
@@ -191,8 +199,11 @@ impl Proxy {
             metrics.dropped(kind);
             tracing::info!(path = dialect.path(), kind, "left out of the request");
         }
-        let Some(Asked { guard, told, family, mut body, choices, forced }) =
-            self.asked(dialect, body, &parts.headers, exchange).await?
+        let route = routes.find(&body.string("model"));
+        let client = &route.backend.client;
+        let incoming = Incoming { dialect, headers: &parts.headers, exchange, route };
+        let Some(Asked { guard, told, family, mut body, choices, forced, shown }) =
+            self.asked(body, incoming).await?
         else {
             exchange.end(Ending::Passed);
             return client.send(&parts, bytes.into()).await;
@@ -224,7 +235,10 @@ impl Proxy {
             let length = bytes.len();
             let answered = bytes.clone();
             let work = move || -> Result<_, Fault> {
-                let (whole, broken) = self::whole(dialect, &guard, &bytes)?;
+                let (mut whole, broken) = whole(dialect, &guard, &bytes)?;
+                if let Some(shown) = shown {
+                    whole.fields.insert("model".into(), shown.into());
+                }
                 let answer = dialect.whole(&whole, &asked, &broken);
                 let uncalled = whole.choices.iter().any(|it| it.message.tool_calls.is_empty());
                 Ok((answer.to_string(), whole.usage, uncalled))
@@ -262,7 +276,10 @@ impl Proxy {
         }
         let leave_after = (streamed && !counted).then_some(choices);
         let meter = Meter::new(metrics.clone(), exchange.clone());
-        let machine = dialect.stream(guard, &asked);
+        let mut machine = dialect.stream(guard, &asked);
+        if let Some(shown) = shown {
+            machine = Box::new(Renamed::new(machine, &shown));
+        }
         let mut stream = Guarded::new(body, machine, patience, leave_after, meter).forced(forced);
         if let Some(records) = &self.shared.records {
             stream = stream.recorded(records.begin(&format!("family {family}")), told);
@@ -284,115 +301,7 @@ impl Proxy {
     }
 }
 
-/// The answer to a request that has none but a fault.
-fn refusal(dialect: Dialect, fault: &Fault) -> Response {
-    let (kind, status) = (fault.kind.name(), fault.status.as_u16());
-    match fault.kind {
-        // Upstream's words may repeat the request.
-        Kind::Upstream => tracing::warn!(kind, status, "no answer"),
-        _ => tracing::warn!(kind, status, "no answer: {fault}"),
-    }
-    let mut response = json(fault.status, dialect.fault(fault).to_string());
-    if let Some(after) = &fault.retry_after {
-        response.headers_mut().insert(RETRY_AFTER, after.clone());
-    }
-    response
-}
-
-/// From here on, reading JSON takes longer than others should wait for.
-const HEAVY: usize = 256 << 10;
-
-/// Does the work on `length` bytes, where it holds up no streams if it is heavy.
-async fn heavy<T: Send + 'static>(
-    length: usize,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Fault> {
-    if length < HEAVY {
-        return Ok(work());
-    }
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Fault::new(Kind::Limit, format!("the work was given up: {error}")))
-}
-
-/// A request that was read.
-struct Read {
-    /// What upstream is to be asked.
-    body: RequestBody,
-    /// The fields at which the writer of the answer looks.
-    asked: Value,
-    dropped: Vec<&'static str>,
-}
-
-fn read_request(dialect: Dialect, bytes: &[u8], policy: UnsupportedTools) -> Result<Read, Fault> {
-    let mut unsupported = Unsupported::new(policy);
-    let mut body = RequestBody::read(bytes)?;
-    let asked = dialect.asked(&mut body)?;
-    let body = dialect.request(body, &mut unsupported)?;
-    Ok(Read { body, asked, dropped: unsupported.into_dropped() })
-}
-
-/// Guards a whole answer; with it the places of calls that were malformed or cut.
-fn whole(
-    dialect: Dialect,
-    guard: &ChatGuard,
-    said: &[u8],
-) -> Result<(Completion, Vec<u32>), Fault> {
-    let none = |_| Fault::new(Kind::Broken, "upstream's answer is no completion");
-    let read = dialect.read(said);
-    if read.as_ref().map_or(true, |read| read.choices.is_empty()) {
-        let said: Value = serde_json::from_slice(said).map_err(none)?;
-        if said.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(Fault::reported(&said));
-        }
-    }
-    let mut broken = Vec::new();
-    let whole = guard.complete_noting(read.map_err(none)?, |note| broken.extend(broken_call(note)));
-    let whole = whole.map_err(|error| Fault::new(Kind::Limit, error))?;
-    let open = |choice: &CompletionChoice| choice.finish_reason.value().is_none();
-    if whole.choices.is_empty() || whole.choices.iter().any(open) {
-        return Err(Fault::new(Kind::Broken, "upstream's answer has no finish reason: it was cut"));
-    }
-    Ok((whole, broken))
-}
-
 fn is_event_stream(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
-}
-
-fn json(status: StatusCode, text: String) -> Response {
-    (status, [(CONTENT_TYPE, "application/json")], text).into_response()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Dialect, HEAVY, UnsupportedTools, heavy, read_request};
-
-    #[test]
-    fn reading_a_request_takes_at_most_four_times_its_memory() {
-        let small = "{\"\":0},".repeat(600_000);
-        let turn = r#"{"role": "user", "content": "a"},"#.repeat(100_000);
-        let text = format!(r#"{{"role": "user", "content": "{}"}},"#, "x".repeat(4 << 20));
-        for dialect in Dialect::ALL {
-            for field in ["messages", "input", "tools", "metadata", "user", "prompt"] {
-                for many in [&small, &turn, &text] {
-                    let body =
-                        format!(r#"{{"model": "m", "{field}": [{}]}}"#, many.trim_end_matches(','));
-                    let memory = allocation_counter::measure(|| {
-                        drop(read_request(dialect, body.as_bytes(), UnsupportedTools::Drop));
-                    });
-                    let times = memory.bytes_max / body.len() as u64;
-                    assert!(times < 4, "{dialect:?} {field}: {times}");
-                }
-            }
-        }
-    }
-
-    #[tokio::test]
-    async fn heavy_work_is_done_elsewhere() {
-        let here = std::thread::current().id();
-        let at = |length| heavy(length, || std::thread::current().id());
-        assert_eq!(at(HEAVY - 1).await.unwrap(), here);
-        assert_ne!(at(HEAVY).await.unwrap(), here);
-    }
 }

@@ -1,8 +1,17 @@
 //! Listening: connections, their limits, and the end.
 
-use std::{future::Future, io, net::SocketAddr, time::Duration};
+use std::{
+    error::Error,
+    future::Future,
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
+use axum::{Router, body::Body, http::Request};
 use hyper_util::{
+    client::legacy::Client,
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::{conn::auto::Builder, graceful::GracefulShutdown},
     service::TowerToHyperService,
@@ -15,8 +24,20 @@ use crate::{
     proxy::Proxy,
 };
 
-/// Serves `proxy` on `listener`, HTTP/1.1 and HTTP/2 without TLS, until `shutdown` resolves; open
-/// streams are then given [`crate::Timeouts::shutdown`] to end.
+/// How long a proxy may take to show that it is alive.
+const ALIVE: Duration = Duration::from_secs(2);
+
+type Connection = hyper_util::server::conn::auto::Connection<
+    'static,
+    TokioIo<TcpStream>,
+    TowerToHyperService<Service>,
+    TokioExecutor,
+>;
+
+/// Serves `proxy` on `listener`, HTTP/1.1 and HTTP/2 without TLS, until `shutdown` resolves.
+///
+/// Open requests then have [`crate::Timeouts::shutdown`] to end. Meanwhile new requests are refused
+/// with 503, and `/healthz` and `/metrics` are answered.
 ///
 /// # Errors
 /// None of a connection: those are logged.
@@ -25,55 +46,93 @@ pub async fn serve(
     listener: TcpListener,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let config = proxy.config();
-    let builder = builder(config);
     let connections = GracefulShutdown::new();
     let router = proxy.router();
     tokio::pin!(shutdown);
     loop {
         let stream = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
-                Err(error) => {
-                    // Too many open files, as a rule: it passes.
-                    tracing::warn!("no connection accepted: {error}");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                    continue;
-                }
-            },
+            stream = accept(&listener) => stream,
             () = &mut shutdown => break,
         };
-        let activity = Activity::new(&config.timeouts);
-        spawn(&builder, &connections, stream, Service { router: router.clone(), activity });
+        let (connection, activity) = connect(&proxy.config(), router.clone(), stream);
+        tokio::spawn(run(connections.watch(connection), activity));
     }
-    drop(listener);
-    tracing::info!("no new connections; open ones end");
-    if tokio::time::timeout(config.timeouts.shutdown.0, connections.shutdown()).await.is_err() {
-        tracing::warn!("open connections are cut");
+    proxy.drain();
+    tracing::info!("open requests end; new ones are refused");
+    let end = tokio::time::timeout(proxy.config().timeouts.shutdown.0, connections.shutdown());
+    tokio::pin!(end);
+    let router = proxy.refusing();
+    loop {
+        let stream = tokio::select! {
+            stream = accept(&listener) => stream,
+            ended = &mut end => {
+                if ended.is_err() {
+                    tracing::warn!("open connections are cut");
+                }
+                return Ok(());
+            }
+        };
+        let (connection, activity) = connect(&proxy.config(), router.clone(), stream);
+        tokio::spawn(run(connection, activity));
     }
-    Ok(())
 }
 
-fn spawn(
-    builder: &Builder<TokioExecutor>,
-    connections: &GracefulShutdown,
-    stream: TcpStream,
-    service: Service,
-) {
+/// Waits for a connection.
+async fn accept(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(error) => {
+                // Too many open files, as a rule: it passes.
+                tracing::warn!("no connection accepted: {error}");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+/// A connection that is to be served, and what happens on it.
+fn connect(config: &Config, router: Router, stream: TcpStream) -> (Connection, Arc<Activity>) {
     // Small pieces are what streams are made of.
     let _ = stream.set_nodelay(true);
-    let activity = service.activity.clone();
-    let service = TowerToHyperService::new(service);
-    let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-    let watched = connections.watch(connection);
-    tokio::spawn(async move {
-        tokio::select! {
-            ended = watched => if let Err(error) = ended {
-                tracing::debug!("connection: {error}");
-            },
-            () = activity.given_up() => tracing::debug!("connection: no request in time"),
-        }
-    });
+    let activity = Activity::new(&config.timeouts);
+    let service = TowerToHyperService::new(Service { router, activity: activity.clone() });
+    (builder(config).serve_connection(TokioIo::new(stream), service).into_owned(), activity)
+}
+
+/// Serves a connection until it ends or is given up.
+async fn run<F>(connection: F, activity: Arc<Activity>)
+where
+    F: Future<Output = Result<(), Box<dyn Error + Send + Sync>>>,
+{
+    tokio::select! {
+        ended = connection => if let Err(error) = ended {
+            tracing::debug!("connection: {error}");
+        },
+        () = activity.given_up() => tracing::debug!("connection: no request in time"),
+    }
+}
+
+/// Asks the proxy that listens on `address` whether it is alive.
+///
+/// # Errors
+/// The proxy does not answer as one that is alive: the reason.
+pub async fn check_health(address: SocketAddr) -> Result<(), String> {
+    let ip = match address.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    let address = SocketAddr::new(ip, address.port());
+    let request = Request::get(format!("http://{address}/healthz")).body(Body::empty());
+    let request = request.map_err(|error| error.to_string())?;
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    match tokio::time::timeout(ALIVE, client.request(request)).await {
+        Err(_) => Err(format!("{address} does not answer in time")),
+        Ok(Err(error)) => Err(format!("{address} does not answer: {error}")),
+        Ok(Ok(answer)) if answer.status().is_success() => Ok(()),
+        Ok(Ok(answer)) => Err(format!("{address} answers {}", answer.status())),
+    }
 }
 
 fn builder(config: &Config) -> Builder<TokioExecutor> {

@@ -25,7 +25,10 @@ pub struct Timeouts {
     pub write: Span,
     /// Until a comment tells a client that its stream is alive.
     pub keep_alive: Span,
-    /// For open streams to end when the proxy is told to.
+    /// For balancers to see that the proxy is not ready, after it was told to end and before it
+    /// refuses requests.
+    pub drain: Span,
+    /// For open requests to end when the proxy refuses new ones.
     pub shutdown: Span,
 }
 
@@ -90,6 +93,7 @@ impl Default for Timeouts {
             body: Span::seconds(300),
             write: Span::seconds(120),
             keep_alive: Span::seconds(15),
+            drain: Span::seconds(5),
             shutdown: Span::seconds(30),
         }
     }

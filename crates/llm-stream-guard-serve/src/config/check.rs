@@ -1,9 +1,15 @@
 //! Values that are well-formed and cannot be in force.
 
-use super::{Config, Limits, Models, Record};
+use super::{Config, Endpoint, EndpointName, Limits, Model, Models, Record};
 
 /// Memory a body takes for each of its bytes: as received, its fields, and as it is sent.
 pub(crate) const COPIES: usize = 3;
+
+/// The name of the server that [`Config::upstream`] is the address of.
+pub(crate) const DEFAULT: &str = "default";
+
+const WITHOUT_CREDENTIALS: &str = "expected an address without a name and password: put the key of \
+                                   the server into an environment variable, named by `key_env`";
 
 /// A value that cannot be in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,16 +36,35 @@ impl BadValue {
 impl Checked for Config {
     fn check(&self) -> Result<(), BadValue> {
         limits(&self.limits)?;
-        if self.upstream.has_credentials() {
-            return Err(credentials(&["upstream"]));
-        }
-        if self.ca.as_ref().is_some_and(|ca| ca.as_os_str().is_empty()) {
-            return Err(BadValue::new(&["ca"], "expected the file of a certificate (PEM)"));
-        }
         if let Some(record) = &self.record {
             self::record(record)?;
         }
-        models(&self.models, &["models"])
+        let Self { upstream, server, ca, key_env, upstreams, .. } = self;
+        let (ca, key_env) = (ca.clone(), key_env.clone());
+        let own = Endpoint { url: upstream.clone(), server: *server, ca, key_env };
+        endpoint(&own, &[], "upstream")?;
+        for (name, other) in upstreams {
+            if name.trim().is_empty() || name.contains("://") || name == DEFAULT {
+                let expected = format!("expected a name other than `{DEFAULT}`, and no address");
+                return Err(BadValue::new(&["upstreams", name], expected));
+            }
+            endpoint(other, &["upstreams", name], "url")?;
+        }
+        models(&self.models, &["models"])?;
+        self.models.iter().try_for_each(|(pattern, model)| match &model.upstream {
+            Some(EndpointName::Named(name)) if !upstreams.contains_key(name) => {
+                let known: Vec<_> = upstreams.keys().map(|name| format!("`{name}`")).collect();
+                let known = match known.is_empty() {
+                    true => String::new(),
+                    false => format!(" (there are {})", known.join(", ")),
+                };
+                let expected = format!(
+                    "expected an address, or the name of a table in `[upstreams]`{known}, found `{name}`"
+                );
+                Err(BadValue::new(&["models", pattern, "upstream"], expected))
+            }
+            _ => Ok(()),
+        })
     }
 }
 
@@ -83,27 +108,56 @@ fn record(record: &Record) -> Result<(), BadValue> {
     Ok(())
 }
 
-fn models(models: &Models, at: &[&str]) -> Result<(), BadValue> {
-    let is_bad = |pattern: &&String| pattern.trim().is_empty() || pattern.trim() != *pattern;
-    match models.keys().find(is_bad) {
-        None => Ok(()),
-        Some(pattern) => {
-            let expected =
-                "expected a model's id or a pattern such as `team-*`, without blanks around it";
-            Err(BadValue::new(&[at, &[pattern]].concat(), expected))
-        }
+fn endpoint(endpoint: &Endpoint, at: &[&str], url: &str) -> Result<(), BadValue> {
+    let bad = |name: &str, expected: &str| Err(BadValue::new(&[at, &[name]].concat(), expected));
+    if endpoint.url.has_credentials() {
+        return bad(url, WITHOUT_CREDENTIALS);
     }
+    if endpoint.ca.as_ref().is_some_and(|ca| ca.as_os_str().is_empty()) {
+        return bad("ca", "expected the file of a certificate (PEM)");
+    }
+    let is_name = |name: &String| !name.trim().is_empty() && !name.contains(['=', '\0', ' ']);
+    if endpoint.key_env.as_ref().is_some_and(|name| !is_name(name)) {
+        return bad("key_env", "expected the name of an environment variable");
+    }
+    Ok(())
 }
 
-fn credentials(path: &[&str]) -> BadValue {
-    BadValue::new(path, "expected an address without a name and password")
+fn models(models: &Models, at: &[&str]) -> Result<(), BadValue> {
+    for (pattern, model) in models {
+        let bad = |name: &[&str], expected: &str| {
+            Err(BadValue::new(&[at, &[pattern.as_str()], name].concat(), expected))
+        };
+        let Model { profile, remap, start, upstream, model } = model;
+        if pattern.is_empty() || pattern.trim() != pattern {
+            return bad(
+                &[],
+                "expected a model's id or a pattern such as `team-*`, without blanks around it",
+            );
+        }
+        if profile.is_none() && upstream.is_none() && model.is_none() {
+            return bad(&[], "expected at least one of `profile`, `upstream`, `model`");
+        }
+        for (name, set) in [("remap", remap.is_some()), ("start", start.is_some())] {
+            if set && profile.is_none() {
+                return bad(&[name], "expected `profile` beside it");
+            }
+        }
+        if matches!(upstream, Some(EndpointName::At(url)) if url.has_credentials()) {
+            return bad(&["upstream"], WITHOUT_CREDENTIALS);
+        }
+        if model.as_ref().is_some_and(|id| id.trim().is_empty()) {
+            return bad(&["model"], "expected the id of a model");
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::{Config, Models, Record, place::parse};
+    use super::super::{Config, Endpoint, Models, Record, place::parse};
 
     /// Keys, each with a line that sets it and what its fault says.
     const ROWS: &[(&str, &str, &str)] = &[
@@ -124,6 +178,17 @@ mod tests {
         ("upstream", "upstream = 'http://me:secret@a:99999'", "expected a port from 1 to 65535"),
         ("upstream", "upstream = ''", "expected an address such as"),
         ("ca", "ca = ''", "expected the file of a certificate"),
+        ("key_env", "key_env = ''", "expected the name of an environment variable"),
+        ("key_env", "key_env = 'A=B'", "expected the name of an environment variable"),
+        ("upstreams.b.url", "[upstreams.b]\nurl = 'http://a:99999'", "a port from 1 to 65535"),
+        ("upstreams.b.url", "[upstreams.b]\nurl = 'http://me:secret@a'", "without a name and"),
+        ("upstreams.b.server", "[upstreams.b]\nurl = 'http://a'\nserver = 'x'", "one of `auto`"),
+        ("upstreams.b.ca", "[upstreams.b]\nurl = 'http://a'\nca = ''", "file of a certificate"),
+        (
+            "upstreams.b.key_env",
+            "[upstreams.b]\nurl = 'http://a'\nkey_env = 'a b'",
+            "expected the name",
+        ),
         ("server", "server = 'tgi'", "expected one of `auto`, `vllm`"),
         ("bare_end", "bare_end = 'x'", "expected `fail` or `accept`"),
         ("profile", "profile = 'qwen9000'", "unknown profile `qwen9000`"),
@@ -141,6 +206,7 @@ mod tests {
         ("timeouts.body", "[timeouts]\nbody = ''", "expected a length of time"),
         ("timeouts.write", "[timeouts]\nwrite = 's'", "expected a length of time"),
         ("timeouts.keep_alive", "[timeouts]\nkeep_alive = '0ms'", "expected a length of time"),
+        ("timeouts.drain", "[timeouts]\ndrain = '0s'", "expected a length of time"),
         ("timeouts.shutdown", "[timeouts]\nshutdown = 30", "expected a string"),
         ("limits.body", "[limits]\nbody = 0", "expected at least 1"),
         ("limits.body", "[limits]\nbody = -1", "expected a whole number, at least 1"),
@@ -166,6 +232,36 @@ mod tests {
             "[models]\nPATTERN = { profile = 'qwen3', start = 'x' }",
             "expected `reasoning` or",
         ),
+        (
+            "models.PATTERN.upstream",
+            "[upstreams.b]\nurl = 'http://a'\n[models]\nPATTERN = { upstream = 'c' }",
+            "(there are `b`), found `c`",
+        ),
+        (
+            "models.PATTERN.upstream",
+            "[models]\nPATTERN = { upstream = '' }",
+            "expected an address, or the name",
+        ),
+        (
+            "models.PATTERN.upstream",
+            "[models]\nPATTERN = { upstream = 'http://' }",
+            "expected an address such as",
+        ),
+        (
+            "models.PATTERN.upstream",
+            "[models]\nPATTERN = { upstream = 'http://me:secret@a' }",
+            "without a name",
+        ),
+        (
+            "models.PATTERN.model",
+            "[models]\nPATTERN = { model = ' ' }",
+            "expected the id of a model",
+        ),
+        (
+            "models.PATTERN.remap",
+            "[models]\nPATTERN = { model = 'a', remap = 'hermes' }",
+            "expected `profile` beside it",
+        ),
     ];
 
     /// Keys whose fault names a table, since they are missing, new, or patterns themselves.
@@ -175,8 +271,14 @@ mod tests {
         ("limits.slow", "[limits]\nslow = 1", "unknown field `slow`, expected one of"),
         ("output.slow", "[output]\nslow = 1", "unknown field `slow`, expected one of"),
         ("record.slow", "[record]\ndir = 'a'\nslow = 1", "unknown field `slow`, expected one of"),
+        ("upstreams.b.slow", "[upstreams.b]\nslow = 1", "unknown field `slow`, expected one of"),
+        (
+            "upstreams.default",
+            "[upstreams]\ndefault = { url = 'http://a' }",
+            "expected a name other than",
+        ),
         ("models.a", "[models]\na = { profile = 'qwen3', slow = 1 }", "unknown field `slow`"),
-        ("models.a", "[models]\na = {}", "missing field `profile`"),
+        ("models.a", "[models]\na = {}", "expected at least one of `profile`, `upstream`, `model`"),
         ("models.a", "[models]\na = 1", "expected a family's name, or a table"),
         ("models.", "[models]\n'' = 'qwen3'", "expected a model's id or a pattern"),
         ("models. ", "[models]\n' ' = 'qwen3'", "expected a model's id or a pattern"),
@@ -201,8 +303,12 @@ mod tests {
     #[test]
     fn every_key_has_a_bad_value_in_the_table() {
         let mut config = Config { ca: Some("a".into()), ..Config::default() };
+        config.key_env = Some("KEY".into());
+        let (url, ca, key_env) = (config.upstream.clone(), config.ca.clone(), Some("K".into()));
+        let other = Endpoint { ca, key_env, ..Endpoint::at(url) };
+        config.upstreams.insert("b".into(), other);
         config.record = Some(Record::to("a"));
-        let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', start = 'content' }";
+        let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', start = 'content', upstream = 'b', model = 'm' }";
         config.models = parse(whole).unwrap();
         let known: BTreeSet<String> = ROWS.iter().map(|(key, ..)| (*key).to_owned()).collect();
         let mut keys = BTreeSet::new();

@@ -5,7 +5,10 @@ use std::{fmt, path::Path, str::FromStr};
 use llm_stream_guard::{Profile, profile, profile_for_model};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::own::{OwnFamily, read_family};
+use super::{
+    endpoint::EndpointName,
+    own::{OwnFamily, read_family},
+};
 
 /// What a family is called: a profile's name, a model's id, the file of a family (TOML, or JSON if
 /// it ends so), or a file of JSON with a checkpoint's own response template.
@@ -101,17 +104,24 @@ impl<'de> Deserialize<'de> for FamilyName {
     }
 }
 
-/// What is known of the models that a pattern is for: the family, or a table with more.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// How the models of a pattern are asked and read: the family, or a table with more.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Model {
-    /// The family.
-    pub profile: FamilyName,
+    /// The family, if the id that is asked for does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<FamilyName>,
     /// Delimiters to write otherwise on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remap: Option<Remap>,
     /// Where answers begin, if not where the family says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
+    /// The server to ask, if not [`super::Config::upstream`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<EndpointName>,
+    /// The id that the server knows the model by. Answers name the id of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// The remappings there are.
@@ -139,9 +149,11 @@ impl<'de> Deserialize<'de> for Model {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Table {
-            profile: FamilyName,
+            profile: Option<FamilyName>,
             remap: Option<Remap>,
             start: Option<Start>,
+            upstream: Option<EndpointName>,
+            model: Option<String>,
         }
 
         struct Either;
@@ -150,18 +162,18 @@ impl<'de> Deserialize<'de> for Model {
             type Value = Model;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a family's name, or a table with `profile`")
+                f.write_str("a family's name, or a table with `profile`, `upstream` or `model`")
             }
 
             fn visit_str<E: de::Error>(self, name: &str) -> Result<Model, E> {
-                let profile = name.parse().map_err(E::custom)?;
-                Ok(Model { profile, remap: None, start: None })
+                let profile = Some(name.parse().map_err(E::custom)?);
+                Ok(Model { profile, ..Model::default() })
             }
 
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Model, A::Error> {
-                let Table { profile, remap, start } =
+                let Table { profile, remap, start, upstream, model } =
                     Deserialize::deserialize(de::value::MapAccessDeserializer::new(map))?;
-                Ok(Model { profile, remap, start })
+                Ok(Model { profile, remap, start, upstream, model })
             }
         }
 

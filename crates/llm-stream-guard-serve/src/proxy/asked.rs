@@ -20,6 +20,7 @@ use crate::{
     families::Family,
     forced::Forced,
     metrics::{OTHER, Told},
+    routes::Route,
 };
 
 /// Fields by which a request itself says what form its answer has.
@@ -42,6 +43,17 @@ pub(super) struct Asked {
     pub(super) choices: usize,
     /// The request demands a call.
     pub(super) forced: bool,
+    /// The model's id for the answer, if upstream knows the model by another.
+    pub(super) shown: Option<String>,
+}
+
+/// A request on its way to upstream, without its body.
+#[derive(Clone, Copy)]
+pub(super) struct Incoming<'r> {
+    pub(super) dialect: Dialect,
+    pub(super) headers: &'r HeaderMap,
+    pub(super) exchange: &'r Exchange,
+    pub(super) route: Route<'r>,
 }
 
 impl Proxy {
@@ -49,12 +61,10 @@ impl Proxy {
     /// request and answer are to pass as they are.
     pub(super) async fn asked(
         &self,
-        dialect: Dialect,
         mut body: Body,
-        headers: &HeaderMap,
-        exchange: &Exchange,
+        Incoming { dialect, headers, exchange, route }: Incoming<'_>,
     ) -> Result<Option<Asked>, Fault> {
-        let Shared { config, client, catalog, families, metrics, .. } = &*self.shared;
+        let Shared { config, families, metrics, .. } = &*self.shared;
         let view = body.view()?;
         let choices = view.get("n").and_then(Value::as_u64).unwrap_or(1).max(1);
         let choices = usize::try_from(choices).unwrap_or(usize::MAX);
@@ -64,12 +74,17 @@ impl Proxy {
         }
         let model = view.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
         exchange.model(excerpt(&model));
-        let mut family = families.find(&model);
-        let mut server = config.server.told();
+        let Route { backend, sent, pattern } = route;
+        let mut family = match sent {
+            Some(sent) => families.find_renamed(&model, sent),
+            None => families.find(&model),
+        };
+        let mut server = backend.server.told();
         let mut is_listed = false;
-        if family.is_none() || server.is_none() && config.server == ServerName::Auto {
-            let listed = catalog.get(client, headers).await;
-            family = family.or_else(|| listed.names(&model).find_map(|name| families.find(name)));
+        if family.is_none() || server.is_none() && backend.server == ServerName::Auto {
+            let listed = backend.catalog.get(&backend.client, headers).await;
+            let id = sent.unwrap_or(&model);
+            family = family.or_else(|| listed.names(id).find_map(|name| families.find(name)));
             server = server.or(listed.server);
             is_listed = listed.has(&model);
         }
@@ -81,14 +96,16 @@ impl Proxy {
                 tracing::warn!("{what}");
                 match config.unknown_model {
                     UnknownModel::Refuse => return Err(Fault::new(Kind::Model, what).at("model")),
-                    UnknownModel::Pass if dialect.is_upstreams() => return Ok(None),
-                    // Another shape is to be written, whatever the text holds.
+                    UnknownModel::Pass if dialect.is_upstreams() && sent.is_none() => {
+                        return Ok(None);
+                    }
+                    // Another shape or name is to be written, whatever the text holds.
                     UnknownModel::Pass => Family::from(Profile::named("none")),
                 }
             }
         };
         let known = family.name() != "none";
-        let label = match family.pattern() {
+        let label = match family.pattern().or(pattern) {
             Some(pattern) => pattern,
             None if is_listed || known && metrics.has_room_for(&model) => &model,
             None => OTHER,
@@ -99,8 +116,13 @@ impl Proxy {
         if dialect == Dialect::Completions {
             completions::strip(&mut body);
         }
+        if let Some(sent) = sent {
+            body.set("model", &sent.into());
+        }
         let forced = Forced::of(&view).is_some();
-        Ok(Some(Asked { guard, told, family: family.name().to_owned(), body, choices, forced }))
+        let family = family.name().to_owned();
+        let shown = sent.map(|_| model);
+        Ok(Some(Asked { guard, told, family, body, choices, forced, shown }))
     }
 
     /// The guard for a family's answer; `body` is changed to what upstream is to get.

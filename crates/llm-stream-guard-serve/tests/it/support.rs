@@ -209,6 +209,7 @@ pub(crate) fn whole_event(text: &str) -> Vec<u8> {
 #[derive(Debug)]
 pub(crate) struct Served {
     pub(crate) port: u16,
+    pub(crate) proxy: Proxy,
     client: Client<HttpConnector, Body>,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     pub(crate) ended: tokio::task::JoinHandle<()>,
@@ -229,12 +230,13 @@ impl Served {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let serving = proxy.clone();
         let ended = tokio::spawn(async move {
             let shutdown = async { drop(stopped.await) };
-            serve(&proxy, listener, shutdown).await.unwrap();
+            serve(&serving, listener, shutdown).await.unwrap();
         });
         let client = Client::builder(TokioExecutor::new()).build_http();
-        Self { port, client, stop: Some(stop), ended }
+        Self { port, proxy, client, stop: Some(stop), ended }
     }
 
     pub(crate) fn stop(&mut self) {

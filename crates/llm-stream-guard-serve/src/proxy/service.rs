@@ -1,0 +1,213 @@
+//! The paths of the proxy, and requests that pass without being read.
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    http::{
+        HeaderMap, HeaderValue, Method, StatusCode,
+        header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER},
+        request::Parts,
+    },
+    response::{IntoResponse as _, Response},
+    routing::{get, post},
+};
+
+use super::Proxy;
+use crate::{
+    body::Body as RequestBody,
+    dialect::Dialect,
+    error::{Fault, Kind},
+    idle::Idle,
+    ledger::Charge,
+    path::canonical,
+    routes::{Backend, Route},
+};
+
+/// The path of the list of models.
+const MODELS: &str = "/v1/models";
+
+impl Proxy {
+    /// The proxy as a service: guarded paths, `/healthz`, `/readyz`, `/metrics`, and upstream for
+    /// all else.
+    pub fn router(&self) -> Router {
+        let mut router = self.own_paths();
+        for dialect in Dialect::ALL {
+            let answer = move |State(proxy): State<Self>, request| async move {
+                proxy.now().guarded(dialect, request).await
+            };
+            router = router.route(dialect.path(), post(answer));
+        }
+        router
+            .fallback(Self::other)
+            .method_not_allowed_fallback(Self::untouched)
+            .with_state(self.clone())
+    }
+
+    /// The service of a proxy that takes no further requests.
+    pub(crate) fn refusing(&self) -> Router {
+        let refuse = || async {
+            let mut fault = Fault::new(Kind::Busy, "the proxy is shutting down");
+            fault.retry_after = Some(HeaderValue::from_static("1"));
+            let mut response = refusal(Dialect::Chat, &fault);
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            response
+        };
+        self.own_paths().fallback(refuse).with_state(self.clone())
+    }
+
+    /// The paths that the proxy answers itself.
+    fn own_paths(&self) -> Router<Self> {
+        Router::new()
+            .route("/healthz", get(|| async { "ok\n" }))
+            .route("/readyz", get(Self::ready))
+            .route("/metrics", get(Self::metrics))
+    }
+
+    /// Answers whether requests should be sent here: one line for each upstream. Of several one that
+    /// answers is enough, since models of the others would be missing at every instance.
+    async fn ready(State(proxy): State<Self>) -> (StatusCode, String) {
+        if proxy.drains() {
+            return (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".into());
+        }
+        let proxy = proxy.now();
+        let ready = proxy.shared.routes.ready().await;
+        let line = |(name, up): &(&str, bool)| match up {
+            true => format!("{name}: ok\n"),
+            false => format!("{name}: no answer\n"),
+        };
+        let status = match ready.iter().any(|(_, up)| *up) {
+            true => StatusCode::OK,
+            false => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        (status, ready.iter().map(line).collect())
+    }
+
+    async fn metrics(State(proxy): State<Self>) -> Response {
+        let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        ([(CONTENT_TYPE, kind)], proxy.now().shared.metrics.text()).into_response()
+    }
+
+    /// A path that is none of the guarded ones as it is spelled.
+    async fn other(State(proxy): State<Self>, request: Request) -> Response {
+        let path = canonical(request.uri().path());
+        let guarded = Dialect::ALL.into_iter().find(|dialect| dialect.path() == path);
+        let proxy = proxy.now();
+        match (guarded, request.method()) {
+            (Some(dialect), &Method::POST) => proxy.guarded(dialect, request).await,
+            (_, &Method::GET) if proxy.shared.routes.depend_on_models() => {
+                match path.strip_prefix(MODELS) {
+                    Some("") => proxy.models(request.headers(), None).await,
+                    Some(id) if id.starts_with('/') => {
+                        proxy.models(request.headers(), id.get(1..)).await
+                    }
+                    _ => Self::untouched(State(proxy), request).await,
+                }
+            }
+            _ => Self::untouched(State(proxy), request).await,
+        }
+    }
+
+    /// Answers with the models of all upstreams, or with one of them.
+    async fn models(&self, headers: &HeaderMap, id: Option<&str>) -> Response {
+        let found = self.shared.routes.list(headers).await.and_then(|mut list| match id {
+            None => Ok(list),
+            Some(id) => {
+                let entries = list.get_mut("data").and_then(|data| data.as_array_mut());
+                let entry = entries.and_then(|it| it.iter_mut().find(|entry| entry["id"] == id));
+                let none = || Fault::new(Kind::Model, "there is no model of this name").at("model");
+                entry.map(serde_json::Value::take).ok_or_else(none)
+            }
+        });
+        let response = match found {
+            Ok(found) => json(StatusCode::OK, found.to_string()),
+            Err(fault) => {
+                self.shared.metrics.fault(fault.kind);
+                refusal(Dialect::Chat, &fault)
+            }
+        };
+        self.shared.metrics.request("other", response.status().as_u16());
+        response
+    }
+
+    /// Passes a request and its answer on as they are.
+    pub(super) async fn untouched(State(proxy): State<Self>, request: Request) -> Response {
+        let proxy = proxy.now();
+        // Bytes that are not read may be late no longer than those that are.
+        let watched = |body| Body::new(Idle::new(body, proxy.shared.config.timeouts.idle.0));
+        let (parts, body) = request.into_parts();
+        let answer = async {
+            let Passed { backend, body, charge } = proxy.passed(&parts, watched(body)).await?;
+            let answer = backend.client.send(&parts, body).await;
+            drop(charge);
+            answer
+        };
+        let response = match answer.await {
+            Ok(response) => response.map(watched),
+            Err(fault) => {
+                proxy.shared.metrics.fault(fault.kind);
+                refusal(Dialect::Chat, &fault)
+            }
+        };
+        proxy.shared.metrics.request("other", response.status().as_u16());
+        response
+    }
+
+    /// Finds the upstream of a request that passes. Its body is read only if it can name a model that
+    /// decides about that.
+    async fn passed(&self, parts: &Parts, body: Body) -> Result<Passed<'_>, Fault> {
+        let routes = &self.shared.routes;
+        let is_json = parts.headers.get(CONTENT_TYPE).is_none_or(|kind| {
+            kind.to_str().is_ok_and(|kind| kind.trim_start().starts_with("application/json"))
+        });
+        let is_read = routes.depend_on_models()
+            && parts.method == Method::POST
+            && is_json
+            && !parts.headers.contains_key(CONTENT_ENCODING);
+        if !is_read {
+            return Ok(Passed { backend: routes.default(), body, charge: None });
+        }
+        let (bytes, charge) = self.shared.ledger.read(body, &self.shared.config).await?;
+        let charge = Some(charge);
+        // Bodies that are not understood are for the default upstream to refuse.
+        let Ok(mut fields) = RequestBody::read(&bytes) else {
+            return Ok(Passed { backend: routes.default(), body: bytes.into(), charge });
+        };
+        let Route { backend, sent, .. } = routes.find(&fields.string("model"));
+        let body = match sent {
+            None => bytes.into(),
+            Some(sent) => {
+                fields.set("model", &sent.into());
+                fields.to_vec().into()
+            }
+        };
+        Ok(Passed { backend, body, charge })
+    }
+}
+
+/// A request that passes, with the upstream that it is for.
+struct Passed<'p> {
+    backend: &'p Backend,
+    body: Body,
+    /// The memory of a body that was read.
+    charge: Option<Charge>,
+}
+
+/// The answer to a request that has none but a fault.
+pub(super) fn refusal(dialect: Dialect, fault: &Fault) -> Response {
+    let (kind, status) = (fault.kind.name(), fault.status.as_u16());
+    match fault.kind {
+        // Upstream's words may repeat the request.
+        Kind::Upstream => tracing::warn!(kind, status, "no answer"),
+        _ => tracing::warn!(kind, status, "no answer: {fault}"),
+    }
+    let mut response = json(fault.status, dialect.fault(fault).to_string());
+    if let Some(after) = &fault.retry_after {
+        response.headers_mut().insert(RETRY_AFTER, after.clone());
+    }
+    response
+}
+
+pub(super) fn json(status: StatusCode, text: String) -> Response {
+    (status, [(CONTENT_TYPE, "application/json")], text).into_response()
+}

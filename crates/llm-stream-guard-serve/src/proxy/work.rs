@@ -1,0 +1,104 @@
+//! Reading requests and whole answers, beside the streams if that takes long.
+
+use llm_stream_guard::chat::{ChatGuard, Completion, CompletionChoice};
+use serde_json::Value;
+
+use crate::{
+    body::Body,
+    config::UnsupportedTools,
+    dialect::{Dialect, encoded::broken_call, unsupported::Unsupported},
+    error::{Fault, Kind},
+};
+
+/// From here on, reading JSON takes longer than others should wait for.
+const HEAVY: usize = 256 << 10;
+
+/// Does the work on `length` bytes, where it holds up no streams if it is heavy.
+pub(super) async fn heavy<T: Send + 'static>(
+    length: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
+    if length < HEAVY {
+        return Ok(work());
+    }
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Fault::new(Kind::Limit, format!("the work was given up: {error}")))
+}
+
+/// A request that was read.
+pub(super) struct Read {
+    /// What upstream is to be asked.
+    pub(super) body: Body,
+    /// The fields at which the writer of the answer looks.
+    pub(super) asked: Value,
+    pub(super) dropped: Vec<&'static str>,
+}
+
+pub(super) fn read_request(
+    dialect: Dialect,
+    bytes: &[u8],
+    policy: UnsupportedTools,
+) -> Result<Read, Fault> {
+    let mut unsupported = Unsupported::new(policy);
+    let mut body = Body::read(bytes)?;
+    let asked = dialect.asked(&mut body)?;
+    let body = dialect.request(body, &mut unsupported)?;
+    Ok(Read { body, asked, dropped: unsupported.into_dropped() })
+}
+
+/// Guards a whole answer; with it the places of calls that were malformed or cut.
+pub(super) fn whole(
+    dialect: Dialect,
+    guard: &ChatGuard,
+    said: &[u8],
+) -> Result<(Completion, Vec<u32>), Fault> {
+    let none = |_| Fault::new(Kind::Broken, "upstream's answer is no completion");
+    let read = dialect.read(said);
+    if read.as_ref().map_or(true, |read| read.choices.is_empty()) {
+        let said: Value = serde_json::from_slice(said).map_err(none)?;
+        if said.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(Fault::reported(&said));
+        }
+    }
+    let mut broken = Vec::new();
+    let whole = guard.complete_noting(read.map_err(none)?, |note| broken.extend(broken_call(note)));
+    let whole = whole.map_err(|error| Fault::new(Kind::Limit, error))?;
+    let open = |choice: &CompletionChoice| choice.finish_reason.value().is_none();
+    if whole.choices.is_empty() || whole.choices.iter().any(open) {
+        return Err(Fault::new(Kind::Broken, "upstream's answer has no finish reason: it was cut"));
+    }
+    Ok((whole, broken))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dialect, HEAVY, UnsupportedTools, heavy, read_request};
+
+    #[test]
+    fn reading_a_request_takes_at_most_four_times_its_memory() {
+        let small = "{\"\":0},".repeat(600_000);
+        let turn = r#"{"role": "user", "content": "a"},"#.repeat(100_000);
+        let text = format!(r#"{{"role": "user", "content": "{}"}},"#, "x".repeat(4 << 20));
+        for dialect in Dialect::ALL {
+            for field in ["messages", "input", "tools", "metadata", "user", "prompt"] {
+                for many in [&small, &turn, &text] {
+                    let body =
+                        format!(r#"{{"model": "m", "{field}": [{}]}}"#, many.trim_end_matches(','));
+                    let memory = allocation_counter::measure(|| {
+                        drop(read_request(dialect, body.as_bytes(), UnsupportedTools::Drop));
+                    });
+                    let times = memory.bytes_max / body.len() as u64;
+                    assert!(times < 4, "{dialect:?} {field}: {times}");
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn heavy_work_is_done_elsewhere() {
+        let here = std::thread::current().id();
+        let at = |length| heavy(length, || std::thread::current().id());
+        assert_eq!(at(HEAVY - 1).await.unwrap(), here);
+        assert_ne!(at(HEAVY).await.unwrap(), here);
+    }
+}
