@@ -45,37 +45,53 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// The inference server, such as `http://127.0.0.1:8000`
-    #[arg(long, value_name = "URL", required_unless_present_any = ["demo", "config", "print_config"])]
+    #[arg(long, value_name = "URL", required_unless_present_any = ["demo", "config", "print_config", "healthcheck"], env = "LLM_STREAM_GUARD_UPSTREAM", hide_env_values = true)]
     pub upstream: Option<String>,
     /// Where to listen [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDRESS", value_parser = listen_address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = listen_address, env = "LLM_STREAM_GUARD_LISTEN")]
     pub listen: Option<SocketAddr>,
     /// One family for all models: a profile, a model's id, or the file of a family's calls
     ///
     /// `auto`, the default, takes each model's own.
-    #[arg(long, value_name = "auto|NAME|FILE")]
+    #[arg(long, value_name = "auto|NAME|FILE", env = "LLM_STREAM_GUARD_PROFILE")]
     pub profile: Option<Choice>,
     /// A checkpoint's own response template for all models: its `tokenizer_config.json`, or the
     /// template alone
-    #[arg(long, value_name = "FILE", conflicts_with = "profile")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "profile",
+        env = "LLM_STREAM_GUARD_TEMPLATE"
+    )]
     pub template: Option<PathBuf>,
     /// Families of models whose ids do not name one: TOML, lines such as `"team-*" = "qwen3"`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", env = "LLM_STREAM_GUARD_MODEL_MAP")]
     pub model_map: Option<PathBuf>,
     /// Keep the streams that had diagnostics here, as they came, up to 64 MiB
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", env = "LLM_STREAM_GUARD_RECORD")]
     pub record: Option<PathBuf>,
     /// A file with all of this and more; `--print-config` shows what it may hold
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", env = "LLM_STREAM_GUARD_CONFIG")]
     pub config: Option<PathBuf>,
     /// Print the configuration that would be in force, and leave
     #[arg(long)]
     pub print_config: bool,
+    /// Ask the proxy that listens here whether it is alive, and leave with 0 or 1
+    ///
+    /// For the health checks of containers: it asks `/healthz` of the address to listen on.
+    #[arg(long)]
+    pub healthcheck: bool,
     /// Replay recorded streams in place of an inference server
-    #[arg(long, conflicts_with = "upstream")]
+    #[arg(long, conflicts_with = "upstream", env = "LLM_STREAM_GUARD_DEMO")]
     pub demo: bool,
     /// How long the demo waits between two events
-    #[arg(long, value_name = "TIME", default_value = "20ms", requires = "demo")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "20ms",
+        requires = "demo",
+        env = "LLM_STREAM_GUARD_PACE"
+    )]
     pub pace: Span,
 }
 

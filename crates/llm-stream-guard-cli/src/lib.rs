@@ -28,7 +28,8 @@ use std::{
 use args::{Cli, Command};
 use error::Error;
 
-/// Runs a command. 0: it ran; 1: `check` found failures, `detect` or `identify` no family; 2:
+/// Runs a command. 0: it ran; 1: `check` found failures, `detect` or `identify` no family,
+/// `serve --healthcheck` no proxy; 2:
 /// misuse.
 #[must_use]
 pub fn run(cli: &Cli) -> ExitCode {
@@ -54,6 +55,6 @@ fn dispatch(cli: &Cli) -> Result<bool, Error> {
         Command::Identify(args) => identify::identify(args, &mut out),
         Command::Encode(args) => encode::encode(args, &mut out).map(|()| true),
         Command::Families(args) => families::families(args, &mut out).map(|()| true),
-        Command::Serve(args) => serve::serve(args, &mut out).map(|()| true),
+        Command::Serve(args) => serve::serve(args, &mut out),
     }
 }

@@ -1,44 +1,60 @@
 //! `serve`: a proxy in front of an inference server.
 
+mod signals;
 #[cfg(feature = "otel")]
 mod telemetry;
 
 use std::{
     io::{self, IsTerminal as _, Write},
-    net::Ipv4Addr,
-    time::Duration,
+    net::{Ipv4Addr, SocketAddr},
 };
 
 use llm_stream_guard_serve::{
-    Choice, Config, FamilyName, Fault, Proxy, Record, Upstream, demo, is_open, read_models,
-    serve as listen,
+    Choice, Config, FamilyName, Fault, Proxy, Record, Upstream, check_health, demo, is_open,
+    read_models, serve as listen,
 };
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::Notify};
 use tracing_subscriber::{
     filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
 
+use self::signals::{End, Hangup};
 use crate::{
     args::ServeArgs,
     error::{Error, misuse},
 };
 
-/// Runs `serve` until it is interrupted.
+/// Runs `serve` until it is told to end, or checks the health of a proxy that runs: `false` if it is
+/// not alive.
 ///
 /// # Errors
 /// Misuse, an address that cannot be listened on, an output that cannot be written.
-pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
+pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let config = config(args)?;
     if args.print_config {
         out.write_all(config.to_toml().as_bytes())?;
-        return Ok(out.flush()?);
+        out.flush()?;
+        return Ok(true);
+    }
+    if args.healthcheck {
+        return is_alive(config.listen);
     }
     log()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(misuse)?;
     #[cfg(feature = "otel")]
     let _telemetry = telemetry::Telemetry::begin(runtime.handle()).map_err(misuse)?;
-    runtime.block_on(run(config, args.demo.then_some(args.pace.0), out))
+    runtime.block_on(run(config, args, out)).map(|()| true)
+}
+
+fn is_alive(address: SocketAddr) -> Result<bool, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let health = runtime.map_err(misuse)?.block_on(check_health(address));
+    if let Err(reason) = &health {
+        // The exit status says as much to those who do not read it.
+        let _ = writeln!(io::stderr(), "{reason}");
+    }
+    Ok(health.is_ok())
 }
 
 /// Returns the configuration of the file, overridden by the command line.
@@ -80,9 +96,11 @@ fn log() -> Result<(), Error> {
     tracing_subscriber::registry().with(wanted).with(lines).try_init().map_err(misuse)
 }
 
-async fn run(mut config: Config, demo: Option<Duration>, out: &mut dyn Write) -> Result<(), Error> {
+async fn run(mut config: Config, args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {
+    let (end, hangup) = (End::new()?, Hangup::new()?);
     let fault = |address, error: io::Error| misuse(format!("{address}: {error}"));
-    if let Some(pace) = demo {
+    if args.demo {
+        let pace = args.pace.0;
         let address = (Ipv4Addr::LOCALHOST, 0).into();
         let upstream = TcpListener::bind(address).await.map_err(|e| fault(address, e))?;
         let port = upstream.local_addr()?.port();
@@ -98,7 +116,7 @@ async fn run(mut config: Config, demo: Option<Duration>, out: &mut dyn Write) ->
     if is_open(address) {
         tracing::warn!("{address} can be reached from other machines, and asks for no key");
     }
-    if demo.is_some() {
+    if args.demo {
         let first = demo::models().next().unwrap_or_default();
         writeln!(
             out,
@@ -108,7 +126,35 @@ async fn run(mut config: Config, demo: Option<Duration>, out: &mut dyn Write) ->
         writeln!(out, "or with another model: {}", others.join(", "))?;
     }
     out.flush()?;
-    Ok(listen(&proxy, listener, interrupted()).await?)
+    let refuse = Notify::new();
+    tokio::select! {
+        served = listen(&proxy, listener, refuse.notified()) => served?,
+        () = end.comes(&proxy, &refuse) => {}
+        () = hangup.each(|| reload(&proxy, args)) => {}
+    }
+    Ok(())
+}
+
+/// Puts what the files say now in force, or logs why that cannot be.
+fn reload(proxy: &Proxy, args: &ServeArgs) {
+    let old = proxy.config();
+    let new = config(args).and_then(|mut new| {
+        if args.demo {
+            new.upstream = old.upstream.clone();
+        }
+        let listen = new.listen;
+        proxy.reload(new).map_err(|fault| refused(&fault))?;
+        Ok(listen)
+    });
+    match new {
+        Ok(listen) => {
+            tracing::info!("configuration reloaded");
+            if listen != old.listen {
+                tracing::warn!("`listen` changes with a restart only");
+            }
+        }
+        Err(error) => tracing::error!("configuration not reloaded, the old one stays: {error}"),
+    }
 }
 
 /// A configuration that the proxy refuses, with the field at fault.
@@ -116,24 +162,5 @@ fn refused(fault: &Fault) -> Error {
     match &fault.field {
         Some(field) => misuse(format!("`{field}`: {fault}")),
         None => misuse(fault),
-    }
-}
-
-/// Resolves when the process is asked to end.
-async fn interrupted() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    // Where it cannot be waited for, nothing ends the server but the process.
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
     }
 }

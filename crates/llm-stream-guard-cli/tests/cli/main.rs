@@ -9,6 +9,8 @@ mod grammar;
 #[path = "../../../llm-stream-guard/tests/it/hostile.rs"]
 mod hostile;
 mod identify;
+#[cfg(unix)]
+mod lifecycle;
 #[cfg(feature = "otel")]
 mod otel;
 mod serve;

@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     chat::ChatSseError,
-    sse::{Decoder, Item, LimitPolicy, Limits},
+    sse::{Decoder, SseItem, SseLimitPolicy, SseLimits},
 };
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
@@ -30,14 +30,14 @@ struct Named<'d> {
 
 impl Renamed {
     pub(crate) fn new(inner: Box<dyn Machine>, name: &str) -> Self {
-        let limits = Limits::default().policy(LimitPolicy::Release);
+        let limits = SseLimits::default().policy(SseLimitPolicy::Release);
         let decoder = Decoder::new().lenient().limits(limits);
         Self { decoder, name: Value::from(name).to_string(), inner, changed: Vec::new() }
     }
 
     /// Writes an item with the name in place of the model's.
-    fn rename(item: &Item<'_>, name: &str, out: &mut Vec<u8>) {
-        if let Item::Event(event) = item
+    fn rename(item: &SseItem<'_>, name: &str, out: &mut Vec<u8>) {
+        if let SseItem::Event(event) = item
             && let Some(data) = event.data.and_then(|data| std::str::from_utf8(data).ok())
             && let Some(model) = model_of(data)
         {
