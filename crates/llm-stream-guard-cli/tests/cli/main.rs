@@ -10,6 +10,8 @@ mod grammar;
 mod hostile;
 mod identify;
 #[cfg(unix)]
+mod image;
+#[cfg(unix)]
 mod lifecycle;
 #[cfg(feature = "otel")]
 mod otel;
