@@ -76,7 +76,7 @@ pub use machine::{
     Boundaries, MalformedPolicy, NoAnchor, TemplateParser, TemplateSettings, UnusedOption,
 };
 pub use malformed::Malformed;
-pub use message::{FieldRegion, MessageError, MissingFields, message};
+pub use message::{FieldRegion, MessageError, MissingFields};
 pub use template::{ErrorKind, ResponseTemplate, ResponseTemplateError};
 pub use toolcall_parsers::{Ids, Options, Tools};
 

@@ -75,7 +75,7 @@ impl From<MissingFields> for MessageError {
 ///
 /// # Errors
 /// Required fields are missing.
-pub fn message(
+pub(crate) fn message(
     template: &ResponseTemplate,
     regions: &[FieldRegion],
 ) -> Result<JsonObject, MissingFields> {

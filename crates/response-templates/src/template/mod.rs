@@ -79,12 +79,6 @@ impl ResponseTemplate {
         self.inner.fields.iter().flat_map(Field::edges).collect()
     }
 
-    /// Returns the members of a message before any text is read.
-    #[must_use]
-    pub fn defaults(&self) -> &JsonObject {
-        &self.inner.defaults
-    }
-
     /// Whether the template describes calls, in a field `tool_calls`.
     #[must_use]
     pub fn has_calls(&self) -> bool {
