@@ -1,4 +1,4 @@
-//! L4: memory is a matter of limits, not of how long the stream is.
+//! L4: limits bound the memory, whatever the length of the stream.
 
 use crate::{
     machine::StreamMachine,
@@ -6,7 +6,7 @@ use crate::{
     violation::{Law, LawViolation},
 };
 
-/// The input must be this many times the limit, or staying below it proves nothing.
+/// The minimum length of the input in multiples of the limit. A shorter input proves nothing.
 const LONGER: usize = 2;
 
 /// Checks L4: fed with `chunks`, then finished, live buffers never exceed `limit` bytes.

@@ -1,4 +1,4 @@
-//! L10: a call delivered at once is the call delivered as it came.
+//! L10: a call delivered at once equals the call delivered in parts.
 
 use super::coalesced;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Checks L10 under every cut of `plan`: the two machines agree on texts, calls and diagnostics
-/// once the events of each call are drawn together, and `atomic` draws them together itself.
+/// once the events of each call are merged, and `atomic` merges them itself.
 ///
 /// # Errors
 /// The first difference, or a call that `atomic` delivered in parts.
@@ -30,7 +30,7 @@ pub fn check_delivery<A: StreamMachine, S: StreamMachine>(
         let (left, right) = (per_call(&at_once.events), per_call(&as_it_came.events));
         let expected = left.map_err(broken)?;
         let got = right.map_err(broken)?;
-        // Their places among the events of calls are what delivery changes.
+        // Delivery changes the places of diagnostics among the events of calls.
         let (notes, others) = (unplaced(at_once.diagnostics), unplaced(as_it_came.diagnostics));
         if let Some(detail) = first_difference("event", &expected, &got)
             .or_else(|| first_difference("diagnostic", &notes, &others))
@@ -41,7 +41,7 @@ pub fn check_delivery<A: StreamMachine, S: StreamMachine>(
     Ok(())
 }
 
-/// The first event of a call that does not directly follow the one it should.
+/// Returns the first event of a call that does not directly follow the call's previous event.
 fn first_in_parts(events: &[RecordedEvent]) -> Option<&RecordedEvent> {
     let mut before: Option<&RecordedEvent> = None;
     for event in events {
@@ -71,7 +71,7 @@ fn first_in_parts(events: &[RecordedEvent]) -> Option<&RecordedEvent> {
     None
 }
 
-/// Moves the events of each call to its end and merges what then adjoins.
+/// Moves the events of each call to its end and merges neighbours.
 fn per_call(events: &[RecordedEvent]) -> Result<Vec<RecordedEvent>, String> {
     let mut open: Vec<(u32, Vec<RecordedEvent>)> = Vec::new();
     let mut moved = RunRecord::default();

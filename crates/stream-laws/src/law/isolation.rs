@@ -1,4 +1,4 @@
-//! L9: machines that run side by side do not notice each other.
+//! L9: machines that run side by side do not influence each other.
 
 use super::coalesced;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     violation::{Law, LawViolation, difference},
 };
 
-/// How many random schedules are tried.
+/// The number of random schedules.
 const SCHEDULES: u64 = 8;
 
 /// Checks L9: one copy of `machine` for each of `inputs`, fed in turns drawn from `seed`, gives

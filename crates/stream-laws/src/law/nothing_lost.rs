@@ -10,8 +10,8 @@ use crate::{
 
 /// Checks L2 under every cut of `plan`.
 ///
-/// `drops` names the kinds of diagnostic that count dropped bytes; together they must count what
-/// the [`RecordedSpanKind::Dropped`] spans cover.
+/// `drops` names the kinds of diagnostic that count dropped bytes. Together they must count the
+/// bytes of the [`RecordedSpanKind::Dropped`] spans.
 ///
 /// # Errors
 /// Spans that overlap, leave the input or split a scalar; text that is not what the spans leave
@@ -57,7 +57,7 @@ fn judge(record: &RunRecord, input: &str, drops: &[&str]) -> Result<(), String> 
     Ok(())
 }
 
-/// The input without the record's spans, which are sorted.
+/// Returns the input without the record's spans, which must be sorted.
 fn without_spans(record: &RunRecord, input: &str) -> Result<String, String> {
     let (mut rest, mut at) = (String::new(), 0);
     for span in &record.spans {

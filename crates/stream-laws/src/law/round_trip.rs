@@ -1,4 +1,4 @@
-//! L7: what an encoder wrote, the machine reads back.
+//! L7: the machine reads back the calls that an encoder wrote.
 
 use super::coalesced;
 use crate::{
@@ -9,12 +9,12 @@ use crate::{
     violation::{Law, LawViolation},
 };
 
-/// A call as it was encoded.
+/// A call that was encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedCall<'c> {
-    /// The function's name.
+    /// The name of the function.
     pub name: &'c str,
-    /// Its arguments, as JSON text; compared as a value.
+    /// The arguments as JSON text, compared as a value.
     pub arguments: &'c str,
 }
 

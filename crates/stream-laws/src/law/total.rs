@@ -43,7 +43,7 @@ fn check(
     cut: Cut,
     run: impl FnOnce() -> RunRecord,
 ) -> Result<(), LawViolation> {
-    // A machine that panicked is dropped, so its broken invariants are seen by nobody.
+    // A machine that panicked is dropped, so that nothing reads its broken invariants.
     let record = catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let message = panic.downcast_ref::<String>().map(String::as_str);
         let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -55,9 +55,11 @@ fn check(
         .map_err(|detail| LawViolation::new(Law::Total, cut, &input, detail))
 }
 
-/// Checks that the events of a finished stream are well formed: calls numbered from 0, named,
-/// with ids of their own, each started before it grows and ended once, and the arguments of a
-/// complete one a JSON object.
+/// Checks that the events of a finished stream are well formed.
+///
+/// - Calls are numbered from 0 and have names and distinct ids.
+/// - Each call starts before its arguments and ends once.
+/// - The arguments of a complete call are a JSON object.
 ///
 /// # Errors
 /// The first event that breaks a rule, or a call that never ended.
