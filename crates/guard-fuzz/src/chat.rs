@@ -1,5 +1,5 @@
-//! Chat-completion streams: choices, calls of upstream's own, fields nobody knows, usage, ends; and
-//! the same as bytes.
+//! Chat-completion streams with choices, calls from upstream, unknown fields, usage and ends, as
+//! chunks and as bytes.
 
 use llm_stream_guard::{
     Delivery, End, Guard, GuardBuilder, Ids, Options, Profile, StopString, Tools,
@@ -17,7 +17,7 @@ use crate::{chat_reader::read, input::Input};
 
 const OPTIONS: usize = 24;
 
-/// The operations of an input, at most.
+/// The maximum number of operations of an input.
 const OPERATIONS: usize = 400;
 
 const TEXTS: [&str; 32] = [
@@ -133,8 +133,8 @@ const NAMES: [&str; 2] = ["reasoning_content", "reasoning"];
 const REASONS: [&str; 8] =
     ["stop", "length", "tool_calls", "content_filter", "eos", "abort", "stop", "max_tokens"];
 
-/// The chunks of an input: two bytes a choice's delta, some of them other chunks. Upstream writes
-/// its own reasoning under one name.
+/// Returns the chunks of an input: two bytes for each delta of a choice, some of them for other
+/// chunks. Upstream writes reasoning under one name.
 fn chunks(operations: &[u8], reasoning: &str) -> Vec<Value> {
     let (mut chunks, mut begun) = (Vec::new(), Vec::new());
     for pair in operations.chunks_exact(2).take(OPERATIONS) {
@@ -199,7 +199,7 @@ fn aggregate(chunks: &[Chunk]) -> Completion {
     whole.finish()
 }
 
-/// Each text with an entry for each of its scalars, in the order of the text.
+/// Checks that each text has an entry for each of its scalars, in order.
 fn with_tokens(chunks: &mut [Value]) {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -217,7 +217,7 @@ fn with_tokens(chunks: &mut [Value]) {
     }
 }
 
-/// The tokens in the list of the content are the content.
+/// Checks that the tokens in the list of the content are the content.
 fn tokens_are_the_content(whole: &Completion) {
     for choice in &whole.choices {
         let list = choice.logprobs.value().and_then(|it| it["content"].as_array());
@@ -230,7 +230,7 @@ fn tokens_are_the_content(whole: &Completion) {
     }
 }
 
-/// Estimates count deltas, and depend on the cuts.
+/// Removes estimates, which count deltas and depend on the cuts.
 fn without_estimates(mut whole: Completion) -> Completion {
     if let Field::Value(Value::Object(usage)) = &mut whole.usage {
         usage.remove("completion_tokens_details");
@@ -248,7 +248,7 @@ fn run(guard: &ChatGuard, chunks: Vec<Chunk>, end: End) -> Vec<Chunk> {
     seen.0
 }
 
-/// The text of a chunk that holds text of one choice and nothing else.
+/// Returns the text of a chunk that holds only text of one choice.
 fn only_text(chunk: &Value) -> Option<&str> {
     let simple = |choice: &Value| {
         choice.as_object().is_some_and(|it| it.len() == 3)
@@ -262,7 +262,7 @@ fn only_text(chunk: &Value) -> Option<&str> {
     }
 }
 
-/// The same with neighbouring texts of a choice in one chunk.
+/// Merges neighbouring texts of a choice into one chunk.
 fn joined(chunks: &[Value]) -> Vec<Value> {
     let mut all: Vec<Value> = Vec::new();
     for chunk in chunks {
@@ -281,7 +281,7 @@ fn joined(chunks: &[Value]) -> Vec<Value> {
     all
 }
 
-/// The same with each text of one scalar: nothing else of a chunk can be cut.
+/// Cuts each text into scalars. No other part of a chunk can be cut.
 fn cut(chunks: &[Value]) -> Vec<Value> {
     let mut all = Vec::new();
     for chunk in chunks {

@@ -8,7 +8,7 @@ use stream_laws::Random;
 
 use crate::{guard, input::Input, judge};
 
-/// Bytes that pick the family and the wire, before the options of the guard.
+/// The number of bytes that select the family and the wire, before the options of the guard.
 const WIRE: usize = 5;
 
 struct Family {
@@ -26,7 +26,7 @@ static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
     profiles().into_iter().filter_map(family).collect()
 });
 
-/// A wire that the first bytes pick, with the text of the input in its middle.
+/// Returns a wire selected by the first bytes, with the text of the input in its middle.
 pub(crate) fn blocks(data: &[u8]) {
     let mut input = Input::new(data, WIRE + guard::OPTIONS);
     let Family { profile, damage, pieces } = &FAMILIES[input.below(FAMILIES.len())];

@@ -7,8 +7,8 @@ use stream_laws::{
     check_chunk_invariance, check_total, check_total_bytes,
 };
 
-/// Looks at a byte that are linear: it is searched, matched, fed, and again for each refuted
-/// candidate it stood in, which the driver bounds.
+/// The number of looks at each byte that counts as linear: the byte is searched, matched and fed,
+/// and again for each refuted candidate that contained it, which the driver limits.
 const LOOKS: u64 = 160;
 
 /// The allowed work of a machine for each input byte.
@@ -27,13 +27,13 @@ pub(crate) const LINEAR: Most = Most { looks: LOOKS, held: 1 };
 /// an escape of six, and a remapped delimiter as the one it replaces.
 pub(crate) const REWRITTEN: Most = Most { looks: LOOKS, held: 6 };
 
-/// How long a stream the memory of a machine is watched over.
+/// The length of the stream over which memory is measured.
 const STREAM: usize = 128 * 1024;
 
-/// The length of its chunks: no marker falls on the same place of each.
+/// The length of its chunks, chosen so that no marker has the same place in each.
 const CHUNK: usize = 61;
 
-/// Fails as fuzz targets do.
+/// Panics with the violation, as fuzz targets do.
 #[track_caller]
 pub(crate) fn demand(result: Result<(), LawViolation>) {
     if let Err(violation) = result {
@@ -41,7 +41,7 @@ pub(crate) fn demand(result: Result<(), LawViolation>) {
     }
 }
 
-/// Cuts do not matter, nothing panics, work is linear.
+/// Checks that the output does not depend on cuts, that nothing panics and that work is linear.
 #[track_caller]
 pub(crate) fn text<M: StreamMachine>(machine: &M, text: &str, plan: CutPlan) {
     events(machine, text, plan);
@@ -85,7 +85,7 @@ pub(crate) fn cost<M: StreamMachine>(machine: &M, text: &str, most: Most) {
     }
 }
 
-/// Takes everything and keeps only how many calls there were.
+/// A sink that only counts calls.
 #[derive(Debug, Default)]
 pub(crate) struct Nowhere {
     pub(crate) calls: u64,
@@ -97,7 +97,7 @@ impl Sink for Nowhere {
     }
 }
 
-/// The most heap that `push` needs at any one time for `text` over and over, in chunks.
+/// Returns the maximum heap that `push` uses at any time while `text` is repeated in chunks.
 ///
 /// Memory that is live before the first chunk does not count: it belongs to the machine as it was
 /// built.
@@ -119,7 +119,7 @@ pub(crate) fn heap(text: &str, mut push: impl FnMut(&str)) -> u64 {
     spent.bytes_max
 }
 
-/// The last end of a scalar up to `most`, or the first one at all.
+/// Returns the last end of a scalar up to `most`, or the first end.
 fn boundary(text: &str, most: usize) -> usize {
     let ends = text.char_indices().map(|(at, scalar)| at + scalar.len_utf8());
     ends.enumerate().take_while(|&(n, end)| n == 0 || end <= most).last().map_or(0, |(_, end)| end)

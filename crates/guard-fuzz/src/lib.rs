@@ -1,8 +1,8 @@
-//! The bodies of the fuzz targets: each takes any bytes and panics where a promise is broken.
+//! The bodies of the fuzz targets. Each accepts any bytes and panics if a guarantee is broken.
 //!
-//! `fuzz/` wraps each for libFuzzer; the tests of this crate run each over its seeds and a few random
-//! inputs, so that none rots between campaigns. Projects that build on these crates run them as they
-//! are; see `docs/fuzzing.md`.
+//! `fuzz/` wraps each for libFuzzer. The tests of this crate run each over its seeds and a few
+//! random inputs, so that none breaks between campaigns. Projects that build on these crates can
+//! run the bodies unchanged; see `docs/fuzzing.md`.
 //!
 //! ```
 //! for target in guard_fuzz::TARGETS {
@@ -98,11 +98,11 @@ macro_rules! targets {
 }
 
 targets! {
-    /// The marker search finds what a naive one finds.
+    /// Compares the marker search with a naive one.
     matcher = engine::matcher,
-    /// The driver over any table does what a naive one does, and loses nothing.
+    /// Compares the driver over any table with a naive one, and checks that nothing is lost.
     driver = engine::driver,
-    /// A jail of any rules does what a naive one does.
+    /// Compares a jail of any rules with a naive one.
     jail = engine::jail,
     /// Reasoning formats under every option.
     think = think::formats_and_options,
@@ -110,11 +110,11 @@ targets! {
     calls = guard::calls,
     /// Every profile under every option of a guard.
     guard = guard::every_option,
-    /// The same with bytes that need not be text.
+    /// Every profile with bytes that may be invalid UTF-8.
     raw_bytes = guard::raw_bytes,
     /// Several calls of one family, some of them damaged, under every option of a guard.
     damaged = damage::blocks,
-    /// Files of families, read by `toml`, and text read by them.
+    /// Files of families, and text that is read with them.
     family = guard::family_file,
     /// Parsers of response templates.
     templates = templates::templates,
@@ -128,9 +128,9 @@ targets! {
     sse = sse::decoder,
     /// Chunks of chat completions.
     chat = chat::operations,
-    /// The same as bytes of an event stream.
+    /// Chunks of chat completions as bytes of an event stream.
     chat_sse = chat::bytes,
-    /// A stream around which everyone misbehaves.
+    /// The record of a stream whose participants misbehave.
     lifecycle = record::life,
     /// Checks of passages of text.
     window = record::window,

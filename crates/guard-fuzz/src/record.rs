@@ -1,4 +1,4 @@
-//! The record of a stream: a life by hand, checks of passages, a queue.
+//! The record of a stream: a whole stream by hand, checks of passages, and a queue.
 
 use std::{
     collections::VecDeque,
@@ -28,7 +28,8 @@ fn acts(input: &mut Input<'_>) -> Acts {
     }
 }
 
-/// Everyone around a stream may refuse, panic, wait, close, leave: it ends once.
+/// Checks that a stream ends once, whatever its participants do: refuse, panic, wait, close or
+/// leave.
 pub(crate) fn life(data: &[u8]) {
     let mut input = Input::new(data, 96);
     let few = |input: &mut Input<'_>| (0..input.below(8)).map(|_| acts(input)).collect();
@@ -43,7 +44,7 @@ pub(crate) fn life(data: &[u8]) {
         _ => Does::Panic("y"),
     });
     let script = script.collect();
-    // A thread is slow: one input in many moves.
+    // A thread is slow, so only one input in many uses one.
     let wants = input.rest().iter().take(64).map(|byte| match byte % 64 {
         0..=3 => Wants::Close,
         4..=7 => Wants::Drop,
@@ -59,7 +60,7 @@ fn items(text: &str) -> Vec<String> {
     text.split('\0').map(String::from).collect()
 }
 
-/// All items of a stream that only waits when it says it will go on.
+/// Returns all items of a stream that announces each wait.
 fn drain<S: Stream>(stream: S) -> Vec<S::Item> {
     let (mut stream, mut all) = (pin!(stream), Vec::new());
     let cx = &mut Context::from_waker(Waker::noop());
@@ -84,8 +85,8 @@ fn passages(text: &str, size: usize, context: usize) -> Vec<String> {
     starts.map(passage).collect()
 }
 
-/// A check of passages sees the same ones however the text is cut, in order, all of it, and what it
-/// refuses is not seen if items wait for it.
+/// Checks that a check of passages sees the same passages at every cut, in order and without gaps,
+/// and that refused text is not emitted if items wait for it.
 pub(crate) fn window(data: &[u8]) {
     const BAD: &str = "BAD";
     let mut input = Input::new(data, 8);
@@ -119,7 +120,7 @@ pub(crate) fn window(data: &[u8]) {
     let wanted = passages(&text, size, context);
     let bad = wanted.iter().position(|passage| passage.contains(BAD));
     let checked = &wanted[..bad.map_or(wanted.len(), |at| at + 1)];
-    // At the end there may be an empty one to say that it was the last.
+    // The last passage may be empty to mark the end.
     let seen: Vec<&String> = seen.iter().filter(|passage| !passage.is_empty()).collect();
     let same = seen.iter().zip(checked).all(|(one, other)| *one == other);
     assert!(same && seen.len() >= checked.len(), "{seen:?}, not {checked:?}");
@@ -133,7 +134,7 @@ pub(crate) fn window(data: &[u8]) {
     }
 }
 
-/// Keeps what a queue is sent, to know what it should give.
+/// A model of a queue that keeps the items sent.
 #[derive(Default)]
 struct Copy(Mutex<VecDeque<Arc<LifecycleEvent>>>);
 
@@ -143,7 +144,7 @@ impl Subscriber for Copy {
     }
 }
 
-/// A queue gives what it was sent in order, loses only what it must, and says how much.
+/// Checks that a queue delivers items in order, drops only what it must, and counts what it drops.
 pub(crate) fn queue(data: &[u8]) {
     let mut input = Input::new(data, 4);
     let capacity = 1 + input.below(6);
@@ -173,7 +174,7 @@ pub(crate) fn queue(data: &[u8]) {
                 let done = flush.as_mut().poll(cx).is_ready();
                 let sent = copy.0.lock().expect("no panic").len() as u64;
                 let settled = received.len() as u64 + queue.lost();
-                // The last one taken counts as delivered once its receiver comes back.
+                // The last item taken counts as delivered once its receiver returns.
                 assert!(!done || settled == sent, "flushed with {settled} of {sent} settled");
             }
             _ => {

@@ -1,12 +1,12 @@
-//! Making a failing input small, without a fuzzer.
+//! Reduction of a failing input without a fuzzer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The smallest input this finds that still fails as `data` does, and what it fails with; none if
-/// `data` does not fail.
+/// Returns the smallest input found that fails like `data`, and the failure. `None` if `data` does
+/// not fail.
 ///
-/// Runs of bytes are taken out, long ones first, then bytes made zero or a letter, for as long as
-/// something changes. Panics are caught; a hook prints them unless the caller replaces it.
+/// Removes runs of bytes, long ones first, then replaces bytes by zero or a letter, as long as the
+/// input changes. Panics are caught; a hook prints them unless the caller replaces it.
 pub fn shrink(run: fn(&[u8]), data: &[u8]) -> Option<(Vec<u8>, String)> {
     let fails = |data: &[u8]| {
         let panic = catch_unwind(AssertUnwindSafe(|| run(data))).err()?;
@@ -16,7 +16,8 @@ pub fn shrink(run: fn(&[u8]), data: &[u8]) -> Option<(Vec<u8>, String)> {
                 .unwrap_or_default(),
         )
     };
-    // The same law, assertion or message: another fault found on the way is another finding.
+    // Returns the law, assertion or message of a failure. Another one found during the reduction is
+    // a separate finding.
     let kind = |message: &str| -> Option<String> {
         let letters = |line: &str| line.chars().filter(|c| c.is_alphabetic()).take(24).collect();
         message.lines().next().map(letters)

@@ -59,7 +59,7 @@ const PIECES: [&str; 44] = [
     " ",
 ];
 
-/// A table: the known one, plain, with a nonce, or a made-up one.
+/// Returns a table: the known one, plain or with a nonce, or a random one.
 fn table(input: &mut Input<'_>) -> Option<RemapTable> {
     let word = |input: &mut Input<'_>| format!("{}{}", input.pick(&PIECES), input.pick(&PIECES));
     let mut builder = match input.below(4) {
@@ -100,7 +100,8 @@ fn encoded(table: &RemapTable, syntax: Syntax, text: &str, cut: Cut) -> String {
     out
 }
 
-/// The most that is held: an escape of JSON is six bytes, or eleven until it is whole.
+/// The maximum number of held bytes: an escape of JSON has six bytes, or eleven for a pair that is
+/// not complete.
 fn most(table: &RemapTable, syntax: Syntax) -> usize {
     match syntax {
         Syntax::Json => 6 * table.max_held() + 11,
@@ -108,7 +109,7 @@ fn most(table: &RemapTable, syntax: Syntax) -> usize {
     }
 }
 
-/// Looks at a byte of text.
+/// The allowed number of looks at a byte of text.
 const LOOKS: u64 = 64;
 
 /// Returns the output and its events, with neighbouring texts merged.
@@ -159,7 +160,7 @@ pub(crate) fn text(data: &[u8]) {
             );
         }
         assert_eq!(decode(&table, &wire), text, "by way of {wire:?}");
-        // Whatever the model writes becomes canonical once, and is stable from then on.
+        // Checks that decoding once gives canonical text, which decoding again does not change.
         let echo = decode(&table, &text);
         assert_eq!(decode(&table, &encode(&table, &echo)), echo);
     }
@@ -179,7 +180,7 @@ pub(crate) fn text(data: &[u8]) {
     }
 }
 
-/// All texts that a shape visits in a request.
+/// Returns all texts that a shape visits in a request.
 fn texts(shape: &dyn BodyShape, body: &mut Value, blank: bool) -> Vec<(Syntax, String)> {
     let mut texts = Vec::new();
     shape.request(body, &mut |field| {
@@ -191,7 +192,7 @@ fn texts(shape: &dyn BodyShape, body: &mut Value, blank: bool) -> Vec<(Syntax, S
     texts
 }
 
-/// A request of each dialect with these texts in it.
+/// Returns a request of each dialect with these texts.
 fn requests(texts: &[String]) -> [Value; 3] {
     let text = |n: usize| texts.get(n).cloned().unwrap_or_default();
     let arguments = json!({"a": text(2)}).to_string();
@@ -228,7 +229,7 @@ fn requests(texts: &[String]) -> [Value; 3] {
     ]
 }
 
-/// An event with a piece of text, and what it says of it.
+/// Returns an event with a piece of text.
 type Dialect = (fn(&str) -> Value, fn(&Value) -> Option<&str>);
 
 const DIALECTS: [Dialect; 3] = [
@@ -246,8 +247,8 @@ const DIALECTS: [Dialect; 3] = [
     ),
 ];
 
-/// Bodies of three dialects: the texts a shape knows are remapped as text alone is, nothing else
-/// changes, and a streamed answer is what a whole one is.
+/// Checks the bodies of three dialects: the texts of a shape are remapped as text alone is, nothing
+/// else changes, and a streamed answer equals a whole one.
 pub(crate) fn bodies(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
     let Some(table) = table(&mut input) else { return };
