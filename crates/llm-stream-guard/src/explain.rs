@@ -8,6 +8,7 @@
 
 mod findings;
 mod ledger;
+mod remedies;
 mod report;
 mod words;
 
@@ -110,6 +111,7 @@ impl Explainer {
         let foreign = guard.stats().map(|stats| &stats.foreign);
         let foreign = foreign.into_iter().flatten();
         let facts = findings::Facts {
+            name: &name,
             wire: &wire,
             steps: &steps,
             foreign: foreign.map(|(marker, &count)| (marker.to_string(), count)).collect(),

@@ -114,7 +114,7 @@ impl<'o> Terminal<'o> {
     }
 
     fn finding(&mut self, number: usize, finding: &Finding) -> io::Result<()> {
-        let Finding { kind, count, at, says, advice } = finding;
+        let Finding { kind, count, at, says, advice, serve } = finding;
         let times = if *count > 1 { format!(", {count} times") } else { String::new() };
         writeln!(self.out)?;
         let head = format!("{number}. {kind}");
@@ -122,7 +122,12 @@ impl<'o> Terminal<'o> {
         self.painted(WARN, &head)?;
         writeln!(self.out, " at byte {at}{times}")?;
         self.wrapped("     ", says)?;
-        if advice.is_empty() { Ok(()) } else { self.wrapped("     -> ", advice) }
+        for (head, text) in [("     -> ", advice), ("     -> in `serve`: ", serve)] {
+            if !text.is_empty() {
+                self.wrapped(head, text)?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the text, each line labelled and coloured with what became of it.

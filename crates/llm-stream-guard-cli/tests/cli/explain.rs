@@ -215,6 +215,22 @@ fn a_page_has_the_data_and_no_text_of_the_model_ends_its_script() {
 }
 
 #[test]
+fn findings_are_told_in_the_words_of_the_proxys_configuration() {
+    for (name, how, words) in [
+        ("wrong_family", "qwen3", "`\"ID\" = \"mistral\"`"),
+        ("prompt_opened_thinking", "qwen3", "{ profile = \"qwen3\", start = \"reasoning\" }"),
+        ("stripped_tokens", "kimi_k2", "`server = \"vllm\"`"),
+        ("truncated_call", "qwen3", "`broken_calls = \"drop\"`"),
+    ] {
+        let report = json(&[&fault(name), "--family", how]);
+        let finding = &report["explanations"][0]["summary"]["findings"][0];
+        assert!(finding["serve"].as_str().expect("text").contains(words), "{finding}");
+        let shown = text(&[&fault(name), "--family", how], "200");
+        assert!(shown.contains("-> in `serve`: "), "{shown}");
+    }
+}
+
+#[test]
 fn the_guide_shows_what_the_command_prints() {
     let guide = std::fs::read_to_string(root().join("docs/explain.md")).expect("the guide");
     for &(name, how, _) in FAULTS {

@@ -3,12 +3,18 @@
 use jail_match::DiagnosticKind;
 use toolcall_parsers::{Grammar, grammars};
 
-use super::report::{Finding, Happening, Note, Step, Summary};
+use super::{
+    remedies,
+    report::{Finding, Happening, Note, Step, Summary},
+    words::code,
+};
 use crate::identify::{Candidate, detect};
 
 /// Facts for the findings that are not in the steps.
 #[derive(Debug)]
 pub(super) struct Facts<'f> {
+    /// The name that the recording was read as.
+    pub(super) name: &'f str,
     pub(super) wire: &'f str,
     pub(super) steps: &'f [Step],
     /// Markers of other families that passed as content, and how often.
@@ -33,8 +39,10 @@ pub(super) fn find(facts: &Facts<'_>, summary: &mut Summary) {
                 let says = || {
                     let read = excerpt(facts.wire, *at, *len);
                     format!(
-                        "`{marker}` opens a call in this family, but what followed is none, so it \
-                         passed as text: {read:?}"
+                        "{} opens a call in this family, but what followed is none, so it passed \
+                         as text: {}",
+                        code(marker),
+                        code(&read)
                     )
                 };
                 let advice = "nothing to mend if the model only mentioned it; if it meant a call, \
@@ -52,8 +60,9 @@ pub(super) fn find(facts: &Facts<'_>, summary: &mut Summary) {
         }
     }
     for call in summary.calls.iter().filter(|call| call.outcome == Some("malformed")) {
-        let says =
-            || format!("the model left the family's syntax inside the call of `{}`", call.name);
+        let says = || {
+            format!("the model left the family's syntax inside the call of {}", code(&call.name))
+        };
         let advice = "look at the text of the call; its arguments are not to be used";
         found.add("malformed_call", 0, says, advice);
     }
@@ -69,7 +78,16 @@ pub(super) fn find(facts: &Facts<'_>, summary: &mut Summary) {
     if !facts.foreign.is_empty() && reads_calls {
         foreign(facts, "foreign_markup", summary, &mut found);
     }
+    for finding in &mut found.0 {
+        let family = summary.looks_like.first().map_or(facts.name, String::as_str);
+        finding.serve = remedies::in_serve(finding.kind, family, end(facts));
+    }
     summary.findings = found.0;
+}
+
+/// How the stream ended.
+fn end(facts: &Facts<'_>) -> &'static str {
+    facts.steps.last().and_then(|step| step.end).unwrap_or_default()
 }
 
 /// Calls whose markers the server left out.
@@ -97,9 +115,9 @@ fn diagnosed(facts: &Facts<'_>, found: &mut Found, what: Diagnosed<'_>) {
         let marker = excerpt(facts.wire, at, bytes);
         let says = || {
             format!(
-                "`{}` closes reasoning that nothing in the stream opened: the prompt opened it, \
+                "{} closes reasoning that nothing in the stream opened: the prompt opened it, \
                  and the {at} bytes before it are reasoning that passed as the answer",
-                marker.trim()
+                code(marker.trim())
             )
         };
         found.add("prompt_opened_reasoning", at, says, advice);
@@ -131,7 +149,7 @@ fn foreign(facts: &Facts<'_>, kind: &'static str, summary: &mut Summary, found: 
         let families = grammars().filter(has).map(|grammar| grammar.name().to_owned());
         summary.looks_like = families.collect();
     }
-    let markers = facts.foreign.iter().map(|(marker, count)| format!("`{marker}` ({count})"));
+    let markers = facts.foreign.iter().map(|(marker, count)| format!("{} ({count})", code(marker)));
     let markers: Vec<String> = markers.take(6).collect();
     let (looks, advice) = match &summary.looks_like[..] {
         [] => (String::new(), "name the model, or another family".to_owned()),
@@ -163,8 +181,7 @@ fn around(wire: &str, at: usize) -> &str {
 
 /// Calls that the stream's end cut off.
 fn cut(facts: &Facts<'_>, summary: &Summary, found: &mut Found) {
-    let end = facts.steps.last().and_then(|step| step.end).unwrap_or_default();
-    let (why, advice) = match end {
+    let (why, advice) = match end(facts) {
         "length" => ("the token limit ended it", "raise the request's token limit (`max_tokens`)"),
         "aborted" => (
             "the stream broke off, without a finish reason",
@@ -178,7 +195,8 @@ fn cut(facts: &Facts<'_>, summary: &Summary, found: &mut Found) {
     for call in summary.calls.iter().filter(|call| call.outcome == Some("incomplete")) {
         let says = || {
             let bytes = call.arguments.len();
-            format!("the call of `{}` was cut after {bytes} bytes of arguments: {why}", call.name)
+            let name = code(&call.name);
+            format!("the call of {name} was cut after {bytes} bytes of arguments: {why}")
         };
         found.add("truncated_call", facts.wire.len() as u64, says, advice);
     }
@@ -208,8 +226,9 @@ fn note_found(note: &Note, early: bool, open: Option<&String>, at: u64, found: &
         (Note::Usage, Some(name)) if early => {
             let says = || {
                 format!(
-                    "token usage came in the middle of the call of `{name}`, and more text after \
-                     it: a client that takes usage for the end loses the rest of the call"
+                    "token usage came in the middle of the call of {}, and more text after it: a \
+                     client that takes usage for the end loses the rest of the call",
+                    code(name)
                 )
             };
             let advice = "do not end a message at usage; if nobody needs it in between, ask the \
@@ -217,7 +236,7 @@ fn note_found(note: &Note, early: bool, open: Option<&String>, at: u64, found: &
             found.add("usage_in_call", at, says, advice);
         }
         (Note::Finish { reason }, _) if early => {
-            let says = || format!("text came behind the finish reason `{reason}`");
+            let says = || format!("text came after the finish reason {}", code(reason));
             found.add("text_after_finish", at, says, "a client that stops there loses that text");
         }
         (Note::Error { message }, _) => {
@@ -246,7 +265,8 @@ impl Found {
             Some(finding) => finding.count = finding.count.saturating_add(1),
             None => {
                 let (says, advice) = (says(), advice.to_owned());
-                self.0.push(Finding { kind, count: 1, at, says, advice });
+                let serve = String::new();
+                self.0.push(Finding { kind, count: 1, at, says, advice, serve });
             }
         }
     }

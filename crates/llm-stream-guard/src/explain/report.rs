@@ -313,4 +313,6 @@ pub struct Finding {
     pub says: String,
     /// Advice; empty where no action is needed.
     pub advice: String,
+    /// The lines of the proxy's configuration that do it; empty where there are none.
+    pub serve: String,
 }

@@ -38,10 +38,12 @@ pub(super) fn held(held: Held, tail: &str, edges: &[Edge]) -> String {
             markers.dedup();
             match &markers[..] {
                 [] => "may be the start of a marker; the next characters decide".to_owned(),
-                [one] => format!("may become `{one}`; any other character releases it as text"),
+                [one] => {
+                    format!("may become {}; any other character releases it as text", code(one))
+                }
                 many => {
                     let first: Vec<String> =
-                        many.iter().take(3).map(|marker| format!("`{marker}`")).collect();
+                        many.iter().take(3).map(|marker| code(marker)).collect();
                     let more = if many.len() > 3 { " or another marker" } else { "" };
                     let first = first.join(", ");
                     format!("may become {first}{more}; any other character releases it as text")
@@ -69,5 +71,38 @@ pub(super) fn held(held: Held, tail: &str, edges: &[Edge]) -> String {
         }
         _ => "inside a jailed block, or what may be the start of one; its end or a limit decides"
             .to_owned(),
+    }
+}
+
+/// Text as code, between backticks: more of them than the text has in a row. Line ends and tabs get a
+/// sign; backslashes stay.
+pub(super) fn code(text: &str) -> String {
+    let mut longest = 0_usize;
+    let mut run = 0_usize;
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        run = if c == '`' { run.saturating_add(1) } else { 0 };
+        longest = longest.max(run);
+        shown.push(match c {
+            '\n' => '\u{21b5}',
+            '\r' => '\u{240d}',
+            '\t' => '\u{21e5}',
+            c => c,
+        });
+    }
+    let fence = "`".repeat(longest.saturating_add(1));
+    let space = if longest > 0 { " " } else { "" };
+    format!("{fence}{space}{shown}{space}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::code;
+
+    #[test]
+    fn code_with_backticks_has_a_longer_fence_and_backslashes_stay() {
+        assert_eq!(code("a\\n\nb"), "`a\\n\u{21b5}b`");
+        assert_eq!(code("```json"), "```` ```json ````");
+        assert_eq!(code("say `x`"), "`` say `x` ``");
     }
 }
