@@ -277,9 +277,9 @@ pub struct FamiliesArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     pub show: Option<String>,
     /// A profile to write as a response template; losses are reported on standard error
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "show"], requires = "anchor")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "show"])]
     pub export: Option<String>,
-    /// Text that begins the assistant's turn in a prompt; the template needs it
+    /// The text that begins the assistant's turn in a prompt [default: ChatML's]
     #[arg(long, value_name = "TEXT", requires = "export")]
     pub anchor: Option<String>,
 }

@@ -23,8 +23,8 @@ use crate::{
 /// # Errors
 /// The output cannot be written; a family to show is not registered; ids cannot be read.
 pub fn families(args: &FamiliesArgs, out: &mut dyn Write) -> Result<(), Error> {
-    if let (Some(name), Some(anchor)) = (&args.export, &args.anchor) {
-        write_exported(name, anchor, out)?;
+    if let Some(name) = &args.export {
+        write_exported(name, args.anchor.as_deref(), out)?;
     } else if let Some(name) = &args.show {
         models::show(name, out)?;
     } else if !args.resolve.is_empty() {
@@ -38,11 +38,21 @@ pub fn families(args: &FamiliesArgs, out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
-fn write_exported(name: &str, anchor: &str, out: &mut dyn Write) -> Result<(), Error> {
+/// The beginning of the assistant's turn in ChatML, the commonest form of prompts.
+const CHATML: &str = "<|im_start|>assistant\n";
+
+fn write_exported(name: &str, anchor: Option<&str>, out: &mut dyn Write) -> Result<(), Error> {
     let fault = |error: String| misuse(format!("--export {name}: {error}"));
     let profile = lookup::family(name).map_err(|error| fault(error.to_string()))?;
-    let exported = response_template(&profile, anchor).map_err(|error| fault(error.to_string()))?;
+    let exported = response_template(&profile, anchor.unwrap_or(CHATML))
+        .map_err(|error| fault(error.to_string()))?;
     writeln!(out, "{:#}", json!({"response_template": exported.template}))?;
+    if anchor.is_none() {
+        let note = "`start_anchor` is ChatML's; if the model's prompts begin the assistant's turn in \
+                    another way, give that text with --anchor";
+        // There is no other place to report a failure of standard error.
+        let _ = writeln!(io::stderr(), "note: {note}");
+    }
     for what in exported.lost {
         // A failure of standard error cannot be reported anywhere.
         let _ = writeln!(io::stderr(), "note: not in the template: {what}");

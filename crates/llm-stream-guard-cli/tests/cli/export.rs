@@ -383,6 +383,17 @@ fn a_family_is_written_as_a_template_and_what_is_lost_is_said() {
 }
 
 #[test]
+fn a_template_without_an_anchor_has_the_one_of_chatml_and_a_note() {
+    let output = run_command(&["families", "--export", "qwen3"]);
+    let notes = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(output.status.success(), "{notes}");
+    assert!(notes.contains("--anchor"), "{notes}");
+    let template: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let anchor = &template["response_template"]["start_anchor"];
+    assert_eq!(anchor, "<|im_start|>assistant\n");
+}
+
+#[test]
 fn what_cannot_be_a_template_says_why() {
     let mut refused = BTreeMap::<String, Vec<String>>::new();
     for grammar in toolcall_parsers::grammars() {
