@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use crate::process::{Invocation, installed};
+use crate::process::{Invocation, installed, target};
 
 /// The packages of the clients in Python.
 const CLIENTS: &str = "openai anthropic";
@@ -24,9 +24,10 @@ const NODE: &str = "openai ai @ai-sdk/openai-compatible";
 /// Runs every script of `e2e/`; one whose needs are not met is skipped, and said to be.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     Invocation::new("cargo build -p llm-stream-guard-cli").run(root)?;
-    let place = root.join("target/e2e");
+    let target = target(root)?;
+    let place = target.join("e2e");
     fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
-    let program = root.join("target/debug/llm-stream-guard");
+    let program = target.join("debug/llm-stream-guard");
     let program = program.display();
     let scripts = root.join("e2e");
     let scripts = scripts.display();
@@ -85,7 +86,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
 /// Many streams for minutes, with and without a guard, optimised.
 pub(crate) fn soak(root: &Path) -> Result<(), String> {
     Invocation::new("cargo build --release -p llm-stream-guard-cli").run(root)?;
-    let program = root.join("target/release/llm-stream-guard");
+    let program = target(root)?.join("release/llm-stream-guard");
     let example = "cargo run --release -p llm-stream-guard-serve --example soak --";
     Invocation::new(&format!("{example} {}", program.display())).run(root)
 }

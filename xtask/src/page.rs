@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use crate::process::{Invocation, installed};
+use crate::process::{Invocation, installed, target};
 
 /// Names the browser goes by.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -78,7 +78,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         println!("skipped: none of {} is installed", BROWSERS.join(", "));
         return Ok(());
     };
-    let directory = root.join("target/page");
+    let directory = target(root)?.join("page");
     let fault = |error: std::io::Error| format!("{}: {error}", directory.display());
     fs::create_dir_all(&directory).map_err(fault)?;
     let (recording, page) = (directory.join("long.jsonl"), directory.join("long.html"));

@@ -1,6 +1,10 @@
 //! Running other programs.
 
-use std::{env, path::Path, process::Command};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 /// A program with its arguments and extra environment.
 #[derive(Debug, Clone, Default)]
@@ -92,6 +96,26 @@ pub(crate) fn installed(tool: &str) -> bool {
     env::split_paths(&path).any(|directory| directory.join(&file).is_file())
 }
 
+/// The directory in which cargo builds: `target`, or the one that `CARGO_TARGET_DIR` or a
+/// configuration of cargo names.
+///
+/// # Errors
+/// Cargo does not report it.
+pub(crate) fn target(root: &Path) -> Result<PathBuf, String> {
+    target_of(&metadata().output(root)?)
+}
+
+fn metadata() -> Invocation {
+    Invocation::new("cargo metadata --no-deps --format-version 1")
+}
+
+fn target_of(printed: &str) -> Result<PathBuf, String> {
+    let read =
+        serde_json::from_str::<serde_json::Value>(printed.lines().next().unwrap_or_default());
+    let directory = read.ok().and_then(|it| Some(it.get("target_directory")?.as_str()?.into()));
+    directory.ok_or_else(|| "cargo reports no target directory".to_owned())
+}
+
 /// Asks for a tool that cargo can install.
 ///
 /// # Errors
@@ -105,7 +129,7 @@ pub(crate) fn required(tool: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Invocation, installed, required};
+    use super::{Invocation, installed, metadata, required, target_of};
     use std::path::Path;
 
     #[test]
@@ -118,6 +142,15 @@ mod tests {
     fn a_failure_names_the_command() {
         let error = Invocation::new("no-such-program now").run(Path::new(".")).unwrap_err();
         assert!(error.starts_with("`no-such-program now` did not start"), "{error}");
+    }
+
+    #[test]
+    fn the_target_directory_is_the_one_that_the_environment_names() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let elsewhere = std::env::temp_dir().join("elsewhere");
+        let named = metadata().env("CARGO_TARGET_DIR", &elsewhere.display().to_string());
+        assert_eq!(target_of(&named.output(root).unwrap()), Ok(elsewhere));
+        assert!(target_of("").is_err());
     }
 
     #[cfg(unix)]

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::process::Invocation;
+use crate::process::{Invocation, target};
 
 /// Where Python is looked for; the first that has the package is taken.
 const PYTHONS: [&str; 3] = ["target/venv/bin/python", "python3", "python"];
@@ -18,17 +18,18 @@ pub(crate) fn run(root: &Path, count: u32, seed: u32) -> Result<(), String> {
         return Ok(());
     };
     Invocation::new("cargo build -q -p llm-stream-guard-cli").run(root)?;
-    let binary = "target/debug/llm-stream-guard";
+    let target = target(root)?;
+    let binary = target.join("debug/llm-stream-guard").display().to_string();
     let made = Command::new(python)
-        .args(["xtask/differential/generate.py", &seed.to_string(), &count.to_string(), binary])
+        .args(["xtask/differential/generate.py", &seed.to_string(), &count.to_string(), &binary])
         .current_dir(root)
         .output()
         .map_err(|error| format!("{python} did not start: {error}"))?;
     if !made.status.success() {
         return Err(String::from_utf8_lossy(&made.stderr).into_owned());
     }
-    let file = "target/templates.jsonl";
-    fs::write(root.join(file), &made.stdout).map_err(|error| format!("{file}: {error}"))?;
+    let file = target.join("templates.jsonl").display().to_string();
+    fs::write(&file, &made.stdout).map_err(|error| format!("{file}: {error}"))?;
     println!("{count} wires of seed {seed}, with what the package makes of them: {file}");
     Invocation::new(&format!("cargo run -q -p llm-stream-guard-cli -- check {file}")).run(root)
 }

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 use super::COMMAND;
 use crate::{
     flags::Counted,
-    process::{Invocation, installed},
+    process::{Invocation, installed, target},
 };
 
 /// The figures that the gate compares with.
@@ -42,7 +42,9 @@ pub(super) fn run(root: &Path, then: Counted) -> Result<(), String> {
 
 /// Counts, and returns the path of a file with the figures.
 pub(super) fn counted(root: &Path) -> Result<String, String> {
-    let file = root.join("target/instructions.tsv");
+    let place = target(root)?;
+    fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
+    let file = place.join("instructions.tsv");
     fs::write(&file, written(&figures(root)?)).map_err(|error| error.to_string())?;
     Ok(file.display().to_string())
 }
