@@ -71,6 +71,11 @@ impl Body {
         self.fields.iter().position(|(known, _)| known == name)
     }
 
+    /// The names of the fields.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|(name, _)| name.as_str())
+    }
+
     /// The text of a field.
     pub(crate) fn text(&self, name: &str) -> Option<&RawValue> {
         let (_, raw) = self.fields.iter().find(|(known, _)| known == name)?;

@@ -94,22 +94,10 @@ impl Families {
         answer: Answer,
         (bare, observer): (bool, Arc<dyn Observer + Send + Sync>),
     ) -> Result<Guard, BuildError> {
-        let mut builder: GuardBuilder =
-            Guard::builder(&family.profile).delivery(self.delivery).observer(observer);
-        if let Some(own) = &family.own {
-            builder = own.read_by(builder);
-        }
-        if let Some(template) = &family.template {
-            builder = builder.response_template(template.clone());
-        }
-        if let Some(table) = family.regime.table() {
-            builder = builder.remap(table.clone());
-        }
+        let mut builder = family.builder().delivery(self.delivery).observer(observer);
         // A server that tells reasoning itself begins with the answer.
-        let told = bare || answer == Answer::Parsed;
-        let start = if told { Some(Start::Content) } else { family.start };
-        if let Some(start) = start {
-            builder = builder.start(start);
+        if bare || answer == Answer::Parsed {
+            builder = builder.start(Start::Content);
         }
         // A prompt that is rendered shows where the answer begins.
         if let Some(prompt) = body.get("prompt").and_then(serde_json::Value::as_str) {
@@ -138,6 +126,24 @@ impl Family {
         let named = Self::named(model.profile.as_ref()?);
         let regime = table.map_or_else(Regime::off, Regime::on);
         Some(Self { regime, start, pattern: Some(pattern.into()), ..named })
+    }
+
+    /// A builder of guards for texts of the family.
+    pub(crate) fn builder(&self) -> GuardBuilder {
+        let mut builder = Guard::builder(&self.profile);
+        if let Some(own) = &self.own {
+            builder = own.read_by(builder);
+        }
+        if let Some(template) = &self.template {
+            builder = builder.response_template(template.clone());
+        }
+        if let Some(table) = self.regime.table() {
+            builder = builder.remap(table.clone());
+        }
+        match self.start {
+            Some(start) => builder.start(start),
+            None => builder,
+        }
     }
 
     /// The name of its profile.

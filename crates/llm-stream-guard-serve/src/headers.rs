@@ -1,12 +1,14 @@
 //! Which header fields are for the next hop only.
 
 use axum::http::{
-    HeaderMap, HeaderName,
+    HeaderMap, HeaderName, StatusCode,
     header::{
-        CONNECTION, CONTENT_LENGTH, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
-        TRANSFER_ENCODING, UPGRADE,
+        CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, HOST, PROXY_AUTHENTICATE,
+        PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
     },
 };
+
+use crate::error::{Fault, Kind};
 
 /// Fields that speak of one connection, besides those that `Connection` names.
 const ONE_HOP: [HeaderName; 9] = [
@@ -34,6 +36,15 @@ pub(crate) fn forwarded(headers: &HeaderMap) -> HeaderMap {
         kept.remove(name);
     }
     kept
+}
+
+/// Refuses a compressed body.
+pub(crate) fn check_uncompressed(headers: &HeaderMap) -> Result<(), Fault> {
+    if headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+        let fault = Fault::new(Kind::Request, "expected a body that is not compressed");
+        return Err(fault.status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

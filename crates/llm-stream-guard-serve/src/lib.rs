@@ -40,6 +40,7 @@ mod idle;
 mod ledger;
 mod meter;
 mod metrics;
+pub mod parse;
 mod path;
 mod process;
 mod proxy;

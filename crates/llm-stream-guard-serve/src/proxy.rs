@@ -1,6 +1,7 @@
 //! The proxy: a guarded request, from its body to the body of its answer.
 
 mod asked;
+mod parsed;
 mod service;
 mod work;
 
@@ -13,7 +14,7 @@ use axum::{
     body::Body,
     extract::{Request, State},
     http::{
-        HeaderMap, HeaderValue, StatusCode,
+        HeaderMap, HeaderValue,
         header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER},
     },
     response::Response,
@@ -31,6 +32,7 @@ use crate::{
     error::{Fault, Kind},
     exchange::{Ending, Exchange},
     families::Families,
+    headers::check_uncompressed,
     idle::Idle,
     ledger::Ledger,
     meter::Meter,
@@ -187,10 +189,7 @@ impl Proxy {
         let Shared { config, routes, metrics, .. } = &*self.shared;
         let (mut parts, body) = request.into_parts();
         exchange.pass_on(&mut parts.headers);
-        if parts.headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
-            let fault = Fault::new(Kind::Request, "expected a body that is not compressed");
-            return Err(fault.status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
-        }
+        check_uncompressed(&parts.headers)?;
         let (bytes, charge) = self.shared.ledger.read(body, config).await?;
         let (read, policy) = (bytes.clone(), config.unsupported_tools);
         let read = move || read_request(dialect, &read, policy);

@@ -226,7 +226,7 @@ impl Intake for Recording {
         }
     }
 
-    fn note(&mut self, note: parse::Note<'_>) {
+    fn note(&mut self, note: parse::Remark<'_>) {
         let message = match note.bytes {
             Some(bytes) => format!("{}: {bytes} bytes of the recording were left out", note.kind),
             None => format!("{}: {}", note.kind, note.message.unwrap_or_default()),

@@ -7,7 +7,7 @@ use std::{
 
 use llm_stream_guard::{Detection, Guard, Profile};
 
-use super::{Chat, InputFeed, Render, Shown};
+use super::{ChatReader, InputFeed, Render, ShownEvent};
 use crate::{
     args::InputKind,
     error::{Error, misuse},
@@ -24,7 +24,7 @@ pub const DETECTED: u64 = 8 << 20;
 pub fn detection(recording: &[u8], input: InputKind) -> Result<Detection, Error> {
     let mut texts = Texts::default();
     let guard = Guard::builder(&Profile::named("none")).build().map_err(misuse)?;
-    let mut feed = InputFeed::new(input, Patience::Head, Chat::new(guard, None, &mut texts));
+    let mut feed = InputFeed::new(input, Patience::Head, ChatReader::new(guard, None, &mut texts));
     feed.push(recording);
     feed.finish(None, false);
     Ok(llm_stream_guard::detect(texts.0.values().map(String::as_str)))
@@ -35,8 +35,8 @@ pub fn detection(recording: &[u8], input: InputKind) -> Result<Detection, Error>
 struct Texts(BTreeMap<u32, String>);
 
 impl Render for Texts {
-    fn show(&mut self, choice: u32, shown: Shown<'_>) -> io::Result<()> {
-        if let Shown::Content(text) = shown {
+    fn show(&mut self, choice: u32, shown: ShownEvent<'_>) -> io::Result<()> {
+        if let ShownEvent::Content(text) = shown {
             self.0.entry(choice).or_default().push_str(text);
         }
         Ok(())

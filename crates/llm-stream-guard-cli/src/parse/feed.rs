@@ -1,11 +1,11 @@
 //! Conversion of the input's bytes into chunks, for every input format.
 
 use llm_stream_guard::{End, sse};
+use llm_stream_guard_serve::parse::{ChatReader, EventWriter, Intake, Remark};
 
 use crate::{
     args::InputKind,
     input::{Detector, Line, Lines, Patience},
-    parse::{chat::Chat, intake::Intake, output::Output, shown::Note},
 };
 
 /// Takes the input in pieces.
@@ -21,9 +21,9 @@ enum Form {
     Sse(Box<sse::Decoder>),
 }
 
-impl<'r> InputFeed<Chat<'r>> {
+impl<'r> InputFeed<ChatReader<'r>> {
     /// The output, to flush.
-    pub fn output(&mut self) -> &mut Output<'r> {
+    pub fn output(&mut self) -> &mut EventWriter<'r> {
         self.intake.output()
     }
 }
@@ -105,7 +105,7 @@ fn on_item(item: sse::SseItem<'_>, intake: &mut impl Intake) {
         sse::SseItem::Event(event) => {
             if event.ignored > 0 {
                 let bytes = Some(event.ignored);
-                intake.note(Note { kind: "no_field", bytes, ..Note::default() });
+                intake.note(Remark { kind: "no_field", bytes, ..Remark::default() });
             }
             if let Some(data) = event.data {
                 intake.json(&String::from_utf8_lossy(event.name.unwrap_or_default()), data);
@@ -121,10 +121,10 @@ fn stopped(result: Result<(), sse::TooLong>, intake: &mut impl Intake) {
     if let Err(error) = result {
         let message = error.to_string();
         let message = Some(message.as_str());
-        intake.note(Note { kind: "line_limit", message, ..Note::default() });
+        intake.note(Remark { kind: "line_limit", message, ..Remark::default() });
     }
 }
 
 fn too_long(bytes: u64, intake: &mut impl Intake) {
-    intake.note(Note { kind: "line_limit", bytes: Some(bytes), ..Note::default() });
+    intake.note(Remark { kind: "line_limit", bytes: Some(bytes), ..Remark::default() });
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::parse::shown::{Note, Render, Shown};
+use llm_stream_guard_serve::parse::{Remark, Render, ShownEvent};
 
 /// Writes one JSON object a line, with `type` and `choice` in each.
 #[derive(Debug)]
@@ -44,18 +44,18 @@ struct NoteFields<'o> {
 }
 
 impl<W: Write> Render for JsonLines<W> {
-    fn show(&mut self, choice: u32, shown: Shown<'_>) -> io::Result<()> {
+    fn show(&mut self, choice: u32, shown: ShownEvent<'_>) -> io::Result<()> {
         let (r#type, fields) = match shown {
-            Shown::Content(text) => ("content", Fields::Text { text }),
-            Shown::Reasoning(text) => ("reasoning", Fields::Text { text }),
-            Shown::CallStart { index, id, name } => {
+            ShownEvent::Content(text) => ("content", Fields::Text { text }),
+            ShownEvent::Reasoning(text) => ("reasoning", Fields::Text { text }),
+            ShownEvent::CallStart { index, id, name } => {
                 ("call_start", Fields::Start { index, id, name })
             }
-            Shown::CallArguments { index, fragment } => {
+            ShownEvent::CallArguments { index, fragment } => {
                 ("call_arguments", Fields::Arguments { index, fragment })
             }
-            Shown::CallEnd { index, outcome } => ("call_end", Fields::End { index, outcome }),
-            Shown::Note(Note { kind, at, bytes, count, call, message }) => {
+            ShownEvent::CallEnd { index, outcome } => ("call_end", Fields::End { index, outcome }),
+            ShownEvent::Note(Remark { kind, at, bytes, count, call, message }) => {
                 let fields = NoteFields { kind, at, bytes, count, call, message };
                 ("diagnostic", Fields::Note(fields))
             }

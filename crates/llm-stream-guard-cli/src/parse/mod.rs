@@ -1,14 +1,10 @@
 //! `parse`: a stream in, typed events out, while it is still arriving.
 
-mod chat;
 mod detected;
 mod feed;
-mod intake;
 mod json_lines;
-mod output;
 mod readable;
 mod setup;
-mod shown;
 
 use std::{
     fs::File,
@@ -16,19 +12,19 @@ use std::{
     path::Path,
 };
 
-pub use chat::Chat;
-pub(crate) use chat::{ceil_char_boundary, chunk_from, error_message};
 pub(crate) use detected::taken;
 pub use detected::{DETECTED, detection};
 pub use feed::InputFeed;
-pub use intake::Intake;
 pub use json_lines::JsonLines;
-pub use output::Output;
 pub(crate) use readable::printable;
 pub use readable::{Colour, Readable};
 pub(crate) use setup::{builder, end};
 pub use setup::{guard, read_tools};
-pub use shown::{Note, Render, Shown};
+
+pub use llm_stream_guard_serve::parse::{
+    ChatReader, EventWriter, Intake, Remark, Render, ShownEvent,
+};
+pub(crate) use llm_stream_guard_serve::parse::{ceil_char_boundary, chunk_from, error_message};
 
 use llm_stream_guard::Profile;
 
@@ -101,7 +97,8 @@ pub fn parse_from(
         }
     };
     let input = &mut head.chain(input);
-    let chat = Chat::new(guard(args, &profile)?, args.chunk.map(|bytes| bytes as usize), render);
+    let chat =
+        ChatReader::new(guard(args, &profile)?, args.chunk.map(|bytes| bytes as usize), render);
     let mut feed = InputFeed::new(args.input, patience, chat);
     let mut piece = vec![0; PIECE];
     loop {

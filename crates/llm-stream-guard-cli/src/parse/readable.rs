@@ -6,7 +6,7 @@ use std::{
     io::{self, IsTerminal as _, Write},
 };
 
-use crate::parse::shown::{Note, Render, Shown};
+use llm_stream_guard_serve::parse::{Remark, Render, ShownEvent};
 
 /// Whether escape sequences may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,33 +91,33 @@ impl<W: Write> Readable<W> {
 }
 
 impl<W: Write> Render for Readable<W> {
-    fn show(&mut self, choice: u32, shown: Shown<'_>) -> io::Result<()> {
+    fn show(&mut self, choice: u32, shown: ShownEvent<'_>) -> io::Result<()> {
         match shown {
-            Shown::Content(text) => {
+            ShownEvent::Content(text) => {
                 self.enter(choice, Part::Content)?;
                 self.text(text)
             }
-            Shown::Reasoning(text) => {
+            ShownEvent::Reasoning(text) => {
                 self.enter(choice, Part::Reasoning)?;
                 self.dimmed(text)
             }
-            Shown::CallStart { name, .. } => {
+            ShownEvent::CallStart { name, .. } => {
                 self.enter(choice, Part::Call)?;
                 self.fresh_line()?;
                 self.text(&format!("-> {name}("))
             }
-            Shown::CallArguments { fragment, .. } => {
+            ShownEvent::CallArguments { fragment, .. } => {
                 self.enter(choice, Part::Call)?;
                 self.text(fragment)
             }
-            Shown::CallEnd { outcome, .. } => {
+            ShownEvent::CallEnd { outcome, .. } => {
                 self.enter(choice, Part::Call)?;
                 match outcome {
                     "complete" => self.text(")\n"),
                     _ => self.text(&format!(") [{outcome}]\n")),
                 }
             }
-            Shown::Note(note) => {
+            ShownEvent::Note(note) => {
                 // A note inside a call does not end the call's line.
                 let part = self.part;
                 self.enter(choice, Part::Note)?;
@@ -139,7 +139,7 @@ impl<W: Write> Render for Readable<W> {
     }
 }
 
-fn described(note: Note<'_>) -> String {
+fn described(note: Remark<'_>) -> String {
     let mut line = format!("! {}", note.kind);
     let facts = [("byte", note.at), ("bytes", note.bytes), ("times", note.count)];
     for (word, value) in facts {

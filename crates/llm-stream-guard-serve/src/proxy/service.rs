@@ -39,6 +39,8 @@ impl Proxy {
             router = router.route(dialect.path(), post(answer));
         }
         router
+            .route("/parse", post(Self::parse))
+            .route("/parse/batch", post(Self::parse_batch))
             .fallback(Self::other)
             .method_not_allowed_fallback(Self::untouched)
             .with_state(self.clone())

@@ -11,6 +11,7 @@ mod foreign;
 mod hostile;
 mod lifecycle;
 mod logs;
+mod parse;
 mod requests;
 mod soak;
 mod support;

@@ -9,19 +9,19 @@ use llm_stream_guard::{
 };
 use serde_json::Value;
 
-use crate::parse::{
+use super::{
     intake::Intake,
-    output::Output,
-    shown::{Note, Render},
+    shown::{Remark, Render},
+    writer::EventWriter,
 };
 
 /// Maximum number of choices, more than any request asks for. Each has its own guard.
 const CHOICES: usize = 1024;
 
 /// The chat guard, and where its chunks go.
-pub struct Chat<'r> {
+pub struct ChatReader<'r> {
     guard: ChatGuard,
-    output: Output<'r>,
+    output: EventWriter<'r>,
     /// UTF-8 state of raw text; chunks have their own.
     utf8: Utf8,
     /// The longest piece of text that is fed.
@@ -40,19 +40,19 @@ struct Seen {
     failed: bool,
 }
 
-impl<'r> Chat<'r> {
+impl<'r> ChatReader<'r> {
     /// Choices are guarded by clones of `guard`, fed in pieces of at most `piece` bytes.
     pub fn new(guard: Guard, piece: Option<usize>, render: &'r mut dyn Render) -> Self {
         let mut options = ChatOptions::default();
         // Only the server's own finish reasons are shown.
         (options.synthesis, options.stop) = (Synthesis::Off, Stop::Keep);
         (options.emission, options.limits.choices) = (Emission::SingleChoice, CHOICES);
-        let (guard, output) = (ChatGuard::new(guard, options), Output::new(render));
+        let (guard, output) = (ChatGuard::new(guard, options), EventWriter::new(render));
         Self { guard, output, utf8: Utf8::default(), piece, seen: Seen::default() }
     }
 
     /// The output, to flush and to note what concerns the input as a whole.
-    pub fn output(&mut self) -> &mut Output<'r> {
+    pub fn output(&mut self) -> &mut EventWriter<'r> {
         &mut self.output
     }
 
@@ -79,7 +79,7 @@ impl<'r> Chat<'r> {
         if let Some(chunk) = chunk_from(value) {
             self.push(chunk);
         }
-        self.output.note(Note { kind: "error", message: Some(&message), ..Note::default() });
+        self.output.note(Remark { kind: "error", message: Some(&message), ..Remark::default() });
     }
 
     fn decoded<'d>(&mut self, data: &'d [u8]) -> std::borrow::Cow<'d, str> {
@@ -91,13 +91,13 @@ impl<'r> Chat<'r> {
     fn replaced(&mut self, count: u64) {
         if count > 0 {
             let count = Some(count);
-            self.output.note(Note { kind: "invalid_utf8", count, ..Note::default() });
+            self.output.note(Remark { kind: "invalid_utf8", count, ..Remark::default() });
         }
     }
 
     fn bad(&mut self, kind: &str, bytes: usize, message: Option<&str>) {
         let bytes = Some(bytes as u64);
-        self.output.note(Note { kind, bytes, message, ..Note::default() });
+        self.output.note(Remark { kind, bytes, message, ..Remark::default() });
     }
 
     /// Feeds a chunk, its texts in pieces if that was asked for.
@@ -135,12 +135,16 @@ impl<'r> Chat<'r> {
         if let Err(error) = result {
             self.seen.failed = true;
             let message = error.to_string();
-            self.output.note(Note { kind: "stopped", message: Some(&message), ..Note::default() });
+            self.output.note(Remark {
+                kind: "stopped",
+                message: Some(&message),
+                ..Remark::default()
+            });
         }
     }
 }
 
-impl Intake for Chat<'_> {
+impl Intake for ChatReader<'_> {
     fn bytes(&mut self, bytes: &[u8]) {
         let mut text = String::new();
         self.utf8.push(bytes, |piece| text.push_str(piece));
@@ -161,7 +165,7 @@ impl Intake for Chat<'_> {
         }
     }
 
-    fn note(&mut self, note: Note<'_>) {
+    fn note(&mut self, note: Remark<'_>) {
         self.output.note(note);
     }
 
@@ -187,7 +191,7 @@ impl Intake for Chat<'_> {
 }
 
 /// The chunk that a value is: a whole response is one, too.
-pub(crate) fn chunk_from(value: Value) -> Option<Chunk> {
+pub fn chunk_from(value: Value) -> Option<Chunk> {
     let mut chunk = if value.pointer("/choices/0/message").is_some() {
         Completion::into_chunk(serde_json::from_value(value).ok()?)
     } else {
@@ -209,12 +213,14 @@ fn chunk_of(mut choice: Choice, text: String) -> Chunk {
 }
 
 /// Returns the `message` of a server's error, or all of it.
-pub(crate) fn error_message(error: &Value) -> String {
+#[must_use]
+pub fn error_message(error: &Value) -> String {
     let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
     message.map_or_else(|| error.to_string(), str::to_owned)
 }
 
 /// Returns the first character boundary at or after `at`: a piece is never empty.
-pub(crate) fn ceil_char_boundary(text: &str, at: usize) -> usize {
+#[must_use]
+pub fn ceil_char_boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }

@@ -7,10 +7,10 @@ use llm_stream_guard::{
     chat::{ChatNote, ChatSink, Choice, Chunk, Content, Note as ChoiceNote, ToolCallDelta},
 };
 
-use crate::parse::shown::{Note, Render, Shown};
+use super::shown::{Remark, Render, ShownEvent};
 
 /// Where events and notes go.
-pub struct Output<'r> {
+pub struct EventWriter<'r> {
     render: &'r mut dyn Render,
     choices: BTreeMap<u32, Progress>,
     /// The first error of the output; nothing is written after it.
@@ -27,26 +27,26 @@ struct Progress {
     finished: bool,
 }
 
-impl<'r> Output<'r> {
+impl<'r> EventWriter<'r> {
     /// Shows everything in `render`.
     pub fn new(render: &'r mut dyn Render) -> Self {
         Self { render, choices: BTreeMap::new(), result: Ok(()) }
     }
 
-    fn show(&mut self, choice: u32, shown: Shown<'_>) {
+    fn show(&mut self, choice: u32, shown: ShownEvent<'_>) {
         if self.result.is_ok() {
             self.result = self.render.show(choice, shown);
         }
     }
 
     /// Shows a note about the stream as a whole: to every open choice, or to the first.
-    pub fn note(&mut self, note: Note<'_>) {
+    pub fn note(&mut self, note: Remark<'_>) {
         let open = self.choices.iter().filter(|(_, choice)| !choice.finished);
         let mut open: Vec<u32> = open.map(|(&index, _)| index).collect();
         if open.is_empty() {
             open.push(0);
         }
-        open.into_iter().for_each(|index| self.show(index, Shown::Note(note)));
+        open.into_iter().for_each(|index| self.show(index, ShownEvent::Note(note)));
     }
 
     /// Shows the ends of calls that are known to have ended.
@@ -67,7 +67,7 @@ impl<'r> Output<'r> {
             outcome.is_none()
         });
         for (index, outcome) in ended {
-            self.show(choice, Shown::CallEnd { index, outcome: outcome.name() });
+            self.show(choice, ShownEvent::CallEnd { index, outcome: outcome.name() });
         }
     }
 
@@ -80,7 +80,7 @@ impl<'r> Output<'r> {
             self.settle_choice(choice, None, Some(last));
             if end == End::Aborted {
                 let kind = "no_finish_reason";
-                self.show(choice, Shown::Note(Note { kind, ..Note::default() }));
+                self.show(choice, ShownEvent::Note(Remark { kind, ..Remark::default() }));
             }
         }
     }
@@ -97,13 +97,18 @@ impl<'r> Output<'r> {
     /// Ends the output.
     ///
     /// # Errors
-    /// As [`Output::flush`].
+    /// As [`EventWriter::flush`].
     pub fn finish(&mut self) -> io::Result<()> {
         self.flush()?;
         self.render.finish()
     }
 
-    fn text<'t>(&mut self, choice: u32, text: &'t str, shown: impl FnOnce(&'t str) -> Shown<'t>) {
+    fn text<'t>(
+        &mut self,
+        choice: u32,
+        text: &'t str,
+        shown: impl FnOnce(&'t str) -> ShownEvent<'t>,
+    ) {
         if !text.is_empty() {
             self.settle_choice(choice, None, None);
             self.show(choice, shown(text));
@@ -117,23 +122,23 @@ impl<'r> Output<'r> {
         if let Some(id) = &delta.id {
             self.choices.entry(choice).or_default().open.push(index);
             let name = function.and_then(|function| function.name.as_deref()).unwrap_or_default();
-            self.show(choice, Shown::CallStart { index, id, name });
+            self.show(choice, ShownEvent::CallStart { index, id, name });
         }
         let fragment = function.and_then(|function| function.arguments.as_deref());
         if let Some(fragment) = fragment.filter(|text| !text.is_empty()) {
-            self.show(choice, Shown::CallArguments { index, fragment });
+            self.show(choice, ShownEvent::CallArguments { index, fragment });
         }
     }
 
     fn choice(&mut self, Choice { index, delta, finish_reason, .. }: &Choice) {
         let index = *index;
         self.choices.entry(index).or_default();
-        self.text(index, delta.reasoning_text().unwrap_or_default(), Shown::Reasoning);
+        self.text(index, delta.reasoning_text().unwrap_or_default(), ShownEvent::Reasoning);
         match delta.content.value() {
-            Some(Content::Text(text)) => self.text(index, text, Shown::Content),
+            Some(Content::Text(text)) => self.text(index, text, ShownEvent::Content),
             Some(Content::Parts(parts)) => {
                 for text in parts.iter().filter_map(|part| part.get("text")?.as_str()) {
-                    self.text(index, text, Shown::Content);
+                    self.text(index, text, ShownEvent::Content);
                 }
             }
             None => {}
@@ -148,7 +153,7 @@ impl<'r> Output<'r> {
     }
 }
 
-impl ChatSink for Output<'_> {
+impl ChatSink for EventWriter<'_> {
     fn chunk(&mut self, chunk: Chunk, _: u64) {
         chunk.choices.iter().for_each(|choice| self.choice(choice));
     }
@@ -159,16 +164,18 @@ impl ChatSink for Output<'_> {
                 self.choices.entry(choice).or_default().outcomes.insert(index, outcome);
                 return;
             }
-            ChoiceNote::Diagnostic(diagnostic) => Note {
+            ChoiceNote::Diagnostic(diagnostic) => Remark {
                 kind: diagnostic.kind.name(),
                 at: Some(diagnostic.at),
                 bytes: Some(diagnostic.bytes),
                 call: diagnostic.call,
-                ..Note::default()
+                ..Remark::default()
             },
-            ChoiceNote::Violation(violation) => Note { kind: violation.name(), ..Note::default() },
+            ChoiceNote::Violation(violation) => {
+                Remark { kind: violation.name(), ..Remark::default() }
+            }
             _ => return,
         };
-        self.show(choice, Shown::Note(note));
+        self.show(choice, ShownEvent::Note(note));
     }
 }

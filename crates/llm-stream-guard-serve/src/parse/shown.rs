@@ -4,7 +4,7 @@ use std::io;
 
 /// One line of output.
 #[derive(Debug, Clone, Copy)]
-pub enum Shown<'s> {
+pub enum ShownEvent<'s> {
     /// Visible text of the answer.
     Content(&'s str),
     /// Text of the reasoning.
@@ -33,12 +33,12 @@ pub enum Shown<'s> {
         outcome: &'s str,
     },
     /// Something worth knowing.
-    Note(Note<'s>),
+    Note(Remark<'s>),
 }
 
 /// A diagnostic of the guard.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Note<'s> {
+pub struct Remark<'s> {
     /// A short, stable name of the kind.
     pub kind: &'s str,
     /// Offset in the choice's text, in bytes.
@@ -59,7 +59,7 @@ pub trait Render {
     ///
     /// # Errors
     /// The output's.
-    fn show(&mut self, choice: u32, shown: Shown<'_>) -> io::Result<()>;
+    fn show(&mut self, choice: u32, shown: ShownEvent<'_>) -> io::Result<()>;
 
     /// Passes on what was written so far: after every piece of input.
     ///

@@ -2,7 +2,7 @@
 
 use llm_stream_guard::End;
 
-use crate::parse::shown::Note;
+use super::shown::Remark;
 
 /// A receiver of an input's parts.
 pub trait Intake {
@@ -13,7 +13,7 @@ pub trait Intake {
     fn json(&mut self, name: &str, data: &[u8]);
 
     /// Takes what is to be said about the input itself.
-    fn note(&mut self, note: Note<'_>);
+    fn note(&mut self, note: Remark<'_>);
 
     /// Ends the input, with `end` if the caller knows it, and `broken` if reading failed.
     fn finish(&mut self, end: Option<End>, broken: bool);

@@ -1,0 +1,138 @@
+//! A request to parse: its fields, and the guard they ask for.
+
+use llm_stream_guard::{
+    End, Guard, Profile, Start, Tools, UnknownName, Whitespace, profile, profile_for_model,
+    reasoning,
+};
+use serde_json::{Value, value::RawValue};
+use toolcall_parsers::grammar;
+
+use super::{Intake as _, answer::Collected, fault, reader::ChatReader};
+use crate::{
+    body::{Body, each},
+    error::{Fault, expected},
+    families::{Families, Family},
+};
+
+/// The fields of a request.
+const FIELDS: [&str; 9] =
+    ["text", "chunks", "model", "family", "tools", "prompt", "start", "finish", "whitespace"];
+
+/// A request to parse one text.
+#[derive(Debug)]
+pub(super) struct Request {
+    body: Body,
+    input: Input,
+}
+
+/// The text of the model.
+#[derive(Debug)]
+enum Input {
+    Text(String),
+    /// A list of strings and chunk objects.
+    Chunks(Box<RawValue>),
+}
+
+impl Request {
+    pub(super) fn read(mut body: Body) -> Result<Self, Fault> {
+        if let Some(name) = body.names().find(|name| !FIELDS.contains(name)) {
+            let what = format!("unknown field; known are {}", FIELDS.join(", "));
+            return Err(fault(name, what));
+        }
+        let input = match (body.take("text")?, body.take_text("chunks")) {
+            (Some(Value::String(text)), None) => Input::Text(text),
+            (None, Some(chunks)) => Input::Chunks(chunks),
+            (None, None) => return Err(expected("text", "a string, or `chunks`")),
+            (Some(_), None) => return Err(expected("text", "a string")),
+            (Some(_), Some(_)) => return Err(fault("chunks", "give `text` or `chunks`, not both")),
+        };
+        Ok(Self { body, input })
+    }
+
+    /// Parses the text.
+    pub(super) fn answer(mut self, families: &Families) -> Result<Value, Fault> {
+        let family = self.family(families)?;
+        let guard = self.guard(&family)?;
+        let end = match self.word("finish")?.as_deref() {
+            None => None,
+            Some("stop") => Some(End::Stop),
+            Some("length") => Some(End::Length),
+            Some(_) => return Err(expected("finish", "`stop` or `length`")),
+        };
+        let mut collected = Collected::default();
+        let mut reader = ChatReader::new(guard, None, &mut collected);
+        match self.input {
+            Input::Text(text) => reader.text(text),
+            Input::Chunks(chunks) => each(&chunks, "chunks", &mut |number, chunk| {
+                if !chunk.get().starts_with(['"', '{']) {
+                    let what = "a string or an object";
+                    return Err(expected(&format!("chunks[{number}]"), what));
+                }
+                reader.json("", chunk.get().as_bytes());
+                Ok(())
+            })?,
+        }
+        reader.finish(end, false);
+        drop(reader);
+        Ok(collected.into_json(family.name()))
+    }
+
+    /// The family that the request names, or its model's.
+    fn family(&mut self, families: &Families) -> Result<Family, Fault> {
+        match (self.word("family")?, self.word("model")?) {
+            (Some(name), _) => {
+                named(&name).map(Family::from).map_err(|error| fault("family", error))
+            }
+            (None, Some(id)) => match families.find(&id) {
+                Some(family) => Ok(family),
+                None => {
+                    profile_for_model(&id).map(Family::from).map_err(|error| fault("model", error))
+                }
+            },
+            (None, None) => Err(expected("model", "the model's id, or `family`")),
+        }
+    }
+
+    fn guard(&mut self, family: &Family) -> Result<Guard, Fault> {
+        let mut builder = family.builder();
+        if let Some(tools) = self.body.get("tools")? {
+            let tools = Tools::from_json(&tools).map_err(|error| fault("tools", error))?;
+            builder = builder.tools(tools);
+        }
+        if let Some(prompt) = self.word("prompt")? {
+            builder = builder.prompt(&prompt);
+        }
+        builder = match self.word("start")?.as_deref() {
+            None => builder,
+            Some("reasoning") => builder.start(Start::Reasoning),
+            Some("content") => builder.start(Start::Content),
+            Some(_) => return Err(expected("start", "`reasoning` or `content`")),
+        };
+        builder = match self.word("whitespace")?.as_deref() {
+            None => builder,
+            Some("framing") => builder.whitespace(Whitespace::Framing),
+            Some("verbatim") => builder.whitespace(Whitespace::Verbatim),
+            Some("trim") => builder.whitespace(Whitespace::Trim),
+            Some(_) => return Err(expected("whitespace", "`framing`, `verbatim` or `trim`")),
+        };
+        builder.build().map_err(|error| fault("family", error))
+    }
+
+    /// The text of a field.
+    fn word(&mut self, name: &str) -> Result<Option<String>, Fault> {
+        match self.body.get(name)? {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(expected(name, "a string")),
+        }
+    }
+}
+
+/// The profile of that name, else the tool-call family alone, else the reasoning format alone.
+fn named(name: &str) -> Result<Profile, UnknownName> {
+    profile(name).or_else(|unknown| match (grammar(name), reasoning(name)) {
+        (Ok(_), _) => Ok(Profile::tools(name)),
+        (Err(_), Ok(_)) => Ok(Profile::reasoning(name)),
+        (Err(_), Err(_)) => Err(unknown),
+    })
+}
