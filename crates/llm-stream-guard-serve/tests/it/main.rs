@@ -3,6 +3,7 @@
 mod agents;
 mod answers;
 mod completions;
+mod dashboards;
 mod dialects;
 mod encoders;
 mod ends;
