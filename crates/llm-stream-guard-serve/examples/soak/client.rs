@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::{
     Fallible,
-    upstream::{EVENTS, breaks},
+    upstream::{EVENTS, Trouble, trouble},
 };
 
 static CLIENT: LazyLock<Client<HttpConnector, Body>> =
@@ -66,7 +66,7 @@ impl fmt::Display for Seen {
         let at = |share: usize| sorted.get(sorted.len() * share / 100).copied().unwrap_or(0);
         write!(
             f,
-            "{whole} whole, {broken} reset, {lost} lost, {wrong} mixed or cut wrong; {} events, p50 {} us, p99 {} us",
+            "{whole} whole, {broken} in trouble, {lost} lost, {wrong} mixed or cut wrong; {} events, p50 {} us, p99 {} us",
             latencies.len(),
             at(50),
             at(99),
@@ -108,8 +108,11 @@ pub(crate) async fn ask(
             }
         }
     };
-    let told = if guarded { said.error && !broke } else { broke };
-    let as_due = if breaks(number) {
+    let trouble = trouble(number);
+    // A truncated body that is passed looks whole to all but its reader.
+    let is_clean = trouble == Some(Trouble::Truncated) && !broke;
+    let told = if guarded { said.error && !broke } else { broke || is_clean };
+    let as_due = if trouble.is_some() {
         seen.broken += 1;
         told && !said.done
     } else {

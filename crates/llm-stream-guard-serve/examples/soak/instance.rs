@@ -12,6 +12,9 @@ use crate::Fallible;
 /// Linux counts processor time in these.
 const TICKS_PER_SECOND: f64 = 100.0;
 
+/// How long a stream may stall. Events are closer together by far.
+const PATIENCE: &str = "5s";
+
 /// A running proxy; it ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Instance {
@@ -26,7 +29,10 @@ impl Instance {
     pub(crate) fn start(program: &str, upstream: u16) -> Fallible<Self> {
         let mut command = Command::new(program);
         let upstream = format!("http://127.0.0.1:{upstream}");
+        let config = std::env::temp_dir().join(format!("soak-{}.toml", std::process::id()));
+        fs::write(&config, format!("[timeouts]\nidle = \"{PATIENCE}\"\n"))?;
         command.args(["serve", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
+        command.arg("--config").arg(config);
         command.env("RUST_LOG", "off").stdout(Stdio::piped());
         let mut process = command.spawn()?;
         let mut line = String::new();

@@ -17,9 +17,25 @@ const PACE: Duration = Duration::from_millis(500);
 /// Until what was sent is surely read, before the connection is reset.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Whether the stream with this number is reset in the middle of its call.
-pub(crate) fn breaks(number: u64) -> bool {
-    number.is_multiple_of(3)
+/// How a stream ends in the middle of its call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The connection is reset.
+    Reset,
+    /// The body ends as if it were whole.
+    Truncated,
+    /// Nothing more is sent, and the connection stays open.
+    Stalled,
+}
+
+/// The trouble of the stream with this number: every third has one.
+pub(crate) fn trouble(number: u64) -> Option<Trouble> {
+    match number % 9 {
+        0 => Some(Trouble::Reset),
+        3 => Some(Trouble::Truncated),
+        6 => Some(Trouble::Stalled),
+        _ => None,
+    }
 }
 
 /// Starts it; the port.
@@ -56,9 +72,18 @@ async fn answer(mut stream: TcpStream, epoch: Instant) -> Fallible<()> {
     );
     let (first, second) = call.split_at(call.len() - 20);
     say(&mut stream, first).await?;
-    if breaks(number) {
-        tokio::time::sleep(LINGER).await;
-        return Ok(stream.set_zero_linger()?);
+    match trouble(number) {
+        None => {}
+        Some(Trouble::Reset) => {
+            tokio::time::sleep(LINGER).await;
+            return Ok(stream.set_zero_linger()?);
+        }
+        Some(Trouble::Truncated) => return Ok(stream.write_all(b"0\r\n\r\n").await?),
+        Some(Trouble::Stalled) => {
+            // Nothing is sent by the other side: the read ends when it leaves.
+            let _ = stream.read(&mut [0]).await;
+            return Ok(());
+        }
     }
     say(&mut stream, second).await?;
     piece(&mut stream, b"data: [DONE]\n\n").await?;
