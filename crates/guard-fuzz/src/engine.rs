@@ -99,6 +99,8 @@ fn edge(input: &mut Input<'_>) -> Edge {
         Anchor::Ended,
         Anchor::Opened,
         Anchor::Start,
+        Anchor::Unquoted,
+        Anchor::Word,
     ]);
     let bind = *input.pick(&[Bind::WhenFraming, Bind::Always]);
     let newlines = match input.below(2) {
@@ -122,6 +124,7 @@ fn edge(input: &mut Input<'_>) -> Edge {
     };
     let edge = if can_end && input.one_in(2) { edge.suffixed(SuffixRule::Optional) } else { edge };
     let edge = if input.one_in(3) { edge.cased(LetterCase::FoldAscii) } else { edge };
+    let edge = if input.one_in(3) { edge.as_orphan() } else { edge };
     if input.one_in(3) { edge.literal_in_code() } else { edge }
 }
 

@@ -17,7 +17,9 @@ mod apply;
 mod aside;
 mod candidate;
 mod literal;
+mod mention;
 mod message;
+mod preceding;
 mod push;
 mod scan;
 mod state;
@@ -231,6 +233,9 @@ impl Driver {
             self.counters.bytes_in += chunk.len() as u64;
             self.counters.examined += chunk.len() as u64;
             self.base += chunk.len() as u64;
+            if let Some(quotable) = self.table.quotable() {
+                self.message.preceding.advance(chunk.as_bytes(), quotable);
+            }
             self.emitter.count(channel, chunk.len());
             self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
             sink.event(Event::text(channel, chunk));

@@ -52,6 +52,9 @@ pub struct Edge {
     pub cut: CutMarker,
     /// Whether the marker ends a message of the stream. See [`CutMarker::AfterEnd`].
     pub ends_message: bool,
+    /// Whether the marker closes reasoning that has no opener. The marker is text while an opener of
+    /// reasoning was shown as text and the opener's closer was not.
+    pub orphan: bool,
     /// The effect of the marker.
     pub then: Then,
 }
@@ -72,6 +75,7 @@ impl Edge {
             pair: 0,
             cut: CutMarker::Text,
             ends_message: false,
+            orphan: false,
             then,
         }
     }
@@ -134,6 +138,12 @@ impl Edge {
         Self { ends_message: true, ..self }
     }
 
+    /// Makes the edge a closer of reasoning without an opener. See [`Edge::orphan`].
+    #[must_use]
+    pub fn as_orphan(self) -> Self {
+        Self { orphan: true, ..self }
+    }
+
     /// Limits how often the marker may act.
     #[must_use]
     pub fn used(self, uses: Uses) -> Self {
@@ -182,6 +192,11 @@ pub enum Anchor {
     /// The marker acts at the lead, at the start of a line of content, and directly after markup,
     /// with whitespace before it allowed. Elsewhere prose may mention it.
     Line,
+    /// The marker acts anywhere but in quotes that begin with a marker of this anchor. Text in
+    /// `` `<|start|>assistant` `` mentions the marker.
+    Unquoted,
+    /// The marker acts at the start of a word: after whitespace, and directly after markup.
+    Word,
     /// The marker acts only directly after a call, with whitespace between allowed. For closers
     /// without an opener.
     AfterCall,

@@ -5,7 +5,7 @@ use core::fmt;
 
 use crate::{
     channel::{Channel, ChannelMask},
-    edge::{Anchor, Bind, Edge, InCode, Newlines, Then, Uses},
+    edge::{Anchor, Bind, Edge, InCode, LetterCase, Newlines, Then, Uses},
     marker::{Class, Classes, MAX_CLASSES, MarkerSet, MarkerSetBuilder},
 };
 
@@ -33,6 +33,10 @@ struct CompiledTable {
     before_reasoning: u64,
     set: MarkerSet,
     tracks_lines: bool,
+    /// Whether reasoning tags that are shown as text must be counted.
+    counts_mentions: bool,
+    /// First bytes of the markers that may be quoted, if the text before a marker matters.
+    quotable: Option<FirstBytes>,
     /// Whether a marker begins with a newline.
     newline_starts: bool,
     /// The edges that bind newlines before their markers, those that bind most first.
@@ -55,6 +59,7 @@ impl Table {
         let (mut limited, mut reasoning_once, mut before_reasoning) = (0, 0, 0);
         let mut per_entry = [0; Channel::COUNT as usize];
         let mut newlines = [[0u8; MAX_CLASSES as usize]; 2];
+        let counts_mentions = edges.iter().any(Edge::closes_nothing);
         for (entry, edge) in edges.iter().enumerate() {
             let error = |problem| EdgeError { entry, marker: edge.marker.clone().into(), problem };
             if edge.marker.is_empty() {
@@ -63,7 +68,8 @@ impl Table {
             if edge.on == ChannelMask::NONE {
                 return Err(error(EdgeProblem::NoChannel));
             }
-            builder.edge(edge, classes(edge));
+            let mentioned = counts_mentions && (edge.closes_nothing() || edge.opens_reasoning());
+            builder.edge(edge, classes(edge) | if mentioned { MENTIONED } else { 0 });
             if edge.newlines.before > 0 {
                 builder.stop_byte(b'\n', classes(edge));
                 let first = usize::from(edge.newlines.bind == Bind::WhenFraming);
@@ -105,11 +111,21 @@ impl Table {
         let tracks_lines = edges.iter().any(|e| {
             e.on.has(Channel::CONTENT)
                 && (matches!(e.anchor, Anchor::Line | Anchor::LineStart)
-                    || e.in_code == InCode::Literal && e.anchor == Anchor::Anywhere)
+                    || e.in_code == InCode::Literal
+                        && matches!(e.anchor, Anchor::Anywhere | Anchor::Unquoted | Anchor::Word))
         });
         if tracks_lines {
             for byte in [b'\n', b'`'] {
                 builder.stop_byte(byte, channel_classes(Channel::CONTENT));
+            }
+        }
+        let mut quotable = None;
+        for edge in &edges {
+            if matches!(edge.anchor, Anchor::Unquoted | Anchor::Word) {
+                let first_bytes = quotable.get_or_insert_with(FirstBytes::default);
+                if edge.anchor == Anchor::Unquoted {
+                    first_bytes.add(edge);
+                }
             }
         }
         let newline_starts = edges.iter().any(|edge| edge.marker.starts_with('\n'));
@@ -126,6 +142,8 @@ impl Table {
             before_reasoning,
             set,
             tracks_lines,
+            counts_mentions,
+            quotable,
             newline_starts,
             binding: binding.into(),
             newlines,
@@ -170,6 +188,23 @@ impl Table {
         self.inner.tracks_lines
     }
 
+    /// Returns whether reasoning tags that are shown as text must be counted.
+    pub(crate) fn counts_mentions(&self) -> bool {
+        self.inner.counts_mentions
+    }
+
+    /// Returns whether the edge with this number opens reasoning in content.
+    pub(crate) fn opens_reasoning(&self, edge: usize) -> bool {
+        self.inner.edges[edge].opens_reasoning()
+    }
+
+    /// Returns the first bytes of the markers that may be quoted, if the text before a marker
+    /// matters.
+    #[inline]
+    pub(crate) fn quotable(&self) -> Option<&FirstBytes> {
+        self.inner.quotable.as_ref()
+    }
+
     /// Returns whether a marker begins with a newline.
     pub(crate) fn newline_starts(&self) -> bool {
         self.inner.newline_starts
@@ -202,6 +237,12 @@ pub(crate) fn class(channel: Channel, place: Place) -> Class {
     (channel.index() * 3 + place as usize) as Class
 }
 
+/// The search class of reasoning tags in text that is shown.
+pub(crate) const MENTIONS: Class = Channel::COUNT * 3;
+
+/// The classes of tags that are counted where they are shown: [`MENTIONS`] and those of content.
+const MENTIONED: Classes = 1 << MENTIONS | 0b111;
+
 fn channel_classes(channel: Channel) -> Classes {
     [Place::Within, Place::Line, Place::EdgeOfMarkup]
         .into_iter()
@@ -215,7 +256,9 @@ fn classes(edge: &Edge) -> Classes {
             continue;
         }
         let not_at = match edge.anchor {
-            Anchor::Anywhere | Anchor::Ended | Anchor::Opened => 0,
+            Anchor::Anywhere | Anchor::Unquoted | Anchor::Word | Anchor::Ended | Anchor::Opened => {
+                0
+            }
             Anchor::LineStart | Anchor::Line => 1 << class(channel, Place::Within),
             Anchor::Lead | Anchor::Start | Anchor::AfterCall => {
                 1 << class(channel, Place::Within) | 1 << class(channel, Place::Line)
@@ -226,7 +269,36 @@ fn classes(edge: &Edge) -> Classes {
     classes
 }
 
+/// A set of bytes with which markers begin.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FirstBytes([u64; 4]);
+
+impl FirstBytes {
+    fn add(&mut self, edge: &Edge) {
+        let Some(&first) = edge.marker.as_bytes().first() else { return };
+        let cases = [first.to_ascii_lowercase(), first.to_ascii_uppercase()];
+        for byte in if edge.case == LetterCase::FoldAscii { cases } else { [first; 2] } {
+            self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn has(&self, byte: u8) -> bool {
+        self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 != 0
+    }
+}
+
 impl Edge {
+    /// Returns whether the edge removes a closer in content that has no opener.
+    fn closes_nothing(&self) -> bool {
+        self.orphan && self.on.has(Channel::CONTENT)
+    }
+
+    /// Returns whether the edge opens reasoning in content.
+    fn opens_reasoning(&self) -> bool {
+        self.then == Then::Enter(Channel::REASONING) && self.on.has(Channel::CONTENT)
+    }
+
     /// Returns how many newlines bind before and after the marker, where optional ones bind or do
     /// not.
     pub(crate) fn binds(&self, optional: bool) -> (usize, usize) {

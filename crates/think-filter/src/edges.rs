@@ -109,7 +109,8 @@ impl Format {
         let stray = Edge::new(close.clone(), Channel::CONTENT.mask(), Then::Erase)
             .suffixed(self.suffix())
             .bound(self.newlines.closer())
-            .literal_in_code();
+            .literal_in_code()
+            .as_orphan();
         // What came before these is content that was emitted, its newlines with it.
         let behind_text = Newlines { before: 0, ..self.newlines.closer() };
         let mut add = |edge| edges.push((Role::Stray, edge));

@@ -89,6 +89,7 @@ impl Driver {
         message.open.push(OpenChannel { channel: to, pair });
         message.spent &= !self.table.per_entry(to);
         if to == Channel::REASONING {
+            message.mentions.forget();
             message.spent |= self.table.before_reasoning();
             message.spans = message.spans.saturating_add(1);
             message.ended_by_call = false;

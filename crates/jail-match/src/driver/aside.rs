@@ -47,6 +47,7 @@ impl Driver {
             // The text held was a call, or ended the message.
             return Ok(false);
         }
+        self.message.interrupt(&self.table);
         match what {
             Aside::Call => {
                 self.emitter.boundary(Boundary::Call, self.channel(), sink);

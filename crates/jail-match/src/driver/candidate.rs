@@ -319,6 +319,7 @@ impl Driver {
         let end = scan.cursor.pos;
         scan.sink.event(Diagnostic::new(kind, at, bytes).into());
         scan.account(SpanKind::Dropped, scan.cursor.out..end);
+        self.message.interrupt(&self.table);
         self.emitter.boundary(Boundary::Other, self.channel(), scan.sink);
         scan.cursor = Cursor::at(end);
     }

@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::window::OpenChannel;
-use crate::{channel::Channel, code::Code};
+use super::{mention::Mentions, preceding::Preceding, window::OpenChannel};
+use crate::{channel::Channel, code::Code, table::Table};
 
 /// The state that starts over with each message of a stream.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +26,10 @@ pub(super) struct MessageState {
     pub(super) ended: bool,
     /// The opener of a block without calls was markup, and the block's closer did not come yet.
     pub(super) block_opened: bool,
+    /// Reasoning tags that are shown as text.
+    pub(super) mentions: Mentions,
+    /// The text since markup, if the table asks for it.
+    pub(super) preceding: Preceding,
 }
 
 /// Whether the server separated the message's reasoning from its text.
@@ -42,6 +46,12 @@ impl MessageState {
     /// Returns the channel that text goes to now.
     pub(super) fn channel(&self) -> Channel {
         self.open.last().map_or(Channel::CONTENT, |open| open.channel)
+    }
+
+    /// Records that text was removed: the text before it and the text after it are not adjacent.
+    pub(super) fn interrupt(&mut self, table: &Table) {
+        self.mentions.interrupt(table);
+        self.preceding = Preceding::default();
     }
 
     /// Records that the server said which channel the next text belongs to.

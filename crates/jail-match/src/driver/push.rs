@@ -82,6 +82,7 @@ impl Driver {
             && self.pending.is_empty()
             && self.stretches.is_empty()
             && self.message.swallow == 0
+            && self.message.mentions.is_settled()
             && self.emitter.passes(self.channel())
             && self.channel() != Channel::HIDDEN
             && (!self.tracks() || self.message.code.is_settled());

@@ -7,6 +7,7 @@
 use super::{
     Dangling, Driver, InlineTags,
     message::Separated,
+    preceding::Preceding,
     window::{Cursor, Scan, Window},
 };
 use crate::{
@@ -44,10 +45,20 @@ pub(super) struct EdgeMatch {
 }
 
 /// A place where a marker may start, with the lines and code before it.
+#[derive(Clone, Copy)]
 struct Start<'w> {
     window: &'w Window<'w>,
     at: usize,
+    /// Text before this index is tracked.
+    tracked: usize,
     code: Code,
+}
+
+impl<'w> Start<'w> {
+    /// Returns the text before the place that is not tracked yet.
+    fn untracked(&self) -> &'w [u8] {
+        &self.window.bytes()[self.tracked..self.at]
+    }
 }
 
 impl Driver {
@@ -167,8 +178,15 @@ impl Driver {
         to: usize,
     ) {
         if to > scan.cursor.seen {
+            let text = &scan.window.bytes()[scan.cursor.seen..to];
+            if self.table.counts_mentions() && self.channel() == Channel::CONTENT {
+                self.counters.examined += self.message.mentions.advance(&self.table, text);
+            }
+            if let Some(quotable) = self.table.quotable() {
+                self.message.preceding.advance(text, quotable);
+            }
             if self.tracks() {
-                read(&mut self.message.code, &scan.window.bytes()[scan.cursor.seen..to]);
+                read(&mut self.message.code, text);
             }
             scan.cursor.seen = to;
         }
@@ -181,10 +199,9 @@ impl Driver {
         let class = self.class(code);
         self.counters.examined += self.table.longest().min(bytes.len() - start) as u64;
         let hay = Haystack { text: bytes, class, floor: start, ended: window.is_last() };
-        let search = self
-            .table
-            .set()
-            .search_at(hay, hit, |edge, at| self.is_live(edge, &Start { window, at, code }));
+        let search = self.table.set().search_at(hay, hit, |edge, at| {
+            self.is_live(edge, &Start { window, at, tracked: start, code })
+        });
         match search {
             Search::Match(Match { at, len, id }) => {
                 return Decision::Edge(EdgeMatch { edge: id, at, len, bound: 0 });
@@ -233,7 +250,7 @@ impl Driver {
                 };
                 (markup || torn)
                     && self.table.set().agrees(id, class, rest)
-                    && self.is_live(id, &Start { window, at: start, code })
+                    && self.is_live(id, &Start { window, at: start, tracked: start, code })
             })
     }
 
@@ -257,7 +274,7 @@ impl Driver {
         let mut code = self.message.code;
         code.advance(&bytes[start..end]);
         let (class, ended) = (self.class(code), window.is_last());
-        let live = |edge| self.is_live(edge, &Start { window, at: end, code });
+        let live = |edge| self.is_live(edge, &Start { window, at: end, tracked: start, code });
         let hay = Haystack { text: bytes, class, floor: end, ended };
         let search = match end == bytes.len() {
             true if ended => Search::Miss,
@@ -297,7 +314,7 @@ impl Driver {
     /// Returns whether the edge may match at `start`. Text before it is already emitted, so the
     /// emitter's state is that of the place.
     fn is_live(&self, edge: usize, start: &Start<'_>) -> bool {
-        let Start { window, at, code } = *start;
+        let Start { window, at, code, .. } = *start;
         let message = &self.message;
         let unspent = message.spent & self.table.use_bit(edge) == 0;
         let edge = &self.table.edges()[edge];
@@ -307,8 +324,11 @@ impl Driver {
             && message.separated != Separated::Never;
         let room = self.settings.spans.is_none_or(|most| message.spans < most) && !literal_tags;
         let room = room || !opens;
+        let preceding = || self.preceding(start);
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
+            Anchor::Unquoted => !preceding().is_quoted(),
+            Anchor::Word => self.emitter.edge_of_markup() || preceding().begins_word(),
             Anchor::Lead => self.emitter.lead(),
             Anchor::Start => self.emitter.untouched(),
             Anchor::AfterCall => self.emitter.after_call(),
@@ -321,6 +341,8 @@ impl Driver {
             && in_content
             && self.table.tracks_lines()
             && code.hides();
+        let is_shown = || message.mentions.is_open_after(&self.table, start.untracked());
+        let hidden = hidden || edge.orphan && in_content && is_shown();
         let opened_by = message.open.last().map_or(0, |open| open.pair);
         let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
         let text = &window.bytes()[at..];
@@ -328,6 +350,15 @@ impl Driver {
         let literal = !self.stretches.is_empty()
             && self.stretches.is_literal(from, from + edge.marker.len() as u64);
         unspent && room && anchored && !hidden && paired && !literal && self.suffix_fits(edge, text)
+    }
+
+    /// Returns the text before a place.
+    fn preceding(&self, start: &Start<'_>) -> Preceding {
+        let mut preceding = self.message.preceding;
+        if let Some(quotable) = self.table.quotable() {
+            preceding.advance(start.untracked(), quotable);
+        }
+        preceding
     }
 
     /// Returns whether `text` may be the edge's marker with the suffix of the stream's markers.
@@ -351,6 +382,7 @@ impl Driver {
 
     /// Records that the edge acted with `text` as its marker. The first suffix is kept.
     pub(super) fn spend(&mut self, edge: usize, text: &[u8]) {
+        self.message.interrupt(&self.table);
         self.message.spent |= self.table.use_bit(edge);
         self.suffix = self.suffix.or(self.suffix_in(edge, text));
     }

@@ -29,6 +29,77 @@ fn suffix_place(marker: &str) -> usize {
     head.filter(|head| !head.is_empty()).map_or(marker.len() - 1, str::len)
 }
 
+/// How many bytes at the start of `rest` may be the edge's marker, with the suffix that is known.
+fn lengths<'a>(
+    edge: &'a Edge,
+    rest: &'a [u8],
+    known: Option<&'a [u8]>,
+) -> impl Iterator<Item = usize> + use<'a> {
+    let same = |head: &[u8], marker: &[u8]| match edge.case {
+        LetterCase::Exact => head == marker,
+        LetterCase::FoldAscii => head.eq_ignore_ascii_case(marker),
+    };
+    let marker = edge.marker.as_bytes();
+    let (head, last) = marker.split_at(suffix_place(&edge.marker));
+    let known = known.filter(|_| edge.suffix == SuffixRule::Optional);
+    (marker.len()..=rest.len()).take(2 + SuffixRule::LONGEST).filter(move |&len| {
+        let (suffixed, end) = rest[..len].split_at(len - last.len());
+        let (start, suffix) = suffixed.split_at(head.len());
+        let word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
+        let suffix = match (edge.suffix, suffix) {
+            _ if known.is_some_and(|known| known != suffix) => false,
+            (_, []) => true,
+            (SuffixRule::Optional, [b':', ident @ ..]) => {
+                !ident.is_empty() && ident.iter().all(word)
+            }
+            _ => false,
+        };
+        suffix && same(&[start, end].concat(), &[head, last].concat())
+    })
+}
+
+/// Whether a marker after `text` is in quotes that begin with a marker.
+fn is_quoted(edges: &[Edge], text: &str) -> bool {
+    let quotes = ["``", "\"\"", "''", "“”", "‘’", "„“", "«»"];
+    let scalars: Vec<char> = text.chars().collect();
+    let mut open = None;
+    for at in 0..=scalars.len() {
+        let scalar = scalars.get(at).copied();
+        let begins = |edge: &Edge| {
+            let first = edge.marker.as_bytes()[0];
+            let mut buffer = [0; 4];
+            let byte = scalar.map(|it| it.encode_utf8(&mut buffer).as_bytes()[0]);
+            let same = byte.is_some_and(|byte| match edge.case {
+                LetterCase::Exact => byte == first,
+                LetterCase::FoldAscii => byte.eq_ignore_ascii_case(&first),
+            });
+            edge.anchor == Anchor::Unquoted && same
+        };
+        if let Some(close) = open {
+            if scalar.is_none() {
+                return true;
+            }
+            if scalar == Some(close) || scalar == Some('\n') {
+                open = None;
+            }
+            continue;
+        }
+        let Some(last) = at.checked_sub(1).map(|at| scalars[at]) else { continue };
+        let before = at.checked_sub(2).map(|at| scalars[at]);
+        let Some(marks) = quotes.iter().find(|marks| marks.starts_with(last)) else { continue };
+        let close = marks.chars().nth(1).expect("two marks");
+        let may = close != last || before.is_none_or(|it| it.is_whitespace() || "([{".contains(it));
+        if may && scalar.is_none() {
+            return true;
+        }
+        // A newline that begins a marker ends its line.
+        if may && edges.iter().any(begins) {
+            open = Some(close);
+        }
+    }
+    false
+}
+
 struct Naive<'t> {
     edges: &'t [Edge],
     settings: DriverSettings,
@@ -47,6 +118,10 @@ struct Naive<'t> {
     suffix: Option<Vec<u8>>,
     /// Content as seen by fences and inline code.
     lines: String,
+    /// Content since reasoning was last open, divided where markup was removed.
+    shown: Vec<String>,
+    /// Text since the last markup, in any channel.
+    since_markup: String,
     rescan: (usize, u32),
     calls: u32,
     steps: Vec<Step>,
@@ -76,6 +151,8 @@ impl<'t> Naive<'t> {
             block_opened: false,
             suffix: None,
             lines: String::new(),
+            shown: vec![String::new()],
+            since_markup: String::new(),
             rescan: (0, 0),
             calls: 0,
             steps: Vec::new(),
@@ -102,6 +179,7 @@ impl<'t> Naive<'t> {
             if self.swallow > 0 && scalar == '\n' {
                 self.swallow -= 1;
                 self.out.span(RecordedSpanKind::Markup, self.at as u64, 1);
+                self.interrupt();
                 self.see_line("\n");
                 self.at += 1;
                 continue;
@@ -114,11 +192,18 @@ impl<'t> Naive<'t> {
                     self.out.diagnostic("cut_opener", self.at as u64, bytes);
                     self.out.span(RecordedSpanKind::Dropped, self.at as u64, bytes);
                     self.steps.push(Step::Mark);
+                    self.interrupt();
                     self.at = self.text.len();
                 }
                 None => self.emit(self.at + scalar.len_utf8()),
             }
         }
+    }
+
+    /// Text was removed here.
+    fn interrupt(&mut self) {
+        self.shown.push(String::new());
+        self.since_markup.clear();
     }
 
     /// Text up to `to` is text.
@@ -127,6 +212,10 @@ impl<'t> Naive<'t> {
         for (offset, scalar) in self.text[self.at..to].char_indices() {
             let at = self.at + offset;
             self.see_line(scalar.encode_utf8(&mut [0; 4]));
+            self.since_markup.push(scalar);
+            if let (Channel::CONTENT, Some(shown)) = (channel, self.shown.last_mut()) {
+                shown.push(scalar);
+            }
             if channel == Channel::HIDDEN {
                 self.out.span(RecordedSpanKind::Markup, at as u64, scalar.len_utf8() as u64);
                 continue;
@@ -164,32 +253,47 @@ impl<'t> Naive<'t> {
         let rest = &self.text.as_bytes()[at..];
         let mut best: Option<(usize, usize)> = None;
         for (n, edge) in self.edges.iter().enumerate() {
-            let same = |head: &[u8], marker: &[u8]| match edge.case {
-                LetterCase::Exact => head == marker,
-                LetterCase::FoldAscii => head.eq_ignore_ascii_case(marker),
-            };
-            for len in (edge.marker.len()..=rest.len()).take(2 + SuffixRule::LONGEST) {
-                let marker = edge.marker.as_bytes();
-                let (head, last) = marker.split_at(suffix_place(&edge.marker));
-                let (suffixed, end) = rest[..len].split_at(len - last.len());
-                let (start, suffix) = suffixed.split_at(head.len());
-                let word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
-                let known = self.suffix.as_ref().filter(|_| edge.suffix == SuffixRule::Optional);
-                let suffix = match (edge.suffix, suffix) {
-                    _ if known.is_some_and(|known| known != suffix) => false,
-                    (_, []) => true,
-                    (SuffixRule::Optional, [b':', ident @ ..]) => {
-                        !ident.is_empty() && ident.iter().all(word)
-                    }
-                    _ => false,
-                };
-                let same = suffix && same(&[start, end].concat(), &[head, last].concat());
-                if same && self.is_live(n, lines) && best.is_none_or(|(_, most)| len > most) {
+            for len in lengths(edge, rest, self.suffix.as_deref()) {
+                if self.is_live(n, lines) && best.is_none_or(|(_, most)| len > most) {
                     best = Some((n, len));
                 }
             }
         }
         best
+    }
+
+    /// Text since the last markup, with the newlines that `lines` has more.
+    fn preceding(&self, lines: &str) -> String {
+        let newlines = lines.len() - self.lines.len();
+        format!("{}{}", self.since_markup, "\n".repeat(newlines))
+    }
+
+    /// Openers of reasoning that were shown, less the closers shown after them.
+    fn mentions(&self, newlines: usize) -> u32 {
+        let opens = |edge: &Edge| {
+            edge.then == Then::Enter(Channel::REASONING) && edge.on.has(Channel::CONTENT)
+        };
+        let closes = |edge: &Edge| edge.orphan && edge.on.has(Channel::CONTENT);
+        let mut shown = self.shown.clone();
+        shown.last_mut().expect("never empty").push_str(&"\n".repeat(newlines));
+        let mut open: u32 = 0;
+        for text in &shown {
+            let mut at = 0;
+            while at < text.len() {
+                let rest = &text.as_bytes()[at..];
+                let tags = self.edges.iter().filter(|edge| closes(edge) || opens(edge));
+                let found =
+                    tags.flat_map(|edge| lengths(edge, rest, None).map(move |len| (edge, len)));
+                let longest = found.reduce(|best, next| if next.1 > best.1 { next } else { best });
+                match longest {
+                    Some((edge, _)) if opens(edge) => open += 1,
+                    Some(_) => open = open.saturating_sub(1),
+                    None => {}
+                }
+                at += longest.map_or(1, |(_, len)| len);
+            }
+        }
+        open
     }
 
     fn is_live(&self, n: usize, lines: &str) -> bool {
@@ -198,10 +302,13 @@ impl<'t> Naive<'t> {
         let tracked = self.edges.iter().any(|e| {
             e.on.has(Channel::CONTENT)
                 && (matches!(e.anchor, Anchor::Line | Anchor::LineStart)
-                    || e.in_code == InCode::Literal && e.anchor == Anchor::Anywhere)
+                    || e.in_code == InCode::Literal
+                        && matches!(e.anchor, Anchor::Anywhere | Anchor::Unquoted | Anchor::Word))
         });
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
+            Anchor::Unquoted => !is_quoted(self.edges, &self.preceding(lines)),
+            Anchor::Word => self.blank || self.preceding(lines).ends_with(char::is_whitespace),
             Anchor::Lead => self.lead,
             Anchor::Start => self.steps.iter().all(|step| match step {
                 Step::Text(_, _, scalar) => matches!(scalar, ' ' | '\t' | '\r' | '\n'),
@@ -221,7 +328,9 @@ impl<'t> Naive<'t> {
             edge.in_code == InCode::Literal && content && tracked && naive_code::hides(lines);
         let opened_by = self.stack.last().map_or(0, |&(_, pair)| pair);
         let paired = [0, opened_by].contains(&edge.pair) || opened_by == 0;
-        edge.on.has(channel) && anchored && !hidden && paired && !self.spent[n]
+        let newlines = lines.len() - self.lines.len();
+        let mentioned = edge.orphan && content && self.mentions(newlines) > 0;
+        edge.on.has(channel) && !mentioned && anchored && !hidden && paired && !self.spent[n]
     }
 
     fn binds(&self, n: usize) -> (usize, usize) {
@@ -268,6 +377,7 @@ impl<'t> Naive<'t> {
 
     /// Keeps the suffix of a marker that stands here, if it is the first.
     fn learn(&mut self, found: &Match) {
+        self.interrupt();
         let marker = &self.edges[found.edge].marker;
         if found.len - found.bound > marker.len() && self.suffix.is_none() {
             let (at, end) = (suffix_place(marker), self.at + found.len);
@@ -323,6 +433,7 @@ impl<'t> Naive<'t> {
         self.blank = true;
         if to == Channel::REASONING {
             self.ended_by_call = false;
+            self.shown = vec![String::new()];
             for (spent, edge) in self.spent.iter_mut().zip(self.edges) {
                 *spent |= edge.uses == Uses::BeforeReasoning;
             }
@@ -432,6 +543,7 @@ impl<'t> Naive<'t> {
         self.see_line(&"\n".repeat(found.bound));
         self.out.span(RecordedSpanKind::Dropped, self.at as u64, (to - self.at) as u64);
         self.steps.push(Step::Mark);
+        self.interrupt();
         (self.at, self.blank) = (to, true);
     }
 

@@ -7,12 +7,21 @@ use stream_laws::CutPlan;
 use crate::{
     agree,
     jail_spec::Spec,
-    random::{edge, marker, settings, text},
+    random::{edge, marker, settings, tags, text},
     random_jail::spec_and_text,
 };
 
 pub(crate) fn table_and_text() -> impl Strategy<Value = (Vec<Edge>, String)> {
     prop::collection::vec(edge(), 1..7).prop_flat_map(|edges| {
+        let markers = edges.iter().map(|edge| edge.marker.clone().into_owned()).collect();
+        (Just(edges), text(markers))
+    })
+}
+
+/// A table of reasoning tags with one edge of any kind, and text with many of its tags.
+pub(crate) fn tags_and_text() -> impl Strategy<Value = (Vec<Edge>, String)> {
+    (tags(), edge()).prop_flat_map(|(mut edges, other)| {
+        edges.push(other);
         let markers = edges.iter().map(|edge| edge.marker.clone().into_owned()).collect();
         (Just(edges), text(markers))
     })
@@ -40,6 +49,14 @@ proptest! {
         settings in settings(),
     ) {
         agree::driver(&edges, settings, &text, CutPlan::quick(7)).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
+    fn shown_reasoning_tags_equal_a_naive_scan_at_every_cut(
+        (edges, text) in tags_and_text(),
+        settings in settings(),
+    ) {
+        agree::driver(&edges, settings, &text, CutPlan::quick(8)).map_err(TestCaseError::fail)?;
     }
 
     #[test]

@@ -33,8 +33,8 @@ const PIECES: &[&str] = &[
 
 /// Pieces of texts besides markers: what bodies decide on, code, whitespace.
 const FILLERS: &[&str] = &[
-    ":", "!", ";", ".", "?", "</call>", "</ca", "x", " ", "\n", "\n\n", "`", "```", "\n```\n",
-    "~~~", "\t", "é", "▷", "A", "12", ":x>", ":b-1]", ":>",
+    "\"", "'", "(", ":", "!", ";", ".", "?", "</call>", "</ca", "x", " ", "\n", "\n\n", "`", "```",
+    "\n```\n", "~~~", "\t", "é", "▷", "A", "12", ":x>", ":b-1]", ":>",
 ];
 
 pub(crate) fn marker() -> impl Strategy<Value = String> {
@@ -71,6 +71,8 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
         1 => Just(Anchor::Ended),
         1 => Just(Anchor::Opened),
         1 => Just(Anchor::Start),
+        1 => Just(Anchor::Unquoted),
+        1 => Just(Anchor::Word),
     ];
     let newlines = prop_oneof![
         3 => Just(Newlines::NONE),
@@ -89,14 +91,56 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
     let pair = prop_oneof![3 => Just(0u8), 2 => 1u8..3];
     let cut =
         prop_oneof![3 => Just(CutMarker::Text), 1 => (1usize..6).prop_map(CutMarker::MarkupFrom)];
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), pair, cut);
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), pair, cut);
     (marker(), on, then(), anchor, newlines, uses, flags).prop_map(
-        |(marker, on, then, anchor, newlines, uses, (fold, literal, suffixed, pair, cut))| {
+        |(
+            marker,
+            on,
+            then,
+            anchor,
+            newlines,
+            uses,
+            (fold, literal, suffixed, orphan, pair, cut),
+        )| {
             let edge = Edge::new(marker, on, then).anchored(anchor).bound(newlines).used(uses);
-            let edge = Edge { cut, ..edge.of_pair(pair) };
+            let edge = Edge { cut, orphan, ..edge.of_pair(pair) };
             let edge = if suffixed { with_suffix(edge) } else { edge };
             let edge = if fold { edge.cased(LetterCase::FoldAscii) } else { edge };
             if literal { edge.literal_in_code() } else { edge }
+        },
+    )
+}
+
+/// Openers that are text in a sentence, closers, and closers that close nothing.
+pub(crate) fn tags() -> impl Strategy<Value = Vec<Edge>> {
+    let tag = prop::sample::select(&["<a>", "<ab", "<a><", "</a>", "◁a", "a\n", "<A>"][..]);
+    let uses = prop_oneof![Just(Uses::Unlimited), Just(Uses::BeforeReasoning)];
+    let anchor = prop_oneof![
+        2 => Just(Anchor::Anywhere),
+        1 => Just(Anchor::Lead),
+        1 => Just(Anchor::Ended),
+    ];
+    let close = (tag.clone(), anchor, uses, any::<(bool, bool, bool)>());
+    let open = (tag, any::<(bool, bool, bool)>());
+    (prop::collection::vec(open, 1..3), prop::collection::vec(close, 1..3)).prop_map(
+        |(open, close)| {
+            let (content, reasoning) = (Channel::CONTENT.mask(), Channel::REASONING.mask());
+            let flagged = |edge: Edge, (fold, suffixed, literal): (bool, bool, bool)| {
+                let edge = if fold { edge.cased(LetterCase::FoldAscii) } else { edge };
+                let edge = if literal { edge.literal_in_code() } else { edge };
+                if suffixed { with_suffix(edge) } else { edge }
+            };
+            let opener = |(tag, flags)| {
+                let edge = Edge::new(tag, content, Then::Enter(Channel::REASONING));
+                flagged(edge.anchored(Anchor::Line), flags)
+            };
+            let closer = |(tag, anchor, uses, flags)| {
+                let closer = flagged(Edge::new(tag, reasoning, Then::Leave), flags);
+                let orphan = Edge { on: content, then: Then::Erase, ..closer.clone() };
+                let newlines = Newlines::framing(1, 1);
+                [closer, orphan.anchored(anchor).used(uses).bound(newlines).as_orphan()]
+            };
+            open.into_iter().map(opener).chain(close.into_iter().flat_map(closer)).collect()
         },
     )
 }

@@ -5,7 +5,7 @@ use llm_stream_guard::{
     InlineTags, LimitPolicy, Outcome, Profile, Reasoning, ReasoningLimit, Start, Unclosed,
     Whitespace,
     jail_match::{Aside, Channel},
-    profile, reasoning, reasoning_aliases,
+    profile, profiles, reasoning, reasoning_aliases, think_filter,
     wire_remap::RemapTable,
 };
 
@@ -54,6 +54,39 @@ fn shown(guard: &Guard, text: &str) -> String {
     let whole = events(guard, &[text], End::Stop);
     assert_eq!(events(guard, &scalars, End::Stop), whole, "{text:?}");
     whole
+}
+
+#[test]
+fn a_closer_is_text_if_its_opener_is_in_every_family() {
+    let mut families = 0;
+    for profile in profiles() {
+        let named = profile.reasoning.as_deref().and_then(|name| reasoning(name).ok());
+        let Some(Reasoning::Format(format)) = named else { continue };
+        let [Some(open), Some(close)] = [format.open.first(), format.close.first()] else {
+            continue;
+        };
+        let builder = Guard::builder(&profile).whitespace(Whitespace::Verbatim);
+        let guard = builder.build().expect("builds");
+        let says = |text: &str| shown(&guard, text) == text;
+        if !says(&format!("Say {open}x")) {
+            // A token that no prose holds opens reasoning in a sentence, too.
+            continue;
+        }
+        families += 1;
+        for text in [
+            format!("Hello there. {open}let me recall{close}The capital"),
+            format!("Say {open}{open}a{close} and {close} twice, {open}{close}."),
+            format!("Say `{open}` and then {close}, or {open} and then `{close}`."),
+        ] {
+            assert!(says(&text), "{}: {text:?} is {:?}", profile.name, shown(&guard, &text));
+        }
+        if format.openers == think_filter::Openers::Lead {
+            continue;
+        }
+        let text = format!("Say {open}.\n{open}why{close}Yes.");
+        assert_eq!(shown(&guard, &text), format!("Say {open}.\n{{why}}Yes."), "{}", profile.name);
+    }
+    assert!(families >= 40, "{families}");
 }
 
 #[test]

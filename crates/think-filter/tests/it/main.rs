@@ -4,9 +4,11 @@
 mod laws;
 mod lead_only;
 mod machine;
+mod mentions;
 mod names;
 mod options;
 mod rules;
+mod shown_tags;
 mod soup;
 mod spans;
 mod start;

@@ -1,0 +1,102 @@
+//! The text before the cursor, which tells a marker from a quoted one and from part of a word.
+//!
+//! ```text
+//! Yes.<|start|>assistant<|message|>       after text: a marker
+//! Write `<|start|>assistant<|message|>`   after a mark that opens quotes, up to its end: text
+//! size=s or to=s                          `to=` begins a word
+//! ```
+
+use crate::table::FirstBytes;
+
+/// The end of the text since markup, and the quotes that it is in.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Preceding {
+    /// The last eight bytes, which are two characters at least; 0 if there are fewer.
+    last: [u8; 8],
+    /// The mark that ends the quotes in which a marker is quoted, its last byte last; 0 if there
+    /// are none.
+    closing: [u8; 4],
+}
+
+/// Marks that open quotes, and the mark that closes each.
+const QUOTES: [(char, char); 7] =
+    [('`', '`'), ('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’'), ('„', '“'), ('«', '»')];
+
+impl Preceding {
+    /// Takes in text that follows, which may be cut inside a character. A byte that begins a marker,
+    /// directly after a mark that opens quotes, is in quotes up to the closing mark or the line's end.
+    #[inline]
+    pub(super) fn advance(&mut self, text: &[u8], begins_marker: &FirstBytes) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let next = match self.closing {
+                [0, 0, 0, 0] => rest.iter().position(|&byte| begins_marker.has(byte)),
+                _ => Some(0),
+            };
+            let Some((&byte, after)) = next.and_then(|at| {
+                let (before, from) = rest.split_at_checked(at)?;
+                self.push(before);
+                from.split_first()
+            }) else {
+                return self.push(rest);
+            };
+            let opened = if self.closing == [0; 4] { self.opened() } else { None };
+            self.push(&[byte]);
+            if let Some(closing) = opened {
+                self.closing = closing;
+            } else if byte == b'\n' || self.closes() {
+                self.closing = [0; 4];
+            }
+            rest = after;
+        }
+    }
+
+    fn push(&mut self, text: &[u8]) {
+        let skip = text.len().saturating_sub(self.last.len());
+        let last = u64::from_be_bytes(self.last);
+        let last = text.iter().skip(skip).fold(last, |last, &byte| last << 8 | u64::from(byte));
+        self.last = last.to_be_bytes();
+    }
+
+    /// Whether a word may begin here.
+    pub(super) fn begins_word(self) -> bool {
+        self.last_two()[0].is_none_or(char::is_whitespace)
+    }
+
+    /// Whether a marker here is in quotes.
+    pub(super) fn is_quoted(self) -> bool {
+        self.closing != [0; 4] || self.opened().is_some()
+    }
+
+    /// The bytes that close the quotes that the last character opens.
+    fn opened(self) -> Option<[u8; 4]> {
+        let [last, before] = self.last_two();
+        let (open, close) = QUOTES.into_iter().find(|(open, _)| last == Some(*open))?;
+        let begins = |before: char| before.is_whitespace() || matches!(before, '(' | '[' | '{');
+        // A mark that is the same at both ends opens where no word ends before it.
+        if open == close && !before.is_none_or(begins) {
+            return None;
+        }
+        let (mut closing, mut buffer) = ([0; 4], [0; 4]);
+        let bytes = close.encode_utf8(&mut buffer).bytes();
+        closing.iter_mut().rev().zip(bytes.rev()).for_each(|(to, byte)| *to = byte);
+        Some(closing)
+    }
+
+    /// Whether the quotes end with the last byte.
+    fn closes(self) -> bool {
+        let ends = self.last.iter().rev().zip(self.closing.iter().rev());
+        ends.take_while(|(_, byte)| **byte != 0).all(|(last, byte)| last == byte)
+    }
+
+    /// The last two characters, the last one first.
+    fn last_two(self) -> [Option<char>; 2] {
+        // The first bytes may be the end of a character.
+        let whole = (0..self.last.len()).find_map(|at| {
+            let bytes = self.last.get(at..)?;
+            core::str::from_utf8(bytes).ok()
+        });
+        let mut back = whole.unwrap_or_default().chars().rev().take_while(|it| *it != '\0');
+        [back.next(), back.next()]
+    }
+}
