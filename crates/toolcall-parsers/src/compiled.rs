@@ -191,7 +191,8 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
             // elsewhere.
             (Start::Header(entry), _) => {
                 let text = plan.text_entry(usize::from(entry)).map(Then::Switch);
-                let edge = |on, then| header(edge(on, then), tokens);
+                let is_bare = plan.is_bare_header(entry);
+                let edge = |on, then| header(unquoted(edge(on, then), is_bare), tokens);
                 edges.push(edge(content, text.unwrap_or(stay)));
                 edges.push(edge(others, text.unwrap_or(leave)));
             }
@@ -206,7 +207,10 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
         }
     }
     for end in plan.messages.iter().flat_map(|messages| &messages.ends) {
-        let edge = |on, then| Edge::new(String::from(&**end), on, then).ending_message();
+        let edge = |on, then| {
+            let edge = Edge::new(String::from(&**end), on, then).ending_message();
+            edge.anchored(Anchor::Unquoted)
+        };
         edges.push(edge(content, Then::Erase));
         edges.push(edge(others, Then::Leave));
     }
@@ -238,6 +242,16 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
     edges.into_iter().map(finished).collect()
 }
 
+/// The edge of a header that text may hold: it does not begin in quotes. One without its first token
+/// begins no header in the middle of a word, nor in code.
+fn unquoted(edge: Edge, is_bare: bool) -> Edge {
+    match edge.anchor {
+        Anchor::Anywhere if is_bare => edge.anchored(Anchor::Word).literal_in_code(),
+        Anchor::Anywhere => edge.anchored(Anchor::Unquoted),
+        _ => edge,
+    }
+}
+
 /// Returns the edge of a header, the only text that may follow the end of a message.
 fn header(edge: Edge, tokens: bool) -> Edge {
     // A slash or a newline is not a token, and a part of an arrow may be text.
@@ -258,6 +272,13 @@ impl Plan {
             }
         }
         ends
+    }
+
+    /// Whether no token begins the header with this number.
+    fn is_bare_header(&self, entry: u16) -> bool {
+        let entries = self.messages.as_ref().map(|messages| &messages.entries);
+        let entry = entries.and_then(|entries| entries.get(usize::from(entry)));
+        entry.is_some_and(|entry| matches!(entry.kind, EntryKind::Bare(_)))
     }
 
     /// Returns the channel of the text after a message entry that decides it alone.

@@ -13,8 +13,8 @@ pub(super) fn lost(family: &Family, form: &Form, call: &CallShape, has_all: bool
         (!has_all, "forms of calls other than the one it writes"),
         (
             family.messages.is_some(),
-            "headers without their tokens, ended or begun again before their text, and messages \
-             to recipients that are no tools",
+            "headers without their tokens, in quotes, ended or begun again before their text, and \
+             messages to recipients that are no tools",
         ),
         (
             family.erase.iter().any(|it| it.at != At::Anywhere || it.once),

@@ -238,12 +238,18 @@ const LOST: [(&str, &[&str]); 11] = [
     (
         "headers without their tokens",
         &[
+            "beam/quoted-header-in-a-thought",
             "harmony/built-in-tool",
             "harmony/channel-first",
             "harmony/channel-marker-missing",
+            "harmony/quoted-header-in-a-thought",
+            "harmony/quoted-message-token",
+            "inkling/quoted-header-in-a-thought",
             "muse_glimmer/block-to-nobody",
             "muse_glimmer/header-in-a-thought",
             "muse_glimmer/header-in-an-answer",
+            "muse_glimmer/quoted-header-in-a-thought",
+            "muse_glimmer/recipient-in-a-word-of-a-thought",
         ],
     ),
     ("that a call interrupts reasoning", &["trinity/call-in-reasoning", "trinity/suspended"]),
