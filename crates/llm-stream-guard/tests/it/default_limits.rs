@@ -25,6 +25,111 @@ fn written(bytes: usize, unit: &str) -> String {
     }
 }
 
+/// A limit without a setting: how its row begins, its default there, its constant, and the source
+/// file with the constant.
+type Fixed = (&'static str, &'static str, &'static str, &'static str);
+
+macro_rules! source {
+    ($path:literal) => {
+        include_str!(concat!("../../../", $path))
+    };
+}
+
+const FIXED: &[Fixed] = &[
+    (
+        "refuted candidates over the same text",
+        "16",
+        "MAX_RESCANS: u32 = 16;",
+        source!("jail-match/src/driver/candidate.rs"),
+    ),
+    (
+        "text of a value from its first tag on",
+        "64 KiB at most",
+        "MAX_LOOKAHEAD: usize = 64 * 1024;",
+        source!("toolcall-parsers/src/cursor.rs"),
+    ),
+    (
+        "text after an end of the call inside a value",
+        "16 KiB at most",
+        "LONGEST_WAIT: usize = 16 * 1024;",
+        source!("toolcall-parsers/src/cursor.rs"),
+    ),
+    (
+        "levels of JSON in arguments",
+        "128",
+        "MAX_DEPTH: usize = 128;",
+        source!("toolcall-parsers/src/value/mod.rs"),
+    ),
+    (
+        "ids of calls",
+        "256 KiB a message",
+        "MAX_BYTES: usize = 256 * 1024;",
+        source!("toolcall-parsers/src/used_ids.rs"),
+    ),
+    (
+        "a checkpoint's suffix in tags",
+        "32 bytes",
+        "LONGEST: usize = 32;",
+        source!("jail-match/src/suffix.rs"),
+    ),
+    (
+        "chunks without choices that may be the tail",
+        "16",
+        "MOST: usize = 16;",
+        source!("llm-stream-guard/src/chat/tail.rs"),
+    ),
+    (
+        "annotations that wait for their chunk",
+        "1024",
+        "WAITING: usize = 1024;",
+        source!("llm-stream-guard/src/chat/annotate.rs"),
+    ),
+    (
+        "texts checked apart",
+        "1024",
+        "TEXTS: usize = 1024;",
+        source!("stream-lifecycle/src/window.rs"),
+    ),
+    (
+        "choices of a stream whose chunks are redacted",
+        "1024",
+        "CHOICES: usize = 1024;",
+        source!("llm-stream-guard/src/lifecycle/redact/chunks.rs"),
+    ),
+    (
+        "choices of a refused stream",
+        "1024",
+        "CHOICES: usize = 1024;",
+        source!("llm-stream-guard/src/lifecycle/refuse.rs"),
+    ),
+    (
+        "choices of a collected answer",
+        "1024",
+        "CHOICES: usize = 1024;",
+        source!("llm-stream-guard/src/lifecycle/chat.rs"),
+    ),
+    (
+        "faults of components in the END event",
+        "16",
+        "KEPT: usize = 16;",
+        source!("stream-lifecycle/src/ending.rs"),
+    ),
+];
+
+#[test]
+fn fixed_limits_of_the_page_are_those_of_the_code() {
+    for (row, written, constant, source) in FIXED {
+        assert!(source.contains(constant), "{row}: the code has no `{constant}`");
+        let start = format!("| {row}");
+        let found = PAGE.lines().find(|line| line.starts_with(&start)).expect("a row of the page");
+        assert_eq!(found.split(" | ").nth(2), Some(*written), "{row}");
+    }
+    let known = |line: &str| FIXED.iter().any(|(row, ..)| line.starts_with(&format!("| {row}")));
+    let unknown: Vec<&str> =
+        PAGE.lines().filter(|line| line.contains(" | fixed | ") && !known(line)).collect();
+    assert!(unknown.is_empty(), "fixed limits that no test pins: {unknown:?}");
+}
+
 #[test]
 fn the_page_names_the_default_limits_of_the_code() {
     let (guard, call, chat) = (Limits::default(), CallLimits::default(), ChatLimits::default());
