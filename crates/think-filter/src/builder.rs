@@ -1,4 +1,4 @@
-//! Building a filter: a format and how it is applied.
+//! The builder of a filter: a format and the options of its use.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use jail_match::{
 
 use crate::{
     counts::{TokenEstimate, four_bytes_a_token},
-    filter::ThinkFilter,
+    filter::{FilterParts, ThinkFilter},
     format::Format,
     rules::Openers,
     start::{Opening, Start},
@@ -18,22 +18,34 @@ use crate::{
 };
 
 impl ThinkFilter {
-    /// A filter with default settings: content first, framing whitespace dropped.
+    /// Creates a filter with default settings: the stream starts in content, and whitespace that
+    /// frames markup is dropped.
     ///
     /// # Errors
-    /// Names an empty marker of a custom `format`; registered ones have none.
+    /// Returns an error if a marker of a custom `format` is empty. Registered formats have no empty
+    /// markers.
     pub fn new(format: Format) -> Result<Self, EdgeError> {
         Self::builder(format).build()
     }
 
-    /// A filter with other settings.
+    /// Creates a builder for a filter with other settings.
     #[must_use]
     pub fn builder(format: Format) -> ThinkFilterBuilder {
         ThinkFilterBuilder::new(format)
     }
 }
 
-/// Builds a [`ThinkFilter`] with other than default settings.
+/// A builder of a [`ThinkFilter`] with other than default settings.
+///
+/// ```
+/// use think_filter::{Start, ThinkFilter, Whitespace, format};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let builder = ThinkFilter::builder(format("qwen3")?);
+/// let filter = builder.start(Start::Reasoning).whitespace(Whitespace::Verbatim).build()?;
+/// assert_eq!(filter.strip("plan</think>\nDone."), "\nDone.");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct ThinkFilterBuilder {
     format: Format,
@@ -51,9 +63,9 @@ impl ThinkFilterBuilder {
         Self { format, settings, nonempty, unclosed, estimate: four_bytes_a_token, inline }
     }
 
-    /// Where the stream begins: in reasoning, if the prompt opened it; see [`Format::opening`].
-    /// Not told, it is content, and [`StrayClose::First`](crate::StrayClose::First) allows for a
-    /// prompt that opened some.
+    /// Sets where the stream starts: in reasoning if the prompt opened it (see
+    /// [`Format::opening`]). Default: in content, where
+    /// [`StrayClose::First`](crate::StrayClose::First) allows for a prompt that opened reasoning.
     #[must_use]
     pub fn start(self, start: Start) -> Self {
         let opening = self.format.opening(start);
@@ -66,84 +78,83 @@ impl ThinkFilterBuilder {
         Self { settings, format: self.format.with_known_start(), ..self }
     }
 
-    /// Where openers count, if not where the format says.
+    /// Sets where openers count, in place of the format's own rule.
     #[must_use]
     pub fn openers(mut self, openers: Openers) -> Self {
         self.format.openers = openers;
         self
     }
 
-    /// Where the stream begins, as the prompt's end tells; see [`Format::opening_after`].
+    /// Sets where the stream starts from the end of the prompt; see [`Format::opening_after`].
     #[must_use]
     pub fn prompt(self, prompt: &str) -> Self {
         let opening = self.format.opening_after(prompt);
         self.opening(opening)
     }
 
-    /// What becomes of whitespace next to the markers.
+    /// Sets the policy for whitespace next to markers.
     #[must_use]
     pub fn whitespace(self, whitespace: Whitespace) -> Self {
         Self { settings: self.settings.whitespace(whitespace), ..self }
     }
 
-    /// Bounds on what is held.
+    /// Sets bounds on held text.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { settings: self.settings.limits(limits), ..self }
     }
 
-    /// The most reasoning a message may hold. No limit by default: reasoning is not kept.
+    /// Limits the reasoning of a message. Default: no limit, because reasoning is not kept.
     #[must_use]
     pub fn reasoning_limit(self, limit: ReasoningLimit) -> Self {
         Self { settings: self.settings.reasoning(Some(limit)), ..self }
     }
 
-    /// Makes the reasoning the answer if there is no other: when the stream stopped of itself and
-    /// nothing visible was emitted, the reasoning is emitted as content.
+    /// Emits the reasoning as content if the model stopped by itself and nothing visible was
+    /// emitted.
     ///
-    /// The same text never goes to two channels, so reasoning is withheld until something visible
-    /// comes, or it outgrew `limit` bytes, which makes it reasoning for good: up to `limit` bytes
-    /// are kept. A stream that was cut, and a message that a boundary ends, keep their reasoning.
+    /// Text never goes to two channels. The reasoning is withheld until visible text arrives or the
+    /// reasoning is longer than `limit` bytes, which makes it reasoning for good. A stream that was
+    /// cut, and a message that a boundary ends, keep their reasoning.
     #[must_use]
     pub fn force_nonempty_content(self, limit: usize) -> Self {
         Self { nonempty: Some(limit), ..self }
     }
 
-    /// The most spans of reasoning in a message: openers beyond are text. The span that the prompt
-    /// opened is one. Any number unless set.
+    /// Limits the number of spans of reasoning in a message: further openers are text. A span that
+    /// the prompt opened counts. Default: no limit.
     #[must_use]
     pub fn max_blocks(self, most: u32) -> Self {
         Self { settings: self.settings.spans(Some(most)), ..self }
     }
 
-    /// What becomes of the last span if the message ends before it is closed: the answer may be
-    /// in it, its closer forgotten. It is reasoning unless set.
+    /// Sets the policy for a span that the message leaves open: the model may have forgotten the
+    /// closer before the answer. Default: [`Unclosed::Reasoning`], which withholds nothing.
     ///
-    /// The same text never goes to two channels, so that each span is withheld until its closer,
-    /// the message's end, or more than `limit` bytes, which make it reasoning however it ends. It
-    /// is not withheld under [`Unclosed::Reasoning`].
+    /// Text never goes to two channels. Under the other policies each span is withheld until its
+    /// closer or the end of the message. A span longer than `limit` bytes is reasoning.
     #[must_use]
     pub fn unclosed(self, unclosed: Unclosed, limit: usize) -> Self {
         Self { unclosed: Some((unclosed, limit)), ..self }
     }
 
-    /// Whether tags in the text still count once upstream told reasoning apart itself
-    /// ([`ThinkFilter::push_reasoning`]). They do unless set.
+    /// Sets whether tags in the text still count after the server separated reasoning itself
+    /// ([`ThinkFilter::push_reasoning`]). Default: tags still count.
     #[must_use]
     pub fn inline_tags(self, inline: InlineTags) -> Self {
         Self { inline, ..self }
     }
 
-    /// How the tokens of the reasoning are estimated: [`four_bytes_a_token`] if not told.
+    /// Sets the estimate of reasoning tokens. Default: [`four_bytes_a_token`].
     #[must_use]
     pub fn token_estimate(self, estimate: TokenEstimate) -> Self {
         Self { estimate, ..self }
     }
 
-    /// Compiles the format.
+    /// Compiles the format into a filter.
     ///
     /// # Errors
-    /// Names an empty marker.
+    /// Returns an error if a marker of the format is empty.
     pub fn build(self) -> Result<ThinkFilter, EdgeError> {
         let (roles, edges): (Vec<_>, Vec<_>) = self.format.edges_by_role().into_iter().unzip();
         let table = Table::new(edges)?;
@@ -152,13 +163,13 @@ impl ThinkFilterBuilder {
         } else {
             self.settings
         };
-        Ok(ThinkFilter::with_parts(
-            Driver::new(table, settings),
-            roles.into(),
-            self.format.prepend,
-            Withheld::new(self.nonempty, self.unclosed),
-            self.estimate,
-            self.inline,
-        ))
+        Ok(ThinkFilter::from_parts(FilterParts {
+            driver: Driver::new(table, settings),
+            roles: roles.into(),
+            prepend: self.format.prepend,
+            withheld: Withheld::new(self.nonempty, self.unclosed),
+            estimate: self.estimate,
+            inline: self.inline,
+        }))
     }
 }

@@ -1,46 +1,42 @@
-//! What a filter counted, and an estimate of tokens from it.
+//! Counts of a message, and an estimate of its reasoning tokens.
 
 use jail_match::Channel;
 
-/// Counts of a message. No text in them, and the same whatever the chunks.
+/// Counts of a message, which hold no text and do not depend on the chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Bytes of content that was emitted.
+    /// Bytes of emitted content.
     pub content_bytes: u64,
-    /// Bytes of reasoning that was emitted.
+    /// Bytes of emitted reasoning.
     pub reasoning_bytes: u64,
-    /// Spans of reasoning that were not empty.
+    /// Spans of reasoning, without empty ones.
     pub spans: u64,
-    /// Spans the end of the stream cut: 0 or 1 for each message.
+    /// Spans that the end of a message left open: 0 or 1 for each message.
     pub unclosed: u64,
-    /// Closers removed with nothing open.
+    /// Closers that were removed although no reasoning was open.
     pub stray_closers: u64,
-    /// Repeated openers removed.
+    /// Repeated openers that were removed.
     pub echoes: u64,
 }
 
 impl Counts {
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "they count bytes of one stream, and no stream has 2^64 of them"
-    )]
     pub(crate) fn add(&mut self, channel: Channel, text: &str) {
-        if channel == Channel::REASONING {
-            self.reasoning_bytes += text.len() as u64;
-        } else {
-            self.content_bytes += text.len() as u64;
-        }
+        let bytes = match channel {
+            Channel::REASONING => &mut self.reasoning_bytes,
+            _ => &mut self.content_bytes,
+        };
+        *bytes = bytes.saturating_add(text.len() as u64);
     }
 }
 
-/// Guesses how many tokens so many bytes of reasoning are.
+/// An estimate of the number of tokens in a number of bytes of reasoning.
 ///
-/// A function of the total, so that the guess depends on no chunk. Where the backend tells the
-/// number, that one is right.
+/// The argument is the total of the message, so that the estimate does not depend on chunks. A
+/// number that the server reports is better.
 pub type TokenEstimate = fn(u64) -> u64;
 
-/// Four bytes to a token, rounded up: what text in English comes to.
+/// Returns one token for each four bytes, rounded up, which is typical of English text.
 #[must_use]
 pub fn four_bytes_a_token(reasoning_bytes: u64) -> u64 {
     reasoning_bytes.div_ceil(4)

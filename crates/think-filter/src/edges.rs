@@ -1,4 +1,4 @@
-//! A format as edges of the driver's table.
+//! Translates a format to edges of the driver's table.
 
 use alloc::vec::Vec;
 
@@ -11,29 +11,32 @@ use crate::{
     },
 };
 
-/// What an edge is to its format.
+/// The role of an edge in its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It begins reasoning.
+    /// Opens a span of reasoning.
     Open,
-    /// It repeats what began it.
+    /// Repeats the opener, and is removed.
     Echo,
-    /// It ends reasoning.
+    /// Closes a span of reasoning.
     Close,
-    /// A closer with nothing open.
+    /// Closes nothing, and is removed.
     Stray,
-    /// Any other markup.
+    /// Other markup: labels, wrappers of the answer, remarks.
     Other,
 }
 
+/// Edges with their roles, in the order of the table.
+pub(crate) type RoleEdges = Vec<(Role, Edge)>;
+
 impl Format {
-    /// The edges that recognise the format.
+    /// Returns the edges that recognise the format.
     #[must_use]
     pub fn edges(&self) -> Vec<Edge> {
         self.edges_by_role().into_iter().map(|(_, edge)| edge).collect()
     }
 
-    pub(crate) fn edges_by_role(&self) -> Vec<(Role, Edge)> {
+    pub(crate) fn edges_by_role(&self) -> RoleEdges {
         let mut edges = Vec::new();
         for (place, open) in self.open.iter().enumerate() {
             self.add_opener(open, self.pair(place), &mut edges);
@@ -67,7 +70,7 @@ impl Format {
         }
     }
 
-    fn add_opener(&self, open: &Text, pair: u8, edges: &mut Vec<(Role, Edge)>) {
+    fn add_opener(&self, open: &Text, pair: u8, edges: &mut RoleEdges) {
         let anchor = match self.openers {
             Openers::Line if is_ordinary(open) => Anchor::Line,
             Openers::Line | Openers::Anywhere => Anchor::Anywhere,
@@ -97,48 +100,48 @@ impl Format {
         }
     }
 
-    fn add_closer(&self, close: &Text, pair: u8, edges: &mut Vec<(Role, Edge)>) {
+    fn add_closer(&self, close: &Text, pair: u8, edges: &mut RoleEdges) {
         let edge = Edge::new(close.clone(), Channel::REASONING.mask(), Then::Leave)
             .suffixed(self.suffix())
             .of_pair(pair)
             .bound(self.newlines.closer());
         edges.push((Role::Close, edge));
         if let Some(label) = &self.label {
-            self.add_empty(label, close, pair, edges);
+            edges.extend(self.empty_span(label, close, pair));
         }
         let stray = Edge::new(close.clone(), Channel::CONTENT.mask(), Then::Erase)
             .suffixed(self.suffix())
             .bound(self.newlines.closer())
             .literal_in_code()
             .as_orphan();
-        // What came before these is content that was emitted, its newlines with it.
-        let behind_text = Newlines { before: 0, ..self.newlines.closer() };
+        // The text before these is emitted content, with its newlines.
+        let after_text = Newlines { before: 0, ..self.newlines.closer() };
         let mut add = |edge| edges.push((Role::Stray, edge));
         match self.stray_close {
             StrayClose::Keep => {}
             StrayClose::Leading => add(stray.clone().anchored(Anchor::Lead)),
             StrayClose::First => {
-                add(stray.clone().used(Uses::BeforeReasoning).bound(behind_text));
-                add(stray.clone().anchored(Anchor::Lead).bound(behind_text));
+                add(stray.clone().used(Uses::BeforeReasoning).bound(after_text));
+                add(stray.clone().anchored(Anchor::Lead).bound(after_text));
             }
             StrayClose::Drop => return add(stray),
         }
-        add(stray.anchored(Anchor::Ended).bound(behind_text));
+        add(stray.anchored(Anchor::Ended).bound(after_text));
     }
 
-    /// A label that lost its last newline, and the closer: an empty thought.
-    fn add_empty(&self, label: &str, close: &str, pair: u8, edges: &mut Vec<(Role, Edge)>) {
-        let Some(label) = label.strip_suffix('\n') else { return };
+    /// Returns the edge of an empty span: a label without its last newline, and the closer.
+    fn empty_span(&self, label: &str, close: &str, pair: u8) -> Option<(Role, Edge)> {
+        let label = label.strip_suffix('\n')?;
         let reasoning = Channel::REASONING.mask();
         let edge = Edge::new(alloc::format!("{label}{close}"), reasoning, Then::Leave)
             .suffixed(self.suffix())
             .of_pair(pair)
             .anchored(Anchor::Lead)
             .bound(self.newlines.closer());
-        edges.push((Role::Close, edge));
+        Some((Role::Close, edge))
     }
 
-    fn add_other(&self, edges: &mut Vec<(Role, Edge)>) {
+    fn add_other(&self, edges: &mut RoleEdges) {
         let (content, reasoning) = (Channel::CONTENT.mask(), Channel::REASONING.mask());
         let mut add = |edge| edges.push((Role::Other, edge));
         if let Some(label) = &self.label {
@@ -157,7 +160,7 @@ impl Format {
     }
 }
 
-/// Whether prose may hold the tag for what it is: `<think>`, and no `<|think|>` or `[THINK]`.
+/// Returns whether prose may mention the tag: `<think>`, but not `<|think|>` or `[THINK]`.
 fn is_ordinary(tag: &str) -> bool {
     let word = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>'));
     word.is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()))

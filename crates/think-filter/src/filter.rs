@@ -1,4 +1,4 @@
-//! The filter: a driver over a format's table, and nothing else.
+//! The filter: a driver over the table of a format.
 
 use alloc::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::{
 
 /// Splits a message into content and reasoning while it arrives.
 ///
-/// Holds back only what may be the start of a marker, or whitespace that the policy may drop:
-/// a short answer without a `<` goes out at once.
+/// Only text that may be the start of a marker, and whitespace that the policy may drop, is held
+/// back. A short answer without a `<` is emitted at once.
 ///
 /// ```
 /// use think_filter::{End, Piece, ThinkFilter, format};
@@ -48,42 +48,43 @@ pub struct ThinkFilter {
     prepended: bool,
     finished: bool,
     inline: InlineTags,
-    /// Nothing in the text is a tag any more.
+    /// Tags in the text are text from here on.
     literal: bool,
 }
 
+/// The parts of a filter that its options decide.
+pub(crate) struct FilterParts {
+    pub(crate) driver: Driver,
+    pub(crate) roles: Arc<[Role]>,
+    pub(crate) prepend: Option<Text>,
+    pub(crate) withheld: Withheld,
+    pub(crate) estimate: TokenEstimate,
+    pub(crate) inline: InlineTags,
+}
+
 impl ThinkFilter {
-    pub(crate) fn with_parts(
-        driver: Driver,
-        roles: Arc<[Role]>,
-        prepend: Option<Text>,
-        withheld: Withheld,
-        estimate: TokenEstimate,
-        inline: InlineTags,
-    ) -> Self {
-        let progress = Progress::new(withheld);
-        let (prepended, finished, literal) = (false, false, false);
-        let utf8 = Utf8::default();
+    pub(crate) fn from_parts(parts: FilterParts) -> Self {
+        let FilterParts { driver, roles, prepend, withheld, estimate, inline } = parts;
         Self {
             driver,
-            utf8,
+            utf8: Utf8::default(),
             roles,
-            progress,
+            progress: Progress::new(withheld),
             estimate,
             prepend,
-            prepended,
-            finished,
+            prepended: false,
+            finished: false,
             inline,
-            literal,
+            literal: false,
         }
     }
 
-    /// Feeds the next piece of the message. After [`ThinkFilter::finish`] it is the first of
-    /// another.
+    /// Feeds the next chunk of the message. A chunk after [`ThinkFilter::finish`] starts another
+    /// message.
     ///
     /// # Errors
-    /// Only if a limit on the reasoning with the error policy is hit: what came before is out, what
-    /// stands after was not taken, and every later push returns the same error.
+    /// Returns an error only if reasoning hits a limit with the error policy. Text before the limit
+    /// is emitted, text after it is not taken, and every later push returns the same error.
     pub fn push(&mut self, chunk: &str, mut on: impl FnMut(Piece<'_>)) -> Result<(), LimitError> {
         if self.finished && !chunk.is_empty() {
             self.reset();
@@ -102,11 +103,11 @@ impl ThinkFilter {
         driver.push(chunk, &mut NoBodies, &mut pieces)
     }
 
-    /// Feeds the next piece of the message as bytes, which may be cut inside a UTF-8 sequence. Invalid
-    /// sequences become U+FFFD and are counted ([`ThinkFilter::replaced`]).
+    /// Feeds the next chunk of the message as bytes, which may be cut inside a UTF-8 sequence.
+    /// Invalid sequences become U+FFFD and are counted ([`ThinkFilter::replaced`]).
     ///
     /// # Errors
-    /// As [`ThinkFilter::push`].
+    /// See [`ThinkFilter::push`].
     pub fn push_bytes(
         &mut self,
         bytes: &[u8],
@@ -125,14 +126,14 @@ impl ThinkFilter {
         pushed
     }
 
-    /// Reasoning that upstream told apart from the text, in a field of its own: it passes as
-    /// reasoning, in its place. No tag is looked for in it, and none spans it.
+    /// Feeds reasoning that the server separated from the text, in its place. Tags are not looked
+    /// for in it, and a tag does not continue after it.
     ///
-    /// Under [`InlineTags::Literal`] a span that a tag, or the prompt, opened ends here, and tags
-    /// are text in all of the message that follows.
+    /// Under [`InlineTags::Literal`] a span that a tag or the prompt opened ends here, and tags are
+    /// text in the rest of the message.
     ///
     /// # Errors
-    /// As [`ThinkFilter::push`].
+    /// See [`ThinkFilter::push`].
     pub fn push_reasoning(
         &mut self,
         text: &str,
@@ -154,17 +155,17 @@ impl ThinkFilter {
         Ok(())
     }
 
-    /// Ends the message as `end` says: what is held is emitted. An unclosed span stays reasoning,
-    /// unless [`crate::ThinkFilterBuilder::unclosed`] says otherwise. A second time does nothing.
+    /// Ends the message and emits held text. An unclosed span is reasoning unless
+    /// [`crate::ThinkFilterBuilder::unclosed`] is set. A second call does nothing.
     ///
     /// # Errors
-    /// As [`ThinkFilter::push`].
+    /// See [`ThinkFilter::push`].
     pub fn finish(&mut self, end: End, mut on: impl FnMut(Piece<'_>)) -> Result<(), LimitError> {
         if self.finished {
             return Ok(());
         }
         let mut utf8 = core::mem::take(&mut self.utf8);
-        // An error of this push is that of the end, too.
+        // The driver returns an error of this push again at the end.
         utf8.finish(|text| _ = self.push(text, &mut on));
         self.utf8 = utf8;
         self.finished = true;
@@ -175,7 +176,7 @@ impl ThinkFilter {
         finished
     }
 
-    /// Another message begins in the same stream: leading blocks count again, and a tag split
+    /// Starts another message in the same stream. Leading blocks count again, and a tag split
     /// across the boundary is still recognised.
     pub fn message_boundary(&mut self, mut on: impl FnMut(Piece<'_>)) {
         let Self { driver, roles, progress, .. } = self;
@@ -185,7 +186,7 @@ impl ThinkFilter {
         self.literal = false;
     }
 
-    /// Makes the filter as new.
+    /// Resets the filter to its initial state.
     pub fn reset(&mut self) {
         self.driver.reset();
         self.utf8 = Utf8::default();
@@ -193,7 +194,7 @@ impl ThinkFilter {
         (self.prepended, self.finished, self.literal) = (false, false, false);
     }
 
-    /// What is held, and why.
+    /// Returns the number of bytes held, and why.
     #[must_use]
     pub fn held(&self) -> Held {
         let Held { bytes, kind } = self.driver.held();
@@ -206,31 +207,31 @@ impl ThinkFilter {
         Held { bytes: bytes.saturating_add(kept).saturating_add(cut), kind }
     }
 
-    /// How many invalid sequences of bytes were replaced in the message so far.
+    /// Returns the number of invalid byte sequences replaced in the message so far.
     #[must_use]
     pub fn replaced(&self) -> u64 {
         self.utf8.replaced()
     }
 
-    /// Whether text goes to reasoning now.
+    /// Returns whether the next text is reasoning.
     #[must_use]
     pub fn is_reasoning(&self) -> bool {
         self.driver.channel() == Channel::REASONING
     }
 
-    /// Counters of the cursor.
+    /// Returns the counters of the driver.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.driver.counters()
     }
 
-    /// Counts of the message so far, all of a stream's if boundaries divide it.
+    /// Returns the counts of the message so far, or of the stream if boundaries divide it.
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.progress.counts
     }
 
-    /// How many tokens the reasoning so far is estimated to be.
+    /// Returns the estimated number of reasoning tokens so far.
     #[must_use]
     pub fn reasoning_tokens(&self) -> u64 {
         (self.estimate)(self.counts().reasoning_bytes)

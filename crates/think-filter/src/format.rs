@@ -1,4 +1,4 @@
-//! A reasoning format: a value.
+//! A reasoning format as a value.
 
 use alloc::{format, vec::Vec};
 
@@ -7,58 +7,58 @@ use crate::rules::{
     TokenSuffix, Wrapper,
 };
 
-/// How a family marks its reasoning.
+/// The markup with which a family of models marks its reasoning.
 ///
-/// Start from [`Format::tags`] for a custom pair and change what differs.
+/// For tags of your own, start from [`Format::tags`] and change the fields that differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Format {
-    /// The format's name: lower case, `_` between words.
+    /// Name of the format: lower case, `_` between words.
     pub name: Text,
-    /// What opens reasoning; any of these.
+    /// Spellings of the opener. Each opens reasoning.
     #[cfg_attr(feature = "serde", serde(default))]
     pub open: Vec<Text>,
-    /// What closes it; any of these.
+    /// Spellings of the closer. Each closes reasoning; see `pairing`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub close: Vec<Text>,
-    /// Which closers close what an opener opened.
+    /// Closers that may close the span of an opener.
     #[cfg_attr(feature = "serde", serde(default))]
     pub pairing: Pairing,
-    /// A label that follows an opener and goes with it when present.
+    /// A label after an opener, removed with it.
     #[cfg_attr(feature = "serde", serde(default))]
     pub label: Option<Text>,
-    /// Where an opener counts.
+    /// Places where an opener counts.
     #[cfg_attr(feature = "serde", serde(default))]
     pub openers: Openers,
     /// Whether ASCII letter case counts in the markers.
     #[cfg_attr(feature = "serde", serde(default))]
     pub case: MarkerCase,
-    /// Whether the tags may carry a suffix that only the checkpoint knows.
+    /// Whether the tags may carry a suffix that depends on the checkpoint.
     #[cfg_attr(feature = "serde", serde(default))]
     pub suffix: TokenSuffix,
-    /// Whether a second span counts.
+    /// Whether reasoning may occur again.
     #[cfg_attr(feature = "serde", serde(default))]
     pub recur: Recur,
-    /// What becomes of a closer when nothing is open.
+    /// Policy for a closer while no reasoning is open.
     #[cfg_attr(feature = "serde", serde(default))]
     pub stray_close: StrayClose,
-    /// What becomes of an opener that repeats the one before it, or the prompt's.
+    /// Policy for an opener that repeats the one before it, or the prompt's.
     #[cfg_attr(feature = "serde", serde(default))]
     pub dup_open: DupOpen,
-    /// Newlines that go with the markers.
+    /// Newlines that are removed with the markers.
     #[cfg_attr(feature = "serde", serde(default))]
     pub newlines: BoundNewlines,
-    /// Markers of the visible answer, which are removed.
+    /// Markers of the visible answer, all of which are removed.
     #[cfg_attr(feature = "serde", serde(default))]
     pub answer: Vec<Wrapper>,
-    /// Remarks inside reasoning that can be removed: opener and closer.
+    /// Opener and closer of remarks inside reasoning.
     #[cfg_attr(feature = "serde", serde(default))]
     pub remark: Option<(Text, Text)>,
-    /// Whether those remarks are removed.
+    /// Whether remarks inside reasoning are removed.
     #[cfg_attr(feature = "serde", serde(default))]
     pub strip_remarks: StripRemarks,
-    /// Text put before the first content, for clients that split the reasoning themselves.
+    /// Text emitted before the first content, for clients that split the reasoning themselves.
     #[cfg_attr(feature = "serde", serde(default))]
     pub prepend: Option<Text>,
     /// Whether the markers are special tokens, which servers strip by default.
@@ -67,7 +67,7 @@ pub struct Format {
 }
 
 impl Format {
-    /// A format with nothing in it: everything is content.
+    /// Creates a format without markers: everything is content.
     #[must_use]
     pub fn passthrough(name: impl Into<Text>) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Format {
         }
     }
 
-    /// A pair of tags with the default rules.
+    /// Creates a format of one pair of tags, with the default rules.
     ///
     /// ```
     /// use think_filter::{Format, Openers};
@@ -107,8 +107,8 @@ impl Format {
         }
     }
 
-    /// The format with `suffix` written into its tags, before their closing bracket, and no
-    /// other suffix allowed.
+    /// Returns the format with `suffix` in its tags, before the closing bracket. Other suffixes do
+    /// not match.
     ///
     /// ```
     /// # fn main() -> Result<(), think_filter::UnknownName> {
@@ -129,7 +129,7 @@ impl Format {
         Self { suffix: TokenSuffix::None, ..self }
     }
 
-    /// Whether the format recognises anything at all.
+    /// Returns whether the format has no markers, so that everything is content.
     #[must_use]
     pub fn is_passthrough(&self) -> bool {
         self.open.is_empty() && self.close.is_empty() && self.answer.is_empty()

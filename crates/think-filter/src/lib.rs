@@ -1,15 +1,38 @@
 //! Splits a streaming model answer into content and reasoning.
 //!
-//! A [`Format`] says how a family marks its reasoning; a [`ThinkFilter`] applies it to text that
-//! arrives in arbitrary pieces. The result never depends on the pieces, nothing is lost or
-//! added, and nothing is held back that cannot be (part of) a marker.
+//! A [`Format`] describes how a family of models marks its reasoning. A [`ThinkFilter`] applies a
+//! format to text that arrives in chunks of any size:
 //!
-//! Whole texts go through the same machine: [`ThinkFilter::split`], [`ThinkFilter::strip`],
+//! ```
+//! use think_filter::{End, Piece, ThinkFilter, format};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut filter = ThinkFilter::new(format("deepseek_r1")?)?;
+//! let mut shown = String::new();
+//! let mut on = |piece: Piece<'_>| match piece {
+//!     Piece::Content(text) => shown.push_str(text),
+//!     Piece::ReasoningStart => shown.push('['),
+//!     Piece::Reasoning(text) => shown.push_str(text),
+//!     Piece::ReasoningEnd => shown.push(']'),
+//! };
+//! for chunk in ["<th", "ink>6 * 7</thi", "nk>It is 42: see ", "<think> above."] {
+//!     filter.push(chunk, &mut on)?;
+//! }
+//! filter.finish(End::Stop, &mut on)?;
+//! assert_eq!(shown, "[6 * 7]It is 42: see <think> above.");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The result does not depend on the chunks, no text is lost or added, and only text that may be
+//! part of a marker is held back.
+//!
+//! Whole texts use the same machine: [`ThinkFilter::split`], [`ThinkFilter::strip`],
 //! [`ThinkFilter::has_visible_content`].
 //!
-//! What this crate does not do: it knows no tool calls. A `<think>` inside a call's arguments is
-//! data; only the `llm-stream-guard` façade, which drives reasoning and calls with one cursor,
-//! can tell. Formats made of channels (harmony and its kin) are there, too.
+//! The crate reads no tool calls and no message headers. A `<think>` inside the arguments of a call
+//! is data, which only the `llm-stream-guard` crate can tell: its guard reads reasoning and calls
+//! with one cursor. Families that write in messages (harmony) are in that crate, too.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -47,7 +70,7 @@ pub use unclosed::Unclosed;
 pub use whole::Split;
 pub use withheld::{Kept, Withheld};
 
-/// What is shared with every stage: the driver's vocabulary.
+/// Types of the driver that every stage shares.
 pub use jail_match::{
     Alias, End, Held, HeldKind, InlineTags, LimitError, LimitPolicy, Limits, ReasoningLimit,
     UnknownName, Whitespace,

@@ -1,9 +1,8 @@
-//! From the driver's sink to the caller's pieces: spans, counts, withheld reasoning.
-
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the counts are of spans and markers of one stream, which has fewer than 2^64 bytes"
-)]
+//! Turns the driver's events into pieces: spans, counts, withheld reasoning.
+//!
+//! ```text
+//! <think>why</think>so     ReasoningStart, Reasoning("why"), ReasoningEnd, Content("so")
+//! ```
 
 use jail_match::{Channel, End, Event, Sink};
 
@@ -13,26 +12,26 @@ use crate::{
     withheld::{Kept, Withheld},
 };
 
-/// A piece of the answer, its text borrowed from the chunk it came in and never empty.
+/// A piece of the answer. Its text is borrowed from the chunk or from held text, and never empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "callers match on all of it")]
 pub enum Piece<'a> {
-    /// Visible text.
+    /// Text of the visible answer.
     Content(&'a str),
-    /// A span of reasoning begins: its first text follows.
+    /// The start of a span of reasoning, directly before its first text.
     ReasoningStart,
-    /// Reasoning.
+    /// Text of the reasoning.
     Reasoning(&'a str),
-    /// The span ended, by its closer or with the message: its last text came before.
+    /// The end of a span, by its closer or with the message.
     ReasoningEnd,
 }
 
-/// What of a message outlives a chunk.
+/// The state of a message between chunks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     pub(crate) counts: Counts,
     pub(crate) withheld: Withheld,
-    /// A span of reasoning whose start was told.
+    /// Whether a span is open whose start was emitted.
     in_span: bool,
 }
 
@@ -46,42 +45,43 @@ impl Progress {
         self.withheld.reset();
     }
 
-    /// Runs `step` on what is withheld; what it lets go is told.
-    fn telling(
+    /// Runs `step` on the withheld text, and emits the text it releases.
+    fn with_withheld(
         &mut self,
         on: &mut impl FnMut(Piece<'_>),
         step: impl FnOnce(&mut Withheld, &mut dyn FnMut(Kept<'_>)),
     ) {
         let Self { counts, withheld, in_span } = self;
-        step(withheld, &mut |kept| tell(counts, in_span, kept, on));
+        step(withheld, &mut |kept| emit(counts, in_span, kept, on));
     }
 
     pub(crate) fn text(&mut self, channel: Channel, text: &str, on: &mut impl FnMut(Piece<'_>)) {
         if self.withheld.is_off() {
-            return tell(&mut self.counts, &mut self.in_span, Kept::Text(channel, text), on);
+            return emit(&mut self.counts, &mut self.in_span, Kept::Text(channel, text), on);
         }
-        self.telling(on, |withheld, on| withheld.text(channel, text, on));
+        self.with_withheld(on, |withheld, on| withheld.text(channel, text, on));
     }
 
     fn span_ended(&mut self, on: &mut impl FnMut(Piece<'_>)) {
-        self.telling(on, Withheld::span_ended);
+        self.with_withheld(on, Withheld::span_ended);
     }
 
-    /// The message ended, as `end` says; `open` if its reasoning was.
+    /// Ends the message. `open` is whether its reasoning was open.
     pub(crate) fn finish(&mut self, end: End, open: bool, on: &mut impl FnMut(Piece<'_>)) {
-        self.counts.unclosed += u64::from(open);
-        self.telling(on, |withheld, on| withheld.finish(end, open, on));
-        tell(&mut self.counts, &mut self.in_span, Kept::SpanEnd, on);
+        self.counts.unclosed = self.counts.unclosed.saturating_add(u64::from(open));
+        self.with_withheld(on, |withheld, on| withheld.finish(end, open, on));
+        emit(&mut self.counts, &mut self.in_span, Kept::SpanEnd, on);
     }
 
-    /// Another message follows in the stream; the one before ended in reasoning if `open`.
+    /// Starts another message. `open` is whether the reasoning of the one before was open.
     pub(crate) fn message_boundary(&mut self, open: bool, on: &mut impl FnMut(Piece<'_>)) {
-        self.telling(on, |withheld, on| withheld.message_boundary(open, on));
-        tell(&mut self.counts, &mut self.in_span, Kept::SpanEnd, on);
+        self.with_withheld(on, |withheld, on| withheld.message_boundary(open, on));
+        emit(&mut self.counts, &mut self.in_span, Kept::SpanEnd, on);
     }
 }
 
-fn tell(counts: &mut Counts, in_span: &mut bool, kept: Kept<'_>, on: &mut impl FnMut(Piece<'_>)) {
+/// Counts and emits released text, with the starts and ends of its spans.
+fn emit(counts: &mut Counts, in_span: &mut bool, kept: Kept<'_>, on: &mut impl FnMut(Piece<'_>)) {
     let reasons = matches!(kept, Kept::Text(Channel::REASONING, _));
     if !reasons && core::mem::take(in_span) {
         on(Piece::ReasoningEnd);
@@ -92,7 +92,7 @@ fn tell(counts: &mut Counts, in_span: &mut bool, kept: Kept<'_>, on: &mut impl F
         return on(Piece::Content(text));
     }
     if !core::mem::replace(in_span, true) {
-        counts.spans += 1;
+        counts.spans = counts.spans.saturating_add(1);
         on(Piece::ReasoningStart);
     }
     on(Piece::Reasoning(text));
@@ -112,10 +112,11 @@ impl<F: FnMut(Piece<'_>)> Sink for Pieces<'_, F> {
             return self.progress.text(channel, text, &mut self.on);
         }
         let Event::EdgeMatched(edge) = event else { return };
+        let counts = &mut self.progress.counts;
         match self.roles.get(edge) {
             Some(Role::Close) => self.progress.span_ended(&mut self.on),
-            Some(Role::Echo) => self.progress.counts.echoes += 1,
-            Some(Role::Stray) => self.progress.counts.stray_closers += 1,
+            Some(Role::Echo) => counts.echoes = counts.echoes.saturating_add(1),
+            Some(Role::Stray) => counts.stray_closers = counts.stray_closers.saturating_add(1),
             Some(Role::Open | Role::Other) | None => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The registered formats and what engines call them: the table of the families' files.
+//! The registered formats, and the names of engines for them.
 
 use alloc::vec::Vec;
 
@@ -10,26 +10,26 @@ use crate::{
     table::{ALIASES, FORMATS},
 };
 
-/// Every format, by name.
+/// Returns every registered format, in the order of names.
 #[must_use]
 pub fn formats() -> Vec<Format> {
     FORMATS.iter().map(Row::format).collect()
 }
 
-/// Every alias, engine by engine; those of no engine are other names of a format.
+/// Returns every alias, sorted by engine. Aliases of no engine are other names of a format.
 pub fn aliases() -> impl Iterator<Item = Alias> + Clone {
     ALIASES.iter().copied()
 }
 
-/// The registered format called `name`, or what engines mean by that name; ASCII case does not
-/// count, and `-` equals `_`. `engine:name` asks for one engine's meaning: `sglang:minimax`.
+/// Returns the registered format with this name, or the format that engines call by it.
 ///
-/// `lead_only` does to the byte what filters for leading blocks do in chat clients only with
-/// [`crate::Whitespace::Verbatim`]: they keep all whitespace.
+/// ASCII case does not count, and `-` equals `_`. `engine:name` asks for the meaning of one engine:
+/// `sglang:minimax`. The format `lead_only` equals the filters of chat clients for leading blocks
+/// to the byte only under [`crate::Whitespace::Verbatim`], because those keep all whitespace.
 ///
 /// # Errors
-/// A name that is not registered, with the nearest that are; one by which engines mean different
-/// formats, with the spellings that tell them apart.
+/// Returns an error if the name is not registered (with the nearest names), or if engines use it
+/// for different formats (with the spellings that are unambiguous).
 pub fn format(name: &str) -> Result<Format, UnknownName> {
     let names = FORMATS.iter().map(|row| row.name);
     let found = resolve("reasoning format", name, names.clone(), aliases())?;

@@ -8,7 +8,7 @@ use crate::{
     },
 };
 
-/// A format as a constant; see [`Format`].
+/// A [`Format`] as a constant.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) open: &'static [&'static str],
@@ -30,7 +30,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A format with nothing in it.
+    /// Creates a row without markers.
     pub(crate) const fn named(name: &'static str) -> Self {
         Self {
             name,
@@ -85,7 +85,7 @@ mod tests {
     };
 
     #[test]
-    fn a_format_has_all_that_its_row_says() {
+    fn a_format_has_every_field_of_its_row() {
         let row = Row {
             open: &["<a>"],
             close: &["</a>"],

@@ -1,108 +1,109 @@
-//! The rules in which formats differ.
+//! The rules in which formats differ from each other.
 
 use alloc::borrow::Cow;
 
 use jail_match::Newlines;
 
-/// Literal text of a format.
+/// A literal text of a format.
 pub type Text = Cow<'static, str>;
 
-/// Where an opener counts.
+/// Places where an opener counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Openers {
-    /// An ordinary tag (a word in angle brackets, which prose may mention) at the lead, at the
-    /// start of a line and directly after markup, whitespace before it allowed; any other anywhere.
+    /// A tag that prose may mention (a word in angle brackets) counts at the lead, at the start of a
+    /// line and directly after markup, with whitespace before it. Other openers count anywhere.
     #[default]
     Line,
-    /// Anywhere outside code.
+    /// Openers count anywhere outside of code.
     Anywhere,
-    /// Only before anything visible.
+    /// Openers count only before visible text.
     Lead,
 }
 
-/// Whether ASCII letter case counts.
+/// Whether ASCII letter case counts in markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum MarkerCase {
-    /// Byte for byte.
+    /// Markers match byte for byte.
     #[default]
     Exact,
-    /// In either case.
+    /// ASCII letters match in either case.
     Insensitive,
 }
 
-/// Whether tags may carry a suffix: some checkpoints write `<think:6124c78e>`, and only their
-/// tokenizer knows it.
+/// Whether tags may carry a suffix. Some checkpoints write `<think:6124c78e>`, and the suffix is
+/// only in their tokenizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum TokenSuffix {
-    /// They have none.
+    /// Tags have no suffix.
     #[default]
     None,
-    /// They may have any; see [`crate::Suffix`]. A known one is better:
+    /// Tags may have any suffix; see [`crate::Suffix`]. A known one is better:
     /// [`crate::Format::with_token_suffix`].
     Any,
 }
 
-/// Whether a second span counts.
+/// Whether a message may have more than one span of reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Recur {
-    /// Any number of spans.
+    /// A message may have any number of spans.
     #[default]
     Any,
-    /// One; later openers are text. A span the prompt opened is the one.
+    /// A message has one span, and later openers are text. A span that the prompt opened counts.
     Once,
 }
 
-/// Which closers close what an opener opened.
+/// Closers that may close the span of an opener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Pairing {
-    /// Any closer of the format: they are spellings of one.
+    /// Every closer of the format closes every span.
     #[default]
     Any,
-    /// The one at the opener's place in the list; other tags inside are text. What the prompt
-    /// opened, any closer closes.
+    /// Only the closer at the opener's index closes its span; other tags in it are text. A span
+    /// that the prompt opened is closed by any closer.
     Own,
 }
 
-/// What becomes of a closer when nothing is open.
+/// Policy for a closer while no reasoning is open. The closer of an opener that was shown as text is
+/// text under every policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum StrayClose {
-    /// Removed before anything visible and directly after reasoning; later it is text.
+    /// The closer is removed before visible text and directly after reasoning, and is text later.
     #[default]
     Leading,
-    /// As leading; and as the template may have opened the reasoning in a prompt nobody saw, the
-    /// first goes wherever it stands, unless some reasoning came before.
+    /// As [`StrayClose::Leading`]. The first closer is also removed anywhere if no reasoning came
+    /// before it, because the prompt may have opened reasoning unseen.
     First,
-    /// Text.
+    /// The closer stays as text.
     Keep,
-    /// Removed.
+    /// The closer is removed.
     Drop,
 }
 
-/// What becomes of an opener at the very start of reasoning.
+/// Policy for an opener at the very start of reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum DupOpen {
-    /// One is removed.
+    /// One opener is removed.
     #[default]
     Absorb,
-    /// It is text of the reasoning.
+    /// The opener is text of the reasoning.
     Keep,
 }
 
-/// Newlines that go with the markers, unless whitespace is kept verbatim.
+/// Newlines that are removed with the markers, unless whitespace is kept verbatim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -110,13 +111,13 @@ pub enum BoundNewlines {
     /// At most one after the opener, one before the closer, two after it.
     #[default]
     Tags,
-    /// None.
+    /// No newlines are removed.
     None,
     /// One before and one after the closer, under every whitespace policy.
     CloserDeclared,
     /// One after the opener, one before and one after the closer, under every policy.
     Declared,
-    /// All there are around the closer, under every policy.
+    /// All newlines around the closer, under every policy.
     All,
 }
 
@@ -139,30 +140,30 @@ impl BoundNewlines {
     }
 }
 
-/// A marker of the visible answer that is removed, with the newlines that go with it under every
-/// whitespace policy.
+/// A marker of the visible answer that is removed, with newlines around it under every whitespace
+/// policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Wrapper {
-    /// The literal text.
+    /// Literal text of the marker.
     pub marker: Text,
-    /// At most this many newlines before it.
+    /// Maximum number of newlines removed before the marker.
     #[cfg_attr(feature = "serde", serde(default))]
     pub newlines_before: u8,
-    /// At most this many newlines after it.
+    /// Maximum number of newlines removed after the marker.
     #[cfg_attr(feature = "serde", serde(default))]
     pub newlines_after: u8,
 }
 
-/// Whether a format's remarks inside reasoning are removed.
+/// Whether remarks inside reasoning are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum StripRemarks {
-    /// They stay.
+    /// Remarks are reasoning.
     #[default]
     No,
-    /// They are removed.
+    /// Remarks are removed.
     Yes,
 }

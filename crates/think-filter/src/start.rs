@@ -1,4 +1,4 @@
-//! Where a stream begins, and how to tell from the prompt.
+//! The start of a stream, and how the prompt decides it.
 
 use jail_match::{
     Channel, Driver, DriverSettings, Event, LearntSuffix, Matcher, MatcherEvent, Newlines,
@@ -11,20 +11,20 @@ use crate::{
     table::TURN_ENDS,
 };
 
-/// Where a stream begins.
+/// The channel in which a stream starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Start {
-    /// In content.
+    /// The stream starts in content.
     #[default]
     Content,
-    /// Inside reasoning: the prompt ended with the opener.
+    /// The stream starts inside reasoning: the prompt ended with the opener.
     Reasoning,
 }
 
-/// What chat templates write where a turn begins, and ends that no family's file names. Tags before
-/// any of these belong to the history, and so do those before the end of a turn.
+/// Tokens with which chat templates begin a turn, and ends of turns that are in no family's file.
+/// Tags before any of these belong to the history.
 #[rustfmt::skip]
 const TURNS: &[&str] = &[
     "<|im_start|>", "<|im_assistant|>", "<|im_user|>", "<|im_system|>", "<|start_header_id|>",
@@ -35,33 +35,29 @@ const TURNS: &[&str] = &[
     "[INST]", "[/INST]", "]~b]", "<|BOT|>", "<|begin_assistant|>",
 ];
 
-/// `prompt` after the last place where a turn begins or ends; all of it if there is none that is
-/// known.
+/// Returns `prompt` after the last place where a turn begins or ends, or all of it without such
+/// a place.
 ///
-/// What the prompt says before that (old thoughts, a user who asks about `<think>`) says nothing
-/// about where the answer begins.
+/// Text before that place (old thoughts, a user who asks about `<think>`) does not decide where the
+/// answer begins.
 #[must_use]
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "`at` is the length of what was found of `prompt`, never more than all of it"
-)]
 pub fn last_turn(prompt: &str) -> &str {
     let (mut at, mut turn) = (0, 0);
     let mut matcher = Matcher::new(TURNS.iter().chain(TURN_ENDS));
     let mut on = |found: MatcherEvent<'_>| match found {
-        MatcherEvent::Text(text) => at += text.len(),
+        MatcherEvent::Text(text) => at = text.len().saturating_add(at),
         MatcherEvent::Marker { text, .. } => {
-            at += text.len();
+            at = text.len().saturating_add(at);
             turn = at;
         }
     };
     matcher.push(prompt, &mut on);
     matcher.finish(&mut on);
-    &prompt[turn..]
+    prompt.get(turn..).unwrap_or_default()
 }
 
 impl Start {
-    /// The channel that the stream begins in.
+    /// Returns the channel in which the stream starts.
     #[must_use]
     pub const fn channel(self) -> Channel {
         match self {
@@ -71,15 +67,15 @@ impl Start {
     }
 }
 
-/// Where a stream begins, and what is still to come of the prompt's last marker.
+/// The start of a stream, with the rest of the prompt's last marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Opening {
-    /// The channel.
+    /// Channel in which the stream starts.
     pub start: Start,
-    /// Newlines that go with the closer of the prompt, where the message begins with them.
+    /// Newlines at the start of the message that belong to the prompt's closer.
     pub newlines: Newlines,
-    /// The suffix that the prompt's tags carry.
+    /// Suffix of the prompt's tags.
     pub suffix: LearntSuffix,
 }
 
@@ -90,8 +86,8 @@ impl From<Start> for Opening {
 }
 
 impl Format {
-    /// How a stream begins that the caller says to begin in `start`. In content, the prompt closed
-    /// the reasoning, and all newlines after its closer are still to come.
+    /// Returns the start of a stream that is known to start in `start`. In content, the prompt
+    /// closed the reasoning, and the stream may start with all newlines of the closer.
     #[must_use]
     pub fn opening(&self, start: Start) -> Opening {
         let closed = start == Start::Content && !self.close.is_empty();
@@ -99,12 +95,12 @@ impl Format {
         Opening { start, newlines, suffix: LearntSuffix::NONE }
     }
 
-    /// How the answer to `prompt` begins: in reasoning, if the rendered prompt (or just its last
-    /// turn) opened some and did not close it. If it did, it may have written only some of the
-    /// newlines after the closer.
+    /// Returns the start of the answer to a rendered prompt, or to its last turn. The answer starts
+    /// in reasoning if the prompt opened it and did not close it. If the prompt closed it, the
+    /// answer may start with the newlines of the closer that the prompt did not write.
     #[must_use]
     pub fn opening_after(&self, prompt: &str) -> Opening {
-        // The turn begins with a role, and nothing is once only in what was written by others.
+        // The turn begins with a role, so that the opener is not at the lead.
         let format = Self { openers: Openers::Anywhere, recur: Recur::Any, ..self.clone() };
         let Ok(table) = Table::new(format.edges()) else { return Opening::default() };
         let mut driver = Driver::new(table, DriverSettings::default());
@@ -119,7 +115,7 @@ impl Format {
         Opening { newlines, start: Start::Content, suffix }
     }
 
-    /// Where the answer to `prompt` begins; see [`Format::opening_after`].
+    /// Returns where the answer to `prompt` starts; see [`Format::opening_after`].
     ///
     /// ```
     /// # fn main() -> Result<(), think_filter::UnknownName> {
@@ -139,8 +135,8 @@ impl Format {
         self.opening_after(prompt).start
     }
 
-    /// The format with its tags left in the text: everything is content, for clients that split
-    /// it themselves. If the prompt opened the reasoning, the opener it wrote is put first.
+    /// Returns the format with its tags left in the text, for clients that split it themselves:
+    /// everything is content. If the prompt opened the reasoning, its opener is emitted first.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -159,8 +155,8 @@ impl Format {
         Self { prepend, ..Self::passthrough(self.name) }
     }
 
-    /// The format where it is known how the stream begins: no prompt can have opened reasoning
-    /// unseen.
+    /// Returns the format for a stream whose start is known: the prompt cannot have opened
+    /// reasoning unseen.
     #[must_use]
     pub fn with_known_start(self) -> Self {
         let stray_close = match self.stray_close {

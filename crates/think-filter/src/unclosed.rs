@@ -2,18 +2,18 @@
 
 use alloc::string::String;
 
-/// What becomes of reasoning that the message ends in, whether the stream stopped of itself or
-/// was cut: the text of its last span, whose closer never came.
+/// Policy for the last span of a message if its closer is missing, whether the model stopped by
+/// itself or was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Unclosed {
-    /// It is reasoning.
+    /// The span is reasoning.
     #[default]
     Reasoning,
-    /// It is content: the closer was forgotten.
+    /// The span is content, because the model forgot the closer.
     Content,
-    /// What follows its last blank line is content, the rest is reasoning; all of it, if no blank
-    /// line stands between text and text.
+    /// The text after the last blank line is content, and the text before it is reasoning. Without
+    /// a blank line between two texts, the span is reasoning.
     Split,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct OpenSpan {
     policy: Unclosed,
     limit: usize,
     text: String,
-    /// It outgrew the limit: it is reasoning, however it ends.
+    /// The span is longer than the limit, and is reasoning whether it closes or not.
     outgrown: bool,
 }
 
@@ -32,7 +32,7 @@ impl OpenSpan {
         Self { policy, limit, text: String::new(), outgrown: false }
     }
 
-    /// Whether more reasoning is kept. If not, it follows what was.
+    /// Keeps more reasoning, unless the span is longer than the limit; returns whether it did.
     pub(crate) fn keeps(&mut self, new: &str) -> bool {
         self.outgrown |= self.text.len().saturating_add(new.len()) > self.limit;
         if !self.outgrown {
@@ -45,42 +45,38 @@ impl OpenSpan {
         self.text.len()
     }
 
-    /// What was kept.
+    /// Takes the kept text out.
     pub(crate) fn take(&mut self) -> String {
         core::mem::take(&mut self.text)
     }
 
-    /// The span is over; the next is kept again.
+    /// Ends the span. The next span is kept again.
     pub(crate) fn close(&mut self) {
         self.outgrown = false;
         self.text.clear();
     }
 
-    /// How much of what is kept is reasoning if the message ends here.
+    /// Returns how many of the kept bytes are reasoning if the message ends here.
     pub(crate) fn reasoning(&self) -> usize {
         match self.policy {
             Unclosed::Reasoning => self.text.len(),
             Unclosed::Content => 0,
-            Unclosed::Split => behind_blank_line(&self.text).unwrap_or(self.text.len()),
+            Unclosed::Split => after_blank_line(&self.text).unwrap_or(self.text.len()),
         }
     }
 }
 
-/// Where the last text behind a blank line begins, if text stands before that line, too.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "`at` adds up lines of `text`, so it is at most the length of it"
-)]
-fn behind_blank_line(text: &str) -> Option<usize> {
-    let (mut at, mut text_before, mut blank, mut behind) = (0, false, false, None);
+/// Returns the index of the last text after a blank line that has text before it, too.
+fn after_blank_line(text: &str) -> Option<usize> {
+    let (mut at, mut text_before, mut blank, mut after) = (0_usize, false, false, None);
     for line in text.split_inclusive('\n') {
         let is_blank = line.trim_ascii().is_empty();
         if blank && !is_blank {
-            behind = Some(at);
+            after = Some(at);
         }
         text_before |= !is_blank;
         blank = is_blank && text_before;
-        at += line.len();
+        at = at.saturating_add(line.len());
     }
-    behind
+    after
 }

@@ -1,4 +1,4 @@
-//! Whole texts: a push and a finish of a copy, no other path.
+//! Whole texts: one push and a finish of a clone.
 
 use alloc::string::String;
 
@@ -6,24 +6,25 @@ use jail_match::End;
 
 use crate::{filter::ThinkFilter, pieces::Piece};
 
-/// A whole message, split.
+/// A whole message, split into content and reasoning.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Split {
-    /// All visible text.
+    /// All of the visible text.
     pub content: String,
-    /// All reasoning.
+    /// The text of all reasoning.
     pub reasoning: String,
-    /// How many spans the reasoning was.
+    /// Number of spans of reasoning.
     pub spans: u64,
     /// Whether the text ended inside reasoning.
     pub unclosed: bool,
 }
 
 impl ThinkFilter {
-    /// Splits a whole message. The filter stays as it is, and what it was fed does not count.
+    /// Splits a whole message. Earlier text of the filter does not count, and the filter is
+    /// unchanged.
     ///
-    /// Under a limit on the reasoning with the error policy, what came before it.
+    /// If reasoning hits a limit with the error policy, the result is the text before the limit.
     #[must_use]
     pub fn split(&self, text: &str) -> Split {
         let mut split = Split::default();
@@ -35,19 +36,19 @@ impl ThinkFilter {
         Split { spans: filter.counts().spans, unclosed: filter.counts().unclosed > 0, ..split }
     }
 
-    /// The visible text of a whole message.
+    /// Returns the visible text of a whole message.
     #[must_use]
     pub fn strip(&self, text: &str) -> String {
         self.split(text).content
     }
 
-    /// The reasoning of a whole message.
+    /// Returns the reasoning of a whole message.
     #[must_use]
     pub fn only_reasoning(&self, text: &str) -> String {
         self.split(text).reasoning
     }
 
-    /// Whether anything but whitespace is visible in a whole message.
+    /// Returns whether the visible text of a whole message is more than whitespace.
     #[must_use]
     pub fn has_visible_content(&self, text: &str) -> bool {
         let mut visible = false;
@@ -61,7 +62,7 @@ impl ThinkFilter {
         let mut filter = self.clone();
         filter.reset();
         if filter.push(text, &mut on).is_ok() {
-            // A limit hit here cut the message as one hit before does.
+            // A limit at the end cuts the message, as a limit before it does.
             let _ = filter.finish(End::Stop, &mut on);
         }
         filter

@@ -1,4 +1,9 @@
-//! Text kept back until it is certain which channel it is for.
+//! Text that waits until its channel is certain.
+//!
+//! ```text
+//! <think>42                 waits: at the end it may become the answer
+//! <think>42</think>Yes      "42" is reasoning once "Yes" is visible
+//! ```
 
 use alloc::{string::String, vec::Vec};
 
@@ -6,10 +11,10 @@ use jail_match::{Channel, End};
 
 use crate::unclosed::{OpenSpan, Unclosed};
 
-/// What a stage keeps back of a message's text, and lets go in the order in which it came.
+/// Withholds text of a message until its channel is certain, and releases it in order.
 ///
-/// The same text never goes to two channels: where reasoning is to be the answer if there is no
-/// other, or a span that never closes is to be content, it must wait.
+/// Text never goes to two channels. Reasoning must wait if it is to become a missing answer, or if a
+/// span without a closer is to become content.
 #[derive(Debug, Clone, Default)]
 pub struct Withheld {
     open: Option<OpenSpan>,
@@ -19,9 +24,8 @@ pub struct Withheld {
 type On<'o> = &'o mut dyn FnMut(Kept<'_>);
 
 impl Withheld {
-    /// Keeps at most `nonempty` bytes of a message in which nothing visible came yet, and of an
-    /// open span as many as `unclosed` says; `None` keeps nothing. More than that is an answer, or
-    /// a closer, that nobody would wait for.
+    /// Withholds at most `nonempty` bytes of a message without visible text, and of an open span at
+    /// most the limit of `unclosed`. `None` withholds nothing.
     #[must_use]
     pub fn new(nonempty: Option<usize>, unclosed: Option<(Unclosed, usize)>) -> Self {
         let unclosed = unclosed.filter(|(policy, _)| *policy != Unclosed::Reasoning);
@@ -29,32 +33,33 @@ impl Withheld {
         Self { open: unclosed.map(OpenSpan::new), answer }
     }
 
-    /// Whether it never keeps anything.
+    /// Returns whether no text is ever withheld.
     #[must_use]
     pub fn is_off(&self) -> bool {
         self.open.is_none() && self.answer.is_none()
     }
 
-    /// Whether spans are kept until they close: it must be told where they do.
+    /// Returns whether open spans are withheld. The caller must then report closers
+    /// ([`Withheld::span_ended`]).
     #[must_use]
     pub fn waits_for_closers(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Another message begins; what is kept is forgotten.
+    /// Forgets the withheld text, for the start of a message.
     pub fn reset(&mut self) {
         self.open.iter_mut().for_each(OpenSpan::close);
         self.answer.iter_mut().for_each(Answer::reset);
     }
 
-    /// Bytes kept.
+    /// Returns the number of withheld bytes.
     #[must_use]
     pub fn held(&self) -> usize {
         let open = self.open.as_ref().map_or(0, OpenSpan::held);
         open.saturating_add(self.answer.as_ref().map_or(0, Answer::held))
     }
 
-    /// Text comes: it is kept, or goes on behind what was.
+    /// Takes text of a channel: withholds it, or releases it after the text before it.
     pub fn text(&mut self, channel: Channel, text: &str, on: On<'_>) {
         let reasons = channel == Channel::REASONING;
         if let Some(open) = &mut self.open {
@@ -69,7 +74,7 @@ impl Withheld {
         self.pass(channel, text, on);
     }
 
-    /// A span of reasoning closed.
+    /// Records that a closer ended the span.
     pub fn span_ended(&mut self, on: On<'_>) {
         self.close(usize::MAX, on);
         if !self.answer.as_mut().is_some_and(Answer::keeps_span_end) {
@@ -77,15 +82,15 @@ impl Withheld {
         }
     }
 
-    /// Lets everything go on the channel it was for: there is an answer.
+    /// Releases all text on the channel it came from: the message has an answer.
     pub fn release(&mut self, on: On<'_>) {
         self.close(usize::MAX, on);
         self.answer.iter_mut().for_each(|answer| answer.put(|channel| channel, on));
     }
 
-    /// The message ended, in reasoning if `open`: what is kept of the span goes where its policy
-    /// says. Reasoning is the answer if there is no other, unless `end` says that the answer was
-    /// cut off.
+    /// Ends the message; `open` is whether its reasoning was open. An open span goes to the channel
+    /// of its policy. Reasoning becomes the answer if the message has none and the model stopped by
+    /// itself.
     pub fn finish(&mut self, end: End, open: bool, on: On<'_>) {
         self.end_span(open, on);
         let place = |channel| match channel {
@@ -95,8 +100,8 @@ impl Withheld {
         self.answer.iter_mut().for_each(|answer| answer.put(place, on));
     }
 
-    /// Another message follows in the stream; the one before ended in reasoning if `open`. It
-    /// keeps its reasoning.
+    /// Starts another message; `open` is whether the reasoning of the one before was open. The
+    /// message before keeps its reasoning.
     pub fn message_boundary(&mut self, open: bool, on: On<'_>) {
         self.end_span(open, on);
         self.release(on);
@@ -108,13 +113,14 @@ impl Withheld {
         self.close(span.map_or(usize::MAX, OpenSpan::reasoning), on);
     }
 
-    /// The open span is over: so many bytes of it are reasoning.
+    /// Closes the open span: its first `reasoning` bytes are reasoning, the rest is content.
     fn close(&mut self, reasoning: usize, on: On<'_>) {
         self.settle(reasoning, on);
         self.open.iter_mut().for_each(OpenSpan::close);
     }
 
-    /// Lets go of the open span's text: so many bytes of it are reasoning, the rest is content.
+    /// Releases the text of the open span: its first `reasoning` bytes are reasoning, the rest is
+    /// content.
     fn settle(&mut self, reasoning: usize, on: On<'_>) {
         let Some(text) = self.open.as_mut().map(OpenSpan::take) else { return };
         let (reasoning, content) = text.split_at(reasoning.min(text.len()));
@@ -136,7 +142,7 @@ impl Withheld {
     }
 }
 
-/// The text of a message in which nothing visible came yet, kept until something does.
+/// The text of a message without visible text so far.
 #[derive(Debug, Clone)]
 struct Answer {
     state: State,
@@ -145,9 +151,9 @@ struct Answer {
 
 #[derive(Debug, Clone)]
 enum State {
-    /// Nothing visible was emitted yet: all that came before.
+    /// No visible text came yet. Holds all text so far.
     Open { text: String, runs: Vec<Run> },
-    /// There is an answer, or too much reasoning to wait for one.
+    /// Visible text came, or the limit is reached.
     Decided,
 }
 
@@ -157,13 +163,13 @@ enum Run {
     SpanEnd,
 }
 
-/// What is emitted when the waiting is over, in the order in which it came.
+/// A part of released text, in the order in which it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "text and where its spans end is all there is")]
 pub enum Kept<'a> {
-    /// Text of a channel.
+    /// Text of this channel.
     Text(Channel, &'a str),
-    /// A span of reasoning ended here.
+    /// The end of a span of reasoning.
     SpanEnd,
 }
 
@@ -180,8 +186,7 @@ impl Answer {
         if let State::Open { text, .. } = &self.state { text.len() } else { 0 }
     }
 
-    /// Whether `text` of `channel` is kept. If not, it follows what was.
-    #[expect(clippy::arithmetic_side_effects, reason = "a run counts bytes that `text` holds")]
+    /// Keeps text of a channel, unless it is visible or beyond the limit; returns whether it did.
     fn keeps(&mut self, channel: Channel, new: &str) -> bool {
         let blank = |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         let visible = channel != Channel::REASONING && !new.bytes().all(blank);
@@ -191,13 +196,13 @@ impl Answer {
         }
         text.push_str(new);
         match runs.last_mut() {
-            Some(Run::Text(last, len)) if *last == channel => *len += new.len(),
+            Some(Run::Text(last, len)) if *last == channel => *len = len.saturating_add(new.len()),
             _ => runs.push(Run::Text(channel, new.len())),
         }
         true
     }
 
-    /// Whether the end of a span is kept with its text.
+    /// Keeps the end of a span with its text; returns whether it did.
     fn keeps_span_end(&mut self) -> bool {
         let State::Open { runs, .. } = &mut self.state else { return false };
         if matches!(runs.last(), Some(Run::Text(..))) {
@@ -206,7 +211,7 @@ impl Answer {
         true
     }
 
-    /// Emits what was kept, each text on the channel that `place` gives it, and keeps nothing more.
+    /// Releases the kept text, each part on the channel that `place` returns, and keeps no more.
     fn put(&mut self, place: impl Fn(Channel) -> Channel, on: On<'_>) {
         let State::Open { text, runs } = core::mem::replace(&mut self.state, State::Decided) else {
             return;
@@ -215,9 +220,9 @@ impl Answer {
         for run in runs {
             match run {
                 Run::Text(channel, len) => {
-                    let (text, behind) = rest.split_at(len);
+                    let (text, after) = rest.split_at(len);
                     on(Kept::Text(place(channel), text));
-                    rest = behind;
+                    rest = after;
                 }
                 Run::SpanEnd => on(Kept::SpanEnd),
             }

@@ -50,7 +50,7 @@ fn invariance_and_totality_hold() {
 
 // Contract: S3.26.
 #[test]
-fn bytes_may_be_cut_inside_a_character_and_be_broken() {
+fn bytes_may_be_cut_inside_a_character_and_be_invalid() {
     for format in formats() {
         let think = machine(&format, Whitespace::Framing, Start::Content);
         for text in texts(&format).into_iter().take(2) {
@@ -77,7 +77,7 @@ fn nothing_is_lost() {
 
 // Contract: S3.3.
 #[test]
-fn what_is_held_is_what_is_said() {
+fn held_reports_the_bytes_that_are_held() {
     for format in formats() {
         for text in texts(&format) {
             for policy in POLICIES {

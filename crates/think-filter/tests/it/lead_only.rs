@@ -27,13 +27,13 @@ fn tags_match_in_any_letter_case_without_attributes_or_blanks() {
 
 // Contract: S3.4.
 #[test]
-fn an_opener_counts_behind_nothing_but_whitespace_which_is_content() {
+fn an_opener_counts_after_whitespace_which_is_content() {
     assert_eq!(lead_only(" \t\r\n<think>a</think>b"), " \t\r\n{a}b");
 }
 
 // Contract: S3.4.
 #[test]
-fn an_opener_behind_visible_text_is_content_with_all_that_follows() {
+fn an_opener_after_visible_text_is_content_and_so_is_the_rest() {
     assert_eq!(lead_only("x<think>a</think>b"), "x<think>a</think>b");
 }
 
@@ -65,7 +65,7 @@ fn a_closer_with_nothing_open_is_content() {
 
 // Contract: S3.4.
 #[test]
-fn tags_behind_an_open_fence_are_literal() {
+fn tags_after_an_open_fence_are_literal() {
     assert_eq!(lead_only("```\n<think>a</think>\n```\n"), "```\n<think>a</think>\n```\n");
 }
 
@@ -86,7 +86,7 @@ fn only_what_may_be_a_tag_is_held_back() {
 
 // Contract: S3.19.
 #[test]
-fn the_end_gives_out_the_rest_where_it_belongs() {
+fn the_end_emits_held_text_on_its_channel() {
     assert_eq!(lead_only("<think>a"), "{a}");
     assert_eq!(lead_only("<think>a</thi"), "{a</thi}");
     assert_eq!(lead_only("<thi"), "<thi");
@@ -108,14 +108,14 @@ fn empty_chunks_do_nothing() {
 
 // Contract: S3.16.
 #[test]
-fn an_empty_block_is_nothing_and_whitespace_stays() {
+fn an_empty_block_has_no_events_and_whitespace_stays() {
     assert_eq!(lead_only("<think></think>a"), "a");
     assert_eq!(lead_only("<think>\n a \n</think>\n b \n"), "{\n a \n}\n b \n");
 }
 
 // Contract: S3.3.
 #[test]
-fn a_short_answer_goes_out_at_once() {
+fn a_short_answer_is_emitted_at_once() {
     let mut think = Think::named("lead_only");
     let mut out = RunRecord::default();
     for (chunk, so_far) in [("H", "H"), ("i", "Hi"), (".", "Hi.")] {
@@ -125,7 +125,7 @@ fn a_short_answer_goes_out_at_once() {
 }
 
 #[test]
-fn a_block_the_prompt_opened_leads() {
+fn a_block_the_prompt_opened_counts_as_leading() {
     let builder = ThinkFilter::builder(format("lead_only").unwrap()).start(Start::Reasoning);
     let think = Think::from(builder.whitespace(Whitespace::Verbatim).build().unwrap());
     assert_eq!(shown(&think, "a</think>\n<think>b</think>c<think>"), "{a}\n{b}c<think>");

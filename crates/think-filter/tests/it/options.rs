@@ -24,7 +24,7 @@ fn told(builder: ThinkFilterBuilder, text: &str) -> String {
 
 // Contract: S3.4.
 #[test]
-fn an_ordinary_opener_counts_where_a_line_begins_and_behind_markup() {
+fn an_ordinary_opener_counts_at_line_starts_and_after_markup() {
     let line = || verbatim(format("glm45").unwrap());
     for (text, expected) in [
         ("The tag <think> is used.", "The tag <think> is used."),
@@ -57,7 +57,7 @@ fn the_first_closer_ends_what_a_prompt_may_have_opened() {
 
 // Contract: S3.15.
 #[test]
-fn newlines_behind_the_prompts_closer_are_the_closers() {
+fn newlines_after_the_closer_of_the_prompt_are_removed() {
     let framing = || ThinkFilter::builder(format("glm45").unwrap());
     assert_eq!(told(framing().start(Start::Content), "\n\n\na"), "\na");
     assert_eq!(told(framing(), "\na"), "\na", "nobody knows the prompt");
@@ -67,7 +67,7 @@ fn newlines_behind_the_prompts_closer_are_the_closers() {
 }
 
 #[test]
-fn no_newline_goes_where_no_closer_was() {
+fn newlines_stay_where_the_prompt_has_no_closer() {
     let framing = |name| ThinkFilter::builder(format(name).unwrap());
     let opened = framing("glm45").start(Start::Reasoning);
     assert_eq!(told(opened, "\n\na</think>b"), "[\n\na]b", "the opener's was in the prompt");
@@ -117,7 +117,7 @@ fn openers_count_anywhere_at_the_lead_or_never() {
 
 // Contract: S3.6.
 #[test]
-fn spans_come_back_or_do_not() {
+fn later_spans_count_or_are_text() {
     let text = "<think>a</think>b<think>c</think>";
     assert_eq!(told(verbatim(glm45()), text), "[a]b[c]");
     let once = Format { recur: Recur::Once, ..glm45() };
@@ -128,7 +128,7 @@ fn spans_come_back_or_do_not() {
 
 // Contract: S3.11.
 #[test]
-fn stray_closers_go_at_the_lead_stay_or_go_everywhere() {
+fn stray_closers_are_removed_at_the_lead_or_everywhere_or_kept() {
     let text = " </think>a</think><think>b</think></think>c`</think>`";
     for (stray_close, expected) in [
         (StrayClose::Leading, " a</think>[b]c`</think>`"),
@@ -235,7 +235,7 @@ fn dropped_reasoning_is_counted_to_the_byte() {
 }
 
 #[test]
-fn whitespace_that_trim_holds_comes_out_before_spilled_reasoning() {
+fn whitespace_held_by_trim_is_emitted_before_released_reasoning() {
     let filter = limited(1, LimitPolicy::Release).whitespace(Whitespace::Trim);
     assert_eq!(told(filter, "a <think>bc</think>d"), "a[b] cd");
 }
@@ -267,7 +267,7 @@ fn nonempty(limit: usize) -> ThinkFilterBuilder {
 
 // Contract: S3.21.
 #[test]
-fn reasoning_is_the_answer_when_no_other_comes() {
+fn reasoning_is_the_answer_if_there_is_none() {
     for (text, expected) in [
         ("<think>a</think>", "a"),
         ("<think>a</think> \n", "a \n"),
@@ -306,7 +306,7 @@ fn a_cut_stream_and_a_boundary_keep_their_reasoning() {
 
 // Contract: S3.21.
 #[test]
-fn too_much_reasoning_is_not_waited_for() {
+fn reasoning_beyond_its_limit_is_not_withheld() {
     assert_eq!(told(nonempty(3), "<think>abcd</think>"), "[abcd]");
     assert_eq!(told(nonempty(4), "<think>abcd</think>"), "abcd");
     let mut filter = nonempty(3).build().unwrap();

@@ -97,7 +97,7 @@ fn a_custom_format_is_a_value_and_an_empty_marker_is_refused() {
 }
 
 #[test]
-fn prepended_text_comes_once_before_the_first_byte() {
+fn prepended_text_is_emitted_once_before_the_first_byte() {
     let append = Think::named("minimax_append_think");
     let mut think = append;
     let mut out = RunRecord::default();

@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn markup_of_spans_never_comes_out((format, text) in well_formed(), policy in 0usize..3) {
+    fn markup_of_spans_is_never_emitted((format, text) in well_formed(), policy in 0usize..3) {
         let all = markers(&format);
         let markup: Vec<&str> = all.iter().map(String::as_str).collect();
         let builder = ThinkFilter::builder(format.clone()).whitespace(POLICIES[policy]);

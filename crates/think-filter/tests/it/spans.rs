@@ -12,7 +12,7 @@ fn filter(name: &str) -> ThinkFilter {
 
 // Contract: S3.18.
 #[test]
-fn starts_and_ends_stand_exactly_around_spans_that_are_not_empty() {
+fn starts_and_ends_are_emitted_around_spans_that_are_not_empty() {
     for (text, expected) in [
         ("<think>a</think>b", "[a]b"),
         ("<think></think>b", "b"),
@@ -30,7 +30,7 @@ fn starts_and_ends_stand_exactly_around_spans_that_are_not_empty() {
 
 // Contract: S3.16.
 #[test]
-fn a_blank_span_that_is_framing_is_none() {
+fn a_span_of_framing_whitespace_has_no_events() {
     let framing = ThinkFilter::new(format("glm45").unwrap()).unwrap();
     assert_eq!(spans(&framing, "<think> \n </think>b"), "b");
     let trim = ThinkFilter::builder(format("glm45").unwrap()).whitespace(Whitespace::Trim);
@@ -111,7 +111,7 @@ fn counts_are_the_same_for_every_cut() {
 
 // Contract: S3.23.
 #[test]
-fn tokens_are_estimated_as_the_caller_says() {
+fn tokens_are_estimated_by_the_function_of_the_caller() {
     let builder = ThinkFilter::builder(format("qwen3").unwrap());
     let mut filter = builder.token_estimate(|bytes| bytes / 2).build().unwrap();
     filter.push("<think>◁▷</think>x", |_| {}).unwrap();
@@ -119,7 +119,7 @@ fn tokens_are_estimated_as_the_caller_says() {
 }
 
 #[test]
-fn where_text_goes_is_said_while_it_comes() {
+fn is_reasoning_changes_with_the_text() {
     let mut qwen3 = filter("qwen3");
     for (chunk, reasoning) in [("<think", false), (">a", true), ("</think>", false), ("b", false)] {
         qwen3.push(chunk, |_| {}).unwrap();
@@ -129,7 +129,7 @@ fn where_text_goes_is_said_while_it_comes() {
 
 // Contract: S3.19.
 #[test]
-fn a_second_finish_does_nothing_and_a_push_behind_it_begins_anew() {
+fn a_second_finish_does_nothing_and_a_push_after_it_starts_a_message() {
     let (mut qwen3, mut seen) = (filter("qwen3"), Vec::new());
     let mut on = |piece: Piece<'_>| seen.push(format!("{piece:?}"));
     qwen3.push("<think>a</think>b</th", &mut on).unwrap();

@@ -7,7 +7,7 @@ fn start(name: &str, prompt: &str) -> Start {
 }
 
 #[test]
-fn an_opener_at_the_prompts_end_opens_and_a_closer_behind_it_closes() {
+fn an_opener_at_the_end_of_the_prompt_opens_and_a_closer_after_it_closes() {
     for (prompt, expected) in [
         ("<|im_start|>assistant\n<think>\n", Start::Reasoning),
         ("<|im_start|>assistant\n<think>\n\n</think>\n\n", Start::Content),
@@ -62,7 +62,7 @@ fn the_builder_reads_the_prompt() {
 }
 
 #[test]
-fn a_second_opener_of_the_prompt_counts_where_an_answers_would_not() {
+fn a_second_opener_counts_in_a_prompt_but_not_in_an_answer() {
     let once = Format { recur: Recur::Once, ..format("qwen3").unwrap() };
     assert_eq!(once.start_after("<think>a</think>\n<think>\n"), Start::Reasoning);
 }

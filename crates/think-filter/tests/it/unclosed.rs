@@ -19,7 +19,7 @@ fn unclosed(policy: Unclosed) -> ThinkFilter {
 
 // Contract: S3.12.
 #[test]
-fn a_span_that_is_left_open_goes_where_it_is_told() {
+fn an_unclosed_span_goes_to_the_channel_of_its_policy() {
     let text = "a<think>plan\n\nstep two\n \nThe answer";
     for (policy, expected) in [
         (Unclosed::Reasoning, "a[plan\n\nstep two\n \nThe answer]"),
@@ -71,7 +71,7 @@ fn an_open_span_is_withheld_to_its_end_or_its_limit() {
 }
 
 #[test]
-fn only_who_keeps_open_spans_waits_for_their_closers() {
+fn only_a_policy_for_open_spans_waits_for_closers() {
     let waits = |unclosed| Withheld::new(Some(8), unclosed).waits_for_closers();
     assert!(waits(Some((Unclosed::Content, 8))));
     assert!(!waits(None));
@@ -79,7 +79,7 @@ fn only_who_keeps_open_spans_waits_for_their_closers() {
 
 // Contract: S3.12.
 #[test]
-fn an_unclosed_span_may_be_all_there_is() {
+fn an_unclosed_span_may_be_the_whole_message() {
     let both = builder().unclosed(Unclosed::Split, 64).force_nonempty_content(64);
     let both = both.build().unwrap();
     assert_eq!(spans(&both, "<think>a\n\nb"), "[a\n\n]b");
@@ -142,7 +142,7 @@ fn mixed(builder: ThinkFilterBuilder, pieces: &[Result<&str, &str>]) -> String {
 
 // Contract: S3.17.
 #[test]
-fn upstreams_own_reasoning_passes_in_its_place() {
+fn reasoning_of_the_server_is_emitted_in_its_place() {
     let pieces = [Ok("a<thi"), Err("na"), Err("tive<think>"), Ok("nk>b<think>c</think>d")];
     assert_eq!(mixed(builder(), &pieces), "a<thi{native<think>}nk>b{c}d");
     let inside = [Ok("<think>a"), Err("b"), Ok("c</think>d")];
@@ -152,7 +152,7 @@ fn upstreams_own_reasoning_passes_in_its_place() {
 
 // Contract: S3.17.
 #[test]
-fn tags_are_text_once_upstream_told_reasoning_apart() {
+fn tags_are_text_after_the_server_separated_reasoning() {
     let literal = || builder().inline_tags(InlineTags::Literal);
     let wire = "<think>c</think>d<think>";
     for at in 0..=wire.len() {

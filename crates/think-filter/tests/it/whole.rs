@@ -36,7 +36,7 @@ fn blank_content_is_not_visible() {
 }
 
 #[test]
-fn a_filter_in_use_is_left_as_it_is() {
+fn splitting_a_whole_text_leaves_a_filter_in_use_unchanged() {
     let mut filter = qwen3();
     filter.push("<think>half", |_| {}).unwrap();
     assert_eq!(filter.strip("a<think>b"), "a<think>b", "a new message");
