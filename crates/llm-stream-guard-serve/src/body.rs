@@ -19,7 +19,7 @@ pub(crate) use self::list::each;
 use self::{list::Skim, weight::weight};
 use crate::error::{Fault, Kind};
 
-/// Memory that parsed values may take, whatever the length of their text.
+/// Memory for parsed values, regardless of the length of their text.
 const LEEWAY: usize = 48 << 20;
 /// Memory that they may take besides, for each byte of their text.
 const PER_BYTE: usize = 2;
@@ -28,7 +28,7 @@ const FIELDS: usize = 512;
 /// The most earlier calls that are counted.
 const CALLS: usize = 1 << 16;
 
-/// Fields that say how an answer is to be read.
+/// Fields that decide how an answer is read.
 const LOOKED_AT: [&str; 17] = [
     "chat_template_kwargs",
     "continue_final_message",
@@ -142,8 +142,8 @@ impl Body {
         }
     }
 
-    /// The fields that say how the answer is to be read, with what else a guard asks of messages:
-    /// how many calls they have, and the last one's text if the answer goes on with it.
+    /// Returns the fields that decide how the answer is read, with the number of calls in the
+    /// messages, and the last message's text if the answer continues it.
     pub(crate) fn view(&mut self) -> Result<Value, Fault> {
         let mut view = Map::new();
         for name in LOOKED_AT {

@@ -1,4 +1,4 @@
-//! What upstream says of itself: its list of models.
+//! Upstream's list of models.
 
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ pub(crate) struct Catalog {
 pub(crate) struct Listed {
     /// The server that such a list comes from.
     pub(crate) server: Option<Server>,
-    /// Ids, each with what it stands for, if the server says it.
+    /// Ids of models, each with the id it is an alias of, if the server reports one.
     models: Vec<(String, Option<String>)>,
 }
 
@@ -56,7 +56,7 @@ impl Catalog {
         }
         let listed = match ask(client, headers).await {
             Some(list) => Listed::read(&list),
-            // What it was is still likelier than nothing.
+            // An outdated list is more likely right than none.
             None => last.take().map(|(_, listed)| listed).unwrap_or_default(),
         };
         *last = Some((Instant::now(), listed.clone()));
@@ -117,7 +117,7 @@ impl Listed {
             "vllm" => Some(Server::Vllm),
             "sglang" => Some(Server::Sglang),
             "llamacpp" => Some(Server::LlamaCpp),
-            // Ollama names the owner of its own models so.
+            // Ollama gives its own models this owner.
             "library" => Some(Server::Ollama),
             _ => None,
         };
@@ -135,8 +135,8 @@ impl Listed {
         self.models.iter().any(|(listed, _)| listed == id)
     }
 
-    /// Further names of the model that requests call `id`: what it stands for, and, if upstream
-    /// has one model only, that one's, for servers that take any name for it.
+    /// Returns further names of the model that requests call `id`: the target of its alias, and, if
+    /// upstream has one model only, that model's, for servers that accept any name.
     pub(crate) fn names<'l>(&'l self, id: &'l str) -> impl Iterator<Item = &'l str> {
         let alone = self.models.len() == 1;
         let entries = self.models.iter().filter(move |(listed, _)| alone || listed == id);

@@ -162,7 +162,7 @@ fn sensitive(mut value: HeaderValue) -> HeaderValue {
 }
 
 fn unanswered(error: &Error) -> Fault {
-    // The sources say what happened: refused, reset, no such name.
+    // The sources of the error have the cause: refused, reset, unknown host.
     let mut why = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

@@ -38,11 +38,11 @@ pub(crate) use self::{
     pattern::IdPattern,
 };
 
-/// Everything the proxy can be told.
+/// The configuration of the proxy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where to listen.
+    /// Address to listen on.
     #[serde(deserialize_with = "listen::read")]
     pub listen: SocketAddr,
     /// The server whose answers are guarded.
@@ -50,7 +50,7 @@ pub struct Config {
     /// Certificates (PEM) of authorities to trust besides the system's, for `https`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca: Option<PathBuf>,
-    /// What that server is.
+    /// Kind of the inference server.
     pub server: ServerName,
     /// The environment variable that holds the key of that server. Without one the server gets the
     /// keys of clients.
@@ -60,19 +60,19 @@ pub struct Config {
     pub bare_end: BareEnd,
     /// One family for all models, or `auto`.
     pub profile: Choice,
-    /// What becomes of requests for a model whose family is not known.
+    /// Policy for requests for a model without a known family.
     pub unknown_model: UnknownModel,
-    /// What becomes of tools and items that chat completions have no word for.
+    /// Policy for tools and items without an equivalent in chat completions.
     pub unsupported_tools: UnsupportedTools,
-    /// What becomes of text completions whose request does not say.
+    /// Policy for text completions whose request does not choose.
     pub completions: Completions,
     /// How answers are written.
     pub output: Output,
-    /// How long to wait.
+    /// Limits of time.
     pub timeouts: Timeouts,
-    /// How much to take.
+    /// Limits of size.
     pub limits: Limits,
-    /// Streams that had diagnostics are kept, if it says where.
+    /// Where to keep streams that had diagnostics, if anywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<Record>,
     /// Further servers, by the names that [`Model::upstream`] gives them.
@@ -117,7 +117,7 @@ impl Config {
         place::read(path)
     }
 
-    /// The whole configuration as a file says it.
+    /// Returns the whole configuration in the form of its file.
     #[must_use]
     pub fn to_toml(&self) -> String {
         // Strings, numbers and tables with string keys: nothing TOML cannot hold.

@@ -32,9 +32,9 @@ pub enum Dialect {
     Responses,
 }
 
-/// A stream on its way from upstream to a client, sans-IO: bytes in, bytes out.
+/// A stream from upstream to a client, without input or output: bytes in, bytes out.
 ///
-/// What comes out does not depend on how the bytes were cut.
+/// The output does not depend on how the bytes were cut.
 pub trait Machine: Send + 'static {
     /// Takes what upstream sent, and writes what a client is to get.
     ///
@@ -42,21 +42,21 @@ pub trait Machine: Send + 'static {
     /// A limit was hit, and the stream is over; what was held is out.
     fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ChatSseError>;
 
-    /// Upstream's bytes ended.
+    /// Ends upstream's bytes.
     ///
     /// # Errors
-    /// As [`Machine::push`], and [`ChatError::Unfinished`](llm_stream_guard::chat::ChatError::Unfinished)
-    /// if upstream did not say that the answer is whole.
+    /// As [`Machine::push`], and
+    /// [`ChatError::Unfinished`](llm_stream_guard::chat::ChatError::Unfinished) if upstream did not
+    /// signal that the answer is whole.
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError>;
 
-    /// The stream broke off: what was held comes out, then the fault, unless the answer was
-    /// complete.
+    /// Fails the stream: held text is emitted, then the fault, unless the answer was complete.
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>);
 
-    /// A sign of life.
+    /// Writes a comment that keeps the connection alive.
     fn keep_alive(&self, out: &mut Vec<u8>);
 
-    /// What upstream counted, as it said last.
+    /// Returns the latest usage that upstream sent.
     fn usage(&self) -> Option<&Value>;
 
     /// Bytes that are held.
@@ -68,15 +68,15 @@ pub trait Machine: Send + 'static {
     /// How many choices have no call that completed.
     fn uncalled(&self) -> usize;
 
-    /// Whether the answer is whole and upstream said so: nothing more comes out.
+    /// Whether the answer is whole and upstream signalled it: nothing more is emitted.
     fn is_over(&self) -> bool;
 
-    /// Whether upstream sent an error event: the answer is over, and the client was told.
+    /// Whether upstream sent an error event: the answer is over, and the client has the error.
     fn upstream_failed(&self) -> bool;
 }
 
 impl Dialect {
-    /// All there are.
+    /// All dialects.
     pub const ALL: [Self; 4] = [Self::Chat, Self::Completions, Self::Messages, Self::Responses];
 
     /// The path of its requests.
@@ -116,10 +116,10 @@ impl Dialect {
         self.upstream_path() == self.path()
     }
 
-    /// The request for upstream: a chat completion, or a text completion.
+    /// Returns the request for upstream: a chat completion, or a text completion.
     ///
     /// # Errors
-    /// The request is malformed or asks for what chat completions cannot say.
+    /// The request is malformed, or asks for something that chat completions cannot express.
     pub(crate) fn request(self, body: Body, unsupported: &mut Unsupported) -> Result<Body, Fault> {
         match self {
             Self::Chat => Ok(body),
@@ -148,8 +148,8 @@ impl Dialect {
         Ok(asked.into())
     }
 
-    /// What turns upstream's event stream into the dialect's, for the answer to the request
-    /// `asked`, as it came; what [`Dialect::is_upstreams`] does not look at it.
+    /// Returns the machine that converts upstream's event stream into the dialect's, for the answer
+    /// to the original request `asked`. Dialects with [`Dialect::is_upstreams`] ignore `asked`.
     #[must_use]
     pub fn stream(self, guard: ChatGuard, asked: &Value) -> Box<dyn Machine> {
         match self {
@@ -173,8 +173,9 @@ impl Dialect {
         }
     }
 
-    /// A whole answer to the request `asked`, as it came; what [`Dialect::is_upstreams`] does not look at it.
-    /// `broken` are the places of calls that were malformed or cut.
+    /// Returns a whole answer to the original request `asked`. Dialects with
+    /// [`Dialect::is_upstreams`] ignore it. `broken` has the indices of calls that were malformed
+    /// or cut.
     #[must_use]
     pub fn whole(self, completion: &Completion, asked: &Value, broken: &[u32]) -> Value {
         match self {

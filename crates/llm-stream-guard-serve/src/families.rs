@@ -58,11 +58,11 @@ impl Families {
         }
     }
 
-    /// The family of the model that requests call `id`, as far as the configuration and the id
-    /// itself tell.
+    /// Returns the family of the model that requests call `id`, as far as the configuration and the
+    /// id decide.
     pub(crate) fn find(&self, id: &str) -> Option<Family> {
         if let Some(one) = &self.one {
-            // The id may tell more: where the model's template leaves off.
+            // The id may have more information: where the model's template leaves off.
             let same = profile_for_model(id).ok().filter(|it| it.name == one.profile.name);
             let whole = |profile| Family { profile, ..one.clone() };
             return Some(same.filter(|_| one.own.is_none()).map_or_else(|| one.clone(), whole));
@@ -95,7 +95,7 @@ impl Families {
         (bare, observer): (bool, Arc<dyn Observer + Send + Sync>),
     ) -> Result<Guard, BuildError> {
         let mut builder = family.builder().delivery(self.delivery).observer(observer);
-        // A server that tells reasoning itself begins with the answer.
+        // A server that separates reasoning begins with the answer.
         if bare || answer == Answer::Parsed {
             builder = builder.start(Start::Content);
         }
@@ -167,7 +167,7 @@ impl Family {
 
 impl From<Profile> for Family {
     fn from(profile: Profile) -> Self {
-        // One that is not good is told where a guard is built.
+        // An invalid template is reported where a guard is built.
         let template = profile.response_template.as_deref();
         let template = template.and_then(|text| ResponseTemplate::from_json(text).ok());
         Self { profile, own: None, template, regime: Regime::off(), start: None, pattern: None }

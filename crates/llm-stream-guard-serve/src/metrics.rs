@@ -1,4 +1,4 @@
-//! What is counted: numbers and constant names, never text.
+//! Metrics: numbers and constant names, never text.
 
 use std::{
     collections::BTreeSet,

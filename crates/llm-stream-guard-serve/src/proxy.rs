@@ -42,10 +42,10 @@ use crate::{
     stream::{Guarded, Patience},
 };
 
-/// The header of a request for a text completion that says whether its answer is guarded.
+/// The header of a request for a text completion that decides whether its answer is guarded.
 const GUARD: &str = "x-llm-stream-guard";
 
-/// The header of an answer that says what is wrong with it.
+/// The header of an answer that reports a problem with it.
 const NOTE: &str = "x-llm-stream-guard-note";
 
 /// A proxy in front of inference servers. Cheap to clone; clones share connections, counters and
@@ -270,7 +270,7 @@ impl Proxy {
             keep_alive: config.timeouts.keep_alive.0,
         };
         if !dialect.is_upstreams() {
-            // Upstream's fields speak of its own events.
+            // Upstream's headers describe its own events.
             head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         }
         let leave_after = (streamed && !counted).then_some(choices);
@@ -286,7 +286,7 @@ impl Proxy {
         Ok(Response::from_parts(head, Body::from_stream(stream)))
     }
 
-    /// Upstream answered with a status that says no.
+    /// Returns upstream's answer with an error status, in the dialect's form.
     async fn declined(&self, dialect: Dialect, answer: Response) -> Result<Response, Fault> {
         if dialect.is_upstreams() {
             return Ok(answer);

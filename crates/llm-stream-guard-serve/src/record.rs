@@ -83,7 +83,7 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// What upstream sent; beyond the size for each it is not kept.
+    /// Keeps bytes that upstream sent, up to the maximum size of a record.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         let room = self.records.each.saturating_sub(self.bytes.len());
         self.cut |= room < bytes.len();

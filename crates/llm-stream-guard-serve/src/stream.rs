@@ -27,7 +27,7 @@ use crate::{
 pub(crate) struct Patience {
     /// For the first byte from now on.
     pub(crate) first: Duration,
-    /// For each byte behind it.
+    /// Limit for each later byte.
     pub(crate) idle: Duration,
     /// Until a sign of life is due.
     pub(crate) keep_alive: Duration,
@@ -68,13 +68,13 @@ impl Guarded {
         }
     }
 
-    /// The same for a request that demands a call, if `forced` says so.
+    /// Marks the answer to a request that demands a call, if `forced`.
     pub(crate) fn forced(mut self, forced: bool) -> Self {
         self.forced = forced;
         self
     }
 
-    /// The same, kept if anything is told of it.
+    /// Records the stream, and keeps the record if the guards report anything.
     pub(crate) fn recorded(mut self, recording: Recording, told: Arc<Told>) -> Self {
         self.recording = Some((recording, told));
         self
@@ -117,7 +117,7 @@ impl Guarded {
                 exchange.end(Ending::Complete);
                 if self.forced && self.machine.uncalled() > 0 {
                     exchange.unmet();
-                    // Behind the last event, where it changes nothing.
+                    // After the last event, where it changes nothing.
                     out.extend_from_slice(b": a call was required and not given\n\n");
                 }
             }
@@ -153,13 +153,13 @@ impl Stream for Guarded {
         while out.is_empty() {
             let Some(upstream) = &mut this.upstream else { return Poll::Ready(None) };
             match Pin::new(upstream).poll_frame(cx) {
-                // What is no data is trailers, which speak of the body that came.
+                // A frame without data has trailers, which describe the original body.
                 Poll::Ready(Some(Ok(frame))) => {
                     if let Some(bytes) = frame.data_ref() {
                         this.take(bytes, &mut out);
                     }
                 }
-                // What breaks after the end of the answer takes nothing from it.
+                // A failure after the end of the answer takes nothing from it.
                 Poll::Ready(Some(Err(_))) if this.machine.is_over() => this.end(&mut out),
                 Poll::Ready(Some(Err(error))) => {
                     let fault = match error {

@@ -50,7 +50,7 @@ pub(crate) fn each(
     }
 }
 
-/// What a guard asks of a message.
+/// The parts of a message that a guard needs.
 #[derive(Deserialize, Default)]
 pub(super) struct Skim<'m> {
     #[serde(borrow, default)]
@@ -71,7 +71,7 @@ impl Skim<'_> {
         let count = |list: Option<&RawValue>, counts: &dyn Fn(&RawValue) -> bool| {
             let mut count = 0_usize;
             if let Some(list) = list {
-                // What is no list has none.
+                // Text that is not a list has no entries.
                 let _ = each(list, "", &mut |_, entry| {
                     count = count.saturating_add(usize::from(counts(entry)));
                     Ok(())

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::Span;
 
-/// How long to wait.
+/// Limits of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timeouts {
@@ -23,7 +23,7 @@ pub struct Timeouts {
     pub body: Span,
     /// For a client to take a piece of its answer.
     pub write: Span,
-    /// Until a comment tells a client that its stream is alive.
+    /// Time until a comment shows a client that its stream is alive.
     pub keep_alive: Span,
     /// For balancers to see that the proxy is not ready, after it was told to end and before it
     /// refuses requests.
@@ -32,7 +32,7 @@ pub struct Timeouts {
     pub shutdown: Span,
 }
 
-/// How much to take.
+/// Limits of size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -57,12 +57,12 @@ pub struct Limits {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// The directory.
+    /// Directory of the records.
     pub dir: PathBuf,
     /// Bytes of all files together.
     #[serde(default = "Record::most", deserialize_with = "amount")]
     pub most: u64,
-    /// Bytes of each.
+    /// Maximum size of each record, in bytes.
     #[serde(default = "Record::each", deserialize_with = "amount")]
     pub each: usize,
 }

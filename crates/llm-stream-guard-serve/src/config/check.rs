@@ -159,7 +159,7 @@ mod tests {
 
     use super::super::{Config, Endpoint, Models, Record, place::parse};
 
-    /// Keys, each with a line that sets it and what its fault says.
+    /// Keys, each with a line that sets it and the expected error.
     const ROWS: &[(&str, &str, &str)] = &[
         ("listen", "listen = '127.0.0.1:99999'", "a port up to 65535"),
         ("listen", "listen = 'localhost:80'", "such as `127.0.0.1:8080`"),

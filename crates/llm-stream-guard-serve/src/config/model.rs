@@ -10,8 +10,8 @@ use super::{
     own::{OwnFamily, read_family},
 };
 
-/// What a family is called: a profile's name, a model's id, the file of a family (TOML, or JSON if
-/// it ends so), or a file of JSON with a checkpoint's own response template.
+/// The name of a family: a profile's name, a model's id, the file of a family (TOML, or JSON by its
+/// extension), or a JSON file with a checkpoint's own response template.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FamilyName {
     written: String,
@@ -113,7 +113,7 @@ pub struct Model {
     /// Delimiters to write otherwise on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remap: Option<Remap>,
-    /// Where answers begin, if not where the family says.
+    /// Where answers begin, if not where the family decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
     /// The server to ask, if not [`super::Config::upstream`].

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Output {
-    /// The name of the field reasoning stands in.
+    /// Name of the field for reasoning.
     pub reasoning: ReasoningName,
     /// How arguments of calls come.
     pub calls: CallDelivery,
-    /// What becomes of calls that broke or were cut.
+    /// Policy for calls that were malformed or cut.
     pub broken_calls: BrokenCalls,
 }
 
@@ -18,9 +18,9 @@ pub struct Output {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningName {
-    /// What most clients know.
+    /// The name that most clients know.
     ReasoningContent,
-    /// What newer servers write.
+    /// The name that newer servers write.
     Reasoning,
 }
 
@@ -40,12 +40,12 @@ pub enum CallDelivery {
 pub enum BrokenCalls {
     /// Kept in streams; in whole responses malformed ones are text.
     Auto,
-    /// They come out as far as they go.
+    /// Emits them as far as they go.
     Keep,
-    /// They are dropped. Each call is delivered at its end.
+    /// Drops them. Each call is delivered at its end.
     Drop,
-    /// They are text, or dropped after a whole call of their block. Each call is delivered at its
-    /// end.
+    /// Emits them as text, or drops them after a whole call of their block. Each call is delivered
+    /// at its end.
     Release,
 }
 

@@ -21,11 +21,11 @@ use super::files::FILES;
 /// A family that is not registered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnFamily {
-    /// Its calls.
+    /// Grammar of its calls.
     pub grammar: Grammar,
-    /// What else its streams are like. The grammar is not in there, nor is [`OwnFamily::format`].
+    /// Further properties of its streams, without the grammar and [`OwnFamily::format`].
     pub profile: Profile,
-    /// How it reasons, if it has tags of its own.
+    /// Reasoning format, if it has its own tags.
     pub format: Option<Format>,
 }
 
@@ -36,10 +36,10 @@ pub fn family_file(name: &str) -> Option<Value> {
     file.and_then(|(_, text)| serde_json::from_str(text).ok())
 }
 
-/// Reads the file of a family that is not registered: TOML, or JSON if it ends so.
+/// Reads the file of a family that is not registered: TOML, or JSON by its extension.
 ///
 /// # Errors
-/// It cannot be read, or is no family: file and field.
+/// The file cannot be read, or is not a family. The error names file and field.
 pub fn read_family(path: &Path) -> Result<OwnFamily, String> {
     let fault = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
@@ -47,7 +47,7 @@ pub fn read_family(path: &Path) -> Result<OwnFamily, String> {
     let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
     let family = if is_json { Family::from_json(&text) } else { Family::from_toml(&name, &text) };
     let family = family.map_err(|error| fault(&error))?;
-    // It was read before, so it is JSON or TOML.
+    // The file was read before, so that it is valid JSON or TOML.
     let file = FamilyFile::parse(&name, &text).ok().filter(|_| !is_json);
     let placed = |error: FamilyError| file.as_ref().map_or(error.clone(), |file| file.error(error));
     let grammar = Grammar::new(family).map_err(|error| fault(&placed(error.into())))?;
@@ -75,7 +75,7 @@ impl OwnFamily {
         Self { profile: Profile::named(grammar.name()), grammar, format: None }
     }
 
-    /// Whether its file says how it reasons.
+    /// Whether the file has a reasoning section.
     #[must_use]
     pub fn reasons(&self) -> bool {
         self.format.is_some() || self.profile.reasoning.is_some()

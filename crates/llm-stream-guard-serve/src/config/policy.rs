@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize, de::Error as _};
 
 use super::FamilyName;
 
-/// What server upstream is.
+/// The kind of the inference server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ServerName {
-    /// What its list of models says.
+    /// The kind that its list of models suggests.
     #[serde(rename = "auto")]
     Auto,
-    /// vLLM.
+    /// vLLM's server.
     #[serde(rename = "vllm")]
     Vllm,
-    /// SGLang.
+    /// SGLang's server.
     #[serde(rename = "sglang")]
     Sglang,
-    /// llama.cpp.
+    /// llama.cpp's server.
     #[serde(rename = "llama.cpp")]
     LlamaCpp,
-    /// Ollama.
+    /// Ollama's server.
     #[serde(rename = "ollama")]
     Ollama,
     /// One that sends what the model wrote without being asked.
@@ -31,7 +31,7 @@ pub enum ServerName {
 }
 
 impl ServerName {
-    /// The server, if it is told and one that must be asked for raw text.
+    /// Returns the server, if it is configured and must be asked for raw text.
     #[must_use]
     pub fn told(self) -> Option<Server> {
         match self {
@@ -50,17 +50,17 @@ impl ServerName {
 pub enum BareEnd {
     /// Such an answer was cut: upstream failed.
     Fail,
-    /// Such an answer is whole, for servers that never say that they are done.
+    /// Accepts such an answer as whole, for servers that never signal their end.
     Accept,
 }
 
 /// One family for all models, or each by its id.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Choice {
-    /// By the model's id.
+    /// The family of the model's id.
     #[default]
     Auto,
-    /// This one.
+    /// This family for all models.
     One(Box<FamilyName>),
 }
 
@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Choice {
     }
 }
 
-/// What becomes of a request for a model whose family is not known.
+/// Policy for a request for a model without a known family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownModel {
@@ -100,18 +100,17 @@ pub enum UnknownModel {
     Refuse,
 }
 
-/// What becomes of tools and items of messages and responses that chat completions have no word
-/// for.
+/// Policy for tools and items of messages and responses without an equivalent in chat completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnsupportedTools {
-    /// They are left out, counted and logged.
+    /// Omits, counts and logs them.
     Drop,
     /// The request is refused.
     Refuse,
 }
 
-/// What becomes of text completions.
+/// Policy for text completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Completions {

@@ -18,7 +18,7 @@ pub struct Span(pub Duration);
 const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
 impl Span {
-    /// So many seconds.
+    /// Creates a span of whole seconds.
     #[must_use]
     pub const fn seconds(seconds: u64) -> Self {
         Self(Duration::from_secs(seconds))

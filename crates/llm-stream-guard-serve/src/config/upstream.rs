@@ -1,4 +1,4 @@
-//! Where upstream is.
+//! The address of upstream.
 
 use std::{fmt, str::FromStr};
 
@@ -16,10 +16,10 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// The address of `path` there, which may have a query.
+    /// Returns the address of `path` at upstream; `path` may have a query.
     ///
     /// # Errors
-    /// The two together are no address.
+    /// The two together are not a valid address.
     pub fn join(&self, path: &str) -> Result<Uri, axum::http::Error> {
         let path: PathAndQuery = format!("{}{path}", self.prefix).parse()?;
         let mut parts = self.base.clone().into_parts();

@@ -23,7 +23,7 @@ use crate::{
     routes::Route,
 };
 
-/// Fields by which a request itself says what form its answer has.
+/// Fields by which a request itself sets the form of its answer.
 const OWN_FORMAT: [&str; 7] = [
     "guided_choice",
     "guided_grammar",
@@ -171,7 +171,7 @@ impl Proxy {
             options.synthesis = chat::Synthesis::Always;
         }
         if dialect == Dialect::Messages {
-            // `tool_use` stands next to every call there, the named tool's too.
+            // `tool_use` accompanies every call there, the named tool's too.
             options.stop = chat::Stop::Rewrite;
         }
         options.limits = ChatLimits { choices: config.limits.choices, ..ChatLimits::default() };
