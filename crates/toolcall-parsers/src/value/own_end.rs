@@ -95,7 +95,11 @@ impl Transcoder {
             self.before = self.before.then(&held[self.looked..at]);
             self.looked = at;
             match dialect.matches(text.quote, &held[at..]) {
-                Prefix::Mismatch => (self.looked, self.before) = (at + 1, Before::Text),
+                Prefix::Mismatch => {
+                    // A quote of the family's own may begin with a scalar of several bytes.
+                    let len = held[at..].chars().next().map_or(1, char::len_utf8);
+                    (self.looked, self.before) = (at + len, Before::Text);
+                }
                 Prefix::Partial => return (None, quoted),
                 Prefix::Match if quoted => {
                     (quoted, self.looked, self.before) = (false, at + len, Before::Closed);
