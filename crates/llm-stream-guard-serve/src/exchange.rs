@@ -174,7 +174,7 @@ impl Exchange {
         }
     }
 
-    /// Notes a fault.
+    /// Counts and logs a fault.
     pub(crate) fn fault(&self, kind: Kind) {
         self.0.metrics.fault(kind);
         self.0.trace.failed(kind);

@@ -113,7 +113,7 @@ impl Family {
         Self { own: name.own().cloned(), ..Self::from(profile) }
     }
 
-    /// The family of a configured pattern, if the configuration says one.
+    /// Returns the family of a configured pattern, if the configuration names one.
     fn of(pattern: &str, model: &Model) -> Option<Self> {
         let table = model.remap.map(|remap| match remap {
             Remap::Hermes => RemapTable::hermes(),

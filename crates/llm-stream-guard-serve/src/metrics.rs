@@ -94,7 +94,7 @@ pub(crate) struct Told {
     diagnostics: AtomicU64,
 }
 
-/// How calls end.
+/// The outcomes of calls.
 pub(crate) const OUTCOMES: [Outcome; 4] =
     [Outcome::Complete, Outcome::Repaired, Outcome::Malformed, Outcome::Incomplete];
 

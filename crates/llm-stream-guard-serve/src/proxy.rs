@@ -103,11 +103,11 @@ impl Shared {
 }
 
 impl Proxy {
-    /// A proxy that does what `config` says; where it says to listen is [`crate::serve`]'s.
+    /// Creates a proxy from a configuration. [`crate::serve`] alone uses its address to listen on.
     ///
     /// # Errors
-    /// A value cannot be in force, a key or the roots of trust for `https` cannot be read, or the
-    /// directory for records cannot be made.
+    /// An invalid value, a key or roots of trust for `https` that cannot be read, or a directory
+    /// for records that cannot be created.
     pub fn new(config: Config) -> Result<Self, Fault> {
         let shared = Arc::new(Shared::new(config, None)?);
         let current = RwLock::new(shared.clone());

@@ -36,7 +36,7 @@ impl Records {
         Ok(Self { dir, most, each, used, count: AtomicU64::new(0) })
     }
 
-    /// Begins a recording. `about` says in a word what reads it.
+    /// Begins a recording. `about` names the family that reads it.
     pub(crate) fn begin(self: &Arc<Self>, about: &str) -> Recording {
         let head = format!(": {about}\n\n").into_bytes();
         Recording { records: self.clone(), bytes: head, cut: false }

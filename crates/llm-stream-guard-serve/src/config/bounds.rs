@@ -25,8 +25,8 @@ pub struct Timeouts {
     pub write: Span,
     /// Time until a comment shows a client that its stream is alive.
     pub keep_alive: Span,
-    /// For balancers to see that the proxy is not ready, after it was told to end and before it
-    /// refuses requests.
+    /// Time for balancers to notice that the proxy is not ready, between the order to end and the
+    /// refusal of requests.
     pub drain: Span,
     /// For open requests to end when the proxy refuses new ones.
     pub shutdown: Span,

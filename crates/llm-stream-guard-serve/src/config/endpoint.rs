@@ -10,7 +10,7 @@ use super::{ServerName, Upstream};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoint {
-    /// The address.
+    /// Address of the server.
     pub url: Upstream,
     /// The kind of server.
     #[serde(default = "auto")]
@@ -41,9 +41,9 @@ const fn auto() -> ServerName {
 /// The inference server of a model: a name from [`super::Config::upstreams`], or an address.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EndpointName {
-    /// A name.
+    /// The name of an upstream.
     Named(String),
-    /// An address.
+    /// The address of an upstream.
     At(Upstream),
 }
 

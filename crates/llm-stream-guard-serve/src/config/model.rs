@@ -107,7 +107,7 @@ impl<'de> Deserialize<'de> for FamilyName {
 /// How the models of a pattern are asked and read: the family, or a table with more.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Model {
-    /// The family, if the id that is asked for does not tell.
+    /// Family of the models, if the requested id does not name one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<FamilyName>,
     /// Delimiters to write otherwise on the wire.

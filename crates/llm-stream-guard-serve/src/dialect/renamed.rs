@@ -16,7 +16,7 @@ use crate::error::Fault;
 /// `data: {"model": "claude-x", ..}`; events without such a field pass unchanged.
 pub(crate) struct Renamed {
     decoder: Decoder,
-    /// The name as JSON.
+    /// The model's name as JSON.
     name: String,
     inner: Box<dyn Machine>,
     changed: Vec<u8>,
@@ -74,7 +74,7 @@ impl Machine for Renamed {
     fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ChatSseError> {
         let Self { decoder, name, inner, changed } = self;
         changed.clear();
-        // Events beyond the limits pass: the machine inside has limits of its own.
+        // Events beyond the limits pass: the machine inside has its own limits.
         let _ = decoder.push(bytes, |item| Self::rename(&item, name, changed));
         match changed.is_empty() {
             true => Ok(()),

@@ -49,7 +49,7 @@ impl Request {
         Ok(Self { body, input })
     }
 
-    /// Parses the text.
+    /// Parses the text and returns the message.
     pub(super) fn answer(mut self, families: &Families) -> Result<Value, Fault> {
         let family = self.family(families)?;
         let guard = self.guard(&family)?;

@@ -99,7 +99,7 @@ impl Proxy {
                     UnknownModel::Pass if dialect.is_upstreams() && sent.is_none() => {
                         return Ok(None);
                     }
-                    // Another shape or name is to be written, whatever the text holds.
+                    // The answer needs another shape or name, whatever its text contains.
                     UnknownModel::Pass => Family::from(Profile::named("none")),
                 }
             }

@@ -27,7 +27,7 @@ pub(super) async fn heavy<T: Send + 'static>(
 
 /// A request that was read.
 pub(super) struct Read {
-    /// What upstream is to be asked.
+    /// Body of the request to upstream.
     pub(super) body: Body,
     /// The fields at which the writer of the answer looks.
     pub(super) asked: Value,
