@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use llm_stream_guard_serve::{Choice, Span, listen_address};
+use llm_stream_guard_serve::{Choice, TimeSpan, listen_address};
 
 use crate::pattern::Pattern;
 
@@ -92,7 +92,7 @@ pub struct ServeArgs {
         requires = "demo",
         env = "LLM_STREAM_GUARD_PACE"
     )]
-    pub pace: Span,
+    pub pace: TimeSpan,
 }
 
 /// Arguments of `parse`.

@@ -37,7 +37,6 @@ pub fn detect(args: &DetectArgs, out: &mut dyn Write) -> Result<bool, Error> {
 }
 
 /// A line for the answer, then one for each set of families.
-#[expect(clippy::indexing_slicing, reason = "a candidate is a set of one family or more")]
 fn as_text(detection: &Detection) -> String {
     let mut text = match detection.candidates.first() {
         Some(best) if detection.certainty > Certainty::Unknown => {

@@ -98,7 +98,6 @@ fn markers(reasoning: &Reasoning) -> (&[Text], &[Text], bool) {
     }
 }
 
-#[expect(clippy::indexing_slicing, reason = "a profile is written as an object")]
 fn as_json() -> Value {
     let tools: Vec<Value> = grammars()
         .map(|grammar| {
@@ -194,7 +193,6 @@ fn row<const N: usize>(cells: [&str; N]) -> Vec<String> {
 }
 
 /// Appends `rows` in columns, two spaces apart, and a blank line.
-#[expect(clippy::arithmetic_side_effects, reason = "a column is as wide as its widest cell")]
 fn add_table(text: &mut String, rows: &[Vec<String>]) {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));

@@ -42,12 +42,6 @@ impl fmt::Display for Pattern {
     }
 }
 
-#[expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "`t` is less than the length where it is read; `p` grows only where a character of \
-              the pattern stood, and goes back to behind a star"
-)]
 fn globs(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), text.chars().collect());

@@ -26,11 +26,11 @@ pub use self::{
     bounds::{Limits, Record, Timeouts},
     endpoint::{Endpoint, EndpointName, Endpoints},
     listen::listen_address,
-    model::{FamilyName, Model, Remap, Start, read_template},
+    model::{AnswerStart, FamilyName, Model, Remap, read_template},
     output::{BrokenCalls, CallDelivery, Output, ReasoningName},
     own::{OwnFamily, family_file, read_family},
     policy::{BareEnd, Choice, Completions, ServerName, UnknownModel, UnsupportedTools},
-    span::Span,
+    span::TimeSpan,
     upstream::Upstream,
 };
 pub(crate) use self::{
@@ -135,7 +135,7 @@ pub fn read_models(path: &Path) -> Result<Models, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Config, Models, Span, place::parse};
+    use super::{Config, Models, TimeSpan, place::parse};
 
     #[test]
     fn what_is_printed_reads_as_the_same() {
@@ -143,7 +143,7 @@ mod tests {
                     [models]\n\"a-*\" = \"hermes\"\nb = { profile = \"Qwen/Qwen3-8B\", remap = \"hermes\" }\n";
         let config: Config = parse(text).unwrap();
         assert_eq!(config.upstream.to_string(), "http://gpu:8000");
-        assert_eq!(config.timeouts.idle, Span::seconds(90));
+        assert_eq!(config.timeouts.idle, TimeSpan::seconds(90));
         assert_eq!(parse::<Config>(&config.to_toml()).as_ref(), Ok(&config));
     }
 

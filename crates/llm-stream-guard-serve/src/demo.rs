@@ -99,10 +99,6 @@ fn events(recorded: &'static [u8], form: Form) -> VecDeque<Bytes> {
 
 impl Form {
     /// Converts a chat chunk or answer with its text in `field` into this form.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "a recording of this crate: every event in it and every answer is an object"
-    )]
     fn of(self, mut said: Value, field: &str) -> Value {
         if let (Self::Text, Some(choices)) =
             (self, said.get_mut("choices").and_then(Value::as_array_mut))

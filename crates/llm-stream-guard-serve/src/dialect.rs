@@ -21,7 +21,7 @@ use crate::{body::Body, error::Fault};
 /// A shape of requests and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Dialect {
+pub enum ApiDialect {
     /// Chat completions: `POST /v1/chat/completions`.
     Chat,
     /// Text completions: `POST /v1/completions`.
@@ -75,7 +75,7 @@ pub trait Machine: Send + 'static {
     fn upstream_failed(&self) -> bool;
 }
 
-impl Dialect {
+impl ApiDialect {
     /// All dialects.
     pub const ALL: [Self; 4] = [Self::Chat, Self::Completions, Self::Messages, Self::Responses];
 
@@ -149,14 +149,16 @@ impl Dialect {
     }
 
     /// Returns the machine that converts upstream's event stream into the dialect's, for the answer
-    /// to the original request `asked`. Dialects with [`Dialect::is_upstreams`] ignore `asked`.
+    /// to the original request `asked`. Dialects with [`ApiDialect::is_upstreams`] ignore `asked`.
     #[must_use]
     pub fn stream(self, guard: ChatGuard, asked: &Value) -> Box<dyn Machine> {
         match self {
             Self::Chat => Box::new(chat::Stream::new(guard)),
-            Self::Completions => Box::new(Encoded::new(guard, completions::Events)),
-            Self::Messages => Box::new(Encoded::new(guard, messages::Events::new(asked))),
-            Self::Responses => Box::new(Encoded::new(guard, responses::Events::new(asked))),
+            Self::Completions => Box::new(Encoded::new(guard, completions::CompletionsEvents)),
+            Self::Messages => Box::new(Encoded::new(guard, messages::MessagesEvents::new(asked))),
+            Self::Responses => {
+                Box::new(Encoded::new(guard, responses::ResponsesEvents::new(asked)))
+            }
         }
     }
 
@@ -174,7 +176,7 @@ impl Dialect {
     }
 
     /// Returns a whole answer to the original request `asked`. Dialects with
-    /// [`Dialect::is_upstreams`] ignore it. `broken` has the indices of calls that were malformed
+    /// [`ApiDialect::is_upstreams`] ignore it. `broken` has the indices of calls that were malformed
     /// or cut.
     #[must_use]
     pub fn whole(self, completion: &Completion, asked: &Value, broken: &[u32]) -> Value {

@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use crate::{
-    dialect::Dialect,
+    dialect::ApiDialect,
     error::Kind,
     metrics::{Metrics, OTHER, Subject, TOKENS, Told},
     trace::Trace,
@@ -63,7 +63,7 @@ struct Account {
     metrics: Arc<Metrics>,
     trace: Trace,
     id: HeaderValue,
-    dialect: Dialect,
+    dialect: ApiDialect,
     began: Instant,
     facts: Mutex<Facts>,
 }
@@ -105,7 +105,7 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 
 impl Exchange {
     /// Begins when a request with these headers came.
-    pub(crate) fn begin(metrics: Arc<Metrics>, dialect: Dialect, headers: &HeaderMap) -> Self {
+    pub(crate) fn begin(metrics: Arc<Metrics>, dialect: ApiDialect, headers: &HeaderMap) -> Self {
         Self(Arc::new(Account {
             metrics,
             trace: Trace::begin(dialect.path(), headers),

@@ -120,8 +120,8 @@ impl Family {
             Remap::HermesPlain => RemapTable::hermes_plain(),
         });
         let start = model.start.map(|start| match start {
-            config::Start::Reasoning => Start::Reasoning,
-            config::Start::Content => Start::Content,
+            config::AnswerStart::Reasoning => Start::Reasoning,
+            config::AnswerStart::Content => Start::Content,
         });
         let named = Self::named(model.profile.as_ref()?);
         let regime = table.map_or_else(Regime::off, Regime::on);

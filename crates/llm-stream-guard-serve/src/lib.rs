@@ -17,7 +17,6 @@
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 /// The README's example, compiled.
 #[cfg(doctest)]
@@ -51,10 +50,10 @@ mod stream;
 mod trace;
 
 pub use config::{
-    BareEnd, BrokenCalls, CallDelivery, Choice, Completions, Config, Endpoint, EndpointName,
-    Endpoints, FamilyName, Limits, Model, Models, Output, OwnFamily, ReasoningName, Record, Remap,
-    ServerName, Span, Start, Timeouts, UnknownModel, UnsupportedTools, Upstream, family_file,
-    listen_address, read_family, read_models, read_template,
+    AnswerStart, BareEnd, BrokenCalls, CallDelivery, Choice, Completions, Config, Endpoint,
+    EndpointName, Endpoints, FamilyName, Limits, Model, Models, Output, OwnFamily, ReasoningName,
+    Record, Remap, ServerName, TimeSpan, Timeouts, UnknownModel, UnsupportedTools, Upstream,
+    family_file, listen_address, read_family, read_models, read_template,
 };
 pub use error::{Fault, Kind, Reported};
 pub use proxy::Proxy;

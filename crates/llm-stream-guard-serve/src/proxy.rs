@@ -28,7 +28,7 @@ use self::{
 };
 use crate::{
     config::{Checked as _, Completions, Config},
-    dialect::{Dialect, renamed::Renamed},
+    dialect::{ApiDialect, renamed::Renamed},
     error::{Fault, Kind},
     exchange::{Ending, Exchange},
     families::Families,
@@ -147,8 +147,8 @@ impl Proxy {
         self.now().shared.config.clone()
     }
 
-    async fn guarded(self, dialect: Dialect, mut request: Request) -> Response {
-        if dialect == Dialect::Completions {
+    async fn guarded(self, dialect: ApiDialect, mut request: Request) -> Response {
+        if dialect == ApiDialect::Completions {
             match self.guards_completion(request.headers_mut()) {
                 Ok(true) => {}
                 Ok(false) => return Self::untouched(State(self), request).await,
@@ -182,7 +182,7 @@ impl Proxy {
 
     async fn answer(
         &self,
-        dialect: Dialect,
+        dialect: ApiDialect,
         request: Request,
         exchange: &Exchange,
     ) -> Result<Response, Fault> {
@@ -287,7 +287,7 @@ impl Proxy {
     }
 
     /// Returns upstream's answer with an error status, in the dialect's form.
-    async fn declined(&self, dialect: Dialect, answer: Response) -> Result<Response, Fault> {
+    async fn declined(&self, dialect: ApiDialect, answer: Response) -> Result<Response, Fault> {
         if dialect.is_upstreams() {
             return Ok(answer);
         }

@@ -137,7 +137,6 @@ fn run_all(lines: &[Line], own: &[OwnFamily]) -> Vec<Result<(), Failure>> {
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-#[expect(clippy::indexing_slicing, reason = "`object` was made an object at the top")]
 fn json_line(
     line: &Line,
     result: &Result<(), Failure>,

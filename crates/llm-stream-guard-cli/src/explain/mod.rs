@@ -81,7 +81,6 @@ pub fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Error> {
 ///
 /// # Errors
 /// As [`explain`].
-#[expect(clippy::arithmetic_side_effects, reason = "`done` counts items in memory")]
 pub fn report(args: &ExplainArgs) -> Result<Report, Error> {
     let reading = &args.reading;
     let mut progress = Progress::of(&reading.file);
@@ -165,7 +164,6 @@ impl Progress {
         Self { bytes, shown, percent: 101 }
     }
 
-    #[expect(clippy::arithmetic_side_effects, reason = "the divisor is at least 1")]
     fn tell(&mut self, doing: &str, done: u64, whole: u64) {
         let percent = done.saturating_mul(100) / whole.max(1);
         if self.shown && std::mem::replace(&mut self.percent, percent) != percent {

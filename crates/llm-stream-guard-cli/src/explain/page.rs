@@ -87,10 +87,6 @@ impl<'r> Packed<'r> {
     }
 }
 
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "a step's bytes lie in the text of a recording in memory; `last` is a place in `all`"
-)]
 fn numbers<'r>(step: &'r Step, words: &mut Words<'r>) -> Vec<usize> {
     let Step { at, len, content, reasoning, arguments, other, held, .. } = step;
     let mut all = vec![*len, *content, *reasoning, *arguments, *other];

@@ -59,10 +59,6 @@ impl Recording {
     ///
     /// # Errors
     /// The input cannot be read.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`read` counts the bytes of a file with 64 bits"
-    )]
     pub fn read(
         args: &ReadingArgs,
         input: &mut dyn Read,

@@ -134,10 +134,6 @@ impl<'o> Terminal<'o> {
     ///
     /// # Errors
     /// The output's.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "a region lies in the text that is explained"
-    )]
     pub fn text(&mut self, explanation: &Explanation) -> io::Result<()> {
         self.heading("The text of the model, and what became of it")?;
         for region in &explanation.regions {
@@ -161,12 +157,6 @@ impl<'o> Terminal<'o> {
     ///
     /// # Errors
     /// The error of the output.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        clippy::indexing_slicing,
-        reason = "`at` is less than the number of steps, and at least one and at most all behind \
-                  it are the run"
-    )]
     pub fn steps(&mut self, explanation: &Explanation) -> io::Result<()> {
         self.heading("Chunk by chunk")?;
         let steps = &explanation.steps;
@@ -256,11 +246,6 @@ fn label(fate: Fate) -> &'static str {
 }
 
 /// At most `most` bytes, the middle left out.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "`text` is longer than `most`: its head ends in the first half of `most` bytes, and \
-              its tail begins behind that"
-)]
 fn shortened(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -273,7 +258,6 @@ fn shortened(text: &str, most: usize) -> String {
 }
 
 /// Splits a line into pieces of at most `room` characters, at blanks where possible.
-#[expect(clippy::arithmetic_side_effects, reason = "`blank` is where a byte is in front of `end`")]
 fn pieces(line: &str, room: usize) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {

@@ -80,12 +80,6 @@ impl Detector {
         self.check_lines(seen, ended)
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        clippy::indexing_slicing,
-        reason = "`checked` and `from` are the beginnings of lines in `head`, or its end, which \
-                  only grows; `end` was found behind `from`"
-    )]
     fn check_lines(&mut self, seen: usize, ended: bool) -> Option<InputKind> {
         let mut from = seen.max(self.checked);
         while let Some(end) = self.head[from..].iter().position(|&byte| byte == b'\n') {

@@ -29,11 +29,6 @@ pub struct Lines {
 
 impl Lines {
     /// Feeds bytes; `on` receives the lines that are complete.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        clippy::indexing_slicing,
-        reason = "`end` is where a byte was found in `bytes`"
-    )]
     pub fn push(&mut self, mut bytes: &[u8], mut on: impl FnMut(Line<'_>)) {
         if self.after_cr && !bytes.is_empty() {
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
@@ -64,11 +59,6 @@ impl Lines {
         }
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "a line in memory and a piece of it; what was dropped of one stream is counted \
-                  with 64 bits"
-    )]
     fn hold(&mut self, bytes: &[u8]) {
         if self.dropping == 0 && self.held.len() + bytes.len() <= MAX_LINE {
             self.held.extend_from_slice(bytes);

@@ -4,32 +4,32 @@ use std::{fmt, path::PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use super::Span;
+use super::TimeSpan;
 
 /// Limits of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timeouts {
     /// For a connection to upstream.
-    pub connect: Span,
+    pub connect: TimeSpan,
     /// For upstream's first byte, which it sends when it has read the prompt or, of an answer
     /// that is not streamed, written all of it.
-    pub first_byte: Span,
+    pub first_byte: TimeSpan,
     /// For each further byte of either side, and between two requests of a connection.
-    pub idle: Span,
+    pub idle: TimeSpan,
     /// For a connection's first request, and for the head of each.
-    pub head: Span,
+    pub head: TimeSpan,
     /// For all of the body of a request that is to be guarded.
-    pub body: Span,
+    pub body: TimeSpan,
     /// For a client to take a piece of its answer.
-    pub write: Span,
+    pub write: TimeSpan,
     /// Time until a comment shows a client that its stream is alive.
-    pub keep_alive: Span,
+    pub keep_alive: TimeSpan,
     /// Time for balancers to notice that the proxy is not ready, between the order to end and the
     /// refusal of requests.
-    pub drain: Span,
+    pub drain: TimeSpan,
     /// For open requests to end when the proxy refuses new ones.
-    pub shutdown: Span,
+    pub shutdown: TimeSpan,
 }
 
 /// Limits of size.
@@ -86,15 +86,15 @@ impl Record {
 impl Default for Timeouts {
     fn default() -> Self {
         Self {
-            connect: Span::seconds(10),
-            first_byte: Span::seconds(600),
-            idle: Span::seconds(120),
-            head: Span::seconds(30),
-            body: Span::seconds(300),
-            write: Span::seconds(120),
-            keep_alive: Span::seconds(15),
-            drain: Span::seconds(5),
-            shutdown: Span::seconds(30),
+            connect: TimeSpan::seconds(10),
+            first_byte: TimeSpan::seconds(600),
+            idle: TimeSpan::seconds(120),
+            head: TimeSpan::seconds(30),
+            body: TimeSpan::seconds(300),
+            write: TimeSpan::seconds(120),
+            keep_alive: TimeSpan::seconds(15),
+            drain: TimeSpan::seconds(5),
+            shutdown: TimeSpan::seconds(30),
         }
     }
 }

@@ -115,7 +115,7 @@ pub struct Model {
     pub remap: Option<Remap>,
     /// Where answers begin, if not where the family decides.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<Start>,
+    pub start: Option<AnswerStart>,
     /// The server to ask, if not [`super::Config::upstream`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream: Option<EndpointName>,
@@ -137,7 +137,7 @@ pub enum Remap {
 /// Where an answer begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Start {
+pub enum AnswerStart {
     /// Inside reasoning: the prompt opens it.
     Reasoning,
     /// Inside the answer.
@@ -151,7 +151,7 @@ impl<'de> Deserialize<'de> for Model {
         struct Table {
             profile: Option<FamilyName>,
             remap: Option<Remap>,
-            start: Option<Start>,
+            start: Option<AnswerStart>,
             upstream: Option<EndpointName>,
             model: Option<String>,
         }

@@ -40,10 +40,6 @@ fn offset(text: &str, bad: &BadValue) -> Option<usize> {
     found
 }
 
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "lines and columns of a text in memory, each at most its length and one"
-)]
 fn located(text: &str, offset: Option<usize>, field: &str, message: &str) -> String {
     let before = offset.and_then(|offset| text.get(..offset));
     let place = before.map_or_else(Default::default, |before| {

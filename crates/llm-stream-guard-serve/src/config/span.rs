@@ -12,12 +12,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 /// assert!("90".parse::<Span>().is_err());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span(pub Duration);
+pub struct TimeSpan(pub Duration);
 
 /// Units in milliseconds, the greatest first.
 const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
-impl Span {
+impl TimeSpan {
     /// Creates a span of whole seconds.
     #[must_use]
     pub const fn seconds(seconds: u64) -> Self {
@@ -25,7 +25,7 @@ impl Span {
     }
 }
 
-impl FromStr for Span {
+impl FromStr for TimeSpan {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -42,11 +42,7 @@ impl FromStr for Span {
     }
 }
 
-impl fmt::Display for Span {
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`scale` is 1 or that of a unit, and none of these is zero"
-    )]
+impl fmt::Display for TimeSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX);
         let fits = UNITS.iter().find(|(_, scale)| millis.is_multiple_of(*scale));
@@ -55,13 +51,13 @@ impl fmt::Display for Span {
     }
 }
 
-impl Serialize for Span {
+impl Serialize for TimeSpan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Span {
+impl<'de> Deserialize<'de> for TimeSpan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }

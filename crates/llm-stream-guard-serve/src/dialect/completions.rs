@@ -48,9 +48,9 @@ pub(crate) fn strip(body: &mut Body) {
 
 /// Writes the events of a completion.
 #[derive(Debug)]
-pub struct Events;
+pub struct CompletionsEvents;
 
-impl Encoder for Events {
+impl Encoder for CompletionsEvents {
     fn read(&self, said: Value) -> Option<Chunk> {
         let mut chunk = said.into_chunk().ok()?;
         for choice in &mut chunk.choices {

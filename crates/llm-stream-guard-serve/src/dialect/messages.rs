@@ -18,7 +18,7 @@ use crate::error::{Fault, Kind};
 /// Blocks follow each other, each with `content_block_start`, deltas and `content_block_stop`.
 /// `message_delta` has the stop reason and the token counts at the end.
 #[derive(Debug, Default)]
-pub struct Events {
+pub struct MessagesEvents {
     started: bool,
     open: Option<Block>,
     turns: Turns,
@@ -38,14 +38,13 @@ enum Block {
     Call,
 }
 
-impl Events {
+impl MessagesEvents {
     /// For the answer to a request with this body.
     #[must_use]
     pub fn new(asked: &Value) -> Self {
         Self { stops: stops(asked), ..Self::default() }
     }
 
-    #[expect(clippy::indexing_slicing, reason = "`message` makes an object")]
     fn start(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.started, true) {
             let mut message = message(chunk.text("id"), chunk.text("model"));
@@ -83,10 +82,6 @@ impl Events {
         }
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "one block for each part of a stream, which has fewer than 2^64"
-    )]
     fn block(&mut self, kind: Block, block: Value, out: &mut Vec<u8>) {
         if self.open == Some(kind) {
             return;
@@ -111,7 +106,7 @@ impl Events {
     }
 }
 
-impl Encoder for Events {
+impl Encoder for MessagesEvents {
     fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
         self.start(chunk, out);
         let mut turns = std::mem::take(&mut self.turns);
@@ -152,7 +147,6 @@ impl Encoder for Events {
 /// Returns a whole message. The arguments of a malformed or cut call, whose index is in `broken`,
 /// are text in its `input`, as Anthropic's manual describes.
 #[must_use]
-#[expect(clippy::indexing_slicing, reason = "`message`, `ending` and `tool_use` make objects")]
 pub fn whole(completion: &Completion, broken: &[u32]) -> Value {
     let text = |name: &str| completion.fields.get(name).and_then(Value::as_str);
     let mut message = message(text("id"), text("model"));

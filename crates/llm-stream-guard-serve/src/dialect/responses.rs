@@ -1,11 +1,5 @@
 //! OpenAI's responses: `POST /v1/responses`.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "the envelope and every event are made as objects here and in `item`, and no key \
-              makes them anything else"
-)]
-
 mod item;
 mod request;
 mod tools;
@@ -136,7 +130,7 @@ impl Response {
 /// Writes the events of a response: `response.created`, then of each item `added`, deltas and
 /// `done`, then how it ended, with all of it. Every event has a number.
 #[derive(Debug)]
-pub struct Events {
+pub struct ResponsesEvents {
     response: Response,
     started: bool,
     number: u64,
@@ -147,7 +141,7 @@ pub struct Events {
     broken: Vec<u32>,
 }
 
-impl Events {
+impl ResponsesEvents {
     /// For the answer to a request with this body.
     #[must_use]
     pub fn new(asked: &Value) -> Self {
@@ -155,10 +149,6 @@ impl Events {
         Self { response, started: false, number: 0, open: false, turns, broken: Vec::new() }
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "events of one stream are numbered with 64 bits"
-    )]
     fn write(&mut self, mut event: Value, out: &mut Vec<u8>) {
         event["sequence_number"] = self.number.into();
         self.number += 1;
@@ -236,7 +226,7 @@ impl Events {
     }
 }
 
-impl Encoder for Events {
+impl Encoder for ResponsesEvents {
     fn broke(&mut self, index: u32) {
         self.broken.push(index);
     }

@@ -1,11 +1,5 @@
 //! Calls in sequence, however upstream interleaves their pieces.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "`held` is what the arguments of the calls that wait add up to: each byte is added \
-              when it comes and taken off with its call"
-)]
-
 use std::collections::VecDeque;
 
 use llm_stream_guard::chat::Balance;

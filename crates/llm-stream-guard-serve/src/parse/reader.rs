@@ -26,12 +26,12 @@ pub struct ChatReader<'r> {
     utf8: Utf8,
     /// The longest piece of text that is fed.
     piece: Option<usize>,
-    seen: Seen,
+    seen: SeenItems,
 }
 
 /// Facts about the input, from the input itself.
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct SeenItems {
     /// Whether `[DONE]` arrived.
     done: bool,
     chunks: bool,
@@ -48,7 +48,7 @@ impl<'r> ChatReader<'r> {
         (options.synthesis, options.stop) = (Synthesis::Off, Stop::Keep);
         (options.emission, options.limits.choices) = (Emission::SingleChoice, CHOICES);
         let (guard, output) = (ChatGuard::new(guard, options), EventWriter::new(render));
-        Self { guard, output, utf8: Utf8::default(), piece, seen: Seen::default() }
+        Self { guard, output, utf8: Utf8::default(), piece, seen: SeenItems::default() }
     }
 
     /// The output, to flush and to note what concerns the input as a whole.
@@ -176,7 +176,7 @@ impl Intake for ChatReader<'_> {
             self.text(text);
         }
         // Chunks show how a choice ended; a choice that is open now was cut.
-        let Seen { done, chunks, error, .. } = self.seen;
+        let SeenItems { done, chunks, error, .. } = self.seen;
         let cut = broken || (chunks && (error || !done));
         let end = match end {
             Some(end) if !broken => end,

@@ -14,7 +14,7 @@ use super::{Proxy, Shared};
 use crate::{
     body::Body,
     config::{BareEnd, BrokenCalls, ReasoningName, ServerName, UnknownModel},
-    dialect::{Dialect, completions},
+    dialect::{ApiDialect, completions},
     error::{Fault, Kind},
     exchange::{Exchange, subject},
     families::Family,
@@ -50,7 +50,7 @@ pub(super) struct Asked {
 /// A request on its way to upstream, without its body.
 #[derive(Clone, Copy)]
 pub(super) struct Incoming<'r> {
-    pub(super) dialect: Dialect,
+    pub(super) dialect: ApiDialect,
     pub(super) headers: &'r HeaderMap,
     pub(super) exchange: &'r Exchange,
     pub(super) route: Route<'r>,
@@ -113,7 +113,7 @@ impl Proxy {
         let server_name = server.map_or("unknown", server_name);
         let told = exchange.read_as(subject(&excerpt(label), family.name()), server_name);
         let guard = self.guard(dialect, &family, (&view, &mut body), server, told.clone())?;
-        if dialect == Dialect::Completions {
+        if dialect == ApiDialect::Completions {
             completions::strip(&mut body);
         }
         if let Some(sent) = sent {
@@ -128,7 +128,7 @@ impl Proxy {
     /// The guard for a family's answer; `body` is changed to what upstream is to get.
     fn guard(
         &self,
-        dialect: Dialect,
+        dialect: ApiDialect,
         family: &Family,
         (view, body): (&Value, &mut Body),
         server: Option<Server>,
@@ -170,7 +170,7 @@ impl Proxy {
         if config.bare_end == BareEnd::Accept {
             options.synthesis = chat::Synthesis::Always;
         }
-        if dialect == Dialect::Messages {
+        if dialect == ApiDialect::Messages {
             // `tool_use` accompanies every call there, the named tool's too.
             options.stop = chat::Stop::Rewrite;
         }

@@ -13,7 +13,7 @@ use super::{
     work::heavy,
 };
 use crate::{
-    dialect::Dialect, error::Fault, families::Families, headers::check_uncompressed, parse,
+    dialect::ApiDialect, error::Fault, families::Families, headers::check_uncompressed, parse,
 };
 
 /// A function from the body of a request to its answer.
@@ -33,7 +33,7 @@ impl Proxy {
         let answer = self.parse_body(parse, request).await;
         let response = answer.unwrap_or_else(|fault| {
             self.shared.metrics.fault(fault.kind);
-            refusal(Dialect::Chat, &fault)
+            refusal(ApiDialect::Chat, &fault)
         });
         self.shared.metrics.request(path, response.status().as_u16());
         response

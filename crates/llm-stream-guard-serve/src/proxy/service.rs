@@ -16,7 +16,7 @@ use axum::{
 use super::Proxy;
 use crate::{
     body::Body as RequestBody,
-    dialect::Dialect,
+    dialect::ApiDialect,
     error::{Fault, Kind},
     idle::Idle,
     ledger::Charge,
@@ -32,7 +32,7 @@ impl Proxy {
     /// all else.
     pub fn router(&self) -> Router {
         let mut router = self.own_paths();
-        for dialect in Dialect::ALL {
+        for dialect in ApiDialect::ALL {
             let answer = move |State(proxy): State<Self>, request| async move {
                 proxy.now().guarded(dialect, request).await
             };
@@ -51,7 +51,7 @@ impl Proxy {
         let refuse = || async {
             let mut fault = Fault::new(Kind::Busy, "the proxy is shutting down");
             fault.retry_after = Some(HeaderValue::from_static("1"));
-            let mut response = refusal(Dialect::Chat, &fault);
+            let mut response = refusal(ApiDialect::Chat, &fault);
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             response
         };
@@ -93,7 +93,7 @@ impl Proxy {
     /// A path that is none of the guarded ones as it is spelled.
     async fn other(State(proxy): State<Self>, request: Request) -> Response {
         let path = canonical(request.uri().path());
-        let guarded = Dialect::ALL.into_iter().find(|dialect| dialect.path() == path);
+        let guarded = ApiDialect::ALL.into_iter().find(|dialect| dialect.path() == path);
         let proxy = proxy.now();
         match (guarded, request.method()) {
             (Some(dialect), &Method::POST) => proxy.guarded(dialect, request).await,
@@ -125,7 +125,7 @@ impl Proxy {
             Ok(found) => json(StatusCode::OK, found.to_string()),
             Err(fault) => {
                 self.shared.metrics.fault(fault.kind);
-                refusal(Dialect::Chat, &fault)
+                refusal(ApiDialect::Chat, &fault)
             }
         };
         self.shared.metrics.request("other", response.status().as_u16());
@@ -148,7 +148,7 @@ impl Proxy {
             Ok(response) => response.map(watched),
             Err(fault) => {
                 proxy.shared.metrics.fault(fault.kind);
-                refusal(Dialect::Chat, &fault)
+                refusal(ApiDialect::Chat, &fault)
             }
         };
         proxy.shared.metrics.request("other", response.status().as_u16());
@@ -196,7 +196,7 @@ struct Passed<'p> {
 }
 
 /// The answer to a request that has none but a fault.
-pub(super) fn refusal(dialect: Dialect, fault: &Fault) -> Response {
+pub(super) fn refusal(dialect: ApiDialect, fault: &Fault) -> Response {
     let (kind, status) = (fault.kind.name(), fault.status.as_u16());
     match fault.kind {
         // Upstream's words may repeat the request.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     body::Body,
     config::UnsupportedTools,
-    dialect::{Dialect, encoded::broken_call, unsupported::Unsupported},
+    dialect::{ApiDialect, encoded::broken_call, unsupported::Unsupported},
     error::{Fault, Kind},
 };
 
@@ -35,7 +35,7 @@ pub(super) struct Read {
 }
 
 pub(super) fn read_request(
-    dialect: Dialect,
+    dialect: ApiDialect,
     bytes: &[u8],
     policy: UnsupportedTools,
 ) -> Result<Read, Fault> {
@@ -48,7 +48,7 @@ pub(super) fn read_request(
 
 /// Guards a whole answer; with it the places of calls that were malformed or cut.
 pub(super) fn whole(
-    dialect: Dialect,
+    dialect: ApiDialect,
     guard: &ChatGuard,
     said: &[u8],
 ) -> Result<(Completion, Vec<u32>), Fault> {
@@ -72,14 +72,14 @@ pub(super) fn whole(
 
 #[cfg(test)]
 mod tests {
-    use super::{Dialect, HEAVY, UnsupportedTools, heavy, read_request};
+    use super::{ApiDialect, HEAVY, UnsupportedTools, heavy, read_request};
 
     #[test]
     fn reading_a_request_takes_at_most_four_times_its_memory() {
         let small = "{\"\":0},".repeat(600_000);
         let turn = r#"{"role": "user", "content": "a"},"#.repeat(100_000);
         let text = format!(r#"{{"role": "user", "content": "{}"}},"#, "x".repeat(4 << 20));
-        for dialect in Dialect::ALL {
+        for dialect in ApiDialect::ALL {
             for field in ["messages", "input", "tools", "metadata", "user", "prompt"] {
                 for many in [&small, &turn, &text] {
                     let body =

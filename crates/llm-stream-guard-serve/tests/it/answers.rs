@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llm_stream_guard_serve::{Config, Span, Timeouts};
+use llm_stream_guard_serve::{Config, TimeSpan, Timeouts};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -114,7 +114,8 @@ async fn done_comes_once_even_if_upstream_leaves_it_out() {
 
 #[tokio::test]
 async fn comments_pass_and_silence_is_filled_with_them() {
-    let timeouts = Timeouts { keep_alive: Span(Duration::from_millis(40)), ..Timeouts::default() };
+    let timeouts =
+        Timeouts { keep_alive: TimeSpan(Duration::from_millis(40)), ..Timeouts::default() };
     let upstream = Replay::new(vec![
         Do::Send(STREAM.to_vec()),
         piece(b": upstream's\n\n"),

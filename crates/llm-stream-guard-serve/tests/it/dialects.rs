@@ -387,8 +387,8 @@ async fn a_request_for_a_response_becomes_one_for_a_completion() {
 
 #[tokio::test]
 async fn silence_is_filled_as_the_dialect_has_it() {
-    use llm_stream_guard_serve::{Config, Span, Timeouts};
-    let keep_alive = Span(std::time::Duration::from_millis(40));
+    use llm_stream_guard_serve::{Config, TimeSpan, Timeouts};
+    let keep_alive = TimeSpan(std::time::Duration::from_millis(40));
     let timeouts = Timeouts { keep_alive, ..Timeouts::default() };
     let script = vec![
         Do::Send(STREAM.to_vec()),

@@ -5,13 +5,13 @@ use llm_stream_guard::{
     chat::{ChatGuard, ChatOptions},
     profile,
 };
-use llm_stream_guard_serve::{Fault, Kind, dialect::Dialect};
+use llm_stream_guard_serve::{Fault, Kind, dialect::ApiDialect};
 use serde_json::{Value, json};
 
 use crate::support::event;
 
 /// What a dialect writes of upstream's bytes, fed in pieces of `size`.
-fn written(dialect: Dialect, bytes: &[u8], size: usize, fault: Option<&Fault>) -> String {
+fn written(dialect: ApiDialect, bytes: &[u8], size: usize, fault: Option<&Fault>) -> String {
     let mut guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
     guard.set_ids(Ids::counting());
     let guard = ChatGuard::new(guard, ChatOptions::default());
@@ -56,7 +56,7 @@ fn mixed() -> Vec<u8> {
 }
 
 /// The same text however the bytes were cut.
-fn cut_anyhow(dialect: Dialect, bytes: &[u8], fault: Option<&Fault>) -> String {
+fn cut_anyhow(dialect: ApiDialect, bytes: &[u8], fault: Option<&Fault>) -> String {
     let whole = written(dialect, bytes, bytes.len(), fault);
     for size in [1, 2, 7, 64] {
         assert_eq!(written(dialect, bytes, size, fault), whole, "{dialect:?} {size}");
@@ -66,7 +66,7 @@ fn cut_anyhow(dialect: Dialect, bytes: &[u8], fault: Option<&Fault>) -> String {
 
 #[test]
 fn calls_whose_pieces_come_mixed_are_blocks_one_behind_the_other() {
-    let written = cut_anyhow(Dialect::Messages, &mixed(), None);
+    let written = cut_anyhow(ApiDialect::Messages, &mixed(), None);
     let starts = events(&written, "content_block_start");
     let names: Vec<_> = starts.iter().map(|it| &it["content_block"]["name"]).collect();
     assert_eq!(names, ["f", "g"]);
@@ -80,7 +80,7 @@ fn calls_whose_pieces_come_mixed_are_blocks_one_behind_the_other() {
 
 #[test]
 fn calls_whose_pieces_come_mixed_are_items_one_behind_the_other() {
-    let written = cut_anyhow(Dialect::Responses, &mixed(), None);
+    let written = cut_anyhow(ApiDialect::Responses, &mixed(), None);
     let done = events(&written, "response.function_call_arguments.done");
     let arguments: Vec<_> = done.iter().map(|it| &it["arguments"]).collect();
     assert_eq!(arguments, ["{\"a\":1}", "{\"b\": 2}"]);
@@ -96,7 +96,7 @@ fn what_waits_for_its_turn_comes_out_where_upstream_breaks_off() {
     let bytes = mixed();
     let cut = bytes.windows(6).position(|it| it == b": 2}\"}").unwrap() + 12;
     let cut = cut + bytes[cut..].windows(2).position(|it| it == b"\n\n").unwrap() + 2;
-    let written = cut_anyhow(Dialect::Messages, &bytes[..cut], Some(&fault));
+    let written = cut_anyhow(ApiDialect::Messages, &bytes[..cut], Some(&fault));
     assert_eq!(events(&written, "content_block_start").len(), 2);
     assert_eq!(events(&written, "error")[0]["error"]["message"], "gone");
 }
@@ -104,9 +104,9 @@ fn what_waits_for_its_turn_comes_out_where_upstream_breaks_off() {
 #[test]
 fn every_dialect_writes_the_same_for_every_cut() {
     let said = "<think>hm</think>So.<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
-    for dialect in Dialect::ALL {
+    for dialect in ApiDialect::ALL {
         let choice = match dialect {
-            Dialect::Completions => json!({"index": 0, "text": said, "finish_reason": "stop"}),
+            ApiDialect::Completions => json!({"index": 0, "text": said, "finish_reason": "stop"}),
             _ => json!({"index": 0, "delta": {"content": said}, "finish_reason": "stop"}),
         };
         let written = cut_anyhow(dialect, &event(&choice), None);

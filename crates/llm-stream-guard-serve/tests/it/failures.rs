@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{Config, Limits, Proxy, Span, Timeouts};
+use llm_stream_guard_serve::{Config, Limits, Proxy, TimeSpan, Timeouts};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -46,7 +46,7 @@ async fn a_reset_in_a_call_lets_prose_out_then_says_so() {
 
 #[tokio::test]
 async fn an_upstream_that_stands_still_is_left() {
-    let timeouts = Timeouts { idle: Span(Duration::from_millis(100)), ..Timeouts::default() };
+    let timeouts = Timeouts { idle: TimeSpan(Duration::from_millis(100)), ..Timeouts::default() };
     let script = vec![Do::Send(STREAM.to_vec()), piece(&text_event("So. ")), Do::Hang];
     let upstream = Replay::new(script).await;
     let served = Served::new(upstream.port, Config { timeouts, ..config() }).await;
@@ -57,7 +57,8 @@ async fn an_upstream_that_stands_still_is_left() {
 
 #[tokio::test]
 async fn an_upstream_that_does_not_answer_is_left() {
-    let timeouts = Timeouts { first_byte: Span(Duration::from_millis(100)), ..Timeouts::default() };
+    let timeouts =
+        Timeouts { first_byte: TimeSpan(Duration::from_millis(100)), ..Timeouts::default() };
     for script in [vec![Do::Hang], vec![Do::Send(STREAM.to_vec()), Do::Hang]] {
         let begun = script.len() > 1;
         let upstream = Replay::new(script).await;

@@ -7,7 +7,7 @@ use axum::{
     http::{Request, StatusCode},
 };
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{Config, Limits, Span, Timeouts};
+use llm_stream_guard_serve::{Config, Limits, TimeSpan, Timeouts};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -19,7 +19,7 @@ use crate::support::{
 };
 
 const MODEL: &str = "Qwen/Qwen3-8B";
-const SHORT: Span = Span(Duration::from_millis(100));
+const SHORT: TimeSpan = TimeSpan(Duration::from_millis(100));
 
 async fn connected(served: &Served, says: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", served.port)).await.unwrap();
@@ -84,7 +84,7 @@ async fn a_client_that_takes_nothing_ends_upstreams_work() {
 
 #[tokio::test]
 async fn a_slow_reader_that_goes_on_reading_gets_all() {
-    let timeouts = Timeouts { write: Span(Duration::from_millis(400)), ..Timeouts::default() };
+    let timeouts = Timeouts { write: TimeSpan(Duration::from_millis(400)), ..Timeouts::default() };
     let last = event(&json!({"index": 0, "delta": {}, "finish_reason": "stop"}));
     let much = [text_event(&"x".repeat(1 << 20)).repeat(4), last].concat();
     let upstream = Replay::new(stream(&much, 1 << 20)).await;

@@ -8,7 +8,7 @@ use axum::{
 };
 use http_body_util::BodyExt as _;
 use llm_stream_guard_serve::{
-    Config, EndpointName, Limits, Model, Models, Span, Timeouts, Upstream, check_health,
+    Config, EndpointName, Limits, Model, Models, TimeSpan, Timeouts, Upstream, check_health,
 };
 use serde_json::json;
 
@@ -110,7 +110,7 @@ async fn a_proxy_that_ends_refuses_new_requests_and_finishes_open_streams() {
 #[tokio::test]
 async fn a_stream_that_does_not_end_is_cut_after_the_time_to_shut_down() {
     let upstream = Replay::new(slow(LONG)).await;
-    let shutdown = Span(Duration::from_millis(300));
+    let shutdown = TimeSpan(Duration::from_millis(300));
     let timeouts = Timeouts { shutdown, ..Timeouts::default() };
     let mut served = Served::new(upstream.port, Config { timeouts, ..config() }).await;
     let open = served.post("/v1/chat/completions", &asks(MODEL, json!({}))).await;

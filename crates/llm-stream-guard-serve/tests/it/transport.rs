@@ -7,7 +7,7 @@ use axum::{
     http::{Request, StatusCode},
 };
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{BareEnd, Config, Span, Timeouts};
+use llm_stream_guard_serve::{BareEnd, Config, TimeSpan, Timeouts};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -53,7 +53,7 @@ async fn an_answer_whose_compression_is_broken_is_said_to_be() {
 }
 
 fn hasty() -> Config {
-    let idle = Span(Duration::from_millis(100));
+    let idle = TimeSpan(Duration::from_millis(100));
     Config { timeouts: Timeouts { idle, ..Timeouts::default() }, ..config() }
 }
 
@@ -108,7 +108,7 @@ async fn a_request_that_does_not_end_is_given_up() {
         let status = unfinished(&served, path, LONG).await;
         assert_eq!(status, StatusCode::REQUEST_TIMEOUT.as_u16(), "{path}");
     }
-    let timeouts = Timeouts { body: Span(Duration::from_millis(200)), ..Timeouts::default() };
+    let timeouts = Timeouts { body: TimeSpan(Duration::from_millis(200)), ..Timeouts::default() };
     let served = Served::new(upstream.port, Config { timeouts, ..config() }).await;
     let status = unfinished(&served, "/v1/chat/completions", Duration::from_millis(20)).await;
     assert_eq!(status, StatusCode::REQUEST_TIMEOUT.as_u16());
@@ -116,7 +116,7 @@ async fn a_request_that_does_not_end_is_given_up() {
 
 #[tokio::test]
 async fn a_length_of_time_that_no_clock_reaches_is_for_ever() {
-    let [first_byte, idle, body, keep_alive] = [Span(Duration::MAX); 4];
+    let [first_byte, idle, body, keep_alive] = [TimeSpan(Duration::MAX); 4];
     let timeouts = Timeouts { first_byte, idle, body, keep_alive, ..Timeouts::default() };
     let wait = Do::Wait(Duration::from_millis(40));
     let script = vec![Do::Send(STREAM.to_vec()), wait, piece(&text_event("late")), end()];

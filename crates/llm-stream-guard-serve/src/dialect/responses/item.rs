@@ -1,7 +1,5 @@
 //! Items of a response's output.
 
-#![expect(clippy::indexing_slicing, reason = "`event` makes an object")]
-
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
@@ -17,11 +15,11 @@ pub(super) struct Item {
     id: String,
     status: &'static str,
     text: String,
-    kind: Kind,
+    kind: ItemKind,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Kind {
+enum ItemKind {
     Reasoning,
     Message,
     Call {
@@ -42,13 +40,13 @@ impl Item {
     /// `custom` the names of tools that take text.
     pub(super) fn begun(part: Part<'_>, id: String, custom: &[String]) -> Option<Self> {
         let (prefix, kind) = match part {
-            Part::Reasoning(_) => ("rs", Kind::Reasoning),
-            Part::Text(_) => ("msg", Kind::Message),
+            Part::Reasoning(_) => ("rs", ItemKind::Reasoning),
+            Part::Text(_) => ("msg", ItemKind::Message),
             Part::Call { index, id, name } if custom.iter().any(|custom| custom == name) => {
-                ("ctc", Kind::Custom { index, id: id.into(), name: name.into() })
+                ("ctc", ItemKind::Custom { index, id: id.into(), name: name.into() })
             }
             Part::Call { index, id, name } => {
-                ("fc", Kind::Call { index, id: id.into(), name: name.into() })
+                ("fc", ItemKind::Call { index, id: id.into(), name: name.into() })
             }
             Part::Arguments { .. } | Part::Finish(_) => return None,
         };
@@ -60,9 +58,9 @@ impl Item {
     pub(super) fn takes(&self, part: Part<'_>) -> bool {
         matches!(
             (&self.kind, part),
-            (Kind::Reasoning, Part::Reasoning(_))
-                | (Kind::Message, Part::Text(_))
-                | (Kind::Call { .. } | Kind::Custom { .. }, Part::Arguments { .. })
+            (ItemKind::Reasoning, Part::Reasoning(_))
+                | (ItemKind::Message, Part::Text(_))
+                | (ItemKind::Call { .. } | ItemKind::Custom { .. }, Part::Arguments { .. })
         )
     }
 
@@ -73,25 +71,27 @@ impl Item {
         };
         self.text.push_str(text);
         match self.kind {
-            Kind::Reasoning => vec![
+            ItemKind::Reasoning => vec![
                 self.event("response.reasoning_text.delta", "delta", text),
                 self.event(SUMMARY_DELTA, "delta", text),
             ],
-            Kind::Message => vec![self.event("response.output_text.delta", "delta", text)],
-            Kind::Call { .. } => {
+            ItemKind::Message => vec![self.event("response.output_text.delta", "delta", text)],
+            ItemKind::Call { .. } => {
                 vec![self.event("response.function_call_arguments.delta", "delta", text)]
             }
             // Its text is known when its arguments are whole.
-            Kind::Custom { .. } => Vec::new(),
+            ItemKind::Custom { .. } => Vec::new(),
         }
     }
 
     /// Returns the events after the one that adds the item, without the item's index.
     pub(super) fn beginnings(&self) -> Vec<Value> {
         match self.kind {
-            Kind::Reasoning => vec![self.part_event("added", ""), self.summary_event("added", "")],
-            Kind::Message => vec![self.part_event("added", "")],
-            Kind::Call { .. } | Kind::Custom { .. } => Vec::new(),
+            ItemKind::Reasoning => {
+                vec![self.part_event("added", ""), self.summary_event("added", "")]
+            }
+            ItemKind::Message => vec![self.part_event("added", "")],
+            ItemKind::Call { .. } | ItemKind::Custom { .. } => Vec::new(),
         }
     }
 
@@ -99,25 +99,25 @@ impl Item {
     pub(super) fn endings(&self) -> Vec<Value> {
         let text = &self.text;
         match &self.kind {
-            Kind::Reasoning => vec![
+            ItemKind::Reasoning => vec![
                 self.event("response.reasoning_text.done", "text", text),
                 self.part_event("done", text),
                 self.event("response.reasoning_summary_text.done", "text", text),
                 self.summary_event("done", text),
             ],
-            Kind::Message => {
+            ItemKind::Message => {
                 vec![
                     self.event("response.output_text.done", "text", text),
                     self.part_event("done", text),
                 ]
             }
-            Kind::Call { name, .. } => {
+            ItemKind::Call { name, .. } => {
                 let mut done =
                     self.event("response.function_call_arguments.done", "arguments", text);
                 done["name"] = name.as_str().into();
                 vec![done]
             }
-            Kind::Custom { .. } => {
+            ItemKind::Custom { .. } => {
                 let input = self.input().unwrap_or_else(|| text.clone());
                 vec![
                     self.event("response.custom_tool_call_input.delta", "delta", &input),
@@ -130,13 +130,13 @@ impl Item {
     fn event(&self, name: &str, key: &str, text: &str) -> Value {
         let mut event = json!({"type": name, "item_id": self.id, key: text});
         match self.kind {
-            Kind::Reasoning if name.starts_with(SUMMARY) => event["summary_index"] = 0.into(),
-            Kind::Reasoning => event["content_index"] = 0.into(),
-            Kind::Message => {
+            ItemKind::Reasoning if name.starts_with(SUMMARY) => event["summary_index"] = 0.into(),
+            ItemKind::Reasoning => event["content_index"] = 0.into(),
+            ItemKind::Message => {
                 event["content_index"] = 0.into();
                 event["logprobs"] = json!([]);
             }
-            Kind::Call { .. } | Kind::Custom { .. } => {}
+            ItemKind::Call { .. } | ItemKind::Custom { .. } => {}
         }
         event
     }
@@ -180,21 +180,21 @@ impl Item {
 
     fn is_broken(&self, broken: &[u32]) -> bool {
         match &self.kind {
-            Kind::Reasoning | Kind::Message => false,
-            Kind::Call { index, .. } => {
+            ItemKind::Reasoning | ItemKind::Message => false,
+            ItemKind::Call { index, .. } => {
                 broken.contains(index) || serde_json::from_str::<IgnoredAny>(&self.text).is_err()
             }
-            Kind::Custom { index, .. } => broken.contains(index) || self.input().is_none(),
+            ItemKind::Custom { index, .. } => broken.contains(index) || self.input().is_none(),
         }
     }
 
     fn is_call(&self) -> bool {
-        matches!(self.kind, Kind::Call { .. } | Kind::Custom { .. })
+        matches!(self.kind, ItemKind::Call { .. } | ItemKind::Custom { .. })
     }
 
     fn part(&self, text: &str) -> Value {
         match self.kind {
-            Kind::Reasoning => json!({"type": "reasoning_text", "text": text}),
+            ItemKind::Reasoning => json!({"type": "reasoning_text", "text": text}),
             _ => json!({"type": "output_text", "text": text, "annotations": [], "logprobs": []}),
         }
     }
@@ -204,7 +204,7 @@ impl Item {
         // The item has no part before its first text.
         let content = if text.is_empty() { json!([]) } else { json!([self.part(text)]) };
         match kind {
-            Kind::Reasoning => {
+            ItemKind::Reasoning => {
                 let summary = json!({"type": "summary_text", "text": text});
                 let summary = if text.is_empty() { json!([]) } else { json!([summary]) };
                 json!({
@@ -212,15 +212,15 @@ impl Item {
                     "content": content,
                 })
             }
-            Kind::Message => json!({
+            ItemKind::Message => json!({
                 "type": "message", "id": id, "status": status, "role": "assistant",
                 "content": content,
             }),
-            Kind::Call { id: call, name, .. } => json!({
+            ItemKind::Call { id: call, name, .. } => json!({
                 "type": "function_call", "id": id, "status": status, "call_id": call,
                 "name": name, "arguments": text,
             }),
-            Kind::Custom { id: call, name, .. } => json!({
+            ItemKind::Custom { id: call, name, .. } => json!({
                 "type": "custom_tool_call", "id": id, "status": status, "call_id": call,
                 "name": name, "input": self.input().unwrap_or_else(|| text.clone()),
             }),
