@@ -2,7 +2,6 @@
 
 use std::{
     fmt,
-    future::Future as _,
     pin::Pin,
     task::{Context, Poll},
     time::Duration,
@@ -11,9 +10,11 @@ use std::{
 use axum::body::{Body, Bytes, HttpBody};
 use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use tokio::time::{Sleep, sleep};
 
-use crate::error::{Fault, Kind};
+use crate::{
+    alarm::Alarm,
+    error::{Fault, Kind},
+};
 
 /// A body that fails if no piece arrives for too long. Only time spent waiting for the body counts,
 /// not the time of its reader.
@@ -24,7 +25,7 @@ pub(crate) struct Idle {
     span: Duration,
     /// Limit for each later piece.
     then: Duration,
-    sleep: Pin<Box<Sleep>>,
+    alarm: Alarm,
     waiting: bool,
 }
 
@@ -45,7 +46,7 @@ impl Idle {
 
     /// Creates a body with a separate limit for its first piece.
     pub(crate) fn after(body: Body, first: Duration, then: Duration) -> Self {
-        Self { body, span: first, then, sleep: Box::pin(sleep(first)), waiting: false }
+        Self { body, span: first, then, alarm: Alarm::new(first), waiting: false }
     }
 
     /// All of it, if that is at most `most` bytes.
@@ -79,9 +80,9 @@ impl HttpBody for Idle {
             return Poll::Ready(frame.map(|frame| frame.map_err(Break::Broken)));
         }
         if !std::mem::replace(&mut this.waiting, true) {
-            this.sleep.set(sleep(this.span));
+            this.alarm.set(this.span);
         }
-        this.sleep.as_mut().poll(cx).map(|()| Some(Err(Break::Idle)))
+        this.alarm.poll(cx).map(|()| Some(Err(Break::Idle)))
     }
 
     fn is_end_stream(&self) -> bool {

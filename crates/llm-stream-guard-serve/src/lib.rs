@@ -23,6 +23,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod alarm;
 mod body;
 mod catalog;
 mod client;

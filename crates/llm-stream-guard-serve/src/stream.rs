@@ -10,9 +10,9 @@ use std::{
 
 use axum::body::{Body, Bytes, HttpBody};
 use futures_core::Stream;
-use tokio::time::{Sleep, sleep};
 
 use crate::{
+    alarm::Alarm,
     dialect::Machine,
     error::{Fault, Kind},
     exchange::Ending,
@@ -43,7 +43,8 @@ pub(crate) struct Guarded {
     leave_after: Option<usize>,
     /// The request demands a call.
     forced: bool,
-    quiet: Pin<Box<Sleep>>,
+    /// Rings when a sign of life is due.
+    quiet: Alarm,
     meter: Meter,
     recording: Option<(Recording, Arc<Told>)>,
 }
@@ -62,7 +63,7 @@ impl Guarded {
             patience,
             leave_after,
             forced: false,
-            quiet: Box::pin(sleep(patience.keep_alive)),
+            quiet: Alarm::new(patience.keep_alive),
             meter,
             recording: None,
         }
@@ -171,13 +172,13 @@ impl Stream for Guarded {
                     this.fail(&fault, &mut out);
                 }
                 Poll::Ready(None) => this.end(&mut out),
-                Poll::Pending if this.quiet.as_mut().poll(cx).is_ready() => {
+                Poll::Pending if this.quiet.poll(cx).is_ready() => {
                     this.machine.keep_alive(&mut out);
                 }
                 Poll::Pending => return Poll::Pending,
             }
         }
-        this.quiet.set(sleep(this.patience.keep_alive));
+        this.quiet.set(this.patience.keep_alive);
         Poll::Ready(Some(Ok(out.into())))
     }
 }
