@@ -1,12 +1,19 @@
 //! Markup that passes as text because it is another family's.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jail_match::{MarkerSet, MarkerSetBuilder, Matcher, MatcherEvent};
 use toolcall_parsers::grammars;
 
 /// Shorter markers are prose too often.
 const SHORTEST: usize = 5;
+
+/// Maximum number of searches that are kept for later guards.
+const MAX_SHARED: usize = 64;
+
+/// The searches of recent guards, by their own markers. Guards of one family share a search: the
+/// markers of all other families take tens of kilobytes.
+static SHARED: Mutex<Vec<(Vec<String>, Foreign)>> = Mutex::new(Vec::new());
 
 /// Looks for the markers of families other than one's own.
 #[derive(Debug, Clone)]
@@ -19,6 +26,19 @@ impl Foreign {
     /// Collects all registered markers except those that contain, or are part of, one of `own`.
     pub(crate) fn new<'m>(own: impl IntoIterator<Item = &'m str>) -> Self {
         let own: Vec<&str> = own.into_iter().filter(|own| own.len() >= SHORTEST).collect();
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = shared.iter().find(|(of, _)| *of == own) {
+            return known.clone();
+        }
+        let new = Self::compile(&own);
+        if shared.len() == MAX_SHARED {
+            shared.remove(0);
+        }
+        shared.push((own.into_iter().map(str::to_owned).collect(), new.clone()));
+        new
+    }
+
+    fn compile(own: &[&str]) -> Self {
         let mut markers: Vec<String> = grammars()
             .flat_map(|family| family.markers().map(str::to_owned).collect::<Vec<_>>())
             .collect();
@@ -58,5 +78,28 @@ impl Foreign {
 
     pub(crate) fn reset(&mut self) {
         self.matcher.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, PoisonError};
+
+    use super::{Foreign, MAX_SHARED, SHARED};
+
+    #[test]
+    fn guards_with_the_same_markers_share_a_search() {
+        let new = |own: &str| Foreign::new([own]);
+        let (one, other) = (new("<of this test>"), new("<of another>"));
+        assert!(Arc::ptr_eq(&one.markers, &new("<of this test>").markers));
+        assert!(!Arc::ptr_eq(&one.markers, &other.markers));
+        for n in 0..=MAX_SHARED {
+            drop(new(&format!("<number {n}>")));
+        }
+        assert!(SHARED.lock().unwrap_or_else(PoisonError::into_inner).len() <= MAX_SHARED);
+        assert!(
+            !Arc::ptr_eq(&one.markers, &new("<of this test>").markers),
+            "the oldest is dropped"
+        );
     }
 }
