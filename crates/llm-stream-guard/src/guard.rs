@@ -121,7 +121,7 @@ impl Guard {
 
     /// Whether `text` certainly passes unchanged as content, with nothing held after it.
     pub(crate) fn passes(&self, text: &str) -> bool {
-        self.plain && self.cursor.passes(text)
+        self.input.is_passed() && self.output.passes() && self.cursor.passes(text)
     }
 
     /// Feeds bytes, which may be cut inside a UTF-8 sequence. Invalid sequences become U+FFFD

@@ -50,12 +50,13 @@ impl Output {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        let Self { forms, atomic, atomic_limit: _, withheld, jail, stats } = self;
-        forms.is_none()
-            && atomic.is_none()
-            && withheld.is_none()
-            && jail.is_none()
-            && stats.is_none()
+        self.passes() && self.stats.is_none()
+    }
+
+    /// Returns whether every event passes unchanged and at once. Counting changes none.
+    pub(super) fn passes(&self) -> bool {
+        let Self { forms, atomic, atomic_limit: _, withheld, jail, stats: _ } = self;
+        forms.is_none() && atomic.is_none() && withheld.is_none() && jail.is_none()
     }
 
     pub(super) fn reset(&mut self) {

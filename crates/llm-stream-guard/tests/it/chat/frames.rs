@@ -2,13 +2,13 @@
 
 use llm_stream_guard::{
     End,
-    chat::{ChatOptions, ChatSse, Chunk, ReasoningField},
+    chat::{ChatGuard, ChatOptions, ChatSse, Chunk, ReasoningField},
 };
 use proptest::prelude::*;
 use serde_json::json;
 use stream_laws::Cut;
 
-use crate::chat::feed::{chat, choice, event, run, stop, text};
+use crate::chat::feed::{builder, chat, choice, event, run, stop, text};
 
 const MESSAGES: [&str; 5] = [
     "Just words, then a < and a \"quote\" and\nlines, and words again 🎉 to the end.",
@@ -36,12 +36,18 @@ fn options(set: u8) -> ChatOptions {
     options
 }
 
+/// A guard whose options are a set, and which counts if the set's third bit says so.
+fn guard(set: u8) -> ChatGuard {
+    let built = if set & 4 != 0 { builder("qwen3").stats() } else { builder("qwen3") };
+    ChatGuard::new(built.build().expect("a registered profile builds"), options(set))
+}
+
 proptest! {
     #[test]
     fn events_give_what_their_chunks_give(
         picks in prop::collection::vec((0..MESSAGES.len(), any::<u64>()), 1..3),
         order in prop::collection::vec(0..2usize, 1..40),
-        set in 0u8..4,
+        set in 0u8..8,
     ) {
         let stream = |(index, &(message, seed)): (usize, &(usize, u64))| {
             // Some servers say the role on every chunk, some on none.
@@ -69,30 +75,36 @@ proptest! {
             let at = turn % live.len();
             came.extend(live.into_iter().nth(at).and_then(|one| one.pop_front()));
         }
-        let expected = run(&mut chat("qwen3", options(set)), came.clone(), End::Stop);
-        let mut sse = ChatSse::new(chat("qwen3", options(set)));
+        let mut direct = guard(set);
+        let expected = run(&mut direct, came.clone(), End::Stop);
+        let mut sse = ChatSse::new(guard(set));
         let mut out = Vec::new();
         for chunk in &came {
             sse.push(event(chunk).as_bytes(), &mut out).expect("no limit");
         }
         sse.finish(End::Stop, &mut out).expect("no limit");
         prop_assert_eq!(chunks(&out), expected.chunks);
+        prop_assert!(sse.guard().stats().eq(direct.stats()));
     }
 }
 
 #[test]
 fn an_event_that_only_brings_text_allocates_nothing_and_leaves_as_its_bytes() {
-    let mut sse = ChatSse::new(chat("qwen3", ChatOptions::default()));
-    let mut out = Vec::with_capacity(4096);
-    sse.push(event(&text(0, "It ")).as_bytes(), &mut out).expect("no limit");
-    sse.push(event(&text(0, "is ")).as_bytes(), &mut out).expect("no limit");
-    let next = event(&text(0, "a fine day "));
-    out.clear();
-    let counted = allocation_counter::measure(|| {
-        sse.push(next.as_bytes(), &mut out).expect("no limit");
-    });
-    assert_eq!(counted.count_total, 0);
-    assert_eq!(out, next.as_bytes());
+    // A guard that counts has a buffer, which the longest text so far has made large enough.
+    for (counts, before) in [(0, &["It ", "is "][..]), (4, &["It ", "is ", "a fine day "][..])] {
+        let mut sse = ChatSse::new(guard(counts));
+        let mut out = Vec::with_capacity(4096);
+        for word in before {
+            sse.push(event(&text(0, word)).as_bytes(), &mut out).expect("no limit");
+        }
+        let next = event(&text(0, "a fine day "));
+        out.clear();
+        let spent = allocation_counter::measure(|| {
+            sse.push(next.as_bytes(), &mut out).expect("no limit");
+        });
+        assert_eq!(spent.count_total, 0, "counts: {}", counts != 0);
+        assert_eq!(out, next.as_bytes());
+    }
 }
 
 #[test]
