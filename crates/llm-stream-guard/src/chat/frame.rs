@@ -104,6 +104,8 @@ impl Frames {
         let frame = Frame { passes: same, ..frame };
         self.frames.retain(|known| known.index() != frame.index());
         if self.frames.len() < MOST {
+            // A stream has one choice as a rule, and a frame takes half a kilobyte.
+            self.frames.reserve_exact(1);
             self.frames.push(frame);
         }
     }
