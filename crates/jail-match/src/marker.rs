@@ -22,7 +22,7 @@
 mod index;
 mod needles;
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 use core::cmp::Reverse;
 
 use self::{index::Index, needles::Needles};
@@ -233,15 +233,18 @@ impl MarkerSetBuilder {
         for &(byte, classes) in &self.extra {
             stops[usize::from(byte)] |= classes;
         }
-        let needles = (0..MAX_CLASSES)
-            .map(|class| {
-                Needles((0..=255u8).filter(|&b| stops[usize::from(b)] >> class & 1 != 0).collect())
-            })
-            .collect();
+        let mut needles = vec![Needles::default(); usize::from(MAX_CLASSES)];
+        for (byte, classes) in (0..=255u8).zip(stops.iter()).filter(|(_, classes)| **classes != 0) {
+            for (class, needles) in needles.iter_mut().enumerate() {
+                if classes >> class & 1 != 0 {
+                    needles.0.push(byte);
+                }
+            }
+        }
         let longest = self.markers.iter().map(Marker::longest).max().unwrap_or(0);
         let markers = self.markers.into_boxed_slice();
         let index = Index::new(&markers);
-        MarkerSet { markers, index, stops, needles, longest }
+        MarkerSet { markers, index, stops, needles: needles.into(), longest }
     }
 }
 
