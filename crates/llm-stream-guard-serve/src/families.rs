@@ -4,7 +4,7 @@ use llm_stream_guard::{
     Answer, BuildError, Delivery, Guard, GuardBuilder, Observer, Profile, Start, profile_for_model,
     response_templates::ResponseTemplate,
 };
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use toolcall_parsers::family::{ModelId, ModelPattern};
 use wire_remap::{Regime, RemapTable, bodies::OpenAiChat};
 
@@ -13,6 +13,11 @@ use crate::{
     config::{self, CallDelivery, Choice, Config, FamilyName, IdPattern, Model, OwnFamily, Remap},
     error::Fault,
 };
+
+/// Maximum number of ids whose families are remembered.
+const MAX_RECENT: usize = 64;
+/// Maximum length of an id whose family is remembered, in bytes.
+const MAX_RECENT_ID: usize = 256;
 
 /// How the answers of a model are read.
 #[derive(Debug, Clone)]
@@ -35,6 +40,9 @@ pub(crate) struct Families {
     exact: Vec<(IdPattern, Family)>,
     models: Vec<(ModelPattern, Family)>,
     delivery: Delivery,
+    /// Recently requested ids with their families. Comparing an id with the patterns of all families
+    /// takes longer than guarding a short answer.
+    recent: Mutex<Vec<(Box<str>, Option<Family>)>>,
 }
 
 impl Families {
@@ -55,12 +63,29 @@ impl Families {
                 CallDelivery::Streaming => Delivery::Streaming,
                 CallDelivery::Atomic => Delivery::Atomic,
             },
+            recent: Mutex::default(),
         }
     }
 
     /// Returns the family of the model that requests call `id`, as far as the configuration and the
     /// id decide.
     pub(crate) fn find(&self, id: &str) -> Option<Family> {
+        let lock = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = lock().iter().find(|(recent, _)| **recent == *id) {
+            return known.clone();
+        }
+        let found = self.resolve(id);
+        if id.len() <= MAX_RECENT_ID {
+            let mut recent = lock();
+            if recent.len() >= MAX_RECENT {
+                recent.remove(0);
+            }
+            recent.push((id.into(), found.clone()));
+        }
+        found
+    }
+
+    fn resolve(&self, id: &str) -> Option<Family> {
         if let Some(one) = &self.one {
             // The id may have more information: where the model's template leaves off.
             let same = profile_for_model(id).ok().filter(|it| it.name == one.profile.name);
@@ -171,5 +196,25 @@ impl From<Profile> for Family {
         let template = profile.response_template.as_deref();
         let template = template.and_then(|text| ResponseTemplate::from_json(text).ok());
         Self { profile, own: None, template, regime: Regime::off(), start: None, pattern: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Families, MAX_RECENT, MAX_RECENT_ID};
+    use crate::config::Config;
+
+    #[test]
+    fn a_remembered_family_is_the_resolved_one() {
+        let families = Families::new(&Config::default());
+        let long = format!("Qwen/Qwen3-8B-{}", "x".repeat(MAX_RECENT_ID));
+        let ids = ["Qwen/Qwen3-8B", "deepseek-ai/DeepSeek-V3.1", "of no family", &long];
+        let others: Vec<String> = (0..MAX_RECENT).map(|n| format!("Qwen/Qwen3-8B-v{n}")).collect();
+        let name = |id: &str| families.find(id).map(|family| family.name().to_owned());
+        for id in ids.into_iter().chain(ids).chain(others.iter().map(String::as_str)).chain(ids) {
+            let resolved = families.resolve(id).map(|family| family.name().to_owned());
+            assert_eq!(name(id), resolved, "{id}");
+        }
+        assert_eq!(families.recent.lock().unwrap().len(), MAX_RECENT);
     }
 }
