@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use prometheus_client::metrics::counter::Counter;
+
 use crate::{exchange::Exchange, metrics::Metrics};
 
 /// Counts a stream as open until it is dropped.
@@ -9,6 +11,10 @@ use crate::{exchange::Exchange, metrics::Metrics};
 pub(crate) struct Meter {
     metrics: Arc<Metrics>,
     exchange: Exchange,
+    /// Counts bytes from upstream.
+    came: Counter,
+    /// Counts bytes to the client.
+    left: Counter,
     held: usize,
 }
 
@@ -16,12 +22,15 @@ impl Meter {
     pub(crate) fn new(metrics: Arc<Metrics>, exchange: Exchange) -> Self {
         metrics.opened();
         exchange.streams();
-        Self { metrics, exchange, held: 0 }
+        let (came, left) = metrics.bytes();
+        Self { metrics, exchange, came, left, held: 0 }
     }
 
     /// Counts a piece that was read.
     pub(crate) fn piece(&mut self, came: usize, left: usize, held: usize, took: Duration) {
-        self.metrics.piece(came, left, took);
+        self.came.inc_by(came as u64);
+        self.left.inc_by(left as u64);
+        self.metrics.added(took);
         self.metrics.holds(held, self.held);
         self.held = held;
     }

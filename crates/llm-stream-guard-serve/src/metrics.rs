@@ -257,11 +257,14 @@ impl Metrics {
         self.open.dec();
     }
 
-    /// Counts a piece of a stream: bytes from upstream, bytes to the client, and the time between.
-    pub(crate) fn piece(&self, came: usize, left: usize, took: Duration) {
-        for (direction, count) in [("in", came), ("out", left)] {
-            self.bytes.get_or_create(&[("direction", direction)]).inc_by(count as u64);
-        }
+    /// Returns the counters of bytes from upstream and of bytes to clients.
+    pub(crate) fn bytes(&self) -> (Counter, Counter) {
+        let count = |direction| self.bytes.get_or_create(&[("direction", direction)]).clone();
+        (count("in"), count("out"))
+    }
+
+    /// Counts the time that a guard took for a piece of a stream.
+    pub(crate) fn added(&self, took: Duration) {
         self.added.observe(took.as_secs_f64());
     }
 
