@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 /// A length of time: a whole number with its unit, `ms`, `s`, `m` or `h`.
 ///
 /// ```
-/// use llm_stream_guard_serve::Span;
-/// assert_eq!("90s".parse::<Span>().map(|span| span.0.as_secs()), Ok(90));
-/// assert!("90".parse::<Span>().is_err());
+/// use llm_stream_guard_serve::TimeSpan;
+/// assert_eq!("90s".parse::<TimeSpan>().map(|span| span.0.as_secs()), Ok(90));
+/// assert!("90".parse::<TimeSpan>().is_err());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimeSpan(pub Duration);
