@@ -195,7 +195,8 @@ pub enum Anchor {
     /// The marker acts anywhere but in quotes that begin with a marker of this anchor. Text in
     /// `` `<|start|>assistant` `` mentions the marker.
     Unquoted,
-    /// The marker acts at the start of a word: after whitespace, and directly after markup.
+    /// The marker acts at the start of a word, after whitespace or directly after markup, but not in
+    /// quotes that begin with a marker of [`Anchor::Unquoted`].
     Word,
     /// The marker acts only directly after a call, with whitespace between allowed. For closers
     /// without an opener.

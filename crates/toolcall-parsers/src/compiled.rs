@@ -12,7 +12,7 @@ use crate::{
     family::{Family, InReasoning, RouteTo, Suffix},
     machine::{
         compile::{CompileError, Guided, anchor, compile_guided},
-        messages::{EntryKind, Header},
+        messages::{Entry, EntryKind, Header},
         plan::{Plan, Prose, Start},
     },
 };
@@ -192,6 +192,13 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
             (Start::Header(entry), _) => {
                 let text = plan.text_entry(usize::from(entry)).map(Then::Switch);
                 let is_bare = plan.is_bare_header(entry);
+                if plan.ends_every_header(entry) {
+                    // After text, the token that ends every header ends none.
+                    let edge = |on, then| edge(on, then).anchored(Anchor::Line);
+                    edges.push(header(edge(content, text.unwrap_or(stay)), tokens));
+                    edges.push(header(edge(others, text.unwrap_or(leave)), tokens));
+                    continue;
+                }
                 let edge = |on, then| header(unquoted(edge(on, then), is_bare), tokens);
                 edges.push(edge(content, text.unwrap_or(stay)));
                 edges.push(edge(others, text.unwrap_or(leave)));
@@ -279,6 +286,14 @@ impl Plan {
         let entries = self.messages.as_ref().map(|messages| &messages.entries);
         let entry = entries.and_then(|entries| entries.get(usize::from(entry)));
         entry.is_some_and(|entry| matches!(entry.kind, EntryKind::Bare(_)))
+    }
+
+    /// Whether the entry with this number is the one token with which every header ends.
+    fn ends_every_header(&self, entry: u16) -> bool {
+        let Some(messages) = &self.messages else { return false };
+        let is_body = |entry: &&Entry| matches!(entry.kind, EntryKind::Body(_));
+        let bodies = messages.entries.iter().filter(is_body).count();
+        bodies == 1 && messages.entries.get(usize::from(entry)).as_ref().is_some_and(is_body)
     }
 
     /// Returns the channel of the text after a message entry that decides it alone.

@@ -328,7 +328,11 @@ impl Driver {
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
             Anchor::Unquoted => !preceding().is_quoted(),
-            Anchor::Word => self.emitter.edge_of_markup() || preceding().begins_word(),
+            Anchor::Word => {
+                let preceding = preceding();
+                let begins = self.emitter.edge_of_markup() || preceding.begins_word();
+                begins && !preceding.is_quoted()
+            }
             Anchor::Lead => self.emitter.lead(),
             Anchor::Start => self.emitter.untouched(),
             Anchor::AfterCall => self.emitter.after_call(),

@@ -308,7 +308,11 @@ impl<'t> Naive<'t> {
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
             Anchor::Unquoted => !is_quoted(self.edges, &self.preceding(lines)),
-            Anchor::Word => self.blank || self.preceding(lines).ends_with(char::is_whitespace),
+            Anchor::Word => {
+                let preceding = self.preceding(lines);
+                (self.blank || preceding.ends_with(char::is_whitespace) || preceding.is_empty())
+                    && !is_quoted(self.edges, &preceding)
+            }
             Anchor::Lead => self.lead,
             Anchor::Start => self.steps.iter().all(|step| match step {
                 Step::Text(_, _, scalar) => matches!(scalar, ' ' | '\t' | '\r' | '\n'),
