@@ -2,7 +2,7 @@
 //! chunks and as bytes.
 
 use llm_stream_guard::{
-    Delivery, End, Guard, GuardBuilder, Ids, Options, Profile, StopString, Tools,
+    Delivery, End, Guard, GuardBuilder, Ids, InlineTags, Options, Profile, StopString, Tools,
     chat::{
         Aggregator, BrokenCalls, Calls, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk,
         Completion, Done, Emission, Failures, Field, FinishWords, Logprobs, ReasoningField,
@@ -99,7 +99,7 @@ fn builder(input: &mut Input<'_>) -> GuardBuilder {
     if input.one_in(4) {
         guard = guard.force_nonempty_content(64);
     }
-    guard
+    guard.inline_tags(*input.pick(&[InlineTags::Live, InlineTags::Live, InlineTags::Literal]))
 }
 
 /// Returns a delta of some kind, with other fields of its choice.

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
-    BadPayload, BrokenBlock, Collapse, CollapseAction, CollapseLimits, Delivery, End, Grammar,
-    Guard, GuardBuilder, InReasoning, Jailer, LimitPolicy, Limits, Options, Parallel, Profile,
-    ReasoningLimit, Repair, Start, StopString, ToolChoice, Tools, UnknownTools, Wanted, Whitespace,
+    BadPayload, BrokenBlock, Collapse, CollapseAction, CollapseLimits, Dangling, Delivery, End,
+    Grammar, Guard, GuardBuilder, InReasoning, Jailer, LimitPolicy, Limits, Options, Parallel,
+    Profile, ReasoningLimit, Repair, Start, StopString, ToolChoice, Tools, Unclosed, UnknownTools,
+    Wanted, Whitespace,
     jail_match::{Jail, JailPair, OnFail},
     profiles,
     toolcall_parsers::{Family, StopAfter, Tolerance, family::Suffix, grammars},
@@ -22,7 +23,7 @@ use crate::{
 };
 
 /// The number of options of a guard.
-pub(crate) const OPTIONS: usize = 48;
+pub(crate) const OPTIONS: usize = 56;
 
 /// The maximum of every limit on held bytes in these targets.
 const HOLD: usize = 256;
@@ -197,6 +198,18 @@ pub(crate) fn built(
         guard = guard.start(*input.pick(&[Start::Reasoning, Start::Content]));
     }
     if input.one_in(6) {
+        let prompt = input.pick(pieces).clone();
+        guard = guard.prompt(&prompt);
+    }
+    guard = guard.dangling(*input.pick(&[Dangling::Release, Dangling::Release, Dangling::Drop]));
+    if input.one_in(6) {
+        let unclosed = *input.pick(&[Unclosed::Content, Unclosed::Split]);
+        guard = guard.unclosed(unclosed, input.below(HOLD));
+    }
+    if input.one_in(6) {
+        guard = guard.max_blocks(input.below(3) as u32);
+    }
+    if input.one_in(6) {
         guard = guard.token_suffix(":6124c78e");
     }
     if input.one_in(6) {
@@ -223,7 +236,14 @@ pub(crate) fn built(
     }
     if input.one_in(5) {
         let pair = JailPair::new(input.pick(pieces).clone(), input.pick(pieces).clone());
-        let jail = Jail::builder().rule(pair.limit(HOLD, OnFail::End));
+        let on_fail = *input.pick(&[
+            OnFail::End,
+            OnFail::Release,
+            OnFail::Strip,
+            OnFail::Drop,
+            OnFail::Error,
+        ]);
+        let jail = Jail::builder().rule(pair.limit(HOLD - input.below(HOLD - 1), on_fail));
         guard = guard.jail(Jailer::new(jail.build().ok()?));
     }
     guard.build().ok()

@@ -1,11 +1,13 @@
 //! Guards with random options, so that a law about guards is checked for all options.
 
 use llm_stream_guard::{
-    BadPayload, BrokenBlock, CollapseLimits, Delivery, Guard, GuardBuilder, LimitPolicy, Limits,
-    Options, Parallel, Profile, Reasoning, ReasoningLimit, Repair, Start, StopString, ToolChoice,
-    Tools, Unclosed, UnknownTools, Whitespace, reasoning,
+    BadPayload, BrokenBlock, CollapseLimits, Dangling, Delivery, Guard, GuardBuilder, InReasoning,
+    Jailer, LimitPolicy, Limits, Options, Parallel, Profile, Reasoning, ReasoningLimit, Repair,
+    Start, StopString, ToolChoice, Tools, Unclosed, UnknownTools, Wanted, Whitespace,
+    jail_match::{Jail, JailPair, OnFail},
+    reasoning,
     toolcall_parsers::{StopAfter, Tolerance},
-    wire_remap::RemapTable,
+    wire_remap::{MarkerDetection, Regime, RemapTable},
 };
 use stream_laws::Random;
 
@@ -52,7 +54,27 @@ pub fn varied(profile: &Profile, tools: &Tools, random: &mut Random) -> Guard {
         3 => builder.collapse(CollapseLimits::default()),
         _ => builder,
     };
+    builder = match random.below(10) {
+        0 => builder.tool_in_reasoning(InReasoning::Suspend),
+        1 => builder.tool_in_reasoning(InReasoning::End),
+        2 => builder.tool_in_reasoning(InReasoning::Literal),
+        3 => builder.token_suffix(":6124c78e"),
+        4 => builder.dangling(Dangling::Drop),
+        5 => builder.jail(jailer(random)),
+        6 => builder
+            .remap(Regime::on(RemapTable::hermes()).with_detection(MarkerDetection::Structural)),
+        _ => builder,
+    };
     of_reasoning(builder, profile, random).build().expect("options a profile can heed")
+}
+
+/// A jail around text in brackets or quotes, with a limit or without.
+fn jailer(random: &mut Random) -> Jailer {
+    let on_fail = [OnFail::End, OnFail::Release, OnFail::Strip, OnFail::Drop][random.below(4)];
+    let (start, end) = [("<", ">"), ("{", "}"), ("\n", "\n")][random.below(3)];
+    let limit = [4, 64][random.below(2)];
+    let pair = JailPair::new(start, end).limit(limit, on_fail);
+    Jailer::new(Jail::builder().rule(pair).build().expect("a jail of two marks"))
 }
 
 fn call_options(random: &mut Random) -> Options {
@@ -64,6 +86,7 @@ fn call_options(random: &mut Random) -> Options {
         4 => options.unknown_tools = UnknownTools::Drop,
         5 => options.unknown_tools = UnknownTools::Report,
         6 => options.tolerance = Tolerance::Lenient,
+        7 => options.wanted = Wanted::None,
         _ => {}
     }
     if random.below(4) == 0 {
@@ -77,7 +100,9 @@ fn call_options(random: &mut Random) -> Options {
 fn of_reasoning(builder: GuardBuilder, profile: &Profile, random: &mut Random) -> GuardBuilder {
     let format = profile.reasoning.as_deref().and_then(|name| reasoning(name).ok());
     let has_tags = matches!(format, Some(Reasoning::Format(format)) if !format.is_passthrough());
-    match random.below(9) {
+    match random.below(11) {
+        9 => builder.prompt("<|im_start|>assistant\n<think>\n"),
+        10 => builder.limits(Limits { depth: 1, policy: LimitPolicy::Drop, ..Limits::default() }),
         0 => builder.start(Start::Reasoning),
         1 => builder.start(Start::Content),
         2 => builder.force_nonempty_content(6),
