@@ -27,7 +27,7 @@ pub use self::{
     endpoint::{Endpoint, EndpointName, Endpoints},
     listen::listen_address,
     model::{AnswerStart, FamilyName, Model, Remap, read_template},
-    output::{BrokenCalls, CallDelivery, Output, ReasoningName},
+    output::{BrokenCalls, CallDelivery, Output, ReasoningCount, ReasoningName},
     own::{OwnFamily, family_file, read_family},
     policy::{BareEnd, Choice, Completions, ServerName, UnknownModel, UnsupportedTools},
     span::TimeSpan,

@@ -199,6 +199,7 @@ mod tests {
         ("output.reasoning", "[output]\nreasoning = 'x'", "expected `reasoning_content` or"),
         ("output.calls", "[output]\ncalls = 'x'", "expected `streaming` or `atomic`"),
         ("output.broken_calls", "[output]\nbroken_calls = 'x'", "expected one of `auto`"),
+        ("output.reasoning_tokens", "[output]\nreasoning_tokens = 'x'", "expected `counted` or"),
         ("timeouts.connect", "[timeouts]\nconnect = '0s'", "expected a length of time such as"),
         ("timeouts.first_byte", "[timeouts]\nfirst_byte = '1'", "expected a length of time"),
         ("timeouts.idle", "[timeouts]\nidle = '-1s'", "expected a length of time"),

@@ -12,6 +12,8 @@ pub struct Output {
     pub calls: CallDelivery,
     /// Policy for calls that were malformed or cut.
     pub broken_calls: BrokenCalls,
+    /// Who counts the reasoning tokens that usage reports.
+    pub reasoning_tokens: ReasoningCount,
 }
 
 /// The names of the field for reasoning.
@@ -49,12 +51,23 @@ pub enum BrokenCalls {
     Release,
 }
 
+/// Who counts the reasoning tokens that usage reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningCount {
+    /// The proxy, where the server reports none although there was reasoning.
+    Counted,
+    /// The server alone.
+    Upstream,
+}
+
 impl Default for Output {
     fn default() -> Self {
         Self {
             reasoning: ReasoningName::ReasoningContent,
             calls: CallDelivery::Streaming,
             broken_calls: BrokenCalls::Auto,
+            reasoning_tokens: ReasoningCount::Counted,
         }
     }
 }

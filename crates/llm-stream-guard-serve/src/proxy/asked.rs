@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{Proxy, Shared};
 use crate::{
     body::Body,
-    config::{BareEnd, BrokenCalls, ReasoningName, ServerName, UnknownModel},
+    config::{BareEnd, BrokenCalls, ReasoningCount, ReasoningName, ServerName, UnknownModel},
     dialect::{ApiDialect, completions},
     error::{Fault, Kind},
     exchange::{Exchange, subject},
@@ -166,6 +166,10 @@ impl Proxy {
             BrokenCalls::Keep => chat::BrokenCalls::Keep,
             BrokenCalls::Drop => chat::BrokenCalls::Drop,
             BrokenCalls::Release => chat::BrokenCalls::Release,
+        };
+        options.reasoning_tokens = match config.output.reasoning_tokens {
+            ReasoningCount::Counted => chat::ReasoningTokens::Counted,
+            ReasoningCount::Upstream => chat::ReasoningTokens::Upstream,
         };
         if config.bare_end == BareEnd::Accept {
             options.synthesis = chat::Synthesis::Always;

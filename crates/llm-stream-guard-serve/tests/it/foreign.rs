@@ -3,6 +3,8 @@
 use axum::{body::Body, http::Request};
 use serde_json::Value;
 
+use llm_stream_guard_serve::{Config, Output, ReasoningCount};
+
 use crate::support::{Do, Replay, Served, config, whole};
 
 /// A schema whose members are in no order and whose numbers do not fit a machine number.
@@ -10,9 +12,14 @@ const SCHEMA: &str = r#"{"type":"object","properties":{"zeta":{"maximum":1000000
 
 /// What upstream is asked when a client sends `body`, and the answer of the client.
 async fn passed(path: &str, body: String, answer: &str) -> (Value, String) {
+    passed_by(config(), path, body, answer).await
+}
+
+/// The same through a proxy with this configuration.
+async fn passed_by(config: Config, path: &str, body: String, answer: &str) -> (Value, String) {
     let answer = whole("200 OK", "content-type: application/json\r\n", answer);
     let upstream = Replay::new(vec![Do::Send(answer)]).await;
-    let served = Served::new(upstream.port, config()).await;
+    let served = Served::new(upstream.port, config).await;
     let request = Request::post(path).body(Body::from(body)).unwrap();
     let body = served.send(request).await.into_body();
     let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
@@ -104,6 +111,17 @@ async fn tokens_of_reasoning_are_reported_in_every_dialect() {
             serde_json::json!({"reasoning_tokens": 1, "reasoning_tokens_estimated": true});
         assert_eq!(got.pointer(details), Some(&expected), "{path}: {got}");
     }
+}
+
+#[tokio::test]
+async fn reasoning_tokens_are_not_counted_if_only_upstream_may_count_them() {
+    let said = SAID.replace(r#""completion_tokens_details":{"reasoning_tokens":1}"#, r#""n":1"#);
+    let output = Output { reasoning_tokens: ReasoningCount::Upstream, ..Output::default() };
+    let config = Config { output, ..config() };
+    let body = r#"{"model":"Qwen/Qwen3-8B","messages":[]}"#;
+    let (_, got) = passed_by(config, "/v1/chat/completions", body.into(), &said).await;
+    assert!(got.contains(r#""reasoning_content":"hm""#), "{got}");
+    assert!(got.contains(r#""n":1"#) && !got.contains("reasoning_tokens"), "{got}");
 }
 
 #[tokio::test]
