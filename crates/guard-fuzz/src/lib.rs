@@ -65,6 +65,8 @@ mod naive_jail;
 mod naive_plain;
 #[path = "../../jail-match/tests/driver/naive_space.rs"]
 mod naive_space;
+#[path = "../../think-filter/tests/it/shown_tags.rs"]
+mod shown_tags;
 #[allow(dead_code)]
 #[path = "../../stream-lifecycle/tests/it/support.rs"]
 mod support;

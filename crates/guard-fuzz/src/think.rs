@@ -7,6 +7,7 @@ use think_filter::{Format, Openers, ThinkFilter, Unclosed, formats};
 use crate::{
     input::{Input, halved},
     judge::{self, demand},
+    shown_tags::no_closer_of_a_shown_opener_is_removed,
     think_machine::{DROPS, SUFFIXED, Spanned, Told, markers, witnesses},
 };
 
@@ -48,6 +49,7 @@ pub(crate) fn formats_and_options(data: &[u8]) {
     if input.one_in(3) {
         builder = builder.start(*input.pick(&[Start::Reasoning, Start::Content]));
     }
+    let plain = builder.clone();
     if input.one_in(4) {
         let limit = ReasoningLimit { bytes: input.below(40), policy: *input.pick(&POLICIES) };
         builder = builder.reasoning_limit(limit);
@@ -71,6 +73,9 @@ pub(crate) fn formats_and_options(data: &[u8]) {
     judge::text(&Spanned(filter.clone()), &text, plan);
     if whitespace != Whitespace::Trim {
         demand(check_nothing_lost(&Told::new(&format, whitespace), &text, DROPS, plan));
+    }
+    if let Ok(filter) = plain.build() {
+        no_closer_of_a_shown_opener_is_removed(&format, &filter, &text);
     }
     if text.len() <= SHORT {
         let mut witnesses = witnesses(&markers);
