@@ -11,6 +11,7 @@ use super::{
     output::Output,
     plan::{Arguments, LeafId, NodeId, Plan, Prose, SectionId, Start},
     raw::Raw,
+    siblings::Siblings,
 };
 use crate::{
     calls::Calls,
@@ -125,6 +126,8 @@ pub(crate) struct Machine {
     /// Stream offset of the current call's first byte.
     pub(super) item_at: u64,
     pub(super) dropped: u64,
+    /// The place after a fault in a list, while the next object of the list may be found.
+    pub(super) siblings: Option<Siblings>,
     /// Where text goes on behind a call that the end of the stream ended.
     pub(super) text_from: Option<usize>,
     /// Bytes of a section before its first call that are no whitespace.
@@ -166,6 +169,7 @@ impl Machine {
             text_from: None,
             noise: 0,
             tags_end: 0,
+            siblings: None,
         }
     }
 
@@ -177,7 +181,7 @@ impl Machine {
         self.id.clear();
         self.early.clear();
         (self.dropped, self.started, self.behind_brace) = (0, false, false);
-        self.spaced = false;
+        (self.spaced, self.siblings) = (false, None);
         (self.item_at, self.noise, self.tags_end) = (0, 0, 0);
         self.object.begin();
         if attempt == 0 {
@@ -303,25 +307,6 @@ impl Machine {
             Arguments::Parameters(spec) => self.parameters.passes(spec, text),
             _ => false,
         }
-    }
-
-    /// The scalar behind the cursor cannot stand there.
-    pub(super) fn bad(&mut self, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Step {
-        if !out.calls.committed() {
-            let scalar = cursor.rest().chars().next().map_or(0, char::len_utf8);
-            return Step::Return(Feed::Mismatch { used: cursor.at.saturating_add(scalar) });
-        }
-        self.dropped = 0;
-        if out.calls.is_open() {
-            out.calls.breaks_at(cursor.at);
-            out.end(Outcome::Malformed);
-        } else if matches!(self.state, State::Header | State::Field | State::Arguments) {
-            let here = out.place(cursor.at);
-            self.dropped = here.saturating_sub(self.item_at);
-        }
-        self.state = State::Broken;
-        self.early.clear();
-        Step::Go
     }
 
     /// Announces the call whose header was read, if it may be one.

@@ -21,3 +21,4 @@ mod raw;
 mod reading;
 mod resync;
 mod section;
+mod siblings;

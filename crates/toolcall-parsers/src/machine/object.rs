@@ -18,7 +18,8 @@ use super::{
 use crate::{
     cursor::Cursor,
     family::Keys,
-    value::{Dialect, Member, Members, TextReader},
+    template::Dialect as Syntax,
+    value::{Brackets, Dialect, InValue, Member, Members, TextReader, ValueReader},
 };
 
 /// How deep wrappers may stand in each other: chat APIs use one or two.
@@ -89,6 +90,8 @@ pub(super) struct ObjectReader {
     early: usize,
     /// The object holds visible text.
     pub(super) answered: bool,
+    /// The syntax that its values are written in.
+    pub(super) syntax: Syntax,
 }
 
 impl ObjectReader {
@@ -106,6 +109,7 @@ impl ObjectReader {
             arguments: ArgumentsState::Missing,
             early: 0,
             answered: false,
+            syntax: Syntax::Json,
         }
     }
 
@@ -135,6 +139,45 @@ impl ObjectReader {
     #[inline]
     pub(super) fn streams(&self) -> bool {
         self.at == At::Arguments && self.arguments == ArgumentsState::Open
+    }
+
+    /// The place in the object that the text so far ends at; `value` reads its values. None if nothing
+    /// tells how it goes on.
+    pub(super) fn place(&self, value: &ValueReader) -> Option<InValue> {
+        let mut brackets = Brackets::none();
+        if matches!(self.at, At::ListItem | At::ListNext) {
+            return Some(InValue { brackets, quote: None });
+        }
+        for _ in 0..=self.nest {
+            brackets = brackets.push(true)?;
+        }
+        let quote = match self.at {
+            At::Arguments | At::Ignored | At::AnswerJson => {
+                let inner = value.place()?;
+                brackets = brackets.with(inner.brackets)?;
+                inner.quote
+            }
+            At::Key | At::Name | At::Id => self.text.place()?.quote,
+            At::Answer => Some(b'"'),
+            At::Member | At::Value | At::ListItem | At::ListNext => None,
+        };
+        Some(InValue { brackets, quote })
+    }
+
+    /// Whether a key of the call object must come next.
+    pub(super) fn is_before_key(&self) -> bool {
+        self.at == At::Member && self.nest == 0 && self.members.is_before_key()
+    }
+
+    /// Before the next call of the object's list.
+    pub(super) fn begin_in_list(&mut self) {
+        (self.at, self.nest) = (At::ListNext, 0);
+        self.next_call();
+    }
+
+    /// Whether the object holds a list of calls, and one of them is read.
+    pub(super) fn is_in_list(&self) -> bool {
+        self.in_list
     }
 
     fn role(&self, keys: &Keys, key: &str, calls_seen: u32) -> Role {

@@ -25,7 +25,8 @@ impl Machine {
             Arguments::None => {}
             Arguments::Value(_) => self.begin_value(Kind::Arguments),
             Arguments::Keywords(_) => self.begin_value(Kind::Keywords),
-            Arguments::Object(_) => {
+            Arguments::Object(syntax) => {
+                self.object.syntax = *syntax;
                 self.object.begin();
                 self.reader = Reader::Object;
             }

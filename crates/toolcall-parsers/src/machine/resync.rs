@@ -2,6 +2,8 @@
 
 use alloc::boxed::Box;
 
+use jail_match::Feed;
+
 use super::{
     call::{List, Machine, State, Step},
     output::Output,
@@ -9,7 +11,7 @@ use super::{
 };
 use crate::{
     cursor::{Cursor, Prefix, Undecided, longest_prefix, match_prefix},
-    event::DiagnosticKind,
+    event::{DiagnosticKind, Outcome},
     texts::{Bytes, Stands},
 };
 
@@ -27,6 +29,26 @@ enum Place {
 }
 
 impl Machine {
+    /// The scalar behind the cursor cannot stand there.
+    pub(super) fn bad(&mut self, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Step {
+        if !out.calls.committed() {
+            let scalar = cursor.rest().chars().next().map_or(0, char::len_utf8);
+            return Step::Return(Feed::Mismatch { used: cursor.at.saturating_add(scalar) });
+        }
+        self.dropped = 0;
+        if out.calls.is_open() {
+            out.calls.breaks_at(cursor.at);
+            out.end(Outcome::Malformed);
+        } else if matches!(self.state, State::Header | State::Field | State::Arguments) {
+            let here = out.place(cursor.at);
+            self.dropped = here.saturating_sub(self.item_at);
+        }
+        self.siblings = self.fault_in_list(cursor);
+        (self.state, self.started) = (State::Broken, false);
+        self.early.clear();
+        Step::Go
+    }
+
     /// Drops text up to an end tag, an opener or the end of a turn; where the form has no end
     /// tags, up to the end of the line or of the list.
     pub(super) fn resync(
@@ -43,20 +65,25 @@ impl Machine {
         let next = section.map_or(&[][..], |s| &plan.node(s.calls).tags);
         let bare = inner.is_empty() && outer.is_empty();
         let object = leaf.is_some_and(|leaf| matches!(leaf.arguments, Arguments::Object(_)));
-        let list = match (bare && self.list != List::None, object) {
+        let in_bare_list = bare && self.list != List::None;
+        let list = match (in_bare_list, object) {
             (true, true) => Some("}]"),
             (true, false) => Some(")]"),
             _ => None,
         };
         let line = (bare && (self.list != List::None || !object)).then_some("\n");
-        let places = || {
+        // While the list may go on, its own brackets are counted.
+        let places = |in_list: bool| {
+            let list = list.filter(|_| !in_list);
+            let line = line.filter(|_| !in_list);
             let inner = inner.iter().rev().take(1).flatten().map(|tag| (Place::Inner, &**tag));
             let outer = outer.iter().flatten().map(|tag| (Place::Outer, &**tag));
             let next = next.iter().map(|tag| (Place::NextCall, &*tag.text));
             let stops = plan.stops.iter().map(|stop| (Place::Before, &**stop));
             let list = list.map(|end| (Place::Outer, end));
             let line = line.map(|end| (Place::Before, end));
-            inner.chain(outer).chain(next).chain(stops).chain(list).chain(line)
+            let all = inner.chain(outer).chain(next).chain(stops).chain(list).chain(line);
+            all.filter(move |(_, text)| !in_list || text.contains(char::is_alphanumeric))
         };
         let of_form = [list, line].into_iter().flatten();
         let begins = of_form.clone().filter_map(|text| text.bytes().next());
@@ -66,7 +93,8 @@ impl Machine {
         let from = cursor.at;
         let mut found = None;
         loop {
-            let hit = cursor.rest().bytes().position(|byte| begins.has(byte));
+            let in_list = self.siblings.is_some();
+            let hit = cursor.rest().bytes().position(|byte| in_list || begins.has(byte));
             let Some(hit) = hit else {
                 cursor.at = cursor.text.len();
                 break;
@@ -74,6 +102,12 @@ impl Machine {
             cursor.advance(hit);
             // Most text is seen to hold no place to go on without a look at each.
             match plan.places.at(cursor.rest().as_bytes()) {
+                Stands::None if in_list => {
+                    if self.find_sibling(cursor) {
+                        break;
+                    }
+                    continue;
+                }
                 Stands::None if !may_be_of_form(cursor.rest()) => {
                     cursor.skip_char();
                     continue;
@@ -81,19 +115,24 @@ impl Machine {
                 Stands::Begun => break,
                 Stands::None | Stands::Perhaps => {}
             }
-            match longest_prefix(cursor.rest(), places().map(|(_, text)| text)) {
+            match longest_prefix(cursor.rest(), places(in_list).map(|(_, text)| text)) {
                 Err(Undecided) => break,
                 Ok(Some(n)) => {
-                    found = places().nth(n);
+                    found = places(in_list).nth(n);
                     break;
                 }
-                Ok(None) => cursor.skip_char(),
+                Ok(None) if self.find_sibling(cursor) => break,
+                Ok(None) => {}
             }
         }
         self.dropped = self.dropped.saturating_add(cursor.at.saturating_sub(from) as u64);
-        let Some((place, text)) = found else { return Step::more(cursor.at) };
+        if found.is_none() && self.state == State::Broken {
+            return Step::more(cursor.at);
+        }
         out.diagnose(DiagnosticKind::Skipped, cursor.at, self.dropped);
         self.dropped = 0;
+        let Some((place, text)) = found else { return Step::Go };
+        self.siblings = None;
         if matches!(place, Place::Inner | Place::Outer) {
             cursor.advance(text.len());
         }

@@ -1,6 +1,12 @@
 //! The bytes of text that a literal holds.
 
-use super::transcoder::{Mode, State, Transcoder};
+use super::{
+    Brackets, InValue,
+    container::Frame,
+    dialect::Quote,
+    prefix::Prefix,
+    transcoder::{Mode, State, Transcoder},
+};
 
 impl Transcoder {
     /// Returns the bytes read that nothing is written of yet, without the text between tokens.
@@ -27,5 +33,26 @@ impl Transcoder {
     pub(super) fn buffered(&self) -> usize {
         let texts = [&self.kept, &self.scalar, &self.blanks, &self.lead];
         texts.iter().fold(self.path.len(), |sum, text| sum.saturating_add(text.len()))
+    }
+
+    /// The place that the text so far ends at; none in syntax that JSON does not have.
+    pub(super) fn place(&self) -> Option<InValue> {
+        let mut brackets = Brackets::none();
+        for frame in &self.frames {
+            brackets = match frame {
+                Frame::Dict | Frame::Brace => brackets.push(true)?,
+                Frame::List(_) => brackets.push(false)?,
+                _ => return None,
+            };
+        }
+        let quote = match self.state {
+            State::Text(text) if text.triple || text.prefix != Prefix::default() => return None,
+            State::Text(text) => match text.quote {
+                Quote::Byte(quote) => Some(quote),
+                Quote::Own(_) => return None,
+            },
+            _ => None,
+        };
+        Some(InValue { brackets, quote })
     }
 }

@@ -55,6 +55,11 @@ impl Members {
         self.state = State::After;
     }
 
+    /// Whether a comma or a key comes next, after a value.
+    pub(crate) fn is_before_key(&self) -> bool {
+        matches!(self.state, State::Key | State::After)
+    }
+
     /// Reads up to what the caller must read next.
     pub(crate) fn next(&mut self, dialect: &Dialect<'_>, text: &str) -> Member {
         let mut i = 0;

@@ -10,6 +10,7 @@
 //! reader leaves behind is short and is offered to it again with more text behind it.
 
 mod bare;
+mod brackets;
 mod container;
 mod dialect;
 mod escape;
@@ -32,6 +33,7 @@ mod unescape;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use brackets::{Brackets, InValue};
 pub(crate) use dialect::{Dialect, Syntax, Tolerance, Typing};
 pub(crate) use escape::{escape, is_plain};
 pub(crate) use members::{Member, Members};

@@ -8,7 +8,7 @@
 use alloc::string::String;
 
 use super::{
-    Fault, Note, Scanned, Syntax,
+    Brackets, Fault, InValue, Note, Scanned, Syntax,
     dialect::{Dialect, Tolerance, Typing},
     escape::Batch,
     scan::JsonScan,
@@ -96,6 +96,22 @@ impl ValueReader {
     /// Bytes of the text to be fed next that the search has looked at.
     pub(crate) fn passed_over(&self) -> usize {
         if self.is_searching() { self.literal.looked } else { 0 }
+    }
+
+    /// The place in the value that the text so far ends at; none if nothing tells how it goes on.
+    pub(crate) fn place(&self) -> Option<InValue> {
+        let none = Brackets::none();
+        let outer = if self.listed { none.push(false)? } else { none };
+        let (inner, quote) = match self.state {
+            State::Start | State::Null(_) | State::ListRest => (none, None),
+            State::BlankText | State::Text | State::TextRest => (none, Some(b'"')),
+            State::Json => (self.scan.brackets(), self.scan.in_string().then_some(b'"')),
+            State::Literal => {
+                let InValue { brackets, quote } = self.literal.place()?;
+                (brackets, quote)
+            }
+        };
+        Some(InValue { brackets: outer.with(inner)?, quote })
     }
 
     /// Whether a value certainly begins here: [`Note::Begun`] was reported.

@@ -9,7 +9,7 @@
 use alloc::string::String;
 
 use super::{
-    Fault, MAX_DEPTH, Scanned,
+    Brackets, Fault, MAX_DEPTH, Scanned,
     escape::{escape_byte, escaped_len, is_plain},
     unescape::{Escape, Flavor, is_lone, unescape},
 };
@@ -328,6 +328,16 @@ impl JsonScan {
     #[must_use]
     pub fn in_object(&self) -> bool {
         self.depth > 0 && self.objects >> (self.depth - 1) & 1 != 0
+    }
+
+    /// The brackets that are open.
+    pub(super) fn brackets(&self) -> Brackets {
+        Brackets::new(self.depth, self.objects)
+    }
+
+    /// Whether the text so far ends inside a string.
+    pub(super) fn in_string(&self) -> bool {
+        matches!(self.state, State::Text { .. })
     }
 
     /// Writes the brackets that close what is open.

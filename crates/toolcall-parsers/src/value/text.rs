@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use super::{
-    Scanned,
+    InValue, Scanned,
     dialect::Dialect,
     escape::Batch,
     transcoder::{Cx, Top, Transcoder},
@@ -45,6 +45,11 @@ impl TextReader {
     /// Whether the string is whole if nothing follows.
     pub(crate) fn is_closed(&self) -> bool {
         self.literal.is_closed()
+    }
+
+    /// The place in the string that the text so far ends at.
+    pub(crate) fn place(&self) -> Option<InValue> {
+        self.literal.place()
     }
 
     /// Returns the text read so far.

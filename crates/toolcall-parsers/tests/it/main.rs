@@ -12,6 +12,7 @@ mod policies;
 mod quoted;
 mod round_trip;
 mod small_scope;
+mod siblings;
 mod support;
 mod tolerance;
 mod vectors;
