@@ -185,9 +185,17 @@ impl MessageHeader {
             return;
         }
         let prefix = plan.recipient.as_deref();
-        if let Some(recipient) = prefix.and_then(|prefix| self.word.strip_prefix(prefix)) {
+        // The blank before it may be missing: `assistantto=f`.
+        let glued = self.words == 0 && !self.bare && self.part != HeaderPart::Name;
+        let split = prefix.and_then(|prefix| self.word.split_once(prefix)).filter(|(role, _)| {
+            role.is_empty() || glued && role.bytes().all(|byte| byte.is_ascii_alphabetic())
+        });
+        if let Some((before, recipient)) = split {
             self.recipient.clear();
             self.recipient.push_str(recipient);
+            if self.part == HeaderPart::Channel && self.channel.is_empty() {
+                self.channel.push_str(before);
+            }
         } else if self.part == HeaderPart::Channel && self.channel.is_empty() {
             core::mem::swap(&mut self.channel, &mut self.word);
         } else if self.part == HeaderPart::Recipient && self.recipient.is_empty() {
