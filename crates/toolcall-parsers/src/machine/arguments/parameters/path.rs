@@ -188,7 +188,7 @@ pub(super) fn insert(nodes: &mut Vec<Node>, path: Vec<Piece>) -> Result<(), Unre
                 nodes.push(begin(next));
             }
             (Node::Value(known), Piece::Value(value)) => {
-                known.edges = known.edges.max(value.edges);
+                known.edges = known.edges.with(value.edges);
                 let new = value.ends.into_iter().filter(|end| !known.ends.contains(end));
                 let new: Vec<Tag> = new.collect();
                 known.ends.extend(new);
@@ -220,8 +220,8 @@ fn begin(piece: &Piece) -> Node {
                 to: Vec::new(),
             }
         }
-        Piece::Value(_) => Node::Value(ValueSpec {
-            edges: Edges::Kept,
+        Piece::Value(value) => Node::Value(ValueSpec {
+            edges: value.edges,
             ends: Vec::new(),
             again: Vec::new(),
             quotes: Vec::new(),

@@ -36,14 +36,28 @@ pub(crate) enum Field {
 }
 
 /// What a value loses at its edges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edges {
     /// Nothing.
     Kept,
-    /// A newline at its start, and one at its end if there was one at its start.
+    /// A newline at its start, and one at its end if there was one at its start: values are also
+    /// written without them.
+    NewlinePairs,
+    /// A newline at its start and one at its end, whichever is there.
     Newlines,
     /// All whitespace.
     Trimmed,
+}
+
+impl Edges {
+    /// The edges of a value that is written in two ways.
+    pub(crate) fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (one, two) if one == two => one,
+            (Self::Trimmed, _) | (_, Self::Trimmed) => Self::Trimmed,
+            _ => Self::NewlinePairs,
+        }
+    }
 }
 
 /// How a value stands between its tags.

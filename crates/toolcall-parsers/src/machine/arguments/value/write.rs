@@ -70,7 +70,7 @@ impl Value {
         if self.blank {
             let shorter = match edges {
                 Edges::Kept => text,
-                Edges::Newlines => text.strip_prefix('\n').unwrap_or(text),
+                Edges::Newlines | Edges::NewlinePairs => text.strip_prefix('\n').unwrap_or(text),
                 Edges::Trimmed => text.trim_ascii_start(),
             };
             self.newline_dropped = shorter.len() < text.len();
@@ -132,7 +132,9 @@ impl Value {
         out: &mut Output<'_>,
     ) -> bool {
         // A newline before another's tag is that tag's.
-        let drops = edges == Edges::Trimmed || self.newline_dropped || end != Fed::Own;
+        let drops = matches!(edges, Edges::Trimmed | Edges::Newlines)
+            || self.newline_dropped
+            || end != Fed::Own;
         if !drops {
             self.put_edge(out);
         }
