@@ -130,8 +130,11 @@ pub(crate) struct Machine {
     pub(super) siblings: Option<Siblings>,
     /// Where text goes on behind a call that the end of the stream ended.
     pub(super) text_from: Option<usize>,
-    /// Bytes of a section before its first call that are no whitespace.
+    /// Bytes that were dropped and are not whitespace: of a section before its first call, or of a
+    /// call after a parameter.
     pub(super) noise: u64,
+    /// The first of the text that was dropped after a parameter.
+    pub(super) text: String,
     /// Stream offset behind the last tag before any call.
     pub(super) tags_end: u64,
 }
@@ -166,10 +169,11 @@ impl Machine {
             message: MessageHeader::new(),
             item_at: 0,
             dropped: 0,
+            siblings: None,
             text_from: None,
             noise: 0,
+            text: String::new(),
             tags_end: 0,
-            siblings: None,
         }
     }
 

@@ -122,13 +122,16 @@ impl Machine {
         let leaf = plan.leaf(self.leaf);
         let repair = out.calls.options.repair;
         let closing = match &leaf.arguments {
+            Arguments::Parameters(_) | Arguments::Elements(_) if self.noise > 0 => {
+                return self.cut_after_parameter(tail, out);
+            }
             Arguments::Parameters(spec) => {
                 let cut = self.parameters.finish(spec, tail, end, out);
-                return self.end_parameters(leaf, cut, tail.len(), out);
+                return self.finish_parameters(leaf, cut, tail.len(), out);
             }
             Arguments::Elements(spec) => {
                 let cut = self.elements.finish(spec, tail, repair, out);
-                return self.end_parameters(leaf, cut, tail.len(), out);
+                return self.finish_parameters(leaf, cut, tail.len(), out);
             }
             Arguments::Raw { .. } => {
                 let expected = !leaf.ends.tags.is_empty() && leaf.ends.missing == Missing::Reported;
@@ -155,7 +158,7 @@ impl Machine {
     }
 
     /// The arguments of parameters as the end of the stream left them.
-    fn end_parameters(
+    fn finish_parameters(
         &mut self,
         leaf: &Leaf,
         cut: Cut,

@@ -40,6 +40,7 @@ impl Machine {
                 self.parameters.buffered(),
                 self.elements.buffered(),
                 self.early.len(),
+                self.text.len(),
             ]
             .iter()
             .sum(),

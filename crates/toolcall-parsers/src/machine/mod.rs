@@ -4,6 +4,7 @@
 //! [`compile`] turns a family's templates into a [`plan::Plan`]; [`call::Machine`] reads by it,
 //! behind one opener after the other.
 
+mod after_parameters;
 mod answer;
 pub(crate) mod arguments;
 pub(crate) mod call;

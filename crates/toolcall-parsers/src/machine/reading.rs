@@ -1,7 +1,5 @@
 //! The arguments of a call: handing text to the reader of their kind.
 
-use alloc::vec::Vec;
-
 use super::{
     call::{Machine, Reader, State, Step},
     output::Output,
@@ -121,16 +119,22 @@ impl Machine {
                 }
             }
             Arguments::Parameters(spec) => {
-                let progress = self.parameters.feed(spec, cursor, out);
+                let progress = match self.noise > 0 {
+                    true => Progress::Done,
+                    false => self.parameters.feed(spec, cursor, out),
+                };
                 if progress == Progress::Done {
-                    return self.behind_parameters(plan, leaf, cursor, out);
+                    return self.after_parameters(plan, leaf, cursor, out);
                 }
                 progress
             }
             Arguments::Elements(spec) => {
-                let progress = self.elements.feed(spec, cursor, out);
+                let progress = match self.noise > 0 {
+                    true => Progress::Done,
+                    false => self.elements.feed(spec, cursor, out),
+                };
                 if progress == Progress::Done {
-                    return self.behind_parameters(plan, leaf, cursor, out);
+                    return self.after_parameters(plan, leaf, cursor, out);
                 }
                 progress
             }
@@ -154,48 +158,6 @@ impl Machine {
                 }
                 step
             }
-        }
-    }
-
-    /// Behind the last parameter or element: whatever ends the call must stand here.
-    fn behind_parameters(
-        &mut self,
-        plan: &Plan,
-        leaf: &Leaf,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
-    ) -> Step {
-        cursor.skip_blanks();
-        if cursor.rest().is_empty() {
-            return Step::more(cursor.at);
-        }
-        let section = self.section.map(|id| plan.section(id));
-        let ends = section.into_iter().flat_map(|section| section.ends.tags.iter().flatten());
-        let calls = section.map_or(&[][..], |it| &plan.node(it.calls).tags);
-        let opens = section.map_or(&[][..], |section| &section.opens);
-        let own = leaf.ends.tags.iter().flatten();
-        let texts = own.chain(ends).chain(opens).chain(&plan.stops).map(|text| &**text);
-        match longest_prefix(cursor.rest(), texts.chain(calls.iter().map(|tag| &*tag.text))) {
-            Err(Undecided) => return Step::more(cursor.at),
-            Ok(None) => return self.bad(cursor, out),
-            Ok(Some(n)) => {
-                let first = leaf.ends.tags.first().map_or(0, Vec::len);
-                let parameters = matches!(leaf.arguments, Arguments::Parameters(_));
-                if n >= first && parameters && self.parameters.ends_in_end() {
-                    return self.bad(cursor, out);
-                }
-            }
-        }
-        self.close_parameters(leaf, out);
-        self.complete(out);
-        Step::Go
-    }
-
-    /// Writes what is missing behind the last parameter.
-    pub(super) fn close_parameters(&mut self, leaf: &Leaf, out: &mut Output<'_>) {
-        match leaf.arguments {
-            Arguments::Elements(_) => self.elements.close(out),
-            _ => self.parameters.close(out),
         }
     }
 

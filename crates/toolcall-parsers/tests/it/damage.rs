@@ -23,6 +23,8 @@ enum Kind {
     Twice,
     /// Two pieces changed places.
     Swapped,
+    /// Text stands after a marker.
+    Inserted,
 }
 
 /// Families of Python's calls, where no tool is declared.
@@ -60,7 +62,7 @@ const EXCEPTIONS: &[(&[&str], &[Kind], &str)] = &[
     (&["gemma4"], &[Kind::MissingTwo], "one string lost its last quote, the next its first one"),
     (
         &["gemma4/closer-in-string", "gemma4/nested", "gemma4/unicode", "gemma4/lines"],
-        &[Kind::Missing, Kind::MissingTwo, Kind::Swapped],
+        &[Kind::Missing, Kind::MissingTwo, Kind::Swapped, Kind::Inserted],
         "a quote of the family's own that neither a member nor the call's end follows is data",
     ),
     (
@@ -72,6 +74,16 @@ const EXCEPTIONS: &[(&[&str], &[Kind], &str)] = &[
     (
         &["functiongemma"],
         &[Kind::Missing, Kind::MissingTwo, Kind::Swapped],
+        "a quote of the family's own that neither a member nor the call's end follows is data",
+    ),
+    (
+        &["glm47/no-value-tag-no-end", "iquest_coder_v2/no-value-tag-no-end"],
+        &[Kind::MissingTwo],
+        "the wire lacks two tags before two others are missing",
+    ),
+    (
+        &["functiongemma/nested"],
+        &[Kind::Inserted],
         "a quote of the family's own that neither a member nor the call's end follows is data",
     ),
     (
@@ -92,6 +104,8 @@ const WORDS: [&[&str]; 2] = [
     &["weigh", "crate", "B7", "grams", "250"],
     &["ring_bell", "word", "ding", "dong", "times", "most"],
 ];
+
+const TEXT: &str = " as you asked: ";
 
 const BEHIND: &str = "\nAll done.";
 
@@ -214,7 +228,8 @@ fn foreign(
     texts.find(|text| told.contains(text)).map(String::from)
 }
 
-/// `pieces` without one piece or two markers, with one of them twice, and with two swapped.
+/// `pieces` without one piece or two markers, with one of them twice, with two swapped, and with text
+/// after a marker.
 fn damages(pieces: &[&str], markup: &[String]) -> Vec<(Kind, String)> {
     let mut found = Vec::new();
     let but = |left: &[usize]| -> String {
@@ -231,6 +246,10 @@ fn damages(pieces: &[&str], markup: &[String]) -> Vec<(Kind, String)> {
             found.push((Kind::Swapped, swapped.concat()));
         }
         if markup.iter().any(|marker| marker == piece) {
+            found.push((
+                Kind::Inserted,
+                [&pieces[..=n], &[TEXT], &pieces[n + 1..]].concat().concat(),
+            ));
             found.extend(before.iter().map(|&m| (Kind::MissingTwo, but(&[m, n]))));
             before.push(n);
         }
@@ -323,8 +342,14 @@ impl ValueEnd {
             {
                 rest = next;
             }
-            let rest = rest.trim_start();
-            rest.is_empty() || self.markup.iter().any(|tag| rest.starts_with(tag.trim()))
+            // Text after the end of a parameter is dropped: what counts is the next tag.
+            let next = self.markup.iter().filter_map(|tag| Some((rest.find(tag.trim())?, tag)));
+            let first = next.min_by_key(|(at, tag)| (*at, usize::MAX - tag.len()));
+            let is_part = |tag: &str| {
+                let later = self.header.iter().skip(1).any(|it| it == tag);
+                !self.header.is_empty() && (later || tag.contains(self.end.as_str()))
+            };
+            rest.trim_start().is_empty() || first.is_some_and(|(_, tag)| !is_part(tag.trim()))
         };
         let places = wire.match_indices(value.trim());
         let followed = |(at, text): (usize, &str)| ends(&wire[at + text.len()..]);

@@ -68,6 +68,8 @@ pub(crate) struct Elements {
     text: String,
     kept: Kept,
     search: Search,
+    /// Text came after an element of the call: the next one must be declared.
+    after_text: bool,
     /// The stream offset up to which the innermost element was found to have no end of its own.
     searched_to: u64,
 }
@@ -84,7 +86,12 @@ impl Elements {
         self.text.clear();
         self.path.clear();
         self.kept = Kept::default();
-        self.searched_to = 0;
+        (self.searched_to, self.after_text) = (0, false);
+    }
+
+    /// Text was dropped before the element that follows.
+    pub(crate) fn text_came(&mut self) {
+        self.after_text = true;
     }
 
     /// Bytes read that nothing is written of yet: of tags those whose element is not written.
@@ -99,6 +106,11 @@ impl Elements {
         };
         let tags = usize::try_from(tag.saturating_add(leaf)).unwrap_or(usize::MAX);
         tags.saturating_add(self.text.len())
+    }
+
+    /// Whether an element of the call was read, and none is open.
+    pub(crate) fn has_read(&self) -> bool {
+        self.open.len() == 1 && self.open.first().is_some_and(|call| call.count > 0)
     }
 
     /// Live bytes: of texts, and of where it stands.
@@ -159,12 +171,11 @@ impl Elements {
         repair: Repair,
         out: &mut Output<'_>,
     ) -> Cut {
-        let some = self.open.len() == 1 && self.open.first().is_some_and(|call| call.count > 0);
         let tail = tail.trim_ascii_start();
         let ends = spec.ends.iter().flat_map(Tag::texts);
         // A beginning that every tag has decides nothing.
         let ends = ends.clone().any(|text| text.starts_with(tail));
-        if self.state == State::Text && some && ends {
+        if self.state == State::Text && self.has_read() && ends {
             return Cut::Whole;
         }
         if repair == Repair::Close {

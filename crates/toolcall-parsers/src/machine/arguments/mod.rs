@@ -1,6 +1,7 @@
 //! Readers of a call's arguments, one a hole of the call's template.
 
 pub(crate) mod attributes;
+pub(crate) mod closing;
 pub(crate) mod elements;
 pub(crate) mod parameters;
 pub(crate) mod tag;

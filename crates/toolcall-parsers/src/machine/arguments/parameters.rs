@@ -79,6 +79,8 @@ pub(crate) struct Parameters {
     written: Written,
     /// A parameter was read.
     read: bool,
+    /// Text came after it: the next one must be declared.
+    after_text: bool,
     /// Bytes of the header read last, as it is written.
     header_len: usize,
     /// An object that may be all arguments, under a name that no parameter has.
@@ -96,6 +98,7 @@ impl Parameters {
         self.tool.clear();
         self.tool.push_str(tool);
         (self.state, self.written, self.read) = (State::Between, Written::Nothing, false);
+        self.after_text = false;
         self.envelope.clear();
         self.seen.clear();
         self.seen_bytes = 0;
@@ -104,6 +107,16 @@ impl Parameters {
     /// Whether the last value ends in the text of its call's end.
     pub(crate) fn ends_in_end(&self) -> bool {
         self.read && self.value.ends_in_end()
+    }
+
+    /// Whether a parameter of the call was read.
+    pub(crate) fn has_read(&self) -> bool {
+        self.read
+    }
+
+    /// Text was dropped before the parameter that follows.
+    pub(crate) fn text_came(&mut self) {
+        self.after_text = true;
     }
 
     /// Whether the value that is read waits for its end.
@@ -170,6 +183,7 @@ impl Parameters {
                 cursor.advance(len);
                 self.header_len = len;
                 self.header.begin(spec, opener);
+                self.header.may_lack_tag();
                 self.state = State::Header;
                 return None;
             }
@@ -197,6 +211,12 @@ impl Parameters {
         match step {
             Step::More => return Some(Progress::More),
             Step::Bad => return Some(Progress::Bad),
+            Step::Value(_)
+                if (self.after_text || self.header.lacks_tag())
+                    && !declares(&out.calls.tools, &self.tool, self.header.key()) =>
+            {
+                return Some(Progress::Bad);
+            }
             Step::Value(node) => self.begin_value(spec, node, out),
             // A name without a value gives way to the next one.
             Step::Again => {
@@ -209,6 +229,7 @@ impl Parameters {
     }
 
     fn begin_value(&mut self, spec: &ParameterSpec, node: usize, out: &mut Output<'_>) {
+        self.after_text = false;
         self.flush_envelope(out);
         let key = self.header.key();
         let first_counts = spec.repeated == Repeated::KeepFirst;
@@ -231,6 +252,9 @@ impl Parameters {
             self.seen.insert(key.to_string());
         }
         self.value.begin(key, mode, self.written == Written::Nothing, out);
+        if self.header.lacks_tag() {
+            self.value.lacks_tag();
+        }
         if mode == Mode::String {
             self.written = Written::Members;
         }
@@ -250,10 +274,14 @@ impl Parameters {
         if fed == Fed::More {
             return Some(Progress::More);
         }
-        if fed == Fed::Torn {
+        // Without a tag before it, nothing but its own end makes a value certain.
+        if fed == Fed::Torn || self.header.lacks_tag() && fed != Fed::Own {
             return Some(Progress::Bad);
         }
         self.end_value(spec, value, fed, cursor.at, out);
+        if self.header.lacks_tag() {
+            out.diagnose(DiagnosticKind::Tolerated, cursor.at, 0);
+        }
         if fed != Fed::Own {
             out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0);
         }

@@ -85,6 +85,8 @@ pub(super) struct Value {
     blank: bool,
     /// A newline was dropped at the start, so that one may be at the end.
     newline_dropped: bool,
+    /// Its header lacks a tag: the first end tag ends it, and that tag inside it is out of place.
+    lacks_tag: bool,
     /// A quoted text may begin.
     quote_here: bool,
     line_start: bool,
@@ -159,7 +161,7 @@ impl Value {
         self.key.push_str(key);
         (self.mode, self.phase, self.first) = (mode, Phase::Text, first);
         (self.blank, self.newline_dropped, self.quote_here) = (true, false, true);
-        (self.ends_in_end, self.looked) = (false, 0);
+        (self.ends_in_end, self.looked, self.lacks_tag) = (false, 0, false);
         (self.line_start, self.run, self.outgrown, self.dropped) = (true, 0, false, 0);
         self.edge.clear();
         self.pending.clear();
@@ -169,6 +171,11 @@ impl Value {
         if mode == Mode::String {
             self.open_string(out);
         }
+    }
+
+    /// The header of the value lacks a tag.
+    pub(super) fn lacks_tag(&mut self) {
+        self.lacks_tag = true;
     }
 
     pub(super) fn feed(
@@ -207,6 +214,7 @@ impl Value {
             let searches = !matches!(found, Found::Again(_) | Found::Quote(..))
                 && out.place(at) >= self.searched_to
                 && (!self.mode.is_only_json() || shield.is_up())
+                && !self.lacks_tag
                 && out.calls.may_search(at);
             if searches {
                 found = match found {

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     event::DiagnosticKind,
     machine::output::Output,
-    typing::{Types, declared_at},
+    typing::{Types, declared_at, declares},
     value::escape,
 };
 
@@ -93,6 +93,10 @@ impl Elements {
     /// A child of the innermost element begins; whether it may.
     pub(super) fn open_element(&mut self, name: &str, offset: usize, out: &mut Output<'_>) -> bool {
         let depth = self.open.len();
+        let after_text = core::mem::take(&mut self.after_text);
+        if after_text && !declares(&out.calls.tools, &self.tool, name) {
+            return false;
+        }
         match self.open.last().map(|parent| parent.kind) {
             None | Some(Kind::String) => return false,
             Some(Kind::Leaf) if depth > MAX_DEPTH => return false,

@@ -18,12 +18,9 @@ use super::{
     spec::{ElementSpec, TagAt},
 };
 use crate::{
-    cursor::{Cursor, MAX_LOOKAHEAD, Progress, Undecided, blanks, filled},
+    cursor::{Cursor, MAX_LOOKAHEAD, Progress, Undecided, filled},
     machine::{
-        arguments::{
-            BLANKS,
-            tag::{Tag, longest},
-        },
+        arguments::closing::{Closing, after_end},
         output::Output,
     },
     typing::Types,
@@ -36,6 +33,10 @@ pub(super) struct Search {
     looked: usize,
     /// Elements of the same name that opened in the held text and did not end.
     depth: usize,
+    /// The last end tag, if only text came after it.
+    text_after: Option<(usize, usize)>,
+    /// The first end tag that text and a legal continuation follow.
+    second_choice: Option<(usize, usize)>,
 }
 
 impl Elements {
@@ -82,8 +83,14 @@ impl Elements {
             }
             None if full.is_none() && !out.calls.ended => Some(Progress::More),
             None => {
-                self.searched_to = out.place(cursor.at + held.len());
                 out.calls.count_search(held.len());
+                if let Some((at, len)) = self.search.second_choice {
+                    self.push(&held[..at], out);
+                    cursor.advance(at + len);
+                    self.close_element(cursor.at, out);
+                    return None;
+                }
+                self.searched_to = out.place(cursor.at + held.len());
                 self.state = State::Text;
                 None
             }
@@ -112,6 +119,14 @@ impl Elements {
             if spec.is_broken(&held[at..]) {
                 return None;
             }
+            // Text after the last element of the call is dropped.
+            if let Some(text) = search.text_after.filter(|_| self.open.len() == 2) {
+                match self.goes_on(spec, &held[at..], ended) {
+                    Err(Undecided) => return None,
+                    Ok(true) if search.second_choice.is_none() => search.second_choice = Some(text),
+                    Ok(_) => {}
+                }
+            }
             if let Some((name, end)) = tag {
                 let close = name.strip_prefix('/').map(str::trim_ascii);
                 if name == own {
@@ -124,7 +139,7 @@ impl Elements {
                     match self.continues(spec, &held[at + end..], ended) {
                         Err(Undecided) => return None,
                         Ok(true) => return Some((at, end)),
-                        Ok(false) => len = end,
+                        Ok(false) => (search.text_after, len) = (Some((at, end)), end),
                     }
                 }
             }
@@ -138,63 +153,43 @@ impl Elements {
     /// element, the end of the one around it, or the call's end that the section's end or another
     /// call follows.
     fn continues(&self, spec: &ElementSpec, rest: &str, ended: bool) -> Result<bool, Undecided> {
-        let undecided = |value| if ended { Ok(value) } else { Err(Undecided) };
-        let mut rest = rest;
-        if blanks(rest) > BLANKS {
-            return Ok(true);
-        }
         // The end tag may be there twice.
-        match spec.tag(&rest[blanks(rest)..]) {
-            Err(Undecided) if !ended => return Err(Undecided),
+        let again = |rest: &str| match spec.tag(rest) {
+            Err(Undecided) if !ended => Err(Undecided),
             Ok(Some((name, len)))
                 if name.strip_prefix('/').map(str::trim_ascii) == Some(self.tags_from_top()) =>
             {
-                rest = &rest[blanks(rest) + len..];
+                Ok(Some(len))
             }
-            Ok(_) | Err(Undecided) => {}
-        }
-        if blanks(rest) > BLANKS {
-            return Ok(true);
-        }
-        rest = &rest[blanks(rest)..];
-        if rest.is_empty() {
-            return undecided(true);
-        }
-        let begins = |tags: &[Tag], rest: &str| match longest(rest, tags) {
-            Err(Undecided) => undecided(false),
-            Ok(found) => Ok(found.is_some()),
+            Ok(_) | Err(Undecided) => Ok(None),
         };
-        if let Ok(Some((_, len))) = longest(rest, &spec.ends)
-            && self.open.len() == 2
-        {
-            if !spec.inner.texts().any(|inner| *inner == rest[..len]) {
-                return Ok(true);
-            }
-            let rest = &rest[len..];
-            if blanks(rest) > BLANKS {
-                return Ok(true);
-            }
-            let rest = &rest[blanks(rest)..];
-            return match rest.is_empty() {
-                true => undecided(true),
-                false => Ok(begins(&spec.ends, rest)?
-                    || begins(&spec.openers, rest)?
-                    || begins(&spec.turn, rest)?),
-            };
+        match after_end(rest, again)? {
+            None => Ok(true),
+            Some("") if ended => Ok(true),
+            Some("") => Err(Undecided),
+            Some(rest) => self.goes_on(spec, rest, ended),
         }
-        if begins(&spec.turn, rest)? {
+    }
+
+    /// Whether `rest` begins with what may follow the innermost element.
+    fn goes_on(&self, spec: &ElementSpec, rest: &str, ended: bool) -> Result<bool, Undecided> {
+        let (inner, turn) = (&spec.inner, spec.turn.as_slice());
+        let followers = &[spec.ends.as_slice(), spec.openers.as_slice()];
+        let ends = if self.open.len() == 2 { spec.ends.as_slice() } else { &[] };
+        let closing = Closing { ends, inner, followers, turn, ended };
+        if closing.is_at(rest)? {
             return Ok(true);
         }
         match spec.tag(rest) {
-            Err(Undecided) => undecided(false),
+            Err(Undecided) if ended => Ok(false),
+            Err(Undecided) => Err(Undecided),
             Ok(None) => Ok(false),
             Ok(Some((name, _))) => match name.strip_prefix('/') {
                 Some(name) => {
-                    let around = self.open.len().checked_sub(2).and_then(|n| self.open.get(n));
-                    let tag = around.map_or("", |around| &self.tags[around.tag..around.inner]);
+                    let tag = self.tags_around();
                     Ok(!tag.is_empty() && tag == name.trim_ascii())
                 }
-                None => Ok(!begins(&spec.openers, rest)?),
+                None => Ok(!closing.begins(&spec.openers, rest)?),
             },
         }
     }

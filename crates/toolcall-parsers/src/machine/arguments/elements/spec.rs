@@ -7,6 +7,7 @@ use crate::{
     family::Form,
     machine::arguments::{BLANKS, Ends, parameters::Unreadable, tag::Tag},
     template::{Hole, Part, Template},
+    texts::Bytes,
 };
 
 /// A compiled `element` template: tags that all begin with one token.
@@ -72,6 +73,11 @@ impl ElementSpec {
         let openers = vec![Tag::exact(ends.openers.into_iter().filter_map(word))];
         let (inner, turn) = (Tag::exact(ends.inner), vec![Tag::exact(ends.turn)]);
         Ok(Self { token: token.to_owned(), ends: vec![Tag::exact(own)], openers, inner, turn })
+    }
+
+    /// The bytes that tags begin with.
+    pub(crate) fn first(&self) -> Bytes {
+        self.token.bytes().take(1).fold(Bytes::default(), Bytes::with)
     }
 
     /// Whether a tag begins at the head of `text`.

@@ -7,7 +7,9 @@ use super::{
 };
 use crate::{
     cursor::{Cursor, Progress, Undecided},
+    event::DiagnosticKind,
     machine::{arguments::tag::longest, output::Output},
+    typing::Types,
 };
 
 /// Bytes a tag may have beyond a name: blanks.
@@ -65,6 +67,17 @@ impl Elements {
         }
     }
 
+    /// Whether a tag of an element is at the head of `text` after a whole element of the call, and
+    /// opens another one.
+    pub(crate) fn tag_at(&self, spec: &ElementSpec, text: &str) -> Result<Option<bool>, Undecided> {
+        match self.whose(spec, text) {
+            Whose::Element(_) => Ok(Some(true)),
+            Whose::Call => Ok(Some(false)),
+            Whose::Nobody => Ok(None),
+            Whose::Undecided => Err(Undecided),
+        }
+    }
+
     /// Inside a tag.
     pub(super) fn tag(
         &mut self,
@@ -106,11 +119,35 @@ impl Elements {
 
     /// An element ends; whether it is the innermost one.
     fn closing(&mut self, name: &str, offset: usize, out: &mut Output<'_>) -> bool {
+        if self.tags_from_top() != name && self.tags_around() == name {
+            self.close_empty(offset, out);
+        }
         let own = self.open.len() > 1 && self.tags_from_top() == name;
         if own {
             self.close_element(offset, out);
         }
         own
+    }
+
+    /// Closes the innermost element if it is an empty object or list: nothing but its end tag is
+    /// missing. Whether it is one.
+    pub(super) fn close_empty(&mut self, offset: usize, out: &mut Output<'_>) -> bool {
+        let [_, .., element] = self.open.as_slice() else { return false };
+        let types = element.types.unwrap_or(Types::STRING);
+        let container = types.has(Types::ARRAY) || types.has(Types::OBJECT);
+        let blank = self.text[element.text..].trim_ascii().is_empty();
+        let empty = element.kind == Kind::Leaf && blank && container && !types.has(Types::STRING);
+        if empty {
+            out.diagnose(DiagnosticKind::MissingCloser, offset, 0);
+            self.close_element(offset, out);
+        }
+        empty
+    }
+
+    /// The tag of the element around the innermost one.
+    pub(super) fn tags_around(&self) -> &str {
+        let around = self.open.len().checked_sub(2).and_then(|n| self.open.get(n));
+        around.map_or("", |around| &self.tags[around.tag..around.inner])
     }
 
     pub(super) fn tags_from_top(&self) -> &str {

@@ -65,6 +65,7 @@ impl Elements {
                     self.state = State::Tag;
                     None
                 }
+                Whose::Call if self.open.len() == 2 && self.close_empty(at, out) => None,
                 Whose::Call if in_element => {
                     self.tag_bytes = 0;
                     Some(Progress::Bad)

@@ -28,7 +28,7 @@ impl Parameters {
     ) -> Cut {
         let repair = out.calls.options.repair;
         if let State::Value(node) = self.state
-            && let Some(value) = spec.value(node).filter(|_| end == End::Stop && self.value.waits())
+            && let Some(value) = spec.value(node).filter(|_| end == End::Stop && self.may_end())
             && let Ok(Some((_, len))) = longest(tail, &spec.ends)
         {
             self.end_value(spec, value, Fed::Call, len, out);
@@ -36,7 +36,7 @@ impl Parameters {
         }
         let tail = &tail[blanks(tail)..];
         if let State::Value(node) = self.state
-            && let Some(value) = spec.value(node)
+            && let Some(value) = spec.value(node).filter(|_| !self.header.lacks_tag())
             && tail_ends_call(spec, tail, &out.calls.tools)
         {
             self.end_value(spec, value, Fed::Call, tail.len(), out);
@@ -54,5 +54,10 @@ impl Parameters {
             self.written = super::Written::Members;
         }
         Cut::Repaired
+    }
+
+    /// Whether an end of the call that text follows may be its end.
+    fn may_end(&self) -> bool {
+        self.value.waits() && !self.header.lacks_tag()
     }
 }

@@ -8,11 +8,12 @@
 
 use alloc::string::String;
 
-use super::spec::{Field, Node, ParameterSpec};
+use super::spec::{Field, Node, ParameterSpec, ValueSpec};
 use crate::{
     cursor::{Cursor, Undecided, first_found},
     machine::arguments::{
         attributes::{HeaderReader, Holes, Read},
+        closing::after_blanks,
         tag::longest,
     },
 };
@@ -46,6 +47,10 @@ pub(in super::super) struct Header {
     /// Whether the value is a string, as the wire says.
     string: Option<bool>,
     bytes: usize,
+    /// A header may lack one of its inner tags.
+    may_lack: bool,
+    /// This one does.
+    lacks_tag: bool,
 }
 
 impl Header {
@@ -54,9 +59,21 @@ impl Header {
         self.key.clear();
         self.kind.clear();
         (self.string, self.bytes, self.opener) = (None, 0, Some(opener));
+        (self.may_lack, self.lacks_tag) = (false, false);
         if let Some(Node::Tags { to, .. }) = spec.nodes.first() {
             self.enter(spec, to[opener]);
         }
+    }
+
+    /// Reads the header also if one of its inner tags is missing: that around the key, or that before
+    /// the value.
+    pub(in super::super) fn may_lack_tag(&mut self) {
+        self.may_lack = true;
+    }
+
+    /// Whether one of its inner tags is missing.
+    pub(in super::super) fn lacks_tag(&self) -> bool {
+        self.lacks_tag
     }
 
     pub(in super::super) fn key(&self) -> &str {
@@ -132,6 +149,13 @@ impl Header {
         }
         loop {
             match &spec.nodes[self.node] {
+                Node::Value(value) if self.lacks_tag => {
+                    return match self.begins_value(spec, value, cursor.rest()) {
+                        Err(Undecided) => Step::More,
+                        Ok(true) => Step::Value(self.node),
+                        Ok(false) => Step::Bad,
+                    };
+                }
                 Node::Value(_) => return Step::Value(self.node),
                 Node::Tags { tags, to } => {
                     cursor.skip_blanks();
@@ -145,15 +169,40 @@ impl Header {
                             return match longest(cursor.rest(), spec.openers()) {
                                 Err(Undecided) => Step::More,
                                 Ok(Some(_)) if !self.key.is_empty() => Step::Again,
+                                Ok(None)
+                                    if self.may_lack
+                                        && !self.lacks_tag
+                                        && !cursor.rest().is_empty() =>
+                                {
+                                    let value = |node: &&usize| {
+                                        matches!(spec.nodes[**node], Node::Value(_))
+                                    };
+                                    match to.iter().find(value) {
+                                        Some(&node) => {
+                                            self.lacks_tag = true;
+                                            self.node = node;
+                                            continue;
+                                        }
+                                        None => Step::Bad,
+                                    }
+                                }
                                 Ok(_) => Step::Bad,
                             };
                         }
                     }
                 }
-                Node::Holes { header, fields, to } => {
+                Node::Holes { header, fields, to, later } => {
                     match self.holes.feed(header, limit, cursor) {
                         Read::More => return Step::More,
                         Read::Bad => return Step::Bad,
+                        Read::Done { end, len } if end >= *later && !self.may_lack => {
+                            cursor.back(len);
+                            return Step::Bad;
+                        }
+                        Read::Done { end, .. } if end >= *later && self.take(fields) => {
+                            self.lacks_tag = true;
+                            self.enter(spec, to[end]);
+                        }
                         Read::Done { end, .. } if self.take(fields) => self.enter(spec, to[end]),
                         Read::Done { len, .. } => {
                             cursor.back(len);
@@ -163,6 +212,22 @@ impl Header {
                 }
             }
         }
+    }
+
+    /// Whether a value may begin with `rest`, after a header that lacks a tag: no other tag is there.
+    fn begins_value(
+        &self,
+        spec: &ParameterSpec,
+        value: &ValueSpec,
+        rest: &str,
+    ) -> Result<bool, Undecided> {
+        let Some(rest) = after_blanks(rest) else { return Ok(true) };
+        if rest.is_empty() {
+            return Err(Undecided);
+        }
+        let (own, part) = (longest(rest, &value.ends)?, longest(rest, &spec.parts)?);
+        let ends = [&spec.ends, &spec.followers].map(|tags| longest(rest, tags));
+        Ok(first_found(ends)?.is_none() && (part.is_none() || own.is_some()))
     }
 
     /// Takes over what the holes hold; whether that can be.

@@ -201,6 +201,32 @@ pub(super) fn insert(nodes: &mut Vec<Node>, path: Vec<Piece>) -> Result<(), Unre
     Ok(())
 }
 
+/// Lets the tag before a value end a text hole whose own end is missing.
+pub(super) fn skip_ends(nodes: &mut [Node]) {
+    for at in 0..nodes.len() {
+        let skipping = tags_before_values(nodes, at);
+        if let Some(Node::Holes { header, to, later, .. }) = nodes.get_mut(at) {
+            *later = header.ends.len();
+            for (tag, node) in skipping {
+                header.ends.push(tag);
+                to.push(node);
+            }
+        }
+    }
+}
+
+/// The tags that lead from the end of the text hole at this node to a value, and where they lead.
+fn tags_before_values(nodes: &[Node], at: usize) -> Vec<(Tag, usize)> {
+    let Some(Node::Holes { header, to, .. }) = nodes.get(at) else { return Vec::new() };
+    let tags = to.iter().filter_map(|&node| match nodes.get(node) {
+        Some(Node::Tags { tags, to }) if header.holes == Holes::Text => Some(tags.iter().zip(to)),
+        _ => None,
+    });
+    let is_value = |node: usize| matches!(nodes.get(node), Some(Node::Value(_)));
+    let before = tags.flatten().filter(|(_, node)| is_value(**node));
+    before.map(|(tag, &node)| (tag.clone(), node)).collect()
+}
+
 /// The node at which a piece begins, still without what the piece adds.
 fn begin(piece: &Piece) -> Node {
     match piece {
@@ -218,6 +244,7 @@ fn begin(piece: &Piece) -> Node {
                 },
                 fields: fields.iter().map(|&(_, field)| field).collect(),
                 to: Vec::new(),
+                later: usize::MAX,
             }
         }
         Piece::Value(value) => Node::Value(ValueSpec {

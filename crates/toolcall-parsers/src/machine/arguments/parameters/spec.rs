@@ -77,8 +77,9 @@ pub(crate) struct ValueSpec {
 pub(crate) enum Node {
     /// One of these tags follows, and leads to the node at the same position of `to`.
     Tags { tags: Vec<Tag>, to: Vec<usize> },
-    /// A run of holes follows; its ends lead to the nodes at the same positions of `to`.
-    Holes { header: attributes::Header, fields: Vec<Field>, to: Vec<usize> },
+    /// A run of holes follows; its ends lead to the nodes at the same positions of `to`. From number
+    /// `later` on they are tags that follow the end: it is missing before them.
+    Holes { header: attributes::Header, fields: Vec<Field>, to: Vec<usize>, later: usize },
     /// The header is complete.
     Value(ValueSpec),
 }
@@ -88,6 +89,8 @@ pub(crate) enum Node {
 pub(crate) struct ParameterSpec {
     /// The states; the first is before a header.
     pub(crate) nodes: Vec<Node>,
+    /// Tags from the middle and the end of parameters.
+    pub(crate) parts: Vec<Tag>,
     /// What may stand between two parameters, besides whitespace.
     pub(crate) separators: Vec<Tag>,
     /// The ends of the call and of its section; those of its message.
@@ -120,6 +123,7 @@ impl ParameterSpec {
                 path::insert(&mut nodes, path)?;
             }
         }
+        path::skip_ends(&mut nodes);
         let calls = form.calls.iter().flat_map(Template::holes);
         let separators = calls.filter_map(|hole| match hole {
             Hole::Parameters { separator } if !separator.trim_ascii().is_empty() => {
@@ -132,6 +136,7 @@ impl ParameterSpec {
         let call = call.into_iter().filter(|end| !messages.contains(end));
         let own = Tag::exact(call.chain(section));
         let mut spec = Self {
+            parts: parts(&nodes),
             nodes,
             separators: separators.collect(),
             followers: vec![Tag::exact(openers), own.clone(), outermost.clone()],
@@ -177,7 +182,7 @@ impl ParameterSpec {
     #[expect(clippy::indexing_slicing, reason = "every end of a hole leads to a node of the list")]
     pub(crate) fn middles(&self) -> impl Iterator<Item = (&Tag, &[Tag])> {
         let holes = self.nodes.iter().filter_map(|node| match node {
-            Node::Holes { header, to, .. } => Some(header.ends.iter().zip(to)),
+            Node::Holes { header, to, later, .. } => Some(header.ends.iter().zip(to).take(*later)),
             _ => None,
         });
         let tokens = self.opens_by_token;
@@ -203,4 +208,20 @@ impl ParameterSpec {
             _ => None,
         }
     }
+}
+
+/// The tags of parameters that do not open one and are more than punctuation.
+fn parts(nodes: &[Node]) -> Vec<Tag> {
+    let mut parts: Vec<Tag> = Vec::new();
+    let tags = nodes.iter().skip(1).flat_map(|node| match node {
+        Node::Tags { tags, .. } => [tags.as_slice(), &[]],
+        Node::Holes { header, .. } => [header.ends.as_slice(), &[]],
+        Node::Value(value) => [value.ends.as_slice(), value.again.as_slice()],
+    });
+    for tag in tags.flatten().filter(|tag| tag.has_letters()) {
+        if !parts.contains(tag) {
+            parts.push(tag.clone());
+        }
+    }
+    parts
 }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     machine::arguments::tag::Tag,
-    texts::{Stands, Texts},
+    texts::{Bytes, Stands, Texts},
 };
 
 /// The tags that matter inside a value.
@@ -44,6 +44,11 @@ impl Stops {
             }
         }
         Self { bytes, tags: tags_of(spec) }
+    }
+
+    /// The bytes that tags begin with.
+    pub(crate) fn first(&self) -> Bytes {
+        self.bytes.iter().fold(Bytes::default(), |bytes, &byte| bytes.with(byte))
     }
 
     /// What of the tags stands at the head of `text`.

@@ -121,6 +121,9 @@ impl Value {
         if let Some((_, len)) = tag(&value.ends) {
             return Found::Own(len);
         }
+        if self.lacks_tag && tag(&value.again).is_some() {
+            return Found::Ending(Ending::Torn);
+        }
         if self.blank
             && at == from
             && let Some((_, len)) = tag(&value.again)

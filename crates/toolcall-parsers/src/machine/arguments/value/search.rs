@@ -6,8 +6,9 @@
 //! a</function></tool_call> b</parameter>...     the end of a call is data while the value is open
 //! ```
 //!
-//! The text is held from its first tag on. A value without such an end is read by the rules for
-//! missing end tags.
+//! The text is held from its first tag on. In a value without such an end, an end tag counts that only
+//! text separates from a legal continuation: text after a parameter is dropped. A value without that,
+//! too, is read by the rules for missing end tags.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -17,10 +18,10 @@
 
 use super::{Mode, Place, shield::Shield};
 use crate::{
-    cursor::{Cursor, MAX_LOOKAHEAD, Undecided, blanks, filled},
+    cursor::{Cursor, MAX_LOOKAHEAD, Undecided, filled},
     machine::{
         arguments::{
-            BLANKS,
+            closing::{Closing, after_end},
             parameters::header::{Header, Step},
             tag::{Tag, longest},
         },
@@ -47,6 +48,10 @@ pub(super) struct Search {
     looked: usize,
     /// Parameters that opened in the held text and did not end.
     depth: usize,
+    /// The last end tag, if only text came after it.
+    text_after: Option<(usize, usize)>,
+    /// The first end tag that text and a legal continuation follow.
+    second_choice: Option<(usize, usize)>,
     shield: Shield,
     /// The value is JSON, where tags outside of strings are no data.
     json: bool,
@@ -57,6 +62,7 @@ impl Search {
     /// Starts a search; `shield` has read the value's text so far, which `mode` types.
     pub(super) fn begin(&mut self, shield: Shield, mode: Mode) {
         (self.looked, self.depth, self.shield) = (0, 0, shield);
+        (self.text_after, self.second_choice) = (None, None);
         self.json = mode.is_only_json();
     }
 
@@ -69,7 +75,13 @@ impl Search {
         match self.walk(place, text, out) {
             Ok(Some((at, len))) => Found::End { at, len },
             Err(Undecided) if full.is_none() && !out.calls.ended => Found::Undecided,
-            Ok(None) | Err(Undecided) => Found::Nothing { looked: text.len().max(1) },
+            Ok(None) | Err(Undecided) => match self.second_choice {
+                Some((at, len)) => {
+                    out.calls.count_search(text.len());
+                    Found::End { at, len }
+                }
+                None => Found::Nothing { looked: text.len().max(1) },
+            },
         }
     }
 
@@ -95,16 +107,21 @@ impl Search {
                         self.depth -= 1;
                     } else if continues(place, &text[..at], &rest[end..], out.calls.ended)? {
                         return Ok(Some((at, end)));
+                    } else {
+                        self.text_after = Some((at, end));
                     }
                     len = end;
                 } else if self.json && last(longest(rest, &spec.ends), out)?.is_some() {
                     return Ok(None);
-                } else if let Some(end) = last(self.parameter(place, rest, out), out)? {
-                    if self.json {
-                        return Ok(None);
+                } else {
+                    self.weigh_text(place, rest, out)?;
+                    if let Some(end) = last(self.parameter(place, rest, out), out)? {
+                        if self.json {
+                            return Ok(None);
+                        }
+                        self.depth += 1;
+                        len = end;
                     }
-                    self.depth += 1;
-                    len = end;
                 }
             }
             self.shield.feed(&text[at..at + len]);
@@ -113,6 +130,29 @@ impl Search {
         self.shield.feed(&text[self.looked..]);
         self.looked = text.len();
         Err(Undecided)
+    }
+
+    /// Decides about an end tag that text follows, by the tag at the head of `rest`.
+    fn weigh_text(
+        &mut self,
+        place: Place<'_>,
+        rest: &str,
+        out: &Output<'_>,
+    ) -> Result<(), Undecided> {
+        let Some(end) = self.text_after.filter(|_| self.second_choice.is_none()) else {
+            return Ok(());
+        };
+        let spec = place.spec;
+        if goes_on(place, rest, out.calls.ended)? {
+            (self.text_after, self.second_choice) = (None, Some(end));
+            return Ok(());
+        }
+        for tags in [&spec.parts, &spec.ends, &spec.followers] {
+            if last(longest(rest, tags), out)?.is_some() {
+                self.text_after = None;
+            }
+        }
+        Ok(())
     }
 
     /// The length of a parameter's header at the head of `text`: a whole one, or one of a declared
@@ -146,54 +186,30 @@ fn last<T>(look: Result<Option<T>, Undecided>, out: &Output<'_>) -> Result<Optio
 /// Whether `rest`, the text after an end tag, goes on as a call does: with a parameter, an end of
 /// the call that the section's end or another call follows, or the end of the section. The end tag
 /// may be there twice. `before` is the text before it.
-fn continues(
-    Place { spec, value, .. }: Place<'_>,
-    before: &str,
-    rest: &str,
-    ended: bool,
-) -> Result<bool, Undecided> {
-    let mut rest = rest;
-    if blanks(rest) > BLANKS {
-        return Ok(true);
-    }
-    match longest(&rest[blanks(rest)..], &value.ends) {
-        Ok(Some((_, len))) => rest = &rest[blanks(rest) + len..],
-        Err(Undecided) if !ended => return Err(Undecided),
-        Ok(None) | Err(Undecided) => {}
-    }
-    if blanks(rest) > BLANKS {
-        return Ok(true);
-    }
-    rest = &rest[blanks(rest)..];
-    if rest.is_empty() {
-        // Where the two end tags changed places, the call's end is not data.
-        let ends = spec.ends.iter().flat_map(Tag::texts);
-        let swapped = || ends.clone().any(|end| before.trim_ascii_end().ends_with(end));
-        return if ended { Ok(!swapped()) } else { Err(Undecided) };
-    }
-    let begins = |tags: &[Tag], rest: &str| match longest(rest, tags) {
-        Err(Undecided) if ended => Ok(false),
-        found => Ok(found?.is_some()),
+fn continues(place: Place<'_>, before: &str, rest: &str, ended: bool) -> Result<bool, Undecided> {
+    let Place { spec, value, .. } = place;
+    let again = |rest: &str| match longest(rest, &value.ends) {
+        Err(Undecided) if !ended => Err(Undecided),
+        found => Ok(found.unwrap_or(None).map(|(_, len)| len)),
     };
-    if begins(spec.openers(), rest)? || begins(&spec.separators, rest)? || begins(&spec.turn, rest)?
-    {
-        return Ok(true);
+    match after_end(rest, again)? {
+        None => Ok(true),
+        Some("") => {
+            // Where the two end tags changed places, the call's end is not data.
+            let ends = spec.ends.iter().flat_map(Tag::texts);
+            let swapped = || ends.clone().any(|end| before.trim_ascii_end().ends_with(end));
+            if ended { Ok(!swapped()) } else { Err(Undecided) }
+        }
+        Some(rest) => goes_on(place, rest, ended),
     }
-    let end = match longest(rest, &spec.ends) {
-        Err(Undecided) if ended => None,
-        found => found?,
-    };
-    let Some((_, len)) = end else { return Ok(false) };
-    if !spec.inner.texts().any(|inner| *inner == rest[..len]) {
-        return Ok(true);
-    }
-    let rest = &rest[len..];
-    if blanks(rest) > BLANKS {
-        return Ok(true);
-    }
-    let rest = &rest[blanks(rest)..];
-    if rest.is_empty() {
-        return if ended { Ok(true) } else { Err(Undecided) };
-    }
-    Ok(begins(&spec.followers, rest)? || begins(&spec.turn, rest)?)
+}
+
+/// Whether `rest` begins with what may follow a parameter.
+fn goes_on(Place { spec, .. }: Place<'_>, rest: &str, ended: bool) -> Result<bool, Undecided> {
+    let followers = &[spec.followers.as_slice()];
+    let (inner, turn) = (&spec.inner, spec.turn.as_slice());
+    let closing = Closing { ends: &spec.ends, inner, followers, turn, ended };
+    Ok(closing.begins(spec.openers(), rest)?
+        || closing.begins(&spec.separators, rest)?
+        || closing.is_at(rest)?)
 }

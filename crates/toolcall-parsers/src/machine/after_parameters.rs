@@ -1,0 +1,224 @@
+//! Text between the parameters of a call and after the last one, up to the call's end.
+//!
+//! ```text
+//! <parameter=city>Oslo</parameter>        a parameter
+//! and the days:                           dropped and counted
+//! <parameter=days>3</parameter>           the next parameter
+//! As you asked.                           dropped and counted
+//! </function>                             the end: the call is complete
+//! ```
+//!
+//! A part of a parameter in that text breaks the call, and so does a tag that only follows a call:
+//! something is missing before it. A parameter after the text must be the call's own, not that of a
+//! call whose first tags are missing.
+
+use alloc::vec::Vec;
+
+use super::{
+    arguments::tag::longest,
+    call::{Machine, Step},
+    output::Output,
+    plan::{Arguments, Leaf, Plan},
+};
+use crate::{
+    cursor::{Cursor, LONGEST_HEAD, Undecided, longest_prefix},
+    event::{DiagnosticKind, Outcome},
+    texts::Bytes,
+};
+
+/// A tag after a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Follows {
+    /// The first tag of another parameter.
+    Parameter,
+    /// The first end tag of the call.
+    End,
+    /// Another end tag of the call or of its section.
+    LaterEnd,
+    /// A tag that follows a call: the next call, or the end of the turn.
+    Outside,
+    /// A tag from the middle or the end of a parameter.
+    Part,
+    Text,
+}
+
+impl Machine {
+    /// Reads on after a parameter or element. Other text than tags is dropped.
+    pub(super) fn after_parameters(
+        &mut self,
+        plan: &Plan,
+        leaf: &Leaf,
+        cursor: &mut Cursor<'_>,
+        out: &mut Output<'_>,
+    ) -> Step {
+        loop {
+            if cursor.skip_blanks() > 0 && self.noise > 0 {
+                self.keep_text(" ");
+            }
+            if cursor.rest().is_empty() {
+                return Step::more(cursor.at);
+            }
+            match self.follows(plan, leaf, cursor.rest()) {
+                Err(Undecided) => return Step::more(cursor.at),
+                Ok(Follows::Text) if self.has_read_parameter(leaf) => {
+                    self.drop_text(plan, leaf, cursor);
+                }
+                Ok(Follows::Parameter) if !self.text_may_be_head(out) => {
+                    self.report_noise(cursor.at, out);
+                    self.parameters.text_came();
+                    self.elements.text_came();
+                    return Step::Go;
+                }
+                Ok(follows) => {
+                    let parameters = matches!(leaf.arguments, Arguments::Parameters(_));
+                    // Where the first end is missing, it may be the one inside the last value.
+                    let may_end = !parameters || !self.parameters.ends_in_end();
+                    let ends = match follows {
+                        Follows::End => true,
+                        Follows::LaterEnd => may_end,
+                        Follows::Outside => may_end && self.noise == 0,
+                        Follows::Parameter | Follows::Part | Follows::Text => false,
+                    };
+                    self.report_noise(cursor.at, out);
+                    if !ends {
+                        return self.bad(cursor, out);
+                    }
+                    self.close_parameters(leaf, out);
+                    self.complete(out);
+                    return Step::Go;
+                }
+            }
+        }
+    }
+
+    /// Writes what is missing after the last parameter.
+    pub(super) fn close_parameters(&mut self, leaf: &Leaf, out: &mut Output<'_>) {
+        match leaf.arguments {
+            Arguments::Elements(_) => self.elements.close(out),
+            _ => self.parameters.close(out),
+        }
+    }
+
+    /// The tag at the head of `rest`.
+    fn follows(&self, plan: &Plan, leaf: &Leaf, rest: &str) -> Result<Follows, Undecided> {
+        let section = self.section.map(|id| plan.section(id));
+        let ends = section.into_iter().flat_map(|section| section.ends.tags.iter().flatten());
+        let calls = section.map_or(&[][..], |it| &plan.node(it.calls).tags);
+        let opens = section.map_or(&[][..], |section| &section.opens);
+        let own = leaf.ends.tags.iter().flatten();
+        let inside = own.clone().count().saturating_add(ends.clone().count());
+        let texts = own.chain(ends).chain(opens).chain(&plan.stops).map(|text| &**text);
+        let mut texts = texts.chain(calls.iter().map(|tag| &*tag.text));
+        let found = longest_prefix(rest, texts.clone())?;
+        let (parameter, len) = self.parameter_tag(leaf, rest)?;
+        // Two tags may begin with the same words.
+        Ok(match found.and_then(|n| Some((n, texts.nth(n)?))) {
+            Some((n, text)) if text.len() >= len => {
+                let first = leaf.ends.tags.first().map_or(0, Vec::len);
+                match n {
+                    n if n < first => Follows::End,
+                    n if n < inside => Follows::LaterEnd,
+                    _ => Follows::Outside,
+                }
+            }
+            _ => parameter,
+        })
+    }
+
+    /// The tag of a parameter or element at the head of `rest`, and its length.
+    fn parameter_tag(&self, leaf: &Leaf, rest: &str) -> Result<(Follows, usize), Undecided> {
+        Ok(match &leaf.arguments {
+            Arguments::Parameters(spec) => {
+                let opener = longest(rest, spec.openers())?.map(|(_, len)| len);
+                let part = longest(rest, &spec.parts)?.map(|(_, len)| len);
+                match (opener, part) {
+                    (Some(len), _) => (Follows::Parameter, len),
+                    (None, Some(len)) => (Follows::Part, len),
+                    (None, None) => (Follows::Text, 0),
+                }
+            }
+            Arguments::Elements(spec) => match self.elements.tag_at(spec, rest)? {
+                None => (Follows::Text, 0),
+                Some(true) => (Follows::Parameter, 0),
+                Some(false) => (Follows::Part, 0),
+            },
+            _ => (Follows::Text, 0),
+        })
+    }
+
+    /// Whether the dropped text may be what is left of the head of another call: it has the name of a
+    /// tool in it or, where nothing tells names, is one word.
+    fn text_may_be_head(&self, out: &Output<'_>) -> bool {
+        let text = self.text.trim_ascii();
+        if text.len() >= LONGEST_HEAD {
+            return false;
+        }
+        let tools = &out.calls.tools;
+        let between = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/'));
+        let named = text.split(between).any(|word| tools.get(word).is_some());
+        named || tools.get(&self.name).is_none() && !text.contains(|c: char| c.is_whitespace())
+    }
+
+    fn has_read_parameter(&self, leaf: &Leaf) -> bool {
+        match leaf.arguments {
+            Arguments::Elements(_) => self.elements.has_read(),
+            _ => self.parameters.has_read(),
+        }
+    }
+
+    /// Drops text up to the next character that may begin a tag.
+    fn drop_text(&mut self, plan: &Plan, leaf: &Leaf, cursor: &mut Cursor<'_>) {
+        let begins = match &leaf.arguments {
+            Arguments::Parameters(spec) => spec.stops.first(),
+            Arguments::Elements(spec) => spec.first(),
+            _ => Bytes::default(),
+        };
+        let places = plan.places.first();
+        let rest = cursor.rest();
+        cursor.skip_char();
+        let hit = cursor.rest().bytes().position(|byte| begins.has(byte) || places.has(byte));
+        cursor.advance(hit.unwrap_or(cursor.rest().len()));
+        let len = rest.len().saturating_sub(cursor.rest().len());
+        let dropped = rest.get(..len).unwrap_or_default();
+        if self.noise == 0 {
+            self.text.clear();
+        }
+        self.noise = self.noise.saturating_add(visible(dropped));
+        self.keep_text(dropped);
+    }
+
+    /// Keeps the first of the dropped text, with one blank for each run of whitespace.
+    fn keep_text(&mut self, dropped: &str) {
+        for scalar in dropped.chars() {
+            let blank = scalar.is_whitespace();
+            if self.text.len() >= LONGEST_HEAD {
+                return;
+            }
+            if !blank || !self.text.ends_with(' ') {
+                self.text.push(if blank { ' ' } else { scalar });
+            }
+        }
+    }
+
+    /// Reports the text that was dropped before `offset`.
+    fn report_noise(&mut self, offset: usize, out: &mut Output<'_>) {
+        if self.noise > 0 {
+            out.diagnose(DiagnosticKind::Noise, offset, self.noise);
+            self.noise = 0;
+        }
+    }
+
+    /// The stream ended in text after a parameter, with `tail` not read: the end of the call is
+    /// missing, and perhaps more of it.
+    pub(super) fn cut_after_parameter(&mut self, tail: &str, out: &mut Output<'_>) -> Outcome {
+        self.noise = self.noise.saturating_add(visible(tail));
+        out.calls.breaks_at(tail.len());
+        self.report_noise(tail.len(), out);
+        Outcome::Malformed
+    }
+}
+
+/// Bytes of `text` that are not whitespace.
+fn visible(text: &str) -> u64 {
+    text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count() as u64
+}
