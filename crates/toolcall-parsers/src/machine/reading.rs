@@ -24,8 +24,8 @@ impl Machine {
             Arguments::Value(_) => self.begin_value(Kind::Arguments),
             Arguments::Keywords(_) => self.begin_value(Kind::Keywords),
             Arguments::Object(syntax) => {
-                self.object.syntax = *syntax;
                 self.object.begin();
+                self.object.syntax = *syntax;
                 self.reader = Reader::Object;
             }
             Arguments::Raw { .. } => self.raw.begin(),
@@ -170,11 +170,12 @@ impl Machine {
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Step {
-        if let Some(messages) = plan.messages.as_ref().filter(|_| self.started)
-            && !self.value.has_begun()
-        {
-            // An empty message calls a tool without arguments.
-            match longest_prefix(cursor.rest(), messages.ends.iter().map(|end| &**end)) {
+        if self.started && self.value.is_at_start() {
+            // The end in the place of the arguments: there are none.
+            let messages = plan.messages.iter().flat_map(|messages| &messages.ends);
+            let ends = leaf.ends.tags.iter().flatten().chain(messages).map(|end| &**end);
+            cursor.skip_blanks();
+            match longest_prefix(cursor.rest(), ends) {
                 Err(Undecided) => return Step::more(cursor.at),
                 Ok(None) => {}
                 Ok(Some(_)) => {

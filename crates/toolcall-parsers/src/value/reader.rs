@@ -98,6 +98,11 @@ impl ValueReader {
         if self.is_searching() { self.literal.looked } else { 0 }
     }
 
+    /// Whether nothing but whitespace was read.
+    pub(crate) fn is_at_start(&self) -> bool {
+        self.state == State::Start && !self.listed
+    }
+
     /// The place in the value that the text so far ends at; none if nothing tells how it goes on.
     pub(crate) fn place(&self) -> Option<InValue> {
         let none = Brackets::none();
@@ -115,6 +120,7 @@ impl ValueReader {
     }
 
     /// Whether a value certainly begins here: [`Note::Begun`] was reported.
+    #[cfg(test)]
     pub(crate) fn has_begun(&self) -> bool {
         match self.state {
             State::Start => false,

@@ -31,8 +31,9 @@ impl Compiler<'_> {
         stops.extend(family.end_of_turn.iter().map(|end| Box::from(end.as_str())));
         if family.special_tokens {
             // A token that no value holds: a call that lost its end ends before it.
-            let anywhere = family.erase.iter().filter(|erase| erase.at == At::Anywhere);
-            stops.extend(anywhere.map(|erase| Box::from(erase.text.as_str())));
+            let may_follow = |erase: &&Erase| matches!(erase.at, At::Anywhere | At::AfterCall);
+            let erased = family.erase.iter().filter(may_follow);
+            stops.extend(erased.map(|erase| Box::from(erase.text.as_str())));
         }
         let mut erase: Vec<Erase> = family.end_of_turn.iter().map(|end| token(end)).collect();
         erase.extend(family.erase.iter().cloned());
