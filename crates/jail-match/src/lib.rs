@@ -78,6 +78,7 @@ mod event;
 mod jail;
 mod limits;
 mod marker;
+mod marker_tokens;
 mod matcher;
 mod names;
 mod pending;
@@ -104,9 +105,12 @@ pub use jail::{
 };
 pub use limits::{LimitError, LimitPolicy, Limits, ReasoningLimit, ZeroLimit};
 pub use marker::{Class, Classes, Haystack, MarkerSet, MarkerSetBuilder, Match, Search};
+pub use marker_tokens::{
+    MarkerTokens, RESERVED_LEAD, Reserved, escape_reserved, is_reserved, unescape_reserved,
+};
 pub use matcher::{Matcher, MatcherEvent};
 pub use names::{Alias, UnknownName, resolve, same_name};
-pub use sink::{ByRef, Sink, Span, SpanKind, Trace};
+pub use sink::{ByRef, CallPart, Sink, Span, SpanKind, Trace};
 pub use stretch::Stretch;
 pub use suffix::{LearntSuffix, SuffixRule};
 pub use table::{EdgeError, Table};

@@ -140,6 +140,15 @@ pub enum Trace {
         /// The length of the marker or tag.
         len: u64,
     },
+    /// A part of a call begins. What a candidate reads is reported before it is certain.
+    Part {
+        /// The part.
+        part: CallPart,
+        /// Position among the message's calls, for a call that was announced.
+        call: u32,
+        /// Where the part begins.
+        at: u64,
+    },
     /// The candidate committed: its body acts.
     Committed {
         /// The offset of the candidate's opener.
@@ -161,4 +170,16 @@ pub enum Trace {
         /// The length of the markup, with the opener.
         len: u64,
     },
+}
+
+/// A part of a call on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CallPart {
+    /// What follows the call's name, which is known here.
+    Named,
+    /// The arguments, with the tags of parameters.
+    Arguments,
+    /// What follows the arguments.
+    Rest,
 }

@@ -1,0 +1,248 @@
+//! Marker tokens: markers that a tokenizer writes as one token, told from text that spells them.
+//!
+//! A token and its text look alike, so a marker token is fed to a machine with its first four
+//! bytes replaced by a scalar of its own. The length stays the same, and with it every offset.
+//! A table whose markers are respelled in the same way finds marker tokens and nothing else:
+//!
+//! ```text
+//! marker token   <tool_call>     is fed as   ␣_call>      (␣: four bytes, a reserved scalar)
+//! typed text     <tool_call>     is fed as   <tool_call>  and matches no marker
+//! ```
+
+use alloc::{boxed::Box, collections::BTreeSet, string::String, sync::Arc};
+
+/// The first reserved scalar. All of them begin with the same byte, which is the rarest in text.
+const FIRST: u32 = 0x10_F000;
+/// The reserved scalar before the stand-in of a reserved scalar that text holds.
+const ESCAPE: char = '\u{10FFFD}';
+/// How far the stand-ins are from the reserved scalars: one plane.
+const PLANE: u32 = 0x1_0000;
+/// How many bytes of a marker its scalar replaces.
+const HEAD: usize = 4;
+/// The byte that every reserved scalar begins with.
+pub const RESERVED_LEAD: u8 = 0xF4;
+
+/// Whether `scalar` is reserved for marker tokens.
+#[must_use]
+pub const fn is_reserved(scalar: char) -> bool {
+    scalar as u32 >= FIRST && scalar as u32 <= ESCAPE as u32
+}
+
+/// What a reserved scalar in the output of a machine stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reserved<'m> {
+    /// The first bytes of a marker; the rest of its text follows. The second text is the same
+    /// inside a JSON string.
+    Head(&'m str, &'m str),
+    /// Nothing: the scalar after it stands for a reserved scalar of the text.
+    Escape,
+}
+
+/// Markers that are single tokens of a tokenizer, each with the text it is fed as.
+///
+/// Only markers of at least four bytes, with a boundary of scalars after the fourth, can be
+/// members; all known tokenizers' are.
+///
+/// ```
+/// use jail_match::MarkerTokens;
+/// let literals = ["<tool_call>\n", "\n</tool_call>"];
+/// let tokens = MarkerTokens::used(["<tool_call>", "</tool_call>", "<pad>"], literals);
+/// assert!(tokens.fed("<tool_call>").is_some());
+/// assert!(tokens.fed("<pad>").is_none());
+/// let fed = tokens.respell("\n</tool_call>").unwrap_or_default();
+/// assert_eq!((fed.len(), fed.starts_with('\n')), (13, true));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MarkerTokens {
+    members: Arc<[Member]>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Member {
+    text: Box<str>,
+    /// The text with its scalar in the place of its head.
+    fed: Box<str>,
+    /// The head inside a JSON string.
+    escaped: Box<str>,
+}
+
+impl MarkerTokens {
+    /// Those of `tokens` that occur in one of `literals`. Of tokens that overlap in a literal, the
+    /// leftmost counts, and of those that begin alike the longest: tokenizers read text in the
+    /// same way.
+    pub fn used<'t>(
+        tokens: impl IntoIterator<Item = &'t str>,
+        literals: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> Self {
+        let fits = |token: &&str| token.len() >= HEAD && token.is_char_boundary(HEAD);
+        let tokens = tokens.into_iter().filter(fits);
+        let tokens: BTreeSet<&str> = tokens.filter(|token| !token.trim().is_empty()).collect();
+        let mut used: BTreeSet<&str> = BTreeSet::new();
+        for literal in literals {
+            let find = |text: &str| tokens.get(text).copied();
+            each_piece(literal.as_ref(), find, |piece| {
+                used.extend(piece.err());
+            });
+        }
+        let scalars = (FIRST..u32::from(ESCAPE)).filter_map(char::from_u32);
+        let members = used.into_iter().zip(scalars).map(|(text, scalar)| {
+            let mut fed = String::from(scalar);
+            fed.push_str(&text[HEAD..]);
+            let escaped = escaped(&text[..HEAD]).into();
+            Member { text: text.into(), fed: fed.into(), escaped }
+        });
+        Self { members: members.collect() }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// The texts of the members.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|member| &*member.text)
+    }
+
+    fn find(&self, text: &str) -> Option<&Member> {
+        let at = self.members.binary_search_by(|member| (*member.text).cmp(text));
+        at.ok().and_then(|at| self.members.get(at))
+    }
+
+    /// The text that the marker token `text` is fed as; `None` if it is not a member.
+    #[must_use]
+    pub fn fed(&self, text: &str) -> Option<&str> {
+        self.find(text).map(|member| &*member.fed)
+    }
+
+    /// Whether `literal` begins with a member.
+    #[must_use]
+    pub fn leads(&self, literal: &str) -> bool {
+        self.members.iter().any(|member| literal.starts_with(&*member.text))
+    }
+
+    /// The text with each member in it as it is fed; `None` if it holds none.
+    #[must_use]
+    pub fn respell(&self, literal: &str) -> Option<String> {
+        let (mut out, mut found) = (String::with_capacity(literal.len()), false);
+        each_piece(
+            literal,
+            |text| self.find(text),
+            |piece| match piece {
+                Ok(scalar) => out.push(scalar),
+                Err(member) => {
+                    out.push_str(&member.fed);
+                    found = true;
+                }
+            },
+        );
+        found.then_some(out)
+    }
+
+    /// What `scalar` stands for in the output of a machine that was fed marker tokens; `None` if
+    /// it stands for itself.
+    #[must_use]
+    pub fn reserved(&self, scalar: char) -> Option<Reserved<'_>> {
+        if scalar == ESCAPE {
+            return Some(Reserved::Escape);
+        }
+        let at = u32::from(scalar).checked_sub(FIRST)?;
+        let member = self.members.get(usize::try_from(at).ok()?)?;
+        Some(Reserved::Head(member.text.get(..HEAD)?, &member.escaped))
+    }
+}
+
+/// The text that a reserved scalar of ordinary text is fed as: it matches no marker.
+#[must_use]
+pub fn escape_reserved(scalar: char) -> [char; 2] {
+    [ESCAPE, char::from_u32(u32::from(scalar).saturating_sub(PLANE)).unwrap_or(scalar)]
+}
+
+/// The scalar of the text that the stand-in `scalar` was fed for; `None` if it is not a stand-in.
+#[must_use]
+pub fn unescape_reserved(scalar: char) -> Option<char> {
+    char::from_u32(u32::from(scalar).saturating_add(PLANE)).filter(|&scalar| is_reserved(scalar))
+}
+
+/// Calls `on` with each scalar of `literal` that is in no token, and with each token that `find`
+/// finds: the leftmost first, and the longest of those that begin alike.
+fn each_piece<T>(
+    literal: &str,
+    find: impl Fn(&str) -> Option<T>,
+    mut on: impl FnMut(Result<char, T>),
+) {
+    let mut rest = literal;
+    while let Some(first) = rest.chars().next() {
+        let mut ends = (HEAD..=rest.len()).rev().filter(|&end| rest.is_char_boundary(end));
+        let token = ends.find_map(|end| find(&rest[..end]).map(|token| (token, end)));
+        let len = token.as_ref().map_or(first.len_utf8(), |(_, end)| *end);
+        on(token.map_or(Ok(first), |(token, _)| Err(token)));
+        rest = &rest[len..];
+    }
+}
+
+/// The text inside a JSON string.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for scalar in text.chars() {
+        match scalar {
+            '"' | '\\' => out.extend(['\\', scalar]),
+            '\u{0}'..='\u{1f}' => {
+                let digit = |n: u32| char::from_digit(n, 16).unwrap_or('0');
+                out.push_str("\\u00");
+                out.extend([digit(u32::from(scalar) >> 4), digit(u32::from(scalar) & 15)]);
+            }
+            _ => out.push(scalar),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{string::String, vec::Vec};
+
+    use super::{MarkerTokens, Reserved, escape_reserved, is_reserved, unescape_reserved};
+
+    #[test]
+    fn longest_token_counts_where_several_begin_alike() {
+        let tokens = MarkerTokens::used(["<tool", "<tool_call>", "_call"], ["<tool_call> <tool"]);
+        assert_eq!(tokens.texts().collect::<Vec<_>>(), ["<tool", "<tool_call>"]);
+        let fed = tokens.respell("a<tool_call>b<tool").expect("it holds two");
+        assert_eq!(fed.chars().filter(|&scalar| is_reserved(scalar)).count(), 2);
+        assert_eq!(fed.len(), "a<tool_call>b<tool".len());
+        assert_eq!(tokens.respell("_call> < tool"), None);
+    }
+
+    #[test]
+    fn short_and_blank_tokens_are_text() {
+        let tokens = MarkerTokens::used(["[", "<s>", "    ", "é<xy"], ["[<s>    é<xy"]);
+        assert_eq!(tokens.texts().collect::<Vec<_>>(), ["é<xy"]);
+        assert!(MarkerTokens::used(["ab日本"], ["ab日本"]).is_empty());
+    }
+
+    #[test]
+    fn heads_are_escaped_inside_json_strings() {
+        let tokens = MarkerTokens::used(["<|\"|>", "\\\u{1}ab>"], ["<|\"|>\\\u{1}ab>"]);
+        let heads: Vec<_> = tokens
+            .texts()
+            .filter_map(|text| tokens.fed(text)?.chars().next())
+            .filter_map(|scalar| tokens.reserved(scalar))
+            .collect();
+        let head = |text, escaped| Reserved::Head(text, escaped);
+        assert_eq!(heads, [head("<|\"|", "<|\\\"|"), head("\\\u{1}ab", "\\\\\\u0001ab")]);
+    }
+
+    #[test]
+    fn every_reserved_scalar_has_a_stand_in() {
+        for scalar in '\u{10F000}'..='\u{10FFFD}' {
+            let [escape, other] = escape_reserved(scalar);
+            assert_eq!(MarkerTokens::default().reserved(escape), Some(Reserved::Escape));
+            assert!(!is_reserved(other));
+            assert_eq!(unescape_reserved(other), Some(scalar));
+        }
+        assert_eq!(unescape_reserved('a'), None);
+        let _: String = escape_reserved('\u{10F000}').into_iter().collect();
+    }
+}
