@@ -9,6 +9,8 @@
 
 use alloc::{boxed::Box, string::String};
 
+use jail_match::{CallPart, Trace};
+
 use crate::{
     cursor::MAX_LOOKAHEAD,
     decoded::Decoder,
@@ -215,9 +217,19 @@ impl Calls {
         self.next = self.next.saturating_add(1);
         self.open = Open::Call(index);
         let id = self.unique_id(id, (name, index), offset, sink);
+        let at = self.at + offset as u64;
+        sink.trace(Trace::Part { part: CallPart::Named, call: index, at });
         sink.event(Event::CallStart { index, id: &id, name });
         if unknown && self.options.unknown_tools == UnknownTools::Report {
             self.diagnose(DiagnosticKind::UndeclaredTool, offset, 0, sink);
+        }
+    }
+
+    /// Position of the open call, or of the next one.
+    pub(crate) fn current(&self) -> u32 {
+        match self.open {
+            Open::Call(index) => index,
+            Open::No | Open::Muted => self.next,
         }
     }
 

@@ -1,17 +1,18 @@
 //! A family ready to be read.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
-use core::fmt;
+use core::{cell::RefCell, fmt};
 
 use jail_match::{
-    Anchor, BodyId, Channel, ChannelMask, CutMarker, Edge, Newlines, OnCommit, Then, Uses,
+    Anchor, BodyId, Channel, ChannelMask, CutMarker, Edge, MarkerTokens, Newlines, OnCommit, Then,
+    Uses,
 };
 
 pub(crate) use crate::machine::field::name_starts;
 use crate::{
     family::{Family, InReasoning, RouteTo, Suffix},
     machine::{
-        compile::{CompileError, Guided, anchor, compile_guided},
+        compile::{CompileError, Guided, anchor, compile_guided, respell::Respell},
         messages::{Entry, EntryKind, Header},
         plan::{Plan, Prose, Start},
     },
@@ -24,6 +25,8 @@ pub struct Grammar {
     family: Arc<Family>,
     plan: Arc<Plan>,
     guided: Option<Arc<Guided>>,
+    /// The marker tokens of the tokenizer, and the plan as they are fed.
+    tokens: Option<(MarkerTokens, Arc<Plan>)>,
 }
 
 impl Grammar {
@@ -33,7 +36,7 @@ impl Grammar {
     /// Templates that are valid alone, but cannot be distinguished or read together.
     pub fn new(family: Family) -> Result<Self, CompileError> {
         let (plan, _) = compile_guided(&family, None)?;
-        Ok(Self { family: Arc::new(family), plan: Arc::new(plan), guided: None })
+        Ok(Self { family: Arc::new(family), plan: Arc::new(plan), guided: None, tokens: None })
     }
 
     /// Compiles a family whose first forms belong to a payload. Returns the number of their
@@ -44,13 +47,13 @@ impl Grammar {
     ) -> Result<(Self, usize), CompileError> {
         let (plan, openers) = compile_guided(&family, Some(&guided))?;
         let (family, plan, guided) = (Arc::new(family), Arc::new(plan), Some(Arc::new(guided)));
-        Ok((Self { family, plan, guided }, openers))
+        Ok((Self { family, plan, guided, tokens: None }, openers))
     }
 
     /// A grammar that recognises nothing.
     #[must_use]
     pub fn none() -> Self {
-        Self { family: Arc::default(), plan: Arc::default(), guided: None }
+        Self { family: Arc::default(), plan: Arc::default(), guided: None, tokens: None }
     }
 
     /// The family it was compiled from.
@@ -65,8 +68,49 @@ impl Grammar {
         &self.family.name
     }
 
+    /// The plan, its texts as the family shows them.
     pub(crate) fn plan(&self) -> &Arc<Plan> {
         &self.plan
+    }
+
+    /// The plan by which text is read: marker tokens in it as they are fed.
+    pub(crate) fn reading_plan(&self) -> &Arc<Plan> {
+        self.tokens.as_ref().map_or(&self.plan, |(_, plan)| plan)
+    }
+
+    /// Every text of the wire that the grammar knows.
+    #[must_use]
+    pub fn literals(&self) -> Vec<String> {
+        let literals = RefCell::new(Vec::new());
+        if let Ok((mut plan, _)) = compile_guided(&self.family, self.guided.as_deref()) {
+            plan.respell(&|text| {
+                literals.borrow_mut().push(String::from(text));
+                None
+            });
+        }
+        literals.into_inner()
+    }
+
+    /// The grammar for text in which `tokens` are fed as [`MarkerTokens::fed`] says: a text that
+    /// spells one of them is data. A call that may occur without its section may not if a marker
+    /// token begins that section.
+    #[must_use]
+    pub fn with_marker_tokens(&self, tokens: &MarkerTokens) -> Self {
+        let mut grammar = self.clone();
+        let mut family = Family::clone(&self.family);
+        for form in &mut family.forms {
+            let leads = form.sections.iter().any(|section| section.begins_with(tokens));
+            form.call_alone = form.call_alone.filter(|_| !leads);
+        }
+        let compile = || compile_guided(&family, self.guided.as_deref()).ok();
+        let (Some((plan, _)), Some((mut reading, _))) = (compile(), compile()) else {
+            return grammar;
+        };
+        reading.respell(&|text| tokens.respell(text));
+        grammar.plan = Arc::new(plan);
+        grammar.tokens = Some((tokens.clone(), Arc::new(reading)));
+        grammar.family = Arc::new(family);
+        grammar
     }
 
     /// The texts at which a call, or a header of a message, may begin.
@@ -98,6 +142,12 @@ impl Grammar {
         self.plan.messages.is_some()
     }
 
+    /// Whether its tags may carry a suffix that is learnt from the stream.
+    #[must_use]
+    pub fn learns_suffix(&self) -> bool {
+        self.family.suffix == Suffix::Learnt
+    }
+
     /// The grammar with `suffix` written into its tags, before their closing bracket: some
     /// checkpoints have their own (`<tool_call:opensource>`).
     #[must_use]
@@ -121,7 +171,10 @@ impl Grammar {
         if self.family.suffix == Suffix::None {
             return None;
         }
-        let (plan, _) = compile_guided(&self.suffixed(suffix), self.guided.as_deref()).ok()?;
+        let (mut plan, _) = compile_guided(&self.suffixed(suffix), self.guided.as_deref()).ok()?;
+        if let Some((tokens, _)) = &self.tokens {
+            plan.respell(&|text| tokens.respell(text));
+        }
         (plan.openers.len() == self.plan.openers.len()).then_some(plan)
     }
 }

@@ -15,6 +15,8 @@ mod touch;
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
+use jail_match::MarkerTokens;
+
 pub use self::parse::TemplateError;
 
 /// A parsed wire template: literals, holes and optional groups, in the order of the wire.
@@ -25,6 +27,15 @@ pub struct Template {
 }
 
 impl Template {
+    /// Whether it begins with one of `tokens`, blanks before it allowed.
+    pub(crate) fn begins_with(&self, tokens: &MarkerTokens) -> bool {
+        let first = match self.parts.first() {
+            Some(Part::Group(parts)) => parts.first(),
+            first => first,
+        };
+        matches!(first, Some(Part::Literal(text)) if tokens.leads(text.trim_start()))
+    }
+
     /// Its holes in the order of the wire, those in groups too; what an id's own template holds
     /// is not among them.
     pub fn holes(&self) -> impl Iterator<Item = &Hole> {

@@ -9,7 +9,9 @@
               a byte has a bit among 256"
 )]
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use crate::machine::compile::respell::Speller;
 
 /// A set of texts. Each is marked as certain or not, with a meaning that the caller decides.
 #[derive(Debug, Clone, Default)]
@@ -59,6 +61,18 @@ impl Texts {
         let alike: Box<[Alike]> = alike.collect();
         let first = alike.iter().fold(Bytes::default(), |bytes, alike| bytes.with(alike.first));
         Self { first, alike }
+    }
+
+    /// The same texts in another spelling.
+    pub(crate) fn respelled(&self, speller: &Speller<'_>) -> Self {
+        let sorted = self.alike.iter().flat_map(|alike| &alike.sorted);
+        let texts: Vec<(String, bool)> = sorted
+            .map(|(text, certain)| {
+                let text = String::from_utf8_lossy(text);
+                (speller(&text).unwrap_or_else(|| text.into_owned()), *certain)
+            })
+            .collect();
+        Self::of(texts.iter().map(|(text, certain)| (text.as_str(), *certain)))
     }
 
     /// The bytes they begin with.

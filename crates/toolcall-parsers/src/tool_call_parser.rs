@@ -63,7 +63,7 @@ impl ToolCallParser {
         let ids = options.ids.or_of(grammar.family());
         let calls = Calls::new(tools, Options { ids, ..options });
         Self {
-            plan: Arc::clone(grammar.plan()),
+            plan: Arc::clone(grammar.reading_plan()),
             suffix: LearntSuffix::NONE,
             suffixes: 0,
             echoes: grammar.plan().openers.iter().any(|opener| opener.start == Start::Echo),
@@ -144,7 +144,7 @@ impl ToolCallParser {
                 self.suffixes = self.suffixes.saturating_add(1);
                 Arc::new(plan)
             }
-            None => Arc::clone(self.grammar.plan()),
+            None => Arc::clone(self.grammar.reading_plan()),
         };
     }
 

@@ -14,6 +14,8 @@
 
 use alloc::vec::Vec;
 
+use jail_match::CallPart;
+
 use super::{
     arguments::tag::longest,
     call::{Machine, Step},
@@ -83,6 +85,7 @@ impl Machine {
                     if !ends {
                         return self.bad(cursor, out);
                     }
+                    out.part(CallPart::Rest, cursor.at);
                     self.close_parameters(leaf, out);
                     self.complete(out);
                     return Step::Go;

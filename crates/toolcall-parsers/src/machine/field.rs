@@ -58,6 +58,7 @@ pub(super) fn fits<'s>(
     let last = more.chars().next_back().or(field.chars().next_back());
     let inside_blank = last.is_some_and(|last| last.is_ascii_whitespace());
     let odd = matches!(next, '{' | '}' | '[' | ']' | '<' | '>' | '"' | '\'') || next.is_control();
+    let odd = odd || jail_match::is_reserved(next);
     !odd && (!inside_blank || *kind == FieldKind::Label)
 }
 

@@ -1,6 +1,6 @@
 //! The way from the machine to the sink: the message's calls and whoever receives them.
 
-use jail_match::Trace;
+use jail_match::{CallPart, Trace};
 
 use crate::{
     calls::Calls,
@@ -43,6 +43,12 @@ impl Output<'_> {
     pub(crate) fn end_tag(&mut self, index: usize, len: usize) {
         let at = self.place(index);
         self.sink.trace(Trace::EndTag { at, len: len as u64 });
+    }
+
+    /// Traces that a part of the call begins at an index of the text being fed.
+    pub(crate) fn part(&mut self, part: CallPart, index: usize) {
+        let at = self.place(index);
+        self.sink.trace(Trace::Part { part, call: self.calls.current(), at });
     }
 
     /// Whether only the name of a declared tool makes this a call: no marker announces it, nor did one

@@ -1,5 +1,7 @@
 //! The arguments of a call: handing text to the reader of their kind.
 
+use jail_match::CallPart;
+
 use super::{
     call::{Machine, Reader, State, Step},
     output::Output,
@@ -73,6 +75,9 @@ impl Machine {
             }
             let at = out.calls.at;
             out.calls.at = at.saturating_sub(1);
+            if matches!(leaf.arguments, Arguments::Value(_)) {
+                out.part(CallPart::Arguments, 0);
+            }
             let opened = self.read(plan, leaf, &mut Cursor::new("{"), out);
             out.calls.at = at;
             if let Step::Return(_) = opened {
@@ -142,6 +147,7 @@ impl Machine {
         match progress {
             Progress::More => Step::more(cursor.at),
             Progress::Done => {
+                out.part(CallPart::Rest, cursor.at);
                 self.complete(out);
                 Step::Go
             }
@@ -216,6 +222,7 @@ impl Machine {
                     if let Some(step) = self.noted(plan, Note::Begun, cursor, out) {
                         return step;
                     }
+                    out.part(CallPart::Rest, cursor.at);
                     self.complete(out);
                     return Step::Go;
                 }

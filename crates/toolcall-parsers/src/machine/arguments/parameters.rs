@@ -17,7 +17,7 @@ pub(super) mod header;
 pub(crate) mod heads;
 mod path;
 pub(crate) mod spec;
-mod stops;
+pub(crate) mod stops;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,10 @@
 
 use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
-use crate::cursor::{Prefix, Undecided, match_prefix};
+use crate::{
+    cursor::{Prefix, Undecided, match_prefix},
+    machine::compile::respell::{Respell, Speller},
+};
 
 /// A tag in all its spellings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +56,12 @@ impl Tag {
     /// All spellings.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
         self.texts.iter().map(String::as_str)
+    }
+}
+
+impl Respell for Tag {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.texts.respell(speller);
     }
 }
 

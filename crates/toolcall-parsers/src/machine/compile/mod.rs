@@ -9,6 +9,7 @@ mod entry;
 mod error;
 mod finish;
 mod heads;
+pub(crate) mod respell;
 mod shape;
 mod tokens;
 mod trie;

@@ -1,5 +1,7 @@
 //! From a header to the arguments behind it.
 
+use jail_match::CallPart;
+
 use crate::{
     cursor::{Cursor, Undecided, blanks, longest_prefix},
     family::CommitOn,
@@ -39,8 +41,9 @@ impl Machine {
                 if keywords && out.must_be_declared(leaf.commit) && !out.calls.tools.admits(name) {
                     return self.bad(cursor, out);
                 }
-                if !keywords {
-                    self.item_at = out.place(cursor.at);
+                match keywords {
+                    true => out.part(CallPart::Arguments, cursor.at),
+                    false => self.item_at = out.place(cursor.at),
                 }
                 self.begin_reader(&leaf.arguments);
             }
@@ -60,6 +63,7 @@ impl Machine {
                     self.complete(out);
                     return Step::Go;
                 }
+                out.part(CallPart::Arguments, cursor.at);
                 self.begin_reader(arguments);
             }
         }

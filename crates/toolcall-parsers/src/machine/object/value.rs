@@ -1,5 +1,7 @@
 //! Values of a call object: its arguments, and what does not matter.
 
+use jail_match::CallPart;
+
 use super::{ArgumentsState, At, MAX_WRAPPERS, Role};
 use crate::{
     cursor::Cursor,
@@ -55,6 +57,7 @@ impl Machine {
                 At::ListItem
             }
             (Role::Arguments, _) if object.arguments == ArgumentsState::Missing => {
+                out.part(CallPart::Arguments, cursor.at);
                 self.value.restart(Kind::Arguments);
                 self.early.clear();
                 object.arguments = match object.has_name {
@@ -135,6 +138,7 @@ impl Machine {
             }
             Scanned::End { used } => {
                 cursor.advance(used);
+                out.part(CallPart::Rest, cursor.at);
                 self.object.arguments = match is_early {
                     true => ArgumentsState::Kept,
                     false => ArgumentsState::Closed,

@@ -22,7 +22,7 @@ impl Names {
             return true;
         }
         let last = text.bytes().next_back();
-        let odd = next.is_control() || next == '<';
+        let odd = next.is_control() || next == '<' || jail_match::is_reserved(next);
         match self {
             Self::Line | Self::Flag => !odd && !matches!(last, Some(b'\n' | b'\r')),
             Self::Tool if token || next == '<' => goes_on_as_token(text, next),

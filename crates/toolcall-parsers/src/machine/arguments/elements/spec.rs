@@ -5,7 +5,10 @@ use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 use crate::{
     cursor::{Prefix, blanks, match_prefix},
     family::Form,
-    machine::arguments::{BLANKS, Ends, parameters::Unreadable, tag::Tag},
+    machine::{
+        arguments::{BLANKS, Ends, parameters::Unreadable, tag::Tag},
+        compile::respell::{Respell, Speller},
+    },
     template::{Hole, Part, Template},
     texts::Bytes,
 };
@@ -95,5 +98,16 @@ impl ElementSpec {
             Some(b'<') => TagAt::Yes(at.saturating_add(blank).saturating_add(1)),
             Some(_) => TagAt::No,
         }
+    }
+}
+
+impl Respell for ElementSpec {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        let Self { token, ends, openers, inner, turn } = self;
+        token.respell(speller);
+        ends.respell(speller);
+        openers.respell(speller);
+        inner.respell(speller);
+        turn.respell(speller);
     }
 }

@@ -16,6 +16,8 @@
     reason = "places in a text in memory, and lengths of what was found there"
 )]
 
+use jail_match::is_reserved;
+
 use super::{Mode, Place, shield::Shield};
 use crate::{
     cursor::{Cursor, MAX_LOOKAHEAD, Undecided, filled},
@@ -119,7 +121,12 @@ impl Search {
                         if self.json {
                             return Ok(None);
                         }
-                        self.depth += 1;
+                        // A parameter in text is not closed by a marker token.
+                        let typed = !rest.starts_with(is_reserved);
+                        let mut ends = value.ends.iter().flat_map(Tag::texts);
+                        if !typed || ends.any(|end| !end.starts_with(is_reserved)) {
+                            self.depth += 1;
+                        }
                         len = end;
                     }
                 }

@@ -1,0 +1,233 @@
+//! The texts of a plan in another spelling: marker tokens as they are fed.
+//!
+//! A plan is compiled from the texts as a family shows them, and respelled afterwards: what a text
+//! looks like decides how it is read, and a marker token does not look like its text.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use crate::{
+    family::Erase,
+    machine::{
+        arguments::{
+            attributes::Header,
+            parameters::{
+                heads::{Head, Piece},
+                spec::{Node as ParameterNode, ParameterSpec, ValueSpec},
+                stops::Stops,
+            },
+        },
+        messages::{Entry, HeaderMark, MessagePlan},
+        plan::{Arguments, Ends, Field, FormPlan, Leaf, Node, Opener, Plan, Section, Tag},
+    },
+};
+
+/// Returns the other spelling of a text; `None` if it has none.
+pub(crate) type Speller<'s> = dyn Fn(&str) -> Option<String> + 's;
+
+/// Holds texts of the wire.
+pub(crate) trait Respell {
+    /// Replaces each text by its other spelling.
+    fn respell(&mut self, speller: &Speller<'_>);
+}
+
+impl Respell for Box<str> {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        if let Some(spelled) = speller(self) {
+            *self = spelled.into();
+        }
+    }
+}
+
+impl Respell for String {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        if let Some(spelled) = speller(self) {
+            *self = spelled;
+        }
+    }
+}
+
+impl<T: Respell> Respell for Vec<T> {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.iter_mut().for_each(|item| item.respell(speller));
+    }
+}
+
+impl<T: Respell> Respell for Option<T> {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.iter_mut().for_each(|item| item.respell(speller));
+    }
+}
+
+impl Respell for Plan {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        let Self { openers, nodes, leaves, sections, forms, .. } = self;
+        openers.respell(speller);
+        nodes.respell(speller);
+        leaves.respell(speller);
+        sections.respell(speller);
+        forms.respell(speller);
+        let Self { messages, erase, orphans, stops, places, follows, .. } = self;
+        messages.respell(speller);
+        erase.respell(speller);
+        orphans.respell(speller);
+        stops.respell(speller);
+        *places = places.respelled(speller);
+        follows.respell(speller);
+    }
+}
+
+impl Respell for Opener {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.marker.respell(speller);
+    }
+}
+
+impl Respell for Erase {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.text.respell(speller);
+    }
+}
+
+impl Respell for Node {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        let Self { tags, field, again, .. } = self;
+        tags.respell(speller);
+        again.respell(speller);
+        if let Some((field, _)) = field {
+            field.respell(speller);
+        }
+    }
+}
+
+impl Respell for Tag {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.text.respell(speller);
+    }
+}
+
+impl Respell for Field {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.stops.respell(speller);
+        self.header.respell(speller);
+    }
+}
+
+impl Respell for Header {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.ends.respell(speller);
+    }
+}
+
+impl Respell for Leaf {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.ends.respell(speller);
+        match &mut self.arguments {
+            Arguments::Raw { again, ends, headers, .. } => {
+                again.respell(speller);
+                ends.respell(speller);
+                headers.respell(speller);
+            }
+            Arguments::Parameters(spec) => spec.respell(speller),
+            Arguments::Elements(spec) => spec.respell(speller),
+            Arguments::None
+            | Arguments::Value(_)
+            | Arguments::Keywords(_)
+            | Arguments::Object(_) => {}
+        }
+    }
+}
+
+impl Respell for Ends {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.tags.respell(speller);
+    }
+}
+
+impl Respell for Section {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.opens.respell(speller);
+        self.ends.respell(speller);
+    }
+}
+
+impl Respell for FormPlan {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.quote.respell(speller);
+        self.value_ends.respell(speller);
+    }
+}
+
+impl Respell for MessagePlan {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        let Self { entries, marks, recipient, ends, .. } = self;
+        entries.respell(speller);
+        marks.respell(speller);
+        recipient.respell(speller);
+        ends.respell(speller);
+    }
+}
+
+impl Respell for Entry {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.marker.respell(speller);
+    }
+}
+
+impl Respell for HeaderMark {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.text.respell(speller);
+    }
+}
+
+impl Respell for ParameterSpec {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        let Self { nodes, parts, separators, ends, inner, turn, followers, heads, .. } = self;
+        parts.respell(speller);
+        nodes.respell(speller);
+        separators.respell(speller);
+        ends.respell(speller);
+        inner.respell(speller);
+        turn.respell(speller);
+        followers.respell(speller);
+        heads.respell(speller);
+        self.stops = Stops::of(self);
+    }
+}
+
+impl Respell for ParameterNode {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        match self {
+            Self::Tags { tags, .. } => tags.respell(speller),
+            Self::Holes { header, .. } => header.respell(speller),
+            Self::Value(value) => value.respell(speller),
+        }
+    }
+}
+
+impl Respell for ValueSpec {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        let Self { edges: _, ends, again, quotes } = self;
+        ends.respell(speller);
+        again.respell(speller);
+        for (open, close) in quotes {
+            open.respell(speller);
+            close.respell(speller);
+        }
+    }
+}
+
+impl Respell for Head {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        self.pieces.respell(speller);
+    }
+}
+
+impl Respell for Piece {
+    fn respell(&mut self, speller: &Speller<'_>) {
+        match self {
+            Self::Tag(tag) => tag.respell(speller),
+            Self::Attributes(header, _) => header.respell(speller),
+            Self::Name | Self::Other => {}
+        }
+    }
+}
