@@ -17,11 +17,13 @@ mod event_log;
 mod forms;
 mod hosted;
 mod input;
+mod markers_held;
 mod output;
 pub(crate) mod payload;
 mod reasoning;
 mod request;
 mod template;
+mod tokens;
 mod wire;
 
 pub(crate) use blocks::BlockParser;
@@ -30,6 +32,7 @@ pub use choice::{BadPayload, ToolChoice};
 pub use error::BuildError;
 pub use payload::{BrokenBlock, Rejected};
 pub use request::RequestError;
+pub use tokens::{Token, TokenKind};
 
 use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink, Utf8};
 use think_filter::TokenEstimate;
@@ -40,6 +43,7 @@ use self::{
     cursor::Cursor,
     input::Input,
     output::{Chain, Output},
+    tokens::Path,
 };
 use crate::{
     jailer::Jailer,
@@ -65,8 +69,7 @@ pub enum Delivery {
 /// uncertain ([`Guard::held`]). Cheap to clone; a clone goes on independently.
 #[derive(Debug, Clone)]
 pub struct Guard {
-    /// No stage is left to pass: text goes straight to the cursor, events straight to the sink.
-    plain: bool,
+    path: Path,
     utf8: Utf8,
     input: Input,
     cursor: Cursor,
@@ -107,16 +110,10 @@ impl Guard {
     /// Only if a limit with the error policy is hit: what was held has been released.
     #[inline]
     pub fn push<S: Sink + ?Sized>(&mut self, chunk: &str, sink: &mut S) -> Result<(), LimitError> {
-        if self.plain {
+        if self.path == Path::Plain {
             return self.cursor.push(chunk, sink);
         }
-        self.push_staged(chunk, &mut ByRef(sink))
-    }
-
-    #[inline(never)]
-    fn push_staged(&mut self, chunk: &str, sink: &mut dyn Sink) -> Result<(), LimitError> {
-        self.count(|stats| stats.chunk(chunk.len()));
-        self.staged(sink, Then::ChunkEnded, |_, input, cursor, out| input.push(chunk, cursor, out))
+        self.push_token(Token { id: 0, text: chunk, kind: TokenKind::Text }, sink)
     }
 
     /// Whether `text` certainly passes unchanged as content, with nothing held after it.
@@ -135,7 +132,7 @@ impl Guard {
         bytes: &[u8],
         sink: &mut S,
     ) -> Result<(), LimitError> {
-        if !self.plain {
+        if self.path != Path::Plain {
             return self.push_bytes_staged(bytes, &mut ByRef(sink));
         }
         let Self { utf8, cursor, .. } = self;
@@ -155,7 +152,7 @@ impl Guard {
             let mut pushed = Ok(());
             utf8.push(bytes, |text| {
                 if pushed.is_ok() {
-                    pushed = input.push(text, cursor, out);
+                    pushed = input.push(text, TokenKind::Text, cursor, out);
                 }
             });
             pushed
@@ -170,7 +167,7 @@ impl Guard {
     pub fn finish<S: Sink + ?Sized>(&mut self, end: End, sink: &mut S) -> Result<(), LimitError> {
         let finished = self.staged(&mut ByRef(sink), Then::Finish, |utf8, input, cursor, out| {
             let mut finished = Ok(());
-            utf8.finish(|text| finished = input.push(text, cursor, out));
+            utf8.finish(|text| finished = input.push(text, TokenKind::Text, cursor, out));
             finished.and_then(|()| input.finish(end, cursor, out))
         });
         self.count(|stats| stats.finished(end));
@@ -224,7 +221,7 @@ impl Guard {
         if input.ended() || then == Then::Finish {
             out.finish();
         }
-        self.plain = self.input.is_passed() && self.output.is_empty();
+        self.path = Path::of(&self.input, &self.output);
         let held = self.held();
         let Self { cursor, output, .. } = self;
         if let Some(stats) = &mut output.stats {
@@ -244,7 +241,7 @@ impl Guard {
     pub fn reset(&mut self) {
         self.utf8 = Utf8::default();
         self.input.reset();
-        self.plain = self.input.is_passed() && self.output.is_empty();
+        self.path = Path::of(&self.input, &self.output);
         self.cursor.reset();
         self.output.reset();
     }
@@ -351,7 +348,7 @@ impl Guard {
     /// [`jail_match::Trace`] numbers. None where a checkpoint's template is read.
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
-        self.cursor.edges()
+        self.output.tokens_shown().unwrap_or(self.cursor.edges())
     }
 
     /// Returns the grammar of calls, or `None` where a checkpoint's template is read.

@@ -1,6 +1,7 @@
 //! Identification of families: from recordings ([`detect`]) and from the files of a checkpoint
 //! ([`identify`]).
 
+mod added_tokens;
 mod checkpoint;
 #[cfg(feature = "jinja")]
 mod context;
@@ -18,6 +19,7 @@ mod turns;
 mod worker;
 
 pub use self::{
+    added_tokens::{AddedToken, AddedTokens},
     checkpoint::{Checkpoint, CheckpointError},
     detect::{Candidate, Certainty, Detection, detect},
     identification::{Identification, identify},

@@ -36,6 +36,7 @@ mod observe;
 mod profile;
 mod reasoning;
 mod record;
+mod roles;
 mod servers;
 mod stages;
 mod stop;
@@ -43,11 +44,11 @@ mod stream;
 
 pub use guard::{
     BadPayload, BrokenBlock, BuildError, Delivery, Guard, GuardBuilder, Rejected, RequestError,
-    ToolChoice,
+    Token, TokenKind, ToolChoice,
 };
 pub use identify::{
-    Candidate, Certainty, Checkpoint, CheckpointError, Detection, Identification, Worker, detect,
-    identify,
+    AddedToken, AddedTokens, Candidate, Certainty, Checkpoint, CheckpointError, Detection,
+    Identification, Worker, detect, identify,
 };
 #[cfg(feature = "jinja")]
 pub use identify::{identify_trusted, serve_renderings};
@@ -60,6 +61,7 @@ pub use profile::{
     Framing, ModelMatch, Profile, UnknownModel, profile, profile_for_model, profiles, resolve_model,
 };
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
+pub use roles::{NoRoles, RoleCounts, RoleReader, RoleSpan, TokenRole, loss_mask};
 pub use servers::{Answer, Server, forward_request};
 pub use stop::{EmptyStop, Shown, StopString, StopStrings, Stopped};
 pub use stream::{Guarded, Stage, guard_text};
@@ -95,6 +97,8 @@ mod pages {
     struct Pipeline;
     #[doc = include_str!("../../../docs/servers.md")]
     struct Servers;
+    #[doc = include_str!("../../../docs/tokens.md")]
+    struct Tokens;
     #[doc = include_str!("../../../docs/tutorial-rust.md")]
     struct Tutorial;
 }

@@ -258,6 +258,11 @@ impl StopStrings {
         self.strings.texts.get(string).map_or("", String::as_str)
     }
 
+    /// How many bytes it was given before any string stopped the message.
+    pub(crate) fn given(&self) -> u64 {
+        self.at + self.kept.len() as u64
+    }
+
     /// Bytes received that may yet be emitted.
     #[must_use]
     pub fn held(&self) -> usize {

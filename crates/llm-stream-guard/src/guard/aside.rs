@@ -2,7 +2,13 @@
 
 use jail_match::{Aside, ByRef, Channel, LimitError, Sink};
 
-use super::{Guard, Then, cursor::Cursor, input::Input, output::Chain};
+use super::{
+    Guard, Then,
+    cursor::Cursor,
+    input::Input,
+    output::Chain,
+    tokens::{Path, TokenKind},
+};
 
 impl Guard {
     /// Records an item at this position that is not text: a call, or a change of the channel of the
@@ -18,7 +24,7 @@ impl Guard {
         what: Aside,
         sink: &mut S,
     ) -> Result<bool, LimitError> {
-        if self.plain {
+        if self.path == Path::Plain {
             return self.cursor.aside(what, &mut ByRef(sink));
         }
         let mut taken = false;
@@ -50,7 +56,7 @@ impl Guard {
             if let Some(wire) = &mut input.wire {
                 wire.pass(text);
             }
-            input.text.push(text, cursor, out)
+            input.text.push(text, TokenKind::Text, cursor, out)
         })
     }
 }

@@ -1,12 +1,13 @@
 //! Building a guard: a profile's names looked up, its table compiled.
 
 mod calls;
+mod tokens;
 
 use std::sync::Arc;
 
 use jail_match::{
-    Dangling, Driver, DriverSettings, EdgeEvents, InlineTags, Limits, ReasoningLimit, Table, Utf8,
-    Whitespace,
+    Dangling, Driver, DriverSettings, EdgeEvents, InlineTags, Limits, MarkerTokens, ReasoningLimit,
+    Table, Utf8, Whitespace,
 };
 use response_templates::{ResponseTemplate, TemplateSettings};
 use stream_lifecycle::Clock;
@@ -24,6 +25,7 @@ use super::{
     output::Output,
     payload::GuidedParser,
     request::Asked,
+    tokens::{Path, TokenStage},
     wire::{self, Wire},
 };
 use crate::{
@@ -67,6 +69,7 @@ pub struct GuardBuilder {
     pub(super) estimate: TokenEstimate,
     pub(super) collapse: Option<CollapseLimits>,
     pub(super) asked: Asked,
+    pub(super) marker_tokens: Arc<[Box<str>]>,
     pub(super) template: Option<ResponseTemplate>,
     pub(super) template_settings: Option<TemplateSettings>,
 }
@@ -102,6 +105,7 @@ impl GuardBuilder {
             estimate: four_bytes_a_token,
             collapse: None,
             asked: Asked::default(),
+            marker_tokens: Arc::default(),
             template: None,
             template_settings: None,
             profile: profile.clone(),
@@ -233,11 +237,11 @@ impl GuardBuilder {
             return self.compile_template(&template);
         }
         let of_tags = self.of_tags();
-        let mut grammar = match self.grammar {
-            Some(grammar) => Some(grammar),
+        let mut grammar = match &self.grammar {
+            Some(grammar) => Some(grammar.clone()),
             None => self.profile.grammar()?,
         };
-        let told = match (self.format, &self.profile.reasoning) {
+        let told = match (self.format.clone(), &self.profile.reasoning) {
             (Some(format), _) => Some(Reasoning::Format(format)),
             (None, Some(name)) => Some(reasoning(name)?),
             (None, None) => None,
@@ -254,7 +258,9 @@ impl GuardBuilder {
             }
             None => None,
         };
-        let (grammar, format) = match &self.token_suffix {
+        let suffix = self.suffix_of_tags(grammar.as_ref(), format.as_ref());
+        let format = format.map(|format| self.cased(format));
+        let (grammar, format) = match &suffix {
             None => (grammar, format),
             Some(suffix) => (
                 grammar.map(|grammar| grammar.with_token_suffix(suffix)),
@@ -271,7 +277,7 @@ impl GuardBuilder {
             || grammar.as_ref().is_some_and(|grammar| grammar.family().special_tokens)
             || format.as_ref().is_some_and(|format| format.special_tokens);
         let grammar = grammar.unwrap_or_default();
-        let plan = GuidedGrammar::new(&self.choice, self.bad_payload, grammar, &self.tools)?;
+        let mut plan = GuidedGrammar::new(&self.choice, self.bad_payload, grammar, &self.tools)?;
         let mut options = self.options;
         if self.choice != ToolChoice::Auto {
             options.wanted = self.choice.wanted();
@@ -299,10 +305,20 @@ impl GuardBuilder {
         {
             return Err(BuildError::NoTags { option });
         }
-        let mut edges = plan.edges(self.in_reasoning);
-        if let Some(format) = &format {
-            edges.extend(format.edges());
+        let tags = format.as_ref().map(Format::edges).unwrap_or_default();
+        let tokens = match self.marker_tokens.is_empty() {
+            true => MarkerTokens::default(),
+            false => {
+                let tags = tags.iter().map(|edge| edge.marker.to_string());
+                let literals = plan.grammar.literals().into_iter().chain(tags);
+                MarkerTokens::used(self.marker_tokens.iter().map(|text| &**text), literals)
+            }
+        };
+        if !tokens.is_empty() {
+            plan.grammar = plan.grammar.with_marker_tokens(&tokens);
         }
+        let mut edges = plan.edges(self.in_reasoning);
+        edges.extend(tags);
         if let Some(table) = remap.table() {
             wire::detect(&mut edges, table, &remap);
         }
@@ -312,6 +328,7 @@ impl GuardBuilder {
             Box::new(stats.watching(Foreign::new(own)))
         });
         let whitespace = if edges.is_empty() { Whitespace::Verbatim } else { self.whitespace };
+        let shown = (!tokens.is_empty()).then(|| tokens::respell(&mut edges, &tokens));
         let table = Table::new(edges)?;
         let withheld = Withheld::new(self.nonempty, self.unclosed);
         let events = match withheld.waits_for_closers() {
@@ -340,6 +357,7 @@ impl GuardBuilder {
         };
         let output = Output {
             forms: remap.table().map(wire::forms),
+            tokens: shown.map(|shown| Box::new(TokenStage::new(tokens, shown))),
             ..Output::new(self.delivery, self.atomic_limit, withheld, self.jailer, stats)
         };
         let policies = (self.bad_payload, self.broken_block);
@@ -360,7 +378,7 @@ impl Guard {
         estimate: TokenEstimate,
         special: bool,
     ) -> Self {
-        let plain = input.is_passed() && output.is_empty();
-        Self { plain, utf8: Utf8::default(), input, cursor, output, estimate, special }
+        let path = Path::of(&input, &output);
+        Self { path, utf8: Utf8::default(), input, cursor, output, estimate, special }
     }
 }

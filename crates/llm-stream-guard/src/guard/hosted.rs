@@ -4,7 +4,7 @@ use think_filter::Start;
 use toolcall_parsers::{Grammar, Ids, Parallel, Wanted};
 use wire_remap::Regime;
 
-use super::{Guard, GuardBuilder, ToolChoice};
+use super::{Guard, GuardBuilder, ToolChoice, tokens::Path};
 
 /// The regime without remapping.
 static OFF: Regime = Regime::off();
@@ -18,7 +18,7 @@ impl Guard {
     /// Delivers each call at its end from here on, as [`super::Delivery::Atomic`] does.
     pub(crate) fn deliver_at_end(&mut self) {
         self.output.deliver_at_end();
-        self.plain = false;
+        self.path = Path::Staged;
     }
 
     /// The most bytes of arguments that are kept of a call which is delivered at its end.
@@ -67,6 +67,21 @@ impl Guard {
     /// How often a jail took text out of the content.
     pub(crate) fn taken_out(&self) -> u64 {
         self.jailer().map_or(0, |jailer| jailer.taken_out())
+    }
+}
+
+impl Guard {
+    /// The option by which text comes out elsewhere than its bytes were, if one is set.
+    pub(crate) fn moves_text(&self) -> Option<&'static str> {
+        let output = &self.output;
+        let moved = [
+            ("remap", self.input.wire.is_some()),
+            ("format.prepend", self.input.puts_first()),
+            ("delivery", output.atomic.is_some()),
+            ("force_nonempty_content` or `unclosed", output.withheld.is_some()),
+            ("jail", output.jail.is_some()),
+        ];
+        moved.into_iter().find_map(|(option, set)| set.then_some(option))
     }
 }
 

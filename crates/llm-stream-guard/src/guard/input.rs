@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use jail_match::{Diagnostic, DiagnosticKind, End, Event, LimitError, Sink, Span, SpanKind};
 
-use super::{collapse::Watch, cursor::Cursor, output::Chain, wire::Wire};
+use super::{
+    collapse::Watch, cursor::Cursor, markers_held::MarkersHeld, output::Chain, tokens::TokenKind,
+    wire::Wire,
+};
 use crate::stop::{StopStrings, Stopped};
 
 /// The input stages, in their order. A stage that is not configured is `None`.
@@ -18,12 +21,19 @@ pub(super) struct Input {
 /// The stages for canonical text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextInput {
-    stop: Option<Box<StopStrings>>,
+    stop: Option<Box<StopStage>>,
     /// Visible text that comes before the first of the model.
-    prepend: Option<Arc<str>>,
+    prepend: Option<Arc<Box<str>>>,
     prepended: bool,
     /// A stage ended the message: nothing reaches the cursor any more.
     ended: bool,
+}
+
+/// The strings that end the message, and the marker tokens in the text that they hold back.
+#[derive(Debug, Clone)]
+struct StopStage {
+    strings: StopStrings,
+    markers: MarkersHeld,
 }
 
 impl Input {
@@ -38,7 +48,10 @@ impl Input {
         let Self { watch, wire, text: TextInput { stop, prepended, ended, .. } } = self;
         watch.iter_mut().for_each(|stage| stage.reset());
         wire.iter_mut().for_each(|stage| stage.reset());
-        stop.iter_mut().for_each(|stage| stage.reset());
+        for StopStage { strings, markers } in stop.iter_mut().map(|stage| &mut **stage) {
+            strings.reset();
+            markers.reset();
+        }
         (*prepended, *ended) = (false, false);
     }
 
@@ -48,13 +61,18 @@ impl Input {
     }
 
     pub(super) fn stopped(&self) -> Option<Stopped> {
-        self.text.stop.as_ref().and_then(|stop| stop.stopped())
+        self.text.stop.as_ref().and_then(|stop| stop.strings.stopped())
     }
 
     /// The stop string that ended the message.
     pub(super) fn stop_string(&self) -> Option<&str> {
-        let stop = self.text.stop.as_ref()?;
+        let stop = &self.text.stop.as_ref()?.strings;
         stop.stopped().map(|stopped| stop.text(stopped.string))
+    }
+
+    /// Whether text is to be emitted before the model's.
+    pub(super) fn puts_first(&self) -> bool {
+        self.text.prepend.is_some()
     }
 
     /// Whether a stage ended the message.
@@ -69,22 +87,25 @@ impl Input {
 
     /// Bytes in buffers that grow with input.
     pub(super) fn buffered(&self) -> usize {
-        self.text.stop.as_ref().map_or(0, |stop| stop.held())
+        let stop = self.text.stop.as_ref();
+        stop.map_or(0, |stop| stop.strings.held().saturating_add(stop.markers.held()))
     }
 
     /// Reads the next text as far as it goes before a collapse that ends the message.
     pub(super) fn push(
         &mut self,
         text: &str,
+        kind: TokenKind,
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        let Some(watch) = &mut self.watch else { return self.decode(text, cursor, out) };
+        let Some(watch) = &mut self.watch else { return self.decode(text, kind, cursor, out) };
         if let Some(over) = watch.over() {
             return over;
         }
         let counts = watch.see(text);
-        self.decode(&text[..counts], cursor, out)?;
+        let kind = if counts < text.len() { TokenKind::Text } else { kind };
+        self.decode(&text[..counts], kind, cursor, out)?;
         match self.collapsed() {
             None => Ok(()),
             Some(over) => {
@@ -98,12 +119,19 @@ impl Input {
     fn decode(
         &mut self,
         chunk: &str,
+        kind: TokenKind,
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
         let Self { wire, text, .. } = self;
         match wire {
-            None => text.push(chunk, cursor, out),
+            None => text.push(chunk, kind, cursor, out),
+            Some(wire) if kind == TokenKind::Marker && out.acts_on(chunk) => {
+                // A marker token is not a part of a delimiter.
+                wire.finish(text, cursor, out)?;
+                wire.pass(chunk);
+                text.push(chunk, kind, cursor, out)
+            }
             Some(wire) => wire.push(chunk, text, cursor, out),
         }
     }
@@ -153,8 +181,9 @@ impl Input {
 
 impl TextInput {
     pub(super) fn new(stop: Option<StopStrings>, prepend: Option<impl AsRef<str>>) -> Self {
-        let stop = stop.map(Box::new);
-        Self { stop, prepend: prepend.map(|text| Arc::from(text.as_ref())), ..Self::default() }
+        let stage = |strings| Box::new(StopStage { strings, markers: MarkersHeld::default() });
+        let prepend = prepend.map(|text| Arc::new(Box::from(text.as_ref())));
+        Self { stop: stop.map(stage), prepend, ..Self::default() }
     }
 
     /// Whether nothing reaches the cursor any more.
@@ -165,14 +194,18 @@ impl TextInput {
     pub(super) fn push(
         &mut self,
         text: &str,
+        kind: TokenKind,
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        if self.stop.is_some() {
+        if let Some(StopStage { strings, markers }) = self.stop.as_deref_mut() {
+            if kind == TokenKind::Marker && strings.stopped().is_none() && out.acts_on(text) {
+                markers.note(strings.given(), text);
+            }
             return self.stopping(|stop, on| stop.push(text, on), cursor, out);
         }
         place_first(&self.prepend, &mut self.prepended, text, out);
-        cursor.push(text, out)
+        cursor.push_token(text, kind, out)
     }
 
     /// Runs the stop strings and reads what they let through; accounts for what they do not.
@@ -183,15 +216,19 @@ impl TextInput {
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
         let Self { stop, prepend, prepended, .. } = self;
-        let Some(stop) = stop else { return Ok(()) };
+        let Some(StopStage { strings: stop, markers }) = stop.as_deref_mut() else { return Ok(()) };
         let before = stop.stopped();
         let mut result = Ok(());
-        step(stop, &mut |text| {
+        let mut read = |text: &str, kind| {
             if result.is_ok() {
                 place_first(prepend, prepended, text, out);
-                result = cursor.push(text, out);
+                result = cursor.push_token(text, kind, out);
             }
-        });
+        };
+        step(stop, &mut |text| markers.pass(text, &mut read));
+        if stop.held() == 0 || stop.stopped().is_some() {
+            markers.cut(&mut read);
+        }
         let Some(stopped) = stop.stopped() else { return result };
         if result.is_ok() {
             // All that came is certain now.
@@ -208,7 +245,7 @@ impl TextInput {
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
         let result = self.stopping(|stop, on| stop.finish(on), cursor, out);
-        let stopped = self.stop.as_ref().and_then(|stop| stop.stopped());
+        let stopped = self.stop.as_ref().and_then(|stop| stop.strings.stopped());
         let Some(stopped) = stopped else {
             return result.and_then(|()| self.end_cursor(end, cursor, out));
         };
@@ -238,7 +275,7 @@ impl TextInput {
 }
 
 /// Emits the text that an option puts before the model's first text.
-fn place_first(prepend: &Option<Arc<str>>, done: &mut bool, text: &str, out: &mut Chain<'_>) {
+fn place_first(prepend: &Option<Arc<Box<str>>>, done: &mut bool, text: &str, out: &mut Chain<'_>) {
     if let Some(prepend) = prepend
         && !*done
         && !text.is_empty()

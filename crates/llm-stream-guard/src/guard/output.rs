@@ -1,8 +1,8 @@
 //! The output stages of a guard, and the chain they make before the caller's sink.
 
-use jail_match::{ByRef, End, Held, HeldKind, LimitError, Sink};
+use jail_match::{ByRef, Edge, End, Held, HeldKind, LimitError, MarkerTokens, Sink};
 
-use super::{Delivery, forms::Forms};
+use super::{Delivery, forms::Forms, tokens::TokenStage};
 use crate::{
     jailer::{JailStage, Jailer, ParseBlocks},
     observe::{Counted, StatsStage},
@@ -13,6 +13,7 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub(super) struct Output {
     pub(super) forms: Option<Box<Forms>>,
+    pub(super) tokens: Option<Box<TokenStage>>,
     pub(super) atomic: Option<Box<Atomic>>,
     /// The most bytes of arguments that atomic delivery keeps.
     pub(super) atomic_limit: usize,
@@ -24,7 +25,8 @@ pub(super) struct Output {
 type AfterJail<'a> = Counted<'a, ByRef<'a, dyn Sink + 'a>>;
 type AfterWithholding<'a> = Link<'a, Option<Box<JailStage>>, AfterJail<'a>>;
 type AfterAtomic<'a> = Link<'a, Option<Box<Withholding>>, AfterWithholding<'a>>;
-type AfterForms<'a> = Link<'a, Option<Box<Atomic>>, AfterAtomic<'a>>;
+type AfterTokens<'a> = Link<'a, Option<Box<Atomic>>, AfterAtomic<'a>>;
+type AfterForms<'a> = Link<'a, Option<Box<TokenStage>>, AfterTokens<'a>>;
 
 /// The whole chain. Everything after it is compiled once, for any sink.
 pub(super) type Chain<'a> = Link<'a, Option<Box<Forms>>, AfterForms<'a>>;
@@ -41,6 +43,7 @@ impl Output {
         let atomic = delivery == Delivery::Atomic;
         Self {
             forms: None,
+            tokens: None,
             atomic: atomic.then(|| Box::new(Atomic::new(atomic_limit))),
             atomic_limit,
             withheld: withheld.map(Box::new),
@@ -49,19 +52,25 @@ impl Output {
         }
     }
 
+    /// Whether there is no stage besides that of marker tokens.
     pub(super) fn is_empty(&self) -> bool {
-        self.passes() && self.stats.is_none()
+        self.changes_nothing() && self.stats.is_none()
     }
 
     /// Returns whether every event passes unchanged and at once. Counting changes none.
     pub(super) fn passes(&self) -> bool {
-        let Self { forms, atomic, atomic_limit: _, withheld, jail, stats: _ } = self;
+        self.changes_nothing() && self.tokens.is_none()
+    }
+
+    fn changes_nothing(&self) -> bool {
+        let Self { forms, tokens: _, atomic, atomic_limit: _, withheld, jail, stats: _ } = self;
         forms.is_none() && atomic.is_none() && withheld.is_none() && jail.is_none()
     }
 
     pub(super) fn reset(&mut self) {
-        let Self { forms, atomic, withheld, jail, stats, .. } = self;
+        let Self { forms, tokens, atomic, withheld, jail, stats, .. } = self;
         forms.iter_mut().for_each(|stage| stage.reset());
+        tokens.iter_mut().for_each(|stage| stage.reset());
         atomic.iter_mut().for_each(|stage| stage.reset());
         withheld.iter_mut().for_each(|stage| stage.reset());
         jail.iter_mut().for_each(|stage| stage.reset());
@@ -81,11 +90,16 @@ impl Output {
 
     /// The stages before `sink`.
     pub(super) fn chain<'a>(&'a mut self, sink: &'a mut (dyn Sink + 'a)) -> Chain<'a> {
-        let Self { forms, atomic, withheld, jail, stats, .. } = self;
+        let Self { forms, tokens, atomic, withheld, jail, stats, .. } = self;
         let counted = Link { stage: stats, next: ByRef(sink) };
         let jailed = Link { stage: jail, next: counted };
         let atomic = Link { stage: atomic, next: Link { stage: withheld, next: jailed } };
-        Link { stage: forms, next: atomic }
+        Link { stage: forms, next: Link { stage: tokens, next: atomic } }
+    }
+
+    /// The edges of the table as the family shows them, where marker tokens respell some.
+    pub(super) fn tokens_shown(&self) -> Option<&[Edge]> {
+        self.tokens.as_ref().map(|tokens| &*tokens.shown)
     }
 
     /// The parser of a jail's blocks.
@@ -135,8 +149,18 @@ impl Output {
 
 /// Steps that concern the stages and not an event.
 impl Chain<'_> {
+    /// The markers that act as marker tokens only, if there are any.
+    pub(super) fn tokens(&self) -> Option<MarkerTokens> {
+        self.next.stage.as_ref().map(|stage| stage.tokens().clone())
+    }
+
+    /// Whether the marker token `text` acts.
+    pub(super) fn acts_on(&self, text: &str) -> bool {
+        self.next.stage.as_ref().is_some_and(|stage| stage.tokens().fed(text).is_some())
+    }
+
     fn jail(&mut self, step: impl FnOnce(&mut JailStage, &mut AfterJail<'_>)) {
-        let Link { stage, next } = &mut self.next.next.next;
+        let Link { stage, next } = &mut self.next.next.next.next;
         if let Some(jail) = stage {
             step(jail, next);
         }
@@ -155,7 +179,7 @@ impl Chain<'_> {
     /// Another message begins; the one before ended in reasoning if `open`. No mark spans the
     /// boundary.
     pub(super) fn message_boundary(&mut self, open: bool) {
-        if let Link { stage: Some(withheld), next } = &mut self.next.next {
+        if let Link { stage: Some(withheld), next } = &mut self.next.next.next {
             withheld.message_boundary(open, next);
         }
         self.jail(|jail, next| jail.run(|jailer| jailer.settle(next)));
@@ -169,7 +193,7 @@ impl Chain<'_> {
 
     /// Reasoning that was withheld is emitted.
     pub(super) fn release(&mut self) {
-        if let Link { stage: Some(withheld), next } = &mut self.next.next {
+        if let Link { stage: Some(withheld), next } = &mut self.next.next.next {
             withheld.release(next);
         }
     }
@@ -179,7 +203,7 @@ impl Chain<'_> {
         if let Some(forms) = self.stage {
             forms.ended();
         }
-        if let Link { stage: Some(withheld), next } = &mut self.next.next {
+        if let Link { stage: Some(withheld), next } = &mut self.next.next.next {
             withheld.finish(end, open, next);
         }
         self.jail(|jail, _| {
@@ -197,14 +221,17 @@ impl Chain<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use jail_match::{
-        Diagnostic, DiagnosticKind, Event, Jail, OwnedEvent, Sink, Span, SpanKind, Trace,
+        Diagnostic, DiagnosticKind, Event, Jail, MarkerTokens, OwnedEvent, Sink, Span, SpanKind,
+        Trace,
     };
 
     use think_filter::Withheld;
     use wire_remap::RemapTable;
 
-    use super::{Atomic, Forms, JailStage, Output, Withholding};
+    use super::{Atomic, Forms, JailStage, Output, TokenStage, Withholding};
     use crate::jailer::Jailer;
 
     #[derive(Default)]
@@ -233,6 +260,7 @@ mod tests {
         let jail = Jail::builder().pair("<s>", "</s>").build().unwrap();
         let mut output = Output {
             forms: Some(Box::new(Forms::new(&RemapTable::hermes()))),
+            tokens: Some(Box::new(TokenStage::new(MarkerTokens::default(), Arc::default()))),
             atomic: Some(Box::new(Atomic::new(64))),
             atomic_limit: 64,
             withheld: Some(Box::new(Withholding::new(Withheld::new(Some(64), None), &[]))),

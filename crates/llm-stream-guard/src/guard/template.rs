@@ -173,6 +173,7 @@ impl GuardBuilder {
             ("format", self.format.is_some()),
             ("grammar", self.grammar.is_some()),
             ("token_suffix", self.token_suffix.is_some()),
+            ("marker_tokens", !self.marker_tokens.is_empty()),
             ("remap", self.remap.is_some() || self.profile.remap.is_some()),
             ("start", self.start.is_some()),
             ("whitespace", self.whitespace != self.profile.whitespace.into()),

@@ -5,7 +5,7 @@
 use jail_match::{Diagnostic, DiagnosticKind, Edge, InCode, LimitError, Sink, Stretch, Then};
 use wire_remap::{DecodedPiece, MarkerDetection, Regime, RemapTable, StreamDecoder, Tally};
 
-use super::{cursor::Cursor, forms::Forms, input::TextInput, output::Chain};
+use super::{cursor::Cursor, forms::Forms, input::TextInput, output::Chain, tokens::TokenKind};
 
 /// Decodes the text of a message.
 ///
@@ -100,7 +100,7 @@ fn read(
     let to = *at;
     if text.ended() {
         // The text is dropped, so its former role does not matter.
-        return text.push(piece.text(), cursor, out);
+        return text.push(piece.text(), TokenKind::Text, cursor, out);
     }
     match piece {
         // Escaped on the wire, or quoted: it looks like a delimiter and is none.
@@ -116,7 +116,11 @@ fn read(
     if let Some(forms) = &mut out.stage {
         forms.see(piece, from, cursor.settled());
     }
-    text.push(piece.text(), cursor, out)
+    let kind = match piece {
+        DecodedPiece::Marker(_) => TokenKind::Marker,
+        _ => TokenKind::Text,
+    };
+    text.push(piece.text(), kind, cursor, out)
 }
 
 /// Binds openers that are remapped to where a tool format puts them, if that is asked for: lines,

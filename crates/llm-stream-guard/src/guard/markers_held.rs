@@ -1,0 +1,71 @@
+//! Marker tokens among text that stop strings hold back.
+
+use std::collections::VecDeque;
+
+use super::tokens::TokenKind;
+
+/// Which parts of the text that stop strings let through are marker tokens.
+///
+/// Stop strings are looked for in the raw text, tokens or not, and hold back their beginnings.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MarkersHeld {
+    /// Offset and length of each marker token that was not let through.
+    held: VecDeque<(u64, usize)>,
+    /// Offset of the next text that is let through.
+    at: u64,
+    /// The beginning of a marker token of which the rest is held back.
+    begun: String,
+}
+
+impl MarkersHeld {
+    pub(super) fn reset(&mut self) {
+        self.held.clear();
+        self.begun.clear();
+        self.at = 0;
+    }
+
+    /// Bytes let through that wait for the rest of their marker token.
+    pub(super) fn held(&self) -> usize {
+        self.begun.len()
+    }
+
+    /// The text at offset `at` is a marker token.
+    pub(super) fn note(&mut self, at: u64, text: &str) {
+        self.held.push_back((at, text.len()));
+    }
+
+    /// Calls `on` with the pieces of a text that was let through.
+    pub(super) fn pass(&mut self, text: &str, on: &mut impl FnMut(&str, TokenKind)) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (from, len) = self.held.front().copied().unwrap_or((u64::MAX, 0));
+            let before = from.saturating_sub(self.at);
+            let most =
+                if before == 0 { len.saturating_sub(self.begun.len()) } else { before as usize };
+            let (piece, behind) = rest.split_at(most.min(rest.len()));
+            if before > 0 {
+                on(piece, TokenKind::Text);
+                self.at = self.at.saturating_add(piece.len() as u64);
+            } else {
+                self.begun.push_str(piece);
+                if self.begun.len() == len {
+                    on(&self.begun, TokenKind::Marker);
+                    self.at = self.at.saturating_add(len as u64);
+                    self.begun.clear();
+                    self.held.pop_front();
+                }
+            }
+            rest = behind;
+        }
+    }
+
+    /// No more is let through of what was held back: the beginning of a marker token is text.
+    pub(super) fn cut(&mut self, on: &mut impl FnMut(&str, TokenKind)) {
+        if !self.begun.is_empty() {
+            on(&self.begun, TokenKind::Text);
+            self.at = self.at.saturating_add(self.begun.len() as u64);
+            self.begun.clear();
+            self.held.pop_front();
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Marker tokens: a guard that tells a marker from text that spells it.
+//!
+//! ```text
+//! push_token(<think>, marker)   fed as a reserved scalar and `ink>`: the table knows no other opener
+//! push_token("<think>", text)   fed as it is: matches nothing
+//! events                        a reserved scalar in them is a marker that turned out to be text
+//! ```
+
+use std::sync::Arc;
+
+use jail_match::{
+    ByRef, Edge, Event, LimitError, MarkerTokens, RESERVED_LEAD, Reserved, Sink, escape_reserved,
+    is_reserved, unescape_reserved,
+};
+
+use super::{
+    Guard, Then,
+    cursor::Cursor,
+    input::Input,
+    output::{Chain, Output},
+};
+use crate::stages::{Link, OutputStage};
+
+/// One token of the model, as a tokenizer decodes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token<'t> {
+    /// The token's number in the tokenizer. The guard does not look at it.
+    pub id: u32,
+    /// The token's text.
+    pub text: &'t str,
+    /// Whether the token is a marker or text.
+    pub kind: TokenKind,
+}
+
+/// Whether a token is a marker or text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum TokenKind {
+    /// A piece of text. Text that spells a marker token is not markup.
+    #[default]
+    Text,
+    /// An added token of the tokenizer, such as `<tool_call>`.
+    Marker,
+}
+
+/// How events and text go through a guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Path {
+    /// No stage is left to pass: text goes straight to the cursor, events straight to the sink.
+    Plain,
+    /// Events pass the stage that restores marker tokens, and no other.
+    Tokens,
+    /// Text and events pass all stages.
+    Staged,
+}
+
+impl Path {
+    /// The path through these stages.
+    pub(super) fn of(input: &Input, output: &Output) -> Self {
+        match (input.is_passed() && output.is_empty(), &output.tokens) {
+            (true, None) => Self::Plain,
+            (true, Some(_)) => Self::Tokens,
+            (false, _) => Self::Staged,
+        }
+    }
+}
+
+impl Guard {
+    /// Feeds the next token.
+    ///
+    /// A marker token acts where [`crate::GuardBuilder::marker_tokens`] has its text and the family
+    /// uses it. Any other token is text, which may be cut and joined at will.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use llm_stream_guard::{End, Event, Guard, Token, TokenKind, profile};
+    /// let tags = ["<think>", "</think>"];
+    /// let mut guard = Guard::builder(&profile("qwen3")?).marker_tokens(tags).build()?;
+    /// let (mut reasoning, mut content) = (String::new(), String::new());
+    /// let mut sink = |event: Event<'_>| match event {
+    ///     Event::Reasoning(text) => reasoning.push_str(text),
+    ///     Event::Content(text) => content.push_str(text),
+    ///     _ => {}
+    /// };
+    /// let marker = |id, text| Token { id, text, kind: TokenKind::Marker };
+    /// let text = |id, text| Token { id, text, kind: TokenKind::Text };
+    /// let tokens = [marker(7, "<think>"), text(40, "The tag </think> ends"),
+    ///     text(41, " it."), marker(8, "</think>"), text(42, "Done.")];
+    /// for token in tokens {
+    ///     guard.push_token(token, &mut sink)?;
+    /// }
+    /// guard.finish(End::Stop, &mut sink)?;
+    /// assert_eq!((&*reasoning, &*content), ("The tag </think> ends it.", "Done."));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Guard::push`].
+    #[inline]
+    pub fn push_token<S: Sink + ?Sized>(
+        &mut self,
+        token: Token<'_>,
+        sink: &mut S,
+    ) -> Result<(), LimitError> {
+        let Token { text, kind, .. } = token;
+        match (self.path, &mut self.output.tokens) {
+            (Path::Plain, _) => self.cursor.push(text, sink),
+            (Path::Tokens, Some(stage)) => {
+                let TokenStage { tokens, restore, .. } = &mut **stage;
+                let mut out = Link { stage: restore, next: ByRef(sink) };
+                push_spelled(tokens, text, kind, |spelled| self.cursor.push(spelled, &mut out))
+            }
+            _ => self.push_token_staged(text, kind, &mut ByRef(sink)),
+        }
+    }
+
+    #[inline(never)]
+    fn push_token_staged(
+        &mut self,
+        text: &str,
+        kind: TokenKind,
+        sink: &mut dyn Sink,
+    ) -> Result<(), LimitError> {
+        self.count(|stats| stats.chunk(text.len()));
+        self.staged(sink, Then::ChunkEnded, |_, input, cursor, out| {
+            input.push(text, kind, cursor, out)
+        })
+    }
+
+    /// The texts that act as marker tokens only: those of
+    /// [`crate::GuardBuilder::marker_tokens`] that the family uses.
+    pub fn marker_tokens(&self) -> impl Iterator<Item = &str> {
+        self.output.tokens.iter().flat_map(|stage| stage.tokens.texts())
+    }
+}
+
+/// Calls `push` with the token as it is fed.
+#[inline]
+fn push_spelled<E>(
+    tokens: &MarkerTokens,
+    text: &str,
+    kind: TokenKind,
+    push: impl FnMut(&str) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut push = push;
+    match kind {
+        TokenKind::Marker if let Some(fed) = tokens.fed(text) => push(fed),
+        _ if memchr::memchr(RESERVED_LEAD, text.as_bytes()).is_some() => escaped(text, push),
+        _ => push(text),
+    }
+}
+
+/// Calls `on` with `text` in pieces, in which reserved scalars have their stand-ins.
+#[cold]
+fn escaped<E>(text: &str, mut on: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+    for piece in text.split_inclusive(is_reserved) {
+        let scalar = piece.chars().next_back().filter(|&scalar| is_reserved(scalar));
+        let Some(scalar) = scalar else { return on(piece) };
+        on(piece.trim_end_matches(scalar))?;
+        for scalar in escape_reserved(scalar) {
+            on(scalar.encode_utf8(&mut [0; 4]))?;
+        }
+    }
+    Ok(())
+}
+
+impl Cursor {
+    /// Reads a token, where all stages are passed.
+    pub(super) fn push_token(
+        &mut self,
+        text: &str,
+        kind: TokenKind,
+        out: &mut Chain<'_>,
+    ) -> Result<(), LimitError> {
+        match out.tokens() {
+            None => self.push(text, out),
+            Some(tokens) => push_spelled(&tokens, text, kind, |spelled| self.push(spelled, out)),
+        }
+    }
+}
+
+/// The stage of marker tokens.
+#[derive(Debug, Clone)]
+pub(super) struct TokenStage {
+    tokens: MarkerTokens,
+    /// The edges of the table, their markers as the family shows them.
+    pub(super) shown: Arc<[Edge]>,
+    restore: RestoreTokens,
+}
+
+impl TokenStage {
+    pub(super) fn new(tokens: MarkerTokens, shown: Arc<[Edge]>) -> Self {
+        let restore = RestoreTokens { tokens: tokens.clone(), escaped: false };
+        Self { tokens, shown, restore }
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.restore.escaped = false;
+    }
+
+    /// The markers that act as marker tokens only.
+    pub(super) fn tokens(&self) -> &MarkerTokens {
+        &self.tokens
+    }
+}
+
+impl<S: Sink + ?Sized> OutputStage<S> for TokenStage {
+    fn event(&mut self, event: Event<'_>, next: &mut S) {
+        self.restore.event(event, next);
+    }
+}
+
+/// Puts the text of marker tokens in the place of their reserved scalars in events.
+#[derive(Debug, Clone)]
+struct RestoreTokens {
+    tokens: MarkerTokens,
+    /// The last text ended between an escape and the stand-in after it.
+    escaped: bool,
+}
+
+/// A piece of an event's text.
+enum RestoredPiece<'p> {
+    /// Text as it came.
+    Text(&'p str),
+    /// The head of a marker, and the same inside a JSON string.
+    Head(&'p str, &'p str),
+}
+
+impl RestoreTokens {
+    #[inline]
+    fn is_unchanged(&self, text: &str) -> bool {
+        memchr::memchr(RESERVED_LEAD, text.as_bytes()).is_none() && !self.escaped
+    }
+
+    /// Calls `on` with the pieces of `text`.
+    #[cold]
+    fn pieces(&mut self, text: &str, mut on: impl FnMut(RestoredPiece<'_>)) {
+        let Self { tokens, escaped, .. } = self;
+        let mut from = 0;
+        for (at, scalar) in text.char_indices() {
+            let restored = if std::mem::take(escaped) { unescape_reserved(scalar) } else { None };
+            let reserved = tokens.reserved(scalar);
+            if restored.is_none() && reserved.is_none() {
+                continue;
+            }
+            if from < at {
+                on(RestoredPiece::Text(&text[from..at]));
+            }
+            from = at.saturating_add(scalar.len_utf8());
+            match (restored, reserved) {
+                (Some(scalar), _) => on(RestoredPiece::Text(scalar.encode_utf8(&mut [0; 4]))),
+                (None, Some(Reserved::Head(head, json))) => on(RestoredPiece::Head(head, json)),
+                (None, _) => *escaped = true,
+            }
+        }
+        if from < text.len() {
+            on(RestoredPiece::Text(&text[from..]));
+        }
+    }
+
+    /// The whole `text` of a name or an id.
+    fn whole(&mut self, text: &str) -> String {
+        let mut whole = String::with_capacity(text.len());
+        self.pieces(text, |piece| {
+            let (RestoredPiece::Text(text) | RestoredPiece::Head(text, _)) = piece;
+            whole.push_str(text);
+        });
+        whole
+    }
+}
+
+impl<S: Sink + ?Sized> OutputStage<S> for RestoreTokens {
+    #[inline]
+    fn event(&mut self, event: Event<'_>, next: &mut S) {
+        match event {
+            Event::CallArguments { fragment: text, .. }
+            | Event::Content(text)
+            | Event::Reasoning(text)
+            | Event::Other(_, text)
+                if self.is_unchanged(text) =>
+            {
+                next.event(event);
+            }
+            Event::Content(_)
+            | Event::Reasoning(_)
+            | Event::Other(..)
+            | Event::CallArguments { .. }
+            | Event::CallStart { .. }
+            | Event::CallId { .. } => self.restore(event, next),
+            _ => next.event(event),
+        }
+    }
+}
+
+impl RestoreTokens {
+    #[inline(never)]
+    fn restore<S: Sink + ?Sized>(&mut self, event: Event<'_>, next: &mut S) {
+        match event {
+            Event::CallStart { index, id, name } => {
+                let (id, name) = (self.whole(id), self.whole(name));
+                next.event(Event::CallStart { index, id: &id, name: &name });
+            }
+            Event::CallId { index, id, at } => {
+                next.event(Event::CallId { index, id: &self.whole(id), at });
+            }
+            Event::CallArguments { index, fragment } => self.pieces(fragment, |piece| {
+                let (RestoredPiece::Text(fragment) | RestoredPiece::Head(_, fragment)) = piece;
+                next.event(Event::CallArguments { index, fragment });
+            }),
+            event => {
+                let Some((channel, text)) = event.as_text() else { return next.event(event) };
+                self.pieces(text, |piece| {
+                    let (RestoredPiece::Text(text) | RestoredPiece::Head(text, _)) = piece;
+                    next.event(Event::text(channel, text));
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What became of each byte that was fed, laid over the tokens it came in.
+
+#![expect(
+    clippy::arithmetic_side_effects,
+    reason = "places of the stream, counted with 64 bits: what is decided was fed, and a part that \
+              ends later begins no later"
+)]
+
+use std::collections::VecDeque;
+
+use jail_match::{CallPart, Channel, Span, SpanKind, Trace};
+
+use super::{RoleSpan, TokenRole};
+
+/// The account of a stream, as far as it is not given out.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RoleLedger {
+    /// Tokens with bytes that have no role yet: position, number, bytes left.
+    tokens: VecDeque<(u64, u32, usize)>,
+    /// How many tokens were fed.
+    fed: u64,
+    /// The text that has no role yet, behind a beginning that has one.
+    text: String,
+    /// How long that beginning is.
+    done: usize,
+    /// Offset of the next byte without a role.
+    at: u64,
+    /// Roles of what is not text: where each begins and ends.
+    spans: VecDeque<(u64, u64, TokenRole)>,
+    /// Text that came out, in order: its role and length.
+    passed: VecDeque<(TokenRole, u64)>,
+    /// Where parts of calls begin.
+    parts: VecDeque<(u64, TokenRole)>,
+    /// The role of calls' bytes at the end of the last span.
+    part: Option<TokenRole>,
+    /// The call that was announced last, and where its name ends at the latest.
+    named: (u32, u64),
+    /// The span that is not given out.
+    last: Option<RoleSpan>,
+}
+
+impl RoleLedger {
+    /// The next token.
+    pub(super) fn token(&mut self, id: u32, text: &str) {
+        self.tokens.push_back((self.fed, id, text.len()));
+        self.fed += 1;
+        self.text.push_str(text);
+    }
+
+    /// Text came out.
+    #[inline]
+    pub(super) fn text(&mut self, channel: Channel, len: usize) {
+        let role = match channel {
+            Channel::CONTENT => TokenRole::Content,
+            Channel::REASONING => TokenRole::Reasoning,
+            _ => TokenRole::Markup,
+        };
+        match self.passed.back_mut() {
+            Some((last, bytes)) if *last == role => *bytes += len as u64,
+            _ => self.passed.push_back((role, len as u64)),
+        }
+    }
+
+    /// A range is not text.
+    #[inline]
+    pub(super) fn span(&mut self, Span { kind, at, len }: Span) {
+        match kind {
+            SpanKind::Markup | SpanKind::Framing => self.add(at, at + len, TokenRole::Markup),
+            SpanKind::Dropped => self.add(at, at + len, TokenRole::Dropped),
+            SpanKind::Body => self.body(at, at + len),
+        }
+    }
+
+    /// Divides a range of a call by its parts.
+    fn body(&mut self, mut from: u64, to: u64) {
+        while let Some(&(at, role)) = self.parts.front().filter(|(at, _)| *at < to) {
+            self.parts.pop_front();
+            if at > from {
+                self.add(from, at, self.part.unwrap_or(TokenRole::Markup));
+                from = at;
+            }
+            self.part = Some(role);
+        }
+        self.add(from, to, self.part.unwrap_or(TokenRole::Markup));
+    }
+
+    fn add(&mut self, from: u64, to: u64, role: TokenRole) {
+        let last = self.spans.partition_point(|(at, ..)| *at <= from);
+        match last.checked_sub(1).and_then(|last| self.spans.get_mut(last)) {
+            Some((_, end, known)) if *end == from && *known == role => *end = to,
+            _ => self.spans.insert(last, (from, to, role)),
+        }
+    }
+
+    pub(super) fn trace(&mut self, trace: Trace) {
+        match trace {
+            Trace::Part { part, call, at } => {
+                let role = match part {
+                    CallPart::Named => {
+                        self.named = (call, at);
+                        return;
+                    }
+                    CallPart::Arguments => TokenRole::Arguments(call),
+                    _ => TokenRole::Markup,
+                };
+                // The same text may be read once more, in another way.
+                while self.parts.back().is_some_and(|(known, _)| *known >= at) {
+                    self.parts.pop_back();
+                }
+                self.parts.push_back((at, role));
+            }
+            Trace::Opened { .. } | Trace::Refuted { .. } => {
+                self.parts.clear();
+                self.part = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// The call that was announced last has this name.
+    pub(super) fn name(&mut self, name: &str) {
+        let (call, end) = self.named;
+        // Arguments that came before the name end before it.
+        let from = self.parts.iter().rev().find(|(_, role)| *role == TokenRole::Markup);
+        let from = from.map_or(self.at, |(at, _)| *at).clamp(self.at, end.max(self.at));
+        let place = |at: u64| self.done.saturating_add(usize::try_from(at - self.at).unwrap_or(0));
+        let Some(text) = self.text.get(place(from)..place(end.max(from))) else { return };
+        let Some(at) = text.rfind(name).filter(|_| !name.is_empty()) else { return };
+        let at = from + at as u64;
+        let behind = self.parts.partition_point(|(known, _)| *known < at);
+        self.parts.insert(behind, (at, TokenRole::CallName(call)));
+        self.parts.insert(behind + 1, (at + name.len() as u64, TokenRole::Markup));
+    }
+
+    /// Gives out the spans that are known.
+    pub(super) fn settle(&mut self, on: &mut impl FnMut(RoleSpan)) {
+        loop {
+            if let Some(&(from, to, role)) = self.spans.front().filter(|(at, ..)| *at <= self.at) {
+                self.spans.pop_front();
+                self.give(to.saturating_sub(from.max(self.at)), role, on);
+                continue;
+            }
+            let Some((role, left)) = self.passed.front_mut() else { break };
+            let (from, ..) =
+                self.spans.front().copied().unwrap_or((u64::MAX, 0, TokenRole::Markup));
+            let len = (*left).min(from - self.at);
+            let role = *role;
+            *left -= len;
+            if *left == 0 {
+                self.passed.pop_front();
+            }
+            self.give(len, role, on);
+        }
+        if self.done > self.text.len() / 2 {
+            self.text.drain(..self.done);
+            self.done = 0;
+        }
+        // The last span may grow as long as its token has bytes without a role.
+        let open = |last: &RoleSpan| self.tokens.front().is_some_and(|token| token.0 == last.token);
+        if let Some(last) = self.last.take_if(|last| !open(last)) {
+            on(last);
+        }
+    }
+
+    /// The next `len` bytes have this role.
+    fn give(&mut self, len: u64, role: TokenRole, on: &mut impl FnMut(RoleSpan)) {
+        let mut len = usize::try_from(len).unwrap_or(usize::MAX);
+        while let Some((token, id, left)) = self.tokens.front_mut() {
+            if *left > 0 && len == 0 {
+                break;
+            }
+            let bytes = len.min(*left);
+            let span = RoleSpan { token: *token, id: *id, role, bytes };
+            (*left, len) = (*left - bytes, len - bytes);
+            if *left == 0 {
+                self.tokens.pop_front();
+            }
+            self.at += bytes as u64;
+            self.done += bytes;
+            match &mut self.last {
+                Some(last) if (last.token, last.role) == (span.token, role) => last.bytes += bytes,
+                last => {
+                    if let Some(last) = last.replace(span) {
+                        on(last);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives out what is left: what has no role was dropped.
+    pub(super) fn finish(&mut self, on: &mut impl FnMut(RoleSpan)) {
+        self.settle(on);
+        while let Some((from, to, role)) = self.spans.pop_front() {
+            self.give(from.saturating_sub(self.at), TokenRole::Dropped, on);
+            self.give(to.saturating_sub(self.at), role, on);
+        }
+        self.give(u64::MAX, TokenRole::Dropped, on);
+        on_last(&mut self.last, on);
+    }
+}
+
+fn on_last(last: &mut Option<RoleSpan>, on: &mut impl FnMut(RoleSpan)) {
+    if let Some(last) = last.take() {
+        on(last);
+    }
+}
