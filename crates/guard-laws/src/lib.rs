@@ -14,9 +14,11 @@
 
 mod damage;
 mod options;
+mod tokens;
 
 pub use damage::Damage;
 pub use options::varied;
+pub use tokens::{TokenMachine, likely_marker_tokens, markers_in};
 
 use jail_match::{HeldKind, LimitError, Sink, Span, SpanKind};
 use llm_stream_guard::{End, Event, Guard, Ids};

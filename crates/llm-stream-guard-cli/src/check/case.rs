@@ -1,6 +1,6 @@
 //! A vector as a machine: the guard its family, policy, tools and options ask for.
 
-use guard_laws::GuardMachine;
+use guard_laws::{GuardMachine, TokenMachine};
 use jail_match::Whitespace;
 use llm_stream_guard::{
     End, Format, Guard, GuardBuilder, InReasoning, Profile, Tools, UnknownName,
@@ -8,7 +8,7 @@ use llm_stream_guard::{
 use llm_stream_guard_serve::OwnFamily;
 use stream_laws::{
     json::JsonValue,
-    vector::{CaseFinish, CaseKind, CaseStart, CaseWhitespace, VectorCase},
+    vector::{CaseFinish, CaseKind, CaseStart, CaseTokens, CaseWhitespace, VectorCase},
 };
 use think_filter::{DupOpen, MarkerCase, Openers, Recur, StrayClose, StripRemarks};
 use toolcall_parsers::{Family, Grammar, grammar, same_name};
@@ -32,6 +32,19 @@ pub fn machine_for(case: &VectorCase) -> Result<GuardMachine, String> {
 pub fn machine_with(case: &VectorCase, own: &[OwnFamily]) -> Result<GuardMachine, String> {
     let guard = builder_with(case, own)?.build().map_err(|error| error.to_string())?;
     Ok(GuardMachine::new(guard, end(case)))
+}
+
+/// The machine that reads the wire of `case` as the tokens it says.
+///
+/// # Errors
+/// As [`machine_for`].
+pub(super) fn token_machine(
+    case: &VectorCase,
+    tokens: &CaseTokens,
+    own: &[OwnFamily],
+) -> Result<TokenMachine, String> {
+    let guard = builder_with(case, own)?.build().map_err(|error| error.to_string())?;
+    Ok(TokenMachine::new(guard, end(case), tokens.markers()))
 }
 
 /// How the stream of `case` ends.
@@ -74,6 +87,9 @@ pub(super) fn builder_with(case: &VectorCase, own: &[OwnFamily]) -> Result<Guard
     }
     if let Some(tools) = &case.tools {
         builder = builder.tools(tools_of(tools)?);
+    }
+    if let Some(tokens) = &case.tokens {
+        builder = builder.marker_tokens(tokens.marker_tokens.iter().cloned());
     }
     with_options(builder, case, &profile, format)
 }

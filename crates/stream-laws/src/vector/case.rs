@@ -46,6 +46,8 @@ pub struct VectorCase {
     pub options: BTreeMap<String, JsonValue>,
     /// The model's raw text.
     pub wire: String,
+    /// The text as tokens, if the case says which of it are marker tokens.
+    pub tokens: Option<Box<CaseTokens>>,
     /// The expected result.
     pub expect: Expect,
     /// The subject of the case.
@@ -61,6 +63,31 @@ impl VectorCase {
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&JsonValue> {
         self.options.get(name)
+    }
+}
+
+/// The wire of a case as tokens.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CaseTokens {
+    /// The pieces of the wire: text, and whether it is a marker token.
+    pub pieces: Vec<(String, bool)>,
+    /// The texts that are single added tokens of the tokenizer.
+    pub marker_tokens: Vec<String>,
+    /// The role of each stretch of the wire, if the case says so: the role's name and the text.
+    pub roles: Option<Vec<(String, String)>>,
+}
+
+impl CaseTokens {
+    /// Where in the wire the marker tokens are: offset and length in bytes.
+    pub fn markers(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.pieces
+            .iter()
+            .scan(0, |end, (text, marker)| {
+                let at = *end;
+                *end += text.len();
+                Some(marker.then_some((at, text.len())))
+            })
+            .flatten()
     }
 }
 

@@ -14,8 +14,8 @@ mod run;
 mod so_far;
 
 pub use case::{
-    Arguments, CaseFinish, CaseKind, CaseStart, CaseWhitespace, Expect, ExpectedCall, Incomplete,
-    OPTIONS, VectorCase,
+    Arguments, CaseFinish, CaseKind, CaseStart, CaseTokens, CaseWhitespace, Expect, ExpectedCall,
+    Incomplete, OPTIONS, VectorCase,
 };
 pub use compare::{Mismatch, check_record};
 pub use read::{CaseError, read_cases};

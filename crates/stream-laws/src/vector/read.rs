@@ -4,8 +4,8 @@ use core::fmt;
 use std::collections::{BTreeMap, HashSet};
 
 use super::case::{
-    Arguments, CaseFinish, CaseKind, CaseStart, CaseWhitespace, Expect, ExpectedCall, Incomplete,
-    OPTIONS, VectorCase,
+    Arguments, CaseFinish, CaseKind, CaseStart, CaseTokens, CaseWhitespace, Expect, ExpectedCall,
+    Incomplete, OPTIONS, VectorCase,
 };
 use crate::json::{self, JsonValue};
 
@@ -129,6 +129,21 @@ impl<'t> Fields<'t> {
             .map_err(|error| fault(self.name(key), format!("expected an array: {error}")))
     }
 
+    /// A list of pairs.
+    fn pairs(&mut self, key: &str) -> Read<Option<Vec<(JsonValue, JsonValue)>>> {
+        if !self.fields.iter().any(|(name, raw)| name == key && *raw != "null") {
+            return Ok(None);
+        }
+        let pair = |raw| match json::elements(raw).as_deref() {
+            Ok([one, other]) => json::parse(one).ok().zip(json::parse(other).ok()),
+            _ => None,
+        };
+        let pairs = self.elements(key)?.into_iter().map(|raw| {
+            pair(raw).ok_or_else(|| fault(self.name(key), format!("expected pairs, found {raw}")))
+        });
+        pairs.collect::<Read<_>>().map(Some)
+    }
+
     fn object(&mut self, key: &str) -> Read<JsonValue> {
         let raw = self.need(key)?;
         json::parse_object(raw).map_err(|error| fault(self.name(key), error.to_string()))
@@ -158,6 +173,7 @@ fn case(text: &str) -> Read<VectorCase> {
     if id.is_empty() {
         return Err(fault("id", "is empty"));
     }
+    let tokens = tokens(&mut fields)?;
     let case = VectorCase {
         id,
         kind: fields.one_of("kind", &kinds)?.ok_or_else(|| fault("kind", "is missing"))?,
@@ -167,7 +183,8 @@ fn case(text: &str) -> Read<VectorCase> {
         start: fields.one_of("start", &starts)?.unwrap_or_default(),
         finish: fields.one_of("finish", &finishes)?.unwrap_or_default(),
         options: options(fields.take("options"))?,
-        wire: fields.need_string("wire")?,
+        wire: wire_of(&mut fields, tokens.as_deref())?,
+        tokens,
         expect: expect(fields.need("expect")?)?,
         note: fields.string("note")?.unwrap_or_default(),
         policy: fields.string("policy")?.unwrap_or_default(),
@@ -175,6 +192,46 @@ fn case(text: &str) -> Read<VectorCase> {
     };
     fields.end()?;
     Ok(case)
+}
+
+/// The wire: a text, or the pieces of one.
+fn wire_of(fields: &mut Fields<'_>, tokens: Option<&CaseTokens>) -> Read<String> {
+    match (fields.string("wire")?, tokens) {
+        (Some(wire), None) => Ok(wire),
+        (None, Some(tokens)) => Ok(tokens.pieces.iter().map(|(text, _)| text.as_str()).collect()),
+        (None, None) => Err(fault("wire", "is missing")),
+        (Some(_), Some(_)) => Err(fault("wire", "expected `wire` or `pieces`, found both")),
+    }
+}
+
+/// The tokens of a case that has `pieces`.
+fn tokens(fields: &mut Fields<'_>) -> Read<Option<Box<CaseTokens>>> {
+    let Some(pieces) = fields.pairs("pieces")? else {
+        return match fields.take("marker_tokens").or(fields.take("roles")) {
+            Some(_) => Err(fault("pieces", "is missing")),
+            None => Ok(None),
+        };
+    };
+    let flags = [json::parse("0"), json::parse("1")].map(|flag| flag.unwrap_or(JsonValue::Null));
+    let piece = |(text, marker): (JsonValue, JsonValue)| match (text, marker) {
+        (JsonValue::String(text), flag) if flags.contains(&flag) => Ok((text, flag == flags[1])),
+        (_, found) => Err(fault("pieces", format!("expected a text and 0 or 1, found {found:?}"))),
+    };
+    let role = |(role, text): (JsonValue, JsonValue)| match (role, text) {
+        (JsonValue::String(role), JsonValue::String(text)) => Ok((role, text)),
+        (_, found) => Err(fault("roles", format!("expected a role and a text, found {found:?}"))),
+    };
+    let roles = fields.pairs("roles")?;
+    let marker_tokens = fields.elements("marker_tokens")?.into_iter();
+    let marker_tokens = marker_tokens.map(|raw| match json::parse(raw) {
+        Ok(JsonValue::String(text)) => Ok(text),
+        _ => Err(fault("marker_tokens", format!("expected strings, found {raw}"))),
+    });
+    Ok(Some(Box::new(CaseTokens {
+        pieces: pieces.into_iter().map(piece).collect::<Read<_>>()?,
+        marker_tokens: marker_tokens.collect::<Read<_>>()?,
+        roles: roles.map(|roles| roles.into_iter().map(role).collect()).transpose()?,
+    })))
 }
 
 fn tools(raw: Option<&str>) -> Read<Option<String>> {
