@@ -210,7 +210,9 @@ impl Sink for Traces {
     fn event(&mut self, _: Event<'_>) {}
 
     fn trace(&mut self, trace: Trace) {
-        self.0.push(trace);
+        if !matches!(trace, Trace::Part { .. }) {
+            self.0.push(trace);
+        }
     }
 }
 
