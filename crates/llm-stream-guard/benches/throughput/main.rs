@@ -18,12 +18,15 @@ mod works;
 
 use std::hint::black_box;
 
+use guard_laws::markers_in;
+use llm_stream_guard::Guard;
+
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 use crate::{
-    measure::{Collect, feed, feed_bytes, floor, median, ratio},
+    measure::{Collect, feed, feed_bytes, feed_tokens, floor, median, ratio},
     text::tokens,
-    works::{Case, Work, works},
+    works::{Case, Fed, Work, works},
 };
 
 /// Profiles whose single figures criterion keeps: one of each way to write calls.
@@ -32,9 +35,9 @@ const KEPT: [&str; 4] = ["hermes", "pythonic", "qwen3_coder", "glm45"];
 fn benches(criterion: &mut Criterion) {
     for mut work in works() {
         let mut group = criterion.benchmark_group(work.name);
-        let bytes = work.bytes;
+        let fed = work.fed;
         for case in work.cases.iter_mut().filter(|case| KEPT.contains(&&*case.profile)) {
-            let chunks = tokens(&case.wire);
+            let chunks = tokens_of(&case.wire, &case.guard, fed);
             let mut out = Collect::room(case.wire.len());
             group.throughput(Throughput::Elements(chunks.len() as u64));
             group.bench_function(BenchmarkId::new("floor", &case.profile), |b| {
@@ -45,19 +48,36 @@ fn benches(criterion: &mut Criterion) {
                 });
             });
             group.bench_function(BenchmarkId::new("guard", &case.profile), |b| {
-                b.iter(|| run(bytes, &mut case.guard, &chunks, &mut out));
+                b.iter(|| run(fed, &mut case.guard, &chunks, &mut out));
             });
         }
         group.finish();
     }
 }
 
-fn run(bytes: bool, guard: &mut llm_stream_guard::Guard, chunks: &[&str], out: &mut Collect) {
+/// The chunks of a wire: in tokens, none but a marker token holds a part of one.
+fn tokens_of<'w>(wire: &'w str, guard: &Guard, fed: Fed) -> Vec<&'w str> {
+    if fed != Fed::Tokens {
+        return tokens(wire);
+    }
+    let markers: Vec<String> = guard.marker_tokens().map(String::from).collect();
+    let (mut chunks, mut at) = (Vec::new(), 0);
+    for (from, len) in markers_in(wire, &markers) {
+        chunks.extend(tokens(&wire[at..from]));
+        chunks.push(&wire[from..from + len]);
+        at = from + len;
+    }
+    chunks.extend(tokens(&wire[at..]));
+    chunks
+}
+
+fn run(fed: Fed, guard: &mut Guard, chunks: &[&str], out: &mut Collect) {
     guard.reset();
     out.clear();
-    match bytes {
-        false => feed(guard, chunks, out),
-        true => feed_bytes(guard, chunks, out),
+    match fed {
+        Fed::Text => feed(guard, chunks, out),
+        Fed::Bytes => feed_bytes(guard, chunks, out),
+        Fed::Tokens => feed_tokens(guard, chunks, out),
     }
     black_box((&out.content, &out.arguments));
 }
@@ -84,15 +104,15 @@ fn instructions() -> Vec<(String, String, u64)> {
     std::fs::read_to_string(path).unwrap_or_default().lines().filter_map(row).collect()
 }
 
-fn figure(bytes: bool, case: &mut Case) -> Figure {
-    let chunks = tokens(&case.wire);
+fn figure(fed: Fed, case: &mut Case) -> Figure {
+    let chunks = tokens_of(&case.wire, &case.guard, fed);
     let (mut out, mut copy) = (Collect::room(case.wire.len()), Collect::room(case.wire.len()));
     let base = || {
         copy.clear();
         floor(&chunks, &mut copy);
         black_box(&copy.content);
     };
-    let (ratio, time) = ratio(REPEATS, base, || run(bytes, &mut case.guard, &chunks, &mut out));
+    let (ratio, time) = ratio(REPEATS, base, || run(fed, &mut case.guard, &chunks, &mut out));
     case.guard.reset();
     out.clear();
     // The first call's opener and name take their buffers; the rest is the steady state.
@@ -108,8 +128,8 @@ fn figure(bytes: bool, case: &mut Case) -> Figure {
 }
 
 fn print_work(mut work: Work, all: bool, counted: &[(String, String, u64)]) {
-    let bytes = work.bytes;
-    let mut figures: Vec<_> = work.cases.iter_mut().map(|case| figure(bytes, case)).collect();
+    let fed = work.fed;
+    let mut figures: Vec<_> = work.cases.iter_mut().map(|case| figure(fed, case)).collect();
     figures.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
     let middle = median(figures.iter().map(|one| one.ratio).collect());
     let met = figures.iter().filter(|one| one.ratio <= work.aim).count();
@@ -194,12 +214,12 @@ fn summary() {
 fn feed_only(feeds: usize) {
     let wanted = std::env::var("GUARD_BENCH_WORK").unwrap_or_default();
     for mut work in works().into_iter().filter(|work| work.name.starts_with(&wanted)) {
-        let bytes = work.bytes;
+        let fed = work.fed;
         for case in &mut work.cases {
-            let chunks = tokens(&case.wire);
+            let chunks = tokens_of(&case.wire, &case.guard, fed);
             let mut out = Collect::room(case.wire.len());
             println!("{}\t{}\t{}", work.name, case.profile, chunks.len());
-            (0..feeds).for_each(|_| run(bytes, &mut case.guard, &chunks, &mut out));
+            (0..feeds).for_each(|_| run(fed, &mut case.guard, &chunks, &mut out));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use llm_stream_guard::{Event, Guard, Sink};
+use llm_stream_guard::{Event, Guard, Sink, Token, TokenKind};
 
 /// Collects what comes out, as a caller would.
 #[derive(Default)]
@@ -49,6 +49,16 @@ pub(crate) fn floor(chunks: &[&str], out: &mut Collect) {
 pub(crate) fn feed(guard: &mut Guard, chunks: &[&str], out: &mut impl Sink) {
     for chunk in chunks {
         let pushed = guard.push(black_box(chunk), out);
+        debug_assert!(pushed.is_ok());
+    }
+}
+
+/// Feeds tokens: of the chunks, those that begin like markup are marker tokens, if they are some.
+pub(crate) fn feed_tokens(guard: &mut Guard, chunks: &[&str], out: &mut impl Sink) {
+    for chunk in chunks {
+        let marker = chunk.len() > 3 && chunk.starts_with(['<', '[', ']', '｜']);
+        let kind = if marker { TokenKind::Marker } else { TokenKind::Text };
+        let pushed = guard.push_token(Token { id: 0, text: black_box(chunk), kind }, out);
         debug_assert!(pushed.is_ok());
     }
 }

@@ -1,5 +1,6 @@
 //! The works a guard is judged by: what is fed, to which profiles, and what it may cost.
 
+use guard_laws::likely_marker_tokens;
 use llm_stream_guard::toolcall_parsers::{self, EncodeCall, Grammar, encode};
 use llm_stream_guard::{Guard, Profile, Start, Tools, profiles};
 use serde_json::json;
@@ -19,8 +20,17 @@ pub(crate) struct Work {
     /// The greatest ratio to the floor that is aimed at.
     pub(crate) aim: f64,
     pub(crate) cases: Vec<Case>,
-    /// Whether the text is fed as bytes.
-    pub(crate) bytes: bool,
+    /// How the wire is fed.
+    pub(crate) fed: Fed,
+}
+
+/// How a wire is fed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fed {
+    Text,
+    Bytes,
+    /// Marker tokens whole, and text.
+    Tokens,
 }
 
 const KIB: usize = 1024;
@@ -111,17 +121,33 @@ pub(crate) fn is_tagged(case: &Case) -> bool {
     !case.wire.contains("\\\"")
 }
 
+/// The work with guards that know the marker tokens of their families.
+fn of_tokens(mut work: Work) -> Work {
+    for case in &mut work.cases {
+        let profile = chosen().into_iter().find(|one| one.name == case.profile);
+        let Some(profile) = profile else { continue };
+        let tools = if profile.tools.is_some() { tools() } else { Tools::none() };
+        let markers = likely_marker_tokens(&case.guard);
+        let guard = Guard::builder(&profile).tools(tools).marker_tokens(markers);
+        case.guard = guard.build().expect("registered profiles build");
+    }
+    work
+}
+
 /// Everything that is compared with the floor in chunks the size of tokens.
 pub(crate) fn works() -> Vec<Work> {
     let text = prose(256 * KIB);
     let (tagged, literal) = calling(&long_call()).into_iter().partition(is_tagged);
-    let work = |name, aim, cases| Work { name, aim, cases, bytes: false };
+    let work = |name, aim, cases| Work { name, aim, cases, fed: Fed::Text };
+    let as_tokens = |work| Work { fed: Fed::Tokens, ..of_tokens(work) };
     vec![
         work("W1 prose, 256 KiB", 1.05, everywhere(&text)),
-        Work { bytes: true, ..work("W1 prose as bytes", 1.4, everywhere(&text)) },
+        Work { fed: Fed::Bytes, ..work("W1 prose as bytes", 1.4, everywhere(&text)) },
         work("W2 near markers, 256 KiB", 2.0, everywhere(&near_markers(256 * KIB))),
         work("W3 string, 64 KiB: literals", 2.0, literal),
         work("W3 string, 64 KiB: tags", 2.5, tagged),
+        as_tokens(work("W1 as tokens", 1.2, everywhere(&text))),
+        as_tokens(work("W3 as tokens", 2.5, calling(&long_call()))),
         work("W4 200 calls", 5.0, calling(&small_calls())),
         work("W5 reasoning, 256 KiB", 1.2, reasoning(&text)),
     ]
