@@ -74,7 +74,7 @@ const PIECES: [&str; 30] = [
 ];
 
 /// The profiles, and what is text to be read by each.
-static PROFILES: LazyLock<Vec<(Profile, Vec<String>)>> = LazyLock::new(|| {
+pub(crate) static PROFILES: LazyLock<Vec<(Profile, Vec<String>)>> = LazyLock::new(|| {
     profiles().into_iter().map(|profile| (profile.clone(), pieces(&profile))).collect()
 });
 

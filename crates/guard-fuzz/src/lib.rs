@@ -30,6 +30,7 @@ mod shrink;
 mod sse;
 mod templates;
 mod think;
+mod tokens;
 mod wire;
 
 pub use {
@@ -138,4 +139,6 @@ targets! {
     window = record::window,
     /// A queue of events and its limits.
     queue = record::queue,
+    /// Marker tokens and text, under every option of a guard.
+    tokens = tokens::tokens,
 }

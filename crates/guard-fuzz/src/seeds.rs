@@ -41,7 +41,7 @@ fn files(root: &Path) -> io::Result<Vec<String>> {
 pub fn seeds(target: &str, root: &Path) -> io::Result<Vec<Vec<u8>>> {
     Ok(match target {
         "calls" => guard::call_seeds(&wires(root)?),
-        "guard" | "raw_bytes" => guard::profile_seeds(&wires(root)?),
+        "guard" | "raw_bytes" | "tokens" => guard::profile_seeds(&wires(root)?),
         "family" => {
             let file = |text: String| {
                 let mut seed = text.into_bytes();
@@ -67,7 +67,7 @@ pub fn seeds(target: &str, root: &Path) -> io::Result<Vec<Vec<u8>>> {
 #[must_use]
 pub fn dictionary(target: &str) -> String {
     let words: Vec<String> = match target {
-        "calls" | "guard" | "raw_bytes" | "think" => guard::words(),
+        "calls" | "guard" | "raw_bytes" | "think" | "tokens" => guard::words(),
         "family" => [
             "[calls]",
             "[[form]]",

@@ -49,7 +49,7 @@ macro_rules! runs {
 
 runs! {
     matcher driver jail think calls guard raw_bytes damaged family templates round_trip remap
-    remap_bodies sse chat chat_sse lifecycle window queue
+    remap_bodies sse chat chat_sse lifecycle window queue tokens
 }
 
 #[test]

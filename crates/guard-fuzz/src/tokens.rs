@@ -1,0 +1,29 @@
+//! Guards that read tokens.
+
+use guard_laws::{TokenMachine, likely_marker_tokens, markers_in};
+use llm_stream_guard::{End, Guard};
+use stream_laws::Random;
+
+use crate::{
+    guard::{OPTIONS, PROFILES, built},
+    input::Input,
+    judge,
+};
+
+/// Any profile, any options, any text, of which some that spells a marker token is one.
+pub(crate) fn tokens(data: &[u8]) {
+    let mut input = Input::new(data, OPTIONS);
+    let (profile, pieces) = &PROFILES[input.below(PROFILES.len())];
+    let end = *input.pick(&[End::Stop, End::Length, End::Aborted]);
+    let text = input.text(pieces);
+    let Ok(plain) = Guard::builder(profile).build() else { return };
+    let tokens = likely_marker_tokens(&plain);
+    let mut random = Random::new(u64::from(input.byte()));
+    let all = markers_in(&text, &tokens).into_iter();
+    let markers: Vec<_> = all.filter(|_| random.below(4) > 0).collect();
+    let builder = Guard::builder(profile).marker_tokens(tokens);
+    let Some(guard) = built(builder, &mut input, pieces) else { return };
+    let machine = TokenMachine::new(guard, end, markers);
+    judge::events(&machine, &text, input.cuts());
+    judge::cost(&machine, &text, judge::REWRITTEN);
+}
