@@ -86,7 +86,7 @@ pub(super) struct GuidedParser {
     bad: BadPayload,
     text_blocks: TextBlocks,
     /// The most bytes of an opener and its body that are kept while nothing is certain.
-    limit: usize,
+    limit: u32,
     /// The active body is a payload.
     payload: bool,
     at: u64,
@@ -110,7 +110,7 @@ impl GuidedParser {
             opener: 0,
             bad,
             text_blocks: broken.into(),
-            limit,
+            limit: u32::try_from(limit).unwrap_or(u32::MAX),
             payload: false,
             at: 0,
             log: None,
@@ -177,7 +177,7 @@ impl GuidedParser {
             (_, _, TextBlocks::None) => return,
         };
         // One byte before the driver would take the body for text.
-        let room = self.limit.saturating_sub(self.opener as usize + 1);
+        let room = self.limit.saturating_sub(self.opener.saturating_add(1)) as usize;
         self.log = Some(Box::new(EventLog::new(&mut self.inner, commit_at, self.at, room)));
     }
 
