@@ -149,8 +149,8 @@ impl Machine {
         })
     }
 
-    /// Whether the dropped text may be what is left of the head of another call: it has the name of a
-    /// tool in it or, where nothing tells names, is one word.
+    /// Whether the dropped text may be the rest of the head of another call: it contains the name
+    /// of a tool or, without declared names, is one word.
     fn text_may_be_head(&self, out: &Output<'_>) -> bool {
         let text = self.text.trim_ascii();
         if text.len() >= LONGEST_HEAD {

@@ -23,7 +23,7 @@ use crate::{
     value::{Kind, ValueReader},
 };
 
-/// What the machine is doing.
+/// The position of the machine in a block of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// In a message's header.
@@ -32,23 +32,23 @@ pub(super) enum State {
     Header,
     /// In a field of the header.
     Field,
-    /// In the arguments.
+    /// Inside of the arguments.
     Arguments,
-    /// Behind the arguments, before the end tag with this number.
+    /// After the arguments, before the end tag with this number.
     CallEnd(u8),
-    /// Behind a call of a section or list.
+    /// After a call of a section or list.
     Between,
-    /// Behind the calls of a section, before the end tag with this number.
+    /// After the calls of a section, before the end tag with this number.
     SectionEnd(u8),
-    /// Behind a list without calls: an end tag must stand here.
+    /// After a list without calls: an end tag must follow.
     Empty,
-    /// Behind the opener of a section, in text that is no call.
+    /// After the opener of a section, in text that is not a call.
     Noise,
-    /// Behind a fault, looking for a place to go on.
+    /// After a fault, searching for a place to continue.
     Broken,
 }
 
-/// What reads arguments, if it may keep some of them.
+/// The reader of the arguments, if it may keep some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reader {
     None,
@@ -58,19 +58,19 @@ pub(super) enum Reader {
     Elements,
 }
 
-/// What a step asks the loop to do.
+/// The result of a step, for the loop of the machine.
 pub(super) enum Step {
     Go,
     Return(Feed),
 }
 
 impl Step {
-    /// More text is needed; what lies behind `used` comes again.
+    /// Returns the step that waits for more text; text after `used` is offered again.
     pub(super) fn more(used: usize) -> Self {
         Self::Return(Feed::More { used })
     }
 
-    /// The block is over.
+    /// Returns the step that ends the block.
     pub(super) fn done(used: usize) -> Self {
         Self::Return(Feed::Done { used, then: Resume::SameChannel })
     }
@@ -107,11 +107,11 @@ pub(crate) struct Machine {
     pub(super) name: String,
     pub(super) id: String,
     pub(super) attributes: HeaderReader,
-    /// What reads the arguments.
+    /// Reader of the arguments.
     pub(super) reader: Reader,
     /// The opener was the brace that begins what is read.
     pub(super) behind_brace: bool,
-    /// Blanks stand between the header's last literal and what comes.
+    /// Whether blanks are between the header's last literal and the next text.
     pub(super) spaced: bool,
     /// The call of the arguments being read was announced.
     pub(super) started: bool,
@@ -128,14 +128,14 @@ pub(crate) struct Machine {
     pub(super) dropped: u64,
     /// The place after a fault in a list, while the next object of the list may be found.
     pub(super) siblings: Option<Siblings>,
-    /// Where text goes on behind a call that the end of the stream ended.
+    /// Index of the text after a call that the end of the stream ended.
     pub(super) text_from: Option<usize>,
     /// Bytes that were dropped and are not whitespace: of a section before its first call, or of a
     /// call after a parameter.
     pub(super) noise: u64,
     /// The first of the text that was dropped after a parameter.
     pub(super) text: String,
-    /// Stream offset behind the last tag before any call.
+    /// Stream offset after the last tag before any call.
     pub(super) tags_end: u64,
 }
 
@@ -177,7 +177,7 @@ impl Machine {
         }
     }
 
-    /// Starts behind an opener; the first `attempt` readings of what follows failed.
+    /// Starts after an opener; the first `attempt` readings of the text failed.
     pub(crate) fn begin(&mut self, plan: &Plan, start: Start, marker: &str, attempt: usize) {
         (self.attempt, self.choices, self.calls_seen) = (attempt, 0, 0);
         (self.section, self.list, self.in_call) = (None, List::None, false);
@@ -247,12 +247,12 @@ impl Machine {
         matches!(self.state, State::SectionEnd(1..) | State::CallEnd(1..))
     }
 
-    /// Where a block that holds no call has its opener as markup all the same: the offset up to
-    /// which its tags reach.
+    /// Returns the offset where the section's tags end, if the block held no call but its opener is
+    /// still markup.
     pub(crate) fn prose_from(&self, plan: &Plan, refuted_by: char) -> Option<u64> {
         let section = self.section.map(|id| plan.section(id));
         let follows = section.is_some_and(|section| section.prose == Prose::Follows);
-        // What begins like a payload is an attempt at a call, and released as such.
+        // Text that begins like a payload is an attempt at a call, and is released as one.
         let at_head = match self.state {
             State::Header => !matches!(refuted_by, '{' | '['),
             state => state == State::Field,
@@ -359,7 +359,7 @@ impl Machine {
         }
     }
 
-    /// A name that header and body both say may come out twice, with a dot between.
+    /// Halves a name that header and body both contain, with a dot between.
     fn halve_name(&mut self, plan: &Plan, out: &Output<'_>) {
         let half = self.name.len() / 2;
         let twice = plan.messages.is_some()
@@ -370,7 +370,7 @@ impl Machine {
         }
     }
 
-    /// The call is whole.
+    /// Completes the call.
     pub(super) fn complete(&mut self, out: &mut Output<'_>) {
         out.end(Outcome::Complete);
         self.started = false;

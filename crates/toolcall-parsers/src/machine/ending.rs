@@ -79,7 +79,7 @@ impl Machine {
                     self.dropped.saturating_add(used as u64),
                 );
             }
-            // All calls are whole: what follows them is no part of one.
+            // All calls are whole: the text after them belongs to none.
             State::Between | State::CallEnd(_) | State::SectionEnd(_)
                 if self.list == List::None =>
             {

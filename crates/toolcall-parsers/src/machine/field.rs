@@ -1,10 +1,10 @@
-//! What header fields may hold.
+//! The texts that header fields may hold.
 
 use super::plan::FieldKind;
 use crate::tools::Tools;
 
-/// The name of a declared tool in `text`: the longest at the first place where one stands as a
-/// word. If no tools are declared, all of `text` but a parenthesis at its end.
+/// Returns the name of a declared tool in `text`: the longest at the first place where one is a
+/// whole word. Without declared tools, returns all of `text` except a parenthesis at its end.
 pub(super) fn declared<'t>(text: &'t str, tools: &Tools) -> Option<&'t str> {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     if tools.is_empty() {
@@ -26,7 +26,8 @@ pub(super) fn declared<'t>(text: &'t str, tools: &Tools) -> Option<&'t str> {
     None
 }
 
-/// The name in an id that may have a prefix before it, and a separator and a number behind it.
+/// Returns the name in an id, which may have a prefix before it and a separator and a number after
+/// it.
 pub(super) fn id_with_name<'t>(id: &'t str, prefix: &str, separator: &str) -> &'t str {
     let name = id.strip_prefix(prefix).unwrap_or(id);
     match name.rsplit_once(separator).filter(|_| !separator.is_empty()) {
@@ -62,7 +63,7 @@ pub(super) fn fits<'s>(
     !odd && (!inside_blank || *kind == FieldKind::Label)
 }
 
-/// What a name may begin with where nothing announces a call.
+/// Returns the characters that may begin the name of a call without a marker.
 pub(crate) fn name_starts() -> impl Iterator<Item = char> {
     ('a'..='z').chain('A'..='Z').chain(['_'])
 }

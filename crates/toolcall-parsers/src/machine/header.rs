@@ -14,7 +14,7 @@ use crate::{
     family::CommitOn,
 };
 
-/// What a literal of a header leads to.
+/// The meaning of a literal of a header.
 #[derive(Debug, Clone, Copy)]
 enum Next {
     Tag(NodeId),
@@ -86,7 +86,7 @@ impl Machine {
         self.mismatch(plan, cursor, out)
     }
 
-    /// The longest literal that may stand here.
+    /// Returns the longest literal that is possible here.
     fn next(
         &self,
         plan: &Plan,
@@ -111,7 +111,7 @@ impl Machine {
         if self.list == List::None {
             for &id in &node.sections {
                 let section = plan.section(id);
-                // Brackets may stand around the calls of any section.
+                // Brackets may enclose the calls of any section.
                 let may = section.bracket == Bracket::Square || node.field.is_some();
                 if may && (section.blanks == Blanks::Free || !self.spaced) {
                     consider(Next::Bracket(id), "[");
@@ -172,7 +172,7 @@ impl Machine {
         }
     }
 
-    /// Nothing that may stand here does.
+    /// Handles text that no possible literal matches.
     fn mismatch(&mut self, plan: &Plan, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Step {
         if out.calls.committed() || self.list != List::None {
             return self.bad(cursor, out);

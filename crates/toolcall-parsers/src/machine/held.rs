@@ -1,4 +1,4 @@
-//! What the machine holds, and what it keeps to know where it stands.
+//! The text that the machine holds, and the state it keeps.
 
 use super::{
     call::{Machine, Reader, State},

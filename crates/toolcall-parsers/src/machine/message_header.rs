@@ -26,7 +26,7 @@ enum Read {
     Body(usize),
     /// The message ended before it began.
     Ended,
-    /// The scalar before the cursor cannot stand there.
+    /// The scalar before the cursor is not allowed there.
     Bad,
 }
 
@@ -72,7 +72,7 @@ impl MessageHeader {
         }
     }
 
-    /// Whether the body, which is no call, is to be read as text instead; once a header.
+    /// Whether the body, which is not a call, is to be read as text instead; once per header.
     pub(super) fn may_become_text(&self) -> bool {
         self.in_body && !self.is_text
     }
@@ -99,7 +99,7 @@ impl MessageHeader {
         }
     }
 
-    /// Whether what was read may be text: words alone, where text may stand.
+    /// Whether the text read may be ordinary text: words alone, at a place where text is possible.
     pub(super) fn is_bare(&self) -> bool {
         self.bare
     }
@@ -244,7 +244,7 @@ impl Machine {
     }
 }
 
-/// Whether `scalar` may stand in a header that nothing announces.
+/// Whether `scalar` is possible in a header without a marker.
 fn may_be_bare(scalar: char) -> bool {
     scalar.is_alphanumeric() || matches!(scalar, '_' | '-' | '.' | '=')
 }

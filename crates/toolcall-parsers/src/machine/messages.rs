@@ -1,4 +1,4 @@
-//! Message headers: what begins one, what it may hold, and what it says its message is.
+//! Message headers: how one begins, its parts, and the meaning of its message.
 //!
 //! ```text
 //! <|start|>assistant to=functions.NAME<|channel|>commentary json<|message|>BODY<|call|>
@@ -30,11 +30,11 @@ use crate::{
 pub(crate) struct MessagePlan {
     /// The node at which the body of a call message begins.
     pub(crate) body: NodeId,
-    /// What begins a header.
+    /// Texts that begin a header.
     pub(crate) entries: Vec<Entry>,
     /// The literals of a header.
     pub(crate) marks: Vec<HeaderMark>,
-    /// What a word that names the recipient begins with.
+    /// The prefix of a word that names the recipient.
     pub(crate) recipient: Option<Box<str>>,
     /// Tokens that end a message.
     pub(crate) ends: Vec<Box<str>>,
@@ -58,12 +58,12 @@ pub(crate) struct HeaderMark {
     pub(crate) words: Option<u8>,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryKind {
     /// The token before a part.
     Part(HeaderPart),
-    /// The first words of the header: they are part of what it says.
+    /// The first words of the header, which belong to its content.
     Words,
     /// The same where the token before them is missing: it is a header only if a token follows.
     Bare(HeaderPart),
@@ -77,7 +77,7 @@ pub(crate) enum EntryKind {
 /// A token inside a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// A part follows.
+    /// A part of the header follows.
     Part(HeaderPart),
     /// The header is over; the number of the token.
     Body(usize),
@@ -87,8 +87,7 @@ pub(crate) enum Mark {
     Start(HeaderPart),
 }
 
-/// A part of a header. Each holds a few words, of which the one that names the recipient may
-/// stand in any.
+/// A part of a header. Each part holds a few words, any of which may name the recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeaderPart {
     /// Words that decide nothing.
@@ -113,11 +112,11 @@ struct Route {
 #[derive(Debug)]
 enum Recipient {
     Is(Box<str>),
-    /// It begins so, and goes on with the name.
+    /// The word begins with the prefix and continues with the name.
     Named(Box<str>),
 }
 
-/// What a header said; empty where it said nothing.
+/// The content of a header; absent parts are empty.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Header<'h> {
     pub(crate) channel: &'h str,
@@ -231,13 +230,14 @@ impl MessagePlan {
         }
     }
 
-    /// What the message behind `header` is, and the name its recipient gives; content, if no route
-    /// fits.
+    /// Returns the meaning of the message after `header`, and the name of its recipient. Without a
+    /// matching route the message is content.
     pub(crate) fn route<'h>(&self, header: Header<'h>) -> (RouteTo, &'h str) {
         self.routed(header).unwrap_or((RouteTo::Content, ""))
     }
 
-    /// What the first route that fits makes of the message, and the name its recipient gives.
+    /// Returns the meaning that the first matching route gives the message, and the name of its
+    /// recipient.
     pub(crate) fn routed<'h>(&self, header: Header<'h>) -> Option<(RouteTo, &'h str)> {
         let fits = |route: &&Route| {
             route.channel.as_deref().is_none_or(|channel| channel == header.channel)

@@ -22,10 +22,10 @@ use crate::{
     value::{Brackets, Dialect, InValue, Member, Members, TextReader, ValueReader},
 };
 
-/// How deep wrappers may stand in each other: chat APIs use one or two.
+/// Maximum depth of nested wrappers: chat APIs use one or two.
 const MAX_WRAPPERS: u8 = 8;
 
-/// What a key's value is.
+/// The role of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Name,
@@ -37,7 +37,7 @@ pub(super) enum Role {
     Other,
 }
 
-/// What is being read.
+/// The position in the call object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum At {
     /// Between keys and values.
@@ -55,19 +55,19 @@ pub(super) enum At {
     AnswerJson,
     /// Before a call object of an inner list.
     ListItem,
-    /// Behind one.
+    /// After a member of a list.
     ListNext,
 }
 
-/// What is known of the arguments.
+/// The state of the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ArgumentsState {
     Missing,
-    /// Streaming out.
+    /// Being emitted.
     Open,
     /// Being kept until the name is known.
     Early,
-    /// Kept, whole.
+    /// Kept and whole.
     Kept,
     Closed,
 }
@@ -113,7 +113,7 @@ impl ObjectReader {
         }
     }
 
-    /// Before an object.
+    /// Begins before an object.
     pub(super) fn begin(&mut self) {
         (self.at, self.members) = (At::Member, Members::new());
         (self.nest, self.in_list, self.listed, self.answered) = (0, false, false, false);
@@ -125,7 +125,7 @@ impl ObjectReader {
         (self.arguments, self.early) = (ArgumentsState::Missing, 0);
     }
 
-    /// Live bytes.
+    /// Returns the number of live bytes.
     pub(super) fn buffered(&self) -> usize {
         self.text.buffered()
     }
@@ -141,8 +141,8 @@ impl ObjectReader {
         self.at == At::Arguments && self.arguments == ArgumentsState::Open
     }
 
-    /// The place in the object that the text so far ends at; `value` reads its values. None if nothing
-    /// tells how it goes on.
+    /// Returns the position in the object at which the text so far ends; `value` reads its values.
+    /// `None` if the next token is unknown.
     pub(super) fn place(&self, value: &ValueReader) -> Option<InValue> {
         let mut brackets = Brackets::none();
         if matches!(self.at, At::ListItem | At::ListNext) {
@@ -207,7 +207,7 @@ impl ObjectReader {
 }
 
 impl Machine {
-    /// In a call object.
+    /// Reads the text of a call object.
     pub(super) fn object(
         &mut self,
         plan: &Plan,
@@ -331,7 +331,7 @@ impl Machine {
     }
 }
 
-/// The text up to the cursor shows that it is no call.
+/// Returns the step for text that proves not to be a call.
 fn refuted(cursor: &Cursor<'_>) -> Step {
     Step::Return(Feed::Mismatch { used: cursor.at })
 }

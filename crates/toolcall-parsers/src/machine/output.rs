@@ -67,7 +67,7 @@ impl Output<'_> {
         self.calls.mute(kind, offset, self.sink);
     }
 
-    /// Ends the open call.
+    /// Ends the open call with an outcome.
     pub(crate) fn end(&mut self, outcome: Outcome) {
         self.calls.end(outcome, self.sink);
     }

@@ -23,7 +23,7 @@ use crate::{
 
 /// Number of a node of the trie.
 pub(crate) type NodeId = u16;
-/// Number of a leaf.
+/// Index of a leaf.
 pub(crate) type LeafId = u16;
 /// Number of a section.
 pub(crate) type SectionId = u16;
@@ -37,11 +37,11 @@ pub(crate) struct Plan {
     pub(crate) sections: Vec<Section>,
     pub(crate) forms: Vec<FormPlan>,
     pub(crate) messages: Option<MessagePlan>,
-    /// What is removed in content.
+    /// Texts that are removed in content.
     pub(crate) erase: Vec<Erase>,
-    /// End tags that are removed directly behind a call though none is open.
+    /// End tags that are removed directly after a call, even if none is open.
     pub(crate) orphans: Vec<Box<str>>,
-    /// Where to go on behind a fault, apart from end tags: openers and ends of turns.
+    /// Places to continue after a fault, except end tags: openers and ends of turns.
     pub(crate) stops: Vec<Box<str>>,
     /// These, and all end tags, tags of calls and openers of sections: places to go on of any call.
     pub(crate) places: Texts,
@@ -59,10 +59,10 @@ pub(crate) struct Opener {
     pub(crate) start: Start,
 }
 
-/// Where the machine starts behind an opener.
+/// The start of the machine after an opener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// At this node.
+    /// At this node of the trie.
     Node(NodeId),
     /// Inside the brace of a call object, or of bare arguments, of this node.
     Object(NodeId),
@@ -88,13 +88,13 @@ pub(crate) struct Node {
     /// The first tag of a section or call, by which this node was reached: repeated, it is
     /// absorbed.
     pub(crate) again: Vec<Box<str>>,
-    /// Whether whitespace may stand before what comes next.
+    /// Whether white space is possible before the next token.
     pub(crate) blanks: Blanks,
     /// When calls that go on from here are certain: on their marker only if all of them are.
     pub(crate) commit: CommitOn,
 }
 
-/// Whether whitespace may stand somewhere though the template shows none.
+/// Whether white space is possible at a place where the template shows none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Blanks {
     #[default]
@@ -102,7 +102,7 @@ pub(crate) enum Blanks {
     Exact,
 }
 
-/// Literal text of a header and the node behind it.
+/// Literal text of a header, and the node after it.
 #[derive(Debug)]
 pub(crate) struct Tag {
     pub(crate) text: Box<str>,
@@ -113,37 +113,38 @@ pub(crate) struct Tag {
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) kind: FieldKind,
-    /// Whether the text may stand in quotes.
+    /// Whether the text may be in quotes.
     pub(crate) quotes: Quotes,
-    /// What ends it: the texts that may follow. They are left for the node behind it.
+    /// The texts that may follow and so end the field. They are left for the node after it.
     pub(crate) stops: Vec<Box<str>>,
     pub(crate) blank_stop: BlankStop,
-    /// For attributes: how they are read, up to and with one of the tags of the node behind them.
+    /// For attributes: how they are read, up to and including one of the tags of the node after
+    /// them.
     pub(crate) header: Option<Header>,
 }
 
-/// What a header field holds.
+/// The content of a header field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FieldKind {
     Name,
     /// Any text around a declared name.
     Declared,
     Id,
-    /// An id that holds the name behind a prefix and before a separator and a number, both of
-    /// which may be missing.
+    /// An id that holds the name after a prefix and before a separator and a number, both of which
+    /// may be missing.
     IdWithName {
         prefix: Box<str>,
         separator: Box<str>,
     },
-    /// Dropped.
+    /// A label, which is dropped.
     Label,
-    /// A number; dropped.
+    /// A number, which is dropped.
     Index,
     /// Attributes `key="value"` in any order, others among them; each with what its value is.
     Attributes(Vec<(Box<str>, Self)>),
 }
 
-/// Whether the text of a field may stand in quotes.
+/// Whether the text of a field may be in quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quotes {
     None,
@@ -170,7 +171,7 @@ pub(crate) struct Leaf {
     pub(crate) ends: Ends,
 }
 
-/// End tags, in order.
+/// End tags, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ends {
     pub(crate) tags: Vec<Vec<Box<str>>>,
@@ -186,14 +187,14 @@ pub(crate) enum Missing {
     Silent,
 }
 
-/// What reads a call's arguments.
+/// The reader of a call's arguments.
 #[derive(Debug)]
 pub(crate) enum Arguments {
     /// A call without arguments.
     None,
     /// An object that is the arguments.
     Value(Syntax),
-    /// Python keyword arguments, or one object, behind a parenthesis up to the closing one.
+    /// Python keyword arguments, or one object, after a parenthesis up to the closing one.
     Keywords(Syntax),
     /// An object that holds name and arguments.
     Object(Syntax),
@@ -210,43 +211,43 @@ pub(crate) enum Arguments {
     Elements(ElementSpec),
 }
 
-/// What the calls of a form share.
+/// Properties that the calls of a form share.
 #[derive(Debug)]
 pub(crate) struct FormPlan {
     pub(crate) keys: Keys,
     pub(crate) no_call: Vec<String>,
-    /// What encloses strings in the literal dialect, besides the quotes of scripts.
+    /// Delimiters of strings in the literal dialect, in addition to the quotes of scripts.
     pub(crate) quote: Vec<String>,
     pub(crate) types: Types,
-    /// Keys that may stand beside those of a call, if not any: another one refutes a call that is
-    /// not certain yet.
+    /// Keys that are allowed next to those of a call, if restricted. Another key refutes a call
+    /// that is not certain yet.
     pub(crate) beside: Option<Vec<String>>,
-    /// Texts that end a call around a value that lost its own end.
+    /// Texts that end a call around a value with a missing end.
     pub(crate) value_ends: Vec<String>,
 }
 
-/// What stands around calls.
+/// The markup around calls.
 #[derive(Debug)]
 pub(crate) struct Section {
     /// The node at which its calls begin.
     pub(crate) calls: NodeId,
     pub(crate) bracket: Bracket,
-    /// The first tags of its opener, behind which another section begins; empty if it has none.
+    /// The first tags of its opener, which may begin another section; empty without an opener.
     pub(crate) opens: Vec<Box<str>>,
     pub(crate) ends: Ends,
     pub(crate) commit: CommitOn,
-    /// Whether whitespace may stand before its bracket.
+    /// Whether white space is possible before its bracket.
     pub(crate) blanks: Blanks,
-    /// What text behind its opener makes of it.
+    /// The effect of text after its opener.
     pub(crate) prose: Prose,
 }
 
-/// What text behind the opener of a section, in the place of a call, makes of the section.
+/// The effect of text after the opener of a section, in place of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prose {
-    /// It is none, and its opener is text, too.
+    /// Refutes the section; its opener is text, too.
     Refutes,
-    /// It is none, but its opener is a token that no prose holds, and markup.
+    /// Follows the section's opener, which is a token that no prose contains and therefore markup.
     Follows,
     /// The same, unless a call comes that its own tag announces: then the text is noise.
     MayBeNoise,
@@ -259,7 +260,7 @@ pub(crate) enum Bracket {
     Square,
 }
 
-/// What numbers of the plan name.
+/// Lookups by the numbers of the plan.
 #[expect(clippy::indexing_slicing, reason = "each was given to what stands at its place")]
 impl Plan {
     #[inline]

@@ -14,13 +14,13 @@ use crate::{
     {event::Outcome, options::Repair, value::escape},
 };
 
-/// Whitespace before arguments that may be an object, at most: behind more of it they are text.
+/// Maximum white space before arguments that may be an object: after more of it they are text.
 const MAX_BLANKS: usize = 32;
 
-/// Where the reading stands.
+/// The position in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The first byte that is no blank decides.
+    /// The first byte that is not blank decides.
     Open,
     Text,
 }
@@ -40,8 +40,8 @@ impl Raw {
         self.state = State::Open;
     }
 
-    /// Whether a token of a header stands in the place of the text, so that the message broke off;
-    /// `None`: not known yet.
+    /// Whether a token of a header is in place of the text, so that the message broke off. `None`
+    /// if undecided.
     pub(super) fn is_header(&self, headers: &[Box<str>], cursor: &Cursor<'_>) -> Option<bool> {
         if self.state == State::Text || headers.is_empty() {
             return Some(false);
@@ -115,7 +115,7 @@ impl Raw {
         }
         let held = rest.bytes().skip(at).position(begins).is_some();
         let to = if whole || held { at } else { rest.len() };
-        // A newline is held: the end may stand behind it.
+        // A newline is held, because the end may follow it.
         let value = rest[..to].strip_suffix('\n').unwrap_or(&rest[..to]);
         escape(value, |piece| out.arguments(piece));
         if !whole {

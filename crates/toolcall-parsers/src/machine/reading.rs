@@ -48,7 +48,7 @@ impl Machine {
         self.early.clear();
     }
 
-    /// In the arguments.
+    /// Reads text of the arguments.
     pub(super) fn arguments(
         &mut self,
         plan: &Plan,
@@ -153,7 +153,7 @@ impl Machine {
             }
             Progress::Bad => {
                 let step = self.bad(cursor, out);
-                // What stands before the deciding scalar of a tag is lost with it.
+                // Text before the deciding scalar of a tag is lost with it.
                 if self.state == State::Broken {
                     let lost = match leaf.arguments {
                         Arguments::Elements(_) => self.elements.lost(),
@@ -264,7 +264,7 @@ impl Machine {
         used.is_some()
     }
 
-    /// What a value's reader said.
+    /// Handles a note of a value's reader.
     pub(super) fn noted(
         &mut self,
         plan: &Plan,
@@ -325,7 +325,7 @@ pub(super) fn dialect<'p>(
 /// The schema that types the values of a leaf, where the wire does not.
 fn typing<'t>(plan: &Plan, leaf: &Leaf, name: &str, tools: &'t Tools) -> Option<Typing<'t>> {
     let form = plan.form_of(leaf);
-    // Where the form has a quote of its own, it encloses values of every type.
+    // A form's own quote encloses values of every type.
     let quoted = form.types == Types::Schema;
     let by_schema = !form.quote.is_empty()
         && matches!(

@@ -1,4 +1,4 @@
-//! Behind a fault: dropping text up to a place to go on.
+//! Recovery after a fault: text is dropped up to a place to continue.
 
 use alloc::boxed::Box;
 
@@ -15,12 +15,12 @@ use crate::{
     texts::{Bytes, Stands},
 };
 
-/// Where a search behind a fault ended.
+/// The end of a search after a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// At the end of a call.
     Inner,
-    /// At the end of what calls stand in.
+    /// At the end of the markup around calls.
     Outer,
     /// Before something that begins anew.
     Before,

@@ -1,4 +1,4 @@
-//! Behind a call: its end tags, the next call of its section, the section's end.
+//! The text after a call: its end tags, the next call of its section, the section's end.
 
 #![expect(
     clippy::indexing_slicing,
@@ -19,24 +19,25 @@ use crate::{
     texts::Stands,
 };
 
-/// How much whitespace may stand before an end tag that may be missing: it must be held until the
-/// tag is certain. Behind more of it an end tag is found as an orphan.
+/// Maximum white space before an end tag that may be missing: it is held until the tag is certain.
+/// After more of it, an end tag is found as an orphan.
 const MAX_BLANKS: usize = 32;
 
 /// Closing brackets too many, with the blanks between them, at most: they are held until an end
 /// tag shows that they belong to the call.
 const MAX_EXCESS: usize = 32;
 
-/// What stands where an end tag may.
+/// The text at the place of an end tag.
 enum EndTag {
-    /// The end tag behind the one with this number, where it stands; what was dropped before it.
+    /// The end tag after the one with this number, with its position and the surplus text before
+    /// it.
     Found { next: u8, tag: Range<usize>, excess: u64 },
-    /// Something else.
+    /// Other text.
     Other,
 }
 
 impl Machine {
-    /// Behind a call's arguments.
+    /// Reads the text after a call's arguments.
     pub(super) fn call_end(
         &mut self,
         plan: &Plan,
@@ -70,7 +71,7 @@ impl Machine {
         }
     }
 
-    /// Behind a call of a section or a list.
+    /// Reads the text after a call of a section or a list.
     pub(super) fn between(
         &mut self,
         plan: &Plan,
@@ -84,7 +85,7 @@ impl Machine {
         }
         cursor.skip_blanks();
         let Some(byte) = cursor.peek() else {
-            // Whitespace behind a call that nothing encloses may be the answer's.
+            // White space after a call without enclosing markup may belong to the answer.
             if self.list == List::None {
                 cursor.at = from;
             }
@@ -153,7 +154,7 @@ impl Machine {
                 self.section = Some(id);
                 return Step::Go;
             }
-            // Another section, though this one did not end: a candidate of its own. Blanks of a
+            // Another section, although this one did not end: a separate candidate. Blanks of a
             // list were consumed, in this chunk or in an earlier one.
             Ok(Some(n)) if n < count.saturating_add(section.opens.len()) => {
                 let at = if self.list == List::None { from } else { cursor.at };
@@ -189,7 +190,7 @@ impl Machine {
         self.unclosed(&section.ends, from, out)
     }
 
-    /// `]`.
+    /// Ends a list at its `]`.
     fn end_list(&mut self) -> Step {
         self.state = match self.list {
             List::Call => State::CallEnd(0),
@@ -207,7 +208,8 @@ impl Machine {
         Step::done(at)
     }
 
-    /// Behind a list without calls: markup if an end tag follows, else text.
+    /// Reads the text after a list without calls: the list is markup if an end tag follows, and
+    /// text otherwise.
     pub(super) fn empty(
         &mut self,
         plan: &Plan,
@@ -231,8 +233,8 @@ impl Machine {
         }
     }
 
-    /// Behind the opener of a section, in text that is no call. If a call follows, the text is
-    /// dropped and counted; if none does before the section's end or another section, the opener
+    /// Reads the text after the opener of a section that is not a call. If a call follows, the text
+    /// is dropped and counted. If none does before the section's end or another section, the opener
     /// alone is markup. Until then all of it is a candidate, which the driver keeps.
     pub(super) fn noise(
         &mut self,
@@ -268,7 +270,7 @@ impl Machine {
         Step::more(cursor.at)
     }
 
-    /// Behind the calls of a section.
+    /// Reads the text after the calls of a section.
     pub(super) fn section_end(
         &mut self,
         plan: &Plan,
@@ -318,7 +320,7 @@ fn end_tag(ends: &Ends, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided>
     if let Some((next, tag)) = tag_at(left, n, cursor.text, at)? {
         return Ok(EndTag::Found { next, tag, excess: 0 });
     }
-    // Closing brackets too many go with the call, if its end tag stands behind them.
+    // Surplus closing brackets are dropped with the call, if its end tag follows them.
     let excess = |byte: &u8| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace();
     let rest = &cursor.text[at..];
     let run = rest.bytes().take(MAX_EXCESS + 1).take_while(excess).count();
@@ -337,7 +339,7 @@ fn end_tag(ends: &Ends, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided>
     })
 }
 
-/// The tag of `left` at index `at`: the number behind its own, and where it stands.
+/// Returns the tag of `left` at index `at`: the number after its own, and its position.
 fn tag_at(
     left: &[alloc::vec::Vec<alloc::boxed::Box<str>>],
     n: u8,

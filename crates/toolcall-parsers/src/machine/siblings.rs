@@ -30,7 +30,7 @@ pub(super) enum After {
     Object(Siblings),
     /// The comma after it, the next object, or the end of the list.
     Sibling,
-    /// Not of a list: nothing tells where the object ends.
+    /// Outside of a list: the end of the object is unknown.
     Lost,
 }
 
@@ -49,7 +49,7 @@ impl Siblings {
             b'\n' if in_string => After::Lost,
             _ if in_string => After::Object(self),
             b',' | b'{' | b']' if self.brackets.is_empty() => After::Sibling,
-            // One too many.
+            // A surplus bracket.
             b'}' if self.brackets.is_empty() => After::Object(self),
             b'}' => object(self.brackets.close(true).or(Some(self.brackets))),
             // Where no list is open in the object, its braces are missing.

@@ -1,4 +1,4 @@
-//! The holes of a header: attributes of a tag, a text behind `=`, or a text between tags.
+//! The holes of a header: attributes of a tag, a text after `=`, or a text between tags.
 //!
 //! ```text
 //! <parameter name="KEY" string="true">     attributes, in any order, others ignored
@@ -24,7 +24,7 @@ use crate::cursor::{Cursor, Undecided};
 pub(crate) enum Holes {
     /// As attributes: `name="{hole}"`.
     Attributes,
-    /// One, directly behind `=`.
+    /// One hole, directly after `=`.
     Assigned,
     /// One, as text between tags, in which quotes are text.
     Text,
@@ -35,29 +35,29 @@ pub(crate) enum Holes {
 pub(crate) struct Hole {
     /// The attribute's name, if it is one.
     pub(crate) attribute: String,
-    /// What may stand in it.
+    /// The texts that it may hold.
     pub(crate) names: Names,
 }
 
-/// The part of a header that has holes, from behind its opening tag to its end.
+/// The part of a header that has holes, from the end of its opening tag to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
     /// How its holes are written.
     pub(crate) holes: Holes,
-    /// The holes.
+    /// The holes of the part.
     pub(crate) fields: Vec<Hole>,
-    /// What may end it.
+    /// Tags that may end it.
     pub(crate) ends: Vec<Tag>,
 }
 
-/// What a header's text led to.
+/// The result of reading a header's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Read {
-    /// It goes on; what lies behind the cursor comes again.
+    /// The header continues; text after the cursor is offered again.
     More,
-    /// It ended with this of its ends, which is consumed and so long.
+    /// The header ended with this of its ends, which is consumed, of this length.
     Done { end: usize, len: usize },
-    /// The scalar behind the cursor cannot stand there.
+    /// The scalar after the cursor is not allowed there.
     Bad,
 }
 
@@ -68,7 +68,7 @@ enum Place {
     Between,
     /// In an attribute's name.
     Word,
-    /// Behind it.
+    /// After a name.
     Equals,
     /// Before a value.
     Open,
@@ -85,14 +85,14 @@ pub(crate) struct HeaderReader {
     given: u32,
     /// The hole whose value is being read; none for an attribute that is ignored.
     current: Option<usize>,
-    /// A `<` stands in the value being read.
+    /// Whether the value being read contains a `<`.
     token: bool,
     /// The name of the attribute being read, or an ignored value without quotes.
     word: String,
 }
 
 impl HeaderReader {
-    /// A header begins, behind its opening tag.
+    /// Begins a header, after its opening tag.
     pub(crate) fn begin(&mut self, header: &Header) {
         self.values.resize_with(self.values.len().max(header.fields.len()), String::new);
         self.values.iter_mut().for_each(String::clear);
@@ -104,7 +104,7 @@ impl HeaderReader {
         }
     }
 
-    /// What hole `n` holds, without whitespace at its edges.
+    /// Returns the text of hole `n`, without white space at its edges.
     pub(crate) fn value(&self, n: usize) -> Option<&str> {
         let given = n < 32 && self.given >> n & 1 != 0;
         let value = self.values.get(n).filter(|_| given)?;
@@ -124,7 +124,7 @@ impl HeaderReader {
         }
     }
 
-    /// The value being read, and what may stand in it.
+    /// Returns the value being read, and the texts it may hold.
     fn target(&mut self, header: &Header) -> (&mut String, Option<Names>) {
         match self.current {
             Some(n) => (&mut self.values[n], Some(header.fields[n].names)),
@@ -283,7 +283,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// Where the last word of `value` begins, if a blank and something else stand before it.
+/// Returns the start of the last word of `value`, if a blank and other text precede it.
 fn last_word(value: &str) -> Option<usize> {
     let text = value.trim_ascii_end();
     let len = text.bytes().rev().take_while(|&byte| is_word(byte)).count();

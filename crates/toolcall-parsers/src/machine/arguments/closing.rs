@@ -17,7 +17,7 @@ pub(super) struct Closing<'a> {
     pub(super) followers: &'a [&'a [Tag]],
     /// Tokens that end the turn.
     pub(super) turn: &'a [Tag],
-    /// The stream ended.
+    /// Whether the stream ended.
     pub(super) ended: bool,
 }
 

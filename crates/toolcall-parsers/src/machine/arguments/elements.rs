@@ -1,14 +1,9 @@
 //! Arguments as element trees: parameters are elements, nested for objects and lists.
 //!
-//! ```text
-//! NS<city>OsloNS</city>                               {"city": "Oslo",
-//! NS<days>NS<item>1NS</item>NS<item>2NS</item>NS</days>   "days": [1, 2]}
-//! ```
-//!
-//! Structure and declared strings are written while they arrive. Held is what is not decided yet:
-//! text of which the schema does not say that it is a string (it may turn out to stand next to
-//! elements), and elements in undeclared objects, until the next one shows whether they repeat
-//! and so make a list. Nesting is a list of open elements.
+//! Structure and declared strings are written while they arrive. Held is undecided text: text that
+//! the schema does not declare as a string (elements may follow it), and elements in undeclared
+//! objects, until the next one shows whether they repeat and so form a list. Nesting is a list of
+//! open elements.
 
 mod element;
 mod kept;
@@ -44,7 +39,7 @@ enum State {
     /// Between tags.
     #[default]
     Text,
-    /// Behind a tag's bracket.
+    /// After a tag's bracket.
     Tag,
     /// In held text, whose first tag the cursor is at.
     Search,
@@ -55,22 +50,22 @@ enum State {
 pub(crate) struct Elements {
     state: State,
     tool: String,
-    /// The tag being read, from behind its bracket on.
+    /// The tag being read, after its bracket.
     tag: String,
-    /// Bytes of it, and of what stands before it.
+    /// Bytes of the tag, and of the text before it.
     tag_bytes: u64,
     /// The open elements; the first is the call's own object.
     open: Vec<Element>,
-    /// Their tags, one behind the other.
+    /// Tags of the open elements, concatenated.
     tags: String,
     path: Path,
-    /// Their text that is not written, one behind the other.
+    /// Texts of the open elements that are not written, concatenated.
     text: String,
     kept: Kept,
     search: Search,
     /// Text came after an element of the call: the next one must be declared.
     after_text: bool,
-    /// The stream offset up to which the innermost element was found to have no end of its own.
+    /// The stream offset up to which the innermost element was found to have no own end.
     searched_to: u64,
 }
 
@@ -113,18 +108,19 @@ impl Elements {
         self.open.len() == 1 && self.open.first().is_some_and(|call| call.count > 0)
     }
 
-    /// Live bytes: of texts, and of where it stands.
+    /// Returns the live bytes: of texts, and of the path.
     pub(crate) fn buffered(&self) -> usize {
         let texts = [&self.tag, &self.text, &self.tags];
         texts.iter().map(|text| text.len()).chain([self.kept.len(), self.path.len()]).sum()
     }
 
-    /// Behind a fault: bytes before the cursor that are lost with it, of the tag that broke.
+    /// Returns the bytes before the cursor that a fault loses: those of the broken tag.
     pub(crate) fn lost(&self) -> u64 {
         self.tag_bytes
     }
 
-    /// Reads on. Done: the text behind the cursor is no element; nothing of it is consumed.
+    /// Reads more text. Done: the text after the cursor is not an element, and none of it is
+    /// consumed.
     pub(crate) fn feed(
         &mut self,
         spec: &ElementSpec,
@@ -153,7 +149,7 @@ impl Elements {
         progress
     }
 
-    /// Writes what is missing behind the last element: the ends of all that is open.
+    /// Writes the missing ends after the last element: those of all open elements.
     pub(crate) fn close(&mut self, out: &mut Output<'_>) {
         if self.open.is_empty() {
             out.arguments("{");
@@ -162,7 +158,7 @@ impl Elements {
         self.close_all(out);
     }
 
-    /// The stream ended, with `tail` left behind the cursor. Unless the arguments are incomplete,
+    /// Ends the stream, with `tail` left after the cursor. Unless the arguments are incomplete,
     /// [`Self::close`] completes them.
     pub(crate) fn finish(
         &mut self,

@@ -1,4 +1,5 @@
-//! Runs a reader of arguments as the call machine does, from behind a call's header.
+//! A test harness that runs a reader of arguments as the call machine does, from the end of a
+//! call's header.
 
 use alloc::{format, string::String, vec, vec::Vec};
 
@@ -46,14 +47,14 @@ pub(super) fn form(call: &str, parameters: &[&str], elements: &[&str]) -> Form {
     }
 }
 
-/// What a reader makes of a call's text that comes in parts.
+/// The result of reading a call's text in parts.
 pub(super) struct Run {
-    /// Arguments as they are, diagnostics as `{kind bytes}`; behind them `|` and the text that
-    /// the reader leaves to the call machine, `.` for a whole call, or an outcome.
+    /// Arguments unchanged, diagnostics as `{kind bytes}`; then `|` and the text that the reader
+    /// leaves to the call machine, `.` for a whole call, or an outcome.
     pub(super) seen: String,
-    /// Bytes held at most.
+    /// Maximum number of bytes held.
     pub(super) held: usize,
-    /// Bytes offered.
+    /// Number of bytes offered.
     pub(super) offered: usize,
 }
 
@@ -76,7 +77,7 @@ pub(super) fn run<'t>(
     out.start(tool, None, 0);
     reader.begin(tool);
     let (mut text, mut progress) = (String::new(), Progress::More);
-    // The call machine goes on to the arguments at once, whatever is left of the chunk.
+    // The call machine enters the arguments at once, whatever is left of the chunk.
     for part in core::iter::once("").chain(parts) {
         text.push_str(part);
         if progress == Progress::More {

@@ -14,24 +14,25 @@ use alloc::{string::String, vec::Vec};
 
 use self::parameters::heads::Head;
 
-/// Whitespace that may stand where a tag must follow: it is held until the tag is certain, so
-/// that text which is none comes out soon.
+/// Maximum white space at a place where a tag must follow: it is held until the tag is certain, so
+/// that other text is released soon.
 pub(crate) const BLANKS: usize = 32;
 
 /// How the end of the stream found a call's arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// They are complete, though the call's end never came: only their last bracket is not written.
+    /// The arguments are complete, although the call's end is missing: only their last bracket is
+    /// not written.
     Whole,
-    /// The same; behind this index of what was left, text follows the call.
+    /// As `Whole`; after this index of the remaining text, text follows the call.
     Ended(usize),
-    /// What was open in them was closed, up to their last bracket.
+    /// Open strings and brackets were closed, up to the last bracket.
     Repaired,
-    /// They are not complete, and nothing was added.
+    /// The arguments are not complete, and nothing was added.
     Incomplete,
 }
 
-/// What stands around calls, as far as a reader of arguments must know it.
+/// The markup around calls, as far as readers of arguments need it.
 ///
 /// All texts are exact and in all their spellings.
 #[derive(Debug, Clone, Default)]
@@ -44,10 +45,10 @@ pub(crate) struct Ends {
     pub(crate) section: Vec<String>,
     /// Tokens that end the turn.
     pub(crate) turn: Vec<String>,
-    /// What begins the next call or section.
+    /// Texts that begin the next call or section.
     pub(crate) openers: Vec<String>,
     /// Those of the call's tags that end its message.
     pub(crate) messages: Vec<String>,
-    /// What begins the next call, up to its arguments.
+    /// Texts that begin the next call, up to its arguments.
     pub(crate) heads: Vec<Head>,
 }

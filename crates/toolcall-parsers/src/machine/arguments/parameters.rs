@@ -54,11 +54,11 @@ enum State {
     #[default]
     Between,
     Header,
-    /// In a value, which stands as this node says.
+    /// In a value, in the form of this node.
     Value(usize),
 }
 
-/// What of the call's arguments is written.
+/// The part of the call's arguments that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Written {
     #[default]
@@ -142,13 +142,13 @@ impl Parameters {
         kept.saturating_add(open)
     }
 
-    /// Live bytes.
+    /// Returns the number of live bytes.
     pub(crate) fn buffered(&self) -> usize {
         self.value.held().saturating_add(self.envelope.len())
     }
 
-    /// Whether all of `text` is the inside of a string value, which is then the next piece of the
-    /// arguments as it stands: nothing in it is escaped, and no tag begins there.
+    /// Whether all of `text` is the inside of a string value and can be emitted unchanged as the
+    /// next piece of the arguments: nothing in it is escaped, and no tag begins there.
     #[inline]
     pub(crate) fn passes(&mut self, spec: &ParameterSpec, text: &str) -> bool {
         let State::Value(node) = self.state else { return false };
@@ -156,7 +156,8 @@ impl Parameters {
         self.value.passes(Place { spec, value, tool: &self.tool }, text)
     }
 
-    /// Reads on. Done: the text behind the cursor is no parameter; nothing of it is consumed.
+    /// Reads more text. Done: the text after the cursor is not a parameter, and none of it is
+    /// consumed.
     pub(crate) fn feed(
         &mut self,
         spec: &ParameterSpec,
@@ -244,7 +245,7 @@ impl Parameters {
                 mode => mode,
             }
         };
-        // What is remembered is bounded; a name forgotten is written again.
+        // Memory is bounded; a forgotten name is written again.
         let seen = self.seen_bytes.saturating_add(key.len());
         let room = seen <= out.calls.options.limits.value;
         if first_counts && mode != Mode::Drop && room {
@@ -317,8 +318,8 @@ impl Parameters {
         }
     }
 
-    /// Whether the value is an object under one of the names that models put around all
-    /// arguments, in the first parameter, and the tool has no parameter of that name.
+    /// Whether the value is an object under one of the names that models put around all arguments,
+    /// in the first parameter, and the tool has no parameter of that name.
     fn is_envelope(&self, out: &Output<'_>) -> bool {
         self.may_be_envelope(out) && self.value.collected_json().is_some_and(is_object)
     }
@@ -341,7 +342,7 @@ impl Parameters {
         }
     }
 
-    /// Writes what is missing behind the last parameter: the object's end.
+    /// Writes the missing end after the last parameter: that of the object.
     pub(crate) fn close(&mut self, out: &mut Output<'_>) {
         match self.written {
             Written::Nothing => out.arguments("{}"),

@@ -1,4 +1,4 @@
-//! Tags: the pieces of a template's literals that stand or fall as a whole.
+//! Tags: the indivisible pieces of a template's literals.
 
 use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
@@ -53,7 +53,7 @@ impl Tag {
         self.texts().any(|text| text.contains(char::is_alphanumeric))
     }
 
-    /// All spellings.
+    /// Returns all spellings of the tag.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
         self.texts.iter().map(String::as_str)
     }

@@ -1,8 +1,8 @@
-//! Inside a tagged value: where it ends.
+//! The inside of a tagged value, and its end.
 //!
-//! A string is written while it arrives. What is held back: what may be the beginning of a tag
-//! (left behind the cursor), whitespace that may have to be trimmed, the header of what may be
-//! the next parameter, and text whose type is not decided.
+//! A string is written while it arrives. Held text: a possible start of a tag (left after the
+//! cursor), white space that may have to be trimmed, the header of a possible next parameter, and
+//! text whose type is not decided.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -48,24 +48,24 @@ enum Phase {
     Search,
 }
 
-/// What a value's text led to.
+/// The result of reading a value's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fed {
-    /// It goes on; what lies behind the cursor comes again.
+    /// The value continues; text after the cursor is offered again.
     More,
     /// Its own end, which is consumed.
     Own,
-    /// The next parameter's whole header, which [`Value::next`] holds; this node says how that
-    /// parameter's value stands.
+    /// The next parameter's whole header, which [`Value::next`] holds, with the node of that
+    /// parameter's value.
     Header(usize),
-    /// The end of the call, behind the cursor.
+    /// The end of the call, after the cursor.
     Call,
-    /// A part of the next parameter's header, behind the cursor: its own end is lost, and who
-    /// knows what else.
+    /// A part of the next parameter's header, after the cursor: the value's own end is missing, and
+    /// possibly more.
     Torn,
 }
 
-/// Where a value stands: what its reader must know of the family and the call.
+/// The surroundings of a value: facts about the family and the call that its reader needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) spec: &'a ParameterSpec,
@@ -98,14 +98,14 @@ pub(super) struct Value {
     pending: String,
     /// Text whose type is not decided.
     collected: String,
-    /// Nothing but its own end stands behind the text of its call's.
+    /// Whether only its own end follows the text of its call's end.
     ends_in_end: bool,
     /// How much was seen from an end of the call on that text follows; nothing if there is none.
     looked: usize,
     search: Search,
-    /// What was read of the value, if tags in it may be inside strings of JSON.
+    /// The state of the value's text, if tags in it may be inside strings of JSON.
     shield: Shield,
-    /// The stream offset up to which the value was found to have no end of its own.
+    /// The stream offset up to which the value was found to have no own end.
     searched_to: u64,
     /// The value outgrew its limit and became a string.
     outgrown: bool,
@@ -145,7 +145,7 @@ impl Value {
         self.phase == Phase::Search
     }
 
-    /// Whether an end of the call stands behind the cursor that text follows.
+    /// Whether an end of the call is after the cursor, followed by text.
     pub(super) fn waits(&self) -> bool {
         self.looked > 0
     }
@@ -339,7 +339,7 @@ impl Value {
                 Ok(false) => {}
             }
         }
-        // What looked like a header is text of the value.
+        // The text that looked like a header belongs to the value.
         self.phase = Phase::Text;
         let mut pending = core::mem::take(&mut self.pending);
         self.push(place.value.edges, &pending, out);

@@ -8,7 +8,7 @@ pub(super) struct Entry {
     /// The node, unless the templates begin with openers of their own.
     pub(super) node: Option<NodeId>,
     pub(super) commit: CommitOn,
-    /// What ends the call, as far as its template does not show it.
+    /// The end of the call, as far as its template does not show it.
     pub(super) outer: Outer,
 }
 

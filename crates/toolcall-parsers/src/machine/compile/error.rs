@@ -1,4 +1,4 @@
-//! What is wrong with a family that does not compile.
+//! Errors of families that do not compile.
 
 use alloc::{format, string::String};
 use core::fmt;
@@ -48,7 +48,7 @@ impl fmt::Display for CompileError {
 impl core::error::Error for CompileError {}
 
 impl Compiler<'_> {
-    /// What is wrong with a field of a form, as the family's file names it.
+    /// Returns an error of a form's field, by the name of the field in the family's file.
     pub(super) fn fault(&self, fault: Unreadable, form: &Form, key: &str) -> CompileError {
         let n = self.family.forms.iter().position(|it| it == form).unwrap_or_default();
         let index = if self.family.forms.len() > 1 { format!("[{n}]") } else { String::new() };

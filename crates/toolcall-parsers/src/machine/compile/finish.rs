@@ -1,4 +1,5 @@
-//! What a plan holds beside its headers: erased texts, orphans, message headers, places to go on.
+//! The parts of a plan next to its headers: erased texts, orphans, message headers, places to
+//! continue.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -30,7 +31,7 @@ impl Compiler<'_> {
             .collect();
         stops.extend(family.end_of_turn.iter().map(|end| Box::from(end.as_str())));
         if family.special_tokens {
-            // A token that no value holds: a call that lost its end ends before it.
+            // A token that no value contains: a call with a missing end ends before it.
             let may_follow = |erase: &&Erase| matches!(erase.at, At::Anywhere | At::AfterCall);
             let erased = family.erase.iter().filter(may_follow);
             stops.extend(erased.map(|erase| Box::from(erase.text.as_str())));
@@ -85,7 +86,7 @@ impl Compiler<'_> {
         let sections = self.trie.sections.iter();
         let outer = sections.flat_map(|section| section.ends.tags.iter().flatten());
         let calls = self.trie.nodes.iter().flat_map(|node| &node.tags).map(|tag| &tag.text);
-        // Where one goes on behind the others depends on where the fault was.
+        // The place to continue after several sections depends on the position of the fault.
         let opens = self.trie.sections.iter().flat_map(|section| &section.opens);
         let places = ends.chain(outer).chain(calls).chain(opens).map(|text| (&**text, false));
         if messages.is_none() {
@@ -107,8 +108,8 @@ impl Compiler<'_> {
     }
 }
 
-/// The brackets behind which a block of calls may stand once more, directly behind its end: those
-/// that begin no call anyway.
+/// Returns the brackets that may begin a repeated block of calls, directly after its end: those
+/// that begin no call otherwise.
 fn echoes(openers: &[Opener], ends: &[Box<str>]) -> Vec<Opener> {
     let known = |bracket: &&str| openers.iter().any(|opener| &*opener.marker == *bracket);
     let brackets = ["[", "{"].into_iter().filter(|bracket| !ends.is_empty() && !known(bracket));
@@ -120,7 +121,7 @@ fn token(text: &str) -> Erase {
     Erase { text: String::from(text), at: At::Anywhere, once: false, newlines: (0, 0) }
 }
 
-/// What the calls of `form` share.
+/// Returns the properties that the calls of `form` share.
 pub(super) fn form(form: &Form) -> FormPlan {
     FormPlan {
         keys: form.keys.clone(),
@@ -132,7 +133,7 @@ pub(super) fn form(form: &Form) -> FormPlan {
     }
 }
 
-/// Leaves of the tokens of a whole message what stands in its body.
+/// Reduces the tokens of a whole message to the content of its body.
 #[expect(clippy::arithmetic_side_effects, reason = "`at` is where `body` was found")]
 pub(super) fn strip_message(tokens: &mut Vec<Token>, messages: &Messages) {
     let body = tokens.iter().enumerate().find_map(|(n, token)| {

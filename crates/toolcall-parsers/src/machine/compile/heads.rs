@@ -21,8 +21,8 @@ use crate::{
 };
 
 impl Compiler<'_> {
-    /// The tags around parameters, which end an open value; `enclosed` says whether the call is
-    /// inside a section.
+    /// Returns the tags around parameters, which end an open value; `enclosed` tells whether the
+    /// call is inside a section.
     pub(super) fn structure(
         &self,
         form: &Form,
@@ -71,7 +71,7 @@ impl Compiler<'_> {
         wholes.collect()
     }
 
-    /// The head that `tokens` begin with, if a tag begins it and a name stands in it.
+    /// Returns the head at the start of `tokens`, if a tag begins it and it contains a name.
     fn head<'t>(&self, form: &Form, tokens: impl Iterator<Item = &'t Token>) -> Option<Head> {
         let (mut pieces, mut named) = (Vec::new(), false);
         let tag =

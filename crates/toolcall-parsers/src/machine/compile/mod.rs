@@ -42,12 +42,12 @@ use crate::{
     template::Template,
 };
 
-/// What becomes of the family's own bare calls where a payload begins alike.
+/// Policy for the family's own calls without a marker where a payload begins alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnCalls {
-    /// They are tried, too.
+    /// Own calls are tried, too.
     Tried,
-    /// They are not.
+    /// Own calls are not read.
     Shadowed,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Guided {
     pub(crate) forms: usize,
     /// Whether the family's own bare calls are tried where a payload begins alike.
     pub(crate) own: OwnCalls,
-    /// Keys that may stand beside those of a call of the payload, if not any.
+    /// Keys that are allowed next to those of a call of the payload, if restricted.
     pub(crate) beside: Option<Vec<String>>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn compile_guided(
     if guided.is_some_and(|guided| guided.own == OwnCalls::Shadowed) {
         compiler.trie.forget_bare();
     }
-    // The family's calls stand in its messages for calls, a payload in the others.
+    // The family's calls are in its messages for calls, a payload in the others.
     compiler.trie.message_body(family.messages.is_some());
     for (form, n) in own.iter().zip(payload.len() as u16..) {
         compiler.form(n, form)?;
@@ -145,7 +145,7 @@ impl Compiler<'_> {
             let mut places = Vec::new();
             if let Some(body) = self.trie.message_node() {
                 let node = tags.iter().fold(body, |at, tag| self.trie.tag(at, tag, form));
-                // Behind a header for calls a list is one, whatever its names.
+                // After a header for calls a list is certain, whatever its names.
                 let certain = tags.is_empty() && form.commit_on.is_none();
                 places.push((node, if certain { CommitOn::Marker } else { commit }));
             }
@@ -161,7 +161,7 @@ impl Compiler<'_> {
                     places.push((node, if in_messages { CommitOn::DeclaredName } else { commit }));
                 }
             }
-            // In a message for calls the opener says nothing that the header did not.
+            // In a message for calls the opener adds nothing to the header.
             if let Some(body) = self.trie.message_node()
                 && are_tagged(&calls)
             {
@@ -215,7 +215,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Every way to read `template`; of a call message, what stands in its body.
+    /// Returns every way to read `template`; for a call message, the content of its body.
     fn expand(&self, template: &Template, form: &Form) -> Vec<Vec<Token>> {
         let mut ways = expand(&template.parts, form);
         if let Some(messages) = &self.family.messages {
@@ -224,7 +224,7 @@ impl Compiler<'_> {
         ways
     }
 
-    /// Adds a call's header, and the leaf behind it.
+    /// Adds a call's header, and the leaf after it.
     fn call(
         &mut self,
         (n, form): (u16, &Form),
@@ -331,7 +331,7 @@ impl Compiler<'_> {
                 let again = before.filter(|tag| is_token(tag));
                 let again = again.map_or(Vec::new(), |tag| self.trie.spell(tag, form));
                 let headers = self.family.messages.as_ref().map_or(Vec::new(), header_tokens);
-                // The next message ends one that lost its own end.
+                // The next message ends a message with a missing end.
                 ends.extend(headers.first().cloned());
                 Arguments::Raw { key: key.as_str().into(), again, ends, headers }
             }
@@ -354,7 +354,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// End tags in all their spellings; behind those of a call message, its end.
+    /// Returns end tags in all their spellings; after those of a call message, the message's end.
     fn ends(&self, tags: &[&str], form: &Form, outer: Outer) -> Ends {
         let mut tags: Vec<Vec<Box<str>>> =
             tags.iter().map(|tag| self.trie.spell(tag, form)).collect();
@@ -367,7 +367,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Where a driver looks for what may stand at `at`.
+/// Returns the driver's anchor for texts that are possible at `at`.
 pub(crate) fn anchor(at: At) -> Anchor {
     match at {
         At::Anywhere => Anchor::Anywhere,

@@ -1,4 +1,4 @@
-//! What templates look like: what begins them, what ends them.
+//! The shapes of templates: their first and last tags.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -40,7 +40,7 @@ pub(super) fn is_bare(tokens: &[Token]) -> bool {
     }
 }
 
-/// Whether `tag` begins a JSON object, and is no tag of its own: `{call}`.
+/// Whether `tag` begins a JSON object and is not itself a tag: `{call}`.
 pub(super) fn is_object(tag: &str) -> bool {
     tag.strip_prefix('{').is_some_and(|key| key.is_empty() || key.starts_with(['"', '\'']))
 }
@@ -62,7 +62,7 @@ pub(super) fn ends_of(sections: &[Vec<Token>], trie: &Trie, form: &Form) -> Vec<
     ends
 }
 
-/// Whether a tag of its own begins each of `calls`.
+/// Whether a separate tag begins each of `calls`.
 pub(super) fn are_tagged(calls: &[Vec<Token>]) -> bool {
     calls.iter().all(|call| is_tagged(call))
 }

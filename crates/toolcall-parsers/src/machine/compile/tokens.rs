@@ -1,4 +1,4 @@
-//! Templates as tokens: literals cut into tags, holes with what stands around them.
+//! Templates as tokens: literals cut into tags, and holes with the text around them.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -22,21 +22,21 @@ use crate::{
 /// A piece of an expanded template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// Literal text that stands as it is; whitespace may stand before it.
+    /// Literal text; white space may precede it.
     Tag(String),
     /// Whitespace the template shows; whether it begins with a newline.
     Space(Shown),
     /// A hole of a header.
     Field(FieldKind, Quotes),
-    /// The name, which does not stand on the wire.
+    /// The name, which is not on the wire.
     Meant(String),
     /// The calls of a section.
     Calls,
-    /// What holds the arguments.
+    /// The holder of the arguments.
     Arguments(Holder),
 }
 
-/// What shown whitespace begins with.
+/// The first character of shown white space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
     Newline,
@@ -117,7 +117,7 @@ fn tokens(way: &[Piece<'_>], exact: bool) -> Vec<Token> {
                 let mut rest = text.as_str();
                 let mut attributes = Vec::new();
                 let mut head = rest;
-                // `name="` before a hole, and the quote behind it, are an attribute.
+                // `name="` before a hole, with the quote after it, is an attribute.
                 while let Some((before, key)) = attribute(rest).filter(|_| !exact)
                     && let (Some(Err(hole)), Some(Ok(next))) = (pieces.get(at), pieces.get(at + 1))
                     && let (Some(kind), Some(behind)) = (field(hole), next.strip_prefix('"'))
@@ -223,14 +223,13 @@ fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
             rest = rest.trim_ascii_start();
             continue;
         }
-        // What closes has no attributes: a blank in it is a part of it.
+        // A closing tag has no attributes: a blank in it is part of it.
         let inside = if rest.starts_with("</") { rest.find('>').unwrap_or(0) } else { 0 };
         let blank = rest[inside..].find(|c: char| c.is_ascii_whitespace());
         let blank = blank.map_or(rest.len(), |at| inside + at);
         let word = &rest[..blank];
         let end = match word.strip_prefix('<') {
-            // A token and the word behind it stand or fall together: other words may follow it,
-            // too.
+            // A token and the word after it are one unit: other words may follow it, too.
             Some(tag) if is_token(tag) => word.find("><").map_or(blank, |at| at + 1),
             Some(tag) => tag
                 .find(['<', '>'])
@@ -253,7 +252,7 @@ fn is_token(tag: &str) -> bool {
 /// around keyword arguments.
 fn bracketed(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
-    // Whether a bracket stands before the calls.
+    // Whether a bracket precedes the calls.
     let mut opened = false;
     for token in tokens {
         let opens = match token {

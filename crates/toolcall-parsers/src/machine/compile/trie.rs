@@ -31,10 +31,10 @@ pub(super) struct Trie {
     pub(super) leaves: Vec<Leaf>,
     pub(super) sections: Vec<Section>,
     pub(super) openers: Vec<Opener>,
-    /// The nodes of calls that nothing announces, by where they may stand.
+    /// The nodes of calls without a marker, by their possible places.
     bare: Vec<(At, NodeId)>,
     body: Option<NodeId>,
-    /// Where openers of the current form may stand.
+    /// Possible places of openers of the current form.
     marked: At,
 }
 
@@ -53,7 +53,7 @@ impl Trie {
         self.nodes.len().saturating_sub(1) as NodeId
     }
 
-    /// Says whether calls stand in messages.
+    /// Sets whether calls are in messages.
     pub(super) fn message_body(&mut self, in_messages: bool) {
         self.body = in_messages.then(|| self.node());
     }
@@ -63,7 +63,7 @@ impl Trie {
         self.body
     }
 
-    /// Where the openers of `form` may stand that are no bare holes.
+    /// Sets the possible places of openers of `form` that are not bare holes.
     pub(super) fn anchors(&mut self, marked: At) {
         self.marked = marked;
     }
@@ -88,7 +88,7 @@ impl Trie {
         spellings.into_iter().map(String::into_boxed_str).collect()
     }
 
-    /// The node behind the opener `tag`.
+    /// Returns the node after the opener `tag`.
     pub(super) fn open(&mut self, tag: &str, form: &Form) -> NodeId {
         let at = anchor(self.marked);
         let newlines = if form.newlines == NewlineRule::All { NEWLINES } else { 0 };
@@ -111,7 +111,7 @@ impl Trie {
         }
     }
 
-    /// The node behind `tag` at `node`.
+    /// Returns the node after `tag` at `node`.
     pub(super) fn tag(&mut self, node: NodeId, tag: &str, form: &Form) -> NodeId {
         let spellings = self.spell(tag, form);
         let tags = &self.nodes[usize::from(node)].tags;
@@ -139,7 +139,7 @@ impl Trie {
         self.nodes[usize::from(node)].blanks = blanks;
     }
 
-    /// The node behind a hole at `node`.
+    /// Returns the node after a hole at `node`.
     pub(super) fn field(&mut self, node: NodeId, kind: &FieldKind, quotes: Quotes) -> NodeId {
         if let Some((field, to)) = &mut self.nodes[usize::from(node)].field {
             if let (FieldKind::Attributes(known), FieldKind::Attributes(more)) =
@@ -228,7 +228,7 @@ impl Trie {
         self.bare.clear();
     }
 
-    /// Openers of calls that nothing announces, and of those behind a separator.
+    /// Adds openers of calls without a marker, and of calls after a separator.
     pub(super) fn between(&mut self, form: &Form) {
         let Some(&(_, bare)) = self.bare.iter().find(|(at, _)| *at == form.at) else { return };
         let node = &self.nodes[usize::from(bare)];

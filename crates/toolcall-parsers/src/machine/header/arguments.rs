@@ -1,4 +1,4 @@
-//! From a header to the arguments behind it.
+//! The transition from a header to the arguments after it.
 
 use jail_match::CallPart;
 

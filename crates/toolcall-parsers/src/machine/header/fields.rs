@@ -110,7 +110,7 @@ impl Machine {
                 // Text that no declared name begins with need not wait for its end.
                 self.field.push_str(&cursor.text[from..cursor.at]);
                 from = cursor.at;
-                // A blank at its end says nothing new.
+                // A blank at its end changes nothing.
                 if !scalar.is_ascii_whitespace()
                     && !out.calls.tools.may_become(self.field.trim_ascii())
                 {
@@ -123,7 +123,7 @@ impl Machine {
         Step::more(cursor.at)
     }
 
-    /// The field is whole.
+    /// Ends a whole field.
     fn end_field(
         &mut self,
         plan: &Plan,

@@ -71,7 +71,7 @@ impl Machine {
                     return Some(refuted(cursor));
                 }
                 if role == Role::Arguments && form.keys == Keys::NameIsKey {
-                    // Any key could be a name: only a declared one says so.
+                    // Any key could be a name: only a declared one is certain.
                     if out.must_be_declared(leaf.commit) && out.calls.tools.get(read).is_none() {
                         return Some(refuted(cursor));
                     }
@@ -110,7 +110,7 @@ impl Machine {
                 let committed = out.calls.committed();
                 if out.must_be_declared(leaf.commit) {
                     let name = self.name.as_str();
-                    // Where one tool is asked for, a call of another is no text.
+                    // Where one tool is required, a call of another tool is not text.
                     let known = out.calls.tools.admits(name)
                         || matches!(out.calls.options.wanted, Wanted::Only(_))
                         || form.no_call.iter().any(|none| none == name);

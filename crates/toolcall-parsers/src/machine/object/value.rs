@@ -100,7 +100,7 @@ impl Machine {
     ) -> Option<Step> {
         let is_early = self.object.arguments == ArgumentsState::Early;
         let rest = cursor.rest();
-        // The limit must fall on the same byte whatever the chunks.
+        // The limit must be at the same byte at every cut.
         let room = match is_early {
             true => out.calls.options.limits.early_arguments.saturating_sub(self.object.early),
             false => rest.len(),
@@ -153,7 +153,7 @@ impl Machine {
         None
     }
 
-    /// In a value that is no argument: it is visible text, or does not matter.
+    /// Reads a value that is not an argument: visible text, or irrelevant.
     pub(super) fn aside(
         &mut self,
         dialect: &Dialect<'_>,

@@ -1,13 +1,14 @@
-//! What a hole of a header may hold.
+//! The texts that a hole of a header may hold.
 
-/// What may stand in a hole.
+/// The class of a hole's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// A tool's name: no blanks, brackets or quotes. A token with bars behind it is no part of it.
+    /// A tool's name: no blanks, brackets or quotes. A token with bars after it is not part of the
+    /// name.
     Tool,
     /// Anything on one line but `<`.
     Line,
-    /// `true` or `false`.
+    /// A flag: `true` or `false`.
     Flag,
 }
 
@@ -35,7 +36,7 @@ impl Names {
     }
 }
 
-/// Whether `text` with `next` behind it ends in a token with bars, or what may become one.
+/// Whether `text` followed by `next` ends in a token with bars, or a possible start of one.
 fn goes_on_as_token(text: &str, next: char) -> bool {
     let Some((_, token)) = text.split_once('<') else { return true };
     let closed = token.len() > 1 && token.ends_with('|');

@@ -16,7 +16,7 @@ use crate::{
     value::escape,
 };
 
-/// What an element is in JSON.
+/// The JSON form of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Not decided: there were no elements in it so far.
@@ -30,13 +30,13 @@ pub(super) enum Kind {
 /// Whether children of one name make a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repeat {
-    /// They do not.
+    /// Children do not repeat.
     No,
     /// A child may be the first of them; it is not written yet.
     Begun,
-    /// A child may be the first of them, and stands there in what is kept.
+    /// A child may be the first of several; the index is its place in the kept text.
     Once(usize),
-    /// They are one.
+    /// Children form a list.
     List,
 }
 
@@ -58,9 +58,9 @@ pub(super) struct Element {
     pub(super) tag_bytes: u64,
     /// Where its text begins.
     pub(super) text: usize,
-    /// What the schema says of it.
+    /// Types that the schema admits for it.
     pub(super) types: Option<Types>,
-    /// Children written.
+    /// Number of children written.
     pub(super) count: usize,
     /// Where the tag of the last child is.
     last: Option<usize>,
@@ -179,7 +179,7 @@ impl Elements {
         }
     }
 
-    /// Writes what stands before the innermost element's value: a comma, and its key.
+    /// Writes the text before the innermost element's value: a comma, and its key.
     pub(super) fn lead(&mut self, out: &mut Output<'_>) {
         let Some(number) = self.open.len().checked_sub(2) else { return };
         let parent = &mut self.open[number];
@@ -227,7 +227,7 @@ impl Elements {
         self.state = State::Text;
     }
 
-    /// Text next to elements becomes a member of its own.
+    /// Text next to elements becomes a separate member.
     fn write_text(&mut self, element: &Element, out: &mut Output<'_>) {
         let text = self.text[element.text..].trim_ascii();
         if text.is_empty() {
@@ -255,7 +255,7 @@ impl Elements {
         }
     }
 
-    /// What closes the innermost element when the end of the stream cut it, and then the others.
+    /// Closes the innermost element, which the end of the stream cut, and then the others.
     pub(super) fn close_all(&mut self, out: &mut Output<'_>) {
         self.kept.flush(out);
         while let Some(element) = self.open.pop() {

@@ -19,12 +19,12 @@ impl Kept {
         self.text.len()
     }
 
-    /// Bytes read that are kept, or stand before them and are held, too.
+    /// Returns the bytes read that are kept, or held before them.
     pub(super) fn held(&self) -> Option<usize> {
         self.keeper.map(|_| self.bytes)
     }
 
-    /// So many bytes more count, and so many less.
+    /// Adds `more` to the count of bytes and subtracts `less`.
     pub(super) fn count(&mut self, less: usize, more: usize) {
         self.bytes = self.bytes.wrapping_add(more).wrapping_sub(less);
     }
@@ -36,8 +36,8 @@ impl Kept {
         }
     }
 
-    /// Keeps what is written from now on for `element`, unless that is done already. Of the text up to
-    /// `offset` so many bytes are `held`.
+    /// Keeps the output for `element` from now on, unless it is kept already. `held` bytes of the
+    /// text up to `offset` are held.
     pub(super) fn keep(&mut self, element: usize, held: usize, offset: usize) {
         if self.keeper.is_none() {
             self.keeper = Some(element);
@@ -49,7 +49,7 @@ impl Kept {
         self.keeper == Some(element)
     }
 
-    /// Where the next piece will stand in what is kept.
+    /// Returns the index of the next piece in the kept text.
     pub(super) fn place(&self) -> usize {
         self.text.len()
     }

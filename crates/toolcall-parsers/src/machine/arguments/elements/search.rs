@@ -1,4 +1,4 @@
-//! The search for the end of an element that holds a string: the first end tag of its own that a legal
+//! The search for the end of an element that holds a string: the first own end tag that a legal
 //! continuation follows.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! What a form's `element` template compiles to.
+//! The compiled form of a form's `element` template.
 
 use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
@@ -15,15 +15,15 @@ use crate::{
 
 /// A compiled `element` template: tags that all begin with one token.
 ///
-/// An element with text alone is a scalar. One with elements is an object or a list, whichever
-/// the schema says; else a list if its first child is an item, or an object.
+/// An element with text alone is a scalar. One with elements is an object or a list: as the schema
+/// declares, or else a list if its first child is an item.
 #[derive(Debug, Clone)]
 pub(crate) struct ElementSpec {
-    /// What stands before every tag.
+    /// The text before every tag.
     pub(super) token: String,
     /// The ends of the call and of its section, and tokens that end the turn.
     pub(super) ends: Vec<Tag>,
-    /// What begins the next call or section.
+    /// Texts that begin the next call or section.
     pub(super) openers: Vec<Tag>,
     /// Those of the ends that another end tag follows in the templates.
     pub(super) inner: Tag,
@@ -33,13 +33,13 @@ pub(crate) struct ElementSpec {
 
 /// The name of a list's items.
 pub(super) const ITEM: &str = "item";
-/// The member for text that stands next to elements; dollar signs follow if it is taken.
+/// The member for text next to elements; dollar signs are appended if the name is taken.
 pub(super) const TEXT: &str = "$text";
 
 /// Whether a tag begins at the head of some text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TagAt {
-    /// One does; its bracket is the last of so many bytes.
+    /// A tag is at the place; its bracket is the last of this number of bytes.
     Yes(usize),
     No,
     /// The text ends too early.
@@ -71,7 +71,7 @@ impl ElementSpec {
         }
         let mut own = ends.call;
         own.extend(ends.section);
-        // What follows an opener's first word may be spelled otherwise, as attributes are.
+        // The text after an opener's first word may have other spellings, as attributes do.
         let word = |text: String| text.split_ascii_whitespace().next().map(ToOwned::to_owned);
         let openers = vec![Tag::exact(ends.openers.into_iter().filter_map(word))];
         let (inner, turn) = (Tag::exact(ends.inner), vec![Tag::exact(ends.turn)]);

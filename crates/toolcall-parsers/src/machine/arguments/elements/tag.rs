@@ -1,4 +1,4 @@
-//! Tags: what one means where it stands.
+//! Tags, and their meaning at a place.
 
 use super::{
     Elements, State,
@@ -15,10 +15,10 @@ use crate::{
 /// Bytes a tag may have beyond a name: blanks.
 const SLACK: usize = 256;
 
-/// Whose tag stands somewhere.
+/// The owner of a tag at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// An element's; its bracket is the last of so many bytes.
+    /// An element; the tag's bracket is the last of this number of bytes.
     Element(usize),
     /// The call's or its section's, or the next one's.
     Call,
@@ -28,7 +28,7 @@ pub(super) enum Whose {
 }
 
 impl Elements {
-    /// Whose tag stands at the head of `text`.
+    /// Returns the owner of the tag at the start of `text`.
     pub(super) fn whose(&self, spec: &ElementSpec, text: &str) -> Whose {
         let len = match spec.tag_at(text) {
             TagAt::Yes(len) => len,
@@ -78,7 +78,7 @@ impl Elements {
         }
     }
 
-    /// Inside a tag.
+    /// Reads the inside of a tag.
     pub(super) fn tag(
         &mut self,
         cursor: &mut Cursor<'_>,

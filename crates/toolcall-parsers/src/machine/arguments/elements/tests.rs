@@ -65,7 +65,7 @@ impl Family {
         harness::check(self, ("f", &tools()), &options, &text, &expected);
     }
 
-    /// Checks elements behind which the call ends.
+    /// Checks elements that the call's end follows.
     fn check_all(&mut self, rows: &[(&str, &str)]) {
         for (elements, expected) in rows {
             self.check(&format!("{elements}~</invoke>"), &format!("{{{expected}}}|~</invoke>"));

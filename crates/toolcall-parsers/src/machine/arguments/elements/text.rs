@@ -18,7 +18,7 @@ use crate::{
 const MAX_GAP: usize = 1024;
 
 impl Elements {
-    /// Between tags.
+    /// Reads text between tags.
     #[expect(
         clippy::indexing_slicing,
         reason = "`from` is the cursor, or behind a character that was found"

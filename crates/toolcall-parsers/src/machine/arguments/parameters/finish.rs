@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Parameters {
-    /// The stream ended, with `tail` left behind the cursor. Unless the arguments are incomplete,
+    /// Ends the stream, with `tail` left after the cursor. Unless the arguments are incomplete,
     /// [`Self::close`] completes them.
     pub(crate) fn finish(
         &mut self,

@@ -21,16 +21,16 @@ use crate::{
 /// Bytes a header may have beyond its key: attributes, types and blanks.
 const SLACK: usize = 256;
 
-/// What a header's text led to.
+/// The result of reading a header's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Step {
-    /// It goes on; what lies behind the cursor comes again.
+    /// The header continues; text after the cursor is offered again.
     More,
-    /// It is complete; this node says how the value stands.
+    /// The header is complete; this node describes its value.
     Value(usize),
-    /// It has a key, but no value: another header lies behind the cursor.
+    /// The header has a key and no value: another header is after the cursor.
     Again,
-    /// The scalar behind the cursor cannot stand there.
+    /// The scalar after the cursor is not allowed there.
     Bad,
 }
 
@@ -44,17 +44,17 @@ pub(in super::super) struct Header {
     key: String,
     /// The value's type, in the wire's word.
     kind: String,
-    /// Whether the value is a string, as the wire says.
+    /// Whether the value is a string, if the wire marks it.
     string: Option<bool>,
     bytes: usize,
     /// A header may lack one of its inner tags.
     may_lack: bool,
-    /// This one does.
+    /// Whether the header lacks one of its tags.
     lacks_tag: bool,
 }
 
 impl Header {
-    /// A header begins, behind the opener at this position of the first node's list.
+    /// Begins a header, after the opener with this index in the first node's list.
     pub(in super::super) fn begin(&mut self, spec: &ParameterSpec, opener: usize) {
         self.key.clear();
         self.kind.clear();
@@ -88,8 +88,8 @@ impl Header {
         self.string
     }
 
-    /// Whether a header that cannot go on with `rest` is one all the same, that lost a tag: its key is
-    /// known, and stands between two tags of its own.
+    /// Whether a header that cannot continue with `rest` is a header without one of its tags: its
+    /// key is known, and is between two of its tags.
     pub(in super::super) fn is_torn(
         &self,
         spec: &ParameterSpec,
@@ -129,7 +129,7 @@ impl Header {
     ) -> Step {
         let start = cursor.at;
         let room = limit.saturating_add(SLACK).saturating_sub(self.bytes).saturating_add(start);
-        // The limit must fall on the same scalar whatever the chunks.
+        // The limit must be at the same scalar at every cut.
         let end = (room..cursor.text.len()).find(|&at| cursor.text.is_char_boundary(at));
         let text = &cursor.text[..end.unwrap_or(cursor.text.len())];
         let mut offered = Cursor { text, at: start };

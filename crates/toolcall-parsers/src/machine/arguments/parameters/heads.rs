@@ -1,4 +1,4 @@
-//! The heads of calls: what stands before their arguments.
+//! The heads of calls: the text before their arguments.
 //!
 //! ```text
 //! <tool_call>ring_bell\n<arg_key>       a tag, a declared name, the first parameter's opener
@@ -34,7 +34,7 @@ pub(crate) enum Piece {
     Other,
 }
 
-/// What begins a call, up to its arguments.
+/// The start of a call, up to its arguments.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Head {
     pub(crate) pieces: Vec<Piece>,
@@ -49,7 +49,8 @@ impl Head {
         }
     }
 
-    /// The piece with the tool's name, which tells the call though the tags before it are lost.
+    /// Returns the index of the piece with the tool's name, which identifies the call even without
+    /// the tags before it.
     #[expect(clippy::indexing_slicing, reason = "`at` is where a piece was found")]
     pub(crate) fn name_at(&self) -> Option<usize> {
         let other = |piece: &Piece| !matches!(piece, Piece::Tag(_));
@@ -57,8 +58,8 @@ impl Head {
         (at > 0 && !matches!(self.pieces[at], Piece::Other)).then_some(at)
     }
 
-    /// Whether `text` begins with the head, less its first `lost` pieces: with an admitted tool, and
-    /// a parameter or an end behind it.
+    /// Whether `text` begins with the head without its first `lost` pieces: with an admitted tool,
+    /// and a parameter or an end after it.
     pub(crate) fn begins(
         &self,
         lost: usize,
@@ -124,7 +125,7 @@ fn name(cursor: &mut Cursor<'_>, tools: &Tools) -> Result<bool, Undecided> {
     };
     let text = &rest[from..from + len];
     cursor.advance(from + len);
-    // The first quote may be lost with what stands before it.
+    // The first quote may be missing with the text before it.
     cursor.advance(usize::from(cursor.rest().starts_with(quoted)));
     Ok(!text.is_empty() && tools.admits(text))
 }

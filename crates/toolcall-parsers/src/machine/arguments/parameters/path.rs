@@ -32,7 +32,7 @@ enum Flat {
     Value(Trim),
 }
 
-/// Everything a template may stand for: its groups there, and missing.
+/// Returns every sequence that a template allows: its groups present, and missing.
 pub(super) fn paths(
     template: &Template,
     spellings: &[(String, Vec<String>)],
@@ -131,8 +131,8 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<Piece>
     Err(Unreadable("a parameter without a value"))
 }
 
-/// A literal before a hole: what stands before the hole's own part, how the hole is written, and
-/// the quote it is shown in.
+/// Returns, for a literal before a hole, the text before the hole's own part, the form of the hole,
+/// and its quote.
 fn hole_behind(text: &str) -> (&str, (Holes, String), Option<char>) {
     let quote = text.chars().next_back().filter(|last| matches!(last, '"' | '\''));
     let bare = quote.map_or(text, |_| &text[..text.len().saturating_sub(1)]);

@@ -1,4 +1,4 @@
-//! What a form's `parameter` templates compile to.
+//! The compiled form of a form's `parameter` templates.
 
 use alloc::{vec, vec::Vec};
 
@@ -24,7 +24,7 @@ pub(crate) enum HeadersIn {
     Tokens,
 }
 
-/// What a hole of a parameter's header says.
+/// The content of a hole in a parameter's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     /// The parameter's name.
@@ -35,17 +35,17 @@ pub(crate) enum Field {
     StringFlag,
 }
 
-/// What a value loses at its edges.
+/// The text that a value loses at its edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edges {
-    /// Nothing.
+    /// Nothing is removed.
     Kept,
     /// A newline at its start, and one at its end if there was one at its start: values are also
     /// written without them.
     NewlinePairs,
     /// A newline at its start and one at its end, whichever is there.
     Newlines,
-    /// All whitespace.
+    /// All white space is removed.
     Trimmed,
 }
 
@@ -60,11 +60,11 @@ impl Edges {
     }
 }
 
-/// How a value stands between its tags.
+/// The form of a value between its tags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ValueSpec {
     pub(crate) edges: Edges,
-    /// What ends it.
+    /// Tags that end it.
     pub(crate) ends: Vec<Tag>,
     /// The tag before it: repeated, it is absorbed.
     pub(crate) again: Vec<Tag>,
@@ -91,21 +91,21 @@ pub(crate) struct ParameterSpec {
     pub(crate) nodes: Vec<Node>,
     /// Tags from the middle and the end of parameters.
     pub(crate) parts: Vec<Tag>,
-    /// What may stand between two parameters, besides whitespace.
+    /// Texts that are possible between two parameters, in addition to white space.
     pub(crate) separators: Vec<Tag>,
     /// The ends of the call and of its section; those of its message.
     pub(crate) ends: Vec<Tag>,
     /// Those of them that another end tag follows in the templates; tokens that end the turn.
     pub(crate) inner: Tag,
     pub(crate) turn: Vec<Tag>,
-    /// What may follow such an end where it ends an open value, too: behind the end of a message,
-    /// only the first of them.
+    /// Texts that may follow such an end where it ends an open value, too: after the end of a
+    /// message, only the first of them.
     pub(crate) followers: Vec<Tag>,
-    /// What begins the next call, up to its arguments.
+    /// Starts of the next call, up to its arguments.
     pub(crate) heads: Vec<Head>,
     pub(crate) stops: Stops,
     pub(crate) headers: HeadersIn,
-    /// What begins a parameter is a token, and nothing but one.
+    /// Whether the opener of a parameter is a token and nothing more.
     pub(crate) opens_by_token: bool,
     pub(crate) types: Types,
     pub(crate) undeclared: Undeclared,
@@ -177,7 +177,7 @@ impl ParameterSpec {
         }
     }
 
-    /// The tag behind a key, and those that lead from there to the value: none where it is certain
+    /// Returns the tag after a key, with those that lead to the value: none where it is certain
     /// without them.
     #[expect(clippy::indexing_slicing, reason = "every end of a hole leads to a node of the list")]
     pub(crate) fn middles(&self) -> impl Iterator<Item = (&Tag, &[Tag])> {
@@ -201,7 +201,7 @@ impl ParameterSpec {
         })
     }
 
-    /// How the value behind a header stands that led to this node.
+    /// Returns the form of the value after a header that led to this node.
     pub(crate) fn value(&self, node: usize) -> Option<&ValueSpec> {
         match self.nodes.get(node) {
             Some(Node::Value(value)) => Some(value),

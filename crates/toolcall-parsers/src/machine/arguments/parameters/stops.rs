@@ -16,7 +16,7 @@ use crate::{
 pub(crate) struct Stops {
     /// The bytes they begin with.
     bytes: Vec<u8>,
-    /// Certain are those that count wherever in a value they stand.
+    /// The tags. Certain ones count at any place in a value.
     tags: Texts,
 }
 
@@ -51,7 +51,7 @@ impl Stops {
         self.bytes.iter().fold(Bytes::default(), |bytes, &byte| bytes.with(byte))
     }
 
-    /// What of the tags stands at the head of `text`.
+    /// Returns the tags at the start of `text`.
     #[inline]
     pub(crate) fn at(&self, text: &str) -> Stands {
         self.tags.at(text.as_bytes())

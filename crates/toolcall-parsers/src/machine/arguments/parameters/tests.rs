@@ -301,6 +301,6 @@ fn plain_text_of_a_string_passes() {
         assert_eq!(family.reader.passes(&family.spec, text), passes, "{text:?}");
     }
     family.feed(&mut Cursor::new("a\n"), &mut out);
-    // A newline is held back: it stands before what comes.
+    // A newline is held, because it precedes the next text.
     assert!(!family.reader.passes(&family.spec, "plain"));
 }

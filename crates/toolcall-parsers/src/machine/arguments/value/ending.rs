@@ -1,5 +1,5 @@
-//! What ends a value that lost its own end: the end of its call, the head of another call, a part
-//! of a parameter's header.
+//! The end of a value whose own end is missing: the end of its call, the head of another call, a
+//! part of a parameter's header.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -17,21 +17,21 @@ use crate::{
     tools::Tools,
 };
 
-/// What stands in a value that no value holds.
+/// Markup in a value that no value contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The end of the call, or another call.
     Call,
     /// A part of a header.
     Torn,
-    /// The end of the call, this long with what is blank behind it, and the value's own up to
-    /// this: a tag in the text, or tags that changed places.
+    /// The end of the call, of this length with blanks after it, and the value's own end up to this
+    /// index: a tag in the text, or tags that changed places.
     Both(usize, usize),
-    /// The end of the call, this long, with text behind it.
+    /// The end of the call, of this length, followed by text.
     Followed(usize),
 }
 
-/// What of this stands at the head of `text`, in a value that one of `own` ends.
+/// Returns such markup at the start of `text`, in a value that one of `own` ends.
 pub(super) fn at(
     spec: &ParameterSpec,
     own: &[Tag],
@@ -45,7 +45,7 @@ pub(super) fn at(
     ])
 }
 
-/// What an end of the call makes of the value.
+/// Returns the effect of an end of the call on the value.
 fn end_tag(
     spec: &ParameterSpec,
     own: &[Tag],
@@ -54,7 +54,7 @@ fn end_tag(
 ) -> Result<Option<Ending>, Undecided> {
     let Some((n, len)) = longest(text, &spec.ends)? else { return Ok(None) };
     let rest = &text[len..];
-    // Behind an end the opener of the next call may be lost, too.
+    // The opener of the next call after an end may be missing, too.
     let next = rest.trim_ascii_start();
     if ends_call(spec, n, rest, tools)? || begins_call(spec, Opener::Lost, next, tools)? {
         return Ok(Some(Ending::Call));
@@ -64,8 +64,8 @@ fn end_tag(
     Ok(Some(both.unwrap_or(Ending::Followed(len))))
 }
 
-/// Whether what follows the end of number `n` inside a value makes it the end of the call. Behind
-/// the end of a message nothing but the end of the stream does that a value could not hold, too.
+/// Whether the text after the end with number `n` inside a value makes it the end of the call.
+/// After the end of a message, only the end of the stream does that a value could not contain, too.
 #[expect(
     clippy::indexing_slicing,
     reason = "the end of a message is among the followers, the first of them"
@@ -83,7 +83,7 @@ fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Resul
     Ok(longest(rest, followers)?.is_some() || begins_call(spec, Opener::There, rest, tools)?)
 }
 
-/// Whether the tags between a key and its value stand at the head of `text`.
+/// Whether `text` begins with the tags between a key and its value.
 fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
     for (close, open) in spec.middles() {
         let Some((_, len)) = longest(text, core::slice::from_ref(close))? else { continue };
@@ -96,14 +96,14 @@ fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
     Ok(false)
 }
 
-/// Whether the tags before the tool's name stand there.
+/// Whether the tags before the tool's name are present.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opener {
     There,
     Lost,
 }
 
-/// Whether the head of another call stands at the head of `text`.
+/// Whether `text` begins with the head of another call.
 pub(super) fn begins_call(
     spec: &ParameterSpec,
     opener: Opener,
@@ -118,14 +118,14 @@ pub(super) fn begins_call(
     Ok(first_found(looks)?.is_some())
 }
 
-/// Whether `tail`, left behind the cursor inside a value, is the call's end and what may be the
-/// beginning of what follows it.
+/// Whether `tail`, left after the cursor inside a value, is the call's end with a possible start of
+/// the text after it.
 pub(crate) fn tail_ends_call(spec: &ParameterSpec, tail: &str, tools: &Tools) -> bool {
     let mut rests = ends(spec).filter_map(|(n, end)| Some((n, tail.strip_prefix(end)?)));
     rests.any(|(n, rest)| ends_call(spec, n, rest, tools) == Err(Undecided))
 }
 
-/// Where the text of a value holds what would end it in the place of its own end.
+/// Returns the position in a value's text of markup that would end it in place of its own end.
 #[expect(clippy::indexing_slicing, reason = "`from` is behind a character of the text, or its end")]
 pub(crate) fn call_end(spec: &ParameterSpec, text: &str, tools: &Tools) -> Option<usize> {
     let mut from = 0;

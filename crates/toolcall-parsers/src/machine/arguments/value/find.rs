@@ -25,7 +25,7 @@ use crate::{
     tools::Tools,
 };
 
-/// What stands at a byte that may begin a tag.
+/// The meaning of a byte that may begin a tag.
 pub(super) enum Found {
     Nothing,
     /// A tag that may end the value, or open a parameter inside it.
@@ -63,7 +63,7 @@ impl Value {
         }
     }
 
-    /// An end of the call of `len` bytes stands behind the cursor, and text behind it.
+    /// Handles an end of the call of `len` bytes after the cursor, followed by text.
     pub(super) fn followed(
         &mut self,
         place: Place<'_>,
@@ -92,8 +92,8 @@ impl Value {
         }
     }
 
-    /// What stands at `at`; the text from `from` on has not been pushed, and what begins there is
-    /// the first or not that was looked at in it.
+    /// Returns the meaning of the byte at `at`. Text from `from` on has not been pushed, and its
+    /// first examined byte is treated as the first.
     pub(super) fn find(
         &self,
         place: Place<'_>,
@@ -106,7 +106,7 @@ impl Value {
         let rest = &text[at..];
         match spec.stops.at(rest) {
             Stands::None => return Found::Nothing,
-            // All that may stand here is longer.
+            // All texts possible here are longer.
             Stands::Begun => return Found::Undecided,
             Stands::Perhaps => {}
         }

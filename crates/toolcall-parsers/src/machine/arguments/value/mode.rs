@@ -7,7 +7,7 @@ use crate::{
     typing::{Types, admitted, by_name},
 };
 
-/// What becomes of a value's text.
+/// The output form of a value's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Mode {
     /// A string, written as it comes.
@@ -18,9 +18,9 @@ pub(crate) enum Mode {
     Typed(Types, Strings),
     /// JSON by the wire's word, once it is whole.
     Json,
-    /// JSON or a string, whatever it looks like once it is whole.
+    /// JSON or a string, depending on the whole text.
     Guess,
-    /// Nothing.
+    /// No output.
     #[default]
     Drop,
 }
@@ -41,7 +41,7 @@ impl Mode {
     }
 }
 
-/// What a text may be besides a string.
+/// The types that a text may have in addition to a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Texts {
     pub(crate) types: Types,
@@ -49,7 +49,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// What the wire calls a string may be the object that holds all arguments.
+    /// A string on the wire may be the object that holds all arguments.
     pub(crate) const OR_ARGUMENTS: Self =
         Self { types: Types::STRING, strings: Strings::MayBeArguments };
 }
@@ -57,7 +57,7 @@ impl Texts {
 /// How a family writes declared strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strings {
-    /// As they are.
+    /// Unchanged text.
     Verbatim,
     /// Perhaps as JSON strings, quotes and escapes included.
     MayBeJson,
@@ -65,7 +65,7 @@ pub(crate) enum Strings {
     MayBeArguments,
 }
 
-/// What a parameter's header says of its value.
+/// Facts about a value from its parameter's header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wire<'h> {
     /// Whether it is a string.

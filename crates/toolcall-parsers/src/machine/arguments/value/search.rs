@@ -55,7 +55,7 @@ pub(super) struct Search {
     /// The first end tag that text and a legal continuation follow.
     second_choice: Option<(usize, usize)>,
     shield: Shield,
-    /// The value is JSON, where tags outside of strings are no data.
+    /// Whether the value is JSON, where tags outside of strings are not data.
     json: bool,
     header: Header,
 }
@@ -162,8 +162,8 @@ impl Search {
         Ok(())
     }
 
-    /// The length of a parameter's header at the head of `text`: a whole one, or one of a declared
-    /// parameter that lost a tag.
+    /// Returns the length of a parameter's header at the start of `text`: a whole one, or one of a
+    /// declared parameter without one of its tags.
     pub(super) fn parameter(
         &mut self,
         Place { spec, tool, .. }: Place<'_>,

@@ -1,4 +1,5 @@
-//! An end of the call inside a value, and text behind it: it is the end if the value's own never comes.
+//! An end of the call inside a value, followed by text: it is the end if the value's own end does
+//! not follow.
 //!
 //! ```text
 //! <arg_value>see </tool_call> there</arg_value>     data
@@ -19,7 +20,7 @@ use crate::{
     typing::declares,
 };
 
-/// What the text behind an end shows.
+/// The evidence in the text after an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
     Undecided,
@@ -27,7 +28,7 @@ pub(super) enum Shown {
     Data(usize),
     /// The call ended there: another one begins.
     Call,
-    /// Another parameter of the call follows: who knows what is lost.
+    /// Another parameter of the call follows: the extent of the loss is unknown.
     Torn,
 }
 

@@ -213,7 +213,7 @@ impl Texts {
     }
 }
 
-/// Whether what begins with `text` may be an object, behind a few blanks.
+/// Whether `text` may begin an object, after a few blanks.
 fn may_be_object(text: &str) -> bool {
     let first = text.bytes().take(BLANKS).find(|byte| !byte.is_ascii_whitespace());
     first.map_or(text.len() < BLANKS, |byte| byte == b'{')

@@ -1,4 +1,4 @@
-//! What forms vary: attributes, pairs, types on the wire, CDATA, edges, spellings.
+//! Variants of forms: attributes, pairs, types on the wire, CDATA, edges, spellings.
 
 use super::*;
 use crate::{
