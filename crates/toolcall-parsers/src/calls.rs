@@ -1,12 +1,6 @@
 //! The state that all engines share: the calls of a message, the declared tools, options and
 //! offsets. Engines outside of this crate also write their calls through it.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places of the stream have 64 bits; a body begins where `begun_at` says, and nothing \
-              in it before that"
-)]
-
 use alloc::{boxed::Box, string::String};
 
 use jail_match::{CallPart, Trace};

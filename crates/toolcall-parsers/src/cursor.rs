@@ -102,7 +102,6 @@ impl<'t> Cursor<'t> {
 
     /// Moves over `len` bytes of what was found here.
     #[inline]
-    #[expect(clippy::arithmetic_side_effects, reason = "a place in a text in memory, or its end")]
     pub(crate) fn advance(&mut self, len: usize) {
         debug_assert!(self.text.is_char_boundary(self.at + len), "{} and {len}", self.at);
         self.at += len;
@@ -110,7 +109,6 @@ impl<'t> Cursor<'t> {
 
     /// Moves back over `len` bytes that were just read.
     #[inline]
-    #[expect(clippy::arithmetic_side_effects, reason = "they were read, so they are before it")]
     pub(crate) fn back(&mut self, len: usize) {
         debug_assert!(len <= self.at, "{len} back from {}", self.at);
         self.at -= len;
@@ -131,7 +129,6 @@ impl<'t> Cursor<'t> {
 
 /// Whether `text` begins with `literal`.
 #[inline]
-#[expect(clippy::indexing_slicing, reason = "`n` is the length of the shorter one")]
 pub(crate) fn match_prefix(text: &str, literal: &str) -> Prefix {
     let (text, literal) = (text.as_bytes(), literal.as_bytes());
     let n = text.len().min(literal.len());

@@ -10,12 +10,6 @@
 //! The stage reads the JSON text of arguments, whatever syntax the wire had, on its way to the sink.
 //! It keeps back a string only while that may be an array or object.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "`i` is a place in the piece or its end; an element's index is below the length of \
-              the stream"
-)]
-
 #[cfg(test)]
 mod tests;
 
@@ -126,10 +120,6 @@ impl Decoder {
     }
 
     /// Passes a piece of JSON on; returns whether it held the end of the call's first decoded string.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`i` and `from` are places in the piece or its end"
-    )]
     pub(crate) fn feed(
         &mut self,
         piece: &str,
@@ -319,7 +309,6 @@ fn string_end(text: &str, escaped: &mut bool) -> (usize, bool) {
 
 /// Appends the decoded inside of a JSON string to `text`, and returns the bytes read: all except
 /// for a cut escape. Returns `None` if `raw` is not the inside of a string.
-#[expect(clippy::indexing_slicing, reason = "`at` is a place in the text or its end")]
 fn decode(raw: &str, text: &mut String) -> Option<usize> {
     let mut at = 0;
     while let Some(hit) = memchr::memchr(b'\\', &raw.as_bytes()[at..]) {

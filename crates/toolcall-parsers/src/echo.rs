@@ -77,11 +77,6 @@ impl Echo {
 
     /// Compares the next text with the block. Done at its end; a mismatch after the first scalar
     /// that differs.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        clippy::indexing_slicing,
-        reason = "`from` is a place in the block up to which the text was the same, or its end"
-    )]
     pub(crate) fn read(&mut self, text: &str) -> Feed {
         let from = self.again.unwrap_or(self.block.len());
         let rest = &self.block.as_bytes()[from..];

@@ -162,7 +162,6 @@ fn unique() -> String {
     scrambled(*seed, CALLS.fetch_add(1, Ordering::Relaxed) as u64)
 }
 
-#[expect(clippy::indexing_slicing, reason = "a remainder of 36 is a place among 36 digits")]
 fn scrambled(seed: u64, n: u64) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     let mut id = String::from("call_");

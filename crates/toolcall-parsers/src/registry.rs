@@ -1,10 +1,5 @@
 //! The registered families, by name.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "here and in the look-up: a row that was found is a place in the table"
-)]
-
 mod lookup;
 mod read;
 mod table;

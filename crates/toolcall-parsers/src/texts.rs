@@ -3,12 +3,6 @@
 //! They are kept in the order of their bytes: those that begin as a text does are one stretch of the
 //! list, which each further byte narrows. Most places are ruled out by their first three bytes.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "no text is empty; those that are left share their first `len` bytes and have more; \
-              a byte has a bit among 256"
-)]
-
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use crate::machine::compile::respell::Speller;
@@ -100,7 +94,6 @@ impl Alike {
         self.narrow(text)
     }
 
-    #[expect(clippy::arithmetic_side_effects, reason = "`from` and `same` count what is left")]
     fn narrow(&self, text: &[u8]) -> Stands {
         let mut rest = &*self.sorted;
         for len in 1.. {

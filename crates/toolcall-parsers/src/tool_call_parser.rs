@@ -1,11 +1,5 @@
 //! The call machine as body parsers of a [`jail_match::Driver`].
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places of the stream have 64 bits; suffixes are at most `MAX_SUFFIXES`, and \
-              attempts fewer than the readings of a call"
-)]
-
 use alloc::{boxed::Box, sync::Arc};
 
 use jail_match::{

@@ -48,7 +48,6 @@ impl<'e, 'w> Elements<'e, 'w> {
     }
 
     /// Whether a key cannot be a tag, or begins one that belongs to the call.
-    #[expect(clippy::arithmetic_side_effects, reason = "`at` is where `head` was found")]
     fn is_markup(&self, key: &str) -> bool {
         let head = around(self.template, |hole| *hole == Hole::Key).0.trim_ascii_start();
         let word = key.split_ascii_whitespace().next().unwrap_or("");

@@ -33,7 +33,6 @@ impl Tools {
 }
 
 /// A schema that describes these values.
-#[expect(clippy::indexing_slicing, reason = "`described` was made an object")]
 fn schema(values: &[&Value]) -> Value {
     let mut types: Vec<&str> = values.iter().map(|value| kind(value)).collect();
     types.sort_unstable();

@@ -1,11 +1,6 @@
 //! Reading the arguments to encode: strict JSON, numbers by their spelling so that none is
 //! rounded.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "`at` moves over bytes that are there; levels are at most `MAX_DEPTH`"
-)]
-
 use alloc::{string::String, vec::Vec};
 
 use crate::value::{Escape, Flavor, is_lone, unescape};
@@ -178,10 +173,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`at` is a place in the text, and the escape is as long as `unescape` says of it"
-    )]
     fn escape(&mut self, string: &mut String) -> Result<(), NotJson> {
         let bytes = &self.text.as_bytes()[self.at..];
         let Escape::Is(scalar, len) = unescape(bytes, Flavor::Json) else {

@@ -1,10 +1,5 @@
 //! Families that differ in their texts: other markers, tags with a suffix.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places where something was found in a text in memory, and brackets in it"
-)]
-
 use alloc::{string::String, vec::Vec};
 
 use super::{At, CommitOn, Family, Form};

@@ -1,10 +1,5 @@
 //! Model ids, and the patterns of the models that a family is for.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in a pattern and a text in memory, one behind those that are there at most"
-)]
-
 use alloc::{string::String, vec::Vec};
 
 /// Longest id that is looked up, in bytes: paths into a cache of models have about 200.
@@ -311,11 +306,6 @@ fn begins_version(text: &[u8], at: usize) -> bool {
 
 /// Whether two patterns have a text in common: row by row from their ends, whether what is left of
 /// both has.
-#[expect(
-    clippy::indexing_slicing,
-    reason = "`j` is at most the length of `b`, and a byte of `b` stands at `j` where the next \
-              entry is read"
-)]
 fn share(a: &[u8], b: &[u8]) -> bool {
     let mut below = Vec::new();
     for x in core::iter::once(None).chain(a.iter().rev().map(Some)) {

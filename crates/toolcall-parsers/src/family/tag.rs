@@ -22,7 +22,6 @@ impl Family {
     ///
     /// # Errors
     /// A tag that no template can hold.
-    #[expect(clippy::indexing_slicing, reason = "`form` is made an object by `block`")]
     pub fn from_tag(tag: &str) -> Result<Self, FamilyError> {
         let tag = tag.trim();
         let end = closing(tag);
@@ -73,7 +72,6 @@ impl Family {
 }
 
 /// `</x>` for `<x>`, `[/x]` for `[x]`.
-#[expect(clippy::arithmetic_side_effects, reason = "the tag is longer than its two brackets")]
 fn closing(tag: &str) -> Option<String> {
     let (open, close) = [("<", ">"), ("[", "]")]
         .into_iter()

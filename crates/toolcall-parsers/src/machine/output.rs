@@ -34,7 +34,6 @@ impl Output<'_> {
 
     /// Where an index of the text being fed is in the stream.
     #[inline]
-    #[expect(clippy::arithmetic_side_effects, reason = "places of the stream have 64 bits")]
     pub(crate) fn place(&self, index: usize) -> u64 {
         self.calls.at + index as u64
     }

@@ -261,7 +261,6 @@ pub(crate) enum Bracket {
 }
 
 /// Lookups by the numbers of the plan.
-#[expect(clippy::indexing_slicing, reason = "each was given to what stands at its place")]
 impl Plan {
     #[inline]
     pub(crate) fn node(&self, id: NodeId) -> &Node {

@@ -54,10 +54,6 @@ impl Raw {
     }
 
     /// Whether the arguments turned out to be an object; `None`: not known yet.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`n` is the place in the list that was just looked through"
-    )]
     pub(super) fn is_object(
         &mut self,
         key: &str,

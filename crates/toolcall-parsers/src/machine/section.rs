@@ -1,11 +1,5 @@
 //! The text after a call: its end tags, the next call of its section, the section's end.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan, \
-              and a tag by its place among those that were looked for"
-)]
-
 use core::ops::Range;
 
 use super::{

@@ -8,12 +8,6 @@
 //! In literals `{{` and `}}` are braces and `\n`, `\t`, `\\`, `\{`, `\}` are what they look like.
 //! Inside a group or an id's template a `}` always closes, so that only `\}` is a brace there.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "`at` moves over what was found at it, or back over the one byte just read; groups \
-              are at most `MAX_GROUP_DEPTH` deep"
-)]
-
 use alloc::{borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
 use core::fmt;
 

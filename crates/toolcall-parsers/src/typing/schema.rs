@@ -1,11 +1,5 @@
 //! The types a schema admits for a parameter.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "`enter` lets no depth grow beyond `MAX_DEPTH`; two hexadecimal digits are less than \
-              256"
-)]
-
 use alloc::{
     string::{String, ToString},
     vec::Vec,
@@ -272,7 +266,6 @@ pub(crate) fn by_name(name: &str) -> Types {
 }
 
 /// Returns a pointer with its `%XX` decoded, or `None` if the result is not UTF-8.
-#[expect(clippy::indexing_slicing, reason = "two digits were read of `tail`")]
 fn percent_decoded(pointer: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(pointer.len());
     let mut rest = pointer.as_bytes();

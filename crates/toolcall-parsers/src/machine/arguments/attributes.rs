@@ -6,11 +6,6 @@
 //! <arg_key>KEY</arg_key>                   a text between tags
 //! ```
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "a field that is being read is one of the header, and each has a value"
-)]
-
 mod names;
 
 use alloc::{string::String, vec::Vec};

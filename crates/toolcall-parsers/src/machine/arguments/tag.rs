@@ -16,10 +16,6 @@ pub(crate) struct Tag {
 impl Tag {
     /// A tag as a template shows it, with the other spellings of the texts it contains. Whitespace
     /// inside it may be missing.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`at` is less than the number of texts, which only grows"
-    )]
     pub(crate) fn new(shown: &str, spellings: &[(String, Vec<String>)]) -> Self {
         let mut texts = vec![shown.to_owned()];
         let mut order: Vec<_> = spellings.iter().collect();
@@ -85,7 +81,6 @@ pub(crate) fn longest(text: &str, tags: &[Tag]) -> Result<Option<(usize, usize)>
 }
 
 /// Cuts a template's literal into tags: between `>` and `<`, and at whitespace at its edges.
-#[expect(clippy::arithmetic_side_effects, reason = "`at` is where a bracket was found")]
 pub(crate) fn cut(literal: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(literal);
     core::iter::from_fn(move || {

@@ -4,13 +4,6 @@
 //! cursor), white space that may have to be trimmed, the header of a possible next parameter, and
 //! text whose type is not decided.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "places in the text of this feed or its end, and lengths of what was found there; a \
-              quote is named by its place in the list"
-)]
-
 pub(crate) mod ending;
 mod find;
 pub(crate) mod mode;

@@ -134,7 +134,6 @@ pub(super) fn form(form: &Form) -> FormPlan {
 }
 
 /// Reduces the tokens of a whole message to the content of its body.
-#[expect(clippy::arithmetic_side_effects, reason = "`at` is where `body` was found")]
 pub(super) fn strip_message(tokens: &mut Vec<Token>, messages: &Messages) {
     let body = tokens.iter().enumerate().find_map(|(n, token)| {
         let Token::Tag(tag) = token else {

@@ -1,10 +1,5 @@
 //! From a family's templates to the machine's plan.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "places of tokens that were found; sections are named by the numbers they were given"
-)]
-
 mod entry;
 mod error;
 mod finish;

@@ -1,11 +1,5 @@
 //! Templates as tokens: literals cut into tags, and holes with the text around them.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places of pieces, and of brackets and blanks that were found in a text, and behind \
-              them"
-)]
-
 use alloc::{
     borrow::ToOwned,
     boxed::Box,
@@ -207,7 +201,6 @@ fn hole_token(hole: &Hole, before: &[Token]) -> Token {
 }
 
 /// Cuts literal text at whitespace, and what begins with `<` into tags and words.
-#[expect(clippy::indexing_slicing, reason = "`at` is where a byte was found in `tag`")]
 fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
     if exact {
         if !text.is_empty() {

@@ -1,11 +1,5 @@
 //! The trie of headers, under construction.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "nodes, leaves and sections are named by the numbers they were given when they were \
-              pushed, and a tag has a spelling at least"
-)]
-
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use jail_match::{Anchor, Newlines};

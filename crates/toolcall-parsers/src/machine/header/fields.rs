@@ -1,11 +1,5 @@
 //! The fields of a header: a name, an id, attributes.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "nodes, leaves, sections and forms are named by the numbers they have in the plan, \
-              and what was found by its place in the list"
-)]
-
 use crate::{
     cursor::{Cursor, Undecided, longest_prefix},
     family::CommitOn,

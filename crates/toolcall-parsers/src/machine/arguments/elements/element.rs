@@ -1,10 +1,5 @@
 //! Elements: what they are in JSON, and writing them.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "the place of an element that is open: the innermost one, or the one around it"
-)]
-
 use super::{
     Elements, MAX_DEPTH, State,
     spec::{ITEM, TEXT},

@@ -6,12 +6,6 @@
 //! NS<text>NS<text>aNS</text>NS</invoke> bNS</text>..  a quoted element is opened and closed
 //! ```
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "places in a text in memory, and lengths of what was found there"
-)]
-
 use super::{
     Elements, State,
     element::Kind,

@@ -19,10 +19,6 @@ const MAX_GAP: usize = 1024;
 
 impl Elements {
     /// Reads text between tags.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`from` is the cursor, or behind a character that was found"
-    )]
     pub(super) fn text(
         &mut self,
         spec: &ElementSpec,

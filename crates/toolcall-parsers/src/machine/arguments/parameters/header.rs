@@ -1,11 +1,5 @@
 //! Reading a parameter's header: through the trie of all its forms.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "nodes are named by their places in the list, and every tag or end of one leads to a \
-              node"
-)]
-
 use alloc::string::String;
 
 use super::spec::{Field, Node, ParameterSpec, ValueSpec};

@@ -7,8 +7,6 @@
 //! Whole, with what follows it, a head is no data: a value that lost its own end and that of its
 //! call ends before it.
 
-#![expect(clippy::arithmetic_side_effects, reason = "the cursor moves over what was found at it")]
-
 use alloc::vec::Vec;
 
 use super::spec::ParameterSpec;
@@ -51,7 +49,6 @@ impl Head {
 
     /// Returns the index of the piece with the tool's name, which identifies the call even without
     /// the tags before it.
-    #[expect(clippy::indexing_slicing, reason = "`at` is where a piece was found")]
     pub(crate) fn name_at(&self) -> Option<usize> {
         let other = |piece: &Piece| !matches!(piece, Piece::Tag(_));
         let at = self.pieces.iter().position(other)?;

@@ -148,11 +148,6 @@ fn hole_behind(text: &str) -> (&str, (Holes, String), Option<char>) {
 }
 
 /// Adds a path to the trie.
-#[expect(
-    clippy::indexing_slicing,
-    reason = "nodes are named by their places in the list, every tag leads to one, and holes that \
-              are read have a field"
-)]
 pub(super) fn insert(nodes: &mut Vec<Node>, path: Vec<Piece>) -> Result<(), Unreadable> {
     const TWO: Unreadable = Unreadable("two parameters that cannot be told apart");
     let mut at = 0;

@@ -179,7 +179,6 @@ impl ParameterSpec {
 
     /// Returns the tag after a key, with those that lead to the value: none where it is certain
     /// without them.
-    #[expect(clippy::indexing_slicing, reason = "every end of a hole leads to a node of the list")]
     pub(crate) fn middles(&self) -> impl Iterator<Item = (&Tag, &[Tag])> {
         let holes = self.nodes.iter().filter_map(|node| match node {
             Node::Holes { header, to, later, .. } => Some(header.ends.iter().zip(to).take(*later)),

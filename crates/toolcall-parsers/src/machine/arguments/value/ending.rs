@@ -1,11 +1,6 @@
 //! The end of a value whose own end is missing: the end of its call, the head of another call, a
 //! part of a parameter's header.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in a text in memory, and lengths of what was found there"
-)]
-
 use crate::{
     cursor::{Undecided, blanks, first_found},
     machine::arguments::{
@@ -66,10 +61,6 @@ fn end_tag(
 
 /// Whether the text after the end with number `n` inside a value makes it the end of the call.
 /// After the end of a message, only the end of the stream does that a value could not contain, too.
-#[expect(
-    clippy::indexing_slicing,
-    reason = "the end of a message is among the followers, the first of them"
-)]
 fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Result<bool, Undecided> {
     let blank = blanks(rest);
     if blank > BLANKS {
@@ -126,7 +117,6 @@ pub(crate) fn tail_ends_call(spec: &ParameterSpec, tail: &str, tools: &Tools) ->
 }
 
 /// Returns the position in a value's text of markup that would end it in place of its own end.
-#[expect(clippy::indexing_slicing, reason = "`from` is behind a character of the text, or its end")]
 pub(crate) fn call_end(spec: &ParameterSpec, text: &str, tools: &Tools) -> Option<usize> {
     let mut from = 0;
     while let Some(hit) = spec.stops.find(&text.as_bytes()[from..]) {

@@ -1,11 +1,5 @@
 //! The tags inside a value: what one at a place means, and what the held text after it shows.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "places in the text of this feed or its end, and lengths of what was found there"
-)]
-
 use super::{
     Fed, Phase, Place, Value,
     ending::{self, Ending},

@@ -10,12 +10,6 @@
 //! text separates from a legal continuation: text after a parameter is dropped. A value without that,
 //! too, is read by the rules for missing end tags.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "places in a text in memory, and lengths of what was found there"
-)]
-
 use jail_match::is_reserved;
 
 use super::{Mode, Place, shield::Shield};

@@ -33,11 +33,6 @@ pub(super) enum Shown {
 }
 
 /// Looks at `text`, from an end of the call on, of which `looked` bytes were seen.
-#[expect(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "`looked` is behind a character of the same text, which only grew since, or its end"
-)]
 pub(super) fn look(
     place: Place<'_>,
     text: &str,

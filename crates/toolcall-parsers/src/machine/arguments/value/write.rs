@@ -1,10 +1,5 @@
 //! Writing a value out: trimming, streaming, typing.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "lengths of texts in memory; bytes that are dropped are counted with 64 bits"
-)]
-
 use alloc::string::String;
 
 use super::{
