@@ -1,11 +1,5 @@
 //! Why a recording came out as it did: a fold over the guard's own events.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "the summary and its steps count bytes of a recording in memory, and places are in \
-              its text"
-)]
-
 mod findings;
 mod ledger;
 mod remedies;
@@ -19,7 +13,8 @@ use toolcall_parsers::{Event, Sink};
 
 use self::ledger::{Ledger, Marker};
 pub use self::report::{
-    CallSummary, Delay, Explanation, Fate, Finding, Happening, Holding, Note, Region, Step, Summary,
+    CallSummary, Delay, Explanation, Fate, Finding, Happening, Holding, RecordedNote, Region, Step,
+    Summary,
 };
 use crate::{End, Guard};
 
@@ -56,7 +51,7 @@ pub struct Explainer {
     /// When the first chunk came.
     began: Option<Duration>,
     /// Notes of the recording since the last chunk.
-    notes: Vec<Note>,
+    notes: Vec<RecordedNote>,
     over: bool,
 }
 
@@ -90,7 +85,7 @@ impl Explainer {
     }
 
     /// Adds an item of the recording that is not text, after the chunks so far.
-    pub fn note(&mut self, note: Note) {
+    pub fn note(&mut self, note: RecordedNote) {
         self.notes.push(note);
     }
 
@@ -198,10 +193,6 @@ struct Listener<'l> {
     summary: &'l mut Summary,
 }
 
-#[expect(
-    clippy::indexing_slicing,
-    reason = "an edge's number is its place in the list that the guard gave"
-)]
 impl Listener<'_> {
     fn marker(&mut self, edge: usize, at: u64, len: u64) -> String {
         let edge = &self.edges[edge];
@@ -275,10 +266,6 @@ impl Sink for Listener<'_> {
         }
     }
 
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "an edge's number is its place in the list that the guard gave"
-    )]
     fn trace(&mut self, trace: Trace) {
         let happening = match trace {
             Trace::Matched { edge, at, len } => {

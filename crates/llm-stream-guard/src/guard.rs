@@ -6,7 +6,6 @@
 //!   sink ◄─ statistics ◄─ jail ◄─ withheld reasoning ◄─ atomic delivery ◄─ events
 //! ```
 
-mod aside;
 mod blocks;
 mod builder;
 mod choice;
@@ -14,17 +13,18 @@ mod collapse;
 mod cursor;
 mod error;
 mod event_log;
-mod forms;
 mod hosted;
 mod input;
 mod markers_held;
+mod mixed_markers;
 mod output;
 pub(crate) mod payload;
 mod reasoning;
+mod remap_stage;
 mod request;
+mod server_items;
 mod template;
 mod tokens;
-mod wire;
 
 pub(crate) use blocks::BlockParser;
 pub use builder::GuardBuilder;

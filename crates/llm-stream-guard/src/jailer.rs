@@ -229,7 +229,6 @@ impl Jailer {
     }
 
     /// Does `step` and passes on what the jail reports.
-    #[expect(clippy::arithmetic_side_effects, reason = "counts blocks of a stream with 64 bits")]
     fn with_jail<S: Sink>(
         &mut self,
         next: &mut Counted<'_, S>,
@@ -283,7 +282,6 @@ impl Jailer {
     }
 }
 
-#[expect(clippy::arithmetic_side_effects, reason = "counts blocks of a stream with 64 bits")]
 fn release<S: Sink>(
     event: JailEvent<'_>,
     handler: &Option<Handler>,

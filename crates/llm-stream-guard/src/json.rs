@@ -2,12 +2,12 @@
 
 /// Follows JSON text byte by byte.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Strings {
+pub(crate) struct StringTracker {
     open: bool,
     escaped: bool,
 }
 
-impl Strings {
+impl StringTracker {
     /// Takes the next byte and returns whether it is part of a string, quotes included.
     pub(crate) fn take(&mut self, byte: u8) -> bool {
         match byte {
@@ -39,7 +39,7 @@ impl Strings {
 pub struct Balance {
     opened: bool,
     depth: usize,
-    strings: Strings,
+    strings: StringTracker,
 }
 
 impl Balance {

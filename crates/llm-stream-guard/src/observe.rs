@@ -1,11 +1,5 @@
 //! Telemetry: what happens in a guard or a jail, without the text it happens to.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "counts of one stream, with 64 bits; what a guard counted only grows until both are \
-              reset"
-)]
-
 #[cfg(feature = "tracing")]
 mod events;
 mod foreign;

@@ -1,12 +1,5 @@
 //! Stop strings: text up to the first of them, and nothing of what is to be hidden.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in a text in memory: what must be kept begins in it, a match ends in it, and \
-              what was passed on of what is kept is its beginning; places of the stream are \
-              counted with 64 bits"
-)]
-
 use std::{fmt, sync::Arc};
 
 use jail_match::{Haystack, MarkerSet, MarkerSetBuilder, Match, Search};
@@ -78,7 +71,7 @@ pub struct Stopped {
 /// ```
 #[derive(Debug, Clone)]
 pub struct StopStrings {
-    strings: Arc<Strings>,
+    strings: Arc<CompiledStops>,
     /// The beginning of a stop string.
     kept: String,
     /// How much of it was passed on: it begins visible ones only.
@@ -90,7 +83,7 @@ pub struct StopStrings {
 }
 
 #[derive(Debug)]
-struct Strings {
+struct CompiledStops {
     set: MarkerSet,
     /// For each marker of the set: its index in the caller's list, and whether it is shown.
     listed: Vec<(usize, Shown)>,
@@ -139,7 +132,7 @@ impl StopStrings {
         }
         let mixed = listed.iter().any(|(_, shown)| *shown == Shown::Visible);
         let texts = all.into_iter().map(|string| string.text).collect();
-        let strings = Arc::new(Strings { set: builder.build(), listed, mixed, texts });
+        let strings = Arc::new(CompiledStops { set: builder.build(), listed, mixed, texts });
         let kept = String::new();
         Ok(Self { strings, kept, passed: 0, at: 0, stopped: None, examined: 0 })
     }
@@ -189,7 +182,6 @@ impl StopStrings {
 
     /// Passes on what is certain of `text`, which begins with what was kept; the index from which
     /// it must be kept.
-    #[expect(clippy::indexing_slicing, reason = "a marker's number is its place in `listed`")]
     fn scan(&mut self, text: &str, ended: bool, on: &mut impl FnMut(&str)) -> usize {
         let passed = std::mem::take(&mut self.passed);
         let (keep, found) = self.look(ALL, text, 0, ended);
@@ -221,7 +213,6 @@ impl StopStrings {
     }
 
     /// Where a stop string is in `text`, or else where one may begin; its length and marker.
-    #[expect(clippy::indexing_slicing, reason = "`pos` is `from` or behind a byte of the text")]
     fn look(
         &mut self,
         class: u8,

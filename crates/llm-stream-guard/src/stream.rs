@@ -91,7 +91,7 @@ impl Stage for Guard {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum StreamState {
     Open,
     /// Upstream is not polled any more; the queue may still hold events.
     Ended,
@@ -110,14 +110,14 @@ pin_project_lite::pin_project! {
         inner: S,
         machine: M,
         queue: VecDeque<Result<OwnedEvent, S::Error>>,
-        state: State,
+        state: StreamState,
         limit: Option<LimitError>,
     }
 }
 
 impl<S: TryItem, M> Guarded<S, M> {
     pub(crate) fn new(inner: S, machine: M) -> Self {
-        Self { inner, machine, queue: VecDeque::new(), state: State::Open, limit: None }
+        Self { inner, machine, queue: VecDeque::new(), state: StreamState::Open, limit: None }
     }
 
     /// The machine, for its counters and what it holds.
@@ -161,7 +161,7 @@ where
             if let Some(event) = this.queue.pop_front() {
                 return Poll::Ready(Some(event));
             }
-            if *this.state == State::Ended {
+            if *this.state == StreamState::Ended {
                 return Poll::Ready(None);
             }
             let queue = &mut *this.queue;
@@ -170,17 +170,17 @@ where
                 Some(Ok(chunk)) => {
                     *this.limit = this.machine.push(chunk.as_ref(), on).err();
                     if this.limit.is_some() || this.machine.is_over() {
-                        *this.state = State::Ended;
+                        *this.state = StreamState::Ended;
                     }
                 }
                 Some(Err(error)) => {
                     *this.limit = this.machine.finish(End::Aborted, on).err();
                     this.queue.push_back(Err(error));
-                    *this.state = State::Ended;
+                    *this.state = StreamState::Ended;
                 }
                 None => {
                     *this.limit = this.machine.finish(End::Stop, on).err();
-                    *this.state = State::Ended;
+                    *this.state = StreamState::Ended;
                 }
             }
         }
@@ -188,7 +188,7 @@ where
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         let queued = self.queue.len();
-        (queued, (self.state == State::Ended).then_some(queued))
+        (queued, (self.state == StreamState::Ended).then_some(queued))
     }
 }
 
@@ -199,7 +199,7 @@ where
     M: Stage,
 {
     fn is_terminated(&self) -> bool {
-        self.state == State::Ended && self.queue.is_empty()
+        self.state == StreamState::Ended && self.queue.is_empty()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The effect of each chunk, in lines of words.
 
-use llm_stream_guard::explain::{Happening, Note, Step};
+use llm_stream_guard::explain::{Happening, RecordedNote, Step};
 
 use super::words::{bytes, count, visible};
 
@@ -79,12 +79,12 @@ fn happening(event: &Happening) -> String {
     }
 }
 
-fn noted(note: &Note) -> String {
+fn noted(note: &RecordedNote) -> String {
     match note {
-        Note::Usage => "the server sent token usage".to_owned(),
-        Note::Finish { reason } => format!("the server sent finish reason `{reason}`"),
-        Note::Error { message } => format!("the server reported: {message}"),
-        Note::Native { field } => format!("the server sent `{field}` of its own"),
+        RecordedNote::Usage => "the server sent token usage".to_owned(),
+        RecordedNote::Finish { reason } => format!("the server sent finish reason `{reason}`"),
+        RecordedNote::Error { message } => format!("the server reported: {message}"),
+        RecordedNote::Native { field } => format!("the server sent `{field}` of its own"),
         _ => "the server sent something else".to_owned(),
     }
 }

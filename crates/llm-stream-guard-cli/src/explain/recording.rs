@@ -9,7 +9,7 @@ use std::{
 use llm_stream_guard::{
     End, Profile, Utf8,
     chat::{ChatChunk as _, Choice, Chunk, Content},
-    explain::Note,
+    explain::RecordedNote,
 };
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ pub enum Item {
         time: Option<Duration>,
     },
     /// Another item from the server.
-    Note(Note),
+    Note(RecordedNote),
 }
 
 /// The items of each choice.
@@ -120,7 +120,7 @@ impl Recording {
         }
     }
 
-    fn note_all(&mut self, note: &Note) {
+    fn note_all(&mut self, note: &RecordedNote) {
         if self.choices.is_empty() {
             self.choices.insert(0, Vec::new());
         }
@@ -148,7 +148,7 @@ impl Recording {
             self.choice(choice, time);
         }
         if chunk.usage.value().is_some() {
-            self.note_all(&Note::Usage);
+            self.note_all(&RecordedNote::Usage);
         }
     }
 
@@ -164,7 +164,7 @@ impl Recording {
         for (field, _) in native.into_iter().filter(|(_, there)| *there) {
             // One note per field is enough.
             if self.native.insert((*index, field)) {
-                let note = Item::Note(Note::Native { field });
+                let note = Item::Note(RecordedNote::Native { field });
                 self.choices.entry(*index).or_default().push(note);
             }
         }
@@ -180,14 +180,14 @@ impl Recording {
         if let Some(reason) = finish_reason.value() {
             let cut = matches!(reason.as_str(), "length" | "max_tokens");
             self.finished.insert(*index, if cut { End::Length } else { End::Stop });
-            let note = Note::Finish { reason: reason.clone() };
+            let note = RecordedNote::Finish { reason: reason.clone() };
             self.choices.entry(*index).or_default().push(Item::Note(note));
         }
     }
 
     fn error(&mut self, message: String) {
         self.broken = true;
-        self.note_all(&Note::Error { message });
+        self.note_all(&RecordedNote::Error { message });
     }
 }
 
@@ -218,7 +218,9 @@ impl Intake for Recording {
                     self.chunk(&chunk);
                 }
             }
-            Err(error) => self.note_all(&Note::Error { message: format!("not JSON: {error}") }),
+            Err(error) => {
+                self.note_all(&RecordedNote::Error { message: format!("not JSON: {error}") });
+            }
         }
     }
 
@@ -227,7 +229,7 @@ impl Intake for Recording {
             Some(bytes) => format!("{}: {bytes} bytes of the recording were left out", note.kind),
             None => format!("{}: {}", note.kind, note.message.unwrap_or_default()),
         };
-        self.note_all(&Note::Error { message });
+        self.note_all(&RecordedNote::Error { message });
     }
 
     fn finish(&mut self, _: Option<End>, broken: bool) {

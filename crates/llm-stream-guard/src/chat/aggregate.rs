@@ -71,10 +71,6 @@ impl Aggregator {
         }
     }
 
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`at` is where the choice is, found or just inserted"
-    )]
     fn add_choice(&mut self, choice: &Choice) {
         let Self { response: Completion { choices, .. }, room, .. } = self;
         let at = match choices.binary_search_by_key(&choice.index, |it| it.index) {
@@ -209,7 +205,6 @@ fn join(parts: &mut Vec<Value>, part: &Value, room: &mut Room) {
     room.push(parts, part);
 }
 
-#[expect(clippy::indexing_slicing, reason = "`at` is where the call was found")]
 fn add_call(calls: &mut Vec<ToolCallDelta>, delta: &ToolCallDelta, room: &mut Room) {
     let known = |call: &ToolCallDelta| delta.index.is_some() && call.index == delta.index;
     let Some(at) = calls.iter().rposition(known) else {

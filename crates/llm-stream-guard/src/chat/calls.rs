@@ -1,28 +1,18 @@
 //! Calls of a choice: the guard's and upstream's own, counted together.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "calls of one choice, which its limit bounds; one that is taken back was counted; a \
-              piece was just asked for, so there is one; bytes of one call came as text"
-)]
-#![expect(
-    clippy::indexing_slicing,
-    reason = "`at` is the place of a native call, which stays where it is while the choice goes on"
-)]
-
 use serde_json::Map;
 use toolcall_parsers::{Claim, Outcome, Parallel};
 
 use super::{
+    choice_state::OpenCall,
     chunk::{FunctionDelta, ToolCallDelta},
-    lane::OpenCall,
+    delta_part::PartKind,
     note::{Note, Violation},
     options::{Calls, TakeBack},
-    piece::Kind,
-    writer::Writer,
+    writer::DeltaWriter,
 };
 
-impl Writer<'_, '_> {
+impl DeltaWriter<'_, '_> {
     /// A delta of a call upstream made.
     pub(super) fn native(&mut self, delta: ToolCallDelta) {
         let ToolCallDelta { function, kind, extra, .. } = &delta;
@@ -65,7 +55,7 @@ impl Writer<'_, '_> {
                 function,
                 extra: extra.clone(),
             };
-            self.piece(Kind::Calls, false).choice.delta.tool_calls.push(first);
+            self.piece(PartKind::Calls, false).choice.delta.tool_calls.push(first);
             return;
         }
         let Some(index) = self.lane.native.calls[at].written else { return };
@@ -75,7 +65,7 @@ impl Writer<'_, '_> {
         if !extra.is_empty() {
             let more =
                 ToolCallDelta { index: Some(index), extra: extra.clone(), ..Default::default() };
-            self.piece(Kind::Calls, false).choice.delta.tool_calls.push(more);
+            self.piece(PartKind::Calls, false).choice.delta.tool_calls.push(more);
         }
     }
 
@@ -107,7 +97,7 @@ impl Writer<'_, '_> {
     }
 
     fn arguments(&mut self, index: u32, fragment: &str) {
-        let calls = &mut self.piece(Kind::Calls, false).choice.delta.tool_calls;
+        let calls = &mut self.piece(PartKind::Calls, false).choice.delta.tool_calls;
         if let Some(last) = calls.last_mut()
             && last.index == Some(index)
             && let Some(function) = &mut last.function
@@ -129,7 +119,7 @@ impl Writer<'_, '_> {
         let Some(piece) = self.step.pieces.get_mut(at) else { return };
         piece.choice.delta.tool_calls.truncate(place);
         if place == 0 {
-            piece.kind = Kind::Plain;
+            piece.kind = PartKind::Plain;
             if piece.is_bare() {
                 self.step.pieces.remove(at);
             }
@@ -144,7 +134,7 @@ impl Writer<'_, '_> {
         if let Some(index) = written {
             self.close_inline();
             let id = self.unique_id(id.to_owned(), name);
-            let calls = &mut self.piece(Kind::Calls, false).choice.delta.tool_calls;
+            let calls = &mut self.piece(PartKind::Calls, false).choice.delta.tool_calls;
             let place = calls.len();
             calls.push(ToolCallDelta {
                 index: Some(index),

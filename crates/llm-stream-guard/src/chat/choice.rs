@@ -1,35 +1,30 @@
 //! One choice of a stream: its guard and what it remembers.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in a choice's text, counted with 64 bits; tallies add without overflow"
-)]
-
 use jail_match::{Aside, Channel, End, Event, LimitError};
 use serde_json::{Map, Value};
 use wire_remap::{RemapReport, Tally};
 
 use super::{
+    choice_state::{ChoiceState, SharedStep},
     chunk::{Choice, Delta, ToolCallDelta},
     content::Pieces,
+    delta_part::{PartKind, says_nothing},
+    empty_fields::Silent,
     entries::ReasoningCount,
     field::Field,
     finish::{end_of, finish_word, tell_stop},
-    inbound::{Inbound, report},
-    lane::{Lane, Step},
     note::{Note, Violation},
     options::{ReasoningField, TakeBack},
-    piece::{Kind, says_nothing},
-    riders::{Part, Rider},
-    silent::Silent,
-    writer::Writer,
+    pending_fields::{Part, PendingField},
+    response_remap::{Inbound, report},
+    writer::DeltaWriter,
 };
 use crate::{guard::Guard, observe::Stats};
 
 #[derive(Debug, Clone)]
-pub(super) struct ChoiceState {
+pub(super) struct GuardedChoice {
     pub(super) guard: Guard,
-    pub(super) lane: Lane,
+    pub(super) lane: ChoiceState,
     /// Whether the guard also reads reasoning that the server separated.
     apart: bool,
     counted: Counted,
@@ -43,10 +38,10 @@ struct Counted {
     decoded: Tally,
 }
 
-impl ChoiceState {
+impl GuardedChoice {
     pub(super) fn new(index: u32, guard: &Guard, take_back: TakeBack) -> Self {
         let mut guard = guard.clone();
-        let lane = Lane {
+        let lane = ChoiceState {
             index,
             ids: guard.ids().clone(),
             wanted: guard.wanted().clone(),
@@ -54,7 +49,7 @@ impl ChoiceState {
             jailed: guard.jailer().is_some(),
             take_back,
             take_back_limit: guard.atomic_limit(),
-            ..Lane::default()
+            ..ChoiceState::default()
         };
         guard.observe_choice(index);
         let inbound = Inbound::new(guard.regime());
@@ -94,7 +89,7 @@ impl ChoiceState {
     pub(super) fn push(
         &mut self,
         mut choice: Choice,
-        step: &mut Step<'_>,
+        step: &mut SharedStep<'_>,
     ) -> Result<(), LimitError> {
         if let Some(inbound) = &mut self.inbound {
             inbound.read(&mut choice);
@@ -102,7 +97,11 @@ impl ChoiceState {
         self.push_decoded(choice, step)
     }
 
-    fn push_decoded(&mut self, choice: Choice, step: &mut Step<'_>) -> Result<(), LimitError> {
+    fn push_decoded(
+        &mut self,
+        choice: Choice,
+        step: &mut SharedStep<'_>,
+    ) -> Result<(), LimitError> {
         let Choice { mut delta, finish_reason, mut logprobs, mut extra, .. } = choice;
         self.lane.begin_step(step);
         self.lane.learn(&delta, !finish_reason.is_missing());
@@ -112,14 +111,14 @@ impl ChoiceState {
         let content = Pieces::new(content, step.seq);
         let says = !fields.is_empty() || !content.is_empty() || !reasoning.is_empty();
         if self.lane.finished && (says || !tool_calls.is_empty()) {
-            Writer { lane: &mut self.lane, step }.violation(Violation::AfterFinish);
+            DeltaWriter { lane: &mut self.lane, step }.violation(Violation::AfterFinish);
         }
         if !reasoning.is_empty() && step.options.reasoning == ReasoningField::Hidden {
             fields.retain(|name, _| !name.starts_with("reasoning"));
         }
         let mut result = Ok(());
         if !reasoning.is_empty() && !self.apart {
-            let mut writer = Writer { lane: &mut self.lane, step };
+            let mut writer = DeltaWriter { lane: &mut self.lane, step };
             let told = self.guard.aside(Aside::Channel(Channel::REASONING), &mut writer);
             self.apart = told.unwrap_or(true);
             result = told.map(drop);
@@ -132,14 +131,14 @@ impl ChoiceState {
             result = result.and(self.reasoning(&reasoning, step));
         }
         result = result.and(self.content(&content, step));
-        let mut writer = Writer { lane: &mut self.lane, step };
+        let mut writer = DeltaWriter { lane: &mut self.lane, step };
         look(&self.guard, &mut writer);
         for call in tool_calls {
             result = result.and(native(&mut self.guard, call, &mut writer));
         }
         settle(&self.guard, &mut writer);
         if writer.lane.role.is_some() && content.is_empty() {
-            writer.piece(Kind::Plain, false);
+            writer.piece(PartKind::Plain, false);
         }
         if writer.lane.hid {
             // Token ids describe the original text.
@@ -162,7 +161,7 @@ impl ChoiceState {
             Field::Null | Field::Missing => {}
         }
         if extra.values().any(|value| !says_nothing(value)) && !writer.has_piece() {
-            writer.piece(Kind::Plain, false);
+            writer.piece(PartKind::Plain, false);
         }
         if let Some(first) = writer.first() {
             first.choice.extra.append(&mut extra);
@@ -197,16 +196,16 @@ impl ChoiceState {
         fields: Map<String, Value>,
         (logprobs, ids): (Field<Value>, Option<u64>),
         text: [&str; 2],
-        step: &mut Step<'_>,
+        step: &mut SharedStep<'_>,
     ) {
         let Self { guard, lane, .. } = self;
         let from = lane.fed;
         let to = from + text.iter().map(|text| text.len() as u64).sum::<u64>();
         if !fields.is_empty() {
-            lane.riders.push(from, Rider::Fields(fields));
+            lane.riders.push(from, PendingField::Fields(fields));
             if !guard.withholds_call() {
                 let at = lane.at;
-                Writer { lane, step }.settle(at);
+                DeltaWriter { lane, step }.settle(at);
             }
         }
         let mut counted = false;
@@ -214,10 +213,10 @@ impl ChoiceState {
             Field::Value(Value::Object(mut members)) => {
                 counted = lane.entries.take_tokens((from, to), text, &mut members);
                 if !members.is_empty() {
-                    lane.riders.push(to, Rider::Logprobs(Value::Object(members)));
+                    lane.riders.push(to, PendingField::Logprobs(Value::Object(members)));
                 }
             }
-            Field::Value(other) => lane.riders.push(to, Rider::Logprobs(other)),
+            Field::Value(other) => lane.riders.push(to, PendingField::Logprobs(other)),
             Field::Null | Field::Missing => {}
         }
         if !counted {
@@ -226,10 +225,10 @@ impl ChoiceState {
     }
 
     /// Feeds reasoning that the server separated to the guard, which finds calls in it.
-    fn reasoning(&mut self, text: &str, step: &mut Step<'_>) -> Result<(), LimitError> {
+    fn reasoning(&mut self, text: &str, step: &mut SharedStep<'_>) -> Result<(), LimitError> {
         let Self { guard, lane, apart, .. } = self;
         lane.fed += text.len() as u64;
-        let mut writer = Writer { lane, step };
+        let mut writer = DeltaWriter { lane, step };
         if *apart {
             return guard.push_decoded(text, &mut writer);
         }
@@ -239,12 +238,12 @@ impl ChoiceState {
         Ok(())
     }
 
-    fn content(&mut self, content: &Pieces, step: &mut Step<'_>) -> Result<(), LimitError> {
+    fn content(&mut self, content: &Pieces, step: &mut SharedStep<'_>) -> Result<(), LimitError> {
         let Self { guard, lane, apart, .. } = self;
         if content.is_empty() {
             return Ok(());
         }
-        let mut writer = Writer { lane, step };
+        let mut writer = DeltaWriter { lane, step };
         if *apart {
             *apart = !guard.aside(Aside::Channel(Channel::CONTENT), &mut writer)?;
             settle(guard, &mut writer);
@@ -265,10 +264,10 @@ impl ChoiceState {
     }
 
     /// Checks time limits.
-    pub(super) fn tick(&mut self, step: &mut Step<'_>) -> Result<(), LimitError> {
+    pub(super) fn tick(&mut self, step: &mut SharedStep<'_>) -> Result<(), LimitError> {
         let Self { guard, lane, .. } = self;
         lane.begin_step(step);
-        let mut writer = Writer { lane, step };
+        let mut writer = DeltaWriter { lane, step };
         let result = guard.tick(&mut writer);
         settle(guard, &mut writer);
         if !holds(guard) {
@@ -282,15 +281,15 @@ impl ChoiceState {
     pub(super) fn close(
         &mut self,
         end: End,
-        synthesize: impl FnOnce(&Lane) -> bool,
-        step: &mut Step<'_>,
+        synthesize: impl FnOnce(&ChoiceState) -> bool,
+        step: &mut SharedStep<'_>,
     ) -> Result<(), LimitError> {
         if let Some(rest) = self.inbound.as_mut().and_then(|inbound| inbound.rest(self.lane.index))
         {
             self.push_decoded(rest, step)?;
         }
         self.lane.begin_step(step);
-        let mut writer = Writer { lane: &mut self.lane, step };
+        let mut writer = DeltaWriter { lane: &mut self.lane, step };
         let result = finish(&mut self.guard, &mut writer, end, &mut self.counted);
         self.apart = false;
         if !writer.lane.finished && synthesize(writer.lane) {
@@ -311,7 +310,7 @@ impl ChoiceState {
 fn native(
     guard: &mut Guard,
     call: ToolCallDelta,
-    writer: &mut Writer<'_, '_>,
+    writer: &mut DeltaWriter<'_, '_>,
 ) -> Result<(), LimitError> {
     let result = guard.aside(Aside::Call, writer).map(drop);
     settle(guard, writer);
@@ -320,7 +319,7 @@ fn native(
 }
 
 /// Lets out what waited for text that is not held any more.
-fn settle(guard: &Guard, writer: &mut Writer<'_, '_>) {
+fn settle(guard: &Guard, writer: &mut DeltaWriter<'_, '_>) {
     writer.lane.at = writer.lane.fed.saturating_sub(guard.undecided() as u64);
     writer.forget_taken(guard.taken_out());
     if !guard.withholds_call() {
@@ -333,7 +332,7 @@ fn holds(guard: &Guard) -> bool {
 }
 
 /// Whether a stop string, a bad payload or a limit ended the text.
-fn look(guard: &Guard, writer: &mut Writer<'_, '_>) {
+fn look(guard: &Guard, writer: &mut DeltaWriter<'_, '_>) {
     writer.lane.ended_by = writer.lane.ended_by.or(guard.ended_by());
     if let (None, Some(string)) = (&writer.lane.stopped, guard.stop_string()) {
         writer.lane.stopped = Some(string.to_owned());
@@ -346,7 +345,7 @@ fn look(guard: &Guard, writer: &mut Writer<'_, '_>) {
 
 fn finish(
     guard: &mut Guard,
-    writer: &mut Writer<'_, '_>,
+    writer: &mut DeltaWriter<'_, '_>,
     end: End,
     counted: &mut Counted,
 ) -> Result<(), LimitError> {

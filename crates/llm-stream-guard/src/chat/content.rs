@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{chunk::Content, field::Field, riders::Part};
+use super::{chunk::Content, field::Field, pending_fields::Part};
 
 /// The content of a chunk.
 pub(super) enum Pieces {

@@ -3,7 +3,7 @@
 use jail_match::End;
 
 use super::{
-    choice::ChoiceState, error::ChatError, guard::ChatGuard, note::ChatSink, options::Synthesis,
+    choice::GuardedChoice, error::ChatError, guard::ChatGuard, note::ChatSink, options::Synthesis,
 };
 
 impl ChatGuard {
@@ -11,7 +11,7 @@ impl ChatGuard {
     /// a stop string ended it, or usage came that only a server that is done sends.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        let over = |state: &ChoiceState| state.lane.finished || state.is_stopped();
+        let over = |state: &GuardedChoice| state.lane.finished || state.is_stopped();
         let all = !self.choices.is_empty() && self.choices.iter().all(over);
         all || self.tail.proves_the_end()
     }
@@ -60,8 +60,8 @@ impl ChatGuard {
     /// latter all: generation may be cancelled if the request asked for no further choices.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        let over = |state: &ChoiceState| state.lane.finished || state.is_stopped();
-        self.choices.iter().any(ChoiceState::is_stopped) && self.choices.iter().all(over)
+        let over = |state: &GuardedChoice| state.lane.finished || state.is_stopped();
+        self.choices.iter().any(GuardedChoice::is_stopped) && self.choices.iter().all(over)
     }
 
     /// Whether the stream ends here by [`super::ChatOptions::end_at_stop`].

@@ -10,11 +10,6 @@
 //! dropped   "think>"
 //! ```
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in a choice's text, counted with 64 bits; `tokens` counts some of the queue"
-)]
-
 use std::{collections::VecDeque, mem::take};
 
 use serde_json::{Map, Value};
@@ -23,7 +18,7 @@ use super::tokens::{is_text, narrow, token_len, tokens};
 
 /// The fate of a stretch of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TextFate {
     Content,
     Reasoning,
     /// Reasoning that is written into the content.
@@ -53,19 +48,19 @@ pub(super) struct ReasoningCount {
 
 /// A token, or a chunk whose tokens are not known one by one.
 #[derive(Debug, Clone)]
-struct Entry {
+struct TokenEntry {
     from: u64,
     to: u64,
     /// Bytes between the two that are not decided.
     left: u64,
-    kind: Kind,
-    seen: Seen,
+    kind: EntryKind,
+    seen: SeenTokens,
     /// The text that was seen, if it may differ from the token's.
     shown: Vec<u8>,
 }
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum EntryKind {
     /// The log probabilities of one token: an object of one-element lists. `exact`: the tokens of its
     /// chunk concatenate to the chunk's text.
     Token { logprobs: Map<String, Value>, exact: bool },
@@ -75,7 +70,7 @@ enum Kind {
 
 /// Bytes of an entry's text by what became of them.
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct SeenTokens {
     content: u64,
     reasoning: u64,
     /// Bytes of the reasoning that are not written.
@@ -86,7 +81,7 @@ struct Seen {
 /// The entries of a choice whose text is not decided, in order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Entries {
-    queue: VecDeque<Entry>,
+    queue: VecDeque<TokenEntry>,
     /// Text up to here is decided.
     at: u64,
     /// Tokens in the queue.
@@ -125,7 +120,7 @@ impl Entries {
         for (i, logprobs) in tokens.into_iter().enumerate() {
             let start = end;
             end = if i == last { to } else { to.min(end + token_len(&logprobs)) };
-            self.push(start, end, Kind::Token { logprobs, exact });
+            self.push(start, end, EntryKind::Token { logprobs, exact });
         }
         any
     }
@@ -133,18 +128,18 @@ impl Entries {
     /// Takes note of a chunk whose text is at `from..to`, and of its number of tokens.
     pub(super) fn take_chunk(&mut self, from: u64, to: u64, tokens: Option<u64>) {
         if to > from {
-            self.push(from, to, Kind::Chunk(tokens));
+            self.push(from, to, EntryKind::Chunk(tokens));
         }
     }
 
-    fn push(&mut self, from: u64, to: u64, kind: Kind) {
-        self.tokens += usize::from(matches!(kind, Kind::Token { .. }));
-        let (seen, shown) = (Seen::default(), Vec::new());
-        self.queue.push_back(Entry { from, to, left: to - from, kind, seen, shown });
+    fn push(&mut self, from: u64, to: u64, kind: EntryKind) {
+        self.tokens += usize::from(matches!(kind, EntryKind::Token { .. }));
+        let (seen, shown) = (SeenTokens::default(), Vec::new());
+        self.queue.push_back(TokenEntry { from, to, left: to - from, kind, seen, shown });
     }
 
     /// The text at `at..at + len` became this; `text` is what was written of it.
-    pub(super) fn decide(&mut self, at: u64, len: u64, place: Place, text: &str) {
+    pub(super) fn decide(&mut self, at: u64, len: u64, place: TextFate, text: &str) {
         let end = at + len;
         for entry in &mut self.queue {
             if entry.from >= end {
@@ -173,7 +168,7 @@ impl Entries {
     }
 
     /// Moves the first entries, as far as they are decided, to those that wait for a chunk.
-    fn settle_while(&mut self, decided: impl Fn(&Entry) -> bool) {
+    fn settle_while(&mut self, decided: impl Fn(&TokenEntry) -> bool) {
         while self.queue.front().is_some_and(&decided) {
             if let Some(entry) = self.queue.pop_front() {
                 self.settle(entry);
@@ -181,11 +176,11 @@ impl Entries {
         }
     }
 
-    fn settle(&mut self, entry: Entry) {
-        let Entry { from, to, left, kind, seen, shown } = entry;
+    fn settle(&mut self, entry: TokenEntry) {
+        let TokenEntry { from, to, left, kind, seen, shown } = entry;
         let (logprobs, exact) = match kind {
-            Kind::Chunk(ids) => return self.reasoning.add_chunk(ids, to - from, seen),
-            Kind::Token { logprobs, exact } => (logprobs, exact),
+            EntryKind::Chunk(ids) => return self.reasoning.add_chunk(ids, to - from, seen),
+            EntryKind::Token { logprobs, exact } => (logprobs, exact),
         };
         self.tokens -= 1;
         let list = seen.list();
@@ -232,37 +227,37 @@ impl Entries {
     pub(super) fn forget(&mut self, to: u64) {
         self.ready.clear();
         self.calls.clear();
-        let is_token = |entry: &Entry| matches!(entry.kind, Kind::Token { .. });
+        let is_token = |entry: &TokenEntry| matches!(entry.kind, EntryKind::Token { .. });
         self.queue.retain(|entry| entry.to > to || !is_token(entry));
         self.tokens = self.queue.iter().filter(|entry| is_token(entry)).count();
     }
 }
 
-impl Entry {
-    fn decide(&mut self, len: u64, place: Place, text: &[u8]) {
+impl TokenEntry {
+    fn decide(&mut self, len: u64, place: TextFate, text: &[u8]) {
         self.left = self.left.saturating_sub(len);
-        let keeps_text = matches!(self.kind, Kind::Token { exact: true, .. });
+        let keeps_text = matches!(self.kind, EntryKind::Token { exact: true, .. });
         match place {
-            Place::Content | Place::Inline => {
+            TextFate::Content | TextFate::Inline => {
                 // The entry goes to one list: the content's, if any of its text does.
                 if self.seen.content == 0 {
                     self.shown.clear();
                 }
                 self.seen.content += len;
-                self.seen.reasoning += if place == Place::Inline { len } else { 0 };
+                self.seen.reasoning += if place == TextFate::Inline { len } else { 0 };
             }
-            Place::Reasoning => self.seen.reasoning += len,
-            Place::Hidden => {
+            TextFate::Reasoning => self.seen.reasoning += len,
+            TextFate::Hidden => {
                 self.seen.reasoning += len;
                 self.seen.hidden += len;
             }
-            Place::Call => self.seen.call += len,
-            Place::Markup => {}
+            TextFate::Call => self.seen.call += len,
+            TextFate::Markup => {}
         }
         let shows = match place {
-            Place::Content | Place::Inline => true,
-            Place::Reasoning => self.seen.content == 0,
-            Place::Hidden | Place::Call | Place::Markup => false,
+            TextFate::Content | TextFate::Inline => true,
+            TextFate::Reasoning => self.seen.content == 0,
+            TextFate::Hidden | TextFate::Call | TextFate::Markup => false,
         };
         if keeps_text && shows {
             self.shown.extend_from_slice(text);
@@ -270,7 +265,7 @@ impl Entry {
     }
 }
 
-impl Seen {
+impl SeenTokens {
     fn list(self) -> Option<List> {
         match self {
             Self { content: 1.., .. } => Some(List::Content),
@@ -283,7 +278,7 @@ impl Seen {
 
 impl ReasoningCount {
     /// Counts a chunk with `len` bytes of text.
-    fn add_chunk(&mut self, ids: Option<u64>, len: u64, seen: Seen) {
+    fn add_chunk(&mut self, ids: Option<u64>, len: u64, seen: SeenTokens) {
         if seen.reasoning == 0 {
             return;
         }
@@ -298,7 +293,7 @@ impl ReasoningCount {
 mod tests {
     use serde_json::{Map, Value, json};
 
-    use super::{Entries, List, Place};
+    use super::{Entries, List, TextFate};
 
     fn logprobs(value: Value) -> Map<String, Value> {
         let Value::Object(members) = value else { return Map::new() };
@@ -317,10 +312,10 @@ mod tests {
     #[test]
     fn entries_are_narrowed_to_the_text_that_is_written() {
         let mut entries = entries(&["h", "m.</", "think>", "\nHi"]);
-        entries.decide(0, 3, Place::Reasoning, "hm.");
+        entries.decide(0, 3, TextFate::Reasoning, "hm.");
         assert_eq!(entries.take_ready(true).len(), 1, "the second token is not decided");
-        entries.decide(3, 9, Place::Markup, "");
-        entries.decide(12, 2, Place::Content, "Hi");
+        entries.decide(3, 9, TextFate::Markup, "");
+        entries.decide(12, 2, TextFate::Content, "Hi");
         let ready = entries.take_ready(true);
         let token = |token: &str| json!({"content": [{"token": token}]});
         assert_eq!(ready, [(List::Reasoning, token("m.")), (List::Content, token("Hi"))]);
@@ -331,9 +326,9 @@ mod tests {
     #[test]
     fn an_entry_with_text_of_two_fields_goes_to_the_content() {
         let mut entries = entries(&["m</t>H"]);
-        entries.decide(0, 1, Place::Reasoning, "m");
-        entries.decide(1, 4, Place::Markup, "");
-        entries.decide(5, 1, Place::Content, "H");
+        entries.decide(0, 1, TextFate::Reasoning, "m");
+        entries.decide(1, 4, TextFate::Markup, "");
+        entries.decide(5, 1, TextFate::Content, "H");
         assert_eq!(
             entries.take_ready(true),
             [(List::Content, json!({"content": [{"token": "H"}]}))]
@@ -344,7 +339,7 @@ mod tests {
     fn an_entry_without_text_goes_with_the_text_after_it() {
         let mut entries = entries(&["", "a"]);
         assert!(!entries.has_ready());
-        entries.decide(0, 1, Place::Content, "a");
+        entries.decide(0, 1, TextFate::Content, "a");
         assert_eq!(entries.take_ready(true).len(), 2);
     }
 
@@ -355,8 +350,8 @@ mod tests {
         {
             let mut entries = Entries::default();
             entries.take_chunk(0, 4, ids);
-            entries.decide(0, reasoning, Place::Reasoning, "");
-            entries.decide(reasoning, 4 - reasoning, Place::Content, "");
+            entries.decide(0, reasoning, TextFate::Reasoning, "");
+            entries.decide(reasoning, 4 - reasoning, TextFate::Content, "");
             let seen = entries.reasoning;
             assert_eq!((seen.tokens, seen.estimated), count, "{ids:?} {reasoning}");
         }

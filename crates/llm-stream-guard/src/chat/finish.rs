@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use toolcall_parsers::Wanted;
 
 use super::{
-    lane::Lane,
+    choice_state::ChoiceState,
     options::{Calls, ChatOptions, FinishWords, Stop},
 };
 
@@ -32,7 +32,7 @@ pub(super) fn end_of(word: &str) -> End {
 }
 
 /// The finish reason to write for `upstream`'s.
-pub(super) fn finish_word(lane: &Lane, options: &ChatOptions, upstream: String) -> String {
+pub(super) fn finish_word(lane: &ChoiceState, options: &ChatOptions, upstream: String) -> String {
     let suppressed = options.calls == Calls::Suppress || lane.wanted == Wanted::None;
     let named = matches!(lane.wanted, Wanted::Only(_));
     let keep = options.stop == Stop::Keep || options.stop == Stop::Convention && named;
@@ -50,7 +50,7 @@ pub(super) fn finish_word(lane: &Lane, options: &ChatOptions, upstream: String) 
 const STOP_REASONS: [&str; 2] = ["stop_reason", "matched_stop"];
 
 /// Names the stop string that ended the text in the server's own member, unless the server does so.
-pub(super) fn tell_stop(lane: &Lane, extra: &mut Map<String, Value>) {
+pub(super) fn tell_stop(lane: &ChoiceState, extra: &mut Map<String, Value>) {
     let Some(string) = &lane.stopped else { return };
     let named = STOP_REASONS.into_iter().find(|name| extra.contains_key(*name));
     let value = extra.entry(named.unwrap_or(STOP_REASONS[0])).or_insert(Value::Null);

@@ -48,29 +48,17 @@ impl Frames {
     }
 
     /// The frame at a place that was found.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`at` is a place that `find` told, and none was removed since"
-    )]
     pub(super) fn at(&mut self, at: usize) -> &mut Frame {
         &mut self.frames[at]
     }
 
     /// Whether a choice is the one of an event's data that has the frame at `at`.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`at` is a place that `find` told, and none was removed since"
-    )]
     pub(super) fn is(&self, at: usize, choice: &Choice, data: &[u8]) -> bool {
         let frame = &self.frames[at];
         frame.text(data).is_some_and(|text| frame.is(choice, &text))
     }
 
     /// Takes in what became of an event with `data`, which left as its bytes if it is the `same`.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`at` is a place that `find` told, and none was removed since"
-    )]
     pub(super) fn settle(
         &mut self,
         data: &[u8],
@@ -158,10 +146,6 @@ struct Text<'e>(#[serde(borrow)] Cow<'e, str>);
 
 impl Frame {
     /// The frame of an event's data, which was read as `chunk`, if it has one choice with text.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`content` is a part of `data` that begins with a quotation mark"
-    )]
     pub(super) fn of(data: &[u8], mut chunk: Chunk) -> Option<Self> {
         let [choice] = chunk.choices.as_mut_slice() else { return None };
         // Both describe this chunk's tokens and differ in the next chunk.
@@ -193,11 +177,6 @@ impl Frame {
     }
 
     /// The text of an event's data that has this frame.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "`before` ends with a quotation mark and `behind` begins with one, and what is \
-                  left of `data` stands between them"
-    )]
     pub(super) fn text<'e>(&self, data: &'e [u8]) -> Option<Cow<'e, str>> {
         let text = data.strip_prefix(&*self.before)?.strip_suffix(&*self.behind)?;
         // With the quotation marks on both sides.

@@ -3,15 +3,15 @@
 use jail_match::{End, LimitError};
 
 use super::{
-    choice::ChoiceState,
+    choice::GuardedChoice,
+    choice_state::{ChoiceState, SharedStep},
     chunk::Chunk,
-    envelope::{Envelope, count_reasoning},
+    delta_part::DeltaPart,
     error::ChatError,
     field::Field,
-    lane::{Lane, Step},
     note::ChatSink,
     options::{ChatOptions, Logprobs, ReasoningTokens, Synthesis, TakeBack},
-    piece::Piece,
+    response_fields::{Envelope, count_reasoning},
     tail::Tail,
 };
 use crate::guard::Guard;
@@ -52,11 +52,11 @@ pub struct ChatGuard {
     pub(super) take_back: TakeBack,
     pub(super) options: ChatOptions,
     /// In ascending order of their indices.
-    pub(super) choices: Vec<ChoiceState>,
+    pub(super) choices: Vec<GuardedChoice>,
     envelope: Envelope,
     pub(super) tail: Tail,
     /// Kept for their capacity.
-    pieces: Vec<Piece>,
+    pieces: Vec<DeltaPart>,
     spare: String,
     seq: u64,
     pub(super) ended: bool,
@@ -207,7 +207,7 @@ impl ChatGuard {
         if self.ended {
             return self.failed.map_or(Ok(()), Err);
         }
-        self.on_each(false, sink, ChoiceState::tick).or_else(|error| self.fail(error, sink))
+        self.on_each(false, sink, GuardedChoice::tick).or_else(|error| self.fail(error, sink))
     }
 
     /// Ends the stream: emits held text, then finish reasons that are due, then withheld usage.
@@ -226,7 +226,7 @@ impl ChatGuard {
             return self.failed.map_or(Ok(()), Err);
         }
         let (synthesis, proven) = (self.options.synthesis, self.tail.proves_the_end());
-        let due = |lane: &Lane| match synthesis {
+        let due = |lane: &ChoiceState| match synthesis {
             Synthesis::Off => false,
             Synthesis::Proven => proven || lane.called() || lane.stopped.is_some(),
             Synthesis::Always => true,
@@ -244,7 +244,7 @@ impl ChatGuard {
     fn close<S: ChatSink + ?Sized>(
         &mut self,
         end: End,
-        synthesize: impl Fn(&Lane) -> bool,
+        synthesize: impl Fn(&ChoiceState) -> bool,
         sink: &mut S,
     ) -> Result<(), ChatError> {
         self.on_each(end == End::Aborted, sink, |state, step| state.close(end, &synthesize, step))
@@ -255,7 +255,7 @@ impl ChatGuard {
         &mut self,
         aborted: bool,
         sink: &mut S,
-        step: impl Fn(&mut ChoiceState, &mut Step<'_>) -> Result<(), LimitError>,
+        step: impl Fn(&mut GuardedChoice, &mut SharedStep<'_>) -> Result<(), LimitError>,
     ) -> Result<(), ChatError> {
         let mut result = Ok(());
         for at in 0..self.choices.len() {
@@ -270,18 +270,17 @@ impl ChatGuard {
     }
 
     /// Runs `step` on the choice at `at`.
-    #[expect(clippy::indexing_slicing, reason = "callers tell the place of a choice")]
     fn step<S: ChatSink + ?Sized>(
         &mut self,
         at: usize,
         aborted: bool,
         sink: &mut S,
-        step: impl FnOnce(&mut ChoiceState, &mut Step<'_>) -> Result<(), LimitError>,
+        step: impl FnOnce(&mut GuardedChoice, &mut SharedStep<'_>) -> Result<(), LimitError>,
     ) -> Result<(), ChatError> {
         let Self { choices, options, pieces, spare, seq, .. } = self;
         let first = pieces.len();
         let note = &mut |note| sink.note(note);
-        let context = &mut Step { options, pieces, spare, note, seq: *seq, first, aborted };
+        let context = &mut SharedStep { options, pieces, spare, note, seq: *seq, first, aborted };
         step(&mut choices[at], context).map_err(ChatError::Limit)
     }
 
@@ -301,7 +300,7 @@ impl ChatGuard {
             Ok(at) => Some(at),
             Err(_) if self.choices.len() >= self.options.limits.choices => None,
             Err(at) => {
-                let mut state = ChoiceState::new(index, &self.prototype, self.take_back);
+                let mut state = GuardedChoice::new(index, &self.prototype, self.take_back);
                 state.lane.entries.all = self.options.logprobs == Logprobs::All;
                 self.choices.insert(at, state);
                 Some(at)

@@ -10,7 +10,6 @@ impl ChatGuard {
     /// [`crate::GuardBuilder::remap`]: in the content given to the guard, and in reasoning,
     /// refusals, arguments and parts, which are decoded as they arrive.
     #[must_use]
-    #[expect(clippy::arithmetic_side_effects, reason = "reports add without overflow")]
     pub fn remap_report(&self) -> RemapReport {
         let mut report = RemapReport::default();
         self.choices.iter().for_each(|state| report += &state.remap_report());

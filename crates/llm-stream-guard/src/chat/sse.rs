@@ -9,7 +9,7 @@ use super::{
     error::{ChatError, Failures},
     guard::ChatGuard,
     note::ChatNote,
-    wire::{DONE, Ending, Wire},
+    sse_rewriter::{DONE, Ending, SseRewriter},
 };
 
 /// Receives what a [`ChatSse`] writes, in order.
@@ -68,7 +68,7 @@ pub enum Done {
 #[derive(Debug, Clone)]
 pub struct ChatSse {
     decoder: Decoder,
-    wire: Wire,
+    wire: SseRewriter,
 }
 
 impl ChatSse {
@@ -77,7 +77,7 @@ impl ChatSse {
     #[must_use]
     pub fn new(guard: ChatGuard) -> Self {
         let limits = sse::SseLimits::default().policy(sse::SseLimitPolicy::Error);
-        Self { decoder: Decoder::new().lenient().limits(limits), wire: Wire::new(guard) }
+        Self { decoder: Decoder::new().lenient().limits(limits), wire: SseRewriter::new(guard) }
     }
 
     /// The same with other bounds on lines and events. Under the release policy an event beyond

@@ -80,12 +80,12 @@ pin_project_lite::pin_project! {
     }
 }
 
-struct Collect<'c> {
+struct CollectItems<'c> {
     out: &'c mut Vec<(Chunk, u64)>,
     on_note: &'c mut OnNote,
 }
 
-impl ChatSink for Collect<'_> {
+impl ChatSink for CollectItems<'_> {
     fn chunk(&mut self, chunk: Chunk, origin: u64) {
         self.out.push((chunk, origin));
     }
@@ -157,7 +157,7 @@ where
                 return Poll::Ready(Some(item));
             }
             let Some(inner) = this.inner.as_mut().as_pin_mut() else { return Poll::Ready(None) };
-            let sink = &mut Collect { out: this.out, on_note: this.on_note };
+            let sink = &mut CollectItems { out: this.out, on_note: this.on_note };
             let (result, last) = match ready!(inner.poll_next(cx)).map(ChatItem::open) {
                 Some(Opened::Pass(item)) => return Poll::Ready(Some(item)),
                 Some(Opened::Chunk(chunk, annotation)) => {
@@ -169,7 +169,7 @@ where
                     if result.is_ok() && !guard.ends_early() {
                         continue;
                     }
-                    let sink = &mut Collect { out: this.out, on_note: this.on_note };
+                    let sink = &mut CollectItems { out: this.out, on_note: this.on_note };
                     (result.and_then(|()| this.guard.finish(End::Stop, sink)), None)
                 }
                 Some(Opened::Error(item)) => (this.guard.finish(End::Aborted, sink), Some(item)),
@@ -206,7 +206,7 @@ where
         if this.inner.is_none() {
             return;
         }
-        let sink = &mut Collect { out: this.out, on_note: this.on_note };
+        let sink = &mut CollectItems { out: this.out, on_note: this.on_note };
         if let Err(error) = this.guard.tick(sink) {
             this.inner.set(None);
             *this.error = Some(error);

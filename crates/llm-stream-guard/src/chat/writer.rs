@@ -1,30 +1,24 @@
 //! From a guard's events to the pieces of one choice.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places in a choice's text, counted with 64 bits; a piece was just pushed, or known \
-              to be there; `cut` stops at the end of `text` at the latest"
-)]
-
 use jail_match::{Event, Sink, Span, SpanKind};
 use serde_json::{Map, Value};
 
 use super::{
-    entries::{List, Place},
-    lane::{Lane, Names, OpenPart, Step},
+    choice_state::{ChoiceState, Names, OpenPart, SharedStep},
+    delta_part::{DeltaPart, PartKind},
+    entries::{List, TextFate},
     note::{ChatNote, Note, Violation},
     options::ReasoningField,
-    piece::{Kind, Piece},
-    riders::{Part, Rider},
+    pending_fields::{Part, PendingField},
 };
 
 /// Writes pieces of one choice in one step.
-pub(super) struct Writer<'a, 's> {
-    pub(super) lane: &'a mut Lane,
-    pub(super) step: &'a mut Step<'s>,
+pub(super) struct DeltaWriter<'a, 's> {
+    pub(super) lane: &'a mut ChoiceState,
+    pub(super) step: &'a mut SharedStep<'s>,
 }
 
-impl Writer<'_, '_> {
+impl DeltaWriter<'_, '_> {
     pub(super) fn violation(&mut self, violation: Violation) {
         self.note(Note::Violation(violation));
     }
@@ -38,27 +32,22 @@ impl Writer<'_, '_> {
     }
 
     /// The first piece of the choice in this step.
-    pub(super) fn first(&mut self) -> Option<&mut Piece> {
+    pub(super) fn first(&mut self) -> Option<&mut DeltaPart> {
         self.step.pieces.get_mut(self.step.first)
     }
 
     /// The last piece of the choice in this step, or a new one.
-    #[expect(clippy::indexing_slicing, reason = "the step has a piece")]
-    pub(super) fn last(&mut self) -> &mut Piece {
+    pub(super) fn last(&mut self) -> &mut DeltaPart {
         if !self.has_piece() {
-            return self.piece(Kind::Plain, true);
+            return self.piece(PartKind::Plain, true);
         }
         let at = self.step.pieces.len() - 1;
         &mut self.step.pieces[at]
     }
 
     /// A piece that `kind` may join, the last one if it fits.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "a piece was just pushed if there was none that fits"
-    )]
-    pub(super) fn piece(&mut self, kind: Kind, fresh: bool) -> &mut Piece {
-        let Step { pieces, first, seq, .. } = &mut *self.step;
+    pub(super) fn piece(&mut self, kind: PartKind, fresh: bool) -> &mut DeltaPart {
+        let SharedStep { pieces, first, seq, .. } = &mut *self.step;
         let fits =
             pieces.len() > *first && !fresh && pieces.last().is_some_and(|last| last.admits(kind));
         if !fits {
@@ -66,21 +55,21 @@ impl Writer<'_, '_> {
         }
         let at = pieces.len() - 1;
         let piece = &mut pieces[at];
-        if piece.kind == Kind::Plain && kind != Kind::Plain {
+        if piece.kind == PartKind::Plain && kind != PartKind::Plain {
             piece.kind = kind;
             piece.origin = self.lane.held_since.take().unwrap_or(piece.origin);
         }
         piece
     }
 
-    pub(super) fn append(&mut self, kind: Kind, text: &str) {
-        if kind == Kind::Reasoning {
+    pub(super) fn append(&mut self, kind: PartKind, text: &str) {
+        if kind == PartKind::Reasoning {
             return self.append_reasoning(text);
         }
         self.close_inline();
         match self.lane.part.take() {
             Some(part) => {
-                self.piece(Kind::Parts(part.list), false).add_to_part(text, &part);
+                self.piece(PartKind::Parts(part.list), false).add_to_part(text, &part);
                 self.lane.part = Some(part);
             }
             None => self.append_content(text),
@@ -89,7 +78,7 @@ impl Writer<'_, '_> {
 
     fn append_content(&mut self, text: &str) {
         let mut spare = std::mem::take(self.step.spare);
-        self.piece(Kind::Content, false).add_content(text, &mut spare);
+        self.piece(PartKind::Content, false).add_content(text, &mut spare);
         *self.step.spare = spare;
     }
 
@@ -104,7 +93,7 @@ impl Writer<'_, '_> {
             }
             _ => {
                 let names = self.reasoning_names();
-                self.piece(Kind::Reasoning, false).add_reasoning(text, names);
+                self.piece(PartKind::Reasoning, false).add_reasoning(text, names);
             }
         }
     }
@@ -132,7 +121,7 @@ impl Writer<'_, '_> {
     pub(super) fn part(&mut self, part: Part) {
         let in_part = !matches!(part, Part::None);
         if std::mem::replace(&mut self.lane.in_parts, in_part) || in_part {
-            self.lane.riders.push(self.lane.fed, Rider::Part(part));
+            self.lane.riders.push(self.lane.fed, PendingField::Part(part));
         }
     }
 
@@ -180,7 +169,7 @@ impl Writer<'_, '_> {
             return;
         }
         let names = self.reasoning_names();
-        let calls = last || self.last().kind == Kind::Calls;
+        let calls = last || self.last().kind == PartKind::Calls;
         let ready = self.lane.entries.take_ready(calls);
         let piece = self.last();
         for (list, logprobs) in ready {
@@ -200,7 +189,7 @@ impl Writer<'_, '_> {
     }
 
     /// Records the fate of the next `len` bytes of the choice's text.
-    fn decide(&mut self, len: usize, place: Place, text: &str) {
+    fn decide(&mut self, len: usize, place: TextFate, text: &str) {
         let at = self.lane.at;
         self.lane.at += len as u64;
         if !self.lane.entries.is_empty() {
@@ -208,7 +197,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn decide_at(&mut self, at: u64, len: usize, place: Place, text: &str) {
+    fn decide_at(&mut self, at: u64, len: usize, place: TextFate, text: &str) {
         self.lane.entries.decide(at, len as u64, place, text);
         // Text that a jail takes out is known only after the whole chunk was read.
         if !self.lane.jailed {
@@ -218,16 +207,16 @@ impl Writer<'_, '_> {
 
     /// Writes reasoning that came apart at `at` while the content before it is not decided.
     pub(super) fn reasoning_at(&mut self, at: u64, text: &str) {
-        self.append(Kind::Reasoning, text);
-        self.decide_at(at, text.len(), self.place(Kind::Reasoning), text);
+        self.append(PartKind::Reasoning, text);
+        self.decide_at(at, text.len(), self.place(PartKind::Reasoning), text);
     }
 
-    fn place(&self, kind: Kind) -> Place {
+    fn place(&self, kind: PartKind) -> TextFate {
         match (kind, self.step.options.reasoning) {
-            (Kind::Reasoning, ReasoningField::Hidden) => Place::Hidden,
-            (Kind::Reasoning, ReasoningField::Inline) => Place::Inline,
-            (Kind::Reasoning, _) => Place::Reasoning,
-            _ => Place::Content,
+            (PartKind::Reasoning, ReasoningField::Hidden) => TextFate::Hidden,
+            (PartKind::Reasoning, ReasoningField::Inline) => TextFate::Inline,
+            (PartKind::Reasoning, _) => TextFate::Reasoning,
+            _ => TextFate::Content,
         }
     }
 
@@ -236,19 +225,19 @@ impl Writer<'_, '_> {
         self.lane.entries.forget(to);
     }
 
-    fn apply(&mut self, rider: Rider) {
+    fn apply(&mut self, rider: PendingField) {
         match rider {
-            Rider::Logprobs(members) => self.last().add_logprobs(members),
-            Rider::Fields(fields) => self.fields(fields),
-            Rider::Part(Part::None) => self.lane.part = None,
-            Rider::Part(Part::Text { list, fields, .. }) => {
+            PendingField::Logprobs(members) => self.last().add_logprobs(members),
+            PendingField::Fields(fields) => self.fields(fields),
+            PendingField::Part(Part::None) => self.lane.part = None,
+            PendingField::Part(Part::Text { list, fields, .. }) => {
                 self.lane.parts += 1;
                 self.lane.part = Some(OpenPart { list, number: self.lane.parts, fields });
             }
-            Rider::Part(Part::Other { list, part }) => {
+            PendingField::Part(Part::Other { list, part }) => {
                 self.close_inline();
                 let (since, seq) = (self.lane.held_since, self.step.seq);
-                let piece = self.piece(Kind::Parts(list), false);
+                let piece = self.piece(PartKind::Parts(list), false);
                 if piece.choice.delta.content.is_missing() {
                     piece.origin = seq;
                 }
@@ -263,14 +252,14 @@ impl Writer<'_, '_> {
         let fits = self.has_piece()
             && self.step.pieces.last().is_some_and(|last| {
                 let extra = &last.choice.delta.extra;
-                last.admits(Kind::Plain) && fields.keys().all(|name| !extra.contains_key(name))
+                last.admits(PartKind::Plain) && fields.keys().all(|name| !extra.contains_key(name))
             });
-        self.piece(Kind::Plain, !fits).choice.delta.extra.extend(fields);
+        self.piece(PartKind::Plain, !fits).choice.delta.extra.extend(fields);
     }
 
     /// Writes the parts of `text` between its pending fields, and the fields.
-    fn text_with_riders(&mut self, kind: Kind, mut text: &str) {
-        if kind == Kind::Reasoning && self.step.options.reasoning == ReasoningField::Hidden {
+    fn text_with_riders(&mut self, kind: PartKind, mut text: &str) {
+        if kind == PartKind::Reasoning && self.step.options.reasoning == ReasoningField::Hidden {
             self.lane.riders.forget_logprobs(self.lane.at + text.len() as u64);
         }
         loop {
@@ -288,14 +277,14 @@ impl Writer<'_, '_> {
         self.put(kind, text);
     }
 
-    fn put(&mut self, kind: Kind, text: &str) {
+    fn put(&mut self, kind: PartKind, text: &str) {
         if !text.is_empty() {
             self.append(kind, text);
             self.decide(text.len(), self.place(kind), text);
         }
     }
 
-    fn text(&mut self, kind: Kind, text: &str) {
+    fn text(&mut self, kind: PartKind, text: &str) {
         if self.lane.riders.is_empty() {
             self.put(kind, text);
         } else {
@@ -304,11 +293,11 @@ impl Writer<'_, '_> {
     }
 }
 
-impl Sink for Writer<'_, '_> {
+impl Sink for DeltaWriter<'_, '_> {
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::Content(text) | Event::Other(_, text) => self.text(Kind::Content, text),
-            Event::Reasoning(text) => self.text(Kind::Reasoning, text),
+            Event::Content(text) | Event::Other(_, text) => self.text(PartKind::Content, text),
+            Event::Reasoning(text) => self.text(PartKind::Reasoning, text),
             Event::CallStart { id, name, .. } => self.call_start(id, name),
             Event::CallArguments { fragment, .. } => self.call_arguments(fragment),
             Event::CallEnd { outcome, .. } => self.call_end(outcome),
@@ -318,7 +307,7 @@ impl Sink for Writer<'_, '_> {
     }
 
     fn account(&mut self, span: Span) {
-        let place = if span.kind == SpanKind::Body { Place::Call } else { Place::Markup };
+        let place = if span.kind == SpanKind::Body { TextFate::Call } else { TextFate::Markup };
         self.decide(span.len as usize, place, "");
     }
 }

@@ -5,7 +5,7 @@ use toolcall_parsers::{Grammar, grammars};
 
 use super::{
     remedies,
-    report::{Finding, Happening, Note, Step, Summary},
+    report::{Finding, Happening, RecordedNote, Step, Summary},
     words::code,
 };
 use crate::identify::{Candidate, detect};
@@ -25,7 +25,7 @@ pub(super) struct Facts<'f> {
 
 /// Everything worth knowing, the likeliest causes first; fills in what the text looks like.
 pub(super) fn find(facts: &Facts<'_>, summary: &mut Summary) {
-    let mut found = Found(Vec::new());
+    let mut found = FoundCauses(Vec::new());
     let reads_calls = summary.calls.iter().any(|call| call.outcome == Some("complete"));
     if !facts.foreign.is_empty() && !reads_calls {
         foreign(facts, "wrong_family", summary, &mut found);
@@ -91,7 +91,7 @@ fn end(facts: &Facts<'_>) -> &'static str {
 }
 
 /// Calls whose markers the server left out.
-fn stripped(facts: &Facts<'_>, summary: &Summary, found: &mut Found) {
+fn stripped(facts: &Facts<'_>, summary: &Summary, found: &mut FoundCauses) {
     let mut events = facts.steps.iter().flat_map(|step| &step.events);
     let opened = events.any(|event| matches!(event, Happening::Opener { .. }));
     let Some(at) = facts.wire.find("{\"") else { return };
@@ -109,7 +109,7 @@ fn stripped(facts: &Facts<'_>, summary: &Summary, found: &mut Found) {
 
 /// Converts a diagnostic into a finding of its name. An orphaned closer reports how much of the
 /// answer was reasoning.
-fn diagnosed(facts: &Facts<'_>, found: &mut Found, what: Diagnosed<'_>) {
+fn diagnosed(facts: &Facts<'_>, found: &mut FoundCauses, what: Diagnosed<'_>) {
     let Diagnosed { kind, at, bytes, says, advice } = what;
     if kind == DiagnosticKind::OrphanCloser.name() {
         let marker = excerpt(facts.wire, at, bytes);
@@ -135,7 +135,7 @@ struct Diagnosed<'d> {
 }
 
 /// Markup of other families passed as text: where this one reads calls, hardly its fault.
-fn foreign(facts: &Facts<'_>, kind: &'static str, summary: &mut Summary, found: &mut Found) {
+fn foreign(facts: &Facts<'_>, kind: &'static str, summary: &mut Summary, found: &mut FoundCauses) {
     let Some((marker, _)) = facts.foreign.first() else { return };
     let at = facts.wire.find(marker.as_str()).unwrap_or_default();
     let around = around(facts.wire, at);
@@ -180,7 +180,7 @@ fn around(wire: &str, at: usize) -> &str {
 }
 
 /// Calls that the stream's end cut off.
-fn cut(facts: &Facts<'_>, summary: &Summary, found: &mut Found) {
+fn cut(facts: &Facts<'_>, summary: &Summary, found: &mut FoundCauses) {
     let (why, advice) = match end(facts) {
         "length" => ("the token limit ended it", "raise the request's token limit (`max_tokens`)"),
         "aborted" => (
@@ -203,7 +203,7 @@ fn cut(facts: &Facts<'_>, summary: &Summary, found: &mut Found) {
 }
 
 /// Adds findings about notes of the recording that came at a wrong time.
-fn beside(facts: &Facts<'_>, found: &mut Found) {
+fn beside(facts: &Facts<'_>, found: &mut FoundCauses) {
     let mut open = None;
     let text_ends = facts.steps.iter().rposition(|step| step.len > 0).unwrap_or_default();
     for (at, step) in facts.steps.iter().enumerate() {
@@ -221,9 +221,15 @@ fn beside(facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-fn note_found(note: &Note, early: bool, open: Option<&String>, at: u64, found: &mut Found) {
+fn note_found(
+    note: &RecordedNote,
+    early: bool,
+    open: Option<&String>,
+    at: u64,
+    found: &mut FoundCauses,
+) {
     match (note, open) {
-        (Note::Usage, Some(name)) if early => {
+        (RecordedNote::Usage, Some(name)) if early => {
             let says = || {
                 format!(
                     "token usage came in the middle of the call of {}, and more text after it: a \
@@ -235,14 +241,14 @@ fn note_found(note: &Note, early: bool, open: Option<&String>, at: u64, found: &
                           server not to send it (`stream_options.continuous_usage_stats`)";
             found.add("usage_in_call", at, says, advice);
         }
-        (Note::Finish { reason }, _) if early => {
+        (RecordedNote::Finish { reason }, _) if early => {
             let says = || format!("text came after the finish reason {}", code(reason));
             found.add("text_after_finish", at, says, "a client that stops there loses that text");
         }
-        (Note::Error { message }, _) => {
+        (RecordedNote::Error { message }, _) => {
             found.add("server_error", at, || format!("the server reported: {message}"), "");
         }
-        (Note::Native { field }, _) => {
+        (RecordedNote::Native { field }, _) => {
             let says = || {
                 format!(
                     "the server told `{field}` from the text itself: that part is not in the text \
@@ -257,9 +263,9 @@ fn note_found(note: &Note, early: bool, open: Option<&String>, at: u64, found: &
 }
 
 /// Findings; equal kinds are counted.
-struct Found(Vec<Finding>);
+struct FoundCauses(Vec<Finding>);
 
-impl Found {
+impl FoundCauses {
     fn add(&mut self, kind: &'static str, at: u64, says: impl FnOnce() -> String, advice: &str) {
         match self.0.iter_mut().find(|finding| finding.kind == kind) {
             Some(finding) => finding.count = finding.count.saturating_add(1),

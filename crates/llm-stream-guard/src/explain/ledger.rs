@@ -1,12 +1,5 @@
 //! The fate of each byte: the guard's account, laid over the text.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "spans, markers and pieces are places and lengths in the recording's text; `used` \
-              bytes of the next piece have a place, fewer than it has; a step that comes later \
-              begins later"
-)]
-
 use jail_match::{Channel, SpanKind};
 
 use super::report::{Delay, Fate, Region, Step};
@@ -16,8 +9,8 @@ use super::report::{Delay, Fate, Region, Step};
 pub(super) struct Ledger {
     /// All text that came out.
     text: String,
-    passed: Vec<Passed>,
-    spans: Vec<Entry>,
+    passed: Vec<PassedText>,
+    spans: Vec<LedgerEntry>,
     /// Markers that acted: offset, length, what each does.
     pub(super) markers: Vec<Marker>,
     /// How many bytes came out or were accounted for.
@@ -29,14 +22,14 @@ pub(super) struct Ledger {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Passed {
+struct PassedText {
     fate: Fate,
     len: usize,
     step: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct LedgerEntry {
     at: usize,
     len: usize,
     fate: Fate,
@@ -63,7 +56,7 @@ impl Ledger {
         self.accounted += text.len();
         match self.passed.last_mut() {
             Some(last) if (last.fate, last.step) == (fate, step) => last.len += text.len(),
-            _ => self.passed.push(Passed { fate, len: text.len(), step }),
+            _ => self.passed.push(PassedText { fate, len: text.len(), step }),
         }
     }
 
@@ -78,7 +71,7 @@ impl Ledger {
         if kind == SpanKind::Body && std::mem::take(&mut self.call_ended) {
             self.call_at = (at + len) as usize;
         }
-        self.spans.push(Entry { at: at as usize, len: len as usize, fate, step });
+        self.spans.push(LedgerEntry { at: at as usize, len: len as usize, fate, step });
     }
 
     /// Returns the offset at which the `bytes` held bytes begin after `came` received ones. Bytes
@@ -123,18 +116,13 @@ impl Ledger {
 /// The text that came out and has no place yet.
 struct Queue<'l> {
     rest: &'l [u8],
-    passed: &'l [Passed],
+    passed: &'l [PassedText],
     /// Bytes of the first piece that have a place.
     used: usize,
 }
 
 impl Queue<'_> {
     /// Gives `wire[at..end]` to the next text.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`at..end` lies in the text, and `len` is at most what is left of both; the \
-                  queue was not empty"
-    )]
     fn fill(&mut self, wire: &[u8], mut at: usize, end: usize, map: &mut Map<'_>) {
         while at < end {
             let Some(next) = self.passed.first() else { break };
@@ -177,10 +165,6 @@ impl Map<'_> {
     }
 
     /// The region at `at` was decided in `step`.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`step` is that of an entry, which the report has, and `came` is an earlier one"
-    )]
     fn wait(&mut self, at: usize, step: usize) {
         let came = self.steps.partition_point(|step| step.at <= at).saturating_sub(1).min(step);
         if came == step {

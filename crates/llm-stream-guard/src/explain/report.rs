@@ -200,7 +200,7 @@ pub enum Happening {
     /// The recording said something besides text.
     Noted {
         /// The recorded item.
-        note: Note,
+        note: RecordedNote,
     },
     /// A limit ended the message.
     Stopped {
@@ -213,7 +213,7 @@ pub enum Happening {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Note {
+pub enum RecordedNote {
     /// Token usage of the answer.
     Usage,
     /// A finish reason.

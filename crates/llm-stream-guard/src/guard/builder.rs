@@ -24,9 +24,9 @@ use super::{
     input::{Input, TextInput},
     output::Output,
     payload::GuidedParser,
+    remap_stage::{self, RemapStage},
     request::Asked,
     tokens::{Path, TokenStage},
-    wire::{self, Wire},
 };
 use crate::{
     jailer::Jailer,
@@ -320,7 +320,7 @@ impl GuardBuilder {
         let mut edges = plan.edges(self.in_reasoning);
         edges.extend(tags);
         if let Some(table) = remap.table() {
-            wire::detect(&mut edges, table, &remap);
+            remap_stage::detect(&mut edges, table, &remap);
         }
         let stats = self.stats.map(|stats| {
             let headers = plan.grammar.openers();
@@ -352,11 +352,11 @@ impl GuardBuilder {
         let prepend = format.and_then(|format| format.prepend);
         let input = Input {
             watch: self.collapse.map(|limits| Box::new(Watch::new(remap.table(), limits))),
-            wire: remap.table().map(|table| Box::new(Wire::new(table, &remap))),
+            wire: remap.table().map(|table| Box::new(RemapStage::new(table, &remap))),
             text: TextInput::new(stop, prepend),
         };
         let output = Output {
-            forms: remap.table().map(wire::forms),
+            forms: remap.table().map(remap_stage::forms),
             tokens: shown.map(|shown| Box::new(TokenStage::new(tokens, shown))),
             ..Output::new(self.delivery, self.atomic_limit, withheld, self.jailer, stats)
         };

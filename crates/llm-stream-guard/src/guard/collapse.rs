@@ -12,11 +12,11 @@ pub(super) struct Watch {
     /// Offset after the text seen.
     at: u64,
     first: Option<Collapse>,
-    state: State,
+    state: CollapseState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum CollapseState {
     Watching,
     /// The message is over, for this reason: what comes is ignored.
     Ended(LimitError),
@@ -31,7 +31,7 @@ impl Watch {
             Some(table) => CollapseDetector::new(table, limits),
             None => CollapseDetector::new(&RemapTable::hermes(), limits),
         };
-        Self { detector, at: 0, first: None, state: State::Watching }
+        Self { detector, at: 0, first: None, state: CollapseState::Watching }
     }
 
     /// The collapse that was seen first.
@@ -41,14 +41,10 @@ impl Watch {
 
     pub(super) fn reset(&mut self) {
         self.detector.reset();
-        (self.at, self.first, self.state) = (0, None, State::Watching);
+        (self.at, self.first, self.state) = (0, None, CollapseState::Watching);
     }
 
     /// Looks at the next piece; returns how much of it counts.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "places of the stream, counted with 64 bits; a collapse ends behind its start"
-    )]
     pub(super) fn see(&mut self, chunk: &str) -> usize {
         let verdict = self.detector.observe(chunk);
         let (Verdict::Observed(collapse) | Verdict::EndStream(collapse) | Verdict::Error(collapse)) =
@@ -63,8 +59,8 @@ impl Watch {
         let Collapse { start: at, end, .. } = collapse;
         let error = LimitError { kind: DiagnosticKind::Collapse, at, bytes: end - at };
         self.state = match verdict {
-            Verdict::EndStream(_) => State::Ended(error),
-            Verdict::Error(_) => State::Failed(error),
+            Verdict::EndStream(_) => CollapseState::Ended(error),
+            Verdict::Error(_) => CollapseState::Failed(error),
             _ => return chunk.len(),
         };
         until.min(chunk.len())
@@ -73,17 +69,17 @@ impl Watch {
     /// Returns the result of a push or finish after the message is over.
     pub(super) fn over(&self) -> Option<Result<(), LimitError>> {
         match self.state {
-            State::Watching => None,
-            State::Ended(_) => Some(Ok(())),
-            State::Failed(error) => Some(Err(error)),
+            CollapseState::Watching => None,
+            CollapseState::Ended(_) => Some(Ok(())),
+            CollapseState::Failed(error) => Some(Err(error)),
         }
     }
 
     /// Why the message is over, if it is.
     pub(super) fn reason(&self) -> Option<LimitError> {
         match self.state {
-            State::Watching => None,
-            State::Ended(error) | State::Failed(error) => Some(error),
+            CollapseState::Watching => None,
+            CollapseState::Ended(error) | CollapseState::Failed(error) => Some(error),
         }
     }
 }

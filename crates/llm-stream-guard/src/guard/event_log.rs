@@ -37,7 +37,7 @@ impl CommitAt {
 pub(super) struct EventLog {
     before: Snapshot,
     commit_at: CommitAt,
-    entries: Vec<Entry>,
+    entries: Vec<LoggedEvent>,
     verdict: Option<Verdict>,
     committed: bool,
     /// Stream offset after the opener.
@@ -49,7 +49,7 @@ pub(super) struct EventLog {
 }
 
 #[derive(Debug, Clone)]
-enum Entry {
+enum LoggedEvent {
     Event(OwnedEvent),
     Trace(Trace),
 }
@@ -103,12 +103,12 @@ impl EventLog {
 
     /// Bytes of the events in the log.
     pub(super) fn buffered(&self) -> usize {
-        let bytes = |entry: &Entry| match entry {
-            Entry::Event(OwnedEvent::CallArguments { fragment, .. }) => fragment.len(),
-            Entry::Event(OwnedEvent::CallStart { id, name, .. }) => {
+        let bytes = |entry: &LoggedEvent| match entry {
+            LoggedEvent::Event(OwnedEvent::CallArguments { fragment, .. }) => fragment.len(),
+            LoggedEvent::Event(OwnedEvent::CallStart { id, name, .. }) => {
                 id.len().saturating_add(name.len())
             }
-            Entry::Event(_) | Entry::Trace(_) => 0,
+            LoggedEvent::Event(_) | LoggedEvent::Trace(_) => 0,
         };
         self.entries.iter().map(bytes).sum()
     }
@@ -119,7 +119,6 @@ impl EventLog {
     }
 
     /// Reads on with the log as the parser's sink.
-    #[expect(clippy::arithmetic_side_effects, reason = "`fed` counts bytes of one body in memory")]
     pub(super) fn feed(&mut self, parser: &mut ToolCallParser, text: &str) -> Decision {
         let head = within(text, self.room.saturating_sub(self.fed));
         let feed = match &text[..head] {
@@ -201,8 +200,8 @@ impl EventLog {
     pub(super) fn commit(self, sink: &mut dyn Sink) {
         for entry in self.entries {
             match entry {
-                Entry::Event(event) => sink.event(event.as_event()),
-                Entry::Trace(trace) => sink.trace(trace),
+                LoggedEvent::Event(event) => sink.event(event.as_event()),
+                LoggedEvent::Trace(trace) => sink.trace(trace),
             }
         }
     }
@@ -256,13 +255,13 @@ impl Sink for EventLog {
         match (event, self.entries.last_mut()) {
             (
                 Event::CallArguments { index, fragment },
-                Some(Entry::Event(OwnedEvent::CallArguments { index: last, fragment: kept })),
+                Some(LoggedEvent::Event(OwnedEvent::CallArguments { index: last, fragment: kept })),
             ) if *last == index => kept.push_str(fragment),
-            _ => self.entries.push(Entry::Event(event.to_owned())),
+            _ => self.entries.push(LoggedEvent::Event(event.to_owned())),
         }
     }
 
     fn trace(&mut self, trace: Trace) {
-        self.entries.push(Entry::Trace(trace));
+        self.entries.push(LoggedEvent::Trace(trace));
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jail_match::{Diagnostic, DiagnosticKind, End, Event, LimitError, Sink, Span, SpanKind};
 
 use super::{
-    collapse::Watch, cursor::Cursor, markers_held::MarkersHeld, output::Chain, tokens::TokenKind,
-    wire::Wire,
+    collapse::Watch, cursor::Cursor, markers_held::MarkersHeld, output::Chain,
+    remap_stage::RemapStage, tokens::TokenKind,
 };
 use crate::stop::{StopStrings, Stopped};
 
@@ -14,7 +14,7 @@ use crate::stop::{StopStrings, Stopped};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Input {
     pub(super) watch: Option<Box<Watch>>,
-    pub(super) wire: Option<Box<Wire>>,
+    pub(super) wire: Option<Box<RemapStage>>,
     pub(super) text: TextInput,
 }
 
@@ -286,11 +286,6 @@ fn place_first(prepend: &Option<Arc<Box<str>>>, done: &mut bool, text: &str, out
 }
 
 /// Accounts for a stop string and what followed it, since `before`.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "a stop string ends behind what is shown of it, and more of what follows it is \
-              dropped, never less"
-)]
 fn account(before: Option<Stopped>, now: Stopped, out: &mut Chain<'_>) {
     let mut span = |kind, at, len| {
         if len > 0 {

@@ -2,7 +2,7 @@
 
 use jail_match::{ByRef, Edge, End, Held, HeldKind, LimitError, MarkerTokens, Sink};
 
-use super::{Delivery, forms::Forms, tokens::TokenStage};
+use super::{Delivery, mixed_markers::Forms, tokens::TokenStage};
 use crate::{
     jailer::{JailStage, Jailer, ParseBlocks},
     observe::{Counted, StatsStage},

@@ -1,11 +1,6 @@
 //! The bodies of a guard: withholds a call's events until the guided payload, or the first call, is
 //! known to be whole.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "bytes of one stream are counted with 64 bits; an opener is one piece of text"
-)]
-
 use std::fmt;
 
 use jail_match::{AtEnd, BodyId, BodyParsers, Diagnostic, DiagnosticKind, End, Feed, Opener, Sink};

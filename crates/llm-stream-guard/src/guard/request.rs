@@ -9,7 +9,7 @@ use serde_json::Value;
 use think_filter::Start;
 use toolcall_parsers::{Parallel, Tools};
 
-use self::{choice::Choice, tools::Declared};
+use self::{choice::RequestedChoice, tools::Declared};
 use super::{BuildError, GuardBuilder, ToolChoice};
 use crate::{
     profile::{Profile, UnknownModel, profile_for_model},
@@ -106,7 +106,7 @@ impl GuardBuilder {
             return Err(RequestError::new("", "an object"));
         }
         let Declared { mut functions, others } = Declared::read(body)?;
-        let Choice { choice, allowed, one } = Choice::read(body)?;
+        let RequestedChoice { choice, allowed, one } = RequestedChoice::read(body)?;
         if let Some(allowed) = allowed {
             functions.retain(|(name, _)| allowed.contains(name));
         }

@@ -1,7 +1,5 @@
 //! A guard whose checkpoint brings its own grammar.
 
-#![expect(clippy::arithmetic_side_effects, reason = "bytes of one stream, counted with 64 bits")]
-
 use std::sync::Arc;
 
 use jail_match::{

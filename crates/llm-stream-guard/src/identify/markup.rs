@@ -30,10 +30,6 @@ pub(super) fn marks(text: &str) -> impl Iterator<Item = Mark<'_>> {
 }
 
 /// Returns the mark at the beginning of a text.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "the lengths of the beginning of `text`, of what is inside, and of its end"
-)]
 fn mark(text: &str) -> Option<Mark<'_>> {
     let mut scalars = text.chars();
     let (open, close) = match scalars.next()? {

@@ -48,10 +48,6 @@ pub(super) struct Fit {
 }
 
 /// Renders probe turns with a template and tries every family on them.
-#[expect(
-    clippy::indexing_slicing,
-    reason = "a turn of the table makes at most as many calls as there are"
-)]
 pub(super) fn probe(checkpoint: &Checkpoint, text: &str, render: Render<'_>) -> Probed {
     let template = Prompter::new(checkpoint, text, render);
     let mut probed = Probed { end_of_turn: template.ends(), ..Probed::default() };
@@ -94,7 +90,6 @@ pub(super) fn probe(checkpoint: &Checkpoint, text: &str, render: Render<'_>) -> 
 
 impl Prompter<'_> {
     /// Returns the tokens after an answer.
-    #[expect(clippy::arithmetic_side_effects, reason = "`at` is where the answer was found")]
     fn ends(&self) -> Vec<String> {
         let whole = self.rendering(ANSWERED).unwrap_or_default();
         let tail = whole.rfind(ANSWER).map_or("", |at| &whole[at + ANSWER.len()..]);
@@ -224,7 +219,6 @@ fn within(written: &str) -> &str {
 }
 
 /// Returns the text that several tags have in common after a colon.
-#[expect(clippy::arithmetic_side_effects, reason = "counts tags of a text in memory")]
 fn suffix_of(wire: &str) -> Option<String> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for mark in marks(wire).filter(|mark| !mark.special) {

@@ -97,11 +97,6 @@ impl Reader {
 }
 
 impl Reading {
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "counts calls and marks of a text in memory, and takes one off only what is \
-                  above zero"
-    )]
     fn add(&mut self, text: &str, message: &Message) {
         self.made.texts.push([&message.content, &message.reasoning].map(|text| words(text)));
         for call in &message.calls {

@@ -73,10 +73,6 @@ pub(super) const TURNS: [Turn; 9] = {
 
 impl Turn {
     /// Returns a question and the turn that answers it, as JSON.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "a turn of the table makes at most as many calls as there are"
-    )]
     fn messages(self) -> String {
         let calls = CALLS[..self.calls].iter().enumerate().map(|(n, &(name, arguments, id))| {
             let id = if self.named_ids { format!("functions.{name}:{n}") } else { id.to_owned() };
@@ -147,13 +143,11 @@ impl<'c> Prompter<'c> {
     }
 
     /// Returns the prompt with the switch at this index of [`SWITCHES`] off or on.
-    #[expect(clippy::arithmetic_side_effects, reason = "`switch` is the place in a short list")]
     pub(super) fn switched(&self, switch: usize, on: bool) -> Option<&str> {
         self.rendering(SWITCHED + 2 * switch + usize::from(on)).ok()
     }
 
     /// Returns the text that the model would have written for the calls of a turn.
-    #[expect(clippy::arithmetic_side_effects, reason = "`turn` is the place in a short list")]
     pub(super) fn wire(&self, turn: usize) -> Result<String, String> {
         let whole = self.rendering(TURNED + turn)?;
         match behind(self.rendering(PROMPT)?, whole) {

@@ -50,7 +50,7 @@ pub struct Redactor {
     jail: Jail,
     /// Substitutes of each pair; the last one is for all other pairs.
     rules: Arc<[Rule]>,
-    state: State,
+    state: RedactState,
     /// The pair of the block that opened last.
     pair: usize,
     /// The part of a piece that may be shown, kept for its capacity.
@@ -58,7 +58,7 @@ pub struct Redactor {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum RedactState {
     Open,
     /// A match outgrew its limit and is about to be handed over.
     Cut,
@@ -124,7 +124,7 @@ impl Redactor {
     }
 
     fn with_rules(jail: Jail, rules: impl Into<Arc<[Rule]>>) -> Self {
-        let (state, pair, seen) = (State::Open, 0, String::new());
+        let (state, pair, seen) = (RedactState::Open, 0, String::new());
         Self { jail, rules: rules.into(), state, pair, seen }
     }
 
@@ -145,23 +145,23 @@ impl Redactor {
     /// in later pieces neither.
     pub fn push(&mut self, text: &str, out: &mut String) -> Result<(), MatchTooLong> {
         let Self { jail, rules, state, pair, .. } = self;
-        if *state == State::Open {
-            let mut writer = Writer { rules, state, pair, out };
+        if *state == RedactState::Open {
+            let mut writer = RedactWriter { rules, state, pair, out };
             // A failed push has said why in an event.
             let _ = jail.push(text, |event| writer.event(event));
         }
-        if *state == State::Open { Ok(()) } else { Err(MatchTooLong) }
+        if *state == RedactState::Open { Ok(()) } else { Err(MatchTooLong) }
     }
 
     /// Ends the text: a match that has not ended is replaced. The redactor is as new.
     pub fn finish(&mut self, out: &mut String) {
         let Self { jail, rules, state, pair, .. } = self;
-        if *state == State::Open {
-            let mut writer = Writer { rules, state, pair, out };
+        if *state == RedactState::Open {
+            let mut writer = RedactWriter { rules, state, pair, out };
             // Under the error policy what is held is not written.
             let _ = jail.finish(|event| writer.event(event));
         }
-        *state = State::Open;
+        *state = RedactState::Open;
         jail.reset();
     }
 
@@ -176,14 +176,14 @@ impl Redactor {
     }
 
     /// Redacts the next piece.
-    fn pass(&mut self, text: &str) -> (Passed, Result<(), MatchTooLong>) {
+    fn pass(&mut self, text: &str) -> (Redacted, Result<(), MatchTooLong>) {
         let mut seen = std::mem::take(&mut self.seen);
         seen.clear();
         let result = self.push(text, &mut seen);
         let passed = match seen.as_str() {
-            same if same == text => Passed::Unchanged,
-            "" => Passed::Held,
-            other => Passed::Changed(other.to_owned()),
+            same if same == text => Redacted::Unchanged,
+            "" => Redacted::Held,
+            other => Redacted::Changed(other.to_owned()),
         };
         self.seen = seen;
         (passed, result)
@@ -280,7 +280,7 @@ fn insert(map: &mut Map<String, Value>, mut key: String, item: Value) {
 
 /// The result of redacting a piece of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Passed {
+enum Redacted {
     /// The piece is shown as it is.
     Unchanged,
     /// This is seen in its place.
@@ -298,31 +298,31 @@ fn decision(result: Result<(), MatchTooLong>) -> Decision {
 }
 
 /// Writes what may be seen.
-struct Writer<'r> {
+struct RedactWriter<'r> {
     rules: &'r [Rule],
-    state: &'r mut State,
+    state: &'r mut RedactState,
     pair: &'r mut usize,
     out: &'r mut String,
 }
 
-impl<'r> Writer<'r> {
+impl<'r> RedactWriter<'r> {
     fn event(&mut self, event: JailEvent<'_>) {
         match (event, *self.state) {
-            (JailEvent::Text(text), State::Open) => self.out.push_str(text),
-            (JailEvent::Jailed(block), State::Open) => self.replace(block),
-            (JailEvent::Jailed(_), State::Cut) => {
+            (JailEvent::Text(text), RedactState::Open) => self.out.push_str(text),
+            (JailEvent::Jailed(block), RedactState::Open) => self.replace(block),
+            (JailEvent::Jailed(_), RedactState::Cut) => {
                 self.label();
-                *self.state = State::Spent;
+                *self.state = RedactState::Spent;
             }
             (JailEvent::Signal(JailSignal::Opened { pair, depth: 1, .. }), _) => *self.pair = pair,
-            (JailEvent::Signal(JailSignal::Dropped { why, .. }), State::Open)
+            (JailEvent::Signal(JailSignal::Dropped { why, .. }), RedactState::Open)
                 if why != Dropped::Markup =>
             {
                 self.label();
             }
-            (JailEvent::Signal(JailSignal::Limit { then, .. }), State::Open) => match then {
-                OnFail::End => *self.state = State::Cut,
-                OnFail::Error => *self.state = State::Spent,
+            (JailEvent::Signal(JailSignal::Limit { then, .. }), RedactState::Open) => match then {
+                OnFail::End => *self.state = RedactState::Cut,
+                OnFail::Error => *self.state = RedactState::Spent,
                 _ => {}
             },
             _ => {}

@@ -59,10 +59,6 @@ impl Foreign {
     }
 
     /// Looks at content, or at its end; calls `on` for each marker.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the matcher was made of `markers`, in their order"
-    )]
     pub(crate) fn see(&mut self, text: Option<&str>, mut on: impl FnMut(&str)) {
         let Self { matcher, markers } = self;
         let on = |found: MatcherEvent<'_>| {

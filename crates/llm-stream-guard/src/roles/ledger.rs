@@ -1,11 +1,5 @@
 //! What became of each byte that was fed, laid over the tokens it came in.
 
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "places of the stream, counted with 64 bits: what is decided was fed, and a part that \
-              ends later begins no later"
-)]
-
 use std::collections::VecDeque;
 
 use jail_match::{CallPart, Channel, Span, SpanKind, Trace};

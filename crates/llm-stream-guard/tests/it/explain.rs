@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use llm_stream_guard::{
     Delivery, End, Event, Guard, LimitPolicy, Limits, Profile, Whitespace,
-    explain::{Delay, Explainer, Explanation, Fate, Happening, Note},
+    explain::{Delay, Explainer, Explanation, Fate, Happening, RecordedNote},
     jail_match::{Sink, Trace},
     profile,
     wire_remap::RemapTable,
@@ -124,7 +124,7 @@ fn usage_inside_a_call_is_told_from_usage_behind_it() {
         for (at, part) in parts.iter().enumerate() {
             explainer.push(part, None);
             if at == after {
-                explainer.note(Note::Usage);
+                explainer.note(RecordedNote::Usage);
             }
         }
         kinds(&explainer.finish(End::Stop))

@@ -7,7 +7,7 @@ use crate::guard::ToolChoice;
 
 /// The request's rule about calls.
 #[derive(Debug, Default)]
-pub(super) struct Choice {
+pub(super) struct RequestedChoice {
     /// `None` if the request has no rule.
     pub(super) choice: Option<ToolChoice>,
     /// The names of the tools that may be called, if not all that are declared.
@@ -16,7 +16,7 @@ pub(super) struct Choice {
     pub(super) one: bool,
 }
 
-impl Choice {
+impl RequestedChoice {
     pub(super) fn read(body: &Value) -> Result<Self, RequestError> {
         // The older name goes with `functions`.
         let keys = ["tool_choice", "function_call"];

@@ -4,7 +4,7 @@ use jail_match::HeldKind;
 use stream_lifecycle::{Decision, Guardrail, GuardrailOutput, UpstreamEnd, WithheldInfo};
 use toolcall_parsers::OwnedEvent;
 
-use super::{Passed, Redactor, decision, json};
+use super::{Redacted, Redactor, decision, json};
 use crate::record::withheld;
 
 /// Redacts content and reasoning while they stream, and on request the strings in a call's
@@ -67,9 +67,9 @@ impl RedactEvents {
         }
         let (passed, result) = self.redactor.pass(&text);
         match passed {
-            Passed::Unchanged => out.put(channel.event(text)),
-            Passed::Changed(text) => out.put(channel.event(text)),
-            Passed::Held => {}
+            Redacted::Unchanged => out.put(channel.event(text)),
+            Redacted::Changed(text) => out.put(channel.event(text)),
+            Redacted::Held => {}
         }
         decision(result)
     }

@@ -1,7 +1,7 @@
 //! Redaction of JSON text: only strings change, every other byte stays.
 
 use super::{MatchTooLong, Redactor};
-use crate::json::Strings;
+use crate::json::StringTracker;
 
 /// Redacts every string in `json`, keys included, and appends the result to `out`. Strings are
 /// decoded before the search and escaped after a change, so that JSON stays JSON. Malformed or cut
@@ -25,9 +25,8 @@ pub(super) fn redact(
 }
 
 /// Where the string that begins `text` ends, its quotation marks included.
-#[expect(clippy::arithmetic_side_effects, reason = "`at` is where a byte is")]
 fn string_end(text: &str) -> usize {
-    let mut strings = Strings::default();
+    let mut strings = StringTracker::default();
     let end = text.bytes().position(|byte| {
         strings.take(byte);
         !strings.is_open()

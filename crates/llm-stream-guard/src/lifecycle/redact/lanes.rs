@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use stream_lifecycle::WithheldInfo;
 
-use super::{MatchTooLong, Passed, Redactor};
+use super::{MatchTooLong, Redacted, Redactor};
 use crate::{
     chat::{Content, Delta, Field, FunctionDelta, ToolCallDelta, append_to},
     record::withheld,
@@ -13,7 +13,7 @@ use crate::{
 
 /// One text that grows from chunk to chunk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Lane {
+enum RedactedText {
     Content,
     Reasoning,
     ReasoningContent,
@@ -40,7 +40,7 @@ impl From<MatchTooLong> for Overrun {
 /// The texts of a choice.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lanes {
-    open: BTreeMap<Lane, Redactor>,
+    open: BTreeMap<RedactedText, Redactor>,
     /// Further members of an entry of `reasoning_details`, for entries made here.
     details: BTreeMap<u64, Map<String, Value>>,
     /// Arguments of calls, by index, and of a call in the old form: kept until they end.
@@ -61,12 +61,16 @@ impl Lanes {
         delta: &mut Delta,
         arguments: Option<usize>,
     ) -> Result<(), Overrun> {
-        let mut result = self.field(new, Lane::Reasoning, &mut delta.reasoning);
-        result = result.and(self.field(new, Lane::ReasoningContent, &mut delta.reasoning_content));
+        let mut result = self.field(new, RedactedText::Reasoning, &mut delta.reasoning);
+        result = result.and(self.field(
+            new,
+            RedactedText::ReasoningContent,
+            &mut delta.reasoning_content,
+        ));
         result = result.and(self.content(new, delta));
         let transcript = delta.extra.get_mut("audio").and_then(|audio| audio.get_mut("transcript"));
-        result = result.and(self.value(new, Lane::Transcript, transcript));
-        result = result.and(self.value(new, Lane::Refusal, delta.extra.get_mut("refusal")));
+        result = result.and(self.value(new, RedactedText::Transcript, transcript));
+        result = result.and(self.value(new, RedactedText::Refusal, delta.extra.get_mut("refusal")));
         result = result.and(self.details(new, delta.extra.get_mut("reasoning_details")));
         if let Some(limit) = arguments {
             result = result.and(self.calls(new, delta, limit));
@@ -77,7 +81,7 @@ impl Lanes {
         result
     }
 
-    fn lane(&mut self, new: &Redactor, lane: Lane) -> &mut Redactor {
+    fn lane(&mut self, new: &Redactor, lane: RedactedText) -> &mut Redactor {
         self.open.entry(lane).or_insert_with(|| new.clone())
     }
 
@@ -85,15 +89,15 @@ impl Lanes {
     fn field(
         &mut self,
         new: &Redactor,
-        lane: Lane,
+        lane: RedactedText,
         field: &mut Field<String>,
     ) -> Result<(), Overrun> {
         let Field::Value(text) = field else { return Ok(()) };
         let (passed, result) = self.lane(new, lane).pass(text);
         match passed {
-            Passed::Unchanged => {}
-            Passed::Changed(seen) => *text = seen,
-            Passed::Held => *field = Field::Missing,
+            Redacted::Unchanged => {}
+            Redacted::Changed(seen) => *text = seen,
+            Redacted::Held => *field = Field::Missing,
         }
         Ok(result?)
     }
@@ -102,15 +106,15 @@ impl Lanes {
     fn value(
         &mut self,
         new: &Redactor,
-        lane: Lane,
+        lane: RedactedText,
         value: Option<&mut Value>,
     ) -> Result<(), Overrun> {
         let Some(Value::String(text)) = value else { return Ok(()) };
         let (passed, result) = self.lane(new, lane).pass(text);
         match passed {
-            Passed::Unchanged => {}
-            Passed::Changed(seen) => *text = seen,
-            Passed::Held => text.clear(),
+            Redacted::Unchanged => {}
+            Redacted::Changed(seen) => *text = seen,
+            Redacted::Held => text.clear(),
         }
         Ok(result?)
     }
@@ -119,7 +123,7 @@ impl Lanes {
         match delta.content.take() {
             Field::Value(Content::Text(text)) => {
                 let mut text = Field::Value(text);
-                let result = self.field(new, Lane::Content, &mut text);
+                let result = self.field(new, RedactedText::Content, &mut text);
                 delta.content = text.into_value().map(Content::Text).into();
                 result
             }
@@ -151,7 +155,7 @@ impl Lanes {
                 });
             }
             for field in Self::DETAIL {
-                let lane = Lane::Detail(index, field);
+                let lane = RedactedText::Detail(index, field);
                 result = result.and(self.value(new, lane, entry.get_mut(field)));
             }
         }
@@ -232,14 +236,14 @@ impl Lanes {
         for (lane, mut redactor) in std::mem::take(&mut self.open) {
             let Some(rest) = redactor.rest() else { continue };
             match lane {
-                Lane::Content => add_content(delta, rest),
-                Lane::Reasoning => delta.reasoning.append(&rest),
-                Lane::ReasoningContent => delta.reasoning_content.append(&rest),
-                Lane::Refusal => append_to(&mut delta.extra, "refusal", &rest),
-                Lane::Transcript => {
+                RedactedText::Content => add_content(delta, rest),
+                RedactedText::Reasoning => delta.reasoning.append(&rest),
+                RedactedText::ReasoningContent => delta.reasoning_content.append(&rest),
+                RedactedText::Refusal => append_to(&mut delta.extra, "refusal", &rest),
+                RedactedText::Transcript => {
                     put(delta, "audio", json!({"transcript": rest}), "transcript");
                 }
-                Lane::Detail(index, field) => {
+                RedactedText::Detail(index, field) => {
                     let mut entry = self.details.get(&index).cloned().unwrap_or_default();
                     entry.insert(field.to_owned(), rest.into());
                     let list = delta.extra.entry("reasoning_details").or_insert_with(|| json!([]));

@@ -115,7 +115,6 @@ fn is_address(text: &str) -> bool {
 }
 
 /// Whether the digits of `text` are as many as a card's, and the last is right: Luhn's rule.
-#[expect(clippy::arithmetic_side_effects, reason = "a digit is less than 10")]
 fn is_card(text: &str) -> bool {
     let digits = || text.chars().rev().filter_map(|scalar| scalar.to_digit(10));
     let sum: u32 = digits()
@@ -127,10 +126,6 @@ fn is_card(text: &str) -> bool {
 
 /// Whether `text` is an account number whose check digits are right: moved to the end, and with
 /// two digits for each letter, it is 1 modulo 97.
-#[expect(
-    clippy::arithmetic_side_effects,
-    reason = "`rest` is less than 97, and `digit` less than 36"
-)]
 fn is_iban(text: &str) -> bool {
     let compact: Vec<char> = text.chars().filter(|scalar| *scalar != ' ').collect();
     let rest = compact.iter().cycle().skip(4).take(compact.len()).try_fold(0, |rest, scalar| {

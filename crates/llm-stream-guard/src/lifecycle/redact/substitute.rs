@@ -35,10 +35,10 @@ pub struct Found<'a> {
 /// # fn main() {}
 /// ```
 #[derive(Clone)]
-pub struct Substitute(Kind);
+pub struct Substitute(SubstituteKind);
 
 #[derive(Clone)]
-enum Kind {
+enum SubstituteKind {
     Label(Arc<str>),
     Mask { keep: usize },
     Hash(Box<[u8; 16]>),
@@ -49,56 +49,56 @@ enum Kind {
 impl Substitute {
     /// Creates a substitute of a fixed text.
     pub fn label(text: impl Into<Arc<str>>) -> Self {
-        Self(Kind::Label(text.into()))
+        Self(SubstituteKind::Label(text.into()))
     }
 
     /// The match with `*` for every letter and digit but the last `keep`. Other characters stay,
     /// so that the reader sees what it was.
     #[must_use]
     pub const fn mask(keep: usize) -> Self {
-        Self(Kind::Mask { keep })
+        Self(SubstituteKind::Mask { keep })
     }
 
     /// A name and a hash, `[email:7a1b...]`: equal for equal matches, so that they can be counted
     /// and joined, and not reversible without the `key`. 64 bits of SipHash-2-4.
     #[must_use]
     pub fn hash(key: [u8; 16]) -> Self {
-        Self(Kind::Hash(Box::new(key)))
+        Self(SubstituteKind::Hash(Box::new(key)))
     }
 
     /// A token, `[email_1]`, from which `vault` restores the match. If the vault is full, a label.
     #[must_use]
     pub fn token(vault: &Vault) -> Self {
-        Self(Kind::Token(vault.clone()))
+        Self(SubstituteKind::Token(vault.clone()))
     }
 
     /// Creates a substitute that calls `make`.
     pub fn with(make: impl Fn(Found<'_>) -> String + Send + Sync + 'static) -> Self {
-        Self(Kind::Made(Arc::new(make)))
+        Self(SubstituteKind::Made(Arc::new(make)))
     }
 
     /// Returns the replacement for `found`.
     pub(super) fn put<'a>(&'a self, found: Found<'_>) -> Cow<'a, str> {
         let Found { name, text } = found;
         match &self.0 {
-            Kind::Label(label) => Cow::Borrowed(label),
-            Kind::Mask { keep } => mask(text, *keep).into(),
-            Kind::Hash(key) => {
+            SubstituteKind::Label(label) => Cow::Borrowed(label),
+            SubstituteKind::Mask { keep } => mask(text, *keep).into(),
+            SubstituteKind::Hash(key) => {
                 let mut hasher = SipHasher24::new_with_key(key);
                 hasher.write(text.as_bytes());
                 format!("[{name}:{:016x}]", hasher.finish()).into()
             }
-            Kind::Token(vault) => {
+            SubstituteKind::Token(vault) => {
                 vault.token(name, text).map_or_else(|| self.label_of(name), Cow::from)
             }
-            Kind::Made(make) => make(found).into(),
+            SubstituteKind::Made(make) => make(found).into(),
         }
     }
 
     /// Returns the replacement for a match whose text is not known any more.
     pub(super) fn label_of(&self, name: &str) -> Cow<'_, str> {
         match &self.0 {
-            Kind::Label(label) => Cow::Borrowed(label),
+            SubstituteKind::Label(label) => Cow::Borrowed(label),
             _ => format!("[{name}]").into(),
         }
     }
@@ -121,11 +121,11 @@ impl fmt::Debug for Substitute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Neither keys nor texts are printed.
         f.write_str(match self.0 {
-            Kind::Label(_) => "Substitute::Label",
-            Kind::Mask { .. } => "Substitute::Mask",
-            Kind::Hash(_) => "Substitute::Hash",
-            Kind::Token(_) => "Substitute::Token",
-            Kind::Made(_) => "Substitute::With",
+            SubstituteKind::Label(_) => "Substitute::Label",
+            SubstituteKind::Mask { .. } => "Substitute::Mask",
+            SubstituteKind::Hash(_) => "Substitute::Hash",
+            SubstituteKind::Token(_) => "Substitute::Token",
+            SubstituteKind::Made(_) => "Substitute::With",
         })
     }
 }

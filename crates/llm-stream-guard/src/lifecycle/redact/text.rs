@@ -2,7 +2,7 @@
 
 use stream_lifecycle::{Decision, Guardrail, GuardrailOutput, UpstreamEnd, WithheldInfo};
 
-use super::{Passed, Redactor, decision};
+use super::{Redacted, Redactor, decision};
 use crate::record::withheld;
 
 /// Redacts a stream of text.
@@ -23,9 +23,9 @@ impl<T: AsRef<str> + From<String>> Guardrail<T> for RedactText {
     fn push(&mut self, item: T, out: &mut GuardrailOutput<T>) -> Decision {
         let (passed, result) = self.redactor.pass(item.as_ref());
         match passed {
-            Passed::Unchanged => out.put(item),
-            Passed::Changed(text) => out.put(text.into()),
-            Passed::Held => {}
+            Redacted::Unchanged => out.put(item),
+            Redacted::Changed(text) => out.put(text.into()),
+            Redacted::Held => {}
         }
         decision(result)
     }

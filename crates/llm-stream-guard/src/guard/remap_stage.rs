@@ -1,18 +1,18 @@
 //! The wire's delimiters, decoded for the cursor, which decides what each of them is.
 
-#![expect(clippy::arithmetic_side_effects, reason = "places of the stream, counted with 64 bits")]
-
 use jail_match::{Diagnostic, DiagnosticKind, Edge, InCode, LimitError, Sink, Stretch, Then};
 use wire_remap::{DecodedPiece, MarkerDetection, Regime, RemapTable, StreamDecoder, Tally};
 
-use super::{cursor::Cursor, forms::Forms, input::TextInput, output::Chain, tokens::TokenKind};
+use super::{
+    cursor::Cursor, input::TextInput, mixed_markers::Forms, output::Chain, tokens::TokenKind,
+};
 
 /// Decodes the text of a message.
 ///
 /// A decoded marker is to the cursor what the canonical one would be; of a literal one it knows
 /// that it is none.
 #[derive(Debug, Clone)]
-pub(super) struct Wire {
+pub(super) struct RemapStage {
     decoder: StreamDecoder,
     regime: Regime,
     /// Offset of the next byte in the decoded text.
@@ -21,7 +21,7 @@ pub(super) struct Wire {
     failed: Option<LimitError>,
 }
 
-impl Wire {
+impl RemapStage {
     pub(super) fn new(table: &RemapTable, regime: &Regime) -> Self {
         let (decoder, regime) = (StreamDecoder::new(table), regime.clone());
         Self { decoder, regime, at: 0, failed: None }

@@ -24,7 +24,7 @@ use self::ending::is_json;
 pub(super) const DONE: &[u8] = b"data: [DONE]\n\n";
 
 #[derive(Debug, Clone)]
-pub(super) struct Wire {
+pub(super) struct SseRewriter {
     pub(super) guard: ChatGuard,
     pub(super) done: Done,
     pub(super) failures: Failures,
@@ -61,7 +61,7 @@ struct Waiting {
     came: Option<Chunk>,
 }
 
-impl Wire {
+impl SseRewriter {
     pub(super) fn new(guard: ChatGuard) -> Self {
         Self {
             guard,
@@ -99,9 +99,9 @@ impl Wire {
             return;
         }
         let mut chunks = take(&mut self.chunks);
-        let result = self.guard.tick(&mut Collect { chunks: &mut chunks, sink });
+        let result = self.guard.tick(&mut CollectEvents { chunks: &mut chunks, sink });
         for (chunk, _) in chunks.drain(..) {
-            self.write(&chunk, Place::Own, sink);
+            self.write(&chunk, EventPlace::Own, sink);
         }
         self.chunks = chunks;
         self.failed = result.err();
@@ -187,7 +187,7 @@ impl Wire {
         sink: &mut S,
     ) {
         let mut chunks = take(&mut self.chunks);
-        let result = self.guard.push(chunk, &mut Collect { chunks: &mut chunks, sink });
+        let result = self.guard.push(chunk, &mut CollectEvents { chunks: &mut chunks, sink });
         self.write_tail(&mut chunks, sink);
         let waits = chunks.is_empty() && self.guard.waits_with(self.guard.seq());
         let same = matches!(&*chunks, [(chunk, _)] if self.is_same(chunk, &came, event));
@@ -203,7 +203,8 @@ impl Wire {
             _ if same => sink.bytes(event.raw),
             changed => {
                 for (n, (chunk, _)) in changed.iter().enumerate() {
-                    let place = if n == 0 { Place::Of(event) } else { Place::Behind(event) };
+                    let place =
+                        if n == 0 { EventPlace::Of(event) } else { EventPlace::Behind(event) };
                     self.write(chunk, place, sink);
                 }
             }
@@ -256,7 +257,7 @@ impl Wire {
             return;
         }
         let mut chunks = take(&mut self.chunks);
-        let collect = &mut Collect { chunks: &mut chunks, sink };
+        let collect = &mut CollectEvents { chunks: &mut chunks, sink };
         let result = match ending {
             Ending::Of(end) => self.guard.finish(end, collect),
             Ending::Bare => self.guard.end(collect),
@@ -267,7 +268,8 @@ impl Wire {
                 continue;
             }
             // In lines that end as the event's do, but without its fields.
-            let place = event.map_or(Place::Own, |event| Place::Behind(event.without_name()));
+            let place =
+                event.map_or(EventPlace::Own, |event| EventPlace::Behind(event.without_name()));
             self.write(&chunk, place, sink);
         }
         self.chunks = chunks;
@@ -301,7 +303,7 @@ impl Wire {
         let mut decoder = Decoder::new().lenient();
         let mut on = |item: SseItem<'_>| {
             if let SseItem::Event(event) = item {
-                self.write(chunk, Place::Of(event), sink);
+                self.write(chunk, EventPlace::Of(event), sink);
             }
         };
         // The event was within the limits.
@@ -310,16 +312,16 @@ impl Wire {
         true
     }
 
-    fn write<S: SseSink + ?Sized>(&mut self, chunk: &Chunk, place: Place<'_>, sink: &mut S) {
+    fn write<S: SseSink + ?Sized>(&mut self, chunk: &Chunk, place: EventPlace<'_>, sink: &mut S) {
         let Self { text, json, .. } = self;
         text.clear();
         json.clear();
         // Strings, numbers and maps with string keys: nothing JSON cannot hold.
         let _ = serde_json::to_writer(&mut *json, chunk);
         match place {
-            Place::Of(event) => event.with_data(json, text),
-            Place::Behind(event) => event.again(json, text),
-            Place::Own => {
+            EventPlace::Of(event) => event.with_data(json, text),
+            EventPlace::Behind(event) => event.again(json, text),
+            EventPlace::Own => {
                 let _ = Fields::default().data(json).encode(text);
             }
         }
@@ -344,7 +346,7 @@ impl Wire {
 
 /// Where a chunk is written.
 #[derive(Debug, Clone, Copy)]
-enum Place<'e> {
+enum EventPlace<'e> {
     /// In place of an event's data.
     Of(SseEvent<'e>),
     /// In an event after this one.
@@ -353,12 +355,12 @@ enum Place<'e> {
     Own,
 }
 
-struct Collect<'c, S: ?Sized> {
+struct CollectEvents<'c, S: ?Sized> {
     chunks: &'c mut Vec<(Chunk, u64)>,
     sink: &'c mut S,
 }
 
-impl<S: SseSink + ?Sized> ChatSink for Collect<'_, S> {
+impl<S: SseSink + ?Sized> ChatSink for CollectEvents<'_, S> {
     fn chunk(&mut self, chunk: Chunk, origin: u64) {
         self.chunks.push((chunk, origin));
     }

@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 
 use super::{
+    choice_state::{Names, OpenPart},
     chunk::{Choice, Content, Delta},
     field::Field,
-    lane::{Names, OpenPart},
 };
 
 /// The kind of a piece. Kinds do not mix, so that the order within a choice is the order of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PartKind {
     /// A role, unknown fields, or nothing yet: anything may join.
     Plain,
     Reasoning,
@@ -21,9 +21,9 @@ pub(super) enum Kind {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(super) struct DeltaPart {
     pub(super) choice: Choice,
-    pub(super) kind: Kind,
+    pub(super) kind: PartKind,
     pub(super) logprobs: Option<Value>,
     /// The input chunk in which its text began.
     pub(super) origin: u64,
@@ -33,10 +33,10 @@ pub(super) struct Piece {
     pub(super) ordinal: usize,
 }
 
-impl Piece {
+impl DeltaPart {
     /// Whether what is of `kind` may join.
-    pub(super) fn admits(&self, kind: Kind) -> bool {
-        self.kind == Kind::Plain || self.kind == kind
+    pub(super) fn admits(&self, kind: PartKind) -> bool {
+        self.kind == PartKind::Plain || self.kind == kind
     }
 
     /// Whether the piece is empty.

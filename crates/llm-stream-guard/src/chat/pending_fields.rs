@@ -1,13 +1,11 @@
 //! Pending fields: they are emitted with, or after, the text they arrived with.
 
-#![expect(clippy::arithmetic_side_effects, reason = "`behind` counts some of the queue")]
-
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
-pub(super) enum Rider {
+pub(super) enum PendingField {
     /// Log probabilities that are not lists of tokens.
     Logprobs(Value),
     /// Fields of a delta.
@@ -61,7 +59,7 @@ impl Part {
 /// Riders in order, each with the offset in the choice's text at which its own text ends.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Riders {
-    queue: VecDeque<(u64, Rider)>,
+    queue: VecDeque<(u64, PendingField)>,
 }
 
 impl Riders {
@@ -73,14 +71,17 @@ impl Riders {
         self.queue.len()
     }
 
-    pub(super) fn push(&mut self, at: u64, rider: Rider) {
+    pub(super) fn push(&mut self, at: u64, rider: PendingField) {
         // Those of one chunk do not come in order.
         let behind = self.queue.iter().rev().take_while(|(end, _)| *end > at).count();
         self.queue.insert(self.queue.len() - behind, (at, rider));
     }
 
     /// Removes and returns the first pending field if `due` accepts it.
-    pub(super) fn pop_if(&mut self, due: impl FnOnce(u64, &Rider) -> bool) -> Option<(u64, Rider)> {
+    pub(super) fn pop_if(
+        &mut self,
+        due: impl FnOnce(u64, &PendingField) -> bool,
+    ) -> Option<(u64, PendingField)> {
         let (at, rider) = self.queue.front()?;
         if !due(*at, rider) {
             return None;
@@ -90,7 +91,7 @@ impl Riders {
 
     /// Drops the log probabilities of text up to `to`, which is not written.
     pub(super) fn forget_logprobs(&mut self, to: u64) {
-        self.queue.retain(|(end, rider)| *end > to || !matches!(rider, Rider::Logprobs(_)));
+        self.queue.retain(|(end, rider)| *end > to || !matches!(rider, PendingField::Logprobs(_)));
     }
 }
 
@@ -98,18 +99,18 @@ impl Riders {
 mod tests {
     use serde_json::{Map, json};
 
-    use super::{Rider, Riders};
+    use super::{PendingField, Riders};
 
     #[test]
     fn riders_come_in_the_order_of_their_text_and_log_probabilities_are_forgotten() {
         let mut riders = Riders::default();
-        riders.push(5, Rider::Logprobs(json!(1)));
-        riders.push(7, Rider::Logprobs(json!(2)));
-        riders.push(5, Rider::Fields(Map::new()));
+        riders.push(5, PendingField::Logprobs(json!(1)));
+        riders.push(7, PendingField::Logprobs(json!(2)));
+        riders.push(5, PendingField::Fields(Map::new()));
         riders.forget_logprobs(5);
         assert_eq!(riders.len(), 2, "fields stay");
-        assert!(matches!(riders.pop_if(|_, _| true), Some((5, Rider::Fields(_)))));
-        assert!(matches!(riders.pop_if(|_, _| true), Some((7, Rider::Logprobs(_)))));
+        assert!(matches!(riders.pop_if(|_, _| true), Some((5, PendingField::Fields(_)))));
+        assert!(matches!(riders.pop_if(|_, _| true), Some((7, PendingField::Logprobs(_)))));
         assert!(riders.is_empty());
     }
 }

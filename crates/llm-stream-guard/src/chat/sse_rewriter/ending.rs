@@ -8,7 +8,7 @@ use super::{
         error::{Failures, error_object},
         sse::{ChatSseError, SseSink},
     },
-    DONE, Wire,
+    DONE, SseRewriter,
 };
 
 /// How the chunks of a stream end.
@@ -27,7 +27,7 @@ pub(super) fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-impl Wire {
+impl SseRewriter {
     /// Returns the result of a push, and reports an error to the client.
     pub(in crate::chat) fn checked<S: SseSink + ?Sized>(
         &mut self,

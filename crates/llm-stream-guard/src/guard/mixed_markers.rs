@@ -13,14 +13,14 @@ pub(crate) struct Forms {
     canonical: Matcher,
     roles: Vec<Role>,
     /// Markers that the cursor has not reported yet.
-    seen: VecDeque<Seen>,
+    seen: VecDeque<SeenMarker>,
     /// Whether the marker that opened a call last was canonical.
     opened: Option<bool>,
     mixed: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct SeenMarker {
     at: u64,
     len: u64,
     role: Role,
@@ -56,20 +56,11 @@ impl Forms {
 
     /// Live bytes in queues that grow with what the cursor holds.
     pub(super) fn buffered(&self) -> usize {
-        self.seen.len().saturating_mul(size_of::<Seen>())
+        self.seen.len().saturating_mul(size_of::<SeenMarker>())
     }
 
     /// Examines the next piece of the decoded text, which begins at `from`. Text before `settled`
     /// is emitted or accounted for.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "places of the stream, counted with 64 bits; what the matcher holds is the end \
-                  of what it was given before"
-    )]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the matcher was made of the same pairs as `roles`, in their order"
-    )]
     pub(super) fn see(&mut self, piece: DecodedPiece<'_>, from: u64, settled: u64) {
         let Self { canonical, roles, seen, .. } = self;
         while seen.front().is_some_and(|seen| seen.at < settled) {
@@ -87,7 +78,7 @@ impl Forms {
             let len = text.len() as u64;
             let form = if at == from { came } else { Some(true) };
             if let (MatcherEvent::Marker { id, .. }, Some(canonical)) = (found, form) {
-                seen.push_back(Seen { at, len, role: roles[id], canonical });
+                seen.push_back(SeenMarker { at, len, role: roles[id], canonical });
             }
             at += len;
         });
@@ -99,10 +90,6 @@ impl<S: Sink + ?Sized> OutputStage<S> for Forms {
         next.event(event);
     }
 
-    #[expect(
-        clippy::arithmetic_side_effects,
-        reason = "places of the stream, and calls in it, counted with 64 bits"
-    )]
     fn account(&mut self, span: Span, next: &mut S) {
         next.account(span);
         let end = span.at + span.len;

@@ -150,7 +150,6 @@ fn each_text(delta: &mut Delta, on: &mut dyn FnMut(TextId, &mut String)) {
 const DETAILS: [(&str, Text); 2] = [("text", Text::Reasoning), ("summary", Text::ReasoningSummary)];
 
 /// Adds the last piece of a text to the delta.
-#[expect(clippy::indexing_slicing, reason = "`at` is where the call is, found or just pushed")]
 fn put(delta: &mut Delta, slot: TextId, text: &str) {
     match slot.field {
         Text::Reasoning | Text::ReasoningSummary if slot.part >= PARTS => {

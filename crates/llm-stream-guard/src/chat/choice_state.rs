@@ -6,19 +6,19 @@ use toolcall_parsers::{Ids, Parallel, UsedIds, Wanted};
 
 use super::{
     chunk::{Choice, Delta},
+    delta_part::{DeltaPart, PartKind},
     entries::Entries,
     field::Field,
-    native::NativeCalls,
     note::ChatNote,
     options::{ChatOptions, TakeBack},
-    piece::{Kind, Piece},
-    riders::Riders,
+    pending_fields::Riders,
+    upstream_calls::NativeCalls,
 };
 use crate::guard::Rejected;
 
 /// The state of a choice between chunks, without its guard.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lane {
+pub(super) struct ChoiceState {
     pub(super) index: u32,
     /// Upstream's role, until it is written.
     pub(super) role: Option<String>,
@@ -105,9 +105,9 @@ pub(super) struct OpenCall {
 }
 
 /// The state that one step shares between choices.
-pub(super) struct Step<'s> {
+pub(super) struct SharedStep<'s> {
     pub(super) options: &'s ChatOptions,
-    pub(super) pieces: &'s mut Vec<Piece>,
+    pub(super) pieces: &'s mut Vec<DeltaPart>,
     pub(super) spare: &'s mut String,
     pub(super) note: &'s mut dyn FnMut(ChatNote),
     /// The number of the input chunk.
@@ -118,14 +118,14 @@ pub(super) struct Step<'s> {
     pub(super) aborted: bool,
 }
 
-impl Lane {
+impl ChoiceState {
     /// Whether a call completed, in the text or upstream.
     pub(super) fn called(&self) -> bool {
         self.completed > 0 || self.native.any_stands()
     }
 
     /// A new step begins: what earlier ones wrote is out.
-    pub(super) fn begin_step(&mut self, step: &mut Step<'_>) {
+    pub(super) fn begin_step(&mut self, step: &mut SharedStep<'_>) {
         step.first = step.pieces.len();
         self.hid = false;
         if let Some(open) = &mut self.open {
@@ -143,7 +143,7 @@ impl Lane {
     }
 
     /// A piece of the choice; the first has the role, if upstream said one.
-    pub(super) fn new_piece(&mut self, kind: Kind, seq: u64) -> Piece {
+    pub(super) fn new_piece(&mut self, kind: PartKind, seq: u64) -> DeltaPart {
         let mut choice = Choice { index: self.index, ..Choice::default() };
         if self.finish_null {
             choice.finish_reason = Field::Null;
@@ -152,8 +152,15 @@ impl Lane {
             self.role_written = true;
             choice.delta.role = Field::Value(role);
         }
-        let origin = if kind == Kind::Plain { None } else { self.held_since.take() };
-        Piece { choice, kind, logprobs: None, origin: origin.unwrap_or(seq), part: 0, ordinal: 0 }
+        let origin = if kind == PartKind::Plain { None } else { self.held_since.take() };
+        DeltaPart {
+            choice,
+            kind,
+            logprobs: None,
+            origin: origin.unwrap_or(seq),
+            part: 0,
+            ordinal: 0,
+        }
     }
 
     /// Records facts about the choice that any chunk may contain.
@@ -171,15 +178,15 @@ impl Lane {
 mod tests {
     use serde_json::Map;
 
-    use super::{Lane, OpenCall, OpenPart};
-    use crate::chat::riders::Rider;
+    use super::{ChoiceState, OpenCall, OpenPart};
+    use crate::chat::pending_fields::PendingField;
 
     #[test]
     fn a_choice_is_level_only_if_nothing_waits_and_nothing_is_due() {
-        assert!(Lane::default().is_level());
-        let changes: [fn(&mut Lane); 10] = [
+        assert!(ChoiceState::default().is_level());
+        let changes: [fn(&mut ChoiceState); 10] = [
             |lane| lane.held_since = Some(1),
-            |lane| lane.riders.push(0, Rider::Fields(Map::new())),
+            |lane| lane.riders.push(0, PendingField::Fields(Map::new())),
             |lane| lane.entries.take_chunk(0, 1, None),
             |lane| lane.fed = 1,
             |lane| lane.role = Some("assistant".into()),
@@ -190,7 +197,7 @@ mod tests {
             |lane| lane.open = Some(OpenCall { written: None, began: None, bytes: 0 }),
         ];
         for (at, change) in changes.into_iter().enumerate() {
-            let mut lane = Lane::default();
+            let mut lane = ChoiceState::default();
             change(&mut lane);
             assert!(!lane.is_level(), "change {at}");
         }

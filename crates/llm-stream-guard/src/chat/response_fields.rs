@@ -5,10 +5,10 @@ use serde_json::{Map, Number, Value};
 
 use super::{
     chunk::{Choice, Chunk},
+    delta_part::{DeltaPart, says_nothing},
     entries::ReasoningCount,
     field::Field,
     options::{ChatOptions, Emission},
-    piece::{Piece, says_nothing},
 };
 
 /// Fields that every chunk carries, in the order in which chunks that are made up have them.
@@ -124,7 +124,7 @@ impl Envelope {
     /// Packs pieces into chunks: `fields` on the first, usage on the last.
     pub(super) fn pack(
         &mut self,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<DeltaPart>,
         fields: Option<Map<String, Value>>,
         usage: Field<Value>,
         emission: Emission,
@@ -194,8 +194,7 @@ pub(super) fn count_reasoning(
 
 /// Numbers the pieces so that equal numbers share a chunk, and sorts them by it. They come in
 /// ascending order of choices.
-#[expect(clippy::arithmetic_side_effects, reason = "there are at most as many ordinals as pieces")]
-fn order(pieces: &mut [Piece], emission: Emission) {
+fn order(pieces: &mut [DeltaPart], emission: Emission) {
     let (mut choice, mut ordinal) = (None, 0);
     for (i, piece) in pieces.iter_mut().enumerate() {
         let same = choice.replace(piece.choice.index) == Some(piece.choice.index);

@@ -26,11 +26,6 @@ impl NativeCalls {
     /// Returns the call that `delta` belongs to. Neither index nor id alone decides: a new id opens
     /// a call unless the open call goes on without a name, and so does a new index; without both, a
     /// name does. `None` if `limit` calls are open.
-    #[expect(
-        clippy::arithmetic_side_effects,
-        clippy::indexing_slicing,
-        reason = "`at` is where a call was found, or the last one, which was just pushed if need be"
-    )]
     pub(super) fn of(&mut self, delta: &ToolCallDelta, limit: usize) -> Option<usize> {
         let id = delta.id.as_deref().filter(|id| !id.is_empty());
         let named = delta.function.as_ref().and_then(|function| function.name.as_deref());

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use super::{
     chunk::{Content, Delta},
+    delta_part::{DeltaPart, says_nothing},
     field::Field,
-    piece::{Piece, says_nothing},
 };
 
 /// The fields of one choice of a chunk that are `null`, or an empty text, list or object.
@@ -49,7 +49,7 @@ impl Silent {
     }
 
     /// Adds them to the first piece that came of their chunk.
-    pub(super) fn ride(self, piece: &mut Piece) {
+    pub(super) fn ride(self, piece: &mut DeltaPart) {
         let delta = &mut piece.choice.delta;
         fill(&mut delta.role, self.role);
         fill(&mut delta.content, self.content);
