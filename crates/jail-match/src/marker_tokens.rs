@@ -1,7 +1,7 @@
 //! Marker tokens: markers that a tokenizer writes as one token, told from text that spells them.
 //!
 //! A token and its text look alike, so a marker token is fed to a machine with its first four
-//! bytes replaced by a scalar of its own. The length stays the same, and with it every offset.
+//! bytes replaced by a reserved scalar. The length stays the same, and with it every offset.
 //! A table whose markers are respelled in the same way finds marker tokens and nothing else:
 //!
 //! ```text
@@ -13,9 +13,9 @@ use alloc::{boxed::Box, collections::BTreeSet, string::String, sync::Arc};
 
 /// The first reserved scalar. All of them begin with the same byte, which is the rarest in text.
 const FIRST: u32 = 0x10_F000;
-/// The reserved scalar before the stand-in of a reserved scalar that text holds.
+/// The reserved scalar before the substitute of a reserved scalar in the text.
 const ESCAPE: char = '\u{10FFFD}';
-/// How far the stand-ins are from the reserved scalars: one plane.
+/// The distance of the substitutes from the reserved scalars: one plane.
 const PLANE: u32 = 0x1_0000;
 /// How many bytes of a marker its scalar replaces.
 const HEAD: usize = 4;
@@ -28,13 +28,13 @@ pub const fn is_reserved(scalar: char) -> bool {
     scalar as u32 >= FIRST && scalar as u32 <= ESCAPE as u32
 }
 
-/// What a reserved scalar in the output of a machine stands for.
+/// The meaning of a reserved scalar in the output of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reserved<'m> {
     /// The first bytes of a marker; the rest of its text follows. The second text is the same
     /// inside a JSON string.
     Head(&'m str, &'m str),
-    /// Nothing: the scalar after it stands for a reserved scalar of the text.
+    /// No text: the scalar after it is the substitute of a reserved scalar of the text.
     Escape,
 }
 
@@ -140,8 +140,8 @@ impl MarkerTokens {
         found.then_some(out)
     }
 
-    /// What `scalar` stands for in the output of a machine that was fed marker tokens; `None` if
-    /// it stands for itself.
+    /// Returns the meaning of `scalar` in the output of a machine that was fed marker tokens, or
+    /// `None` for an ordinary scalar.
     #[must_use]
     pub fn reserved(&self, scalar: char) -> Option<Reserved<'_>> {
         if scalar == ESCAPE {
@@ -159,7 +159,8 @@ pub fn escape_reserved(scalar: char) -> [char; 2] {
     [ESCAPE, char::from_u32(u32::from(scalar).saturating_sub(PLANE)).unwrap_or(scalar)]
 }
 
-/// The scalar of the text that the stand-in `scalar` was fed for; `None` if it is not a stand-in.
+/// Returns the scalar of the text that the substitute `scalar` replaced, or `None` for an ordinary
+/// scalar.
 #[must_use]
 pub fn unescape_reserved(scalar: char) -> Option<char> {
     char::from_u32(u32::from(scalar).saturating_add(PLANE)).filter(|&scalar| is_reserved(scalar))

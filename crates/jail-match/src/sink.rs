@@ -142,7 +142,7 @@ pub enum Trace {
     },
     /// A part of a call begins. What a candidate reads is reported before it is certain.
     Part {
-        /// The part.
+        /// Part of the call that begins here.
         part: CallPart,
         /// Position among the message's calls, for a call that was announced.
         call: u32,
@@ -176,10 +176,10 @@ pub enum Trace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallPart {
-    /// What follows the call's name, which is known here.
+    /// The text after the call's name, which is known here.
     Named,
     /// The arguments, with the tags of parameters.
     Arguments,
-    /// What follows the arguments.
+    /// The text after the arguments.
     Rest,
 }

@@ -1,4 +1,4 @@
-//! The command line.
+//! The arguments of the command line.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -11,7 +11,7 @@ use crate::pattern::Pattern;
 #[derive(Debug, Parser)]
 #[command(name = "llm-stream-guard", version)]
 pub struct Cli {
-    /// The command to run.
+    /// The subcommand to run.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -306,7 +306,7 @@ pub enum OutputKind {
     Auto,
     /// One JSON object a line
     Jsonl,
-    /// For people to read
+    /// For people, in colours
     Text,
 }
 
@@ -315,7 +315,7 @@ pub enum OutputKind {
 pub enum StartArg {
     /// Inside the reasoning
     Reasoning,
-    /// Inside the answer
+    /// Inside the visible answer
     Content,
 }
 
@@ -333,7 +333,7 @@ pub enum FinishArg {
 pub enum WhitespaceArg {
     /// Blank runs between markup go
     Framing,
-    /// Keep every byte
+    /// Keep every byte of white space
     Verbatim,
     /// Text is trimmed around markup
     Trim,
@@ -342,7 +342,7 @@ pub enum WhitespaceArg {
 /// Delivery of the events of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum DeliveryArg {
-    /// As they are read
+    /// One by one, as they are read
     #[default]
     Streaming,
     /// Together, at the call's end

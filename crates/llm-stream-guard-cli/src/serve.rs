@@ -24,7 +24,7 @@ use crate::{
     error::{Error, misuse},
 };
 
-/// Runs `serve` until it is told to end, or checks the health of a proxy that runs: `false` if it is
+/// Runs `serve` until a signal ends it, or checks the health of a proxy that runs: `false` if it is
 /// not alive.
 ///
 /// # Errors

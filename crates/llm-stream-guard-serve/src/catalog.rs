@@ -34,7 +34,7 @@ pub(crate) struct Catalog {
     up: Mutex<Option<(Instant, bool)>>,
 }
 
-/// A list of models.
+/// A server's list of models.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Listed {
     /// The server that such a list comes from.
@@ -65,7 +65,7 @@ impl Catalog {
 }
 
 impl Catalog {
-    /// Whether upstream answers at all: with a list, a refusal, anything but an error of its own. Asked
+    /// Whether upstream answers at all: with a list, a refusal, anything except a server error. Asked
     /// again after [`UP`] or [`DOWN`].
     pub(crate) async fn is_up(&self, client: &Client) -> bool {
         let mut last = self.up.lock().await;

@@ -68,9 +68,9 @@ pub struct Config {
     pub completions: Completions,
     /// How answers are written.
     pub output: Output,
-    /// Limits of time.
+    /// Limits of time of requests.
     pub timeouts: Timeouts,
-    /// Limits of size.
+    /// Limits of size of requests.
     pub limits: Limits,
     /// Where to keep streams that had diagnostics, if anywhere.
     #[serde(skip_serializing_if = "Option::is_none")]

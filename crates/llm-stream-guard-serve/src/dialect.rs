@@ -76,7 +76,7 @@ pub trait Machine: Send + 'static {
 }
 
 impl ApiDialect {
-    /// All dialects.
+    /// All dialects of the proxy.
     pub const ALL: [Self; 4] = [Self::Chat, Self::Completions, Self::Messages, Self::Responses];
 
     /// The path of its requests.

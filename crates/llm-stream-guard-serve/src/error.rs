@@ -13,7 +13,7 @@ use serde_json::Value;
 /// hold at most the start of a model's id.
 #[derive(Debug, Clone)]
 pub struct Fault {
-    /// Kind of the fault.
+    /// The kind of the fault.
     pub kind: Kind,
     /// The status, where one can still be sent.
     pub status: StatusCode,
@@ -30,7 +30,7 @@ pub struct Fault {
 /// The fields of an error that upstream reported.
 #[derive(Debug, Clone, Default)]
 pub struct Reported {
-    /// Type of the error.
+    /// The type of the error.
     pub kind: Option<String>,
     /// The error's code: text or a number.
     pub code: Option<Value>,

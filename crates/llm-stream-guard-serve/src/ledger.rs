@@ -86,7 +86,7 @@ impl Ledger {
 }
 
 impl Charge {
-    /// Charges more bytes.
+    /// Charges more bytes to the request.
     pub(crate) fn add(&mut self, bytes: usize) -> Result<(), Fault> {
         let used = self.ledger.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         self.bytes = self.bytes.saturating_add(bytes);

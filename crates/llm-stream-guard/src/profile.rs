@@ -149,7 +149,7 @@ impl Profile {
     /// `None` if the models call no tools.
     ///
     /// # Errors
-    /// No family is registered under that name, or it has no such variant.
+    /// No family is registered under that name, or its variant is unknown.
     pub fn grammar(&self) -> Result<Option<Grammar>, UnknownName> {
         let Some(family) = &self.tools else { return Ok(None) };
         let grammar = match self.variant {

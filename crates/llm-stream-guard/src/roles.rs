@@ -13,13 +13,13 @@ use toolcall_parsers::Event;
 use self::ledger::RoleLedger;
 use crate::guard::{Guard, Token};
 
-/// What the bytes of a token are.
+/// The role of a token's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum TokenRole {
-    /// Visible text.
+    /// Visible text of the answer.
     Content,
-    /// Reasoning.
+    /// Text of the reasoning.
     Reasoning,
     /// The name of the call with this position among the message's calls.
     CallName(u32),
@@ -62,13 +62,13 @@ pub struct RoleSpan {
     pub token: u64,
     /// The token's number in the tokenizer.
     pub id: u32,
-    /// What the bytes are.
+    /// Role of these bytes.
     pub role: TokenRole,
     /// How many bytes of the token have the role. 0 for a token without text.
     pub bytes: usize,
 }
 
-/// A guard stage stands between the text and the roles of its tokens.
+/// A stage of the guard changes the text and the roles of its tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoRoles {
     option: &'static str,
@@ -114,8 +114,8 @@ impl RoleReader {
     /// A reader for `guard`, which must be as new.
     ///
     /// # Errors
-    /// The guard remaps delimiters, withholds text or calls, or has a jail: then text does not come
-    /// out where its tokens were.
+    /// The guard remaps delimiters, withholds text or calls, or has a jail: then text moves
+    /// away from the place of its tokens.
     pub fn new(guard: Guard) -> Result<Self, NoRoles> {
         match guard.moves_text() {
             Some(option) => Err(NoRoles { option }),
@@ -208,7 +208,7 @@ pub struct RoleCounts {
     pub reasoning: u64,
     /// Tokens of names and arguments of calls.
     pub calls: u64,
-    /// Tokens of markup.
+    /// Number of tokens of markup.
     pub markup: u64,
     /// Tokens that were dropped.
     pub dropped: u64,

@@ -70,7 +70,7 @@ pub(crate) fn filled(text: &str, most: usize) -> Option<usize> {
 pub(crate) enum Progress {
     /// The reader needs more text; the text after the cursor is offered again.
     More,
-    /// The reader is done.
+    /// The reader is finished.
     Done,
     /// The scalar after the cursor is not allowed there.
     Bad,

@@ -29,7 +29,7 @@ enum State {
     /// In no call whose strings may be decoded.
     #[default]
     Off,
-    /// Outside of strings.
+    /// Outside of all strings.
     Between,
     /// Inside the name of a member.
     Key { escaped: bool },

@@ -24,7 +24,7 @@ pub struct Message {
 pub struct Call {
     /// The wire's id, or a generated one.
     pub id: String,
-    /// Name of the tool.
+    /// Name of the called tool.
     pub name: String,
     /// The arguments' JSON text; a prefix of it unless the outcome is complete or repaired.
     pub arguments: String,

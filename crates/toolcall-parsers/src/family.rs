@@ -129,7 +129,7 @@ pub enum CommitOn {
 /// The places in the message where an item may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum At {
-    /// At any place.
+    /// At any place of the message.
     #[default]
     Anywhere,
     /// Only before anything visible.
@@ -143,7 +143,7 @@ pub enum At {
 /// Whether tags may carry a suffix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Suffix {
-    /// Ids are unchanged.
+    /// Ids are left unchanged.
     #[default]
     None,
     /// The first suffix seen is required of all later tags.
@@ -166,7 +166,7 @@ pub struct NamedKeys {
     pub name: Vec<String>,
     /// The arguments; of several present the first counts.
     pub arguments: Vec<String>,
-    /// Keys of the id.
+    /// Keys of the call's id.
     pub id: Vec<String>,
     /// An object that holds keys of the call.
     pub wrapper: Vec<String>,
@@ -181,11 +181,11 @@ pub struct NamedKeys {
 /// The role of a key in a call object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyRole {
-    /// The tool's name.
+    /// The name of the tool.
     Name,
     /// The arguments of the call.
     Arguments,
-    /// The id of the call.
+    /// The id of the tool call.
     Id,
 }
 
@@ -195,14 +195,14 @@ pub enum Types {
     /// The tool's schema, then the wire.
     #[default]
     Schema,
-    /// The wire itself.
+    /// The wire's own types.
     Wire,
 }
 
 /// The type of a value without a declared one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Undeclared {
-    /// The value is text.
+    /// The value is plain text.
     Text,
     /// The value is JSON if its text is JSON, and text otherwise.
     Json,
@@ -294,7 +294,7 @@ pub enum RouteTo {
     Content,
     /// Text of the reasoning.
     Reasoning,
-    /// A tool call.
+    /// A call of one of the tools.
     Call,
 }
 
@@ -328,7 +328,7 @@ pub enum Escapes {
 /// Policy for the id of a call object without a given id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum WrittenIds {
-    /// The id is omitted.
+    /// A missing id is omitted.
     #[default]
     Given,
     /// The call's number, from 0, as a string.
@@ -362,9 +362,9 @@ pub enum Words {
 /// The order of argument keys on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum KeyOrder {
-    /// In the given order.
+    /// Keys in the given order.
     #[default]
     Given,
-    /// Sorted by bytes.
+    /// Keys sorted by bytes.
     Sorted,
 }

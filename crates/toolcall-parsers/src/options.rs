@@ -62,12 +62,12 @@ pub enum Parallel {
 /// Calls that may be emitted. Others are parsed, dropped and reported.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Wanted {
-    /// Calls of all tools.
+    /// Calls of any declared tool.
     #[default]
     Any,
     /// None: only the markup is removed.
     None,
-    /// Calls of this tool.
+    /// Calls of this tool alone.
     Only(Arc<str>),
 }
 

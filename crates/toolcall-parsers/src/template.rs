@@ -4,7 +4,7 @@
 //! <tool_call>\n<function={name}>\n{parameters}</function>\n</tool_call>
 //! ```
 //!
-//! One template serves both directions: the encoder writes it as it stands, and the reader is
+//! One template serves both directions: the encoder writes it unchanged, and the reader is
 //! compiled from it.
 
 mod display;
@@ -110,7 +110,7 @@ pub enum Hole {
     Type,
     /// `{string}`: `true` if the value is a string, else `false`.
     StringFlag,
-    /// `{text}`: reasoning.
+    /// `{text}`: the reasoning's text.
     Text,
     /// `{role}` of a message header.
     Role,
@@ -135,7 +135,7 @@ pub enum Trim {
 /// How a value inside a hole is spelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Dialect {
-    /// Strict JSON syntax.
+    /// Strict syntax of JSON.
     #[default]
     Json,
     /// Python literals; after `name(`, keyword arguments.

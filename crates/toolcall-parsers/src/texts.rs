@@ -5,7 +5,8 @@
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
-use crate::machine::compile::respell::Speller;
+/// Returns the other spelling of a text, or `None` if it has none.
+pub(crate) type Speller<'s> = dyn Fn(&str) -> Option<String> + 's;
 
 /// A set of texts. Each is marked as certain or not, with a meaning that the caller decides.
 #[derive(Debug, Clone, Default)]
@@ -116,7 +117,7 @@ impl Alike {
     }
 }
 
-/// A set of bytes.
+/// A set of byte values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Bytes([u64; 4]);
 

@@ -17,11 +17,11 @@ pub struct Tools {
     list: Arc<[Tool]>,
 }
 
-/// A declared tool.
+/// A tool of the request.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Tool {
-    /// Name of the tool.
+    /// Name of the declared tool.
     pub name: String,
     /// The JSON schema of its arguments; `null` if it has none.
     pub parameters: Value,

@@ -27,14 +27,14 @@ struct Undo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Claim {
-    /// The id is new.
+    /// The id was not used before.
     AsWanted,
     /// The id was used before, or no further ids can be remembered; another id replaces it.
     Changed,
 }
 
 impl UsedIds {
-    /// Forgets all ids.
+    /// Forgets all remembered ids.
     pub fn clear(&mut self) {
         *self = Self::default();
     }

@@ -42,7 +42,7 @@ struct Packed<'r> {
     name: &'r str,
     choice: u32,
     summary: &'r Summary,
-    /// Index of the wire.
+    /// Index of the chunk's wire.
     wire: usize,
     /// Length, fate, and what the marker does: a word's number and 1, or 0.
     regions: Vec<(usize, Fate, usize)>,

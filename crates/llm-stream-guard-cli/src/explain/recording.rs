@@ -27,9 +27,9 @@ const PIECE: usize = 64 * 1024;
 /// An item of a choice.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Item {
-    /// Text of the model.
+    /// Text that the model wrote.
     Text {
-        /// The text itself.
+        /// The text of this item.
         text: String,
         /// Time of arrival, if the chunk has a number `ms`.
         time: Option<Duration>,

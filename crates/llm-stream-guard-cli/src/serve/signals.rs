@@ -92,7 +92,7 @@ impl Hangup {
         std::future::pending::<()>().await;
     }
 
-    /// Waits for ever: this system has no such signal.
+    /// Waits forever: this system lacks such a signal.
     #[cfg(not(unix))]
     pub(super) async fn each(self, _: impl FnMut()) {
         std::future::pending::<()>().await;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::TimeSpan;
 
-/// Limits of time.
+/// The limits of time of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timeouts {
@@ -32,7 +32,7 @@ pub struct Timeouts {
     pub shutdown: TimeSpan,
 }
 
-/// Limits of size.
+/// The limits of size of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {

@@ -12,7 +12,7 @@ use super::{ServerName, Upstream};
 pub struct Endpoint {
     /// Address of the server.
     pub url: Upstream,
-    /// The kind of server.
+    /// The kind of the server.
     #[serde(default = "auto")]
     pub server: ServerName,
     /// Certificates (PEM) of authorities to trust besides the system's, for `https`.

@@ -140,7 +140,7 @@ pub enum Remap {
 pub enum AnswerStart {
     /// Inside reasoning: the prompt opens it.
     Reasoning,
-    /// Inside the answer.
+    /// Inside the visible answer.
     Content,
 }
 

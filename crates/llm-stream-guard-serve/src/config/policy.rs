@@ -13,16 +13,16 @@ pub enum ServerName {
     /// The kind that its list of models suggests.
     #[serde(rename = "auto")]
     Auto,
-    /// vLLM's server.
+    /// The server of vLLM itself.
     #[serde(rename = "vllm")]
     Vllm,
-    /// SGLang's server.
+    /// The server of SGLang.
     #[serde(rename = "sglang")]
     Sglang,
-    /// llama.cpp's server.
+    /// The server of llama.cpp.
     #[serde(rename = "llama.cpp")]
     LlamaCpp,
-    /// Ollama's server.
+    /// The server of Ollama.
     #[serde(rename = "ollama")]
     Ollama,
     /// One that sends what the model wrote without being asked.

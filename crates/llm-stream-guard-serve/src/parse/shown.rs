@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// One line of output.
+/// One line of the output.
 #[derive(Debug, Clone, Copy)]
 pub enum ShownEvent<'s> {
     /// Visible text of the answer.
@@ -13,9 +13,9 @@ pub enum ShownEvent<'s> {
     CallStart {
         /// Position among the choice's calls.
         index: u32,
-        /// Id of the call.
+        /// Id of the started call.
         id: &'s str,
-        /// Name of the tool.
+        /// Name of the called tool.
         name: &'s str,
     },
     /// A call's arguments grew.
@@ -25,7 +25,7 @@ pub enum ShownEvent<'s> {
         /// The next piece of JSON text.
         fragment: &'s str,
     },
-    /// The end of a call.
+    /// The end of a tool call.
     CallEnd {
         /// Position among the choice's calls.
         index: u32,

@@ -15,7 +15,7 @@ pub struct Annotated<T> {
     /// The chunk or other payload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<T>,
-    /// Id of the item.
+    /// Id of the transport's item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The kind of event; `error` is an error, and ends the stream.
@@ -29,9 +29,9 @@ pub struct Annotated<T> {
 /// The annotations of a chunk: id, event kind and comments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Annotation {
-    /// Id of the item.
+    /// Id of the transport's item.
     pub id: Option<String>,
-    /// Kind of the event.
+    /// Kind of the transport's event.
     pub event: Option<String>,
     /// Comments of the item.
     pub comment: Option<Vec<String>>,
@@ -85,7 +85,7 @@ pub enum Opened<I> {
 
 /// An item of a stream that may carry a chunk: a chunk, a result of one, an [`Annotated`].
 pub trait ChatItem: Sized {
-    /// Inspects the item.
+    /// Inspects the item's payload.
     fn open(self) -> Opened<Self>;
 
     /// An item that carries `chunk`. Kinds of items that have no place for the annotation drop

@@ -263,7 +263,7 @@ impl GuardedChoice {
         Ok(())
     }
 
-    /// Checks time limits.
+    /// Checks the time limits of jails.
     pub(super) fn tick(&mut self, step: &mut SharedStep<'_>) -> Result<(), LimitError> {
         let Self { guard, lane, .. } = self;
         lane.begin_step(step);

@@ -55,7 +55,7 @@ impl fmt::Debug for OnNote {
 pub struct ChatNote {
     /// Index of the choice.
     pub choice: u32,
-    /// The note itself.
+    /// Content of the note.
     pub note: Note,
 }
 

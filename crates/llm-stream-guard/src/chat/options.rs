@@ -144,7 +144,7 @@ pub enum Stop {
     Convention,
     /// The reason becomes `tool_calls`.
     Rewrite,
-    /// Keeps the reason.
+    /// Keeps the finish reason.
     Keep,
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 pub(super) enum PendingField {
     /// Log probabilities that are not lists of tokens.
     Logprobs(Value),
-    /// Fields of a delta.
+    /// Further fields of a delta.
     Fields(Map<String, Value>),
     /// The start of a content part, or a part that is not text.
     Part(Part),

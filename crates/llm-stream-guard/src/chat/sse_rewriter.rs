@@ -93,7 +93,7 @@ impl SseRewriter {
         (self.broken, self.told) = (false, false);
     }
 
-    /// Checks time limits.
+    /// Checks the time limits of jails.
     pub(super) fn tick<S: SseSink + ?Sized>(&mut self, sink: &mut S) {
         if self.ended {
             return;

@@ -34,11 +34,11 @@ pub struct Region {
     pub marker: Option<Cow<'static, str>>,
 }
 
-/// The fate of a byte.
+/// The fate of a byte of the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// Emitted as content.
+    /// Emitted as visible content.
     Content,
     /// Emitted as reasoning.
     Reasoning,
@@ -102,7 +102,7 @@ fn is_zero(bytes: &usize) -> bool {
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Happening {
-    /// A marker acted.
+    /// A marker of the family acted.
     Marker {
         /// Offset of the marker.
         at: u64,
@@ -115,11 +115,11 @@ pub enum Happening {
     },
     /// A marker that may open a call was read; what follows decides.
     Opener {
-        /// Offset of the text.
+        /// Offset of the text, in bytes.
         at: u64,
-        /// Length of the text.
+        /// Length of the text, in bytes.
         len: u64,
-        /// Text of the marker.
+        /// Text of the acting marker.
         marker: String,
         /// The templates of the family that begin so.
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -131,7 +131,7 @@ pub enum Happening {
         at: u64,
         /// How far was read to know it.
         len: u64,
-        /// Text of the opener.
+        /// Text of the opening marker.
         marker: String,
     },
     /// A candidate was markup without a call, and was removed.
@@ -140,7 +140,7 @@ pub enum Happening {
         at: u64,
         /// Length of the markup.
         len: u64,
-        /// Text of the opener.
+        /// Text of the opening marker.
         marker: String,
     },
     /// A candidate is certainly a call, or markup of calls.
@@ -150,16 +150,16 @@ pub enum Happening {
         /// How far was read to know it.
         len: u64,
     },
-    /// Start of a call.
+    /// The start of a tool call.
     CallStarted {
         /// Position among the calls.
         index: u32,
-        /// Id of the call.
+        /// Id of the started call.
         id: String,
-        /// Name of the tool.
+        /// Name of the called tool.
         name: String,
     },
-    /// End of a call.
+    /// The end of a tool call.
     CallEnded {
         /// Position among the calls.
         index: u32,
@@ -168,16 +168,16 @@ pub enum Happening {
     },
     /// Whitespace around markup was removed.
     Framing {
-        /// Offset of the text.
+        /// Offset of the text, in bytes.
         at: u64,
-        /// Length of the text.
+        /// Length of the text, in bytes.
         len: u64,
     },
-    /// Text was dropped.
+    /// Text was dropped and counted.
     Dropped {
-        /// Offset of the text.
+        /// Offset of the text, in bytes.
         at: u64,
-        /// Length of the text.
+        /// Length of the text, in bytes.
         len: u64,
     },
     /// The guard reported something.
@@ -199,12 +199,12 @@ pub enum Happening {
     },
     /// The recording said something besides text.
     Noted {
-        /// The recorded item.
+        /// Item of the recording.
         note: RecordedNote,
     },
     /// A limit ended the message.
     Stopped {
-        /// Name of the limit.
+        /// Name of the reached limit.
         limit: String,
     },
 }
@@ -216,14 +216,14 @@ pub enum Happening {
 pub enum RecordedNote {
     /// Token usage of the answer.
     Usage,
-    /// A finish reason.
+    /// A finish reason of the server.
     Finish {
         /// The server's word for the reason.
         reason: String,
     },
     /// An error of the server.
     Error {
-        /// Text of the error.
+        /// Text of the server's error.
         message: String,
     },
     /// Reasoning or calls that the server had separated from the text.
@@ -287,12 +287,12 @@ pub struct Summary {
     pub looks_like: Vec<String>,
 }
 
-/// Totals of one call.
+/// The totals of one tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CallSummary {
     /// Position among the calls.
     pub index: u32,
-    /// Name of the tool.
+    /// Name of the called tool.
     pub name: String,
     /// Its arguments, as JSON text.
     pub arguments: String,

@@ -17,7 +17,7 @@ pub enum BuildError {
     Unknown(UnknownName),
     /// A marker is invalid.
     Table(EdgeError),
-    /// A limit is zero.
+    /// A limit is set to zero.
     Limit(ZeroLimit),
     /// Reasoning is marked by the messages of one family, and calls belong to another.
     TwoGrammars {
@@ -41,17 +41,17 @@ pub enum BuildError {
     Template(ResponseTemplateError),
     /// An option is set that does nothing where a response template reads the message.
     NotWithTemplate {
-        /// Name of the option.
+        /// Name of the refused option.
         option: &'static str,
     },
     /// An option about reasoning tags is set, but the profile has none.
     NoTags {
-        /// Name of the option.
+        /// Name of the refused option.
         option: &'static str,
     },
     /// An option is set that is for response templates, and there is none.
     NoTemplate {
-        /// Name of the option.
+        /// Name of the refused option.
         option: &'static str,
     },
 }

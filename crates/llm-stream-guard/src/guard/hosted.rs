@@ -71,7 +71,7 @@ impl Guard {
 }
 
 impl Guard {
-    /// The option by which text comes out elsewhere than its bytes were, if one is set.
+    /// Returns the option that moves text away from the place of its bytes, if one is set.
     pub(crate) fn moves_text(&self) -> Option<&'static str> {
         let output = &self.output;
         let moved = [

@@ -52,7 +52,7 @@ impl Output {
         }
     }
 
-    /// Whether there is no stage besides that of marker tokens.
+    /// Whether the stage of marker tokens is the only one.
     pub(super) fn is_empty(&self) -> bool {
         self.changes_nothing() && self.stats.is_none()
     }

@@ -6,7 +6,7 @@ use think_filter::{TokenEstimate, Unclosed};
 use super::GuardBuilder;
 
 impl GuardBuilder {
-    /// Emits the reasoning as content if there is no other answer: the stream stopped by itself
+    /// Emits the reasoning as content if the answer is empty: the stream stopped by itself
     /// without visible content and without a call.
     ///
     /// The same text never goes to two channels. Reasoning is therefore withheld until visible

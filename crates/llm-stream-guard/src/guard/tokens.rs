@@ -26,7 +26,7 @@ use crate::stages::{Link, OutputStage};
 pub struct Token<'t> {
     /// The token's number in the tokenizer. The guard does not look at it.
     pub id: u32,
-    /// The token's text.
+    /// Text of the given token.
     pub text: &'t str,
     /// Whether the token is a marker or text.
     pub kind: TokenKind,
@@ -150,7 +150,7 @@ fn push_spelled<E>(
     }
 }
 
-/// Calls `on` with `text` in pieces, in which reserved scalars have their stand-ins.
+/// Calls `on` with `text` in pieces, with substitutes for reserved scalars.
 #[cold]
 fn escaped<E>(text: &str, mut on: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
     for piece in text.split_inclusive(is_reserved) {
@@ -214,13 +214,13 @@ impl<S: Sink + ?Sized> OutputStage<S> for TokenStage {
 #[derive(Debug, Clone)]
 struct RestoreTokens {
     tokens: MarkerTokens,
-    /// The last text ended between an escape and the stand-in after it.
+    /// Whether the last text ended between an escape and the substitute after it.
     escaped: bool,
 }
 
 /// A piece of an event's text.
 enum RestoredPiece<'p> {
-    /// Text as it came.
+    /// The text, unchanged.
     Text(&'p str),
     /// The head of a marker, and the same inside a JSON string.
     Head(&'p str, &'p str),

@@ -22,9 +22,9 @@ const FILES: [&str; 2] = ["tokenizer.json", "tokenizer_config.json"];
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct AddedToken {
-    /// The token's number.
+    /// Id of the added token.
     pub id: u32,
-    /// The token's text.
+    /// Text of the added token.
     pub text: String,
     /// Whether servers leave the token out of the text unless they are asked to keep it.
     pub special: bool,

@@ -112,8 +112,8 @@ fn shown(marks: &[String]) -> String {
 /// special tokens kept.
 ///
 /// Every registered family reads up to one megabyte of each text. Families that read the texts
-/// alike are named together, because the wire does not distinguish them. A text without markup is
-/// no evidence, and neither are marks that no family knows.
+/// alike are named together, because the wire does not distinguish them. A text without markup
+/// gives no evidence, and neither do marks that no family knows.
 ///
 /// ```
 /// use llm_stream_guard::{Certainty, detect};

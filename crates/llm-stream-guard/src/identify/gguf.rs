@@ -142,7 +142,7 @@ fn token(file: &mut (impl Read + Seek), list: u64, id: Option<u64>) -> io::Resul
     text(file).map(Some)
 }
 
-/// Reads past a value.
+/// Skips a value of the head.
 fn skip(file: &mut impl Read, kind: u32) -> io::Result<()> {
     let (kind, count) = match kind {
         ARRAY => (u32::from_le_bytes(bytes(file)?), number(file)?),

@@ -5,7 +5,7 @@ use toolcall_parsers::InReasoning;
 /// A row of the table of families: the part of a family's file that guards need.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// Name of the family.
+    /// Name of the row's family.
     pub(crate) name: &'static str,
     /// Other names of ours for it.
     pub(crate) other_names: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! What became of each byte that was fed, laid over the tokens it came in.
+//! The fate of each byte that was fed, laid over the tokens it arrived in.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ pub(super) struct RoleLedger {
     tokens: VecDeque<(u64, u32, usize)>,
     /// How many tokens were fed.
     fed: u64,
-    /// The text that has no role yet, behind a beginning that has one.
+    /// The text that has no role yet, after a beginning that has one.
     text: String,
     /// How long that beginning is.
     done: usize,
@@ -34,14 +34,14 @@ pub(super) struct RoleLedger {
 }
 
 impl RoleLedger {
-    /// The next token.
+    /// Begins the next token.
     pub(super) fn token(&mut self, id: u32, text: &str) {
         self.tokens.push_back((self.fed, id, text.len()));
         self.fed += 1;
         self.text.push_str(text);
     }
 
-    /// Text came out.
+    /// Accounts for emitted text.
     #[inline]
     pub(super) fn text(&mut self, channel: Channel, len: usize) {
         let role = match channel {

@@ -129,7 +129,7 @@ impl<'t> Fields<'t> {
             .map_err(|error| fault(self.name(key), format!("expected an array: {error}")))
     }
 
-    /// A list of pairs.
+    /// Reads a list of pairs.
     fn pairs(&mut self, key: &str) -> Read<Option<Vec<(JsonValue, JsonValue)>>> {
         if !self.fields.iter().any(|(name, raw)| name == key && *raw != "null") {
             return Ok(None);

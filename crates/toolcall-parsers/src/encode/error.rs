@@ -21,9 +21,9 @@ pub struct EncodeError {
 pub enum EncodeErrorKind {
     /// The arguments are not the text of one JSON object.
     Arguments,
-    /// The tool's name.
+    /// The name of the tool.
     Name,
-    /// The id of the call.
+    /// The id of the refused call.
     Id,
     /// The name of an argument.
     Key,

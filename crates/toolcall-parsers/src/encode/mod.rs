@@ -40,10 +40,10 @@ use crate::{
     tools::Tools,
 };
 
-/// A call to encode.
+/// A tool call to encode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodeCall<'c> {
-    /// Name of the tool.
+    /// Name of the called tool.
     pub name: &'c str,
     /// The arguments: the JSON text of one object. Numbers keep their spelling, members their
     /// order; whitespace and escapes become the family's.

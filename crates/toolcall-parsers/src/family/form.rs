@@ -10,7 +10,7 @@ use crate::template::{Hole, Part, Template};
 
 type Read<T> = Result<T, FamilyError>;
 
-/// The keys of a form.
+/// The keys of a form's table.
 const KEYS: [&str; 18] = [
     "section",
     "call",
@@ -36,7 +36,7 @@ const COMMIT_ON: [(&str, CommitOn); 2] =
     [("marker", CommitOn::Marker), ("declared_name", CommitOn::DeclaredName)];
 
 impl Default for Form {
-    /// Returns a form without templates for calls: each call is on a line of its own.
+    /// Returns a form without templates for calls: each call is on a separate line.
     fn default() -> Self {
         Self {
             sections: Vec::from([Template { parts: Vec::from([Part::Hole(Hole::Call)]) }]),

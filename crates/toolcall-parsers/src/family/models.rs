@@ -51,7 +51,7 @@ pub struct ModelId {
 }
 
 impl ModelId {
-    /// Normalises an id.
+    /// Normalises a model's id.
     #[must_use]
     pub fn new(id: &str) -> Self {
         if id.len() > LONGEST {

@@ -370,7 +370,7 @@ impl Machine {
         }
     }
 
-    /// Completes the call.
+    /// Completes the open call.
     pub(super) fn complete(&mut self, out: &mut Output<'_>) {
         out.end(Outcome::Complete);
         self.started = false;

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A header is read loosely, because the prompt wrote the beginning of the first one: it may begin
-//! at any of its parts that has a token of its own, at a token that ends it, or at the very start
+//! at any of its parts that has its own token, at a token that ends it, or at the very start
 //! with the words of its recipient.
 //!
 //! Literals that are not tokens (`/`, `->`, a newline) count only inside a header that a token

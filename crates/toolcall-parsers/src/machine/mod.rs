@@ -2,7 +2,7 @@
 //! repair, once for every family.
 //!
 //! [`compile`] turns a family's templates into a [`plan::Plan`]; [`call::Machine`] reads by it,
-//! behind one opener after the other.
+//! after one opener after the other.
 
 mod after_parameters;
 mod answer;

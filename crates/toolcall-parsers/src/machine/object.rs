@@ -43,7 +43,7 @@ pub(super) enum At {
     /// Between keys and values.
     Member,
     Key,
-    /// Before a value.
+    /// Before a member's value.
     Value,
     Name,
     Id,
@@ -63,11 +63,11 @@ pub(super) enum At {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ArgumentsState {
     Missing,
-    /// Being emitted.
+    /// Being emitted as fragments.
     Open,
     /// Being kept until the name is known.
     Early,
-    /// Kept and whole.
+    /// Kept, and already whole.
     Kept,
     Closed,
 }

@@ -1,4 +1,4 @@
-//! A family, compiled: openers, the trie of headers behind them, and what each header leads to.
+//! A family, compiled: openers, the trie of headers after them, and what each header leads to.
 //!
 //! ```text
 //! <tool_call>            opener, edge 0 ──► node 1, where the calls of section 0 begin
@@ -23,7 +23,7 @@ use crate::{
 
 /// Number of a node of the trie.
 pub(crate) type NodeId = u16;
-/// Index of a leaf.
+/// The index of a leaf in the plan.
 pub(crate) type LeafId = u16;
 /// Number of a section.
 pub(crate) type SectionId = u16;
@@ -109,7 +109,7 @@ pub(crate) struct Tag {
     pub(crate) to: NodeId,
 }
 
-/// A hole of a header.
+/// A hole of a call's header.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) kind: FieldKind,

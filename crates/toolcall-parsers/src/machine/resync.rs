@@ -29,7 +29,7 @@ enum Place {
 }
 
 impl Machine {
-    /// The scalar behind the cursor cannot stand there.
+    /// Handles a scalar after the cursor that is not allowed there.
     pub(super) fn bad(&mut self, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Step {
         if !out.calls.committed() {
             let scalar = cursor.rest().chars().next().map_or(0, char::len_utf8);

@@ -26,7 +26,7 @@ enum EndTag {
     /// The end tag after the one with this number, with its position and the surplus text before
     /// it.
     Found { next: u8, tag: Range<usize>, excess: u64 },
-    /// Other text.
+    /// Text that is not an end tag.
     Other,
 }
 
@@ -228,7 +228,7 @@ impl Machine {
     }
 
     /// Reads the text after the opener of a section that is not a call. If a call follows, the text
-    /// is dropped and counted. If none does before the section's end or another section, the opener
+    /// is dropped and counted. If no call follows before the section's end or another section, the opener
     /// alone is markup. Until then all of it is a candidate, which the driver keeps.
     pub(super) fn noise(
         &mut self,

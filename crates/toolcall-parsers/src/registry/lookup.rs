@@ -12,7 +12,7 @@ use crate::family::{Family, with_variant};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Name of the family.
+    /// Name of the listed family.
     pub name: &'static str,
     /// The models that write it, in words.
     pub about: &'static str,
@@ -20,7 +20,7 @@ pub struct Summary {
     pub source: &'static str,
 }
 
-/// A row of the table.
+/// A row of the registry's table.
 pub(super) struct Row {
     pub(super) summary: Summary,
     /// The part of the family's file about calls, with everything it takes from other files, as

@@ -60,7 +60,7 @@ impl Template {
     /// ```
     ///
     /// # Errors
-    /// Text that is no template: the error says where in it, what was expected and what was found.
+    /// Text that is not a template: the error says where in it, what was expected and what was found.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let mut reader = Reader { text, at: 0, holes: Vec::new(), groups: 0 };
         let parts = reader.parts(Nesting::Top)?;
@@ -379,7 +379,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Ends a literal.
+/// Ends the current literal.
 fn push(parts: &mut Vec<Part>, literal: &mut String) {
     if !literal.is_empty() {
         parts.push(Part::Literal(core::mem::take(literal)));

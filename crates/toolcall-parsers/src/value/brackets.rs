@@ -9,7 +9,7 @@ pub(crate) struct Brackets {
 }
 
 impl Brackets {
-    /// No bracket.
+    /// Returns a state without open brackets.
     pub(crate) fn none() -> Self {
         Self::default()
     }
@@ -30,8 +30,8 @@ impl Brackets {
         Some(Self { depth: self.depth.saturating_add(1), objects })
     }
 
-    /// What is open after the closing bracket of an object or of a list: the innermost one of that
-    /// kind closes, and all inside it. None if none is open.
+    /// Returns the state after the closing bracket of an object or of a list: the innermost one of
+    /// that kind closes, with everything inside it. `None` if none is open.
     pub(crate) fn close(self, object: bool) -> Option<Self> {
         let depth = (0..self.depth).rev().find(|&depth| self.is_object(depth) == object)?;
         Some(Self { depth, objects: self.objects })

@@ -8,7 +8,7 @@ use super::{
     transcoder::{Cx, State, Step, Top, Transcoder},
 };
 
-/// An open bracket.
+/// A bracket that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
     /// `{` with at most one item after it: a dict or a set.

@@ -19,7 +19,7 @@ pub(crate) enum Syntax {
     Json,
     /// JSON as careless models write it, see [`Tolerance`].
     Lenient,
-    /// Literals of Python.
+    /// Syntax of Python literals.
     Python,
     /// Objects with bare keys, strings in quotes of the family or of scripts, bare scalars.
     Literal,

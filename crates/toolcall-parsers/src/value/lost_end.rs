@@ -200,8 +200,8 @@ impl Transcoder {
 }
 
 /// Whether `text` continues with the end of a call and the head of another one, whose first value
-/// has quotes like the string around it: `), ring(word='`. Then the outer string has no end of its
-/// own.
+/// has quotes like the string around it: `), ring(word='`. Then the end of the outer string
+/// is missing.
 pub(super) fn begins_call(dialect: &Dialect<'_>, text: &str, quote: u8) -> Result<bool, Undecided> {
     let Some(tools) = dialect.tools else { return Ok(false) };
     within(LONGEST_HEAD, text, |text| begins_call_of(tools, text, quote))

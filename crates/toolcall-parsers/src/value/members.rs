@@ -26,7 +26,7 @@ enum State {
     /// The state before `{`.
     #[default]
     Open,
-    /// Before a key or `}`.
+    /// Before a first key or `}`.
     First,
     /// The state before a key, after a comma.
     Key,

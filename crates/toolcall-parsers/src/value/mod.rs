@@ -6,8 +6,8 @@
 //! ```
 //!
 //! [`ValueReader`] reads one value and writes JSON; [`TextReader`] reads one string as plain
-//! text; [`Members`] finds keys and values of an object whose values the caller routes. What a
-//! reader leaves behind is short and is offered to it again with more text behind it.
+//! text; [`Members`] finds keys and values of an object whose values the caller routes. The
+//! text that a reader leaves unread is short, and is offered to it again with more text after it.
 
 mod bare;
 mod brackets;

@@ -20,7 +20,7 @@ use crate::cursor::blanks;
 /// The kind of text to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Any single value.
+    /// A single value of any type.
     Value,
     /// An object; `null` is an empty one. In JSON also a string that holds an object, which is
     /// decoded once, and a list of one object.

@@ -16,7 +16,7 @@ use super::{
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
-    /// Expects a value.
+    /// Expects a value of any type.
     #[default]
     Value,
     /// Expects a value or `]`.
@@ -129,7 +129,7 @@ impl JsonScan {
     /// text.
     ///
     /// # Errors
-    /// The offset of the scalar that cannot stand there, or of its escape.
+    /// The offset of the scalar that is not allowed there, or of its escape.
     pub fn step(&mut self, text: &str) -> Result<usize, usize> {
         let in_string = matches!(self.state, State::Text { .. });
         let unit = match text.find(|c| c == '"' || !in_string) {

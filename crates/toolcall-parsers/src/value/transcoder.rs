@@ -68,7 +68,7 @@ pub(super) type Step = Result<(), Scanned>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// Before a value.
+    /// Before a value of any type.
     Value,
     /// Before a key, or a value, or the bracket that closes their container.
     Element,
@@ -99,9 +99,9 @@ pub(super) enum Top {
 /// The output form of a string's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// As a JSON string.
+    /// Written as a JSON string.
     String,
-    /// As plain text.
+    /// Written as plain text.
     Plain,
     /// A key, kept until its value begins.
     Key,
@@ -199,7 +199,7 @@ impl Transcoder {
         }
     }
 
-    /// Reads more text.
+    /// Reads more text of the literal.
     pub(super) fn feed(&mut self, cx: &mut Cx<'_, '_>) -> Scanned {
         let stop = loop {
             let step = match self.state {

@@ -31,7 +31,7 @@ fn complete(record: &RunRecord) -> Vec<String> {
             RecordedEvent::CallStart { .. } => arguments.clear(),
             RecordedEvent::CallArguments { fragment, .. } => arguments.push_str(fragment),
             RecordedEvent::CallEnd { outcome, .. } if outcome == COMPLETE => {
-                found.push(arguments.clone())
+                found.push(arguments.clone());
             }
             RecordedEvent::CallEnd { .. } | RecordedEvent::Text { .. } => {}
         }

@@ -28,7 +28,7 @@ fn complete(record: &RunRecord) -> Vec<String> {
         match event {
             RecordedEvent::CallStart { name: called, .. } => name.clone_from(called),
             RecordedEvent::CallEnd { outcome, .. } if outcome == COMPLETE => {
-                found.push(name.clone())
+                found.push(name.clone());
             }
             _ => {}
         }

@@ -18,7 +18,7 @@ pub(in crate::chat) enum Ending {
     Of(End),
     /// With the bytes, and without a word.
     Bare,
-    /// Inside of an event.
+    /// In the middle of an event.
     Half,
 }
 

@@ -1,4 +1,4 @@
-//! What a builder does with the marker tokens of a tokenizer.
+//! The builder's use of a tokenizer's marker tokens.
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -25,7 +25,7 @@ pub(crate) enum Holes {
     Text,
 }
 
-/// A hole of a header.
+/// A hole of a tag's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hole {
     /// The attribute's name, if it is one.
@@ -63,9 +63,9 @@ enum Place {
     Between,
     /// In an attribute's name.
     Word,
-    /// After a name.
+    /// After an attribute's name.
     Equals,
-    /// Before a value.
+    /// Before an attribute's value.
     Open,
     Bare,
     Quoted(u8),

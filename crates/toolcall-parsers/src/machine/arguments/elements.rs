@@ -36,7 +36,7 @@ const MAX_DEPTH: usize = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
-    /// Between tags.
+    /// Between the tags of elements.
     #[default]
     Text,
     /// After a tag's bracket.

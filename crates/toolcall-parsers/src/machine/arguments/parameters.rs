@@ -9,8 +9,8 @@
 //! </parameter>
 //! ```
 //!
-//! The reader writes the object's members while they arrive, and stops before any text that is no
-//! parameter: what that is, and whether the call ends there, is the call machine's to decide.
+//! The reader writes the object's members while they arrive, and stops before any text that is not
+//! a parameter. The call machine decides what that text is, and whether the call ends there.
 
 mod finish;
 pub(super) mod header;
@@ -50,7 +50,7 @@ use crate::{
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
-    /// Between parameters.
+    /// Between two parameters.
     #[default]
     Between,
     Header,

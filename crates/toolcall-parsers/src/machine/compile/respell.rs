@@ -5,6 +5,7 @@
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
+pub(crate) use crate::texts::Speller;
 use crate::{
     family::Erase,
     machine::{
@@ -20,9 +21,6 @@ use crate::{
         plan::{Arguments, Ends, Field, FormPlan, Leaf, Node, Opener, Plan, Section, Tag},
     },
 };
-
-/// Returns the other spelling of a text; `None` if it has none.
-pub(crate) type Speller<'s> = dyn Fn(&str) -> Option<String> + 's;
 
 /// Holds texts of the wire.
 pub(crate) trait Respell {

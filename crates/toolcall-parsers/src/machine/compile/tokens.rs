@@ -20,7 +20,7 @@ pub(super) enum Token {
     Tag(String),
     /// Whitespace the template shows; whether it begins with a newline.
     Space(Shown),
-    /// A hole of a header.
+    /// A hole of the call's header.
     Field(FieldKind, Quotes),
     /// The name, which is not on the wire.
     Meant(String),

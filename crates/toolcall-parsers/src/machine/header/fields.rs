@@ -117,7 +117,7 @@ impl Machine {
         Step::more(cursor.at)
     }
 
-    /// Ends a whole field.
+    /// Ends a field that is whole.
     fn end_field(
         &mut self,
         plan: &Plan,

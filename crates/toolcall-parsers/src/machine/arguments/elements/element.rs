@@ -42,7 +42,7 @@ pub(crate) fn holds_list(first: &str, declared: Option<Types>) -> bool {
     if list == object { first == ITEM } else { list }
 }
 
-/// An open element.
+/// An element that is open.
 #[derive(Debug, Clone)]
 pub(super) struct Element {
     pub(super) kind: Kind,

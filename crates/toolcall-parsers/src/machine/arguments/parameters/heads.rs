@@ -4,7 +4,7 @@
 //! <tool_call>ring_bell\n<arg_key>       a tag, a declared name, the first parameter's opener
 //! ```
 //!
-//! Whole, with what follows it, a head is no data: a value that lost its own end and that of its
+//! Whole, with what follows it, a head is not data: a value that lost its own end and that of its
 //! call ends before it.
 
 use alloc::vec::Vec;
@@ -20,7 +20,7 @@ use crate::{
     tools::Tools,
 };
 
-/// A piece of a head.
+/// A piece of a call's head.
 #[derive(Debug, Clone)]
 pub(crate) enum Piece {
     Tag(Tag),

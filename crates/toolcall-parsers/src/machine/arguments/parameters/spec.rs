@@ -29,7 +29,7 @@ pub(crate) enum HeadersIn {
 pub(crate) enum Field {
     /// The parameter's name.
     Key,
-    /// The value's type.
+    /// The JSON type of the value.
     Type,
     /// Whether the value is a string.
     StringFlag,
@@ -38,7 +38,7 @@ pub(crate) enum Field {
 /// The text that a value loses at its edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edges {
-    /// Nothing is removed.
+    /// Nothing is removed from it.
     Kept,
     /// A newline at its start, and one at its end if there was one at its start: values are also
     /// written without them.
@@ -64,7 +64,7 @@ impl Edges {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ValueSpec {
     pub(crate) edges: Edges,
-    /// Tags that end it.
+    /// Tags that end the value.
     pub(crate) ends: Vec<Tag>,
     /// The tag before it: repeated, it is absorbed.
     pub(crate) again: Vec<Tag>,

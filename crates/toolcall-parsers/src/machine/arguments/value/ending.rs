@@ -17,7 +17,7 @@ use crate::{
 pub(super) enum Ending {
     /// The end of the call, or another call.
     Call,
-    /// A part of a header.
+    /// A part of a parameter's header.
     Torn,
     /// The end of the call, of this length with blanks after it, and the value's own end up to this
     /// index: a tag in the text, or tags that changed places.
@@ -116,7 +116,7 @@ pub(crate) fn tail_ends_call(spec: &ParameterSpec, tail: &str, tools: &Tools) ->
     rests.any(|(n, rest)| ends_call(spec, n, rest, tools) == Err(Undecided))
 }
 
-/// Returns the position in a value's text of markup that would end it in place of its own end.
+/// Returns the position in a value's text of markup that would end it in place of its end tag.
 pub(crate) fn call_end(spec: &ParameterSpec, text: &str, tools: &Tools) -> Option<usize> {
     let mut from = 0;
     while let Some(hit) = spec.stops.find(&text.as_bytes()[from..]) {

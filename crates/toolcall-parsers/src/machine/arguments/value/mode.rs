@@ -20,7 +20,7 @@ pub(crate) enum Mode {
     Json,
     /// JSON or a string, depending on the whole text.
     Guess,
-    /// No output.
+    /// No output for the value.
     #[default]
     Drop,
 }
@@ -57,7 +57,7 @@ impl Texts {
 /// How a family writes declared strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strings {
-    /// Unchanged text.
+    /// The text is left unchanged.
     Verbatim,
     /// Perhaps as JSON strings, quotes and escapes included.
     MayBeJson,
