@@ -75,6 +75,8 @@ pub struct Guard {
     cursor: Cursor,
     output: Output,
     special: bool,
+    /// Maximum bytes of arguments of a call that is delivered at its end.
+    atomic_limit: u32,
     estimate: TokenEstimate,
 }
 

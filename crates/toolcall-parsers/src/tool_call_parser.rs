@@ -42,7 +42,7 @@ pub struct ToolCallParser {
     echoes: bool,
     /// The last block, if so; made with the first opener, too.
     echo: Option<Box<Echo>>,
-    opener: usize,
+    opener: BodyId,
     attempt: u16,
 }
 
@@ -166,7 +166,7 @@ impl ToolCallParser {
 
     fn restart(&mut self) {
         let plan = &self.plan;
-        if let Some(opener) = plan.openers.get(self.opener) {
+        if let Some(opener) = plan.openers.get(usize::from(self.opener)) {
             let machine = self.machine.get_or_insert_with(|| Box::new(Machine::new()));
             machine.begin(plan, opener.start, &opener.marker, self.attempt.into());
         }
@@ -193,7 +193,11 @@ impl ToolCallParser {
         let (Feed::More { used } | Feed::Markup { used, .. }) = feed else { return feed };
         self.calls.at += used as u64;
         if matches!(feed, Feed::Markup { .. }) {
-            let opener = self.plan.openers.get(self.opener).map_or(0, |opener| opener.marker.len());
+            let opener = self
+                .plan
+                .openers
+                .get(usize::from(self.opener))
+                .map_or(0, |opener| opener.marker.len());
             let from = self.calls.begun_at.saturating_sub(opener as u64);
             let bytes = self.calls.at.saturating_sub(from);
             sink.event(Diagnostic::new(DiagnosticKind::Echo, from, bytes).into());
@@ -212,10 +216,10 @@ impl BodyParsers for ToolCallParser {
 
     fn begin(&mut self, opener: Opener) {
         let body: BodyId = opener.body;
-        (self.opener, self.attempt) = (usize::from(body), 0);
+        (self.opener, self.attempt) = (body, 0);
         self.calls.begin(opener.at);
         self.set_suffix(opener.suffix);
-        let opener = self.plan.openers.get(self.opener);
+        let opener = self.plan.openers.get(usize::from(self.opener));
         self.calls.announced &= opener.is_some_and(|opener| opener.at == Anchor::AfterCall);
         match opener {
             Some(opener) if opener.start == Start::Echo => {

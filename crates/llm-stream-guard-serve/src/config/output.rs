@@ -57,7 +57,7 @@ pub enum BrokenCalls {
 pub enum ReasoningCount {
     /// The proxy, where the server reports none although there was reasoning.
     Counted,
-    /// The server alone.
+    /// The server alone counts.
     Upstream,
 }
 

@@ -365,7 +365,8 @@ impl GuardBuilder {
             driver: Driver::new(table, settings),
             bodies: GuidedParser::new(bodies, plan.guided, policies, limit),
         });
-        Ok(Guard::around(input, cursor, output, self.estimate, special))
+        let guard = Guard::around(input, cursor, output, self.estimate, special);
+        Ok(guard.with_atomic_limit(self.atomic_limit))
     }
 }
 
@@ -379,6 +380,12 @@ impl Guard {
         special: bool,
     ) -> Self {
         let path = Path::of(&input, &output);
-        Self { path, utf8: Utf8::default(), input, cursor, output, estimate, special }
+        let utf8 = Utf8::default();
+        Self { path, utf8, input, cursor, output, estimate, special, atomic_limit: u32::MAX }
+    }
+
+    /// Sets the maximum bytes of arguments of a call that is delivered at its end.
+    pub(super) fn with_atomic_limit(self, limit: usize) -> Self {
+        Self { atomic_limit: u32::try_from(limit).unwrap_or(u32::MAX), ..self }
     }
 }

@@ -17,13 +17,13 @@ impl Guard {
 
     /// Delivers each call at its end from here on, as [`super::Delivery::Atomic`] does.
     pub(crate) fn deliver_at_end(&mut self) {
-        self.output.deliver_at_end();
+        self.output.deliver_at_end(self.atomic_limit());
         self.path = Path::Staged;
     }
 
     /// The most bytes of arguments that are kept of a call which is delivered at its end.
     pub(crate) fn atomic_limit(&self) -> usize {
-        self.output.atomic_limit
+        self.atomic_limit as usize
     }
 
     /// How the request was remapped.

@@ -15,8 +15,6 @@ pub(super) struct Output {
     pub(super) forms: Option<Box<Forms>>,
     pub(super) tokens: Option<Box<TokenStage>>,
     pub(super) atomic: Option<Box<Atomic>>,
-    /// The most bytes of arguments that atomic delivery keeps.
-    pub(super) atomic_limit: usize,
     pub(super) withheld: Option<Box<Withholding>>,
     pub(super) jail: Option<Box<JailStage>>,
     pub(super) stats: StatsStage,
@@ -45,7 +43,6 @@ impl Output {
             forms: None,
             tokens: None,
             atomic: atomic.then(|| Box::new(Atomic::new(atomic_limit))),
-            atomic_limit,
             withheld: withheld.map(Box::new),
             jail: jailer.map(|jailer| Box::new(JailStage::new(jailer))),
             stats,
@@ -63,7 +60,7 @@ impl Output {
     }
 
     fn changes_nothing(&self) -> bool {
-        let Self { forms, tokens: _, atomic, atomic_limit: _, withheld, jail, stats: _ } = self;
+        let Self { forms, tokens: _, atomic, withheld, jail, stats: _ } = self;
         forms.is_none() && atomic.is_none() && withheld.is_none() && jail.is_none()
     }
 
@@ -78,8 +75,7 @@ impl Output {
     }
 
     /// Keeps each call until it ends, from the next one on.
-    pub(super) fn deliver_at_end(&mut self) {
-        let limit = self.atomic_limit;
+    pub(super) fn deliver_at_end(&mut self, limit: usize) {
         self.atomic.get_or_insert_with(|| Box::new(Atomic::new(limit)));
     }
 
@@ -262,7 +258,6 @@ mod tests {
             forms: Some(Box::new(Forms::new(&RemapTable::hermes()))),
             tokens: Some(Box::new(TokenStage::new(MarkerTokens::default(), Arc::default()))),
             atomic: Some(Box::new(Atomic::new(64))),
-            atomic_limit: 64,
             withheld: Some(Box::new(Withholding::new(Withheld::new(Some(64), None), &[]))),
             jail: Some(Box::new(JailStage::new(Jailer::new(jail)))),
             stats: Some(Box::default()),

@@ -129,7 +129,8 @@ impl GuardBuilder {
         let withheld = withheld.map(|withheld| Withholding::new(withheld, &[]));
         let output = Output::new(self.delivery, self.atomic_limit, withheld, self.jailer, stats);
         let special = self.profile.needs_special_tokens;
-        Ok(Guard::around(input, cursor, output, self.estimate, special))
+        let guard = Guard::around(input, cursor, output, self.estimate, special);
+        Ok(guard.with_atomic_limit(self.atomic_limit))
     }
 
     /// The cursor that reads by `template`.

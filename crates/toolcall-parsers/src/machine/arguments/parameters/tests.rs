@@ -111,12 +111,12 @@ fn values_of_every_type() {
 }
 
 #[test]
-fn a_newline_goes_at_the_end_only_if_one_went_at_the_start() {
+fn one_newline_goes_at_each_edge_of_a_value() {
     let mut family = qwen();
     for (value, expected) in [
         ("\nv\n", "v"),
         ("v", "v"),
-        ("v\n", "v\\n"),
+        ("v\n", "v"),
         ("\nv", "v"),
         ("\n", ""),
         ("\n\n", ""),
