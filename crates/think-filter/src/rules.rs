@@ -43,7 +43,7 @@ pub enum TokenSuffix {
     /// Tags have no suffix.
     #[default]
     None,
-    /// Tags may have any suffix; see [`crate::Suffix`]. A known one is better:
+    /// Tags may have any suffix; see [`jail_match::SuffixRule`]. A known one is better:
     /// [`crate::Format::with_token_suffix`].
     Any,
 }
