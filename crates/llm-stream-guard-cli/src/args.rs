@@ -41,6 +41,15 @@ pub enum Command {
     Serve(ServeArgs),
 }
 
+/// The format of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// One line of text per event
+    Text,
+    /// One JSON object per event and line
+    Json,
+}
+
 /// Arguments of `serve`. They override the configuration file.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
@@ -70,6 +79,9 @@ pub struct ServeArgs {
     /// Keep the streams that had diagnostics here, as they came, up to 64 MiB
     #[arg(long, value_name = "DIR", env = "LLM_STREAM_GUARD_RECORD")]
     pub record: Option<PathBuf>,
+    /// Format of the log on standard error
+    #[arg(long, value_enum, default_value_t = LogFormat::Text, env = "LLM_STREAM_GUARD_LOG_FORMAT")]
+    pub log_format: LogFormat,
     /// A file with all of this and more; `--print-config` shows what it may hold
     #[arg(long, value_name = "FILE", env = "LLM_STREAM_GUARD_CONFIG")]
     pub config: Option<PathBuf>,

@@ -20,7 +20,7 @@ use tracing_subscriber::{
 
 use self::signals::{End, Hangup};
 use crate::{
-    args::ServeArgs,
+    args::{LogFormat, ServeArgs},
     error::{Error, misuse},
 };
 
@@ -39,7 +39,7 @@ pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, Error> {
     if args.healthcheck {
         return is_alive(config.listen);
     }
-    log()?;
+    log(args.log_format)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(misuse)?;
     #[cfg(feature = "otel")]
@@ -88,12 +88,18 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
 }
 
 /// Sets up the log: `RUST_LOG` selects the level, `info` by default.
-fn log() -> Result<(), Error> {
+fn log(format: LogFormat) -> Result<(), Error> {
     let wanted = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".into());
     let wanted: Targets = wanted.parse().map_err(|error| misuse(format!("RUST_LOG: {error}")))?;
-    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
-    let lines = lines.with_ansi(io::stderr().is_terminal());
-    tracing_subscriber::registry().with(wanted).with(lines).try_init().map_err(misuse)
+    let text = (format == LogFormat::Text).then(|| {
+        let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
+        lines.with_ansi(io::stderr().is_terminal())
+    });
+    let json = (format == LogFormat::Json).then(|| {
+        let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
+        lines.json().flatten_event(true)
+    });
+    tracing_subscriber::registry().with(wanted).with(text).with(json).try_init().map_err(misuse)
 }
 
 async fn run(mut config: Config, args: &ServeArgs, out: &mut dyn Write) -> Result<(), Error> {

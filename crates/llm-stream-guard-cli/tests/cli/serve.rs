@@ -20,8 +20,9 @@ impl Drop for Started {
 
 #[test]
 fn the_demo_answers_the_line_it_prints() {
-    let mut demo = command(&["serve", "--demo", "--listen", "127.0.0.1:0"]);
-    let demo = demo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    let args = ["serve", "--demo", "--listen", "127.0.0.1:0", "--log-format", "json"];
+    let mut demo = command(&args);
+    let demo = demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut demo = Started(demo);
     let mut lines = BufReader::new(demo.0.stdout.take().expect("piped")).lines();
     let first = lines.next().expect("a line").expect("text");
@@ -38,6 +39,13 @@ fn the_demo_answers_the_line_it_prints() {
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
     assert!(answer.contains("reasoning_content") && answer.contains("get_weather"), "{answer}");
     assert!(!answer.contains("tool_call>") && answer.contains("[DONE]"), "{answer}");
+    let log = BufReader::new(demo.0.stderr.take().expect("piped")).lines();
+    let mut events = log.map(|line| {
+        let line = line.expect("text");
+        serde_json::from_str::<serde_json::Value>(&line).expect("a line of the log is JSON")
+    });
+    let event = events.find(|event| event["message"] == "answer").expect("one line an answer");
+    assert_eq!(event["level"], "INFO", "{event}");
 }
 
 #[test]
