@@ -20,7 +20,7 @@ const DAMAGES: &[Damage] = &[
     Damage("closer twice", None, "{o}Why.{c}{c}Yes."),
     Damage("empty", None, "{o}{c}Yes."),
     Damage("no closer", None, "{o}Why."),
-    Damage("newline behind the prompt's closer", Some(Start::Content), "\nYes."),
+    Damage("newline after the prompt's closer", Some(Start::Content), "\nYes."),
 ];
 
 /// What became of the text: reasoning in brackets, tags that are text as `o` and `c`.

@@ -23,7 +23,7 @@ const DAMAGES: [(&str, Damage); 9] = [
         last_end(wire, ends).map(|(at, len)| format!("{wire}{}", &wire[at..at + len]))
     }),
     ("`'` for `\"`", |wire, _| wire.contains('"').then(|| wire.replace('"', "'"))),
-    ("comma behind", |wire, _| {
+    ("comma after", |wire, _| {
         wire.find("250").map(|at| format!("{},{}", &wire[..at + 3], &wire[at + 3..]))
     }),
     ("in a line", |wire, _| Some(format!("Now {wire}"))),
