@@ -175,3 +175,10 @@ pub(crate) fn blanks(text: &str) -> usize {
 pub(crate) fn blanks_up_to(most: usize, text: &str) -> usize {
     text.bytes().take(most.saturating_add(1)).take_while(u8::is_ascii_whitespace).count()
 }
+
+/// Returns `text` without the ASCII whitespace at its head, or `None` if that is longer than `most`
+/// bytes.
+pub(crate) fn after_blanks(most: usize, text: &str) -> Option<&str> {
+    let blank = blanks_up_to(most, text);
+    if blank > most { None } else { text.get(blank..) }
+}

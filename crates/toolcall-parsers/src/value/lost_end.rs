@@ -18,7 +18,8 @@ use super::{
 };
 use crate::{
     cursor::{
-        LONGEST_HEAD, LONGEST_WAIT, Prefix, Undecided, blanks, filled, longest_prefix, within,
+        LONGEST_HEAD, LONGEST_WAIT, Prefix, Undecided, after_blanks, blanks, filled,
+        longest_prefix, within,
     },
     tools::Tools,
     typing::admitted,
@@ -183,11 +184,7 @@ impl Transcoder {
         }
         let Some(end) = longest_prefix(&text[at..], ends(dialect))? else { return Ok(Lost::No) };
         let behind = at + dialect.ends[end].len();
-        let blank = blanks(&text[behind..]);
-        if blank > BLANKS {
-            return Ok(Lost::No);
-        }
-        let rest = &text[behind + blank..];
+        let Some(rest) = after_blanks(BLANKS, &text[behind..]) else { return Ok(Lost::No) };
         if rest.is_empty() {
             return Ok(Lost::Open(at));
         }

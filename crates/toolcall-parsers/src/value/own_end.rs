@@ -24,7 +24,7 @@ use super::{
     transcoder::{Cx, Mode, State, Step, Transcoder},
 };
 use crate::{
-    cursor::{MAX_LOOKAHEAD, Prefix, Undecided, blanks, filled, longest_prefix},
+    cursor::{MAX_LOOKAHEAD, Prefix, Undecided, after_blanks, blanks, filled, longest_prefix},
     typing::Types,
 };
 
@@ -135,10 +135,7 @@ impl Transcoder {
             Prefix::Partial if !dialect.ended => return Err(Undecided),
             Prefix::Partial | Prefix::Mismatch => {}
         }
-        if blanks(rest) > BLANKS {
-            return Ok(true);
-        }
-        rest = &rest[blanks(rest)..];
+        let Some(mut rest) = after_blanks(BLANKS, rest) else { return Ok(true) };
         for frame in self.frames.iter().rev() {
             let list = matches!(frame, Frame::List(_));
             match rest.as_bytes().first() {
@@ -149,11 +146,8 @@ impl Transcoder {
                 Some(b'}') if !list => {}
                 Some(_) => return Ok(false),
             }
-            rest = &rest[1..];
-            if blanks(rest) > BLANKS {
-                return Ok(true);
-            }
-            rest = &rest[blanks(rest)..];
+            let Some(next) = after_blanks(BLANKS, &rest[1..]) else { return Ok(true) };
+            rest = next;
         }
         if rest.is_empty() {
             return if dialect.ended { Ok(true) } else { Err(Undecided) };

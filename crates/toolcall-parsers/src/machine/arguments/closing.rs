@@ -4,7 +4,7 @@ use super::{
     BLANKS,
     tag::{Tag, longest},
 };
-use crate::cursor::{Undecided, blanks_up_to};
+use crate::cursor::{Undecided, after_blanks};
 
 /// The tags that may follow the last value of a call.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ impl Closing<'_> {
         if !self.inner.texts().any(|inner| inner == tag) {
             return Ok(true);
         }
-        match after_blanks(rest) {
+        match after_blanks(BLANKS, rest) {
             None => Ok(true),
             Some("") if self.ended => Ok(true),
             Some("") => Err(Undecided),
@@ -60,12 +60,6 @@ impl Closing<'_> {
     }
 }
 
-/// `rest` without the whitespace at its head; none if that is longer than what is held for a tag.
-pub(crate) fn after_blanks(rest: &str) -> Option<&str> {
-    let blank = blanks_up_to(BLANKS, rest);
-    if blank > BLANKS { None } else { rest.get(blank..) }
-}
-
 /// The text after an end tag and after the same tag repeated, from the first character that is not
 /// whitespace on; none if the whitespace is longer than what is held for a tag. `again` is the length
 /// of the repeated tag, and undecided only while the stream goes on.
@@ -73,7 +67,7 @@ pub(crate) fn after_end(
     rest: &str,
     again: impl FnOnce(&str) -> Result<Option<usize>, Undecided>,
 ) -> Result<Option<&str>, Undecided> {
-    let Some(behind) = after_blanks(rest) else { return Ok(None) };
+    let Some(behind) = after_blanks(BLANKS, rest) else { return Ok(None) };
     let repeated = again(behind)?;
-    Ok(after_blanks(behind.get(repeated.unwrap_or(0)..).unwrap_or_default()))
+    Ok(after_blanks(BLANKS, behind.get(repeated.unwrap_or(0)..).unwrap_or_default()))
 }

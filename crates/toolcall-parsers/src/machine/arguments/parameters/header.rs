@@ -4,10 +4,10 @@ use alloc::string::String;
 
 use super::spec::{Field, Node, ParameterSpec, ValueSpec};
 use crate::{
-    cursor::{Cursor, Undecided, first_found},
+    cursor::{Cursor, Undecided, after_blanks, first_found},
     machine::arguments::{
+        BLANKS,
         attributes::{HeaderReader, Holes, Read},
-        closing::after_blanks,
         tag::longest,
     },
 };
@@ -215,7 +215,7 @@ impl Header {
         value: &ValueSpec,
         rest: &str,
     ) -> Result<bool, Undecided> {
-        let Some(rest) = after_blanks(rest) else { return Ok(true) };
+        let Some(rest) = after_blanks(BLANKS, rest) else { return Ok(true) };
         if rest.is_empty() {
             return Err(Undecided);
         }

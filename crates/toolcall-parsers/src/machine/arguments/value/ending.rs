@@ -2,7 +2,7 @@
 //! part of a parameter's header.
 
 use crate::{
-    cursor::{Undecided, blanks, first_found},
+    cursor::{Undecided, after_blanks, blanks, first_found},
     machine::arguments::{
         BLANKS,
         parameters::spec::ParameterSpec,
@@ -62,14 +62,10 @@ fn end_tag(
 /// Whether the text after the end with number `n` inside a value makes it the end of the call.
 /// After the end of a message, only the end of the stream does that a value could not contain, too.
 fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Result<bool, Undecided> {
-    let blank = blanks(rest);
-    if blank > BLANKS {
-        return Ok(false);
-    }
-    if blank == rest.len() {
+    let Some(rest) = after_blanks(BLANKS, rest) else { return Ok(false) };
+    if rest.is_empty() {
         return Err(Undecided);
     }
-    let rest = &rest[blank..];
     let followers = if n == 0 { &spec.followers[..] } else { &spec.followers[..1] };
     Ok(longest(rest, followers)?.is_some() || begins_call(spec, Opener::There, rest, tools)?)
 }
