@@ -82,12 +82,10 @@ impl Grammar {
     #[must_use]
     pub fn literals(&self) -> Vec<String> {
         let literals = RefCell::new(Vec::new());
-        if let Ok((mut plan, _)) = compile_guided(&self.family, self.guided.as_deref()) {
-            plan.respell(&|text| {
-                literals.borrow_mut().push(String::from(text));
-                None
-            });
-        }
+        Plan::clone(&self.plan).respell(&|text| {
+            literals.borrow_mut().push(String::from(text));
+            None
+        });
         literals.into_inner()
     }
 
@@ -102,14 +100,15 @@ impl Grammar {
             let leads = form.sections.iter().any(|section| section.begins_with(tokens));
             form.call_alone = form.call_alone.filter(|_| !leads);
         }
-        let compile = || compile_guided(&family, self.guided.as_deref()).ok();
-        let (Some((plan, _)), Some((mut reading, _))) = (compile(), compile()) else {
-            return grammar;
-        };
+        if family != *self.family {
+            let Ok((plan, _)) = compile_guided(&family, self.guided.as_deref()) else {
+                return grammar;
+            };
+            (grammar.plan, grammar.family) = (Arc::new(plan), Arc::new(family));
+        }
+        let mut reading = Plan::clone(&grammar.plan);
         reading.respell(&|text| tokens.respell(text));
-        grammar.plan = Arc::new(plan);
         grammar.tokens = Some((tokens.clone(), Arc::new(reading)));
-        grammar.family = Arc::new(family);
         grammar
     }
 

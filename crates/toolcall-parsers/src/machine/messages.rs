@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Message headers, compiled.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct MessagePlan {
     /// The node at which the body of a call message begins.
     pub(crate) body: NodeId,
@@ -42,7 +42,7 @@ pub(crate) struct MessagePlan {
 }
 
 /// Text that begins a header.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) marker: Box<str>,
     pub(crate) at: Anchor,
@@ -50,7 +50,7 @@ pub(crate) struct Entry {
 }
 
 /// A literal of a header.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct HeaderMark {
     pub(crate) text: Box<str>,
     pub(crate) mark: Mark,
@@ -100,7 +100,7 @@ pub(crate) enum HeaderPart {
     Name,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Route {
     recipients: Vec<Recipient>,
     channel: Option<Box<str>>,
@@ -109,7 +109,7 @@ struct Route {
 }
 
 /// A condition on the recipient.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Recipient {
     Is(Box<str>),
     /// The word begins with the prefix and continues with the name.

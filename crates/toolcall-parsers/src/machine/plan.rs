@@ -29,7 +29,7 @@ pub(crate) type LeafId = u16;
 pub(crate) type SectionId = u16;
 
 /// Everything the machine knows of a family.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Plan {
     pub(crate) openers: Vec<Opener>,
     pub(crate) nodes: Vec<Node>,
@@ -50,7 +50,7 @@ pub(crate) struct Plan {
 }
 
 /// Text that makes the driver hand over to the machine.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Opener {
     pub(crate) marker: Box<str>,
     pub(crate) at: Anchor,
@@ -77,7 +77,7 @@ pub(crate) enum Start {
 }
 
 /// A place in a header.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Node {
     pub(crate) tags: Vec<Tag>,
     pub(crate) field: Option<(Field, NodeId)>,
@@ -103,14 +103,14 @@ pub(crate) enum Blanks {
 }
 
 /// Literal text of a header, and the node after it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Tag {
     pub(crate) text: Box<str>,
     pub(crate) to: NodeId,
 }
 
 /// A hole of a call's header.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Field {
     pub(crate) kind: FieldKind,
     /// Whether the text may be in quotes.
@@ -160,7 +160,7 @@ pub(crate) enum BlankStop {
 }
 
 /// Where the arguments of a call begin.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Leaf {
     pub(crate) form: u16,
     pub(crate) commit: CommitOn,
@@ -188,7 +188,7 @@ pub(crate) enum Missing {
 }
 
 /// The reader of a call's arguments.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Arguments {
     /// A call without arguments.
     None,
@@ -212,7 +212,7 @@ pub(crate) enum Arguments {
 }
 
 /// Properties that the calls of a form share.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FormPlan {
     pub(crate) keys: Keys,
     pub(crate) no_call: Vec<String>,
@@ -227,7 +227,7 @@ pub(crate) struct FormPlan {
 }
 
 /// The markup around calls.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Section {
     /// The node at which its calls begin.
     pub(crate) calls: NodeId,
