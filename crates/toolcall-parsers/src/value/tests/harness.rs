@@ -57,17 +57,20 @@ impl Case {
         let (mut json, mut notes, mut tail, mut done) =
             (String::new(), String::new(), String::new(), 0);
         let mut begun = false;
-        for piece in pieces {
-            if tail.is_empty() && reader.passes(piece) {
+        let ended = Dialect { ended: true, ..dialect };
+        // After the last piece the reader sees the rest once more, with nothing to come.
+        for piece in pieces.into_iter().map(Some).chain([None]) {
+            if let Some(piece) = piece.filter(|piece| tail.is_empty() && reader.passes(piece)) {
                 json.push_str(piece);
                 done += piece.len();
                 continue;
             }
-            tail.push_str(piece);
+            tail.push_str(piece.unwrap_or_default());
+            let dialect = if piece.is_some() { &dialect } else { &ended };
             loop {
                 let before = json.len();
                 let scanned =
-                    reader.feed(&dialect, typing.as_ref(), &tail, &mut |text| json.push_str(text));
+                    reader.feed(dialect, typing.as_ref(), &tail, &mut |text| json.push_str(text));
                 assert!(begun || json.len() == before, "JSON before the value was certain");
                 match scanned {
                     Scanned::More { used } => {
@@ -91,31 +94,8 @@ impl Case {
                 }
             }
         }
-        let dialect = Dialect { ended: true, ..dialect };
-        loop {
-            let feed =
-                reader.feed(&dialect, typing.as_ref(), &tail, &mut |text| json.push_str(text));
-            match feed {
-                Scanned::More { used } => {
-                    done += used;
-                    tail.drain(..used);
-                    break;
-                }
-                Scanned::Noted { used, note } => {
-                    done += used;
-                    tail.drain(..used);
-                    if !matches!(note, Note::Begun | Note::Searched(_)) {
-                        notes += &format!(" #{note:?}@{done}");
-                    }
-                }
-                Scanned::End { used } => return format!("{json}{notes} .{}", done + used),
-                Scanned::Bad { at, fault } => {
-                    return format!("{json}{notes} !{} {fault:?}", done + at);
-                }
-            }
-        }
         let mut rest = String::new();
-        let used = reader.finish(&dialect, typing.as_ref(), &tail, &mut |text| rest.push_str(text));
+        let used = reader.finish(&ended, typing.as_ref(), &tail, &mut |text| rest.push_str(text));
         if let Some(used) = used {
             return format!("{json}{rest}{notes} .{}", done + used);
         }
