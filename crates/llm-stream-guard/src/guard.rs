@@ -115,7 +115,7 @@ impl Guard {
         if self.path == Path::Plain {
             return self.cursor.push(chunk, sink);
         }
-        self.push_token(Token { id: 0, text: chunk, kind: TokenKind::Text }, sink)
+        self.push_token(Token::of_text(chunk), sink)
     }
 
     /// Whether `text` certainly passes unchanged as content, with nothing held after it.
@@ -154,7 +154,7 @@ impl Guard {
             let mut pushed = Ok(());
             utf8.push(bytes, |text| {
                 if pushed.is_ok() {
-                    pushed = input.push(text, TokenKind::Text, cursor, out);
+                    pushed = input.push(Token::of_text(text), cursor, out);
                 }
             });
             pushed
@@ -169,7 +169,7 @@ impl Guard {
     pub fn finish<S: Sink + ?Sized>(&mut self, end: End, sink: &mut S) -> Result<(), LimitError> {
         let finished = self.staged(&mut ByRef(sink), Then::Finish, |utf8, input, cursor, out| {
             let mut finished = Ok(());
-            utf8.finish(|text| finished = input.push(text, TokenKind::Text, cursor, out));
+            utf8.finish(|text| finished = input.push(Token::of_text(text), cursor, out));
             finished.and_then(|()| input.finish(end, cursor, out))
         });
         self.count(|stats| stats.finished(end));

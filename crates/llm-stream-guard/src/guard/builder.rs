@@ -365,9 +365,18 @@ impl GuardBuilder {
             driver: Driver::new(table, settings),
             bodies: GuidedParser::new(bodies, plan.guided, policies, limit),
         });
-        let guard = Guard::around(input, cursor, output, self.estimate, special);
-        Ok(guard.with_atomic_limit(self.atomic_limit))
+        let Self { estimate, atomic_limit, .. } = self;
+        let traits = GuardTraits { estimate, special, atomic_limit };
+        Ok(Guard::around(input, cursor, output, traits))
     }
+}
+
+/// The settings of a guard that belong to no stage.
+pub(super) struct GuardTraits {
+    pub(super) estimate: TokenEstimate,
+    pub(super) special: bool,
+    /// Maximum bytes of arguments of a call that is delivered at its end.
+    pub(super) atomic_limit: usize,
 }
 
 impl Guard {
@@ -376,16 +385,11 @@ impl Guard {
         input: Input,
         cursor: Cursor,
         output: Output,
-        estimate: TokenEstimate,
-        special: bool,
+        GuardTraits { estimate, special, atomic_limit }: GuardTraits,
     ) -> Self {
         let path = Path::of(&input, &output);
+        let atomic_limit = u32::try_from(atomic_limit).unwrap_or(u32::MAX);
         let utf8 = Utf8::default();
-        Self { path, utf8, input, cursor, output, estimate, special, atomic_limit: u32::MAX }
-    }
-
-    /// Sets the maximum bytes of arguments of a call that is delivered at its end.
-    pub(super) fn with_atomic_limit(self, limit: usize) -> Self {
-        Self { atomic_limit: u32::try_from(limit).unwrap_or(u32::MAX), ..self }
+        Self { path, utf8, input, cursor, output, estimate, special, atomic_limit }
     }
 }

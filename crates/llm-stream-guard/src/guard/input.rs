@@ -6,7 +6,7 @@ use jail_match::{Diagnostic, DiagnosticKind, End, Event, LimitError, Sink, Span,
 
 use super::{
     collapse::Watch, cursor::Cursor, markers_held::MarkersHeld, output::Chain,
-    remap_stage::RemapStage, tokens::TokenKind,
+    remap_stage::RemapStage, tokens::Token,
 };
 use crate::stop::{StopStrings, Stopped};
 
@@ -94,18 +94,18 @@ impl Input {
     /// Reads the next text as far as it goes before a collapse that ends the message.
     pub(super) fn push(
         &mut self,
-        text: &str,
-        kind: TokenKind,
+        token: Token<'_>,
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        let Some(watch) = &mut self.watch else { return self.decode(text, kind, cursor, out) };
+        let Some(watch) = &mut self.watch else { return self.decode(token, cursor, out) };
         if let Some(over) = watch.over() {
             return over;
         }
-        let counts = watch.see(text);
-        let kind = if counts < text.len() { TokenKind::Text } else { kind };
-        self.decode(&text[..counts], kind, cursor, out)?;
+        let counts = watch.see(token.text);
+        let whole = counts == token.text.len();
+        let seen = if whole { token } else { Token::of_text(&token.text[..counts]) };
+        self.decode(seen, cursor, out)?;
         match self.collapsed() {
             None => Ok(()),
             Some(over) => {
@@ -118,21 +118,20 @@ impl Input {
 
     fn decode(
         &mut self,
-        chunk: &str,
-        kind: TokenKind,
+        token: Token<'_>,
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
         let Self { wire, text, .. } = self;
         match wire {
-            None => text.push(chunk, kind, cursor, out),
-            Some(wire) if kind == TokenKind::Marker && out.acts_on(chunk) => {
+            None => text.push(token, cursor, out),
+            Some(wire) if out.acts_on(token) => {
                 // A marker token is not a part of a delimiter.
                 wire.finish(text, cursor, out)?;
-                wire.pass(chunk);
-                text.push(chunk, kind, cursor, out)
+                wire.pass(token.text);
+                text.push(token, cursor, out)
             }
-            Some(wire) => wire.push(chunk, text, cursor, out),
+            Some(wire) => wire.push(token.text, text, cursor, out),
         }
     }
 
@@ -193,19 +192,18 @@ impl TextInput {
 
     pub(super) fn push(
         &mut self,
-        text: &str,
-        kind: TokenKind,
+        token: Token<'_>,
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
         if let Some(StopStage { strings, markers }) = self.stop.as_deref_mut() {
-            if kind == TokenKind::Marker && strings.stopped().is_none() && out.acts_on(text) {
-                markers.note(strings.given(), text);
+            if strings.stopped().is_none() && out.acts_on(token) {
+                markers.note(strings.given(), token.text);
             }
-            return self.stopping(|stop, on| stop.push(text, on), cursor, out);
+            return self.stopping(|stop, on| stop.push(token.text, on), cursor, out);
         }
-        place_first(&self.prepend, &mut self.prepended, text, out);
-        cursor.push_token(text, kind, out)
+        place_first(&self.prepend, &mut self.prepended, token.text, out);
+        cursor.push_token(token, out)
     }
 
     /// Runs the stop strings and reads what they let through; accounts for what they do not.
@@ -219,10 +217,10 @@ impl TextInput {
         let Some(StopStage { strings: stop, markers }) = stop.as_deref_mut() else { return Ok(()) };
         let before = stop.stopped();
         let mut result = Ok(());
-        let mut read = |text: &str, kind| {
+        let mut read = |token: Token<'_>| {
             if result.is_ok() {
-                place_first(prepend, prepended, text, out);
-                result = cursor.push_token(text, kind, out);
+                place_first(prepend, prepended, token.text, out);
+                result = cursor.push_token(token, out);
             }
         };
         step(stop, &mut |text| markers.pass(text, &mut read));

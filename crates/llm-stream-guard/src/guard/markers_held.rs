@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::tokens::TokenKind;
+use super::tokens::{Token, TokenKind};
 
 /// Which parts of the text that stop strings let through are marker tokens.
 ///
@@ -35,7 +35,7 @@ impl MarkersHeld {
     }
 
     /// Calls `on` with the pieces of a text that was let through.
-    pub(super) fn pass(&mut self, text: &str, on: &mut impl FnMut(&str, TokenKind)) {
+    pub(super) fn pass(&mut self, text: &str, on: &mut impl FnMut(Token<'_>)) {
         let mut rest = text;
         while !rest.is_empty() {
             let (from, len) = self.held.front().copied().unwrap_or((u64::MAX, 0));
@@ -44,12 +44,12 @@ impl MarkersHeld {
                 if before == 0 { len.saturating_sub(self.begun.len()) } else { before as usize };
             let (piece, behind) = rest.split_at(most.min(rest.len()));
             if before > 0 {
-                on(piece, TokenKind::Text);
+                on(Token::of_text(piece));
                 self.at = self.at.saturating_add(piece.len() as u64);
             } else {
                 self.begun.push_str(piece);
                 if self.begun.len() == len {
-                    on(&self.begun, TokenKind::Marker);
+                    on(Token { kind: TokenKind::Marker, ..Token::of_text(&self.begun) });
                     self.at = self.at.saturating_add(len as u64);
                     self.begun.clear();
                     self.held.pop_front();
@@ -60,9 +60,9 @@ impl MarkersHeld {
     }
 
     /// No more is let through of what was held back: the beginning of a marker token is text.
-    pub(super) fn cut(&mut self, on: &mut impl FnMut(&str, TokenKind)) {
+    pub(super) fn cut(&mut self, on: &mut impl FnMut(Token<'_>)) {
         if !self.begun.is_empty() {
-            on(&self.begun, TokenKind::Text);
+            on(Token::of_text(&self.begun));
             self.at = self.at.saturating_add(self.begun.len() as u64);
             self.begun.clear();
             self.held.pop_front();

@@ -2,7 +2,11 @@
 
 use jail_match::{ByRef, Edge, End, Held, HeldKind, LimitError, MarkerTokens, Sink};
 
-use super::{Delivery, mixed_markers::Forms, tokens::TokenStage};
+use super::{
+    Delivery,
+    mixed_markers::Forms,
+    tokens::{Token, TokenKind, TokenStage},
+};
 use crate::{
     jailer::{JailStage, Jailer, ParseBlocks},
     observe::{Counted, StatsStage},
@@ -150,9 +154,10 @@ impl Chain<'_> {
         self.next.stage.as_ref().map(|stage| stage.tokens().clone())
     }
 
-    /// Whether the marker token `text` acts.
-    pub(super) fn acts_on(&self, text: &str) -> bool {
-        self.next.stage.as_ref().is_some_and(|stage| stage.tokens().fed(text).is_some())
+    /// Whether `token` is a marker token that acts.
+    pub(super) fn acts_on(&self, token: Token<'_>) -> bool {
+        let stage = self.next.stage.as_ref().filter(|_| token.kind == TokenKind::Marker);
+        stage.is_some_and(|stage| stage.tokens().fed(token.text).is_some())
     }
 
     fn jail(&mut self, step: impl FnOnce(&mut JailStage, &mut AfterJail<'_>)) {

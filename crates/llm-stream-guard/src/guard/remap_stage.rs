@@ -4,7 +4,11 @@ use jail_match::{Diagnostic, DiagnosticKind, Edge, InCode, LimitError, Sink, Str
 use wire_remap::{DecodedPiece, MarkerDetection, Regime, RemapTable, StreamDecoder, Tally};
 
 use super::{
-    cursor::Cursor, input::TextInput, mixed_markers::Forms, output::Chain, tokens::TokenKind,
+    cursor::Cursor,
+    input::TextInput,
+    mixed_markers::Forms,
+    output::Chain,
+    tokens::{Token, TokenKind},
 };
 
 /// Decodes the text of a message.
@@ -100,7 +104,7 @@ fn read(
     let to = *at;
     if text.ended() {
         // The text is dropped, so its former role does not matter.
-        return text.push(piece.text(), TokenKind::Text, cursor, out);
+        return text.push(Token::of_text(piece.text()), cursor, out);
     }
     match piece {
         // Escaped on the wire, or quoted: it looks like a delimiter and is none.
@@ -120,7 +124,7 @@ fn read(
         DecodedPiece::Marker(_) => TokenKind::Marker,
         _ => TokenKind::Text,
     };
-    text.push(piece.text(), kind, cursor, out)
+    text.push(Token { kind, ..Token::of_text(piece.text()) }, cursor, out)
 }
 
 /// Binds openers that are remapped to where a tool format puts them, if that is asked for: lines,

@@ -7,7 +7,7 @@ use super::{
     cursor::Cursor,
     input::Input,
     output::Chain,
-    tokens::{Path, TokenKind},
+    tokens::{Path, Token},
 };
 
 impl Guard {
@@ -56,7 +56,7 @@ impl Guard {
             if let Some(wire) = &mut input.wire {
                 wire.pass(text);
             }
-            input.text.push(text, TokenKind::Text, cursor, out)
+            input.text.push(Token::of_text(text), cursor, out)
         })
     }
 }

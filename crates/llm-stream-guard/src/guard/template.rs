@@ -10,6 +10,7 @@ use think_filter::Withheld;
 
 use super::{
     BadPayload, BrokenBlock, BuildError, Guard, GuardBuilder, ToolChoice,
+    builder::GuardTraits,
     collapse::Watch,
     cursor::Cursor,
     input::{Input, TextInput},
@@ -129,8 +130,9 @@ impl GuardBuilder {
         let withheld = withheld.map(|withheld| Withholding::new(withheld, &[]));
         let output = Output::new(self.delivery, self.atomic_limit, withheld, self.jailer, stats);
         let special = self.profile.needs_special_tokens;
-        let guard = Guard::around(input, cursor, output, self.estimate, special);
-        Ok(guard.with_atomic_limit(self.atomic_limit))
+        let Self { estimate, atomic_limit, .. } = self;
+        let traits = GuardTraits { estimate, special, atomic_limit };
+        Ok(Guard::around(input, cursor, output, traits))
     }
 
     /// The cursor that reads by `template`.

@@ -32,6 +32,13 @@ pub struct Token<'t> {
     pub kind: TokenKind,
 }
 
+impl<'t> Token<'t> {
+    /// Text that is not known to be a token.
+    pub(super) const fn of_text(text: &'t str) -> Self {
+        Self { id: 0, text, kind: TokenKind::Text }
+    }
+}
+
 /// Whether a token is a marker or text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum TokenKind {
@@ -102,29 +109,25 @@ impl Guard {
         token: Token<'_>,
         sink: &mut S,
     ) -> Result<(), LimitError> {
-        let Token { text, kind, .. } = token;
         match (self.path, &mut self.output.tokens) {
-            (Path::Plain, _) => self.cursor.push(text, sink),
+            (Path::Plain, _) => self.cursor.push(token.text, sink),
             (Path::Tokens, Some(stage)) => {
                 let TokenStage { tokens, restore, .. } = &mut **stage;
                 let mut out = Link { stage: restore, next: ByRef(sink) };
-                push_spelled(tokens, text, kind, |spelled| self.cursor.push(spelled, &mut out))
+                push_spelled(tokens, token, |spelled| self.cursor.push(spelled, &mut out))
             }
-            _ => self.push_token_staged(text, kind, &mut ByRef(sink)),
+            _ => self.push_token_staged(token, &mut ByRef(sink)),
         }
     }
 
     #[inline(never)]
     fn push_token_staged(
         &mut self,
-        text: &str,
-        kind: TokenKind,
+        token: Token<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
-        self.count(|stats| stats.chunk(text.len()));
-        self.staged(sink, Then::ChunkEnded, |_, input, cursor, out| {
-            input.push(text, kind, cursor, out)
-        })
+        self.count(|stats| stats.chunk(token.text.len()));
+        self.staged(sink, Then::ChunkEnded, |_, input, cursor, out| input.push(token, cursor, out))
     }
 
     /// The texts that act as marker tokens only: those of
@@ -138,11 +141,9 @@ impl Guard {
 #[inline]
 fn push_spelled<E>(
     tokens: &MarkerTokens,
-    text: &str,
-    kind: TokenKind,
-    push: impl FnMut(&str) -> Result<(), E>,
+    Token { text, kind, .. }: Token<'_>,
+    mut push: impl FnMut(&str) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut push = push;
     match kind {
         TokenKind::Marker if let Some(fed) = tokens.fed(text) => push(fed),
         _ if memchr::memchr(RESERVED_LEAD, text.as_bytes()).is_some() => escaped(text, push),
@@ -168,13 +169,12 @@ impl Cursor {
     /// Reads a token, where all stages are passed.
     pub(super) fn push_token(
         &mut self,
-        text: &str,
-        kind: TokenKind,
+        token: Token<'_>,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
         match out.tokens() {
-            None => self.push(text, out),
-            Some(tokens) => push_spelled(&tokens, text, kind, |spelled| self.push(spelled, out)),
+            None => self.push(token.text, out),
+            Some(tokens) => push_spelled(&tokens, token, |spelled| self.push(spelled, out)),
         }
     }
 }
