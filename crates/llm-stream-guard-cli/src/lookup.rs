@@ -5,37 +5,15 @@ use std::{
     path::Path,
 };
 
-use llm_stream_guard::{
-    Profile, UnknownName, profile, profile_for_model, profiles, reasoning, reasoning_aliases,
-    reasoning_formats,
-};
-use llm_stream_guard_serve::OwnFamily;
-use toolcall_parsers::{Grammar, aliases, families, grammar};
+use llm_stream_guard::{Profile, UnknownName, profile, profile_for_model};
+pub use llm_stream_guard_serve::parse::named_profile as family;
+use llm_stream_guard_serve::{OwnFamily, parse::all_names};
+use toolcall_parsers::{Grammar, grammar};
 
 use crate::{
     args::ReadingArgs,
     error::{Error, misuse},
 };
-
-/// The profile of that name, else the tool-call family alone, else the reasoning format alone.
-///
-/// # Errors
-/// The name is in none of the three namespaces; the error lists the nearest of all.
-pub fn family(name: &str) -> Result<Profile, UnknownName> {
-    if let Ok(profile) = profile(name) {
-        return Ok(profile);
-    }
-    match grammar(name) {
-        Ok(_) => return Ok(Profile::tools(name)),
-        Err(ambiguous) if !ambiguous.meanings().is_empty() => return Err(ambiguous),
-        Err(_) => {}
-    }
-    if reasoning(name).is_ok() {
-        return Ok(Profile::reasoning(name));
-    }
-    let names = all_names();
-    Err(UnknownName::new("family", name, names.iter().map(String::as_str)))
-}
 
 /// The profile that `--family` or `--model` names, if one of them is given.
 ///
@@ -125,18 +103,4 @@ pub fn whole_family(name: &str) -> Result<Profile, UnknownName> {
     }
     let reasoning = think_filter::format(name).ok().map(|format| format.name.into_owned());
     Ok(Profile { reasoning, ..Profile::tools(name) })
-}
-
-/// Every name of every namespace, aliases included, sorted.
-fn all_names() -> Vec<String> {
-    let profiles = profiles();
-    let mut names: Vec<String> = profiles.iter().map(|profile| profile.name.clone()).collect();
-    names.extend(profiles.iter().flat_map(|profile| profile.aliases.iter().cloned()));
-    names.extend(families().map(|family| family.name.to_owned()));
-    names.extend(aliases().map(|alias| alias.name.to_owned()));
-    names.extend(reasoning_formats().iter().map(|format| format.name().to_owned()));
-    names.extend(reasoning_aliases().map(|alias| alias.name.to_owned()));
-    names.sort_unstable();
-    names.dedup();
-    names
 }

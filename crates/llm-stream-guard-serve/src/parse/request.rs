@@ -1,13 +1,9 @@
 //! A request to parse: its fields, and the guard they ask for.
 
-use llm_stream_guard::{
-    End, Guard, Profile, Start, Tools, UnknownName, Whitespace, profile, profile_for_model,
-    reasoning,
-};
+use llm_stream_guard::{End, Guard, Start, Tools, Whitespace, profile_for_model};
 use serde_json::{Value, value::RawValue};
-use toolcall_parsers::grammar;
 
-use super::{Intake as _, answer::Collected, fault, reader::ChatReader};
+use super::{Intake as _, answer::Collected, fault, named_profile, reader::ChatReader};
 use crate::{
     body::{Body, each},
     error::{Fault, expected},
@@ -81,7 +77,7 @@ impl Request {
     fn family(&mut self, families: &Families) -> Result<Family, Fault> {
         match (self.word("family")?, self.word("model")?) {
             (Some(name), _) => {
-                named(&name).map(Family::from).map_err(|error| fault("family", error))
+                named_profile(&name).map(Family::from).map_err(|error| fault("family", error))
             }
             (None, Some(id)) => match families.find(&id) {
                 Some(family) => Ok(family),
@@ -126,13 +122,4 @@ impl Request {
             Some(_) => Err(expected(name, "a string")),
         }
     }
-}
-
-/// The profile of that name, else the tool-call family alone, else the reasoning format alone.
-fn named(name: &str) -> Result<Profile, UnknownName> {
-    profile(name).or_else(|unknown| match (grammar(name), reasoning(name)) {
-        (Ok(_), _) => Ok(Profile::tools(name)),
-        (Err(_), Ok(_)) => Ok(Profile::reasoning(name)),
-        (Err(_), Err(_)) => Err(unknown),
-    })
 }

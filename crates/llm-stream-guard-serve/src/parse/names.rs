@@ -1,0 +1,43 @@
+//! Names of families, of all three kinds: profiles, tool-call families, reasoning formats.
+
+use llm_stream_guard::{
+    Profile, UnknownName, profile, profiles, reasoning, reasoning_aliases, reasoning_formats,
+};
+use toolcall_parsers::{aliases, families, grammar};
+
+/// Returns the profile of that name, or else the tool-call family alone, or else the reasoning format
+/// alone.
+///
+/// # Errors
+/// The name is of none of the three kinds; the error lists the nearest of all. A name that engines
+/// have for different families.
+pub fn named_profile(name: &str) -> Result<Profile, UnknownName> {
+    if let Ok(profile) = profile(name) {
+        return Ok(profile);
+    }
+    match grammar(name) {
+        Ok(_) => return Ok(Profile::tools(name)),
+        Err(ambiguous) if !ambiguous.meanings().is_empty() => return Err(ambiguous),
+        Err(_) => {}
+    }
+    if reasoning(name).is_ok() {
+        return Ok(Profile::reasoning(name));
+    }
+    let names = all_names();
+    Err(UnknownName::new("family", name, names.iter().map(String::as_str)))
+}
+
+/// Returns every name of the three kinds, aliases included, sorted.
+#[must_use]
+pub fn all_names() -> Vec<String> {
+    let profiles = profiles();
+    let mut names: Vec<String> = profiles.iter().map(|profile| profile.name.clone()).collect();
+    names.extend(profiles.iter().flat_map(|profile| profile.aliases.iter().cloned()));
+    names.extend(families().map(|family| family.name.to_owned()));
+    names.extend(aliases().map(|alias| alias.name.to_owned()));
+    names.extend(reasoning_formats().iter().map(|format| format.name().to_owned()));
+    names.extend(reasoning_aliases().map(|alias| alias.name.to_owned()));
+    names.sort_unstable();
+    names.dedup();
+    names
+}
