@@ -1,6 +1,6 @@
-//! `docs/reasoning-formats.md` is what the registry says.
+//! Compares `docs/reasoning-formats.md` with the registry.
 //!
-//! `UPDATE_DOCS=1 cargo test -p llm-stream-guard --test it docs` writes it.
+//! `UPDATE_DOCS=1 cargo test -p llm-stream-guard --test it docs` writes the page.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -15,17 +15,19 @@ use llm_stream_guard::{
 const HEAD: &str = "\
 # Reasoning formats
 
-Written by `UPDATE_DOCS=1 cargo test -p llm-stream-guard --test it docs` from the registry:
-change the files in `families/`.
+The tables are generated from the files in `families/`. After a change there, run
+`UPDATE_DOCS=1 cargo test -p llm-stream-guard --test it docs`.
 
-Every stream begins in content unless the caller says that the prompt opened the reasoning, or
-hands over the prompt (`GuardBuilder::prompt`, `Format::start_after`). Whitespace is `framing` by
-default; reasoning has no limit, is never made the answer, and loses its tags, unless asked
-otherwise. Unclosed reasoning stays reasoning. Code fences and inline code make tags literal in
-content, never in reasoning.
+A stream begins in content, unless the caller says that the prompt opened the reasoning, or passes the
+prompt (`GuardBuilder::prompt`, `Format::start_after`). The defaults are:
 
-`lead_only` has the rules of the filters in chat clients that know leading blocks alone. They keep all
-whitespace: it does as they do, to the byte, only with `Whitespace::Verbatim`.
+- The whitespace policy is `framing`.
+- Reasoning has no length limit, never becomes the answer, and loses its tags.
+- Reasoning without a closer stays reasoning.
+- Code fences and inline code make tags literal in content, but not in reasoning.
+
+`lead_only` follows the filters of chat clients, which know one leading block. Those filters keep all
+whitespace. To get their output byte for byte, set `Whitespace::Verbatim`.
 ";
 
 const MARKERS: &str = "\n## Markers
@@ -38,15 +40,15 @@ Special tokens are stripped by servers unless they are asked to keep them.
 
 const RULES: &str = "\n## Rules
 
-| column | |
+| column | meaning |
 |---|---|
-| opener counts | `anywhere` outside code, at a `line`'s start and directly after markup, or only at the `lead`, before anything visible |
-| spans | `any` number of them, or `once`: later tags are text |
-| stray closer | with nothing open: removed at the `lead`, kept as `text`, or removed `anywhere`; the `first` wherever it stands, where a prompt nobody saw may have opened the reasoning |
-| repeated opener | the one right behind an opener or the prompt's: `absorbed`, or `text` |
-| closes | `any` closer closes, or only its `own` |
-| newlines | that go with opener and closer under `framing` and `trim`; bold: under every policy |
-| call in it | what a tool opener inside reasoning does in the profiles that use the format |
+| opener counts | where an opener acts: `anywhere` outside code; at the start of a `line` and directly after markup; or only at the `lead`, before any visible text |
+| spans | the number of spans: `any`, or `once` (later tags are text) |
+| stray closer | a closer without an open span: removed at the `lead`, kept as `text`, or removed `anywhere`. `first`: the first one is removed at any place, because an unseen prompt may have opened the reasoning |
+| repeated opener | an opener directly after another one, or after the prompt's: `absorbed`, or `text` |
+| closes | which closer ends a span: `any`, or only its `own` |
+| newlines | the newlines removed with opener and closer under `framing` and `trim`; bold: under every policy |
+| call in it | the effect of a call's opener inside reasoning, per profile that uses the format |
 
 | format | opener counts | spans | stray closer | repeated opener | closes | newlines | case | call in it |
 |---|---|---|---|---|---|---|---|---|
@@ -54,8 +56,8 @@ const RULES: &str = "\n## Rules
 
 const CHANNELS: &str = "\n## Messages
 
-These families write reasoning, answer and calls as messages or blocks with headers; their grammars
-tell them apart, and the tool-call families of the same names read the calls.
+These families write reasoning, answer and calls as messages or blocks with headers. The header
+decides which of the three a message is. The tool-call families of the same names read the calls.
 
 | family | models |
 |---|---|
@@ -63,9 +65,9 @@ tell them apart, and the tool-call families of the same names read the calls.
 
 const NAMES: &str = "\n## Names by engine
 
-What the parsers of other engines are called. Each of these names, and the format's own, finds the
-format; ASCII case does not count, and `-` equals `_`. Where engines mean different things by a
-name, the format of that name is meant, else the name is refused: ask for `engine:name`.
+The names of the parsers of other engines. Each of them, and the format's own name, selects the
+format. ASCII case is ignored, and `-` equals `_`. If engines use one name for different formats, the
+format of that name is selected; without one the name is refused. `engine:name` selects one of them.
 
 ";
 
@@ -175,12 +177,12 @@ fn rules(format: &Format, profiles: &[Profile]) -> Vec<String> {
             Pairing::Own => "own",
         },
         match format.newlines {
-            BoundNewlines::Tags => "1 behind the opener; 1 before, 2 behind the closer",
+            BoundNewlines::Tags => "1 after the opener; 1 before, 2 after the closer",
             BoundNewlines::None => "none",
             BoundNewlines::CloserDeclared => {
-                "1 behind the opener; **1 before, 1 behind the closer**"
+                "1 after the opener; **1 before, 1 after the closer**"
             }
-            BoundNewlines::Declared => "**1 behind the opener; 1 before, 1 behind the closer**",
+            BoundNewlines::Declared => "**1 after the opener; 1 before, 1 after the closer**",
             BoundNewlines::All => "**all around the closer**",
         },
         match format.case {

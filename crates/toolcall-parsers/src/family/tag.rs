@@ -63,7 +63,7 @@ impl Family {
         }
         Self::from_value(&json!({
             "name": "ollama_generic",
-            "about": "any model whose chat template writes a tag first",
+            "about": "any model whose chat template begins with a tag",
             "calls": calls,
             "erase": erase,
             "write": {"form": 2},
