@@ -1,16 +1,41 @@
 //! `cargo xtask book`: builds the pages of `docs/` as a book, and checks that its index is whole.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use crate::process::{Invocation, required};
+
+/// The address of the repository's files, for links that lead out of `docs/`.
+const REPOSITORY: &str = "https://github.com/llm-stream-guard/llm-stream-guard/tree/main/";
 
 /// Builds the book into `target/book`.
 ///
 /// # Errors
-/// `mdbook` is missing or fails.
+/// `mdbook` is missing or fails, or a page cannot be copied.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     required("mdbook")?;
-    Invocation::new("mdbook build docs").run(root)
+    let source = root.join("target/book-source");
+    copy(&root.join("docs"), &source).map_err(|error| format!("{}: {error}", source.display()))?;
+    Invocation::new("mdbook build target/book-source --dest-dir target/book").run(root)
+}
+
+/// Copies the pages and images. Links of pages that lead out of the directory become web addresses.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let (path, target) = entry.map(|entry| (entry.path(), to.join(entry.file_name())))?;
+        if path.is_dir() {
+            copy(&path, &target)?;
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            fs::write(target, absolute_links(&fs::read_to_string(path)?))?;
+        } else {
+            fs::copy(path, target)?;
+        }
+    }
+    Ok(())
+}
+
+fn absolute_links(page: &str) -> String {
+    page.replace("](../", &format!("]({REPOSITORY}"))
 }
 
 #[cfg(test)]
@@ -46,6 +71,14 @@ mod tests {
         let glossary = "glossary.md";
         assert!(links(&index).contains(glossary));
         assert_eq!(missing(&indexed, &links(&index)), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn links_out_of_the_pages_become_web_addresses() {
+        let page = "[a](a.md) [families](../families/README.md#keys)";
+        let expected =
+            format!("[a](a.md) [families]({}families/README.md#keys)", super::REPOSITORY);
+        assert_eq!(super::absolute_links(page), expected);
     }
 
     #[test]
