@@ -6,7 +6,7 @@ use super::{heads::Head, path, stops::Stops};
 use crate::{
     family::{Form, Repeated, Types, Undeclared},
     machine::arguments::{Ends, attributes, tag::Tag},
-    template::{Hole, Template},
+    template::{Hole, Part, Template},
 };
 
 /// Why templates cannot be read.
@@ -18,7 +18,7 @@ pub(crate) struct Unreadable(pub(crate) &'static str);
 pub(crate) enum HeadersIn {
     /// At the start of a line.
     Lines,
-    /// Anywhere: it has several tags, which no prose holds.
+    /// Anywhere: it has several tags, which no prose holds, or the family writes no lines.
     Text,
     /// Anywhere: its tags are special tokens, each of which is markup.
     Tokens,
@@ -160,7 +160,7 @@ impl ParameterSpec {
             HeadersIn::Tokens if !spec.openers().iter().flat_map(Tag::texts).all(barred) => {
                 HeadersIn::Text
             }
-            HeadersIn::Lines if several => HeadersIn::Text,
+            HeadersIn::Lines if several || !writes_lines(form) => HeadersIn::Text,
             headers => headers,
         };
         let by_token = spec.openers().iter().flat_map(Tag::texts).all(|text| text.ends_with('>'));
@@ -207,6 +207,24 @@ impl ParameterSpec {
             _ => None,
         }
     }
+}
+
+/// Whether the templates begin or end each parameter with a line break.
+fn writes_lines(form: &Form) -> bool {
+    let starts = |template: &Template| match template.parts.first() {
+        Some(Part::Literal(text)) => text.starts_with('\n'),
+        _ => false,
+    };
+    let ends = |template: &Template| match template.parts.last() {
+        Some(Part::Literal(text)) => text.ends_with('\n'),
+        _ => false,
+    };
+    let separated = |hole: &Hole| match hole {
+        Hole::Parameters { separator } => separator.contains('\n'),
+        _ => false,
+    };
+    form.parameters.iter().any(|template| starts(template) || ends(template))
+        || form.calls.iter().flat_map(Template::holes).any(separated)
 }
 
 /// The tags of parameters that do not open one and are more than punctuation.

@@ -247,6 +247,15 @@ fn tags_of_special_tokens_count_in_the_middle_of_a_line() {
 }
 
 #[test]
+fn header_ends_an_unended_value_anywhere_if_templates_write_no_lines() {
+    let form = form("<c n={name}>{parameters}</c>", &["<p k={key}>{value}</p>"], &[]);
+    let mut family = Family::new(&form, &["</c>"], &[], &["<c n="]);
+    let text = "<p k=s>a<p k=t>b</p></c>";
+    family.check("f", text, "{\"s\": \"a\"{missing_closer 0}, \"t\": \"b\"}|</c>");
+    family.check("f", "<p k=s>a<p k=t>b</p></p></c>", "{\"s\": \"a<p k=t>b</p>\"}|</c>");
+}
+
+#[test]
 fn templates_that_cannot_be_read_are_refused() {
     for parameters in [
         &["<a>{key}</a>{value}</v><b><c>"][..],
