@@ -13,10 +13,12 @@ use super::{
     entries::ReasoningCount,
     field::Field,
     finish::{end_of, finish_word, tell_stop},
+    marker_ids::TokenMode,
     note::{Note, Violation},
     options::{ReasoningField, TakeBack},
     pending_fields::{Part, PendingField},
     response_remap::{Inbound, report},
+    token_content::remove_ids,
     writer::DeltaWriter,
 };
 use crate::{guard::Guard, observe::Stats};
@@ -25,6 +27,7 @@ use crate::{guard::Guard, observe::Stats};
 pub(super) struct GuardedChoice {
     pub(super) guard: Guard,
     pub(super) lane: ChoiceState,
+    pub(super) mode: TokenMode,
     /// Whether the guard also reads reasoning that the server separated.
     apart: bool,
     counted: Counted,
@@ -53,7 +56,8 @@ impl GuardedChoice {
         };
         guard.observe_choice(index);
         let inbound = Inbound::new(guard.regime());
-        Self { guard, lane, apart: false, counted: Counted::default(), inbound }
+        let mode = TokenMode::default();
+        Self { guard, lane, mode, apart: false, counted: Counted::default(), inbound }
     }
 
     /// Whether a stop string or a collapse ended it.
@@ -89,26 +93,28 @@ impl GuardedChoice {
     pub(super) fn push(
         &mut self,
         mut choice: Choice,
+        ids: Option<&[u32]>,
         step: &mut SharedStep<'_>,
     ) -> Result<(), LimitError> {
         if let Some(inbound) = &mut self.inbound {
             inbound.read(&mut choice);
         }
-        self.push_decoded(choice, step)
+        self.push_decoded(choice, ids, step)
     }
 
     fn push_decoded(
         &mut self,
         choice: Choice,
+        ids: Option<&[u32]>,
         step: &mut SharedStep<'_>,
     ) -> Result<(), LimitError> {
         let Choice { mut delta, finish_reason, mut logprobs, mut extra, .. } = choice;
         self.lane.begin_step(step);
         self.lane.learn(&delta, !finish_reason.is_missing());
         let silent = Silent::take(&mut delta, &mut logprobs);
-        let reasoning = take_reasoning(&mut delta);
+        let reasoning = delta.take_reasoning();
         let Delta { content, tool_calls, extra: mut fields, .. } = delta;
-        let content = Pieces::new(content, step.seq);
+        let mut content = Pieces::new(content, step.seq);
         let says = !fields.is_empty() || !content.is_empty() || !reasoning.is_empty();
         if self.lane.finished && (says || !tool_calls.is_empty()) {
             DeltaWriter { lane: &mut self.lane, step }.violation(Violation::AfterFinish);
@@ -116,21 +122,35 @@ impl GuardedChoice {
         if !reasoning.is_empty() && step.options.reasoning == ReasoningField::Hidden {
             fields.retain(|name, _| !name.starts_with("reasoning"));
         }
+        self.decide_mode(!content.is_empty() || !reasoning.is_empty(), ids.is_some());
         let mut result = Ok(());
+        if !reasoning.is_empty() || !tool_calls.is_empty() {
+            result = self.release_begun(step);
+        }
         if !reasoning.is_empty() && !self.apart {
             let mut writer = DeltaWriter { lane: &mut self.lane, step };
             let told = self.guard.aside(Aside::Channel(Channel::REASONING), &mut writer);
             self.apart = told.unwrap_or(true);
-            result = told.map(drop);
+            result = result.and(told.map(drop));
             settle(&self.guard, &mut writer);
         }
         let content_text = content.text();
-        let ids = extra.get("token_ids").and_then(Value::as_array).map(|ids| ids.len() as u64);
-        self.ride(fields, (logprobs, ids), [&reasoning, &content_text], step);
+        let (from, to) = (self.lane.fed, [&*reasoning, &*content_text].map(str::len));
+        let counted = self.ride(fields, logprobs, [&reasoning, &content_text], step);
+        let [before, arrived] = to.map(|len| len as u64);
+        let begins = from + before - self.lane.cut as u64;
+        let divided = self.divide(&mut content, ids, step);
+        if !counted {
+            let pieces = (divided && before == 0).then_some(begins);
+            self.count_text((from, from + before + arrived), pieces, ids);
+        }
         if !reasoning.is_empty() {
             result = result.and(self.reasoning(&reasoning, step));
         }
-        result = result.and(self.content(&content, step));
+        result = result.and(self.content(&content, arrived, step));
+        if finish_reason.value().is_some() {
+            result = result.and(self.release_begun(step));
+        }
         let mut writer = DeltaWriter { lane: &mut self.lane, step };
         look(&self.guard, &mut writer);
         for call in tool_calls {
@@ -141,8 +161,7 @@ impl GuardedChoice {
             writer.piece(PartKind::Plain, false);
         }
         if writer.lane.hid {
-            // Token ids describe the original text.
-            extra.shift_remove("token_ids");
+            remove_ids(&mut extra);
         }
         match finish_reason {
             Field::Value(_) if writer.lane.finished => writer.violation(Violation::SecondFinish),
@@ -168,7 +187,7 @@ impl GuardedChoice {
             silent.ride(first);
         }
         let origin = self.lane.held_since.unwrap_or(step.seq);
-        self.lane.held_since = holds(&self.guard).then_some(origin);
+        self.lane.held_since = holds(&self.guard, &self.lane).then_some(origin);
         if let Pieces::Text(text) = content
             && !text.is_empty()
         {
@@ -180,7 +199,8 @@ impl GuardedChoice {
 
     /// Takes text that passes unchanged. Returns `false`, without an effect, if the text does not.
     pub(super) fn pass(&mut self, text: &str) -> bool {
-        let passes = !self.apart && self.lane.is_level() && self.guard.passes(text);
+        let passes = matches!(self.mode, TokenMode::Off) && !self.apart;
+        let passes = passes && self.lane.is_level() && self.guard.passes(text);
         if passes {
             // The push reaches no limit, because the text is not held.
             let _ = self.guard.push(text, &mut |_: Event<'_>| {});
@@ -190,14 +210,14 @@ impl GuardedChoice {
         passes
     }
 
-    /// Queues fields that belong to the chunk's text, and the counts of its tokens.
+    /// Queues fields that belong to the chunk's text. Returns whether they count its tokens.
     fn ride(
         &mut self,
         fields: Map<String, Value>,
-        (logprobs, ids): (Field<Value>, Option<u64>),
+        logprobs: Field<Value>,
         text: [&str; 2],
         step: &mut SharedStep<'_>,
-    ) {
+    ) -> bool {
         let Self { guard, lane, .. } = self;
         let from = lane.fed;
         let to = from + text.iter().map(|text| text.len() as u64).sum::<u64>();
@@ -219,9 +239,7 @@ impl GuardedChoice {
             Field::Value(other) => lane.riders.push(to, PendingField::Logprobs(other)),
             Field::Null | Field::Missing => {}
         }
-        if !counted {
-            lane.entries.take_chunk(from, to, ids);
-        }
+        counted
     }
 
     /// Feeds reasoning that the server separated to the guard, which finds calls in it.
@@ -238,9 +256,15 @@ impl GuardedChoice {
         Ok(())
     }
 
-    fn content(&mut self, content: &Pieces, step: &mut SharedStep<'_>) -> Result<(), LimitError> {
+    /// Feeds content, of which `arrived` bytes are new.
+    fn content(
+        &mut self,
+        content: &Pieces,
+        arrived: u64,
+        step: &mut SharedStep<'_>,
+    ) -> Result<(), LimitError> {
         let Self { guard, lane, apart, .. } = self;
-        if content.is_empty() {
+        if content.is_empty() && arrived == 0 {
             return Ok(());
         }
         let mut writer = DeltaWriter { lane, step };
@@ -250,8 +274,8 @@ impl GuardedChoice {
         }
         if let Pieces::Text(text) = content {
             writer.part(Part::None);
-            writer.lane.fed += text.len() as u64;
-            return guard.push(text, &mut writer);
+            writer.lane.fed += arrived;
+            return self.push_pieces(text, step);
         }
         for part in content.parts() {
             writer.part(part.clone());
@@ -270,7 +294,7 @@ impl GuardedChoice {
         let mut writer = DeltaWriter { lane, step };
         let result = guard.tick(&mut writer);
         settle(guard, &mut writer);
-        if !holds(guard) {
+        if !holds(guard, lane) {
             lane.held_since = None;
         }
         result
@@ -286,9 +310,10 @@ impl GuardedChoice {
     ) -> Result<(), LimitError> {
         if let Some(rest) = self.inbound.as_mut().and_then(|inbound| inbound.rest(self.lane.index))
         {
-            self.push_decoded(rest, step)?;
+            self.push_decoded(rest, None, step)?;
         }
         self.lane.begin_step(step);
+        self.release_begun(step)?;
         let mut writer = DeltaWriter { lane: &mut self.lane, step };
         let result = finish(&mut self.guard, &mut writer, end, &mut self.counted);
         self.apart = false;
@@ -320,15 +345,15 @@ fn native(
 
 /// Lets out what waited for text that is not held any more.
 fn settle(guard: &Guard, writer: &mut DeltaWriter<'_, '_>) {
-    writer.lane.at = writer.lane.fed.saturating_sub(guard.undecided() as u64);
+    writer.lane.at = writer.lane.fed.saturating_sub((guard.undecided() + writer.lane.cut) as u64);
     writer.forget_taken(guard.taken_out());
     if !guard.withholds_call() {
         writer.settle(writer.lane.at);
     }
 }
 
-fn holds(guard: &Guard) -> bool {
-    guard.held().bytes > 0 || guard.withholds_call()
+fn holds(guard: &Guard, lane: &ChoiceState) -> bool {
+    lane.cut > 0 || guard.held().bytes > 0 || guard.withholds_call()
 }
 
 /// Whether a stop string, a bad payload or a limit ended the text.
@@ -369,11 +394,4 @@ fn finish(
         writer.complete_native();
     }
     result
-}
-
-/// The reasoning, under whichever name; some servers write it under both.
-fn take_reasoning(delta: &mut Delta) -> String {
-    let one = delta.reasoning.take().into_value().unwrap_or_default();
-    let other = delta.reasoning_content.take().into_value().unwrap_or_default();
-    if one.is_empty() { other } else { one }
 }

@@ -28,6 +28,8 @@ pub(super) struct ChoiceState {
     pub(super) finished: bool,
     /// Bytes of text given to the guard.
     pub(super) fed: u64,
+    /// Bytes of it that wait for the rest of a marker token.
+    pub(super) cut: usize,
     /// Bytes of it that came out or are known to be none.
     pub(super) at: u64,
     /// The input chunk in which what is held began.

@@ -143,6 +143,13 @@ impl Delta {
         let field = if named(&self.reasoning) { &self.reasoning } else { &self.reasoning_content };
         field.value().or(self.reasoning.value()).map(String::as_str)
     }
+
+    /// Takes the reasoning, under whichever name; some servers write it under both.
+    pub(super) fn take_reasoning(&mut self) -> String {
+        let one = self.reasoning.take().into_value().unwrap_or_default();
+        let other = self.reasoning_content.take().into_value().unwrap_or_default();
+        if one.is_empty() { other } else { one }
+    }
 }
 
 fn null_as_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>

@@ -1,5 +1,7 @@
 //! The chat guard: one guard per choice, chunks in, clean chunks out.
 
+use std::sync::Arc;
+
 use jail_match::{End, LimitError};
 
 use super::{
@@ -9,10 +11,12 @@ use super::{
     delta_part::DeltaPart,
     error::ChatError,
     field::Field,
+    marker_ids::{TokenMode, TokenReader},
     note::ChatSink,
     options::{ChatOptions, Logprobs, ReasoningTokens, Synthesis, TakeBack},
     response_fields::{Envelope, count_reasoning},
     tail::Tail,
+    token_content::{ids_of, remove_ids},
 };
 use crate::guard::Guard;
 
@@ -50,6 +54,8 @@ use crate::guard::Guard;
 pub struct ChatGuard {
     pub(super) prototype: Guard,
     pub(super) take_back: TakeBack,
+    /// Reads choices whose chunks have token ids.
+    pub(super) token_reader: Option<Arc<TokenReader>>,
     pub(super) options: ChatOptions,
     /// In ascending order of their indices.
     pub(super) choices: Vec<GuardedChoice>,
@@ -75,6 +81,7 @@ impl ChatGuard {
         Self {
             prototype: guard,
             take_back,
+            token_reader: None,
             options,
             choices: Vec::new(),
             envelope: Envelope::default(),
@@ -109,16 +116,23 @@ impl ChatGuard {
         }
         // Choices go on: what came before was not the tail.
         self.release_tail(sink);
-        let Chunk { mut choices, mut usage, fields } = chunk;
+        let Chunk { mut choices, mut usage, mut fields } = chunk;
         choices.sort_by_key(|choice| choice.index);
+        let single = choices.len() == 1;
         let mut result = Ok(());
         for choice in choices.drain(..) {
             let Some(at) = self.place(choice.index) else {
                 result = result.and(Err(ChatError::TooManyChoices));
                 continue;
             };
-            let pushed = self.step(at, false, sink, |state, step| state.push(choice, step));
-            result = result.and(pushed);
+            let ids = ids_of(&choice, single.then_some(&fields));
+            let push = |state: &mut GuardedChoice, step: &mut SharedStep<'_>| {
+                state.push(choice, ids.as_deref(), step)
+            };
+            result = result.and(self.step(at, false, sink, push));
+            if single && self.choices[at].lane.hid {
+                remove_ids(&mut fields);
+            }
         }
         self.count_reasoning(&mut usage);
         let Self { envelope, pieces, options, seq, .. } = self;
@@ -301,6 +315,9 @@ impl ChatGuard {
             Err(_) if self.choices.len() >= self.options.limits.choices => None,
             Err(at) => {
                 let mut state = GuardedChoice::new(index, &self.prototype, self.take_back);
+                if let Some(reader) = &self.token_reader {
+                    state.mode = TokenMode::Undecided(Arc::clone(reader));
+                }
                 state.lane.entries.all = self.options.logprobs == Logprobs::All;
                 self.choices.insert(at, state);
                 Some(at)

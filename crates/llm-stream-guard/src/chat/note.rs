@@ -100,6 +100,9 @@ pub enum Violation {
     Unreadable,
     /// A call was dropped: calls are suppressed, it broke, or an error cut it.
     DroppedCall,
+    /// Text spells marker tokens, and the chunk's token ids do not tell which of them are tokens:
+    /// these were read as text.
+    AmbiguousTokens,
 }
 
 impl Violation {
@@ -116,6 +119,7 @@ impl Violation {
             Self::WaitingLimit => "waiting_limit",
             Self::Unreadable => "unreadable",
             Self::DroppedCall => "dropped_call",
+            Self::AmbiguousTokens => "ambiguous_tokens",
         }
     }
 }

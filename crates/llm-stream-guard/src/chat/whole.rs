@@ -1,5 +1,7 @@
 //! Whole responses: the way of a stream, in one go.
 
+use std::sync::Arc;
+
 use jail_match::End;
 
 use super::{
@@ -8,6 +10,7 @@ use super::{
     completion::Completion,
     error::ChatError,
     guard::ChatGuard,
+    marker_ids::TokenReader,
     note::{ChatNote, ChatSink},
     options::Synthesis,
 };
@@ -35,6 +38,11 @@ impl ChatGuard {
         let mut guard = Self::new(self.prototype.clone(), self.options.clone());
         guard.take_back = guard.options.broken_calls.prepare(&mut guard.prototype, true);
         guard.whole = true;
+        guard.token_reader = self.token_reader.clone().map(|mut reader| {
+            let TokenReader { guard, .. } = Arc::make_mut(&mut reader);
+            self.options.broken_calls.prepare(guard, true);
+            reader
+        });
         if response.usage.value().is_some() && self.options.synthesis == Synthesis::Proven {
             // The stream's usage chunk would have proved as much.
             guard.options.synthesis = Synthesis::Always;

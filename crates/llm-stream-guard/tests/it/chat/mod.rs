@@ -31,6 +31,7 @@ mod shapes;
 mod sse;
 mod state;
 mod streams;
+mod token_ids;
 mod unchanged;
 mod usage;
 mod whole;

@@ -1,0 +1,184 @@
+//! The text of chunks with token ids, fed to a choice's guard as tokens.
+
+use jail_match::LimitError;
+use serde_json::{Map, Value};
+
+use super::{
+    choice::GuardedChoice,
+    choice_state::SharedStep,
+    chunk::Choice,
+    content::Pieces,
+    guard::ChatGuard,
+    marker_ids::{ChunkTokens, TokenMode, TokenReader},
+    note::Violation,
+    pending_fields::Part,
+    writer::DeltaWriter,
+};
+use crate::{
+    guard::{Guard, Token, TokenKind},
+    identify::AddedTokens,
+};
+
+/// Fields with the ids of a chunk's tokens: of vLLM, SGLang and llama.cpp.
+const FIELDS: [&str; 3] = ["token_ids", "output_ids", "tokens"];
+
+/// The field that llama.cpp's server puts its own form of an answer into.
+const VERBOSE: &str = "__verbose";
+
+impl ChatGuard {
+    /// Tells marker tokens from text that spells them, where chunks have token ids.
+    ///
+    /// `guard` is built with the same options as the guard of [`ChatGuard::new`] and with
+    /// [`crate::GuardBuilder::marker_tokens`]; `tokens` are those of the checkpoint. A choice is read
+    /// by `guard` if its first chunk with text has ids: `token_ids` (vLLM with `return_token_ids`),
+    /// `output_ids` (SGLang) or `tokens` (llama.cpp with `return_tokens`). Other choices are read
+    /// without tokens.
+    ///
+    /// Where a chunk has several tokens, the order and the number of its marker tokens decide which
+    /// parts of its text they are. An uncertain part is text, and noted as
+    /// [`Violation::AmbiguousTokens`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use llm_stream_guard::{AddedTokens, End, Guard, chat::{ChatGuard, ChatOptions, Chunk}, profile};
+    /// let tokens = AddedTokens::from_json(r#"{"added_tokens": [
+    ///     {"id": 7, "content": "<think>"}, {"id": 8, "content": "</think>"}]}"#)?;
+    /// let guard = || Guard::builder(&profile("qwen3")?).build();
+    /// # let guard = || -> Result<_, Box<dyn std::error::Error>> { Ok(Guard::builder(&profile("qwen3")?)) };
+    /// let with_tokens = guard()?.marker_tokens(tokens.texts()).build()?;
+    /// let mut chat = ChatGuard::new(guard()?.build()?, ChatOptions::default())
+    ///     .token_ids(with_tokens, &tokens);
+    /// let mut clean: Vec<Chunk> = Vec::new();
+    /// for (text, ids) in [("<think>The tag", vec![7, 40, 41]), (" </think> ends it.", vec![42, 43]),
+    ///     ("</think>Yes.", vec![8, 44])] {
+    ///     let chunk = serde_json::json!({"choices": [
+    ///         {"index": 0, "delta": {"content": text}, "token_ids": ids}]});
+    ///     chat.push(serde_json::from_value(chunk)?, &mut clean)?;
+    /// }
+    /// chat.finish(End::Stop, &mut clean)?;
+    /// let reasoning: String =
+    ///     clean.iter().filter_map(|chunk| chunk.choices[0].delta.reasoning_text()).collect();
+    /// assert_eq!(reasoning, "The tag </think> ends it.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn token_ids(mut self, mut guard: Guard, tokens: &AddedTokens) -> Self {
+        self.options.broken_calls.prepare(&mut guard, self.whole);
+        self.token_reader = Some(TokenReader::new(guard, tokens).into());
+        self
+    }
+}
+
+/// The ids of the tokens of a choice's chunk. Those around the choices are of the only choice.
+pub(super) fn ids_of(choice: &Choice, around: Option<&Map<String, Value>>) -> Option<Vec<u32>> {
+    let verbose = around.and_then(|fields| fields.get(VERBOSE)?.as_object());
+    let places = [Some(&choice.extra), Some(&choice.delta.extra), around, verbose];
+    places.into_iter().flatten().find_map(ids_in)
+}
+
+fn ids_in(fields: &Map<String, Value>) -> Option<Vec<u32>> {
+    let list = FIELDS.iter().find_map(|name| fields.get(*name)?.as_array())?;
+    let id = |id: &Value| u32::try_from(id.as_u64()?).ok();
+    // Servers that were not asked for ids write an empty list.
+    list.iter().map(id).collect::<Option<Vec<u32>>>().filter(|ids| !ids.is_empty())
+}
+
+/// Removes token ids, which describe text that is not written.
+pub(super) fn remove_ids(fields: &mut Map<String, Value>) {
+    FIELDS.iter().for_each(|name| drop(fields.shift_remove(*name)));
+    fields.shift_remove(VERBOSE);
+}
+
+impl GuardedChoice {
+    /// Decides whether the choice is read by tokens: at the first chunk with ids or text.
+    pub(super) fn decide_mode(&mut self, has_text: bool, has_ids: bool) {
+        let TokenMode::Undecided(reader) = &self.mode else { return };
+        if has_ids {
+            let mut guard = reader.guard.clone();
+            guard.observe_choice(self.lane.index);
+            guard.set_ids(self.guard.ids().clone());
+            self.mode = TokenMode::On(Box::new(ChunkTokens::new(reader)));
+            self.guard = guard;
+        } else if has_text {
+            self.mode = TokenMode::Off;
+        }
+    }
+
+    /// Lays the ids of a chunk over its text. Returns whether the pieces are counted.
+    pub(super) fn divide(
+        &mut self,
+        content: &mut Pieces,
+        ids: Option<&[u32]>,
+        step: &mut SharedStep<'_>,
+    ) -> bool {
+        let Self { mode, lane, .. } = self;
+        let TokenMode::On(tokens) = mode else { return false };
+        let (ambiguous, divided) = match content {
+            Pieces::Text(text) => (tokens.divide(text, ids), true),
+            // Lists of parts come from servers that read the markup themselves.
+            Pieces::Parts(parts) => {
+                let mut text: String = parts.iter().map(Part::text).collect();
+                let ambiguous = tokens.divide(&mut text, None);
+                (ambiguous, false)
+            }
+        };
+        lane.cut = tokens.held();
+        if ambiguous {
+            DeltaWriter { lane, step }.violation(Violation::AmbiguousTokens);
+        }
+        divided
+    }
+
+    /// Counts the tokens of a chunk's text at `from..to`: in the pieces that begin at `pieces`, if it
+    /// was divided.
+    pub(super) fn count_text(
+        &mut self,
+        (from, to): (u64, u64),
+        pieces: Option<u64>,
+        ids: Option<&[u32]>,
+    ) {
+        let entries = &mut self.lane.entries;
+        let (TokenMode::On(tokens), Some(mut at)) = (&self.mode, pieces) else {
+            return entries.take_chunk(from, to, ids.map(|ids| ids.len() as u64));
+        };
+        for piece in &tokens.pieces {
+            let end = at.saturating_add(piece.len as u64);
+            entries.take_chunk(at, end, piece.tokens);
+            at = end;
+        }
+    }
+
+    /// Feeds the pieces of `text`.
+    pub(super) fn push_pieces(
+        &mut self,
+        text: &str,
+        step: &mut SharedStep<'_>,
+    ) -> Result<(), LimitError> {
+        let Self { guard, lane, mode, .. } = self;
+        let mut writer = DeltaWriter { lane, step };
+        let TokenMode::On(tokens) = mode else { return guard.push(text, &mut writer) };
+        let mut rest = text;
+        for piece in &tokens.pieces {
+            let Some((text, after)) = rest.split_at_checked(piece.len) else { break };
+            let kind = if piece.marker.is_some() { TokenKind::Marker } else { TokenKind::Text };
+            let id = piece.marker.unwrap_or_default();
+            guard.push_token(Token { id, text, kind }, &mut writer)?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Feeds text that waits for the rest of a marker token: something else comes.
+    pub(super) fn release_begun(&mut self, step: &mut SharedStep<'_>) -> Result<(), LimitError> {
+        let Self { guard, lane, mode, .. } = self;
+        let TokenMode::On(tokens) = mode else { return Ok(()) };
+        let text = tokens.release();
+        lane.cut = 0;
+        if text.is_empty() {
+            return Ok(());
+        }
+        lane.entries.take_chunk(lane.fed - text.len() as u64, lane.fed, None);
+        guard.push(&text, &mut DeltaWriter { lane, step })
+    }
+}
