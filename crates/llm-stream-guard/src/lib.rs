@@ -88,6 +88,8 @@ pub use {jail_match, response_templates, think_filter, toolcall_parsers, wire_re
 mod pages {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
+    #[doc = include_str!("../README.md")]
+    struct CrateReadme;
     #[doc = include_str!("../../../docs/adding-a-family.md")]
     struct AddingAFamily;
     #[doc = include_str!("../../../docs/how-to-gateway.md")]
