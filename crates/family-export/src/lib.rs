@@ -2,7 +2,11 @@
 //!
 //! An export has two steps. `outline` walks over the family once and describes its markup as a tree of
 //! expressions that belongs to no language. A writer renders this outline for one target.
-//! [`response_template`] is the first writer; a writer of grammars needs no second walk.
+//! [`response_template`] is its writer.
+//!
+//! Grammars for constrained decoding ([`call_grammar`]) are not made of the outline, which describes
+//! what is read, but of what the encoder writes, and of the schemas of tools. They are functions of
+//! this crate and not of the façade's `Profile`: the façade reads streams and needs no writer.
 //!
 //! ```
 //! use llm_stream_guard::profile;
@@ -16,11 +20,13 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod expr;
+mod grammar;
 mod outline;
 mod response_template;
 
 use core::fmt;
 
+pub use grammar::{CallGrammar, GrammarRequest, LazyGbnf, call_grammar};
 pub use response_template::{Exported, response_template};
 
 /// The reason why a family cannot be written in the target's language.

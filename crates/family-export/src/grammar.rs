@@ -1,0 +1,113 @@
+//! Grammars for constrained decoding, from a family's templates and the schemas of tools.
+//!
+//! ```text
+//! templates + schemas -> intermediate form -> GBNF, Lark, structural tag, regular expression
+//! ```
+
+mod class;
+mod dfa;
+mod integers;
+mod ir;
+mod markup;
+mod matcher;
+mod members;
+mod message;
+mod notes;
+mod random;
+mod shape;
+mod text;
+mod values;
+mod walk;
+mod write;
+
+use llm_stream_guard::{Parallel, Profile, Start, ToolChoice, Tools};
+
+pub use self::write::LazyGbnf;
+use self::{ir::Rules, message::Message, notes::Notes};
+use crate::ExportError;
+
+/// The settings of a grammar: the request's tools and rules, and where the answer begins.
+#[derive(Debug, Clone)]
+pub struct GrammarRequest<'r> {
+    /// The tools that may be called. For a subset (`allowed_tools`), pass the subset.
+    pub tools: &'r Tools,
+    /// The request's rule about calls.
+    pub choice: ToolChoice,
+    /// Whether several calls may be generated.
+    pub parallel: Parallel,
+    /// Where the prompt leaves off: in the answer, or in reasoning that the grammar lets end first.
+    pub start: Start,
+}
+
+impl<'r> GrammarRequest<'r> {
+    /// Creates a request for at least one call, from the answer's beginning on.
+    #[must_use]
+    pub fn required(tools: &'r Tools) -> Self {
+        let (choice, parallel, start) = (ToolChoice::Required, Parallel::Any, Start::Content);
+        Self { tools, choice, parallel, start }
+    }
+}
+
+/// A grammar of a model's answer, for any of the targets.
+///
+/// The text that it admits parses to complete calls of declared tools.
+#[derive(Debug, Clone)]
+pub struct CallGrammar {
+    rules: Rules,
+    markup: Vec<String>,
+    special: Vec<String>,
+    notes: Notes,
+}
+
+impl CallGrammar {
+    /// Restrictions of the schemas that the grammar does not check, each as a phrase.
+    #[must_use]
+    pub fn widened(&self) -> &[String] {
+        &self.notes.widened
+    }
+
+    /// Valid calls that the grammar does not admit, each as a phrase.
+    #[must_use]
+    pub fn narrowed(&self) -> &[String] {
+        &self.notes.narrowed
+    }
+
+    /// Returns the family's markup, which values must not contain where nothing escapes it.
+    #[must_use]
+    pub fn markup(&self) -> &[String] {
+        &self.markup
+    }
+
+    /// Returns the markers that are single tokens of the models' vocabulary, written as `<...>`: for
+    /// [`CallGrammar::lark`]. A family whose markers are ordinary text has none.
+    #[must_use]
+    pub fn special_tokens(&self) -> &[String] {
+        &self.special
+    }
+
+    /// Whether the grammar admits exactly this text.
+    #[must_use]
+    pub fn admits(&self, text: &str) -> bool {
+        matcher::admits(&self.rules, text)
+    }
+
+    /// Returns a text that the grammar admits. `next` returns a random number below its argument.
+    pub fn random_text(&self, mut next: impl FnMut(usize) -> usize) -> String {
+        random::text(&self.rules, &mut next)
+    }
+}
+
+/// Returns the grammar of the answers of `profile`'s models to a request.
+///
+/// # Errors
+/// A part of the family, or of the request, that no grammar expresses.
+pub fn call_grammar(
+    profile: &Profile,
+    request: &GrammarRequest<'_>,
+) -> Result<CallGrammar, ExportError> {
+    let mut notes = Notes::default();
+    let message = Message::new(profile, request)?;
+    let rules = message.rules(&mut notes)?;
+    let (markup, special) = (message.markup(), message.special_tokens());
+    Ok(CallGrammar { rules, markup, special, notes })
+}

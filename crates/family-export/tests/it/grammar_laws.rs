@@ -1,0 +1,294 @@
+//! Texts of a grammar parse to calls; what is written for valid calls is a text of the grammar.
+
+use family_export::{CallGrammar, GrammarRequest, call_grammar};
+use llm_stream_guard::{
+    End, Guard, Outcome, Parallel, Profile, Start, ToolChoice, Tools, profile,
+    toolcall_parsers::{EncodeCall, encode, families},
+};
+use serde_json::{Value, json};
+use stream_laws::Random;
+
+use crate::schema::{sample, violation};
+
+/// Returns the number of random texts for each family and request: `GRAMMAR_TEXTS`, or a few.
+fn texts() -> usize {
+    std::env::var("GRAMMAR_TEXTS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
+}
+
+/// Tools whose schemas have all that grammars express.
+fn tools() -> Value {
+    json!([
+        {"name": "get_weather", "parameters": {"type": "object", "properties": {
+            "city": {"type": "string"}, "unit": {"enum": ["celsius", "fahrenheit"]},
+            "days": {"type": "integer", "minimum": 1, "maximum": 14}}, "required": ["city"]}},
+        {"name": "search_files", "parameters": {"type": "object", "properties": {
+            "exact": {"type": "boolean"}, "query": {"type": "string"},
+            "limits": {"type": "object", "properties": {
+                "from": {"type": "integer"},
+                "tags": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3}},
+                "required": ["from"]}},
+            "required": ["query", "limits"]}},
+        {"name": "set_value", "parameters": {"type": "object", "properties": {
+            "id": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            "ratio": {"type": "number"}, "note": {"type": ["string", "null"]},
+            "points": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
+            "short": {"type": "string", "minLength": 1, "maxLength": 4}},
+            "required": ["id"]}},
+        {"name": "list_all", "parameters": {"type": "object", "properties": {}}}
+    ])
+}
+
+/// Tools whose values are any JSON, or nest without end.
+fn loose_tools() -> Value {
+    json!([
+        {"name": "store", "parameters": {"type": "object", "properties": {
+            "key": {"type": "string"}, "value": {}, "more": {"type": "object"}}, "required": ["key"]}},
+        {"name": "grow", "parameters": {"type": "object", "properties": {
+            "tree": {"$ref": "#/$defs/tree"}}, "required": ["tree"], "$defs": {"tree": {
+                "type": "object", "properties": {"leaf": {"type": "integer"},
+                    "branches": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+                "required": ["leaf"]}}}}
+    ])
+}
+
+/// Profiles of the families with calls.
+fn profiles() -> impl Iterator<Item = Profile> {
+    families().map(|family| profile(family.name).unwrap())
+}
+
+struct Law<'l> {
+    profile: &'l Profile,
+    tools: &'l Value,
+    start: Start,
+    /// Whether an answer without a call is admitted.
+    may_answer: bool,
+}
+
+impl Law<'_> {
+    /// Returns how a text of the grammar breaks the law.
+    fn broken(&self, grammar: &CallGrammar, text: &str) -> Option<String> {
+        let tools = Tools::from_json(self.tools).unwrap();
+        let guard = Guard::builder(self.profile).tools(tools).start(self.start).build().unwrap();
+        let message = guard.parse(text, End::Stop).unwrap();
+        if message.calls.is_empty() && !self.may_answer {
+            return Some(format!("no call: {message:?}"));
+        }
+        if !self.may_answer && !message.content.trim().is_empty() {
+            return Some(format!("content {:?}", message.content));
+        }
+        let has_lengths = !grammar.widened().iter().any(|it| it.starts_with("lengths"));
+        for call in &message.calls {
+            if call.outcome != Some(Outcome::Complete) {
+                return Some(format!("outcome {:?} of {:?}", call.outcome, call.arguments));
+            }
+            let tool = self.tools.as_array().unwrap().iter().find(|tool| tool["name"] == call.name);
+            let Some(tool) = tool else { return Some(format!("name {:?}", call.name)) };
+            let arguments: Value = match serde_json::from_str(&call.arguments) {
+                Ok(arguments) => arguments,
+                Err(error) if error.to_string().contains("out of range") => continue,
+                Err(error) => return Some(format!("{error}: {}", call.arguments)),
+            };
+            if let Some(why) = violation(&tool["parameters"], &arguments, has_lengths) {
+                return Some(why);
+            }
+        }
+        None
+    }
+
+    /// Checks random texts of a grammar; the first that breaks the law is returned with why.
+    fn check(&self, grammar: &CallGrammar, texts: usize) -> Result<(), String> {
+        let name = &self.profile.name;
+        let mut random = Random::new(7);
+        for _ in 0..texts {
+            let text = grammar.random_text(|bound| random.below(bound));
+            if !grammar.admits(&text) {
+                return Err(format!("{name}: its own text is not admitted: {text:?}"));
+            }
+            if let Some(why) = self.broken(grammar, &text) {
+                return Err(format!("{name}: {why}\n  in {text:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn assert_none(failures: &[String]) {
+    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
+}
+
+fn check_required(tools: &Value, texts: usize) -> Vec<String> {
+    let declared = Tools::from_json(tools).unwrap();
+    let mut failures = Vec::new();
+    for profile in profiles() {
+        let law = Law { profile: &profile, tools, start: Start::Content, may_answer: false };
+        match call_grammar(&profile, &GrammarRequest::required(&declared)) {
+            Ok(grammar) => failures.extend(law.check(&grammar, texts).err()),
+            Err(error) => failures.push(format!("{}: {error}", profile.name)),
+        }
+    }
+    failures
+}
+
+#[test]
+fn texts_of_required_grammars_are_valid_calls() {
+    assert_none(&check_required(&tools(), texts()));
+}
+
+#[test]
+fn texts_of_loose_schemas_are_valid_calls() {
+    assert_none(&check_required(&loose_tools(), texts()));
+}
+
+#[test]
+fn named_grammars_admit_one_call_of_the_tool_and_nothing_else() {
+    let (tools, mut failures) = (tools(), Vec::new());
+    let declared = Tools::from_json(&tools).unwrap();
+    let only = json!([tools[1]]);
+    for profile in profiles() {
+        let request = GrammarRequest {
+            choice: ToolChoice::Named("search_files".into()),
+            ..GrammarRequest::required(&declared)
+        };
+        let grammar = call_grammar(&profile, &request).unwrap();
+        let law = Law { profile: &profile, tools: &only, start: Start::Content, may_answer: false };
+        failures.extend(law.check(&grammar, 20).err());
+        assert!(!grammar.admits("") && !grammar.admits("Hello"), "{}", profile.name);
+        // What the other tools' grammar admits, and several calls, are refused.
+        let mut random = Random::new(11);
+        for name in ["get_weather", "set_value", "list_all"] {
+            let request =
+                GrammarRequest { choice: ToolChoice::Named(name.into()), ..request.clone() };
+            let other = call_grammar(&profile, &request).unwrap();
+            for _ in 0..20 {
+                let text = other.random_text(|bound| random.below(bound));
+                assert!(!grammar.admits(&text), "{}: {text:?}", profile.name);
+            }
+        }
+    }
+    assert_none(&failures);
+}
+
+#[test]
+fn texts_of_required_grammars_in_reasoning_end_it_first() {
+    let (tools, mut failures, mut seen) = (tools(), Vec::new(), 0);
+    let declared = Tools::from_json(&tools).unwrap();
+    for profile in profiles() {
+        let start = Start::Reasoning;
+        let request = GrammarRequest { start, ..GrammarRequest::required(&declared) };
+        let Ok(grammar) = call_grammar(&profile, &request) else { continue };
+        seen += 1;
+        let law = Law { profile: &profile, tools: &tools, start, may_answer: false };
+        failures.extend(law.check(&grammar, 50).err());
+    }
+    assert!(seen > 40, "{seen} families that reason");
+    assert_none(&failures);
+}
+
+#[test]
+fn texts_of_optional_calls_are_answers_and_valid_calls() {
+    let (tools, mut failures, mut seen) = (tools(), Vec::new(), 0);
+    let declared = Tools::from_json(&tools).unwrap();
+    for choice in [ToolChoice::Auto, ToolChoice::None] {
+        for profile in profiles() {
+            let parallel = Parallel::One;
+            let request = GrammarRequest {
+                choice: choice.clone(),
+                parallel,
+                ..GrammarRequest::required(&declared)
+            };
+            let Ok(grammar) = call_grammar(&profile, &request) else { continue };
+            seen += 1;
+            let law =
+                Law { profile: &profile, tools: &tools, start: Start::Content, may_answer: true };
+            failures.extend(law.check(&grammar, 50).err());
+        }
+    }
+    assert!(seen > 120, "{seen} grammars");
+    assert_none(&failures);
+}
+
+/// Returns what the encoder writes for random valid calls and the grammar refuses, at most once a
+/// family.
+fn refused_writings(tools: &Value, texts: usize) -> Vec<String> {
+    let declared = Tools::from_json(tools).unwrap();
+    let mut failures = Vec::new();
+    for profile in profiles() {
+        let grammar = call_grammar(&profile, &GrammarRequest::required(&declared)).unwrap();
+        let family = profile.grammar().unwrap().unwrap();
+        let (mut random, mut written) = (Random::new(3), 0);
+        for _ in 0..texts {
+            let calls: Vec<(String, String)> = (0..1 + random.below(2))
+                .map(|_| {
+                    let all = tools.as_array().unwrap();
+                    let tool = &all[random.below(all.len())];
+                    let schema = &tool["parameters"];
+                    let arguments = sample(schema, schema, 0, &mut random);
+                    (tool["name"].as_str().unwrap().to_owned(), arguments.to_string())
+                })
+                .collect();
+            let has_markup = grammar.markup().iter().any(|tag| {
+                let tag = serde_json::to_string(tag).unwrap();
+                calls.iter().any(|(_, arguments)| arguments.contains(tag.trim_matches('"')))
+            });
+            let calls: Vec<_> =
+                calls.iter().map(|(name, arguments)| EncodeCall::new(name, arguments)).collect();
+            let Ok(text) = encode(&family, &calls, &declared) else { continue };
+            written += 1;
+            let has_elements = grammar.narrowed().iter().any(|it| it.starts_with("elements in"));
+            let is_loose = has_elements && calls.iter().any(|call| call.name == "store");
+            if !has_markup && !is_loose && !grammar.admits(&text) {
+                failures.push(format!("{}: {text:?}", profile.name));
+                break;
+            }
+        }
+        if written < texts / 8 {
+            failures.push(format!("{}: {written} of {texts} written", profile.name));
+        }
+    }
+    failures
+}
+
+#[test]
+fn encoded_valid_calls_are_texts_of_the_grammar() {
+    assert_none(&refused_writings(&tools(), texts()));
+}
+
+#[test]
+fn encoded_calls_of_loose_schemas_are_texts_of_the_grammar() {
+    assert_none(&refused_writings(&loose_tools(), texts()));
+}
+
+/// A tag that differs from the family's in one letter, as if the two had come apart.
+fn changed(tag: &str) -> Option<String> {
+    let at = tag.find(|c: char| c.is_ascii_lowercase())?;
+    let letter = if tag[at..].starts_with('z') { "y" } else { "z" };
+    Some(format!("{}{letter}{}", &tag[..at], &tag[at + 1..]))
+}
+
+#[test]
+fn texts_with_one_changed_tag_break_the_laws() {
+    let (tools, mut seen) = (tools(), 0);
+    let declared = Tools::from_json(&tools).unwrap();
+    let mut blind = Vec::new();
+    for profile in profiles() {
+        let grammar = call_grammar(&profile, &GrammarRequest::required(&declared)).unwrap();
+        let law =
+            Law { profile: &profile, tools: &tools, start: Start::Content, may_answer: false };
+        let mut random = Random::new(5);
+        let text = grammar.random_text(|bound| random.below(bound));
+        // The marker of the calls, which the text begins with.
+        let head =
+            grammar.markup().iter().filter(|tag| text.trim_start().starts_with(tag.as_str()));
+        let Some((tag, other)) = head.filter_map(|tag| Some((tag, changed(tag)?))).next() else {
+            continue;
+        };
+        seen += 1;
+        let text = text.replace(tag.as_str(), &other);
+        if grammar.admits(&text) || law.broken(&grammar, &text).is_none() {
+            blind.push(format!("{}: {text:?}", profile.name));
+        }
+    }
+    assert!(seen > 60, "{seen} families with markers");
+    // Calls that are certain without their section are read without it, too.
+    assert!(blind.len() * 4 < seen, "{} of {seen}\n{}", blind.len(), blind.join("\n"));
+}

@@ -1,0 +1,4 @@
+//! Laws of the exported grammars.
+
+mod grammar_laws;
+mod schema;
