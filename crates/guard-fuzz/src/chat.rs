@@ -2,7 +2,8 @@
 //! chunks and as bytes.
 
 use llm_stream_guard::{
-    Delivery, End, Guard, GuardBuilder, Ids, InlineTags, Options, Profile, StopString, Tools,
+    CallOptions, Delivery, End, Guard, GuardBuilder, Ids, InlineTags, Profile, ReasoningOptions,
+    StopString,
     chat::{
         Aggregator, BrokenCalls, Calls, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk,
         Completion, Done, Emission, Failures, Field, FinishWords, Logprobs, ReasoningField,
@@ -87,19 +88,21 @@ fn builder(input: &mut Input<'_>) -> GuardBuilder {
     let names = ["qwen3", "hermes", "deepseek_v3", "harmony", "mistral", "minimax_m2"];
     let name = *input.pick(&names);
     let known = profile(name).unwrap_or_else(|_| Profile::named("plain"));
-    let mut calls = Options::default();
+    let mut calls = CallOptions::default();
     calls.ids = Ids::counting();
-    let mut guard = Guard::builder(&known).tools(Tools::none()).options(calls);
+    let mut guard = Guard::builder(&known).calls(calls);
     if input.one_in(3) {
         guard = guard.delivery(Delivery::Atomic);
     }
     if input.one_in(4) {
         guard = guard.stop([StopString::hidden("END")]);
     }
+    let mut reasoning = ReasoningOptions::default();
     if input.one_in(4) {
-        guard = guard.force_nonempty_content(64);
+        reasoning.nonempty_content = Some(64);
     }
-    guard.inline_tags(*input.pick(&[InlineTags::Live, InlineTags::Live, InlineTags::Literal]))
+    reasoning.inline_tags = *input.pick(&[InlineTags::Live, InlineTags::Live, InlineTags::Literal]);
+    guard.reasoning(reasoning)
 }
 
 /// Returns a delta of some kind, with other fields of its choice.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use guard_laws::{Damage, GuardMachine};
-use llm_stream_guard::{End, Guard, Profile, profiles};
+use llm_stream_guard::{End, GuardBuilder, Profile, profiles};
 use stream_laws::Random;
 
 use crate::{guard, input::Input, judge};
@@ -34,7 +34,8 @@ pub(crate) fn blocks(data: &[u8]) {
     let mut random = Random::new(seed);
     let (head, tail) = (damage.wire(&mut random), damage.wire(&mut random));
     let text = format!("{head}{}{tail}", input.text(pieces));
-    let Some(guard) = guard::built(Guard::builder(profile), &mut input, pieces) else { return };
+    let builder = guard::varied(profile, &mut input, pieces);
+    let Some(Ok(guard)) = builder.map(GuardBuilder::build) else { return };
     let machine = GuardMachine::new(guard, *input.pick(&[End::Stop, End::Length, End::Aborted]));
     judge::events(&machine, &text, input.cuts());
 }

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
-    BadPayload, BrokenBlock, Collapse, CollapseAction, CollapseLimits, Dangling, Delivery, End,
-    Grammar, Guard, GuardBuilder, InReasoning, Jailer, LimitPolicy, Limits, Options, Parallel,
-    Profile, ReasoningLimit, Repair, Start, StopString, ToolChoice, Tools, Unclosed, UnknownTools,
-    Wanted, Whitespace,
+    BadPayload, BrokenBlock, CallOptions, Collapse, CollapseAction, CollapseLimits, Dangling,
+    Delivery, End, Grammar, Guard, GuardBuilder, InReasoning, Jailer, LimitPolicy, Limits,
+    Parallel, Profile, ReasoningLimit, ReasoningOptions, Repair, Start, StopAfter, StopString,
+    Tolerance, ToolChoice, Tools, Unclosed, UnknownTools, Whitespace,
     jail_match::{Jail, JailPair, OnFail},
     profiles,
-    toolcall_parsers::{Family, StopAfter, Tolerance, family::Suffix, grammars},
+    toolcall_parsers::{Family, family::Suffix, grammars},
 };
 use serde_json::json;
 use stream_laws::StreamMachine;
@@ -120,15 +120,10 @@ fn tools(input: &mut Input<'_>) -> Tools {
     }
 }
 
-fn options(input: &mut Input<'_>) -> Options {
-    let mut options = Options::default();
+fn options(input: &mut Input<'_>) -> CallOptions {
+    let mut options = CallOptions::default();
     options.repair = *input.pick(&[Repair::Off, Repair::Close]);
     options.parallel = *input.pick(&[Parallel::Any, Parallel::One]);
-    options.wanted = match input.below(4) {
-        2 => Wanted::None,
-        3 => Wanted::Only("f".into()),
-        _ => Wanted::Any,
-    };
     options.stop = *input.pick(&[StopAfter::AtEnd, StopAfter::FirstCall]);
     options.unknown_tools =
         *input.pick(&[UnknownTools::Pass, UnknownTools::Report, UnknownTools::Drop]);
@@ -139,28 +134,37 @@ fn options(input: &mut Input<'_>) -> Options {
     options
 }
 
-/// Every option that a guard has, from the input.
-pub(crate) fn built(
-    mut guard: GuardBuilder,
+/// Returns a builder with every option that a guard has, from the input.
+pub(crate) fn varied(
+    profile: &Profile,
     input: &mut Input<'_>,
     pieces: &[String],
-) -> Option<Guard> {
+) -> Option<GuardBuilder> {
     let policies = [LimitPolicy::Release, LimitPolicy::Drop, LimitPolicy::Error];
-    guard = guard.tools(tools(input)).options(options(input)).limits(Limits {
+    let declared = tools(input);
+    let (mut calls, mut reasoning) = (options(input), ReasoningOptions::default());
+    let limits = Limits {
         candidate: HOLD - input.below(HOLD - 1),
         whitespace: HOLD - input.below(HOLD - 1),
         depth: 16 - input.below(16),
         policy: *input.pick(&policies),
-    });
+    };
+    let mut profile = profile.clone();
     if input.one_in(2) {
-        guard = guard.whitespace(*input.pick(&[
-            Whitespace::Verbatim,
-            Whitespace::Framing,
-            Whitespace::Trim,
-        ]));
+        profile.whitespace =
+            *input.pick(&[Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim]);
     }
+    if input.one_in(6) {
+        profile.token_suffix = Some(":6124c78e".to_owned());
+    }
+    if input.one_in(6) {
+        let all = [InReasoning::Literal, InReasoning::Suspend, InReasoning::End];
+        profile.tool_in_reasoning = *input.pick(&all);
+    }
+    let mut guard = Guard::builder(&profile).tools(declared).limits(limits);
     if input.one_in(3) {
-        guard = guard.delivery(Delivery::Atomic).atomic_limit(1 + input.below(HOLD));
+        guard = guard.delivery(Delivery::Atomic);
+        calls.atomic_limit = 1 + input.below(HOLD);
     }
     if input.one_in(3) {
         let text = |input: &mut Input<'_>| input.pick(pieces).clone();
@@ -173,7 +177,7 @@ pub(crate) fn built(
     }
     if input.one_in(4) {
         let limit = ReasoningLimit { bytes: input.below(60), policy: *input.pick(&policies) };
-        guard = guard.reasoning_limit(limit);
+        reasoning.limit = Some(limit);
     }
     if input.one_in(4) {
         guard = guard.tool_choice(match input.below(4) {
@@ -182,39 +186,26 @@ pub(crate) fn built(
             2 => ToolChoice::None,
             _ => ToolChoice::Auto,
         });
-        guard = guard.bad_payload(*input.pick(&[
-            BadPayload::BestEffort,
-            BadPayload::RecoverAsText,
-            BadPayload::Reject,
-        ]));
+        calls.bad_payload =
+            *input.pick(&[BadPayload::BestEffort, BadPayload::RecoverAsText, BadPayload::Reject]);
     }
     if input.one_in(4) {
-        guard = guard.broken_block(BrokenBlock::Text);
+        calls.broken_block = BrokenBlock::Text;
     }
     if input.one_in(4) {
-        guard = guard.force_nonempty_content(input.below(HOLD));
+        reasoning.nonempty_content = Some(input.below(HOLD));
     }
     if input.one_in(3) {
-        guard = guard.start(*input.pick(&[Start::Reasoning, Start::Content]));
+        reasoning.start = Some(*input.pick(&[Start::Reasoning, Start::Content]));
     }
     if input.one_in(6) {
         let prompt = input.pick(pieces).clone();
         guard = guard.prompt(&prompt);
     }
-    guard = guard.dangling(*input.pick(&[Dangling::Release, Dangling::Release, Dangling::Drop]));
+    reasoning.dangling = *input.pick(&[Dangling::Release, Dangling::Release, Dangling::Drop]);
     if input.one_in(6) {
         let unclosed = *input.pick(&[Unclosed::Content, Unclosed::Split]);
-        guard = guard.unclosed(unclosed, input.below(HOLD));
-    }
-    if input.one_in(6) {
-        guard = guard.max_blocks(input.below(3) as u32);
-    }
-    if input.one_in(6) {
-        guard = guard.token_suffix(":6124c78e");
-    }
-    if input.one_in(6) {
-        let all = [InReasoning::Literal, InReasoning::Suspend, InReasoning::End];
-        guard = guard.tool_in_reasoning(*input.pick(&all));
+        reasoning.unclosed = Some((unclosed, input.below(HOLD)));
     }
     if input.one_in(5) {
         let mut regime = Regime::on(RemapTable::hermes());
@@ -223,7 +214,7 @@ pub(crate) fn built(
                 *input.pick(&[MarkerDetection::Everywhere, MarkerDetection::Structural]),
             );
         }
-        guard = guard.remap(regime);
+        guard = guard.stage(regime);
     }
     if input.one_in(5) {
         let action = *input.pick(&[
@@ -232,7 +223,7 @@ pub(crate) fn built(
             CollapseAction::Error,
         ]);
         let (run, repeats) = (1 + input.below(6) as u32, 1 + input.below(6) as u32);
-        guard = guard.collapse(CollapseLimits { run, repeats, action });
+        guard = guard.stage(CollapseLimits { run, repeats, action });
     }
     if input.one_in(5) {
         let pair = JailPair::new(input.pick(pieces).clone(), input.pick(pieces).clone());
@@ -244,9 +235,9 @@ pub(crate) fn built(
             OnFail::Error,
         ]);
         let jail = Jail::builder().rule(pair.limit(HOLD - input.below(HOLD - 1), on_fail));
-        guard = guard.jail(Jailer::new(jail.build().ok()?));
+        guard = guard.stage(Jailer::new(jail.build().ok()?));
     }
-    guard.build().ok()
+    Some(guard.calls(calls).reasoning(reasoning))
 }
 
 /// Any profile, any options, any text.
@@ -255,7 +246,9 @@ pub(crate) fn every_option(data: &[u8]) {
     let (profile, pieces) = &PROFILES[input.below(PROFILES.len())];
     let end = *input.pick(&[End::Stop, End::Length, End::Aborted]);
     let text = input.text(pieces);
-    let Some(guard) = built(Guard::builder(profile), &mut input, pieces) else { return };
+    let Some(Ok(guard)) = varied(profile, &mut input, pieces).map(GuardBuilder::build) else {
+        return;
+    };
     let grammar = profile.grammar().ok().flatten();
     let learns = grammar.is_some_and(|grammar| grammar.family().suffix == Suffix::Learnt);
     let machine = GuardMachine::new(guard.clone(), end);
@@ -279,7 +272,9 @@ pub(crate) fn raw_bytes(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
     let (profile, pieces) = &PROFILES[input.below(PROFILES.len())];
     let plan = input.cuts();
-    let Some(guard) = built(Guard::builder(profile), &mut input, pieces) else { return };
+    let Some(Ok(guard)) = varied(profile, &mut input, pieces).map(GuardBuilder::build) else {
+        return;
+    };
     let machine = GuardMachine::new(guard, End::Stop);
     judge::bytes(&machine, input.rest(), plan);
 }
@@ -291,7 +286,7 @@ pub(crate) fn calls(data: &[u8]) {
     let plan = input.cuts();
     let text = input.text(pieces);
     let guard = Guard::builder(&Profile::tools(grammar.name())).tools(tools(&mut input));
-    let guard = guard.options(options(&mut input)).build().expect("registered families build");
+    let guard = guard.calls(options(&mut input)).build().expect("registered families build");
     let machine = GuardMachine::new(guard, *input.pick(&[End::Stop, End::Length]));
     judge::text(&machine, &text, plan);
     // A machine that was used and reset is a new one.
@@ -330,8 +325,9 @@ pub(crate) fn family_file(data: &[u8]) {
     // A marker is compared with all of the text that begins like it.
     let longest = literals.iter().map(String::len).max().unwrap_or(0) as u64;
     let text = input.text(&with_fillers(literals));
-    let guard = Guard::builder(&Profile::named("fuzzed")).grammar(grammar);
-    let Ok(guard) = guard.tools(tools(&mut input)).build() else { return };
+    let mut profile = Profile::named("fuzzed");
+    profile.grammar = Some(grammar);
+    let Ok(guard) = Guard::builder(&profile).tools(tools(&mut input)).build() else { return };
     let machine = GuardMachine::new(guard, End::Stop);
     judge::events(&machine, &text, plan);
     let looks = judge::LINEAR.looks + 2 * longest;

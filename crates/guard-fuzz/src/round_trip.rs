@@ -129,8 +129,8 @@ pub(crate) fn calls(data: &[u8]) {
             return;
         }
     };
-    let guard = Guard::builder(&Profile::tools(grammar.name())).tools(tools);
-    let guard = guard.whitespace(Whitespace::Verbatim).build().expect("registered families build");
+    let profile = Profile { whitespace: Whitespace::Verbatim, ..Profile::tools(grammar.name()) };
+    let guard = Guard::builder(&profile).tools(tools).build().expect("registered families build");
     let expected: Vec<EncodedCall<'_>> = given
         .iter()
         .map(|call| EncodedCall { name: call.name, arguments: call.arguments })

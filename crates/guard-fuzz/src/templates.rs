@@ -100,7 +100,8 @@ pub(crate) fn templates(data: &[u8]) {
     if far {
         wire = wire.chars().take(FAR).collect();
     }
-    let guard = Guard::builder(&Profile::named("own")).response_template(template).build();
+    let profile = Profile { response_template: Some(template), ..Profile::named("own") };
+    let guard = Guard::builder(&profile).build();
     let machine = GuardMachine::new(guard.expect("nothing else is asked"), End::Stop);
     judge::events(&machine, &wire, plan);
     if !far {

@@ -5,7 +5,7 @@ use llm_stream_guard::{End, Guard};
 use stream_laws::Random;
 
 use crate::{
-    guard::{OPTIONS, PROFILES, built},
+    guard::{OPTIONS, PROFILES, varied},
     input::Input,
     judge,
 };
@@ -21,8 +21,8 @@ pub(crate) fn tokens(data: &[u8]) {
     let mut random = Random::new(u64::from(input.byte()));
     let all = markers_in(&text, &tokens).into_iter();
     let markers: Vec<_> = all.filter(|_| random.below(4) > 0).collect();
-    let builder = Guard::builder(profile).marker_tokens(tokens);
-    let Some(guard) = built(builder, &mut input, pieces) else { return };
+    let Some(builder) = varied(profile, &mut input, pieces) else { return };
+    let Ok(guard) = builder.marker_tokens(tokens).build() else { return };
     let machine = TokenMachine::new(guard, end, markers);
     judge::events(&machine, &text, input.cuts());
     judge::cost(&machine, &text, judge::REWRITTEN);

@@ -17,7 +17,7 @@ mod options;
 mod tokens;
 
 pub use damage::Damage;
-pub use options::varied;
+pub use options::{call_options, reasoning_options, varied};
 pub use tokens::{TokenMachine, likely_marker_tokens, markers_in};
 
 use jail_match::{HeldKind, LimitError, Sink, Span, SpanKind};

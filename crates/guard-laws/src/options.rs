@@ -1,15 +1,31 @@
 //! Guards with random options, so that a law about guards is checked for all options.
 
 use llm_stream_guard::{
-    BadPayload, BrokenBlock, CollapseLimits, Dangling, Delivery, Guard, GuardBuilder, InReasoning,
-    Jailer, LimitPolicy, Limits, Options, Parallel, Profile, Reasoning, ReasoningLimit, Repair,
-    Start, StopString, ToolChoice, Tools, Unclosed, UnknownTools, Wanted, Whitespace,
+    BadPayload, BrokenBlock, CallOptions, CollapseLimits, Dangling, Delivery, Guard, GuardBuilder,
+    GuardStage, InReasoning, Jailer, LimitPolicy, Limits, Parallel, Profile, Reasoning,
+    ReasoningLimit, ReasoningOptions, Repair, Start, StopAfter, StopString, Tolerance, ToolChoice,
+    Tools, Unclosed, UnknownTools, Whitespace,
     jail_match::{Jail, JailPair, OnFail},
     reasoning,
-    toolcall_parsers::{StopAfter, Tolerance},
     wire_remap::{MarkerDetection, Regime, RemapTable},
 };
 use stream_laws::Random;
+
+/// Returns the default options of calls with the changes of `set`.
+#[must_use]
+pub fn call_options(set: impl FnOnce(&mut CallOptions)) -> CallOptions {
+    let mut options = CallOptions::default();
+    set(&mut options);
+    options
+}
+
+/// Returns the default options of reasoning with the changes of `set`.
+#[must_use]
+pub fn reasoning_options(set: impl FnOnce(&mut ReasoningOptions)) -> ReasoningOptions {
+    let mut options = ReasoningOptions::default();
+    set(&mut options);
+    options
+}
 
 /// Builds a guard for `profile` with options that `random` picks: each seldom, some together.
 /// `tools` are declared in half of the guards, and one of them may be required by name.
@@ -18,54 +34,69 @@ use stream_laws::Random;
 /// Panics if the profile does not build with the options.
 #[must_use]
 pub fn varied(profile: &Profile, tools: &Tools, random: &mut Random) -> Guard {
-    let mut builder = Guard::builder(profile).options(call_options(random));
+    let mut calls = varied_calls(random);
+    let mut profile = profile.clone();
+    let (mut declared, mut choice) = (Tools::none(), ToolChoice::Auto);
     if random.below(2) == 0 {
-        builder = builder.tools(tools.clone());
+        declared = tools.clone();
         if let Some(tool) = tools.iter().next().filter(|_| random.below(6) == 0) {
-            builder = builder.tool_choice(ToolChoice::Named(tool.name.clone()));
+            choice = ToolChoice::Named(tool.name.clone());
         }
     }
-    builder = match random.below(8) {
-        0 => builder.tool_choice(ToolChoice::None),
-        1 => builder.tool_choice(ToolChoice::Required),
-        2 => builder.tool_choice(ToolChoice::Required).bad_payload(BadPayload::RecoverAsText),
-        3 => builder.tool_choice(ToolChoice::Required).bad_payload(BadPayload::Reject),
-        4 | 5 => builder.broken_block(BrokenBlock::Text),
-        _ => builder,
-    };
-    builder = match random.below(6) {
-        0 => builder.whitespace(Whitespace::Verbatim),
-        1 => builder.whitespace(Whitespace::Trim),
-        _ => builder,
-    };
-    if random.below(4) == 0 {
-        builder = builder.stop([StopString::hidden("x<"), StopString::visible("\n\n\n")]);
+    match random.below(8) {
+        0 => choice = ToolChoice::None,
+        1 => choice = ToolChoice::Required,
+        2 => (choice, calls.bad_payload) = (ToolChoice::Required, BadPayload::RecoverAsText),
+        3 => (choice, calls.bad_payload) = (ToolChoice::Required, BadPayload::Reject),
+        4 | 5 => calls.broken_block = BrokenBlock::Text,
+        _ => {}
     }
+    match random.below(6) {
+        0 => profile.whitespace = Whitespace::Verbatim,
+        1 => profile.whitespace = Whitespace::Trim,
+        _ => {}
+    }
+    let mut stop = Vec::new();
+    if random.below(4) == 0 {
+        stop = vec![StopString::hidden("x<"), StopString::visible("\n\n\n")];
+    }
+    let mut limits = Limits::default();
     if random.below(4) == 0 {
         let small = random.below(2) == 0;
-        let limits =
-            Limits { candidate: if small { 8 } else { 64 }, whitespace: 4, ..Limits::default() };
-        builder = builder.limits(limits);
+        limits = Limits { candidate: if small { 8 } else { 64 }, whitespace: 4, ..limits };
     }
-    builder = match random.below(8) {
-        0 => builder.delivery(Delivery::Atomic),
-        1 => builder.delivery(Delivery::Atomic).atomic_limit(8),
-        2 => builder.remap(RemapTable::hermes()),
-        3 => builder.collapse(CollapseLimits::default()),
-        _ => builder,
-    };
-    builder = match random.below(10) {
-        0 => builder.tool_in_reasoning(InReasoning::Suspend),
-        1 => builder.tool_in_reasoning(InReasoning::End),
-        2 => builder.tool_in_reasoning(InReasoning::Literal),
-        3 => builder.token_suffix(":6124c78e"),
-        4 => builder.dangling(Dangling::Drop),
-        5 => builder.jail(jailer(random)),
-        6 => builder
-            .remap(Regime::on(RemapTable::hermes()).with_detection(MarkerDetection::Structural)),
-        _ => builder,
-    };
-    of_reasoning(builder, profile, random).build().expect("options a profile can heed")
+    let (mut delivery, mut stages) = (Delivery::Streaming, Vec::<GuardStage>::new());
+    match random.below(8) {
+        0 => delivery = Delivery::Atomic,
+        1 => (delivery, calls.atomic_limit) = (Delivery::Atomic, 8),
+        2 => stages.push(RemapTable::hermes().into()),
+        3 => stages.push(CollapseLimits::default().into()),
+        _ => {}
+    }
+    let structural =
+        || Regime::on(RemapTable::hermes()).with_detection(MarkerDetection::Structural);
+    let mut reasoning = ReasoningOptions::default();
+    match random.below(10) {
+        0 => profile.tool_in_reasoning = InReasoning::Suspend,
+        1 => profile.tool_in_reasoning = InReasoning::End,
+        2 => profile.tool_in_reasoning = InReasoning::Literal,
+        3 => profile.token_suffix = Some(":6124c78e".to_owned()),
+        4 => reasoning.dangling = Dangling::Drop,
+        5 => stages.push(jailer(random).into()),
+        6 => stages.push(structural().into()),
+        _ => {}
+    }
+    let mut prompt = None;
+    match random.below(11) {
+        9 => prompt = Some("<|im_start|>assistant\n<think>\n"),
+        10 => limits = Limits { depth: 1, policy: LimitPolicy::Drop, ..Limits::default() },
+        drawn => of_reasoning(&mut reasoning, &profile, drawn),
+    }
+    let builder = Guard::builder(&profile).tools(declared).tool_choice(choice).stop(stop);
+    let builder = builder.limits(limits).delivery(delivery).calls(calls).reasoning(reasoning);
+    let builder = prompt.into_iter().fold(builder, GuardBuilder::prompt);
+    let builder = stages.into_iter().fold(builder, GuardBuilder::stage);
+    builder.build().expect("options a profile can heed")
 }
 
 /// A jail around text in brackets or quotes, with a limit or without.
@@ -77,8 +108,8 @@ fn jailer(random: &mut Random) -> Jailer {
     Jailer::new(Jail::builder().rule(pair).build().expect("a jail of two marks"))
 }
 
-fn call_options(random: &mut Random) -> Options {
-    let mut options = Options::default();
+fn varied_calls(random: &mut Random) -> CallOptions {
+    let mut options = CallOptions::default();
     match random.below(10) {
         0 | 1 => options.repair = Repair::Close,
         2 => options.parallel = Parallel::One,
@@ -86,7 +117,6 @@ fn call_options(random: &mut Random) -> Options {
         4 => options.unknown_tools = UnknownTools::Drop,
         5 => options.unknown_tools = UnknownTools::Report,
         6 => options.tolerance = Tolerance::Lenient,
-        7 => options.wanted = Wanted::None,
         _ => {}
     }
     if random.below(4) == 0 {
@@ -97,20 +127,20 @@ fn call_options(random: &mut Random) -> Options {
     options
 }
 
-fn of_reasoning(builder: GuardBuilder, profile: &Profile, random: &mut Random) -> GuardBuilder {
+fn of_reasoning(options: &mut ReasoningOptions, profile: &Profile, drawn: usize) {
     let format = profile.reasoning.as_deref().and_then(|name| reasoning(name).ok());
     let has_tags = matches!(format, Some(Reasoning::Format(format)) if !format.is_passthrough());
-    match random.below(11) {
-        9 => builder.prompt("<|im_start|>assistant\n<think>\n"),
-        10 => builder.limits(Limits { depth: 1, policy: LimitPolicy::Drop, ..Limits::default() }),
-        0 => builder.start(Start::Reasoning),
-        1 => builder.start(Start::Content),
-        2 => builder.force_nonempty_content(6),
-        3 => builder.reasoning_limit(ReasoningLimit { bytes: 6, policy: LimitPolicy::Release }),
-        4 => builder.reasoning_limit(ReasoningLimit { bytes: 6, policy: LimitPolicy::Drop }),
-        5 if has_tags => builder.unclosed(Unclosed::Content, 6),
-        6 if has_tags => builder.unclosed(Unclosed::Split, 100).force_nonempty_content(100),
-        7 if has_tags => builder.max_blocks(1),
-        _ => builder,
+    match drawn {
+        0 => options.start = Some(Start::Reasoning),
+        1 => options.start = Some(Start::Content),
+        2 => options.nonempty_content = Some(6),
+        3 => options.limit = Some(ReasoningLimit { bytes: 6, policy: LimitPolicy::Release }),
+        4 => options.limit = Some(ReasoningLimit { bytes: 6, policy: LimitPolicy::Drop }),
+        5 if has_tags => options.unclosed = Some((Unclosed::Content, 6)),
+        6 if has_tags => {
+            options.unclosed = Some((Unclosed::Split, 100));
+            options.nonempty_content = Some(100);
+        }
+        _ => {}
     }
 }

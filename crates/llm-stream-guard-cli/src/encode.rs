@@ -54,10 +54,10 @@ pub fn encode(args: &EncodeArgs, out: &mut dyn Write) -> Result<(), Error> {
 
 /// How calls are written.
 fn grammar(args: &EncodeArgs) -> Result<Grammar, Error> {
-    if let Some(path) = &args.grammar {
-        return lookup::read_grammar(path);
-    }
-    let profile = lookup::profile_of(args.family.as_deref(), args.model.as_deref())?;
+    let profile = match &args.grammar {
+        Some(path) => Some(lookup::read_family(path)?),
+        None => lookup::profile_of(args.family.as_deref(), args.model.as_deref())?,
+    };
     let grammar = match &profile {
         Some(profile) => profile.grammar().map_err(misuse)?,
         None => None,

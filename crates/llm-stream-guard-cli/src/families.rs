@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use family_export::response_template;
 use llm_stream_guard::{
-    Framing, Guard, InReasoning, Profile, Reasoning, jail_match::same_name, profiles,
+    Guard, InReasoning, Profile, Reasoning, Whitespace, jail_match::same_name, profiles,
     reasoning_aliases, reasoning_formats, think_filter::Text,
 };
 use serde_json::{Value, json};
@@ -170,9 +170,9 @@ fn as_text() -> String {
             },
             yes(needs_special_tokens(profile)),
             match profile.whitespace {
-                Framing::Framing => "framing",
-                Framing::Verbatim => "verbatim",
-                Framing::Trim => "trim",
+                Whitespace::Verbatim => "verbatim",
+                Whitespace::Trim => "trim",
+                _ => "framing",
             },
             &profile.aliases.join(", "),
             &profile.models.join(", "),

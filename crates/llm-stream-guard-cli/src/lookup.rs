@@ -6,9 +6,9 @@ use std::{
 };
 
 use llm_stream_guard::{Profile, UnknownName, profile, profile_for_model};
+use llm_stream_guard_serve::parse::all_names;
 pub use llm_stream_guard_serve::parse::named_profile as family;
-use llm_stream_guard_serve::{OwnFamily, parse::all_names};
-use toolcall_parsers::{Grammar, grammar};
+use toolcall_parsers::grammar;
 
 use crate::{
     args::ReadingArgs,
@@ -64,17 +64,9 @@ pub(crate) fn recorded(head: &[u8]) -> Option<Profile> {
 ///
 /// # Errors
 /// The file cannot be read, or is not a family. The error names the field.
-pub fn read_family(path: &Path) -> Result<OwnFamily, Error> {
+pub fn read_family(path: &Path) -> Result<Profile, Error> {
     llm_stream_guard_serve::read_family(path)
         .map_err(|problem| misuse(format!("--grammar {problem}")))
-}
-
-/// Its calls alone.
-///
-/// # Errors
-/// As [`read_family`].
-pub fn read_grammar(path: &Path) -> Result<Grammar, Error> {
-    read_family(path).map(|own| own.grammar)
 }
 
 /// Reads the file of a checkpoint that has a response template.

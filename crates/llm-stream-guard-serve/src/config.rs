@@ -28,7 +28,7 @@ pub use self::{
     listen::listen_address,
     model::{AnswerStart, FamilyName, Model, Remap, read_template},
     output::{BrokenCalls, CallDelivery, Output, ReasoningCount, ReasoningName},
-    own::{OwnFamily, family_file, read_family},
+    own::{family_file, read_family},
     policy::{BareEnd, Choice, Completions, ServerName, UnknownModel, UnsupportedTools},
     span::TimeSpan,
     upstream::Upstream,

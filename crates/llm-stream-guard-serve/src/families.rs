@@ -1,8 +1,8 @@
 //! From a model's id to how its answers are read.
 
 use llm_stream_guard::{
-    Answer, BuildError, Delivery, Guard, GuardBuilder, Observer, Profile, Start, profile_for_model,
-    response_templates::ResponseTemplate,
+    Answer, BuildError, Delivery, Guard, GuardBuilder, GuardStage, Observer, Profile,
+    ReasoningOptions, Start, Whitespace, profile_for_model,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use toolcall_parsers::family::{ModelId, ModelPattern};
@@ -10,7 +10,7 @@ use wire_remap::{Regime, RemapTable, bodies::OpenAiChat};
 
 use crate::{
     body::Body,
-    config::{self, CallDelivery, Choice, Config, FamilyName, IdPattern, Model, OwnFamily, Remap},
+    config::{self, CallDelivery, Choice, Config, FamilyName, IdPattern, Model, Remap},
     error::Fault,
 };
 
@@ -23,9 +23,8 @@ const MAX_RECENT_ID: usize = 256;
 #[derive(Debug, Clone)]
 pub(crate) struct Family {
     profile: Profile,
-    own: Option<OwnFamily>,
-    /// The profile's response template, loaded once for all requests.
-    template: Option<ResponseTemplate>,
+    /// The family comes from a file.
+    is_own: bool,
     regime: Regime,
     start: Option<Start>,
     /// The pattern of the configuration that names the model.
@@ -90,7 +89,7 @@ impl Families {
             // The id may have more information: where the model's template leaves off.
             let same = profile_for_model(id).ok().filter(|it| it.name == one.profile.name);
             let whole = |profile| Family { profile, ..one.clone() };
-            return Some(same.filter(|_| one.own.is_none()).map_or_else(|| one.clone(), whole));
+            return Some(same.filter(|_| !one.is_own).map_or_else(|| one.clone(), whole));
         }
         self.mapped(id).or_else(|| profile_for_model(id).ok().map(Family::from))
     }
@@ -119,10 +118,11 @@ impl Families {
         answer: Answer,
         (bare, observer): (bool, Arc<dyn Observer + Send + Sync>),
     ) -> Result<Guard, BuildError> {
-        let mut builder = family.builder().delivery(self.delivery).observer(observer);
+        let observer = GuardStage::Observer(observer);
+        let mut builder = family.builder().delivery(self.delivery).stage(observer);
         // A server that separates reasoning begins with the answer.
         if bare || answer == Answer::Parsed {
-            builder = builder.start(Start::Content);
+            builder = builder.reasoning(starting(Start::Content));
         }
         // A prompt that is rendered shows where the answer begins.
         if let Some(prompt) = body.get("prompt").and_then(serde_json::Value::as_str) {
@@ -135,7 +135,7 @@ impl Families {
 impl Family {
     fn named(name: &FamilyName) -> Self {
         let profile = name.profile().clone();
-        Self { own: name.own().cloned(), ..Self::from(profile) }
+        Self { is_own: name.is_own(), ..Self::from(profile) }
     }
 
     /// Returns the family of a configured pattern, if the configuration names one.
@@ -153,20 +153,20 @@ impl Family {
         Some(Self { regime, start, pattern: Some(pattern.into()), ..named })
     }
 
+    /// The family with this policy for white space.
+    pub(crate) fn with_whitespace(mut self, whitespace: Whitespace) -> Self {
+        self.profile.whitespace = whitespace;
+        self
+    }
+
     /// A builder of guards for texts of the family.
     pub(crate) fn builder(&self) -> GuardBuilder {
         let mut builder = Guard::builder(&self.profile);
-        if let Some(own) = &self.own {
-            builder = own.read_by(builder);
-        }
-        if let Some(template) = &self.template {
-            builder = builder.response_template(template.clone());
-        }
         if let Some(table) = self.regime.table() {
-            builder = builder.remap(table.clone());
+            builder = builder.stage(table.clone());
         }
         match self.start {
-            Some(start) => builder.start(start),
+            Some(start) => builder.reasoning(starting(start)),
             None => builder,
         }
     }
@@ -192,11 +192,15 @@ impl Family {
 
 impl From<Profile> for Family {
     fn from(profile: Profile) -> Self {
-        // An invalid template is reported where a guard is built.
-        let template = profile.response_template.as_deref();
-        let template = template.and_then(|text| ResponseTemplate::from_json(text).ok());
-        Self { profile, own: None, template, regime: Regime::off(), start: None, pattern: None }
+        Self { profile, is_own: false, regime: Regime::off(), start: None, pattern: None }
     }
+}
+
+/// Options under which an answer begins at `start`.
+pub(crate) fn starting(start: Start) -> ReasoningOptions {
+    let mut options = ReasoningOptions::default();
+    options.start = Some(start);
+    options
 }
 
 #[cfg(test)]

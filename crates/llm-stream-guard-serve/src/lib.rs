@@ -52,7 +52,7 @@ mod trace;
 
 pub use config::{
     AnswerStart, BareEnd, BrokenCalls, CallDelivery, Choice, Completions, Config, Endpoint,
-    EndpointName, Endpoints, FamilyName, Limits, Model, Models, Output, OwnFamily, ReasoningCount,
+    EndpointName, Endpoints, FamilyName, Limits, Model, Models, Output, ReasoningCount,
     ReasoningName, Record, Remap, ServerName, TimeSpan, Timeouts, UnknownModel, UnsupportedTools,
     Upstream, family_file, listen_address, read_family, read_models, read_template,
 };

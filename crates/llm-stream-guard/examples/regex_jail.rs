@@ -13,7 +13,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let key = Mark::pattern(r"sk-[A-Za-z0-9]{8,40}");
     let jail = Jail::builder().rule(JailPair::single(key)).build()?;
     let jailer = Jailer::new(jail).on_jailed(|_| Replacement::Text("[key]".into()));
-    let guard = Guard::builder(&Profile::named("plain")).jail(jailer).build()?;
+    let guard = Guard::builder(&Profile::named("plain")).stage(jailer).build()?;
     let chunks = ["The key s", "k-4f9", "a01c2d77 is mine; sk-", "lift is not."];
     let chunks = tokio_stream::iter(chunks.map(Ok::<_, std::io::Error>));
     let mut guarded = guard_text(chunks, guard);

@@ -25,8 +25,8 @@ use crate::{End, Guard};
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use llm_stream_guard::{End, Guard, explain::Explainer, profile};
-/// let guard = Guard::builder(&profile("qwen3")?).stats().build()?;
+/// use llm_stream_guard::{End, Guard, GuardStage, explain::Explainer, profile};
+/// let guard = Guard::builder(&profile("qwen3")?).stage(GuardStage::Stats).build()?;
 /// let mut explainer = Explainer::new("qwen3", guard);
 /// for chunk in ["Let me see.</thi", "nk>[TOOL_CALLS]f{}"] {
 ///     explainer.push(chunk, None);
@@ -57,7 +57,7 @@ pub struct Explainer {
 
 impl Explainer {
     /// Creates an explainer of a new `guard`. `name` appears in the explanation as the way of
-    /// reading. Only a guard with [`crate::GuardBuilder::stats`] notices markers of other families.
+    /// reading. Only a guard with [`crate::GuardStage::Stats`] notices markers of other families.
     #[must_use]
     pub fn new(name: impl Into<String>, guard: Guard) -> Self {
         Self {

@@ -17,9 +17,9 @@ mod hosted;
 mod input;
 mod markers_held;
 mod mixed_markers;
+mod options;
 mod output;
 pub(crate) mod payload;
-mod reasoning;
 mod remap_stage;
 mod request;
 mod server_items;
@@ -30,12 +30,13 @@ pub(crate) use blocks::BlockParser;
 pub use builder::GuardBuilder;
 pub use choice::{BadPayload, ToolChoice};
 pub use error::BuildError;
+pub use options::{CallOptions, GuardStage, ReasoningOptions};
 pub use payload::{BrokenBlock, Rejected};
 pub use request::RequestError;
 pub use tokens::{Token, TokenKind};
 
 use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink, Utf8};
-use think_filter::TokenEstimate;
+use think_filter::four_bytes_a_token;
 use toolcall_parsers::{Event, Grammar, Ids, Message};
 use wire_remap::{Collapse, Tally};
 
@@ -58,7 +59,7 @@ pub enum Delivery {
     /// Events are emitted as they arrive.
     #[default]
     Streaming,
-    /// Events come together at the call's end, or stream beyond [`GuardBuilder::atomic_limit`].
+    /// Events come together at the call's end, or stream beyond [`CallOptions::atomic_limit`].
     Atomic,
 }
 
@@ -77,7 +78,6 @@ pub struct Guard {
     special: bool,
     /// Maximum bytes of arguments of a call that is delivered at its end.
     atomic_limit: u32,
-    estimate: TokenEstimate,
 }
 
 type Pushed = Result<(), LimitError>;
@@ -258,7 +258,7 @@ impl Guard {
 
     /// Returns the bytes held, in the form in which they would be emitted (a call as JSON), and the
     /// reason. Under atomic delivery an open call is held, under
-    /// [`GuardBuilder::force_nonempty_content`] or [`GuardBuilder::unclosed`] the reasoning, and
+    /// [`ReasoningOptions::nonempty_content`] or [`ReasoningOptions::unclosed`] the reasoning, and
     /// with a jail its block.
     #[must_use]
     pub fn held(&self) -> Held {
@@ -287,11 +287,11 @@ impl Guard {
         self.cursor.counters()
     }
 
-    /// Returns the estimated number of reasoning tokens so far; see
-    /// [`GuardBuilder::token_estimate`]. Prefer a number from the server.
+    /// Returns the estimated number of reasoning tokens so far: one for each four bytes. Prefer a
+    /// number from the server.
     #[must_use]
     pub fn reasoning_tokens(&self) -> u64 {
-        (self.estimate)(self.counters().reasoning_bytes)
+        four_bytes_a_token(self.counters().reasoning_bytes)
     }
 
     /// How many invalid UTF-8 sequences were replaced.
@@ -319,7 +319,7 @@ impl Guard {
         self.input.stop_string()
     }
 
-    /// The collapse that was seen first, if [`GuardBuilder::collapse`] asked to look for one.
+    /// The collapse that was seen first, if [`GuardStage::Collapse`] asked to look for one.
     #[must_use]
     pub fn collapse(&self) -> Option<Collapse> {
         self.input.watch.as_ref().and_then(|watch| watch.first())
@@ -359,7 +359,7 @@ impl Guard {
         self.cursor.grammar()
     }
 
-    /// The counts since the start, if [`GuardBuilder::stats`] or an observer asked for them.
+    /// The counts since the start, if [`GuardStage::Stats`] or an observer asked for them.
     #[must_use]
     pub fn stats(&self) -> Option<&Stats> {
         self.output.stats.as_ref().map(|stats| stats.stats())

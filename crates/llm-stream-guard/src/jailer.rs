@@ -10,10 +10,7 @@ use jail_match::{
 use stream_lifecycle::Clock;
 use toolcall_parsers::Ids;
 
-use crate::{
-    observe::{Counted, SharedClock},
-    stages::OutputStage,
-};
+use crate::{observe::Counted, stages::OutputStage};
 
 /// The text that replaces a block which was handed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +61,7 @@ impl Clone for Box<dyn ParseBlocks> {
 /// use llm_stream_guard::jail_match::Jail;
 /// let jail = Jail::builder().pair("<secret>", "</secret>").build()?;
 /// let jailer = Jailer::new(jail).on_jailed(|_| Replacement::Text("[redacted]".to_owned()));
-/// let guard = Guard::builder(&Profile::named("plain")).jail(jailer).build()?;
+/// let guard = Guard::builder(&Profile::named("plain")).stage(jailer).build()?;
 /// assert_eq!(guard.parse("a <secret>b</secret>", End::Stop)?.content, "a [redacted]");
 /// # Ok(())
 /// # }
@@ -85,7 +82,7 @@ pub struct Jailer {
 pub(crate) struct HostLimits {
     pub(crate) handler: Option<Handler>,
     pub(crate) chunks: Option<(u64, OnFail)>,
-    pub(crate) time: Option<(Duration, OnFail, SharedClock)>,
+    pub(crate) time: Option<(Duration, OnFail, Arc<dyn Clock>)>,
 }
 
 impl HostLimits {

@@ -42,8 +42,8 @@ mod stop;
 mod stream;
 
 pub use guard::{
-    BadPayload, BrokenBlock, BuildError, Delivery, Guard, GuardBuilder, Rejected, RequestError,
-    Token, TokenKind, ToolChoice,
+    BadPayload, BrokenBlock, BuildError, CallOptions, Delivery, Guard, GuardBuilder, GuardStage,
+    ReasoningOptions, Rejected, RequestError, Token, TokenKind, ToolChoice,
 };
 pub use identify::{
     AddedToken, AddedTokens, Candidate, Certainty, Checkpoint, CheckpointError, Detection,
@@ -57,7 +57,7 @@ pub use jailer::{Jailer, Replacement};
 pub use observe::TracingObserver;
 pub use observe::{Observer, Stats};
 pub use profile::{
-    Framing, ModelMatch, Profile, UnknownModel, profile, profile_for_model, profiles, resolve_model,
+    ModelMatch, Profile, UnknownModel, profile, profile_for_model, profiles, resolve_model,
 };
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
 pub use roles::{NoRoles, RoleCounts, RoleReader, RoleSpan, TokenRole, loss_mask};
@@ -69,10 +69,11 @@ pub use jail_match::{
     Alias, Counters, Dangling, End, Held, HeldKind, Jail, JailError, LimitError, LimitPolicy,
     Limits, ReasoningLimit, Utf8, Whitespace,
 };
-pub use think_filter::{Format, InlineTags, Start, TokenEstimate, Unclosed};
+pub use think_filter::{Format, InlineTags, Start, Unclosed};
 pub use toolcall_parsers::{
     Call, CallLimits, Diagnostic, DiagnosticKind, Event, Grammar, Ids, InReasoning, Message,
-    Options, Outcome, OwnedEvent, Parallel, Repair, Sink, Tools, UnknownName, UnknownTools, Wanted,
+    Outcome, OwnedEvent, Parallel, Repair, Sink, StopAfter, Tolerance, Tools, UnknownName,
+    UnknownTools,
 };
 
 /// Server-sent events: bytes in, events with the bytes they came in, and bytes out.

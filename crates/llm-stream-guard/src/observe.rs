@@ -9,19 +9,14 @@ pub use events::TracingObserver;
 
 pub(crate) use foreign::Foreign;
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use jail_match::{
     Closed, Counters, Diagnostic, DiagnosticKind, Dropped, End, Event, Held, JailSignal, Outcome,
     Sink,
 };
 
-use stream_lifecycle::Clock;
-
 use crate::stages::{Link, OutputStage};
-
-/// The clock that measures durations.
-pub(crate) type SharedClock = Arc<dyn Clock>;
 
 /// A receiver of events about a stream, never of its text. Every method does nothing unless
 /// overridden.
@@ -52,10 +47,9 @@ pub trait Observer {
         let _ = (pair, depth);
     }
 
-    /// A jail closed. How long it was open is known if there is a clock
-    /// ([`crate::GuardBuilder::clock`]).
-    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed, open: Option<Duration>) {
-        let _ = (pair, bytes, why, open);
+    /// A jail closed, after the inner ones.
+    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed) {
+        let _ = (pair, bytes, why);
     }
 
     /// A piece ended in what may become a mark of a jail.
@@ -121,8 +115,6 @@ pub struct Stats {
     pub jails_opened: u64,
     /// Jails closed, by the name of the reason.
     pub jails_closed: BTreeMap<&'static str, u64>,
-    /// How long jails were open in all, where there is a clock; inner ones count, too.
-    pub jail_time: Duration,
     /// Pieces that ended in what might become a mark of a jail.
     pub jail_partials: u64,
     /// Those of them that turned out to be text.
@@ -151,9 +143,6 @@ pub struct Stats {
 pub(crate) struct StatsCollector {
     observer: Option<Arc<dyn Observer + Send + Sync>>,
     stats: Stats,
-    clock: Option<SharedClock>,
-    /// When the open jails opened, the innermost last.
-    opened: Vec<Duration>,
     foreign: Option<Foreign>,
 }
 
@@ -172,10 +161,6 @@ impl StatsCollector {
         Self { observer: Some(observer), ..self }
     }
 
-    pub(crate) fn timed(self, clock: SharedClock) -> Self {
-        Self { clock: Some(clock), ..self }
-    }
-
     pub(crate) fn watching(self, foreign: Foreign) -> Self {
         Self { foreign: Some(foreign), ..self }
     }
@@ -186,7 +171,6 @@ impl StatsCollector {
 
     pub(crate) fn reset(&mut self) {
         self.stats = Stats::default();
-        self.opened.clear();
         if let Some(foreign) = &mut self.foreign {
             foreign.reset();
         }
@@ -248,20 +232,11 @@ impl StatsCollector {
         match signal {
             JailSignal::Opened { pair, depth, .. } => {
                 self.stats.jails_opened += 1;
-                if let Some(clock) = &self.clock {
-                    self.opened.push(clock.now());
-                }
                 self.tell(|observer| observer.jail_opened(pair, depth));
             }
             JailSignal::Closed { pair, bytes, why, .. } => {
                 count(&mut self.stats.jails_closed, why.name());
-                let open = match (&self.clock, self.opened.pop()) {
-                    (Some(clock), Some(since)) => Some(clock.now().saturating_sub(since)),
-                    _ => None,
-                };
-                self.stats.jail_time =
-                    self.stats.jail_time.saturating_add(open.unwrap_or_default());
-                self.tell(|observer| observer.jail_closed(pair, bytes, why, open));
+                self.tell(|observer| observer.jail_closed(pair, bytes, why));
             }
             JailSignal::Dropped { bytes, why, .. } => {
                 self.stats.dropped += bytes;

@@ -4,12 +4,14 @@ mod model;
 mod row;
 mod table;
 mod unknown;
+mod written;
 
 use std::collections::BTreeMap;
 
-use response_templates::{JsonTree, ResponseTemplate, ResponseTemplateError};
+use jail_match::Whitespace;
+use response_templates::{ResponseTemplate, ResponseTemplateError, TemplateSettings};
 use serde::{Deserialize, Serialize};
-use think_filter::Start;
+use think_filter::{Format, Start};
 use toolcall_parsers::{Grammar, InReasoning, UnknownName, grammar, grammar_variant, same_name};
 use wire_remap::RemapTable;
 
@@ -26,7 +28,7 @@ use self::{
 ///
 /// Names are looked up when a guard is built; tools, reasoning formats and profiles are three
 /// namespaces, so one name may exist in all of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// Name of the profile.
@@ -59,9 +61,10 @@ pub struct Profile {
     /// Effect of a tool call's opener inside reasoning.
     #[serde(default)]
     pub tool_in_reasoning: InReasoning,
-    /// Policy for white space around markup: `framing`, `verbatim` or `trim`.
-    #[serde(default)]
-    pub whitespace: Framing,
+    /// Policy for white space around markup: `framing`, `verbatim`, `trim`, `before_calls` or
+    /// `reasoning_end`.
+    #[serde(default, with = "written::whitespace")]
+    pub whitespace: Whitespace,
     /// Whether the server must be asked to keep special tokens in the text
     /// (`skip_special_tokens: false`).
     #[serde(default)]
@@ -69,33 +72,26 @@ pub struct Profile {
     /// The delimiter remapping in use on the wire, if any: `hermes` or `hermes_plain`.
     #[serde(default)]
     pub remap: Option<String>,
-    /// The text of the checkpoint's own response template, which is read in place of the formats
-    /// above; see [`Profile::from_response_template`].
+    /// The suffix that the checkpoint's tokenizer puts into the tags of calls and reasoning:
+    /// `:6124c78e` where it writes `<tool_calls:6124c78e>`.
     #[serde(default)]
-    pub response_template: Option<String>,
-}
-
-/// The whitespace policies a profile may name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Framing {
-    /// [`jail_match::Whitespace::Framing`].
-    #[default]
-    Framing,
-    /// [`jail_match::Whitespace::Verbatim`].
-    Verbatim,
-    /// [`jail_match::Whitespace::Trim`].
-    Trim,
-}
-
-impl From<Framing> for jail_match::Whitespace {
-    fn from(framing: Framing) -> Self {
-        match framing {
-            Framing::Framing => Self::Framing,
-            Framing::Verbatim => Self::Verbatim,
-            Framing::Trim => Self::Trim,
-        }
-    }
+    pub token_suffix: Option<String>,
+    /// A reasoning format that is not registered, in place of the one by name.
+    #[serde(skip)]
+    pub format: Option<Format>,
+    /// A grammar of calls that is not registered, in place of the family by name.
+    #[serde(skip)]
+    pub grammar: Option<Grammar>,
+    /// The checkpoint's own response template, which is read in place of all formats above; see
+    /// [`Profile::from_response_template`].
+    #[serde(default, with = "written::template")]
+    pub response_template: Option<ResponseTemplate>,
+    /// How the response template is read.
+    ///
+    /// [`crate::GuardBuilder::limits`] override the limits of held text: `candidate` for bytes that
+    /// may be part of a boundary, `whitespace` for bytes that may end a text.
+    #[serde(skip)]
+    pub template_settings: TemplateSettings,
 }
 
 impl Profile {
@@ -118,12 +114,8 @@ impl Profile {
     /// # Errors
     /// What is wrong with the template, and where.
     pub fn from_response_template(text: &str) -> Result<Self, ResponseTemplateError> {
-        ResponseTemplate::from_json(text)?;
-        // Only the template of a tokenizer's file is kept.
-        let whole = JsonTree::from_json(text).unwrap_or_default();
-        let template = whole.get("response_template").unwrap_or(&whole);
         Ok(Self {
-            response_template: Some(template.to_string()),
+            response_template: Some(ResponseTemplate::from_json(text)?),
             needs_special_tokens: true,
             ..Self::named("response_template")
         })
@@ -145,12 +137,15 @@ impl Profile {
         }
     }
 
-    /// Returns the grammar of the models' tool calls, in the profile's variant of the family, or
-    /// `None` if the models call no tools.
+    /// Returns the grammar of the models' tool calls: the profile's own, or the family by name in
+    /// the profile's variant. `None` if the models call no tools.
     ///
     /// # Errors
     /// No family is registered under that name, or its variant is unknown.
     pub fn grammar(&self) -> Result<Option<Grammar>, UnknownName> {
+        if let Some(own) = &self.grammar {
+            return Ok(Some(own.clone()));
+        }
         let Some(family) = &self.tools else { return Ok(None) };
         let grammar = match self.variant {
             Some(variant) => grammar_variant(family, variant),
@@ -172,10 +167,14 @@ impl Profile {
             start: Start::Content,
             switch: BTreeMap::new(),
             tool_in_reasoning: InReasoning::Literal,
-            whitespace: Framing::Framing,
+            whitespace: Whitespace::default(),
             needs_special_tokens: false,
             remap: None,
+            token_suffix: None,
+            format: None,
+            grammar: None,
             response_template: None,
+            template_settings: TemplateSettings::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use family_export::{CallGrammar, GrammarRequest, call_grammar};
 use llm_stream_guard::{
-    End, Guard, Outcome, Parallel, Profile, Start, ToolChoice, Tools, profile,
+    End, Guard, Outcome, Parallel, Profile, ReasoningOptions, Start, ToolChoice, Tools, profile,
     toolcall_parsers::{EncodeCall, encode, families},
 };
 use serde_json::{Value, json};
@@ -68,7 +68,9 @@ impl Law<'_> {
     /// Returns how a text of the grammar breaks the law.
     fn broken(&self, grammar: &CallGrammar, text: &str) -> Option<String> {
         let tools = Tools::from_json(self.tools).unwrap();
-        let guard = Guard::builder(self.profile).tools(tools).start(self.start).build().unwrap();
+        let mut reasoning = ReasoningOptions::default();
+        reasoning.start = Some(self.start);
+        let guard = Guard::builder(self.profile).tools(tools).reasoning(reasoning).build().unwrap();
         let message = guard.parse(text, End::Stop).unwrap();
         if message.calls.is_empty() && !self.may_answer {
             return Some(format!("no call: {message:?}"));

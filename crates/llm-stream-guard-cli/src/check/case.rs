@@ -3,9 +3,8 @@
 use guard_laws::{GuardMachine, TokenMachine};
 use jail_match::Whitespace;
 use llm_stream_guard::{
-    End, Format, Guard, GuardBuilder, InReasoning, Profile, Tools, UnknownName,
+    End, Format, Guard, GuardBuilder, InReasoning, Profile, ReasoningOptions, Tools, UnknownName,
 };
-use llm_stream_guard_serve::OwnFamily;
 use stream_laws::{
     json::JsonValue,
     vector::{CaseFinish, CaseKind, CaseStart, CaseTokens, CaseWhitespace, VectorCase},
@@ -29,7 +28,7 @@ pub fn machine_for(case: &VectorCase) -> Result<GuardMachine, String> {
 ///
 /// # Errors
 /// As [`machine_for`].
-pub fn machine_with(case: &VectorCase, own: &[OwnFamily]) -> Result<GuardMachine, String> {
+pub fn machine_with(case: &VectorCase, own: &[Profile]) -> Result<GuardMachine, String> {
     let guard = builder_with(case, own)?.build().map_err(|error| error.to_string())?;
     Ok(GuardMachine::new(guard, end(case)))
 }
@@ -41,7 +40,7 @@ pub fn machine_with(case: &VectorCase, own: &[OwnFamily]) -> Result<GuardMachine
 pub(super) fn token_machine(
     case: &VectorCase,
     tokens: &CaseTokens,
-    own: &[OwnFamily],
+    own: &[Profile],
 ) -> Result<TokenMachine, String> {
     let guard = builder_with(case, own)?.build().map_err(|error| error.to_string())?;
     Ok(TokenMachine::new(guard, end(case), tokens.markers()))
@@ -56,14 +55,16 @@ pub(super) fn end(case: &VectorCase) -> End {
 }
 
 /// Returns the builder of the guard of [`machine_with`].
-pub(super) fn builder_with(case: &VectorCase, own: &[OwnFamily]) -> Result<GuardBuilder, String> {
-    let own = own.iter().find(|own| same_name(own.grammar.name(), &case.family));
+pub(super) fn builder_with(case: &VectorCase, own: &[Profile]) -> Result<GuardBuilder, String> {
+    let own = own.iter().find(|own| same_name(&own.name, &case.family));
     // A file without a reasoning section represents its family's calls alone.
     let own_calls = own.filter(|_| case.kind != CaseKind::Reasoning);
-    let own_format = own.filter(|own| case.kind != CaseKind::Tools && own.reasons());
+    let own_format = own.filter(|own| {
+        case.kind != CaseKind::Tools && (own.format.is_some() || own.reasoning.is_some())
+    });
     let profile = match (own_calls, own_format) {
-        (Some(own), Some(_)) => own.profile.clone(),
-        (None, Some(own)) => Profile { tools: None, ..own.profile.clone() },
+        (Some(own), Some(_)) => own.clone(),
+        (None, Some(own)) => Profile { tools: None, grammar: None, ..own.clone() },
         (Some(_), None) if case.kind == CaseKind::Both => {
             lookup::family(&case.family).unwrap_or_else(|_| Profile::named(&case.family))
         }
@@ -72,26 +73,22 @@ pub(super) fn builder_with(case: &VectorCase, own: &[OwnFamily]) -> Result<Guard
     };
     // A stream begins in content unless the vector decides otherwise, regardless of the family.
     let start = think_filter::Start::Content;
-    let profile = Profile { start, switch: Default::default(), ..profile };
-    let mut builder = Guard::builder(&profile);
+    let mut profile = Profile { start, switch: Default::default(), ..profile };
     if let Some(own) = own_calls {
-        builder = builder.grammar(own.grammar.clone());
+        profile.grammar = own.grammar.clone();
     }
-    let format = own_format.and_then(|own| own.format.clone());
-    if let Some(format) = &format {
-        builder = builder.format(format.clone());
-    }
-    let mut builder = builder.whitespace(whitespace(case)?);
-    if let Some(start) = self::start(case) {
-        builder = builder.start(start);
-    }
+    profile.whitespace = whitespace(case)?;
+    let mut reasoning = ReasoningOptions::default();
+    reasoning.start = self::start(case);
+    set_options(&mut profile, &mut reasoning, case)?;
+    let mut builder = Guard::builder(&profile).reasoning(reasoning);
     if let Some(tools) = &case.tools {
         builder = builder.tools(tools_of(tools)?);
     }
     if let Some(tokens) = &case.tokens {
         builder = builder.marker_tokens(tokens.marker_tokens.iter().cloned());
     }
-    with_options(builder, case, &profile, format)
+    Ok(builder)
 }
 
 fn profile_for(case: &VectorCase) -> Result<Profile, UnknownName> {
@@ -141,15 +138,14 @@ fn tools_of(json: &str) -> Result<Tools, String> {
 /// Options that [`whitespace`] reads.
 const OF_WHITESPACE: [&str; 2] = ["trim", "drop_ws_before_tools"];
 
-fn with_options(
-    mut builder: GuardBuilder,
+fn set_options(
+    profile: &mut Profile,
+    reasoning: &mut ReasoningOptions,
     case: &VectorCase,
-    profile: &Profile,
-    own: Option<Format>,
-) -> Result<GuardBuilder, String> {
+) -> Result<(), String> {
     let registered =
         || profile.reasoning.as_deref().and_then(|name| think_filter::format(name).ok());
-    let mut format = own.or_else(registered);
+    let mut format = profile.format.clone().or_else(registered);
     let mut changed = false;
     for name in case.options.keys().map(String::as_str) {
         if OF_WHITESPACE.contains(&name) {
@@ -157,16 +153,15 @@ fn with_options(
         }
         match name {
             "tool_ends_reasoning" => {
-                let in_reasoning = match flag(case, name)? {
+                profile.tool_in_reasoning = match flag(case, name)? {
                     Some(true) => InReasoning::End,
                     _ if profile.tool_in_reasoning == InReasoning::End => InReasoning::Literal,
                     _ => profile.tool_in_reasoning,
                 };
-                builder = builder.tool_in_reasoning(in_reasoning);
                 continue;
             }
             "token_suffix" => {
-                builder = builder.token_suffix(word(case, name)?);
+                profile.token_suffix = Some(word(case, name)?.to_owned());
                 continue;
             }
             "tag_prefix" => {
@@ -175,17 +170,17 @@ fn with_options(
             }
             "force_nonempty_content" => {
                 if flag(case, name)? == Some(true) {
-                    builder = builder.force_nonempty_content(NONEMPTY_LIMIT);
+                    reasoning.nonempty_content = Some(NONEMPTY_LIMIT);
                 }
                 continue;
             }
             "tag" => {
-                builder = builder.grammar(tagged(word(case, name)?, profile)?);
+                profile.grammar = Some(tagged(word(case, name)?, profile)?);
                 continue;
             }
             "variant" => {
                 let variant = grammar(word(case, name)?).map_err(|error| error.to_string())?;
-                builder = builder.grammar(variant);
+                profile.grammar = Some(variant);
                 continue;
             }
             "markers" => {
@@ -203,10 +198,10 @@ fn with_options(
         set(format, case, name)?;
         changed = true;
     }
-    Ok(match format {
-        Some(format) if changed => builder.format(format),
-        _ => builder,
-    })
+    if changed {
+        profile.format = format;
+    }
+    Ok(())
 }
 
 /// `markers` names the generation of a vocabulary. A grammar knows them all at once; it is an error

@@ -1,16 +1,15 @@
 //! Why a case failed: what became of its wire at the cut that showed it.
 
 use llm_stream_guard::{
-    End, Utf8,
+    End, GuardStage, Profile, Utf8,
     explain::{Explainer, Explanation},
 };
-use llm_stream_guard_serve::OwnFamily;
 use stream_laws::vector::Failure;
 
 use super::{AnyCase, Line, case};
 
 /// The explanation of the cut at which `line` failed; `None` if it failed before any.
-pub(super) fn explained(line: &Line, failure: &Failure, own: &[OwnFamily]) -> Option<Explanation> {
+pub(super) fn explained(line: &Line, failure: &Failure, own: &[Profile]) -> Option<Explanation> {
     let cut = failure.cut?;
     let (name, builder, end, wire) = match line.case.as_ref().ok()? {
         AnyCase::Family(case) => {
@@ -22,7 +21,7 @@ pub(super) fn explained(line: &Line, failure: &Failure, own: &[OwnFamily]) -> Op
             ("response_template", builder, End::Stop, wire)
         }
     };
-    let mut explainer = Explainer::new(name, builder.stats().build().ok()?);
+    let mut explainer = Explainer::new(name, builder.stage(GuardStage::Stats).build().ok()?);
     let (mut utf8, mut text) = (Utf8::default(), String::new());
     for piece in cut.pieces(wire) {
         utf8.push(piece, |part| text.push_str(part));

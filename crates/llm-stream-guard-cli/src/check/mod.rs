@@ -17,7 +17,7 @@ use std::{
 
 pub use case::{machine_for, machine_with};
 
-use llm_stream_guard::{explain::Explanation, response_templates::JsonTree};
+use llm_stream_guard::{Profile, explain::Explanation, response_templates::JsonTree};
 pub use read::{AnyCase, Line, read_lines};
 use serde_json::json;
 use stream_laws::{
@@ -25,8 +25,6 @@ use stream_laws::{
     vector::{Failure, Mismatch, run_case_bytes},
 };
 pub use template::TemplateCase;
-
-use llm_stream_guard_serve::OwnFamily;
 
 use crate::{
     args::CheckArgs,
@@ -43,7 +41,7 @@ use crate::{
 pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let template = args.template.as_deref().map(read_template).transpose()?;
     let template = template.and_then(|profile| profile.response_template);
-    let template = template.map(|text| JsonTree::from_json(&text)).transpose();
+    let template = template.map(|it| JsonTree::from_json(it.as_json())).transpose();
     let template = template.map_err(|error| misuse(format!("--template: {error}")))?;
     let mut lines = Vec::new();
     for path in &args.files {
@@ -93,7 +91,7 @@ pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
 ///
 /// # Errors
 /// The failure. A line that is not a case, or uses an unknown name, fails before any cut.
-pub fn run_line(line: &Line, own: &[OwnFamily]) -> Result<(), Failure> {
+pub fn run_line(line: &Line, own: &[Profile]) -> Result<(), Failure> {
     let case = line.case.as_ref().map_err(|problem| refused(line, problem))?;
     let run = || match case {
         AnyCase::Template(case) => case.run(CutPlan::standard(0)),
@@ -123,7 +121,7 @@ fn refused(line: &Line, problem: &str) -> Failure {
     Failure { id: line.id.clone(), cut: None, mismatch: Box::new(mismatch) }
 }
 
-fn run_all(lines: &[Line], own: &[OwnFamily]) -> Vec<Result<(), Failure>> {
+fn run_all(lines: &[Line], own: &[Profile]) -> Vec<Result<(), Failure>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(lines.len());
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(lines.len()));

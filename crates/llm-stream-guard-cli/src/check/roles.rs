@@ -1,7 +1,6 @@
 //! The roles that a case expects of its wire.
 
-use llm_stream_guard::{Event, RoleReader, Token, TokenKind};
-use llm_stream_guard_serve::OwnFamily;
+use llm_stream_guard::{Event, Profile, RoleReader, Token, TokenKind};
 use stream_laws::vector::{CaseTokens, Mismatch, VectorCase};
 
 use super::case::{builder_with, end};
@@ -20,7 +19,7 @@ const NAMES: [&[&str]; 6] = [
 pub(super) fn check(
     case: &VectorCase,
     tokens: &CaseTokens,
-    own: &[OwnFamily],
+    own: &[Profile],
 ) -> Result<(), Mismatch> {
     let Some(expected) = &tokens.roles else { return Ok(()) };
     let problem = |field: String| Mismatch { field, expected: String::new(), got: String::new() };
@@ -43,7 +42,7 @@ pub(super) fn check(
 fn roles(
     case: &VectorCase,
     tokens: &CaseTokens,
-    own: &[OwnFamily],
+    own: &[Profile],
 ) -> Result<Vec<(&'static str, String)>, String> {
     let guard = builder_with(case, own)?.build().map_err(|error| error.to_string())?;
     let mut reader = RoleReader::new(guard).map_err(|error| error.to_string())?;

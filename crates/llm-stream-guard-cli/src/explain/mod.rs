@@ -17,7 +17,7 @@ pub use recording::{Item, Recording};
 pub use terminal::{Terminal, width};
 
 use llm_stream_guard::{
-    Profile,
+    GuardStage, Profile,
     explain::{Explainer, Explanation},
 };
 use serde::Serialize;
@@ -88,7 +88,7 @@ pub fn report(args: &ExplainArgs) -> Result<Report, Error> {
     let profiles = profiles(args, &recording)?;
     let guards = profiles.iter().map(|profile| {
         let builder = parse::builder(reading, profile)?;
-        Ok((profile.name.clone(), builder.stats().build().map_err(misuse)?))
+        Ok((profile.name.clone(), builder.stage(GuardStage::Stats).build().map_err(misuse)?))
     });
     let guards = guards.collect::<Result<Vec<_>, Error>>()?;
     let end = parse::end(reading);

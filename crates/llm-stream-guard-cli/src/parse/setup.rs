@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use llm_stream_guard::{
-    Delivery, End, Guard, GuardBuilder, Ids, Limits, Options, Profile, Start, Tools, Whitespace,
+    CallOptions, Delivery, End, Guard, GuardBuilder, Ids, Limits, Profile, ReasoningOptions, Start,
+    Tools, Whitespace,
 };
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
@@ -28,17 +29,23 @@ pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuil
     let own = args.grammar.as_deref().map(lookup::read_family).transpose()?;
     // A family or model named next to the file decides how it reasons.
     let named = profile.name != "none";
-    let profile = own.as_ref().filter(|_| !named).map_or(profile, |own| &own.profile);
-    let mut builder = Guard::builder(profile);
-    if let Some(own) = &own {
-        builder = if named { builder.grammar(own.grammar.clone()) } else { own.read_by(builder) };
+    let mut profile = match own {
+        Some(own) if named => Profile { grammar: own.grammar, ..profile.clone() },
+        Some(own) => own,
+        None => profile.clone(),
+    };
+    if let Some(whitespace) = args.whitespace {
+        profile.whitespace = match whitespace {
+            WhitespaceArg::Framing => Whitespace::Framing,
+            WhitespaceArg::Verbatim => Whitespace::Verbatim,
+            WhitespaceArg::Trim => Whitespace::Trim,
+        };
     }
-    let own_tags = own.as_ref().is_some_and(|own| !named && own.format.is_some());
     // The same recording gives the same output.
-    let mut options = Options::default();
-    options.ids = Ids::counting();
-    let mut builder = builder
-        .options(options)
+    let mut calls = CallOptions::default();
+    calls.ids = Ids::counting();
+    let mut builder = Guard::builder(&profile)
+        .calls(calls)
         .tools(args.tools.as_deref().map(read_tools).transpose()?.unwrap_or_default())
         .limits(limits(args))
         .delivery(match args.delivery {
@@ -46,28 +53,23 @@ pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuil
             DeliveryArg::Atomic => Delivery::Atomic,
         });
     if let Some(start) = args.start {
-        let own = profile.response_template.is_some() || own_tags;
+        let own = profile.response_template.is_some() || profile.format.is_some();
         if start == StartArg::Reasoning && profile.reasoning.is_none() && !own {
             return Err(misuse(format!(
                 "--start reasoning: `{}` has no reasoning format, so nothing would end it",
                 profile.name
             )));
         }
-        builder = builder.start(match start {
+        let mut reasoning = ReasoningOptions::default();
+        reasoning.start = Some(match start {
             StartArg::Reasoning => Start::Reasoning,
             StartArg::Content => Start::Content,
         });
+        builder = builder.reasoning(reasoning);
     }
     if let Some(path) = &args.prompt {
         let fault = |error| misuse(format!("--prompt {}: {error}", path.display()));
         builder = builder.prompt(&std::fs::read_to_string(path).map_err(fault)?);
-    }
-    if let Some(whitespace) = args.whitespace {
-        builder = builder.whitespace(match whitespace {
-            WhitespaceArg::Framing => Whitespace::Framing,
-            WhitespaceArg::Verbatim => Whitespace::Verbatim,
-            WhitespaceArg::Trim => Whitespace::Trim,
-        });
     }
     Ok(builder)
 }

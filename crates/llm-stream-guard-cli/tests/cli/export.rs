@@ -12,8 +12,7 @@ use llm_stream_guard_cli::{
     check::{machine_for, machine_with},
     lookup::whole_family,
 };
-use llm_stream_guard_serve::OwnFamily;
-use response_templates::{Boundaries, TemplateSettings};
+use response_templates::Boundaries;
 use serde_json::json;
 use stream_laws::{
     COMPLETE, Cut, REASONING, RecordedEvent, StreamMachine,
@@ -67,9 +66,9 @@ fn by_template(
     case: &VectorCase,
     boundaries: Boundaries,
 ) -> GuardMachine {
-    let mut settings = TemplateSettings::default();
-    settings.boundaries = boundaries;
-    let mut builder = Guard::builder(&profile_of(exported)).template_settings(settings);
+    let mut read = profile_of(exported);
+    read.template_settings.boundaries = boundaries;
+    let mut builder = Guard::builder(&read);
     if let (CaseStart::Reasoning, Some(name)) = (case.start, &profile.reasoning) {
         let format = think_filter::format(name).expect("a format");
         builder = builder.prompt(&format!("<bot>{}", format.open[0]));
@@ -326,8 +325,9 @@ const FAULTS: [&str; 5] =
 /// Why the template of the family may read the case in another way: it is not written as the family
 /// writes, or the family itself tells of a fault.
 fn is_otherwise(family: &Family, case: &VectorCase) -> bool {
-    let written =
-        machine_with(case, &[OwnFamily::of_calls(only_written(family, case))]).expect("a machine");
+    let grammar = only_written(family, case);
+    let own = Profile { grammar: Some(grammar.clone()), ..Profile::named(grammar.name()) };
+    let written = machine_with(case, &[own]).expect("a machine");
     let known = run(&machine_for(case).expect("a machine"), &case.wire, Cut::Whole);
     !agrees(&written, case) || known.diagnostics.iter().any(|it| FAULTS.contains(&&*it.kind))
 }

@@ -5,10 +5,7 @@ use std::{fmt, path::Path, str::FromStr};
 use llm_stream_guard::{Profile, profile, profile_for_model};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{
-    endpoint::EndpointName,
-    own::{OwnFamily, read_family},
-};
+use super::{endpoint::EndpointName, own::read_family};
 
 /// The name of a family: a profile's name, a model's id, the file of a family (TOML, or JSON by its
 /// extension), or a JSON file with a checkpoint's own response template.
@@ -16,7 +13,7 @@ use super::{
 pub struct FamilyName {
     written: String,
     profile: Profile,
-    own: Option<OwnFamily>,
+    is_own: bool,
 }
 
 impl FamilyName {
@@ -32,13 +29,12 @@ impl FamilyName {
     /// As [`read_template`].
     pub fn of_template(path: &Path) -> Result<Self, String> {
         let profile = read_template(path)?;
-        Ok(Self { written: path.display().to_string(), profile, own: None })
+        Ok(Self { written: path.display().to_string(), profile, is_own: false })
     }
 
-    /// The family, if it comes from a file.
-    #[must_use]
-    pub fn own(&self) -> Option<&OwnFamily> {
-        self.own.as_ref()
+    /// Whether the family comes from a file.
+    pub(crate) fn is_own(&self) -> bool {
+        self.is_own
     }
 }
 
@@ -73,19 +69,18 @@ impl FromStr for FamilyName {
 
     fn from_str(written: &str) -> Result<Self, String> {
         let path = Path::new(written);
-        let of = |profile, own| Self { written: written.to_owned(), profile, own };
+        let of = |profile, is_own| Self { written: written.to_owned(), profile, is_own };
         let ends = |wanted: &str| path.extension().is_some_and(|kind| kind == wanted);
         if ends("json") && is_template(path) {
             return Self::of_template(path);
         }
         if ends("toml") || ends("json") {
-            let own = read_family(path)?;
-            return Ok(of(own.profile.clone(), Some(own)));
+            return Ok(of(read_family(path)?, true));
         }
         match profile(written) {
-            Ok(profile) => Ok(of(profile, None)),
+            Ok(profile) => Ok(of(profile, false)),
             Err(unknown) => match profile_for_model(written) {
-                Ok(profile) => Ok(of(profile, None)),
+                Ok(profile) => Ok(of(profile, false)),
                 Err(_) => Err(unknown.to_string()),
             },
         }

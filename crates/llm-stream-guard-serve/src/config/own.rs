@@ -3,7 +3,7 @@
 use std::{fmt, path::Path};
 
 use llm_stream_guard::{
-    Format, Grammar, GuardBuilder, Profile, Start, profile,
+    Format, Grammar, Profile, Start, profile,
     think_filter::{
         self, BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, TokenSuffix,
         Wrapper,
@@ -18,17 +18,6 @@ use toolcall_parsers::{
 
 use super::files::FILES;
 
-/// A family that is not registered.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OwnFamily {
-    /// Grammar of its calls.
-    pub grammar: Grammar,
-    /// Further properties of its streams, without the grammar and [`OwnFamily::format`].
-    pub profile: Profile,
-    /// Reasoning format, if it has its own tags.
-    pub format: Option<Format>,
-}
-
 /// The whole file of a registered family, with all it takes from others; its own name is needed.
 #[must_use]
 pub fn family_file(name: &str) -> Option<Value> {
@@ -40,7 +29,7 @@ pub fn family_file(name: &str) -> Option<Value> {
 ///
 /// # Errors
 /// The file cannot be read, or is not a family. The error names file and field.
-pub fn read_family(path: &Path) -> Result<OwnFamily, String> {
+pub fn read_family(path: &Path) -> Result<Profile, String> {
     let fault = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
     let is_json = path.extension().is_some_and(|kind| kind == "json");
@@ -55,55 +44,32 @@ pub fn read_family(path: &Path) -> Result<OwnFamily, String> {
         None => serde_json::from_str(&text).unwrap_or_default(),
         Some(file) => file.value().clone(),
     };
-    OwnFamily::new(grammar, &said).map_err(|error| fault(&placed(error)))
+    own_profile(grammar, &said).map_err(|error| fault(&placed(error)))
 }
 
-impl OwnFamily {
-    /// Reads streams by its calls and tags; the builder is one of [`OwnFamily::profile`].
-    #[must_use]
-    pub fn read_by(&self, builder: GuardBuilder) -> GuardBuilder {
-        let builder = builder.grammar(self.grammar.clone());
-        match &self.format {
-            Some(format) => builder.format(format.clone()),
-            None => builder,
-        }
-    }
-
-    /// The family of calls alone.
-    #[must_use]
-    pub fn of_calls(grammar: Grammar) -> Self {
-        Self { profile: Profile::named(grammar.name()), grammar, format: None }
-    }
-
-    /// Whether the file has a reasoning section.
-    #[must_use]
-    pub fn reasons(&self) -> bool {
-        self.format.is_some() || self.profile.reasoning.is_some()
-    }
-
-    fn new(grammar: Grammar, said: &Value) -> Result<Self, FamilyError> {
-        let mut own = Self::of_calls(grammar);
-        let family = own.grammar.family();
-        own.profile.needs_special_tokens = family.special_tokens;
-        own.profile.tool_in_reasoning =
-            family.forms.first().map(|form| form.in_reasoning).unwrap_or_default();
-        let name = own.profile.name.clone();
-        let Some((owner, section)) = reasoning(&name, said, family_file)? else { return Ok(own) };
+/// Returns the profile of a family with this grammar and this file.
+fn own_profile(grammar: Grammar, said: &Value) -> Result<Profile, FamilyError> {
+    let family = grammar.family();
+    let mut own = Profile::named(grammar.name());
+    own.needs_special_tokens = family.special_tokens;
+    own.tool_in_reasoning = family.forms.first().map(|form| form.in_reasoning).unwrap_or_default();
+    if let Some((owner, section)) = reasoning(&own.name, said, family_file)? {
         let marks = ReasoningMarks::from_value(&section, family)?;
         // Tags of a registered family are those of its format, with all that is known of it.
-        let registered = profile(&owner).ok().filter(|_| owner != name);
+        let registered = profile(&owner).ok().filter(|_| owner != own.name);
         let registered = registered.and_then(|profile| profile.reasoning);
         match registered.filter(|name| think_filter::format(name).is_ok()) {
-            Some(name) => own.profile.reasoning = Some(name),
-            None => own.format = Some(format(&name, &marks)),
+            Some(name) => own.reasoning = Some(name),
+            None => own.format = Some(format(&own.name, &marks)),
         }
         match marks.starts {
-            "Switch" => own.profile.switch = marks.switch,
-            "Open" => own.profile.start = Start::Reasoning,
+            "Switch" => own.switch = marks.switch,
+            "Open" => own.start = Start::Reasoning,
             _ => {}
         }
-        Ok(own)
     }
+    own.grammar = Some(grammar);
+    Ok(own)
 }
 
 /// The format that a section describes.
@@ -168,13 +134,13 @@ fn format(name: &str, marks: &ReasoningMarks) -> Format {
 #[cfg(test)]
 mod tests {
     use llm_stream_guard::{
-        End, Guard, Message, profile,
+        End, Guard, Message, Profile, profile,
         think_filter::{self, StrayClose},
     };
 
-    use super::{OwnFamily, read_family};
+    use super::read_family;
 
-    fn read(name: &str, text: &str) -> Result<OwnFamily, String> {
+    fn read(name: &str, text: &str) -> Result<Profile, String> {
         let file = format!("llm-stream-guard-own-{}-{name}", std::process::id());
         let path = std::env::temp_dir().join(file.to_lowercase().replace('-', "_"));
         std::fs::write(&path, text).unwrap();
@@ -183,8 +149,8 @@ mod tests {
         read
     }
 
-    fn message(own: &OwnFamily, text: &str) -> Message {
-        let guard = own.read_by(Guard::builder(&own.profile)).build().unwrap();
+    fn message(own: &Profile, text: &str) -> Message {
+        let guard = Guard::builder(own).build().unwrap();
         guard.parse(text, End::Stop).unwrap()
     }
 
@@ -267,17 +233,18 @@ mod tests {
             }
             read += 1;
             let own = read_family(&path).unwrap_or_else(|error| panic!("{error}"));
-            let known = profile(own.grammar.name()).unwrap();
-            assert_eq!(own.profile.tool_in_reasoning, known.tool_in_reasoning, "{}", known.name);
-            assert_eq!(own.profile.needs_special_tokens, known.needs_special_tokens);
+            let known = profile(&own.name).unwrap();
+            assert_eq!(own.tool_in_reasoning, known.tool_in_reasoning, "{}", known.name);
+            assert_eq!(own.needs_special_tokens, known.needs_special_tokens);
             if let Some(grammar) = known.grammar().unwrap() {
-                let (own, known) = (own.grammar.family(), grammar.family());
+                let own = own.grammar().unwrap().unwrap();
+                let (own, known) = (own.family(), grammar.family());
                 assert_eq!(own.forms, known.forms);
                 assert_eq!((&own.messages, &own.erase), (&known.messages, &known.erase));
                 assert_eq!(own.end_of_turn, known.end_of_turn);
             }
             let Some(mut format) = own.format else {
-                assert_eq!(own.profile.reasoning, known.reasoning, "{}", known.name);
+                assert_eq!(own.reasoning, known.reasoning, "{}", known.name);
                 continue;
             };
             let registered = think_filter::format(known.reasoning.as_deref().unwrap()).unwrap();

@@ -7,7 +7,7 @@ use super::{Intake as _, answer::Collected, fault, named_profile, reader::ChatRe
 use crate::{
     body::{Body, each},
     error::{Fault, expected},
-    families::{Families, Family},
+    families::{Families, Family, starting},
 };
 
 /// The fields of a request.
@@ -48,7 +48,7 @@ impl Request {
     /// Parses the text and returns the message.
     pub(super) fn answer(mut self, families: &Families) -> Result<Value, Fault> {
         let family = self.family(families)?;
-        let guard = self.guard(&family)?;
+        let guard = self.guard(family.clone())?;
         let end = match self.word("finish")?.as_deref() {
             None => None,
             Some("stop") => Some(End::Stop),
@@ -89,7 +89,14 @@ impl Request {
         }
     }
 
-    fn guard(&mut self, family: &Family) -> Result<Guard, Fault> {
+    fn guard(&mut self, family: Family) -> Result<Guard, Fault> {
+        let family = match self.word("whitespace")?.as_deref() {
+            None => family,
+            Some("framing") => family.with_whitespace(Whitespace::Framing),
+            Some("verbatim") => family.with_whitespace(Whitespace::Verbatim),
+            Some("trim") => family.with_whitespace(Whitespace::Trim),
+            Some(_) => return Err(expected("whitespace", "`framing`, `verbatim` or `trim`")),
+        };
         let mut builder = family.builder();
         if let Some(tools) = self.body.get("tools")? {
             let tools = Tools::from_json(&tools).map_err(|error| fault("tools", error))?;
@@ -100,16 +107,9 @@ impl Request {
         }
         builder = match self.word("start")?.as_deref() {
             None => builder,
-            Some("reasoning") => builder.start(Start::Reasoning),
-            Some("content") => builder.start(Start::Content),
+            Some("reasoning") => builder.reasoning(starting(Start::Reasoning)),
+            Some("content") => builder.reasoning(starting(Start::Content)),
             Some(_) => return Err(expected("start", "`reasoning` or `content`")),
-        };
-        builder = match self.word("whitespace")?.as_deref() {
-            None => builder,
-            Some("framing") => builder.whitespace(Whitespace::Framing),
-            Some("verbatim") => builder.whitespace(Whitespace::Verbatim),
-            Some("trim") => builder.whitespace(Whitespace::Trim),
-            Some(_) => return Err(expected("whitespace", "`framing`, `verbatim` or `trim`")),
         };
         builder.build().map_err(|error| fault("family", error))
     }

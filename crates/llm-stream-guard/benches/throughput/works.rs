@@ -2,7 +2,7 @@
 
 use guard_laws::likely_marker_tokens;
 use llm_stream_guard::toolcall_parsers::{self, EncodeCall, Grammar, encode};
-use llm_stream_guard::{Guard, Profile, Start, Tools, profiles};
+use llm_stream_guard::{Guard, Profile, ReasoningOptions, Start, Tools, profiles};
 use serde_json::json;
 
 use crate::text::{near_markers, prose};
@@ -82,7 +82,9 @@ pub(crate) fn everywhere(wire: &str) -> Vec<Case> {
 
 fn reasoning(wire: &str) -> Vec<Case> {
     let case = |profile: &Profile| {
-        let guard = Guard::builder(profile).start(Start::Reasoning).build().ok()?;
+        let mut reasoning = ReasoningOptions::default();
+        reasoning.start = Some(Start::Reasoning);
+        let guard = Guard::builder(profile).reasoning(reasoning).build().ok()?;
         Some(Case { profile: profile.name.clone(), wire: wire.to_owned(), guard })
     };
     chosen().iter().filter(|one| one.reasoning.is_some()).filter_map(case).collect()

@@ -94,7 +94,7 @@ pub enum BrokenCalls {
     /// Emits them as far as they go.
     Keep,
     /// Drops and notes them. Each call is delivered at its end, as under
-    /// [`crate::Delivery::Atomic`]; a call longer than [`crate::GuardBuilder::atomic_limit`] is
+    /// [`crate::Delivery::Atomic`]; a call longer than [`crate::CallOptions::atomic_limit`] is
     /// kept.
     Drop,
     /// A block whose first call is broken is text, in its place, as under
@@ -177,7 +177,7 @@ pub enum ReasoningTokens {
     /// The guard's count, over all choices so far, where upstream reports nothing or 0 and there was
     /// reasoning. Tokens are counted if upstream sends log probabilities or token ids. Otherwise each
     /// delta with reasoning counts as one token, a whole response by its bytes
-    /// ([`crate::GuardBuilder::token_estimate`]), and `reasoning_tokens_estimated` is `true` beside it.
+    /// ([`crate::Guard::reasoning_tokens`]), and `reasoning_tokens_estimated` is `true` beside it.
     #[default]
     Counted,
     /// Upstream's count alone.

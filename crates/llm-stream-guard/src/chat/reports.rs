@@ -7,7 +7,7 @@ use crate::observe::Stats;
 
 impl ChatGuard {
     /// Returns the counts of remapping so far over all choices, where the guard has a
-    /// [`crate::GuardBuilder::remap`]: in the content given to the guard, and in reasoning,
+    /// [`crate::GuardStage::Remap`]: in the content given to the guard, and in reasoning,
     /// refusals, arguments and parts, which are decoded as they arrive.
     #[must_use]
     pub fn remap_report(&self) -> RemapReport {
@@ -17,7 +17,7 @@ impl ChatGuard {
     }
 
     /// Returns the counters of each choice by its index, if the guard counts
-    /// ([`crate::GuardBuilder::stats`]).
+    /// ([`crate::GuardStage::Stats`]).
     pub fn stats(&self) -> impl Iterator<Item = (u32, &Stats)> {
         self.choices.iter().filter_map(|state| Some((state.lane.index, state.stats()?)))
     }

@@ -1,23 +1,19 @@
 //! Building a guard: a profile's names looked up, its table compiled.
 
-mod calls;
 mod tokens;
 
 use std::sync::Arc;
 
 use jail_match::{
-    Dangling, Driver, DriverSettings, EdgeEvents, InlineTags, Limits, MarkerTokens, ReasoningLimit,
-    Table, Utf8, Whitespace,
+    Driver, DriverSettings, EdgeEvents, Limits, MarkerTokens, Table, Utf8, Whitespace,
 };
-use response_templates::{ResponseTemplate, TemplateSettings};
-use stream_lifecycle::Clock;
-use think_filter::{Format, Start, TokenEstimate, Unclosed, Withheld, four_bytes_a_token};
-use toolcall_parsers::{Grammar, InReasoning, LateIds, Options, ToolCallParser, Tools};
+use think_filter::{Format, Start, Withheld};
+use toolcall_parsers::{Grammar, ToolCallParser, Tools};
 
 use wire_remap::{CollapseLimits, Regime};
 
 use super::{
-    BadPayload, BrokenBlock, BuildError, Delivery, Guard, ToolChoice,
+    BuildError, CallOptions, Delivery, Guard, GuardStage, ReasoningOptions, ToolChoice,
     choice::GuidedGrammar,
     collapse::Watch,
     cursor::{Cursor, FamilyCursor},
@@ -30,7 +26,7 @@ use super::{
 };
 use crate::{
     jailer::Jailer,
-    observe::{Foreign, Observer, StatsCollector},
+    observe::{Foreign, StatsCollector},
     profile::{self, Profile},
     reasoning::{Reasoning, reasoning},
     stages::withholding::Withholding,
@@ -41,183 +37,109 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct GuardBuilder {
     pub(super) profile: Profile,
-    pub(super) format: Option<Format>,
-    pub(super) grammar: Option<Grammar>,
-    pub(super) remap: Option<Regime>,
     pub(super) tools: Tools,
-    pub(super) options: Options,
-    pub(super) start: Option<Start>,
-    pub(super) whitespace: Whitespace,
-    pub(super) limits: Limits,
-    pub(super) in_reasoning: InReasoning,
+    pub(super) choice: ToolChoice,
     pub(super) delivery: Delivery,
-    pub(super) atomic_limit: usize,
-    pub(super) token_suffix: Option<String>,
-    pub(super) nonempty: Option<usize>,
-    pub(super) unclosed: Option<(Unclosed, usize)>,
-    pub(super) spans: Option<u32>,
-    pub(super) inline_tags: InlineTags,
-    pub(super) dangling: Dangling,
+    pub(super) reasoning: ReasoningOptions,
+    pub(super) calls: CallOptions,
+    pub(super) limits: Limits,
     pub(super) stop: Vec<StopString>,
+    pub(super) prompt: Option<String>,
+    pub(super) remap: Option<Regime>,
+    pub(super) collapse: Option<CollapseLimits>,
     pub(super) jailer: Option<Jailer>,
     pub(super) stats: Option<StatsCollector>,
-    pub(super) choice: ToolChoice,
-    pub(super) bad_payload: BadPayload,
-    pub(super) broken_block: BrokenBlock,
-    pub(super) prompt: Option<String>,
-    pub(super) reasoning_limit: Option<ReasoningLimit>,
-    pub(super) estimate: TokenEstimate,
-    pub(super) collapse: Option<CollapseLimits>,
-    pub(super) asked: Asked,
     pub(super) marker_tokens: Arc<[Box<str>]>,
-    pub(super) template: Option<ResponseTemplate>,
-    pub(super) template_settings: Option<TemplateSettings>,
+    pub(super) asked: Asked,
 }
 
 impl GuardBuilder {
     pub(super) fn new(profile: &Profile) -> Self {
         Self {
-            format: None,
-            grammar: None,
-            remap: None,
+            profile: profile.clone(),
             tools: Tools::none(),
-            options: Options::default(),
-            start: None,
-            whitespace: profile.whitespace.into(),
-            limits: Limits::default(),
-            in_reasoning: profile.tool_in_reasoning,
+            choice: ToolChoice::Auto,
             delivery: Delivery::default(),
-            atomic_limit: 1 << 20,
-            token_suffix: None,
-            nonempty: None,
-            unclosed: None,
-            spans: None,
-            inline_tags: InlineTags::default(),
-            dangling: Dangling::default(),
+            reasoning: ReasoningOptions::default(),
+            calls: CallOptions::default(),
+            limits: Limits::default(),
             stop: Vec::new(),
+            prompt: None,
+            remap: None,
+            collapse: None,
             jailer: None,
             stats: None,
-            choice: ToolChoice::Auto,
-            bad_payload: BadPayload::BestEffort,
-            broken_block: BrokenBlock::Emit,
-            prompt: None,
-            reasoning_limit: None,
-            estimate: four_bytes_a_token,
-            collapse: None,
-            asked: Asked::default(),
             marker_tokens: Arc::default(),
-            template: None,
-            template_settings: None,
-            profile: profile.clone(),
+            asked: Asked::default(),
         }
     }
 
-    /// Sets where the stream begins, in place of the profile's start. Without a start and a prompt,
-    /// the first closer of reasoning that nothing opened ends reasoning that a prompt may have
-    /// opened.
-    #[must_use]
-    pub fn start(self, start: Start) -> Self {
-        Self { start: Some(start), ..self }
-    }
-
     /// Sets the rendered prompt, or its last turn: the stream begins in the channel where the
-    /// prompt ends, unless [`GuardBuilder::start`] is set. See [`Reasoning::start_after`].
+    /// prompt ends, unless [`ReasoningOptions::start`] is set. See [`Reasoning::start_after`].
     #[must_use]
     pub fn prompt(self, prompt: &str) -> Self {
         Self { prompt: Some(prompt.to_owned()), ..self }
     }
 
-    /// Watches for a model that repeats its opener instead of making a call; off by default.
-    ///
-    /// Openers of the remapping in use count, or of [`wire_remap::RemapTable::hermes`] without one:
-    /// canonical, as on the wire, and their fragments. [`Guard::collapse`] returns the first
-    /// collapse. A collapse that ends the stream ends the message as aborted after the opener that
-    /// completed it. Under the error policy every later push fails, too.
+    /// Sets the tools the request declared. Building refuses them where the profile reads no calls,
+    /// unless the choice is not left to the model.
     #[must_use]
-    pub fn collapse(self, limits: CollapseLimits) -> Self {
-        Self { collapse: Some(limits), ..self }
+    pub fn tools(self, tools: Tools) -> Self {
+        Self { tools, ..self }
     }
 
-    /// Sets the policy for white space around markup, in place of the profile's.
+    /// Sets the request's rule about calls.
     #[must_use]
-    pub fn whitespace(self, whitespace: Whitespace) -> Self {
-        Self { whitespace, ..self }
+    pub fn tool_choice(self, choice: ToolChoice) -> Self {
+        Self { choice, ..self }
     }
 
-    /// Bounds on what is held.
-    #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
-    }
-
-    /// A reasoning format in place of the profile's.
-    #[must_use]
-    pub fn format(self, format: Format) -> Self {
-        Self { format: Some(format), ..self }
-    }
-
-    /// A tool-call grammar in place of the profile's.
-    #[must_use]
-    pub fn grammar(self, grammar: Grammar) -> Self {
-        Self { grammar: Some(grammar), ..self }
-    }
-
-    /// The suffix that the checkpoint's tokenizer puts into the tags of calls and reasoning:
-    /// `:6124c78e` where it writes `<tool_calls:6124c78e>`.
-    #[must_use]
-    pub fn token_suffix(self, suffix: impl Into<String>) -> Self {
-        Self { token_suffix: Some(suffix.into()), ..self }
-    }
-
-    /// Strings that end the message, looked for in the raw text before anything is recognised:
-    /// inside calls and reasoning, too. What follows the first is dropped and counted.
+    /// Sets the strings that end the message, searched in the raw text before anything is
+    /// recognised: inside calls and reasoning, too. Text after the first is dropped and counted.
     #[must_use]
     pub fn stop(self, strings: impl IntoIterator<Item = StopString>) -> Self {
         Self { stop: strings.into_iter().collect(), ..self }
     }
 
-    /// A jail around content: what is left when reasoning and calls were taken out, so that its
-    /// marks are not looked for in those, and none spans one. Offsets it reports count content.
-    ///
-    /// Its limit with the error policy ends the guard; content after it in the same chunk is
-    /// not emitted.
+    /// Sets how the events of a call are delivered.
     #[must_use]
-    pub fn jail(self, jailer: Jailer) -> Self {
-        Self { jailer: Some(jailer), ..self }
+    pub fn delivery(self, delivery: Delivery) -> Self {
+        Self { delivery, ..self }
     }
 
-    /// Reports events to `observer`, and counts as [`GuardBuilder::stats`] does. Clones of the
-    /// guard report to the same observer.
+    /// Sets the policies for reasoning.
     #[must_use]
-    pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
-        let stats = self.stats.unwrap_or_default().observed(observer);
-        Self { stats: Some(stats), ..self }
+    pub fn reasoning(self, reasoning: ReasoningOptions) -> Self {
+        Self { reasoning, ..self }
     }
 
-    /// Counts as [`GuardBuilder::stats`] does, and measures with `clock` how long jails are open.
+    /// Sets the policies for calls.
     #[must_use]
-    pub fn clock(self, clock: impl Clock + 'static) -> Self {
-        let stats = self.stats.unwrap_or_default().timed(Arc::new(clock));
-        Self { stats: Some(stats), ..self }
+    pub fn calls(self, calls: CallOptions) -> Self {
+        Self { calls, ..self }
     }
 
-    /// Counts what happens, for [`Guard::stats`]. Without it and an observer nothing is counted.
+    /// Sets the bounds on held text.
     #[must_use]
-    pub fn stats(self) -> Self {
-        Self { stats: self.stats.or_else(|| Some(StatsCollector::default())), ..self }
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
     }
 
-    /// Sets the delimiters that the request was remapped to, in place of the profile's: a table, or
-    /// the regime that rewrote the request.
-    ///
-    /// Delimiters are mapped back before recognition, stop strings included, and offsets are those
-    /// of the text mapped back. A decoded marker acts like the canonical one in its place, unless
-    /// [`Regime::with_detection`] binds it to places where a tool format puts it.
-    /// A literal marker (`[[~CALL]]`) is never markup. Damaged and mixed forms are reported as
-    /// diagnostics.
+    /// Adds a stage before or after the cursor, or replaces the one of its kind: a
+    /// [`Jailer`], a [`Regime`] or [`wire_remap::RemapTable`], [`CollapseLimits`], or another
+    /// [`GuardStage`].
     #[must_use]
-    pub fn remap(self, regime: impl Into<Regime>) -> Self {
-        Self { remap: Some(regime.into()), ..self }
+    pub fn stage(mut self, stage: impl Into<GuardStage>) -> Self {
+        match stage.into() {
+            GuardStage::Remap(regime) => self.remap = Some(regime),
+            GuardStage::Collapse(limits) => self.collapse = Some(limits),
+            GuardStage::Jail(jailer) => self.jailer = Some(*jailer),
+            GuardStage::Observer(observer) => {
+                self.stats = Some(self.stats.unwrap_or_default().observed(observer));
+            }
+            GuardStage::Stats => self.stats = Some(self.stats.unwrap_or_default()),
+        }
+        self
     }
 
     /// Looks up the profile's names and compiles the table.
@@ -225,7 +147,7 @@ impl GuardBuilder {
     /// # Errors
     /// An unknown reasoning format or tool-call family, a named tool that is not declared, an
     /// invalid marker, a limit of zero, an empty stop string, an option about reasoning tags
-    /// without such tags, and the errors of [`GuardBuilder::model`] and [`GuardBuilder::request`].
+    /// without such tags, and a malformed [`GuardBuilder::request`].
     pub fn build(self) -> Result<Guard, BuildError> {
         self.heeding_request()?.compile()
     }
@@ -233,15 +155,12 @@ impl GuardBuilder {
     /// Compiles what is said by now.
     fn compile(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
-        if let Some(template) = self.template()? {
+        if let Some(template) = self.profile.response_template.clone() {
             return self.compile_template(&template);
         }
-        let of_tags = self.of_tags();
-        let mut grammar = match &self.grammar {
-            Some(grammar) => Some(grammar.clone()),
-            None => self.profile.grammar()?,
-        };
-        let told = match (self.format.clone(), &self.profile.reasoning) {
+        let of_tags = self.reasoning.of_tags();
+        let mut grammar = self.profile.grammar()?;
+        let told = match (self.profile.format.clone(), &self.profile.reasoning) {
             (Some(format), _) => Some(Reasoning::Format(format)),
             (None, Some(name)) => Some(reasoning(name)?),
             (None, None) => None,
@@ -277,20 +196,13 @@ impl GuardBuilder {
             || grammar.as_ref().is_some_and(|grammar| grammar.family().special_tokens)
             || format.as_ref().is_some_and(|format| format.special_tokens);
         let grammar = grammar.unwrap_or_default();
-        let mut plan = GuidedGrammar::new(&self.choice, self.bad_payload, grammar, &self.tools)?;
-        let mut options = self.options;
-        if self.choice != ToolChoice::Auto {
-            options.wanted = self.choice.wanted();
-        }
-        // Only who keeps a call can still put its id in.
-        options.late_ids = match self.delivery {
-            Delivery::Streaming => LateIds::Report,
-            Delivery::Atomic => LateIds::Tell,
-        };
+        let CallOptions { bad_payload, broken_block, atomic_limit, .. } = self.calls;
+        let mut plan = GuidedGrammar::new(&self.choice, bad_payload, grammar, &self.tools)?;
+        let options = self.calls.of_parser(&self.choice, self.delivery);
         let channels = Some(plan.grammar.clone()).filter(Grammar::has_messages);
         let reasons = format.clone().map(Reasoning::Format);
         let reasons = reasons.or_else(|| channels.clone().map(Reasoning::Channels));
-        let known = reasons.and_then(|told| match (self.start, &self.prompt) {
+        let known = reasons.and_then(|told| match (self.reasoning.start, &self.prompt) {
             (Some(start), _) => Some(told.opening(start)),
             (None, Some(prompt)) => Some(told.opening_after(prompt)),
             (None, None) => None,
@@ -317,7 +229,7 @@ impl GuardBuilder {
         if !tokens.is_empty() {
             plan.grammar = plan.grammar.with_marker_tokens(&tokens);
         }
-        let mut edges = plan.edges(self.in_reasoning);
+        let mut edges = plan.edges(self.profile.tool_in_reasoning);
         edges.extend(tags);
         if let Some(table) = remap.table() {
             remap_stage::detect(&mut edges, table, &remap);
@@ -327,10 +239,11 @@ impl GuardBuilder {
             let own = edges.iter().map(|edge| edge.marker.as_ref()).chain(headers);
             Box::new(stats.watching(Foreign::new(own)))
         });
-        let whitespace = if edges.is_empty() { Whitespace::Verbatim } else { self.whitespace };
+        let whitespace =
+            if edges.is_empty() { Whitespace::Verbatim } else { self.profile.whitespace };
         let shown = (!tokens.is_empty()).then(|| tokens::respell(&mut edges, &tokens));
         let table = Table::new(edges)?;
-        let withheld = Withheld::new(self.nonempty, self.unclosed);
+        let withheld = Withheld::new(self.reasoning.nonempty_content, self.reasoning.unclosed);
         let events = match withheld.waits_for_closers() {
             true => EdgeEvents::Reported,
             false => EdgeEvents::Silent,
@@ -342,10 +255,9 @@ impl GuardBuilder {
             .suffix(opening.suffix)
             .whitespace(whitespace)
             .limits(self.limits)
-            .reasoning(self.reasoning_limit)
-            .spans(self.spans)
-            .inline_tags(self.inline_tags)
-            .dangling(self.dangling)
+            .reasoning(self.reasoning.limit)
+            .inline_tags(self.reasoning.inline_tags)
+            .dangling(self.reasoning.dangling)
             .edge_events(events);
         let bodies = ToolCallParser::new(plan.grammar, self.tools, options);
         let limit = self.limits.candidate;
@@ -358,25 +270,15 @@ impl GuardBuilder {
         let output = Output {
             forms: remap.table().map(remap_stage::forms),
             tokens: shown.map(|shown| Box::new(TokenStage::new(tokens, shown))),
-            ..Output::new(self.delivery, self.atomic_limit, withheld, self.jailer, stats)
+            ..Output::new(self.delivery, atomic_limit, withheld, self.jailer, stats)
         };
-        let policies = (self.bad_payload, self.broken_block);
+        let policies = (bad_payload, broken_block);
         let cursor = Cursor::Family(FamilyCursor {
             driver: Driver::new(table, settings),
             bodies: GuidedParser::new(bodies, plan.guided, policies, limit),
         });
-        let Self { estimate, atomic_limit, .. } = self;
-        let traits = GuardTraits { estimate, special, atomic_limit };
-        Ok(Guard::around(input, cursor, output, traits))
+        Ok(Guard { special, ..Guard::around(input, cursor, output, atomic_limit) })
     }
-}
-
-/// The settings of a guard that belong to no stage.
-pub(super) struct GuardTraits {
-    pub(super) estimate: TokenEstimate,
-    pub(super) special: bool,
-    /// Maximum bytes of arguments of a call that is delivered at its end.
-    pub(super) atomic_limit: usize,
 }
 
 impl Guard {
@@ -385,11 +287,11 @@ impl Guard {
         input: Input,
         cursor: Cursor,
         output: Output,
-        GuardTraits { estimate, special, atomic_limit }: GuardTraits,
+        atomic_limit: usize,
     ) -> Self {
         let path = Path::of(&input, &output);
         let atomic_limit = u32::try_from(atomic_limit).unwrap_or(u32::MAX);
         let utf8 = Utf8::default();
-        Self { path, utf8, input, cursor, output, estimate, special, atomic_limit }
+        Self { path, utf8, input, cursor, output, special: false, atomic_limit }
     }
 }

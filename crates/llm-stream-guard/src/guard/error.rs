@@ -3,11 +3,10 @@
 use std::fmt;
 
 use jail_match::{EdgeError, ZeroLimit};
-use response_templates::ResponseTemplateError;
 use toolcall_parsers::UnknownName;
 
 use super::RequestError;
-use crate::{profile::UnknownModel, stop::EmptyStop};
+use crate::stop::EmptyStop;
 
 /// Why a guard could not be built. The fault is the caller's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +27,6 @@ pub enum BuildError {
     },
     /// A stop string is empty.
     Stop(EmptyStop),
-    /// No family is known for the model whose id was given.
-    UnknownModel(UnknownModel),
     /// The request is malformed.
     Request(RequestError),
     /// Tools are declared and the model may choose, but the profile has no grammar of calls.
@@ -37,8 +34,6 @@ pub enum BuildError {
         /// The profile without calls.
         profile: String,
     },
-    /// The response template is refused.
-    Template(ResponseTemplateError),
     /// An option is set that does nothing where a response template reads the message.
     NotWithTemplate {
         /// Name of the refused option.
@@ -46,11 +41,6 @@ pub enum BuildError {
     },
     /// An option about reasoning tags is set, but the profile has none.
     NoTags {
-        /// Name of the refused option.
-        option: &'static str,
-    },
-    /// An option is set that is for response templates, and there is none.
-    NoTemplate {
         /// Name of the refused option.
         option: &'static str,
     },
@@ -68,14 +58,12 @@ impl fmt::Display for BuildError {
                  found `{tools}`"
             ),
             Self::Stop(error) => error.fmt(f),
-            Self::UnknownModel(error) => error.fmt(f),
             Self::Request(error) => error.fmt(f),
             Self::NoToolGrammar { profile } => write!(
                 f,
                 "tools are declared, but profile `{profile}` reads no calls; take a \
                  profile with a tool-call family, or give a grammar"
             ),
-            Self::Template(error) => error.fmt(f),
             Self::NotWithTemplate { option } => {
                 write!(f, "`{option}` does nothing where a response template reads the message")
             }
@@ -84,9 +72,6 @@ impl fmt::Display for BuildError {
                 "`{option}` is about tags of reasoning, and there are none; take a profile with a \
                  reasoning format, or give one"
             ),
-            Self::NoTemplate { option } => {
-                write!(f, "`{option}` is for response templates, and there is none")
-            }
         }
     }
 }

@@ -4,7 +4,7 @@ use think_filter::Start;
 use toolcall_parsers::{Grammar, Ids, Parallel, Wanted};
 use wire_remap::Regime;
 
-use super::{Guard, GuardBuilder, ToolChoice, tokens::Path};
+use super::{Guard, GuardBuilder, ReasoningOptions, ToolChoice, tokens::Path};
 
 /// The regime without remapping.
 static OFF: Regime = Regime::off();
@@ -78,7 +78,7 @@ impl Guard {
             ("remap", self.input.wire.is_some()),
             ("format.prepend", self.input.puts_first()),
             ("delivery", output.atomic.is_some()),
-            ("force_nonempty_content` or `unclosed", output.withheld.is_some()),
+            ("nonempty_content` or `unclosed", output.withheld.is_some()),
             ("jail", output.jail.is_some()),
         ];
         moved.into_iter().find_map(|(option, set)| set.then_some(option))
@@ -89,15 +89,29 @@ impl GuardBuilder {
     /// A guard of `grammar` for what this one takes out of its text; what is asked about calls is
     /// asked of it.
     pub(crate) fn of_blocks(&self, grammar: Grammar) -> Self {
+        let reasoning =
+            ReasoningOptions { start: Some(Start::default()), ..ReasoningOptions::default() };
         Self {
-            grammar: Some(grammar),
             tools: self.tools.clone(),
-            options: self.options.clone(),
+            calls: self.calls.clone(),
             limits: self.limits,
             choice: self.choice.clone(),
-            start: Some(Start::default()),
+            reasoning,
             ..Self::new(&self.profile)
         }
+        .of_grammar(grammar)
+    }
+
+    /// Reads calls by `grammar`, in place of the profile's.
+    pub(crate) fn of_grammar(mut self, grammar: Grammar) -> Self {
+        self.profile.grammar = Some(grammar);
+        self
+    }
+
+    /// A reasoning format by its name, in place of the profile's.
+    pub(crate) fn reasoning_named(mut self, name: String) -> Self {
+        self.profile.reasoning = Some(name);
+        self
     }
 
     /// Whether calls are required: then the text is one payload.

@@ -5,6 +5,7 @@ mod tools;
 
 use std::{collections::BTreeMap, fmt};
 
+use response_templates::ResponseTemplate;
 use serde_json::Value;
 use think_filter::Start;
 use toolcall_parsers::{Parallel, Tools};
@@ -12,7 +13,7 @@ use toolcall_parsers::{Parallel, Tools};
 use self::{choice::RequestedChoice, tools::Declared};
 use super::{BuildError, GuardBuilder, ToolChoice};
 use crate::{
-    profile::{Profile, UnknownModel, profile_for_model},
+    profile::Profile,
     reasoning::{Reasoning, reasoning},
     stop::{Shown, StopString},
 };
@@ -20,7 +21,6 @@ use crate::{
 /// Settings from a request and a model's id, for [`GuardBuilder::build`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
-    unknown_model: Option<UnknownModel>,
     fault: Option<RequestError>,
     /// The request declared tools that can be called by name.
     declares: bool,
@@ -38,28 +38,6 @@ pub(super) struct Asked {
 }
 
 impl GuardBuilder {
-    /// The profile of the model with this id, in place of the one the builder was made for; see
-    /// [`crate::resolve_model`]. An id that no family is known for is an error of
-    /// [`GuardBuilder::build`].
-    #[must_use]
-    pub fn model(mut self, id: &str) -> Self {
-        match profile_for_model(id) {
-            Ok(profile) => {
-                // Settings made by the caller stay.
-                if self.whitespace == self.profile.whitespace.into() {
-                    self.whitespace = profile.whitespace.into();
-                }
-                if self.in_reasoning == self.profile.tool_in_reasoning {
-                    self.in_reasoning = profile.tool_in_reasoning;
-                }
-                self.profile = profile;
-                self.asked.unknown_model = None;
-            }
-            Err(error) => self.asked.unknown_model = Some(error),
-        }
-        self
-    }
-
     /// Reads the body of the chat-completion request that the stream answers: `tools`,
     /// `tool_choice`, `parallel_tool_calls`, `stop`, `n`, and whether reasoning is on. Settings
     /// without a field in the request stay.
@@ -119,9 +97,9 @@ impl GuardBuilder {
             self.choice = choice;
         }
         if one || body.get("parallel_tool_calls") == Some(&Value::Bool(false)) {
-            self.options.parallel = Parallel::One;
+            self.calls.parallel = Parallel::One;
         }
-        self.options.ids = std::mem::take(&mut self.options.ids).after(earlier_calls(body));
+        self.calls.ids = std::mem::take(&mut self.calls.ids).after(earlier_calls(body));
         self.stop.extend(stop(body)?);
         self.asked.answers = answers(body)?.or(self.asked.answers);
         let arguments = body.get("chat_template_kwargs").and_then(Value::as_object);
@@ -140,11 +118,8 @@ impl GuardBuilder {
     /// The builder with all that was asked in place.
     ///
     /// # Errors
-    /// The id of an unknown model, a malformed request, tools of which no calls are read.
+    /// A malformed request, or tools for a profile that reads no calls.
     pub(super) fn heeding_request(mut self) -> Result<Self, BuildError> {
-        if let Some(error) = self.asked.unknown_model.take() {
-            return Err(BuildError::UnknownModel(error));
-        }
         if let Some(fault) = self.asked.fault.take() {
             return Err(BuildError::Request(fault));
         }
@@ -152,10 +127,12 @@ impl GuardBuilder {
         let declares = self.asked.declares || !self.tools.is_empty();
         let by_grammar = declares && self.choice == ToolChoice::Auto;
         if by_grammar
-            && self.grammar.is_none()
+            && self.profile.grammar.is_none()
             && !self
-                .template()?
-                .map_or_else(|| reads_calls(&self.profile), |template| template.has_calls())
+                .profile
+                .response_template
+                .as_ref()
+                .map_or_else(|| reads_calls(&self.profile), ResponseTemplate::has_calls)
         {
             return Err(BuildError::NoToolGrammar { profile: self.profile.name });
         }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use jail_match::{
     Counters, Dangling, Edge, End, Event, InlineTags, LimitPolicy, Limits, Sink, Span, Trace,
+    Whitespace,
 };
-use response_templates::{NoAnchor, ResponseTemplate, TemplateParser, TemplateSettings};
+use response_templates::{NoAnchor, ResponseTemplate, TemplateParser};
 use think_filter::Withheld;
+use toolcall_parsers::InReasoning;
 
 use super::{
-    BadPayload, BrokenBlock, BuildError, Guard, GuardBuilder, ToolChoice,
-    builder::GuardTraits,
+    BadPayload, BrokenBlock, BuildError, Delivery, Guard, GuardBuilder, ToolChoice,
     collapse::Watch,
     cursor::Cursor,
     input::{Input, TextInput},
@@ -79,40 +80,6 @@ impl Sink for Counting<'_> {
 }
 
 impl GuardBuilder {
-    /// A [response template](ResponseTemplate) in place of the profile's formats; see
-    /// [`crate::Profile::from_response_template`]. A setting of how text and calls are read that
-    /// does nothing for templates is an error of [`GuardBuilder::build`].
-    #[must_use]
-    pub fn response_template(mut self, template: ResponseTemplate) -> Self {
-        self.template = Some(template);
-        self
-    }
-
-    /// Sets how the response template is read. Without a template, it is an error of
-    /// [`GuardBuilder::build`].
-    ///
-    /// [`GuardBuilder::limits`] override the limits of held text: `candidate` for bytes that may be
-    /// part of a boundary, `whitespace` for bytes that may end a text.
-    #[must_use]
-    pub fn template_settings(mut self, settings: TemplateSettings) -> Self {
-        self.template_settings = Some(settings);
-        self
-    }
-
-    /// The template that reads the message, if one does.
-    pub(super) fn template(&self) -> Result<Option<ResponseTemplate>, BuildError> {
-        match (&self.template, &self.profile.response_template) {
-            (Some(template), _) => Ok(Some(template.clone())),
-            (None, Some(text)) => {
-                ResponseTemplate::from_json(text).map(Some).map_err(BuildError::Template)
-            }
-            (None, None) if self.template_settings.is_some() => {
-                Err(BuildError::NoTemplate { option: "template_settings" })
-            }
-            (None, None) => Ok(None),
-        }
-    }
-
     /// As [`GuardBuilder::compile`], where a template reads the message.
     pub(super) fn compile_template(self, template: &ResponseTemplate) -> Result<Guard, BuildError> {
         let cursor = Cursor::Template(Box::new(self.template_cursor(template)?));
@@ -126,13 +93,13 @@ impl GuardBuilder {
             text: TextInput::new(stop, None::<&str>),
             ..Input::default()
         };
-        let withheld = self.nonempty.map(|limit| Withheld::new(Some(limit), None));
+        let withheld =
+            self.reasoning.nonempty_content.map(|limit| Withheld::new(Some(limit), None));
         let withheld = withheld.map(|withheld| Withholding::new(withheld, &[]));
-        let output = Output::new(self.delivery, self.atomic_limit, withheld, self.jailer, stats);
+        let atomic_limit = self.calls.atomic_limit;
+        let output = Output::new(self.delivery, atomic_limit, withheld, self.jailer, stats);
         let special = self.profile.needs_special_tokens;
-        let Self { estimate, atomic_limit, .. } = self;
-        let traits = GuardTraits { estimate, special, atomic_limit };
-        Ok(Guard::around(input, cursor, output, traits))
+        Ok(Guard { special, ..Guard::around(input, cursor, output, atomic_limit) })
     }
 
     /// The cursor that reads by `template`.
@@ -140,7 +107,7 @@ impl GuardBuilder {
         if let Some(option) = self.unused() {
             return Err(BuildError::NotWithTemplate { option });
         }
-        let mut settings = self.template_settings.unwrap_or_default();
+        let mut settings = self.profile.template_settings;
         if self.limits != Limits::default() {
             settings.hold = self.limits.candidate;
             settings.blanks = self.limits.whitespace;
@@ -149,10 +116,7 @@ impl GuardBuilder {
             // The text of the message so far has no anchor.
             settings.no_anchor = NoAnchor::Read;
         }
-        let mut options = self.options.clone();
-        if self.choice != ToolChoice::Auto {
-            options.wanted = self.choice.wanted();
-        }
+        let options = self.calls.clone().of_parser(&self.choice, Delivery::Streaming);
         let parser = TemplateParser::new(template).settings(settings).tools(self.tools.clone());
         let unused = |unused: response_templates::UnusedOption| BuildError::NotWithTemplate {
             option: unused.name,
@@ -168,27 +132,26 @@ impl GuardBuilder {
 
     /// An option that is set, and does nothing where a template reads the message.
     fn unused(&self) -> Option<&'static str> {
+        let Self { profile, calls, reasoning, limits, .. } = self;
         let guided = matches!(self.choice, ToolChoice::Required | ToolChoice::Named(_));
-        let limits = Limits::default();
         [
-            ("format", self.format.is_some()),
-            ("grammar", self.grammar.is_some()),
-            ("token_suffix", self.token_suffix.is_some()),
+            ("format", profile.format.is_some()),
+            ("grammar", profile.grammar.is_some()),
+            ("token_suffix", profile.token_suffix.is_some()),
             ("marker_tokens", !self.marker_tokens.is_empty()),
-            ("remap", self.remap.is_some() || self.profile.remap.is_some()),
-            ("start", self.start.is_some()),
-            ("whitespace", self.whitespace != self.profile.whitespace.into()),
-            ("tool_in_reasoning", self.in_reasoning != self.profile.tool_in_reasoning),
+            ("remap", self.remap.is_some() || profile.remap.is_some()),
+            ("start", reasoning.start.is_some()),
+            ("whitespace", profile.whitespace != Whitespace::default()),
+            ("tool_in_reasoning", profile.tool_in_reasoning != InReasoning::default()),
             ("tool_choice", guided),
-            ("bad_payload", self.bad_payload != BadPayload::default()),
-            ("broken_block", self.broken_block != BrokenBlock::default()),
-            ("reasoning_limit", self.reasoning_limit.is_some()),
-            ("max_blocks", self.spans.is_some()),
-            ("unclosed", self.unclosed.is_some()),
-            ("inline_tags", self.inline_tags != InlineTags::default()),
-            ("dangling", self.dangling != Dangling::default()),
-            ("limits.depth", self.limits.depth != limits.depth),
-            ("limits.policy", self.limits.policy != LimitPolicy::default()),
+            ("bad_payload", calls.bad_payload != BadPayload::default()),
+            ("broken_block", calls.broken_block != BrokenBlock::default()),
+            ("limit", reasoning.limit.is_some()),
+            ("unclosed", reasoning.unclosed.is_some()),
+            ("inline_tags", reasoning.inline_tags != InlineTags::default()),
+            ("dangling", reasoning.dangling != Dangling::default()),
+            ("limits.depth", limits.depth != Limits::default().depth),
+            ("limits.policy", limits.policy != LimitPolicy::default()),
         ]
         .into_iter()
         .find_map(|(option, set)| set.then_some(option))
@@ -197,7 +160,7 @@ impl GuardBuilder {
 
 impl Guard {
     /// The parser of the response template, if one reads the message: its regions and its message
-    /// object, where [`TemplateSettings::keep_regions`] asks for them.
+    /// object, where [`response_templates::TemplateSettings::keep_regions`] asks for them.
     #[must_use]
     pub fn template(&self) -> Option<&TemplateParser> {
         match &self.cursor {

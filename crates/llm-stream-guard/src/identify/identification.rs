@@ -25,7 +25,7 @@ pub struct Identification {
     /// Tokens that end a turn, as the template writes them.
     pub end_of_turn: Vec<String>,
     /// Text in the checkpoint's tags before their closing bracket; see
-    /// [`crate::GuardBuilder::token_suffix`].
+    /// [`crate::Profile::token_suffix`].
     pub token_suffix: Option<String>,
     /// Whether the template expects arguments of calls as a string of JSON. `None` without a
     /// rendering.

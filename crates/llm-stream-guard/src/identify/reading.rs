@@ -64,12 +64,9 @@ pub(super) fn readers(tools: &Tools, suffix: Option<&str>) -> Vec<Reader> {
         .into_iter()
         .filter(|profile| profile.tools.is_some() || profile.reasoning.is_some());
     // A test checks that every registered profile makes a guard.
-    let made = all.filter_map(|profile| {
-        let mut builder = Guard::builder(&profile).tools(tools.clone());
-        if let Some(suffix) = suffix {
-            builder = builder.token_suffix(suffix);
-        }
-        let guard = builder.build().ok()?;
+    let made = all.filter_map(|mut profile| {
+        profile.token_suffix = suffix.map(str::to_owned);
+        let guard = Guard::builder(&profile).tools(tools.clone()).build().ok()?;
         Some(Reader { profile, guard })
     });
     made.collect()

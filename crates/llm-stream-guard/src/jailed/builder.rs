@@ -2,17 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use jail_match::{JailBuilder, JailPair, Jailed, Limits, OnFail, Whitespace};
+use jail_match::{JailBuilder, JailPair, Jailed, OnFail};
 use stream_lifecycle::Clock;
 use think_filter::Start;
-use toolcall_parsers::{Grammar, Options, Tools, family::OwnMarkers};
+use toolcall_parsers::{Grammar, Tools, family::OwnMarkers};
 
 use super::{JailedError, JailedStream, sequences::Sequences};
 use crate::{
     chat::{Annotations, ChatOptions},
-    guard::{BlockParser, Delivery, Guard, GuardBuilder},
+    guard::{BlockParser, Delivery, Guard, GuardBuilder, ReasoningOptions},
     jailer::{HostLimits, Jailer, ParseBlocks, Replacement},
-    observe::Observer,
     profile::Profile,
 };
 
@@ -30,16 +29,15 @@ pub struct JailedStreamBuilder {
 
 impl Default for JailedStreamBuilder {
     fn default() -> Self {
-        let guard = Guard::builder(&Profile::named("jailed"))
-            .delivery(Delivery::Atomic)
-            .start(Start::default())
-            .whitespace(Whitespace::Framing);
+        let reasoning =
+            ReasoningOptions { start: Some(Start::default()), ..ReasoningOptions::default() };
+        let guard = Guard::builder(&Profile::named("jailed")).delivery(Delivery::Atomic);
         Self {
             sequences: Sequences::default(),
             rules: JailBuilder::default(),
             block_limits: HostLimits::default(),
             parser: None,
-            guard,
+            guard: guard.reasoning(reasoning),
             chat: ChatOptions::default(),
             annotations: Annotations::default(),
         }
@@ -47,7 +45,7 @@ impl Default for JailedStreamBuilder {
 }
 
 impl JailedStreamBuilder {
-    /// Changes the guard inside the jail, for options that have no method here.
+    /// Changes the guard inside the jail: its options, delivery and stages.
     #[must_use]
     pub fn guard(self, change: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Self {
         Self { guard: change(self.guard), ..self }
@@ -154,46 +152,10 @@ impl JailedStreamBuilder {
         self.guard(|guard| guard.tools(tools))
     }
 
-    /// Sets the policies for calls.
-    #[must_use]
-    pub fn options(self, options: Options) -> Self {
-        self.guard(|guard| guard.options(options))
-    }
-
     /// The format reasoning is recognised by, beside the parser.
     #[must_use]
     pub fn reasoning_parser(self, format: impl Into<String>) -> Self {
         self.guard(|guard| guard.reasoning_named(format.into()))
-    }
-
-    /// Where the stream begins: in reasoning, if the prompt opened it.
-    #[must_use]
-    pub fn start(self, start: Start) -> Self {
-        self.guard(|guard| guard.start(start))
-    }
-
-    /// Bounds on what a parser holds.
-    #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
-        self.guard(|guard| guard.limits(limits))
-    }
-
-    /// How calls are delivered: whole, unless said otherwise.
-    #[must_use]
-    pub fn delivery(self, delivery: Delivery) -> Self {
-        self.guard(|guard| guard.delivery(delivery))
-    }
-
-    /// Reports events to `observer`; see [`GuardBuilder::observer`].
-    #[must_use]
-    pub fn observer(self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
-        self.guard(|guard| guard.observer(observer))
-    }
-
-    /// Counts what happens; see [`Guard::stats`].
-    #[must_use]
-    pub fn stats(self) -> Self {
-        self.guard(GuardBuilder::stats)
     }
 
     /// Looks the parser up and compiles the sequences.
@@ -225,7 +187,7 @@ impl JailedStreamBuilder {
             }
             Some(family) => {
                 sequences.check()?;
-                (guard.grammar(sequences.applied(family)?), rules, None)
+                (guard.of_grammar(sequences.applied(family)?), rules, None)
             }
         };
         let is_between = between.is_some();
@@ -235,7 +197,7 @@ impl JailedStreamBuilder {
             }
             guard
         } else {
-            guard.jail(Jailer::with(rules.build()?, block_limits).parsed(between))
+            guard.stage(Jailer::with(rules.build()?, block_limits).parsed(between))
         };
         let guard = guard.build()?;
         if is_between && guard.grammar().is_some_and(Grammar::has_messages) {

@@ -1,7 +1,5 @@
 //! An observer that writes `tracing` events.
 
-use std::time::Duration;
-
 use jail_match::{Closed, Dropped, End};
 use toolcall_parsers::{Diagnostic, Outcome};
 
@@ -30,14 +28,8 @@ impl Observer for TracingObserver {
         event!(DEBUG, "jail opened", pair = pair, depth = depth);
     }
 
-    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed, open: Option<Duration>) {
-        let why = why.name();
-        match open.map(|open| open.as_millis() as u64) {
-            Some(ms) => {
-                event!(DEBUG, "jail closed", pair = pair, bytes = bytes, why = why, open_ms = ms);
-            }
-            None => event!(DEBUG, "jail closed", pair = pair, bytes = bytes, why = why),
-        }
+    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed) {
+        event!(DEBUG, "jail closed", pair = pair, bytes = bytes, why = why.name());
     }
 
     fn dropped(&self, bytes: u64, why: Dropped) {

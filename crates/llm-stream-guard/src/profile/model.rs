@@ -19,7 +19,7 @@ static PATTERNS: LazyLock<Vec<(ModelPattern, (&'static Row, &'static str))>> =
     });
 
 /// The result of looking up a model's id.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelMatch {
     /// The profile of the model's family, as this model writes it.

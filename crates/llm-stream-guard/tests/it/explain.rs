@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use llm_stream_guard::{
-    Delivery, End, Event, Guard, LimitPolicy, Limits, Profile, Whitespace,
+    Delivery, End, Event, Guard, GuardStage, LimitPolicy, Limits, Profile, Whitespace,
     explain::{Delay, Explainer, Explanation, Fate, Happening, RecordedNote},
     jail_match::{Sink, Trace},
     profile,
@@ -15,7 +15,7 @@ const MIXED: &str = "One.</think>\n\nSay <tool_call> é! <tool_call>\n{\"name\":
     {\"x\": \"</think>\"}}\n</tool_call>\n[TOOL_CALLS] end";
 
 fn guard(name: &str) -> Guard {
-    Guard::builder(&profile(name).unwrap()).stats().build().unwrap()
+    Guard::builder(&profile(name).unwrap()).stage(GuardStage::Stats).build().unwrap()
 }
 
 fn explained(guard: Guard, chunks: &[&str], end: End) -> Explanation {
@@ -37,7 +37,8 @@ fn text_of(explanation: &Explanation, fate: Fate) -> String {
 #[test]
 fn every_byte_has_a_fate_and_it_is_the_one_the_guard_gave_it() {
     for policy in [Whitespace::Framing, Whitespace::Verbatim] {
-        let guard = Guard::builder(&profile("qwen3").unwrap()).whitespace(policy).stats();
+        let guard = Guard::builder(&Profile { whitespace: policy, ..profile("qwen3").unwrap() })
+            .stage(GuardStage::Stats);
         let guard = guard.build().unwrap();
         let told = explained(guard.clone(), &[MIXED], End::Stop);
         let mut at = 0;
@@ -137,7 +138,8 @@ fn usage_inside_a_call_is_told_from_usage_behind_it() {
 fn what_is_held_says_where_it_begins() {
     let wire = "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\\";
     for (delivery, held) in [(Delivery::Streaming, "\\"), (Delivery::Atomic, wire)] {
-        let guard = Guard::builder(&profile("hermes").unwrap()).delivery(delivery).stats();
+        let guard =
+            Guard::builder(&profile("hermes").unwrap()).delivery(delivery).stage(GuardStage::Stats);
         let told = explained(guard.build().unwrap(), &["so ", wire], End::Length);
         let from = told.steps[1].held.as_ref().unwrap().from;
         assert_eq!(&told.wire[from..], held, "{delivery:?}");
@@ -145,7 +147,9 @@ fn what_is_held_says_where_it_begins() {
     // Of two calls in one block the second is kept from the first one's end on.
     let first = "[TOOL_CALLS][{\"name\": \"f\", \"arguments\": {}}";
     let second = ", {\"name\": \"g\", \"arguments\": {\"x\": ";
-    let guard = Guard::builder(&profile("mistral").unwrap()).delivery(Delivery::Atomic).stats();
+    let guard = Guard::builder(&profile("mistral").unwrap())
+        .delivery(Delivery::Atomic)
+        .stage(GuardStage::Stats);
     let told = explained(guard.build().unwrap(), &[first, second], End::Length);
     let from = told.steps[1].held.as_ref().unwrap().from;
     assert_eq!(&told.wire[from..], second);
@@ -157,7 +161,8 @@ fn a_block_without_a_call_is_no_opener_in_prose() {
         ("kimi_k2", "<|tool_calls_section_begin|>nothing<|tool_calls_section_end|>", "nothing", 28),
         ("nemotron_deci", "<TOOLCALL>[]</TOOLCALL>", "", 10),
     ] {
-        let guard = Guard::builder(&Profile::tools(family)).stats().build().unwrap();
+        let guard =
+            Guard::builder(&Profile::tools(family)).stage(GuardStage::Stats).build().unwrap();
         let told = explained(guard, &[wire], End::Stop);
         assert_eq!(kinds(&told), ["empty_list"], "{wire}");
         assert_eq!(text_of(&told, Fate::Content), text);
@@ -182,7 +187,7 @@ fn a_limit_that_ends_the_message_is_told_once() {
 
 #[test]
 fn text_that_a_stage_rewrites_is_said_to_be_rewritten() {
-    let guard = Guard::builder(&profile("qwen3").unwrap()).remap(RemapTable::hermes());
+    let guard = Guard::builder(&profile("qwen3").unwrap()).stage(RemapTable::hermes());
     let wire = "a\n[[CALL]]\n{\"name\": \"f\", \"arguments\": {}}\n[[/CALL]] behind";
     let told = explained(guard.build().unwrap(), &[wire], End::Stop);
     assert!(told.regions.iter().any(|region| region.fate == Fate::Rewritten));
@@ -194,7 +199,7 @@ fn text_that_a_stage_rewrites_is_said_to_be_rewritten() {
 fn hostile_chunks_are_survived() {
     for name in ["none", "harmony", "kimi_k2", "llamacpp_generic"] {
         let profile = profile(name).unwrap_or_else(|_| Profile::named("none"));
-        let guard = Guard::builder(&profile).stats().build().unwrap();
+        let guard = Guard::builder(&profile).stage(GuardStage::Stats).build().unwrap();
         for chunks in [&["", "", ""][..], &["\u{FEFF}<", "é", "<|"], &["{\"", "}", "\\"]] {
             let told = explained(guard.clone(), chunks, End::Aborted);
             assert_eq!(told.steps.len(), chunks.len() + 1);

@@ -1,10 +1,13 @@
 //! An id that the wire has behind the name of its call.
 
+use guard_laws::call_options;
 use llm_stream_guard::{Delivery, End, Guard, Message, profile};
 
 fn parse(family: &str, (delivery, limit): (Delivery, usize), wire: &str) -> Message {
     let profile = profile(family).expect("a registered profile");
-    let builder = Guard::builder(&profile).delivery(delivery).atomic_limit(limit);
+    let builder = Guard::builder(&profile)
+        .delivery(delivery)
+        .calls(call_options(|it| it.atomic_limit = limit));
     builder.build().expect("builds").parse(wire, End::Stop).expect("limits release")
 }
 

@@ -1,9 +1,10 @@
 //! The table of `docs/limits.md`: each limit at its byte and one past it, and the heap that all of
 //! them leave.
 
+use guard_laws::{call_options, reasoning_options};
 use llm_stream_guard::{
-    CallLimits, Delivery, End, Event, Guard, GuardBuilder, LimitPolicy, Limits, Options, Outcome,
-    ReasoningLimit, Start, StopString, Tools, Whitespace,
+    CallLimits, CallOptions, Delivery, End, Event, Guard, GuardBuilder, LimitPolicy, Limits,
+    Outcome, Profile, ReasoningLimit, Start, StopString, Tools, Whitespace,
     chat::{ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk},
     profile, profiles, sse,
 };
@@ -36,9 +37,9 @@ fn limited(limits: Limits) -> GuardBuilder {
 }
 
 fn calls(change: impl FnOnce(&mut CallLimits)) -> GuardBuilder {
-    let mut options = Options::default();
+    let mut options = CallOptions::default();
     change(&mut options.limits);
-    qwen3().options(options)
+    qwen3().calls(options)
 }
 
 #[test]
@@ -60,7 +61,8 @@ fn a_candidate_is_as_long_as_its_limit() {
 fn a_run_of_whitespace_is_as_long_as_its_limit() {
     let run = |bytes: usize| {
         let limits = Limits { whitespace: 4, ..Limits::default() };
-        let guard = limited(limits).whitespace(Whitespace::Trim);
+        let trimmed = Profile { whitespace: Whitespace::Trim, ..profile("qwen3").unwrap() };
+        let guard = Guard::builder(&trimmed).limits(limits);
         seen(guard, &format!("a{}<think>b</think>c", "\n".repeat(bytes)))
     };
     assert!(!run(4).contains("#whitespace_limit"), "{}", run(4));
@@ -71,7 +73,9 @@ fn a_run_of_whitespace_is_as_long_as_its_limit() {
 fn reasoning_is_as_long_as_its_limit() {
     let limit = |policy| {
         let limit = ReasoningLimit { bytes: 2, policy };
-        move |text: &str| seen(qwen3().reasoning_limit(limit), text)
+        move |text: &str| {
+            seen(qwen3().reasoning(reasoning_options(|it| it.limit = Some(limit))), text)
+        }
     };
     assert_eq!(limit(LimitPolicy::Drop)("<think>ab</think>c"), "{ab}c");
     assert_eq!(limit(LimitPolicy::Drop)("<think>abd</think>c"), "{ab}#reasoning_limitc");
@@ -123,12 +127,12 @@ fn a_block_that_may_come_again_is_as_long_as_its_limit() {
 fn what_waits_behind_an_end_inside_a_value_is_as_long_as_its_limit() {
     let parameters = json!({"properties": {"a": {"type": "string"}}});
     let waiting = |bytes: usize, text: &str| {
-        let mut options = Options::default();
+        let mut options = CallOptions::default();
         options.limits.value = bytes;
         let coder = Guard::builder(&profile("qwen3_coder").expect("a registered profile"));
         let tools = Tools::new([("f".to_owned(), parameters.clone())]);
         seen(
-            coder.tools(tools).options(options),
+            coder.tools(tools).calls(options),
             &format!("<tool_call>\n<function=f>\n<parameter=a>\nx\n{text}"),
         )
     };
@@ -164,7 +168,10 @@ fn an_idle_guard_takes_a_kilobyte() {
 fn kept_arguments_and_reasoning_are_as_long_as_their_limits() {
     let call = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
     let pieces = |limit: usize| {
-        let guard = qwen3().delivery(Delivery::Atomic).atomic_limit(limit).build();
+        let guard = qwen3()
+            .delivery(Delivery::Atomic)
+            .calls(call_options(|it| it.atomic_limit = limit))
+            .build();
         let mut starts = 0;
         let mut guard = guard.expect("builds");
         let cut = call.find("}}").expect("the end");
@@ -177,21 +184,29 @@ fn kept_arguments_and_reasoning_are_as_long_as_their_limits() {
     };
     let kept = r#"{"a": 1"#.len();
     assert_eq!((pieces(kept), pieces(kept - 1)), (0, 1), "beyond the limit it streams");
-    let nonempty = |limit| seen(qwen3().force_nonempty_content(limit), "<think>abc</think>");
+    let nonempty = |limit| {
+        seen(
+            qwen3().reasoning(reasoning_options(|it| it.nonempty_content = Some(limit))),
+            "<think>abc</think>",
+        )
+    };
     assert_eq!((nonempty(3), nonempty(2)), ("abc".into(), "{abc}".into()));
 }
 
 /// Options with every limit small, and every stage that holds something.
-fn small() -> GuardBuilder {
-    let mut options = Options::default();
+fn small(start: Option<Start>) -> GuardBuilder {
+    let mut options = CallOptions::default();
     options.limits = CallLimits { name: 256, early_arguments: 256, value: 256 };
+    options.atomic_limit = 256;
     let limits = Limits { candidate: 256, whitespace: 256, ..Limits::default() };
     qwen3()
         .limits(limits)
-        .options(options)
+        .calls(options)
         .delivery(Delivery::Atomic)
-        .atomic_limit(256)
-        .force_nonempty_content(256)
+        .reasoning(reasoning_options(|it| {
+            it.start = start;
+            it.nonempty_content = Some(256);
+        }))
         .stop([StopString::hidden("\n\nUser: stop here")])
 }
 
@@ -217,7 +232,7 @@ const HOSTILE_BYTES: usize = 256 * 1024;
 fn the_heap_of_a_guard_stays_below_the_sum_of_its_limits() {
     for start in [Start::Content, Start::Reasoning] {
         for (head, unit) in HOSTILE {
-            let mut guard = small().start(start).build().expect("builds");
+            let mut guard = small(Some(start)).build().expect("builds");
             let spent = allocation_counter::measure(|| {
                 let mut sink = |_: Event<'_>| ();
                 let _ = guard.push(head, &mut sink);
@@ -239,7 +254,7 @@ fn the_heap_of_a_messages_ids_stays_below_their_limit() {
         "<tool_call>{{\"id\": \"{}\", \"name\": \"f\", \"arguments\": {{}}}}</tool_call>",
         "x".repeat(200)
     );
-    let mut guard = small().build().expect("builds");
+    let mut guard = small(None).build().expect("builds");
     let spent = allocation_counter::measure(|| {
         for _ in 0..4000 {
             let _ = guard.push(&call, &mut |_: Event<'_>| ());
@@ -265,7 +280,7 @@ fn the_heap_of_a_chat_guard_stays_below_the_sum_of_its_choices() {
     const CHOICES: u32 = 128;
     let options = ChatOptions::default();
     for (head, unit) in HOSTILE {
-        let mut guard = ChatGuard::new(small().build().expect("builds"), options.clone());
+        let mut guard = ChatGuard::new(small(None).build().expect("builds"), options.clone());
         let unit = unit.repeat(1024 / unit.len());
         let spent = allocation_counter::measure(|| {
             for round in 0..8 {
@@ -288,7 +303,7 @@ fn the_heap_of_an_event_stream_stays_below_its_limits() {
     for unit in
         ["data: x", "data: x\n", ": c\n", "data: {\"choices\": [\n", "\r", "event: x\ndata: y\n"]
     {
-        let guard = ChatGuard::new(small().build().expect("builds"), ChatOptions::default());
+        let guard = ChatGuard::new(small(None).build().expect("builds"), ChatOptions::default());
         let limits = sse::SseLimits::default().line(EVENT).event(EVENT);
         let mut machine = ChatSse::new(guard).limits(limits);
         let spent = allocation_counter::measure(|| {

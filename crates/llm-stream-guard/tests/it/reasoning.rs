@@ -1,5 +1,6 @@
 //! Reasoning in the façade: names of all formats, the prompt's end, limits, estimates, collapse.
 
+use guard_laws::reasoning_options;
 use llm_stream_guard::{
     BuildError, Collapse, CollapseAction, CollapseLimits, End, Event, Format, Guard, GuardBuilder,
     InlineTags, LimitPolicy, Outcome, Profile, Reasoning, ReasoningLimit, Start, Unclosed,
@@ -10,7 +11,7 @@ use llm_stream_guard::{
 };
 
 fn builder(name: &str) -> GuardBuilder {
-    Guard::builder(&profile(name).unwrap()).whitespace(Whitespace::Verbatim)
+    Guard::builder(&Profile { whitespace: Whitespace::Verbatim, ..profile(name).unwrap() })
 }
 
 /// Content as it is, reasoning in braces, complete calls in brackets, broken ones as `!`.
@@ -65,7 +66,8 @@ fn a_closer_is_text_if_its_opener_is_in_every_family() {
         let [Some(open), Some(close)] = [format.open.first(), format.close.first()] else {
             continue;
         };
-        let builder = Guard::builder(&profile).whitespace(Whitespace::Verbatim);
+        let builder =
+            Guard::builder(&Profile { whitespace: Whitespace::Verbatim, ..profile.clone() });
         let guard = builder.build().expect("builds");
         let says = |text: &str| shown(&guard, text) == text;
         if !says(&format!("Say {open}x")) {
@@ -122,7 +124,11 @@ fn the_prompt_tells_where_the_stream_begins() {
     let opened = "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n<think>\n";
     let guard = builder("qwen3").prompt(opened).build().unwrap();
     assert_eq!(shown(&guard, "a</think>b"), "{a}b");
-    let guard = builder("qwen3").prompt(opened).start(Start::Content).build().unwrap();
+    let guard = builder("qwen3")
+        .prompt(opened)
+        .reasoning(reasoning_options(|it| it.start = Some(Start::Content)))
+        .build()
+        .unwrap();
     assert_eq!(shown(&guard, "a"), "a", "what the caller says counts more");
     let closed = format!("{opened}\n</think>\n\n");
     let guard = builder("qwen3").prompt(&closed).build().unwrap();
@@ -146,11 +152,20 @@ fn prompts_of_families_that_write_in_messages_tell_it_too() {
 fn a_limit_on_reasoning_holds_across_calls() {
     let limit = |policy| ReasoningLimit { bytes: 3, policy };
     let text = "<think>ab<tool_call>{\"name\": \"f\"}</tool_call>cd</think>e";
-    let guard = builder("trinity").reasoning_limit(limit(LimitPolicy::Drop)).build().unwrap();
+    let guard = builder("trinity")
+        .reasoning(reasoning_options(|it| it.limit = Some(limit(LimitPolicy::Drop))))
+        .build()
+        .unwrap();
     assert_eq!(shown(&guard, text), "{ab}[f]{c}e");
-    let guard = builder("trinity").reasoning_limit(limit(LimitPolicy::Release)).build().unwrap();
+    let guard = builder("trinity")
+        .reasoning(reasoning_options(|it| it.limit = Some(limit(LimitPolicy::Release))))
+        .build()
+        .unwrap();
     assert_eq!(shown(&guard, text), "{ab}[f]{c}de");
-    let guard = builder("trinity").reasoning_limit(limit(LimitPolicy::Error)).build().unwrap();
+    let guard = builder("trinity")
+        .reasoning(reasoning_options(|it| it.limit = Some(limit(LimitPolicy::Error))))
+        .build()
+        .unwrap();
     assert_eq!(shown(&guard, text), "{ab}[f]{c}");
     let error = guard.clone().push(text, &mut |_: Event<'_>| {}).unwrap_err();
     assert_eq!(error.kind.name(), "reasoning_limit");
@@ -166,22 +181,23 @@ fn reasoning_tokens_are_estimated_from_what_came_out() {
     assert_eq!((guard.counters().reasoning_bytes, guard.reasoning_tokens()), (9, 3));
     guard.reset();
     assert_eq!(guard.reasoning_tokens(), 0);
-    let mut guard = builder("qwen3").token_estimate(|bytes| bytes).build().unwrap();
-    guard.push("<think>x", &mut sink).unwrap();
-    assert_eq!(guard.reasoning_tokens(), 1);
 }
 
 #[test]
 fn tags_stay_in_the_text_on_request() {
     let format = Format::tags("own", "<think>", "</think>").inline(Start::Reasoning);
-    let guard = builder("qwen3").format(format).start(Start::Reasoning).build().unwrap();
+    let profile = Profile { format: Some(format), ..profile("qwen3").unwrap() };
+    let guard = Guard::builder(&Profile { whitespace: Whitespace::Verbatim, ..profile })
+        .reasoning(reasoning_options(|it| it.start = Some(Start::Reasoning)))
+        .build()
+        .unwrap();
     let text = "a</think>b<tool_call>{\"name\": \"f\"}</tool_call>";
     assert_eq!(shown(&guard, text), "<think>a</think>b[f]");
 }
 
 fn collapsing(action: CollapseAction) -> Guard {
     let limits = CollapseLimits { run: 3, action, ..CollapseLimits::default() };
-    builder("hermes").collapse(limits).build().unwrap()
+    builder("hermes").stage(limits).build().unwrap()
 }
 
 const COLLAPSE: &str = "ok\n<tool_call>\n<tool_call>\n<tool_call>\n<tool_call>\n{\"name\": \"f\"}";
@@ -236,7 +252,7 @@ fn a_collapse_fails_the_message_on_request() {
 fn fragments_and_wire_openers_count_with_a_remapping() {
     let limits =
         CollapseLimits { run: 3, action: CollapseAction::EndStream, ..CollapseLimits::default() };
-    let guard = builder("hermes").remap(RemapTable::hermes()).collapse(limits).build().unwrap();
+    let guard = builder("hermes").stage(RemapTable::hermes()).stage(limits).build().unwrap();
     let text = "a [[CALL]]_call>\n[[CALL]] b";
     let seen = shown(&guard, text);
     assert!(seen.starts_with("a ") && !seen.ends_with('b'), "{seen:?}");
@@ -271,15 +287,24 @@ fn a_span_that_a_guard_is_left_in_goes_where_it_is_told() {
         (Unclosed::Content, "a\nplan\n\nThe answer"),
         (Unclosed::Split, "a\n{plan\n\n}The answer"),
     ] {
-        let guard = builder("qwen3").unclosed(policy, 64).build().unwrap();
+        let guard = builder("qwen3")
+            .reasoning(reasoning_options(|it| it.unclosed = Some((policy, 64))))
+            .build()
+            .unwrap();
         assert_eq!(shown(&guard, "a\n<think>plan\n\nThe answer"), expected, "{policy:?}");
         let closed = format!("<think>a\n\nb</think>{call}\n<think>c</think>");
         assert_eq!(shown(&guard, &closed), "{a\n\nb}[f]\n{c}", "{policy:?}");
     }
     // What a call interrupts is told by what follows it alone.
-    let kept = builder("qwen3").unclosed(Unclosed::Content, 64).build().unwrap();
+    let kept = builder("qwen3")
+        .reasoning(reasoning_options(|it| it.unclosed = Some((Unclosed::Content, 64))))
+        .build()
+        .unwrap();
     assert_eq!(shown(&kept, &format!("<think>ab{call}cd")), "{ab}[f]cd");
-    let mut guard = builder("qwen3").unclosed(Unclosed::Content, 4).build().unwrap();
+    let mut guard = builder("qwen3")
+        .reasoning(reasoning_options(|it| it.unclosed = Some((Unclosed::Content, 4))))
+        .build()
+        .unwrap();
     let mut seen = String::new();
     let mut on = |event: Event<'_>| {
         if let Event::Reasoning(text) = event {
@@ -301,7 +326,10 @@ fn reasoning_that_a_server_told_apart_is_reasoning_and_may_make_tags_text() {
     for (tags, expected) in
         [(InlineTags::Live, "{told}a\n{b}"), (InlineTags::Literal, "{told}a\n<think>b")]
     {
-        let guard = builder("qwen3").inline_tags(tags).build().unwrap();
+        let guard = builder("qwen3")
+            .reasoning(reasoning_options(|it| it.inline_tags = tags))
+            .build()
+            .unwrap();
         for last in [None, Some("more")] {
             let mut guard = guard.clone();
             let mut seen = String::new();
@@ -323,7 +351,10 @@ fn reasoning_that_a_server_told_apart_is_reasoning_and_may_make_tags_text() {
             assert_eq!(seen, format!("{expected}{last}"), "{tags:?}");
         }
     }
-    let mut guard = builder("qwen3").unclosed(Unclosed::Content, 64).build().unwrap();
+    let mut guard = builder("qwen3")
+        .reasoning(reasoning_options(|it| it.unclosed = Some((Unclosed::Content, 64))))
+        .build()
+        .unwrap();
     let mut seen = String::new();
     let mut on = |event: Event<'_>| {
         if let Event::Reasoning(text) = event {
@@ -336,15 +367,19 @@ fn reasoning_that_a_server_told_apart_is_reasoning_and_may_make_tags_text() {
     assert_eq!(seen, "told", "the server knows that it is none of the answer");
 }
 
-// Contract: S3.6.
 #[test]
-fn a_guard_reads_so_many_spans_and_refuses_what_it_could_not_heed() {
-    let guard = builder("qwen3").max_blocks(1).build().unwrap();
-    assert_eq!(shown(&guard, "<think>a</think>\n<think>b"), "{a}\n<think>b");
+fn options_about_tags_are_refused_without_tags() {
     for (builder, option) in [
-        (Guard::builder(&Profile::named("none")).max_blocks(1), "max_blocks"),
-        (Guard::builder(&profile("harmony").unwrap()).unclosed(Unclosed::Content, 9), "unclosed"),
-        (Guard::builder(&Profile::named("x")).inline_tags(InlineTags::Literal), "inline_tags"),
+        (
+            Guard::builder(&profile("harmony").unwrap())
+                .reasoning(reasoning_options(|it| it.unclosed = Some((Unclosed::Content, 9)))),
+            "unclosed",
+        ),
+        (
+            Guard::builder(&Profile::named("x"))
+                .reasoning(reasoning_options(|it| it.inline_tags = InlineTags::Literal)),
+            "inline_tags",
+        ),
     ] {
         let error = builder.build().unwrap_err();
         assert!(matches!(error, BuildError::NoTags { option: name } if name == option), "{error}");

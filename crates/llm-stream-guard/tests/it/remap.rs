@@ -1,7 +1,7 @@
 //! A guard that decodes remapped delimiters first.
 
 use llm_stream_guard::{
-    Call, End, Event, Guard, Ids, StopString, Whitespace, profile,
+    Call, End, Event, Guard, Ids, Profile, StopString, Whitespace, profile,
     wire_remap::{MarkerDetection, Regime, RemapTable, Truncated},
 };
 
@@ -9,9 +9,10 @@ const WIRE: &str = "Let me look.\n[[CALL]]\n{\"name\": \"look\", \"arguments\": 
     [[/CALL]]";
 
 fn guard(table: Option<RemapTable>) -> Guard {
-    let builder = Guard::builder(&profile("qwen3").unwrap()).whitespace(Whitespace::Verbatim);
+    let builder =
+        Guard::builder(&Profile { whitespace: Whitespace::Verbatim, ..profile("qwen3").unwrap() });
     match table {
-        Some(table) => builder.remap(table).build().unwrap(),
+        Some(table) => builder.stage(table).build().unwrap(),
         None => builder.build().unwrap(),
     }
 }
@@ -150,8 +151,9 @@ fn a_decoded_marker_is_markup_where_the_canonical_one_is() {
 }
 
 fn regime(regime: Regime) -> Guard {
-    let builder = Guard::builder(&profile("qwen3").unwrap()).whitespace(Whitespace::Verbatim);
-    builder.remap(regime).build().unwrap()
+    let builder =
+        Guard::builder(&Profile { whitespace: Whitespace::Verbatim, ..profile("qwen3").unwrap() });
+    builder.stage(regime).build().unwrap()
 }
 
 // Contract: S2.14.
@@ -194,9 +196,11 @@ fn mixed_forms_are_accepted_told_and_counted() {
 // Contract: S2.9.
 #[test]
 fn stop_strings_are_looked_for_in_canonical_text() {
-    let builder = || Guard::builder(&profile("qwen3").unwrap()).whitespace(Whitespace::Verbatim);
+    let builder = || {
+        Guard::builder(&Profile { whitespace: Whitespace::Verbatim, ..profile("qwen3").unwrap() })
+    };
     for stop in [StopString::hidden("</tool_call>"), StopString::visible("</tool_call>\nx")] {
-        let on = builder().remap(RemapTable::hermes()).stop([stop.clone()]).build().unwrap();
+        let on = builder().stage(RemapTable::hermes()).stop([stop.clone()]).build().unwrap();
         let off = builder().stop([stop]).build().unwrap();
         for canonical in ["a</tool_call>\nxb", "<tool_call>{\"name\": \"f\"}</tool_call>\nx y"] {
             let wire = RemapTable::hermes().encode(canonical).into_owned();
@@ -218,7 +222,7 @@ fn quoted_calls_stay_text_behind_an_opener_that_opened_nothing() {
 
 #[test]
 fn nothing_piles_up_behind_a_stop_string_or_in_long_texts() {
-    let builder = || Guard::builder(&profile("qwen3").unwrap()).remap(RemapTable::hermes());
+    let builder = || Guard::builder(&profile("qwen3").unwrap()).stage(RemapTable::hermes());
     let stopped = builder().stop([StopString::hidden("END")]).build().unwrap();
     for (mut guard, first) in [(stopped, "a END"), (builder().build().unwrap(), "a ")] {
         let mut sink = |_: Event<'_>| {};

@@ -1,7 +1,7 @@
 //! Guards made from the request their stream answers.
 
 use llm_stream_guard::{
-    BuildError, End, Guard, GuardBuilder, Ids, Options, Profile, ToolChoice, profile,
+    BuildError, CallOptions, End, Guard, GuardBuilder, Ids, Profile, ToolChoice, profile,
 };
 use serde_json::{Value, json};
 
@@ -29,8 +29,8 @@ fn a_model_begins_where_its_template_leaves_off_and_a_name_in_content() {
         assert_eq!(text.trim(), "It rains.", "{id}");
     }
     let named = Guard::builder(&profile("minimax_m2").unwrap());
-    assert_eq!(read(named.clone(), "It rains.").1, "It rains.");
-    assert_eq!(read(named.model("minimax-m2"), "It rains.").0, "It rains.");
+    assert_eq!(read(named, "It rains.").1, "It rains.");
+    assert_eq!(read(Guard::for_model("minimax-m2").unwrap(), "It rains.").0, "It rains.");
 }
 
 #[test]
@@ -161,9 +161,9 @@ fn ids_are_made_as_the_family_writes_them_and_count_on_behind_the_history() {
         "chat_template_kwargs": {"thinking": false},
     });
     let ids = |model: &str, body: &Value| {
-        let mut options = Options::default();
+        let mut options = CallOptions::default();
         options.ids = Ids::counting();
-        let guard = Guard::for_model(model).unwrap().options(options).request(body).build();
+        let guard = Guard::for_model(model).unwrap().calls(options).request(body).build();
         let guard = guard.unwrap();
         let payload = r#"[{"name": "b", "parameters": {}}, {"name": "a", "parameters": {}}]"#;
         let calls = guard.parse(payload, End::Stop).unwrap().calls;
@@ -198,8 +198,7 @@ fn faults_name_the_field() {
     for (body, expected) in rows {
         assert_eq!(fault(body), expected);
     }
-    let unknown = Guard::builder(&Profile::named("x")).model("zephyr-7b-beta").build();
-    assert!(matches!(unknown, Err(BuildError::UnknownModel(_))));
+    assert!(Guard::for_model("zephyr-7b-beta").is_err());
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Guards whose checkpoint brings its own grammar.
 
-use guard_laws::GuardMachine;
+use guard_laws::{GuardMachine, reasoning_options};
 use llm_stream_guard::{
-    BuildError, End, Format, Guard, GuardBuilder, LimitPolicy, Limits, Options, Parallel, Profile,
-    Repair, Start, StopString, Tools, Whitespace,
-    response_templates::{Boundaries, ErrorKind, ResponseTemplate, TemplateSettings},
+    BuildError, CallOptions, End, Format, Guard, GuardBuilder, LimitPolicy, Limits, Parallel,
+    Profile, Repair, Start, StopString, Tools, Whitespace,
+    response_templates::{Boundaries, ErrorKind},
 };
 use serde_json::json;
 use stream_laws::{
@@ -53,7 +53,7 @@ fn a_template_reads_the_message_at_every_cut() {
 fn a_tokenizers_file_is_read_and_the_template_alone_is_kept() {
     let file = format!(r#"{{"chat_template": "x", "response_template": {TEMPLATE}}}"#);
     let profile = Profile::from_response_template(&file).expect("a file");
-    assert!(!profile.response_template.as_ref().expect("kept").contains("chat_template"));
+    assert!(!profile.response_template.as_ref().expect("kept").as_json().contains("chat_template"));
     assert!(profile.needs_special_tokens);
     let error = Profile::from_response_template(r#"{"response_schema": {}}"#).expect_err("refused");
     assert_eq!(error.kind, ErrorKind::ResponseSchema);
@@ -73,39 +73,43 @@ fn the_whole_prompt_may_be_given() {
 
 #[test]
 fn policies_of_calls_and_stages_hold() {
-    let mut options = Options::default();
+    let mut options = CallOptions::default();
     options.parallel = Parallel::One;
-    let record = run(&machine(Guard::builder(&profile()).options(options)), WIRE, Cut::Whole);
+    let record = run(&machine(Guard::builder(&profile()).calls(options)), WIRE, Cut::Whole);
     let starts =
         record.events.iter().filter(|event| matches!(event, RecordedEvent::CallStart { .. }));
     assert_eq!(starts.count(), 1);
     let stop = [StopString::hidden("Done")];
-    let builder = Guard::builder(&profile()).stop(stop).force_nonempty_content(100);
+    let builder = Guard::builder(&profile())
+        .stop(stop)
+        .reasoning(reasoning_options(|it| it.nonempty_content = Some(100)));
     let record = run(&machine(builder), WIRE, Cut::EachScalar);
     assert_eq!(record.channel_text(CONTENT), "Because <b.");
 }
 
 #[test]
 fn options_that_would_do_nothing_are_refused() {
-    let mut repair = Options::default();
+    let mut repair = CallOptions::default();
     repair.repair = Repair::Close;
     let limits = Limits { policy: LimitPolicy::Error, ..Limits::default() };
     let new = || Guard::builder(&profile());
+    let of = |change: fn(&mut Profile)| {
+        let mut profile = profile();
+        change(&mut profile);
+        Guard::builder(&profile)
+    };
     let all = [
-        (new().format(Format::passthrough("none")), "format"),
-        (new().start(Start::Reasoning), "start"),
-        (new().whitespace(Whitespace::Trim), "whitespace"),
-        (new().token_suffix(":1"), "token_suffix"),
+        (of(|it| it.format = Some(Format::passthrough("none"))), "format"),
+        (new().reasoning(reasoning_options(|it| it.start = Some(Start::Reasoning))), "start"),
+        (of(|it| it.whitespace = Whitespace::Trim), "whitespace"),
+        (of(|it| it.token_suffix = Some(":1".to_owned())), "token_suffix"),
         (new().limits(limits), "limits.policy"),
-        (new().options(repair), "repair"),
+        (new().calls(repair), "repair"),
         (new().tool_choice(llm_stream_guard::ToolChoice::Required), "tool_choice"),
     ];
     for (builder, option) in all {
         assert_eq!(builder.build().err(), Some(BuildError::NotWithTemplate { option }));
     }
-    let lost =
-        Guard::builder(&Profile::named("none")).template_settings(TemplateSettings::default());
-    assert_eq!(lost.build().err(), Some(BuildError::NoTemplate { option: "template_settings" }));
 }
 
 #[test]
@@ -120,12 +124,10 @@ fn tools_of_a_request_need_a_template_with_calls() {
 
 #[test]
 fn the_message_object_is_at_hand() {
-    let mut settings = TemplateSettings::default();
-    settings.keep_regions = true;
-    let template = ResponseTemplate::from_json(TEMPLATE).expect("a template");
-    let guard = Guard::builder(&Profile::named("own")).response_template(template);
+    let mut profile = profile();
+    profile.template_settings.keep_regions = true;
     let tools = Tools::new([("f", json!({"properties": {"a": {"type": "integer"}}}))]);
-    let mut guard = guard.template_settings(settings).tools(tools).build().expect("a guard");
+    let mut guard = Guard::builder(&profile).tools(tools).build().expect("a guard");
     guard
         .push("<c f>{\"a\": \"7\"}</c>", &mut |_: llm_stream_guard::Event<'_>| {})
         .expect("no limit");
@@ -185,11 +187,9 @@ fn a_chunk_costs_no_allocation_in_the_steady_state() {
     for aware in [Boundaries::Exact, Boundaries::StringAware] {
         for (content, head, piece) in WRITTEN {
             let text = TEMPLATE.replace(r#""json""#, content);
-            let mut settings = TemplateSettings::default();
-            settings.boundaries = aware;
-            let profile = Profile::from_response_template(&text).expect("a good template");
-            let builder = Guard::builder(&profile).template_settings(settings);
-            let mut guard = builder.build().expect("a guard");
+            let mut profile = Profile::from_response_template(&text).expect("a good template");
+            profile.template_settings.boundaries = aware;
+            let mut guard = Guard::builder(&profile).build().expect("a guard");
             // The first call's buffers are those of the second.
             let (call, body) = (format!("<c f>{head}{piece}{piece}"), piece.repeat(40));
             let texts =

@@ -1,6 +1,11 @@
 //! Loading of templates. Every key is checked and every pattern is compiled.
 
-use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
+use alloc::{
+    borrow::ToOwned,
+    string::{String, ToString},
+    sync::Arc,
+    vec::Vec,
+};
 
 use jail_match::Channel;
 
@@ -106,7 +111,8 @@ fn template(value: &JsonTree) -> Result<ResponseTemplate, ResponseTemplateError>
     }
     let anchor = Boundary::read(object, "start_anchor", "start_anchor_pattern")?;
     let Some(anchor) = anchor else { return error(ErrorKind::NoAnchor, "start_anchor") };
-    Ok(ResponseTemplate { inner: Arc::new(Inner { defaults, fields, leftover, anchor }) })
+    let text = value.to_string();
+    Ok(ResponseTemplate { inner: Arc::new(Inner { defaults, fields, leftover, anchor, text }) })
 }
 
 fn field(name: &str, entry: &JsonTree, extras: &mut u8) -> Result<Field, ResponseTemplateError> {

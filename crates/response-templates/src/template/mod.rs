@@ -44,7 +44,17 @@ pub(crate) struct Inner {
     /// The field without an opener.
     pub(crate) leftover: Option<usize>,
     anchor: Boundary,
+    /// The template as JSON.
+    text: alloc::string::String,
 }
+
+impl PartialEq for ResponseTemplate {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.text == other.inner.text
+    }
+}
+
+impl Eq for ResponseTemplate {}
 
 impl ResponseTemplate {
     /// Reads a template. The text may be the object itself, an object such as
@@ -56,6 +66,12 @@ impl ResponseTemplate {
     /// cannot be run over text in chunks.
     pub fn from_json(text: &str) -> Result<Self, ResponseTemplateError> {
         load::from_json(text)
+    }
+
+    /// Returns the template as JSON, without the file it came in.
+    #[must_use]
+    pub fn as_json(&self) -> &str {
+        &self.inner.text
     }
 
     /// Reads a template from a value, like [`ResponseTemplate::from_json`].

@@ -129,10 +129,10 @@ impl TemplateCase {
     /// Returns the builder of a guard for the case, and the wire.
     pub(crate) fn builder(&self) -> Option<(GuardBuilder, &str)> {
         let template = ResponseTemplate::from_value(&self.template).ok()?;
-        let builder = Guard::builder(&Profile::named("none"))
-            .response_template(template)
-            .template_settings(settings())
-            .tools(self.tools.clone());
+        let mut profile = Profile::named("none");
+        profile.response_template = Some(template);
+        profile.template_settings = settings();
+        let builder = Guard::builder(&profile).tools(self.tools.clone());
         let prompt = Some(&self.prefix).filter(|prefix| !prefix.is_empty());
         Some((prompt.into_iter().fold(builder, |builder, it| builder.prompt(it)), &self.wire))
     }

@@ -29,8 +29,8 @@ impl GuardBuilder {
         grammar: Option<&Grammar>,
         format: Option<&Format>,
     ) -> Option<String> {
-        if self.token_suffix.is_some() || self.marker_tokens.is_empty() {
-            return self.token_suffix.clone();
+        if self.profile.token_suffix.is_some() || self.marker_tokens.is_empty() {
+            return self.profile.token_suffix.clone();
         }
         let grammar = grammar.filter(|grammar| grammar.learns_suffix());
         let format = format.filter(|format| format.suffix == TokenSuffix::Any);

@@ -2,7 +2,7 @@
 
 use guard_laws::Damage;
 use llm_stream_guard::{
-    End, Guard, Ids, Options, Outcome, Profile,
+    CallOptions, End, Guard, Ids, Outcome, Profile,
     chat::{BrokenCalls, ChatGuard, ChatNote, ChatOptions, Completion, Note},
     profile, profiles,
 };
@@ -24,9 +24,10 @@ fn options(broken: BrokenCalls) -> ChatOptions {
 }
 
 fn guard(profile: &Profile, broken: BrokenCalls, atomic_limit: usize) -> ChatGuard {
-    let mut calls = Options::default();
+    let mut calls = CallOptions::default();
     calls.ids = Ids::counting();
-    let builder = Guard::builder(profile).options(calls).atomic_limit(atomic_limit);
+    calls.atomic_limit = atomic_limit;
+    let builder = Guard::builder(profile).calls(calls);
     ChatGuard::new(builder.build().expect("a registered profile builds"), options(broken))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use llm_stream_guard::End;
 use llm_stream_guard::{
-    Delivery, Ids, Options, Outcome, Parallel,
+    CallOptions, Delivery, Ids, Outcome, Parallel,
     chat::{BrokenCalls, Calls, ChatGuard, ChatOptions, Note, Violation},
 };
 use serde_json::json;
@@ -52,9 +52,9 @@ fn indices_count_over_the_turn_and_prose_between_stays_in_place() {
 #[test]
 fn ids_differ_between_responses_and_choices_and_come_from_the_caller_if_asked() {
     let ids = |ids: Ids| {
-        let mut options = Options::default();
+        let mut options = CallOptions::default();
         options.ids = ids;
-        let guard = builder("hermes").options(options).build().expect("builds");
+        let guard = builder("hermes").calls(options).build().expect("builds");
         let mut guard = ChatGuard::new(guard, ChatOptions::default());
         // Servers give one id to many responses.
         let mut chunks = vec![text(0, CALL), text(1, CALL)];
@@ -241,9 +241,9 @@ fn without_parallel_calls_one_comes_out_be_it_the_texts_or_upstreams() {
     for (chunks, name) in
         [(vec![text(0, CALL), own()], "f"), (vec![own(), text(0, CALL)], "g"), (vec![own()], "g")]
     {
-        let mut options = Options::default();
+        let mut options = CallOptions::default();
         options.parallel = Parallel::One;
-        let guard = builder("hermes").options(options).build().expect("builds");
+        let guard = builder("hermes").calls(options).build().expect("builds");
         let mut guard = ChatGuard::new(guard, ChatOptions::default());
         let seen =
             run(&mut guard, chunks.into_iter().chain([stop(0, "stop")]).collect(), End::Stop);

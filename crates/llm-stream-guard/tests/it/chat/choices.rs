@@ -1,7 +1,8 @@
 //! Tool choice and stop strings at the level of chunks.
 
+use guard_laws::call_options;
 use llm_stream_guard::{
-    BadPayload, End, Options, Parallel, StopString, ToolChoice,
+    BadPayload, CallOptions, End, Parallel, StopString, ToolChoice,
     chat::{ChatError, ChatGuard, ChatOptions, Completion, Note, Stop},
 };
 use serde_json::json;
@@ -81,7 +82,7 @@ fn with_a_named_tool_its_call_comes_out_others_do_not_and_stop_stays() {
 fn a_rejected_payload_is_noted_and_an_error_for_a_whole_response() {
     let guard = builder("hermes")
         .tool_choice(ToolChoice::Required)
-        .bad_payload(BadPayload::Reject)
+        .calls(call_options(|it| it.bad_payload = BadPayload::Reject))
         .build()
         .expect("builds");
     let guard = ChatGuard::new(guard, ChatOptions::default());
@@ -99,9 +100,9 @@ fn a_rejected_payload_is_noted_and_an_error_for_a_whole_response() {
 // Contract: S1.33.
 #[test]
 fn without_parallel_calls_only_the_first_comes_out_of_a_stream_too() {
-    let mut options = Options::default();
+    let mut options = CallOptions::default();
     options.parallel = Parallel::One;
-    let guard = builder("hermes").options(options).build().expect("builds");
+    let guard = builder("hermes").calls(options).build().expect("builds");
     let chunks = vec![text(0, CALL), text(0, CALL), stop(0, "stop")];
     let seen = run(&mut ChatGuard::new(guard, ChatOptions::default()), chunks, End::Stop);
     assert_eq!(only(&seen).calls.len(), 1);

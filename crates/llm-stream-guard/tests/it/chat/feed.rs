@@ -1,7 +1,8 @@
 //! Building chunks, feeding them, putting the outcome together.
 
+use guard_laws::call_options;
 use llm_stream_guard::{
-    End, Guard, GuardBuilder, Ids, Options,
+    CallOptions, End, Guard, GuardBuilder, Ids,
     chat::{Aggregator, ChatGuard, ChatNote, ChatOptions, ChatSink, Chunk, Completion},
     profile,
 };
@@ -9,9 +10,12 @@ use serde_json::{Value, json};
 
 /// A guard builder for a registered profile; ids that are made count, as outcomes are compared.
 pub(crate) fn builder(name: &str) -> GuardBuilder {
-    let mut options = Options::default();
-    options.ids = Ids::counting();
-    Guard::builder(&profile(name).expect("a registered profile")).options(options)
+    Guard::builder(&profile(name).expect("a registered profile")).calls(counting())
+}
+
+/// Options with ids that count.
+pub(crate) fn counting() -> CallOptions {
+    call_options(|it| it.ids = Ids::counting())
 }
 
 /// A chat guard for a registered profile.

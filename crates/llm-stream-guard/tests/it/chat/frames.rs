@@ -1,7 +1,7 @@
 //! Events that only bring text are known by the bytes around it, without reading their JSON.
 
 use llm_stream_guard::{
-    End,
+    End, GuardStage,
     chat::{ChatGuard, ChatOptions, ChatSse, Chunk, ReasoningField},
 };
 use proptest::prelude::*;
@@ -38,7 +38,8 @@ fn options(set: u8) -> ChatOptions {
 
 /// A guard whose options are a set, and which counts if the set's third bit says so.
 fn guard(set: u8) -> ChatGuard {
-    let built = if set & 4 != 0 { builder("qwen3").stats() } else { builder("qwen3") };
+    let built =
+        if set & 4 != 0 { builder("qwen3").stage(GuardStage::Stats) } else { builder("qwen3") };
     ChatGuard::new(built.build().expect("a registered profile builds"), options(set))
 }
 

@@ -1,8 +1,8 @@
 //! Where reasoning, calls, wire delimiters and finish reasons meet.
 
 use llm_stream_guard::{
-    CallLimits, End, Guard, GuardBuilder, Ids, InReasoning, Options, Outcome, Profile, ToolChoice,
-    Tools, UnknownTools,
+    CallLimits, CallOptions, End, Guard, GuardBuilder, Ids, InReasoning, Outcome, Profile,
+    ToolChoice, Tools, UnknownTools,
     chat::{ChatGuard, ChatOptions, Note},
     profile,
     wire_remap::RemapTable,
@@ -10,7 +10,7 @@ use llm_stream_guard::{
 use stream_laws::Cut;
 
 use crate::chat::{
-    feed::{Seen, builder, choices, run, stop, text, usage},
+    feed::{Seen, builder, choices, counting, run, stop, text, usage},
     reader::{Read, read_finished},
 };
 
@@ -50,7 +50,10 @@ fn check(builder: GuardBuilder, wire: &str, reason: &str, expected: (&str, &str,
 #[test]
 fn a_call_inside_a_thought_comes_out_and_the_thought_goes_on_or_ends() {
     let wire = format!("<think>a{CALL}b</think>c");
-    let with = |policy| builder("qwen3").tool_in_reasoning(policy);
+    let with = |tool_in_reasoning| {
+        let known = profile("qwen3").expect("a registered profile");
+        Guard::builder(&Profile { tool_in_reasoning, ..known }).calls(counting())
+    };
     check(with(InReasoning::Suspend), &wire, "stop", ("ab", "c", &[F]));
     check(builder("qwen3"), &format!("<think>a{CALL}b"), "stop", ("a", "b", &[F]));
     let literal = format!("a{CALL}b");
@@ -63,7 +66,9 @@ fn what_turns_out_to_be_no_call_stays_in_the_thought() {
     for mention in ["use `<tool_call>` for it", "<tool_call>nope</tool_call>", "\"<tool_call>\""] {
         let wire = format!("<think>{mention}</think>c");
         for policy in [InReasoning::Suspend, InReasoning::End] {
-            let builder = builder("qwen3").tool_in_reasoning(policy);
+            let known = profile("qwen3").expect("a registered profile");
+            let known = Profile { tool_in_reasoning: policy, ..known };
+            let builder = Guard::builder(&known).calls(counting());
             check(builder, &wire, "stop", (mention, "c", &[]));
         }
     }
@@ -148,7 +153,7 @@ fn whitespace_that_only_frames_markup_goes_and_other_stays() {
 }
 
 fn remapped() -> GuardBuilder {
-    builder("qwen3").remap(RemapTable::hermes())
+    builder("qwen3").stage(RemapTable::hermes())
 }
 
 // Contract: X.10, X.11, X.14, X.15.
@@ -202,9 +207,9 @@ fn a_call_behind_a_broken_one_is_found() {
     assert_eq!(read.calls.last().map(|call| call.name.as_str()), Some("f"));
 }
 
-fn notes(options: Options, tools: Tools, profile_name: &str, wire: &str) -> Seen {
+fn notes(options: CallOptions, tools: Tools, profile_name: &str, wire: &str) -> Seen {
     let guard =
-        Guard::builder(&profile(profile_name).expect("registered")).options(options).tools(tools);
+        Guard::builder(&profile(profile_name).expect("registered")).calls(options).tools(tools);
     let guard = guard.build().expect("builds");
     run(
         &mut ChatGuard::new(guard, ChatOptions::default()),
@@ -216,7 +221,7 @@ fn notes(options: Options, tools: Tools, profile_name: &str, wire: &str) -> Seen
 // Contract: S1.22.
 #[test]
 fn undeclared_tools_are_reported_and_not_dropped() {
-    let mut options = Options::default();
+    let mut options = CallOptions::default();
     options.unknown_tools = UnknownTools::Report;
     let tools = serde_json::json!([{"type": "function", "function": {"name": "g"}}]);
     let seen = notes(options, Tools::from_json(&tools).expect("tools"), "hermes", CALL);
@@ -228,7 +233,7 @@ fn undeclared_tools_are_reported_and_not_dropped() {
 // Contract: X.29.
 #[test]
 fn a_limit_inside_a_call_that_is_out_closes_nothing() {
-    let mut options = Options::default();
+    let mut options = CallOptions::default();
     options.limits = CallLimits { name: 16, ..CallLimits::default() };
     let key = "k".repeat(64);
     let wire = format!(

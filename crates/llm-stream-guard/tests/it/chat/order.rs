@@ -163,7 +163,7 @@ fn what_a_jail_takes_out_does_not_come_out_as_tokens() {
         (handed(Replacement::Text("[x]".into())), "a [x] b", "a b"),
         (handed(Replacement::Verbatim), "a <s>secret</s> b", "a <s>secret</s> b"),
     ] {
-        let guard = Guard::builder(&Profile::named("plain")).jail(jailer).build().expect("builds");
+        let guard = Guard::builder(&Profile::named("plain")).stage(jailer).build().expect("builds");
         let text = ["a", " <s>", "sec", "ret", "</s>", " b"];
         let chunks = text.map(|token| {
             choice(json!({"index": 0, "delta": {"content": token},

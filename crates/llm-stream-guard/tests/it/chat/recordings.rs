@@ -1,5 +1,6 @@
 //! Streams of real servers, as they came, to the strict reader.
 
+use guard_laws::reasoning_options;
 use llm_stream_guard::{
     End, Guard, Start,
     chat::{ChatGuard, ChatOptions, Chunk},
@@ -41,7 +42,10 @@ fn recordings_read_as_their_whole_text_does() {
         ("hermes", Start::Content, recording!("truncated")),
     ] {
         let profile = profile(profile_name).expect("registered");
-        let guard = Guard::builder(&profile).start(start).build().expect("builds");
+        let guard = Guard::builder(&profile)
+            .reasoning(reasoning_options(|it| it.start = Some(start)))
+            .build()
+            .expect("builds");
         let chunks = chunks(recording);
         let raw = aggregate(&chunks);
         let text = raw.choices[0].message.text().expect("text").to_owned();

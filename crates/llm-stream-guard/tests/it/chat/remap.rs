@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::chat::feed::aggregate;
 
 fn guard(regime: Regime) -> ChatGuard {
-    let guard = Guard::builder(&profile("qwen3").unwrap()).remap(regime);
+    let guard = Guard::builder(&profile("qwen3").unwrap()).stage(regime);
     ChatGuard::new(guard.build().unwrap(), ChatOptions::default())
 }
 

@@ -295,7 +295,7 @@ fn a_jailed_stream_applies_to_chunks_any_number_of_times() {
         .jail_end_sequences(["</TOOLCALL>", "</FUNCTION>"])
         .tool_call_parser("hermes")
         .reasoning_parser("qwen3")
-        .delivery(Delivery::Streaming)
+        .guard(|guard| guard.delivery(Delivery::Streaming))
         .build()
         .expect("builds");
     for _ in 0..2 {

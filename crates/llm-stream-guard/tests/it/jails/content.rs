@@ -14,7 +14,7 @@ fn secrets() -> Jailer {
 }
 
 fn guarded(jailer: Jailer) -> Guard {
-    Guard::builder(&profile("qwen3").unwrap()).jail(jailer).build().unwrap()
+    Guard::builder(&profile("qwen3").unwrap()).stage(jailer).build().unwrap()
 }
 
 const CALL: &str = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"<s>x</s>\"}}</tool_call>";
@@ -61,7 +61,7 @@ fn a_limit_of_a_jail_with_the_error_policy_ends_the_guard() {
 
 #[test]
 fn bytes_are_jailed_like_text() {
-    let mut guard = Guard::builder(&Profile::named("plain")).jail(secrets()).build().unwrap();
+    let mut guard = Guard::builder(&Profile::named("plain")).stage(secrets()).build().unwrap();
     let mut content = String::new();
     let mut sink = |event: llm_stream_guard::Event<'_>| {
         let OwnedEvent::Content(text) = event.to_owned() else { panic!("{event:?}") };

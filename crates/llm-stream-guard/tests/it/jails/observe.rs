@@ -1,21 +1,14 @@
 //! What an observer is told, and what is counted.
 
-use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
 
 use llm_stream_guard::{
-    Diagnostic, End, Event, Guard, Held, Jail, JailedStream, Jailer, Observer, Outcome, Profile,
+    Diagnostic, End, Event, Guard, GuardStage, Held, Jail, JailedStream, Jailer, Observer, Outcome,
+    Profile,
     chat::{ChatGuard, ChatOptions},
     jail_match::{Closed, Dropped, JailPair, OnFail, Release},
     profile,
 };
-
-use crate::jails::clock;
 
 /// Writes down what it is told.
 #[derive(Default)]
@@ -37,7 +30,7 @@ impl Observer for Notes {
     fn jail_opened(&self, pair: usize, depth: usize) {
         self.note(format!("opened {pair}, depth {depth}"));
     }
-    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed, _: Option<Duration>) {
+    fn jail_closed(&self, pair: usize, bytes: u64, why: Closed) {
         self.note(format!("closed {pair} of {bytes}: {}", why.name()));
     }
     fn jail_partial(&self) {
@@ -85,8 +78,8 @@ fn jailer() -> Jailer {
 #[test]
 fn an_observer_is_told_what_happens_and_never_the_text() {
     let notes = Arc::new(Notes::default());
-    let guard = Guard::builder(&Profile::named("plain")).jail(jailer());
-    let mut guard = guard.observer(notes.clone()).build().unwrap();
+    let guard = Guard::builder(&Profile::named("plain")).stage(jailer());
+    let mut guard = guard.stage(GuardStage::Observer(notes.clone())).build().unwrap();
     for chunk in ["a<", "x<s>b", "</s>", "<s>cdefg"] {
         guard.push(chunk, &mut ignore()).unwrap();
     }
@@ -120,7 +113,7 @@ fn an_observer_is_told_what_happens_and_never_the_text() {
 
 #[test]
 fn stats_count_one_message() {
-    let guard = Guard::builder(&profile("qwen3").unwrap()).jail(jailer()).stats();
+    let guard = Guard::builder(&profile("qwen3").unwrap()).stage(jailer()).stage(GuardStage::Stats);
     let mut guard = guard.build().unwrap();
     let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     for chunk in ["a<s>b</s><s>cdefg</s>", call, "<tool_call>{\"name\": \"f\", \"arguments\": {"] {
@@ -144,7 +137,8 @@ fn stats_count_one_message() {
 fn markup_of_another_family_is_suspected_wherever_it_is_cut() {
     let text = "so <|tool_call_begin|>x <tool_call>{ [TOOL_CA is [TOOL_CALLS] <think>no";
     let suspected = |name: &str, cut: usize| {
-        let mut guard = Guard::builder(&profile(name).unwrap()).stats().build().unwrap();
+        let mut guard =
+            Guard::builder(&profile(name).unwrap()).stage(GuardStage::Stats).build().unwrap();
         for chunk in [&text[..cut], &text[cut..]] {
             guard.push(chunk, &mut ignore()).unwrap();
         }
@@ -157,36 +151,11 @@ fn markup_of_another_family_is_suspected_wherever_it_is_cut() {
         assert_eq!(suspected("hermes", cut), found, "cut at {cut}");
     }
     let prose = "The <div> of a list[0] is a `think` of 3 < 4.";
-    let mut guard = Guard::builder(&profile("hermes").unwrap()).stats().build().unwrap();
+    let mut guard =
+        Guard::builder(&profile("hermes").unwrap()).stage(GuardStage::Stats).build().unwrap();
     guard.push(prose, &mut ignore()).unwrap();
     guard.finish(End::Stop, &mut ignore()).unwrap();
     assert!(guard.stats().unwrap().foreign.is_empty());
-}
-
-#[test]
-fn how_long_jails_were_open_is_known_by_the_clock_given() {
-    let (seconds, clock) = clock();
-    let guard = Guard::builder(&Profile::named("plain")).jail(jailer()).stats().clock(clock);
-    let mut guard = guard.build().unwrap();
-    for chunk in ["a<s>", "b", "</s> ", "<s>", "</s>"] {
-        guard.push(chunk, &mut ignore()).unwrap();
-        seconds.fetch_add(2, Ordering::Relaxed);
-    }
-    guard.finish(End::Stop, &mut ignore()).unwrap();
-    assert_eq!(guard.stats().unwrap().jail_time, Duration::from_secs(4 + 2));
-}
-
-#[test]
-fn a_clock_that_jumps_overflows_nothing() {
-    let calls = AtomicU64::new(0);
-    let clock = move || match calls.fetch_add(1, Ordering::Relaxed) % 2 {
-        0 => Duration::ZERO,
-        _ => Duration::MAX,
-    };
-    let guard = Guard::builder(&Profile::named("plain")).jail(jailer()).stats().clock(clock);
-    let mut guard = guard.build().unwrap();
-    guard.push("<s></s><s></s>", &mut ignore()).unwrap();
-    assert_eq!(guard.stats().unwrap().jail_time, Duration::MAX);
 }
 
 // Contract: S1.52.
@@ -202,7 +171,10 @@ fn an_observer_is_an_object_and_its_methods_are_optional() {
     struct Idle;
     impl Observer for Idle {}
     let observer: Arc<dyn Observer + Send + Sync> = Arc::new(Idle);
-    let guard = Guard::builder(&profile("qwen3").unwrap()).observer(observer).build().unwrap();
+    let guard = Guard::builder(&profile("qwen3").unwrap())
+        .stage(GuardStage::Observer(observer))
+        .build()
+        .unwrap();
     assert_eq!(guard.parse("a", End::Stop).unwrap().content, "a");
 }
 
@@ -210,7 +182,9 @@ fn an_observer_is_an_object_and_its_methods_are_optional() {
 #[test]
 fn what_a_parser_withholds_is_counted_and_told() {
     let notes = Arc::new(Notes::default());
-    let jail = JailedStream::builder().tool_call_parser("hermes").observer(notes.clone());
+    let jail = JailedStream::builder()
+        .tool_call_parser("hermes")
+        .guard(|guard| guard.stage(GuardStage::Observer(notes.clone())));
     let jail = jail.build().unwrap();
     let mut guard = jail.guard().clone();
     let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
@@ -238,7 +212,8 @@ fn an_observer_may_be_told_per_choice_and_counts_survive_the_finish_reason() {
         }
     }
     let observer = Arc::new(PerChoice::default());
-    let guard = Guard::builder(&profile("hermes").unwrap()).observer(observer.clone());
+    let guard =
+        Guard::builder(&profile("hermes").unwrap()).stage(GuardStage::Observer(observer.clone()));
     let mut guard = ChatGuard::new(guard.build().unwrap(), ChatOptions::default());
     let mut out = Vec::new();
     for (index, text, finish) in [(0, "abc", None), (4, "de", None), (0, "f", Some("stop"))] {

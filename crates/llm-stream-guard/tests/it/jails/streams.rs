@@ -8,7 +8,7 @@ use std::{
 
 use llm_stream_guard::{
     End, Event, Guard, GuardBuilder, JailedError, JailedStream, JailedStreamBuilder, OwnedEvent,
-    Profile, Replacement, StopString, ToolChoice, Whitespace,
+    Profile, Replacement, StopString, ToolChoice,
     jail_match::{BlockDelivery, DiagnosticKind, Inner, JailPair, Mark, Nested, OnFail, Release},
 };
 use tokio_stream::StreamExt;
@@ -137,11 +137,10 @@ fn what_asks_for_calls_outside_of_the_blocks_of_messages_is_refused() {
 #[test]
 fn a_jail_takes_whatever_a_guard_takes() {
     let text = format!("Hi. <s>{CALL}</s> Bye. END more");
-    let changes: [fn(GuardBuilder) -> GuardBuilder; 4] = [
+    let changes: [fn(GuardBuilder) -> GuardBuilder; 3] = [
         |it| it,
         |it| it.stop([StopString::hidden(" END")]),
         |it| it.tool_choice(ToolChoice::None),
-        |it| it.whitespace(Whitespace::Trim),
     ];
     let seen =
         changes.map(|change| jailed(plain().tool_call_parser("hermes").guard(change), &text));
@@ -149,7 +148,6 @@ fn a_jail_takes_whatever_a_guard_takes() {
         "Hi. f({}) Bye. END more",
         "Hi. f({}) Bye.!after_stop!",
         "Hi. !unwanted_call! Bye. END more",
-        "Hi.f({})  Bye. END more",
     ];
     assert_eq!(seen, expected);
 }

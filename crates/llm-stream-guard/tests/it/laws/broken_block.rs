@@ -1,8 +1,9 @@
 //! A block whose first call breaks, as text.
 
+use guard_laws::call_options;
 use llm_stream_guard::{
-    BrokenBlock, BuildError, Delivery, End, Grammar, Guard, Ids, Limits, Message, Options, Outcome,
-    Tools, Whitespace,
+    BrokenBlock, BuildError, CallOptions, Delivery, End, Grammar, Guard, Ids, Limits, Message,
+    Outcome, Profile, Tools, Whitespace,
     chat::{ChatGuard, ChatOptions, Chunk},
     profile,
     toolcall_parsers::{EncodeCall, encode, grammars},
@@ -15,12 +16,16 @@ fn tools() -> Tools {
 }
 
 fn parse(grammar: &Grammar, broken: BrokenBlock, pieces: &[&str]) -> Message {
-    let plain = profile("passthrough").expect("a registered profile");
-    let guard = Guard::builder(&plain).grammar(grammar.clone()).tools(tools());
-    let mut options = Options::default();
+    let plain = Profile {
+        grammar: Some(grammar.clone()),
+        whitespace: Whitespace::Verbatim,
+        ..profile("passthrough").expect("a registered profile")
+    };
+    let guard = Guard::builder(&plain).tools(tools());
+    let mut options = CallOptions::default();
     options.ids = Ids::counting();
-    let guard = guard.options(options).broken_block(broken).whitespace(Whitespace::Verbatim);
-    read(guard.build().expect("options that a family heeds"), pieces)
+    options.broken_block = broken;
+    read(guard.calls(options).build().expect("options that a family heeds"), pieces)
 }
 
 fn read(mut guard: Guard, pieces: &[&str]) -> Message {
@@ -77,7 +82,9 @@ fn a_cut_call_of_each_family_is_text_in_its_place() {
 
 fn hermes(broken: BrokenBlock) -> llm_stream_guard::GuardBuilder {
     let hermes = profile("hermes").expect("a registered profile");
-    Guard::builder(&hermes).broken_block(broken).delivery(Delivery::Atomic)
+    Guard::builder(&hermes)
+        .calls(call_options(|it| it.broken_block = broken))
+        .delivery(Delivery::Atomic)
 }
 
 fn told(message: &Message) -> (Vec<&str>, &str, Vec<&str>) {
@@ -97,7 +104,9 @@ fn a_call_that_breaks_gives_its_block_back_and_the_next_block_is_read() {
 #[test]
 fn behind_a_whole_call_of_its_block_a_broken_one_is_one() {
     let mistral = profile("mistral").expect("a registered profile");
-    let guard = Guard::builder(&mistral).broken_block(BrokenBlock::Text).build();
+    let guard = Guard::builder(&mistral)
+        .calls(call_options(|it| it.broken_block = BrokenBlock::Text))
+        .build();
     let list = "[{\"name\": \"f\", \"arguments\": {}}, {\"name\": \"g\", \"arguments\": {\"a\": ?";
     let message = read(guard.expect("builds"), &["[TOOL_CALLS]", list]);
     let outcomes: Vec<_> = message.calls.iter().map(|call| call.outcome).collect();

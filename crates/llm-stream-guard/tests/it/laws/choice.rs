@@ -1,9 +1,9 @@
 //! Tool choice: what is read as calls when the request requires, names or forbids them.
 
-use guard_laws::GuardMachine;
+use guard_laws::{GuardMachine, call_options};
 use llm_stream_guard::{
-    BadPayload, BuildError, Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Message,
-    Options, Outcome, Parallel, ToolChoice, Tools, UnknownTools, profile,
+    BadPayload, BuildError, CallOptions, Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits,
+    Message, Outcome, Parallel, ToolChoice, Tools, UnknownTools, profile,
 };
 use serde_json::json;
 use stream_laws::{
@@ -68,7 +68,11 @@ fn a_required_answer_is_an_object_an_array_or_the_familys_own_syntax() {
         ),
     ] {
         for bad in POLICIES {
-            let message = parse(builder("qwen3", ToolChoice::Required).bad_payload(bad), wire);
+            let message = parse(
+                builder("qwen3", ToolChoice::Required)
+                    .calls(call_options(|it| it.bad_payload = bad)),
+                wire,
+            );
             assert_eq!(told(&message), (calls.clone(), "", vec![]), "{wire} {bad:?}");
         }
     }
@@ -127,7 +131,10 @@ fn a_named_tool_is_given_its_arguments_alone_or_wrapped() {
         ("wait", "{\"name\": \"slowly\"}", "{\"name\": \"slowly\"}"),
     ] {
         for bad in POLICIES {
-            let message = parse(builder("qwen3", named(name)).bad_payload(bad), wire);
+            let message = parse(
+                builder("qwen3", named(name)).calls(call_options(|it| it.bad_payload = bad)),
+                wire,
+            );
             assert_eq!(told(&message), (vec![(name, arguments)], "", vec![]), "{wire} {bad:?}");
             assert_eq!(message.calls[0].outcome, Some(Outcome::Complete));
         }
@@ -196,7 +203,10 @@ fn reasoning_may_come_first_and_speak_of_calls() {
     let wire = format!("<think>{thought}</think>\n\n{{\"name\": \"wait\", \"arguments\": {{}}}}");
     for choice in [ToolChoice::Required, named("wait")] {
         for bad in POLICIES {
-            let message = parse(builder("qwen3", choice.clone()).bad_payload(bad), &wire);
+            let message = parse(
+                builder("qwen3", choice.clone()).calls(call_options(|it| it.bad_payload = bad)),
+                &wire,
+            );
             assert_eq!(told(&message), (vec![("wait", "{}")], "", vec![]), "{choice:?} {bad:?}");
             assert_eq!(message.reasoning, thought);
         }
@@ -212,7 +222,8 @@ fn a_broken_payload_is_what_the_policy_says() {
     let good = "{\"name\": \"wait\", \"arguments\": {}}";
     let broken = "{\"name\": \"tide\", \"arguments\": {\"day\": }}";
     let wire = format!("[{good}, {broken}]");
-    let required = |bad| builder("qwen3", ToolChoice::Required).bad_payload(bad);
+    let required =
+        |bad| builder("qwen3", ToolChoice::Required).calls(call_options(|it| it.bad_payload = bad));
     let message = parse(required(BadPayload::BestEffort), &wire);
     let outcomes: Vec<_> = message.calls.iter().map(|call| call.outcome).collect();
     assert_eq!(outcomes, [Some(Outcome::Complete), Some(Outcome::Malformed)]);
@@ -226,7 +237,8 @@ fn a_broken_payload_is_what_the_policy_says() {
 
 #[test]
 fn a_rejection_is_told_and_nothing_comes_out_behind_it() {
-    let builder = builder("qwen3", named("tide")).bad_payload(BadPayload::Reject);
+    let builder = builder("qwen3", named("tide"))
+        .calls(call_options(|it| it.bad_payload = BadPayload::Reject));
     let mut guard = builder.build().expect("a registered profile");
     let mut message = Message::default();
     let mut sink = |event: llm_stream_guard::Event<'_>| {
@@ -252,7 +264,10 @@ fn a_cut_payload_is_nobodys_text_unless_it_is_to_be() {
         (BadPayload::RecoverAsText, "{\"na", vec![]),
         (BadPayload::Reject, "", vec!["bad_payload"]),
     ] {
-        let message = parse(builder("qwen3", named("tide")).bad_payload(bad), "{\"na");
+        let message = parse(
+            builder("qwen3", named("tide")).calls(call_options(|it| it.bad_payload = bad)),
+            "{\"na",
+        );
         assert_eq!(told(&message), (vec![], content, kinds), "{bad:?}");
     }
     let message = parse(builder("qwen3", named("tide")), "{\"port\": \"Bre");
@@ -272,7 +287,9 @@ fn a_payload_beyond_the_limit_is_not_kept() {
         // What opens it is not counted.
         (BadPayload::Reject, &format!(" {long}x"), 0, "", vec!["bad_payload"]),
     ] {
-        let builder = builder("qwen3", named("tide")).bad_payload(bad).limits(limits);
+        let builder = builder("qwen3", named("tide"))
+            .calls(call_options(|it| it.bad_payload = bad))
+            .limits(limits);
         let long = wire.len() >= 64;
         let wire = if long && bad == BadPayload::Reject {
             wire.replace("\"}", "xx\"}")
@@ -289,10 +306,10 @@ fn a_payload_beyond_the_limit_is_not_kept() {
 
 #[test]
 fn one_call_is_one_call_on_streams_too() {
-    let mut options = Options::default();
+    let mut options = CallOptions::default();
     options.parallel = Parallel::One;
     let wire = "[{\"name\": \"tide\", \"arguments\": {}}, {\"name\": \"wait\", \"arguments\": {}}]";
-    let message = parse(builder("qwen3", ToolChoice::Required).options(options), wire);
+    let message = parse(builder("qwen3", ToolChoice::Required).calls(options), wire);
     assert_eq!(told(&message), (vec![("tide", "{}")], "", vec!["parallel_call"]));
 }
 
@@ -325,9 +342,9 @@ fn names_that_are_not_declared_pass_are_reported_or_dropped() {
         (UnknownTools::Report, vec![("ebb", "{}")], vec!["undeclared_tool"]),
         (UnknownTools::Drop, vec![], vec!["undeclared_tool"]),
     ] {
-        let mut options = Options::default();
+        let mut options = CallOptions::default();
         options.unknown_tools = policy;
-        let message = parse(builder("qwen3", ToolChoice::Auto).options(options), wire);
+        let message = parse(builder("qwen3", ToolChoice::Auto).calls(options), wire);
         assert_eq!(told(&message), (calls, "ab", kinds), "{policy:?}");
     }
 }
@@ -361,8 +378,14 @@ fn requests_say_it_in_json() {
     }
 }
 
+fn plain(builder: GuardBuilder, bad: BadPayload) -> GuardBuilder {
+    builder.calls(call_options(|it| it.bad_payload = bad))
+}
+
 /// Every mode, in families whose own calls look nothing and something like the payload.
-fn machines(adjust: impl Fn(GuardBuilder) -> GuardBuilder) -> Vec<(String, GuardMachine)> {
+fn machines(
+    adjust: impl Fn(GuardBuilder, BadPayload) -> GuardBuilder,
+) -> Vec<(String, GuardMachine)> {
     let mut machines = Vec::new();
     for family in ["qwen3", "llama3_json", "pythonic", "mistral", "harmony"] {
         for choice in [ToolChoice::None, ToolChoice::Required, named("tide"), named("enrol")] {
@@ -370,7 +393,7 @@ fn machines(adjust: impl Fn(GuardBuilder) -> GuardBuilder) -> Vec<(String, Guard
                 let profile =
                     profile(family).unwrap_or_else(|_| llm_stream_guard::Profile::tools(family));
                 let builder = Guard::builder(&profile).tools(tools());
-                let builder = adjust(builder.tool_choice(choice.clone()).bad_payload(bad));
+                let builder = adjust(builder.tool_choice(choice.clone()), bad);
                 let guard = builder.build().expect("a registered family");
                 let name = format!("{family} {choice:?} {bad:?}");
                 machines.push((name, GuardMachine::new(guard, End::Stop)));
@@ -428,7 +451,7 @@ fn wires() -> Vec<String> {
 }
 
 fn every_machine(
-    adjust: impl Fn(GuardBuilder) -> GuardBuilder,
+    adjust: impl Fn(GuardBuilder, BadPayload) -> GuardBuilder,
     law: impl Fn(&GuardMachine, &[String]) -> Result<(), stream_laws::LawViolation>,
 ) {
     let wires = wires();
@@ -443,16 +466,13 @@ const PLAN: CutPlan = CutPlan::quick(23);
 
 #[test]
 fn chunks_do_not_matter_and_nothing_is_lost() {
-    every_machine(
-        |builder| builder,
-        |machine, wires| {
-            wires.iter().try_for_each(|wire| {
-                check_chunk_invariance(machine, wire, PLAN)?;
-                check_nothing_lost(machine, wire, &["cut_opener"], PLAN)?;
-                check_total(machine, wire, PLAN)
-            })
-        },
-    );
+    every_machine(plain, |machine, wires| {
+        wires.iter().try_for_each(|wire| {
+            check_chunk_invariance(machine, wire, PLAN)?;
+            check_nothing_lost(machine, wire, &["cut_opener"], PLAN)?;
+            check_total(machine, wire, PLAN)
+        })
+    });
 }
 
 #[test]
@@ -474,7 +494,7 @@ fn text_comes_promptly() {
         "\"tide\"",
     ];
     // What else may come of the families' own openers is the concern of the laws over profiles.
-    for (name, machine) in machines(|builder| builder) {
+    for (name, machine) in machines(plain) {
         // A payload that may be text again is held on purpose.
         if name.starts_with("qwen3") && !name.ends_with("RecoverAsText") {
             let wires = wires();
@@ -497,8 +517,8 @@ fn text_comes_promptly() {
 fn memory_and_work_are_bounded() {
     const LIMITS: Limits =
         Limits { candidate: 96, whitespace: 32, depth: 8, policy: LimitPolicy::Release };
-    let options = || {
-        let mut options = Options::default();
+    let options = |bad| {
+        let mut options = call_options(|it| it.bad_payload = bad);
         (options.limits.name, options.limits.early_arguments) = (64, 64);
         options.limits.value = 64;
         options
@@ -515,7 +535,7 @@ fn memory_and_work_are_bounded() {
         "[{\"name\": \"tide\", \"arguments\": {}}",
     ];
     every_machine(
-        |builder| builder.limits(LIMITS).options(options()),
+        |builder, bad| builder.limits(LIMITS).calls(options(bad)),
         |machine, _| {
             for head in heads {
                 for unit in ["x", " ", "{", "[", "\\"] {
@@ -532,9 +552,9 @@ fn memory_and_work_are_bounded() {
 
 #[test]
 fn neighbours_and_delivery_do_not_matter() {
-    let atomic = machines(|builder| builder.delivery(Delivery::Atomic));
+    let atomic = machines(|builder, bad| plain(builder, bad).delivery(Delivery::Atomic));
     let wires = wires();
-    for ((name, streaming), (_, atomic)) in machines(|builder| builder).iter().zip(&atomic) {
+    for ((name, streaming), (_, atomic)) in machines(plain).iter().zip(&atomic) {
         for wire in &wires {
             check_delivery(atomic, streaming, wire, PLAN)
                 .unwrap_or_else(|broken| panic!("{name}: {broken}"));

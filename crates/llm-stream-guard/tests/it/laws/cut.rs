@@ -1,7 +1,7 @@
 //! Answers that a token limit cut anywhere: a whole response is what its stream was.
 
 use llm_stream_guard::{
-    End, Guard, Ids, Options, Outcome,
+    CallOptions, End, Guard, Ids, Outcome,
     chat::{BrokenCalls, ChatGuard, ChatNote, ChatOptions, ChatSink, Chunk, Note},
 };
 use serde_json::{Value, json};
@@ -34,9 +34,9 @@ fn chunk(delta: Value, reason: Value) -> Chunk {
 fn check(broken_calls: BrokenCalls, malformed: bool) {
     let mut cut_calls = 0;
     for inputs in of_shard(0, 1) {
-        let mut calls = Options::default();
+        let mut calls = CallOptions::default();
         calls.ids = Ids::counting();
-        let guard = Guard::builder(&inputs.profile).options(calls).build().expect("it builds");
+        let guard = Guard::builder(&inputs.profile).calls(calls).build().expect("it builds");
         let mut options = ChatOptions::default();
         options.broken_calls = broken_calls;
         let guard = ChatGuard::new(guard, options);

@@ -1,6 +1,6 @@
 //! Several calls in one message, some of them malformed, under each option that delays events.
 
-use guard_laws::{Damage, GuardMachine};
+use guard_laws::{Damage, GuardMachine, call_options};
 use llm_stream_guard::{
     BadPayload, BrokenBlock, Delivery, End, Guard, GuardBuilder, LimitPolicy, Limits, Profile,
     ToolChoice, profile, profiles,
@@ -23,20 +23,34 @@ fn limited(builder: GuardBuilder, policy: LimitPolicy) -> GuardBuilder {
 }
 
 fn required(builder: GuardBuilder, bad: BadPayload) -> GuardBuilder {
-    builder.tool_choice(ToolChoice::Required).bad_payload(bad)
+    builder.tool_choice(ToolChoice::Required).calls(call_options(|it| it.bad_payload = bad))
 }
 
 fn named(builder: GuardBuilder, bad: BadPayload) -> GuardBuilder {
-    builder.tool_choice(ToolChoice::Named("f".to_owned())).bad_payload(bad)
+    builder
+        .tool_choice(ToolChoice::Named("f".to_owned()))
+        .calls(call_options(|it| it.bad_payload = bad))
 }
 
 const OPTIONS: [(&str, Adjust); 14] = [
     ("default", |it| it),
     ("atomic", |it| it.delivery(Delivery::Atomic)),
-    ("text", |it| it.broken_block(BrokenBlock::Text)),
-    ("text, release", |it| limited(it.broken_block(BrokenBlock::Text), LimitPolicy::Release)),
-    ("text, drop", |it| limited(it.broken_block(BrokenBlock::Text), LimitPolicy::Drop)),
-    ("text, error", |it| limited(it.broken_block(BrokenBlock::Text), LimitPolicy::Error)),
+    ("text", |it| it.calls(call_options(|it| it.broken_block = BrokenBlock::Text))),
+    ("text, release", |it| {
+        limited(
+            it.calls(call_options(|it| it.broken_block = BrokenBlock::Text)),
+            LimitPolicy::Release,
+        )
+    }),
+    ("text, drop", |it| {
+        limited(it.calls(call_options(|it| it.broken_block = BrokenBlock::Text)), LimitPolicy::Drop)
+    }),
+    ("text, error", |it| {
+        limited(
+            it.calls(call_options(|it| it.broken_block = BrokenBlock::Text)),
+            LimitPolicy::Error,
+        )
+    }),
     ("best effort", |it| required(it, BadPayload::BestEffort)),
     ("recover", |it| required(it, BadPayload::RecoverAsText)),
     ("recover, release", |it| {
@@ -121,7 +135,7 @@ fn first_malformed_call_of_a_block_decides_where_its_text_ends() {
         ("k2_horizon", "<ifm|tool_calls><ifm|tool_call>f\n<<ifm|tool_call>f\n<\n"),
         ("step3p5", "<tool_call><functiona>a<functiona>\na"),
     ] {
-        check(family, |it| it.broken_block(BrokenBlock::Text), wire);
+        check(family, |it| it.calls(call_options(|it| it.broken_block = BrokenBlock::Text)), wire);
     }
 }
 
@@ -130,7 +144,10 @@ fn whole_call_between_two_malformed_ones_is_kept() {
     let wire = "<minimax:tool_call><invoke name=\"a\">x<invoke name=\"b\"></invoke>\
                 <invoke name=\"c\">x";
     let profile = profile("minimax_m2").expect("a registered profile");
-    let guard = Guard::builder(&profile).broken_block(BrokenBlock::Text).build().expect("builds");
+    let guard = Guard::builder(&profile)
+        .calls(call_options(|it| it.broken_block = BrokenBlock::Text))
+        .build()
+        .expect("builds");
     let message = guard.parse(wire, End::Stop).expect("limits release");
     let names: Vec<&str> = message.calls.iter().map(|call| &*call.name).collect();
     assert_eq!(names, ["b"], "{message:?}");

@@ -2,6 +2,7 @@
 //! that the looks of a cursor do not count. Allocations stand for work here, as they are the same in
 //! every run; instructions are counted by the bench.
 
+use guard_laws::call_options;
 use llm_stream_guard::{BrokenBlock, End, Event, Guard, profile};
 
 use super::inputs::{Inputs, of_shard};
@@ -12,7 +13,10 @@ const CALLS: [u64; 2] = [1_000, 2_000];
 /// Allocations while a message has so many calls of this form; `{n}` in it is the call's number.
 fn allocations(broken: BrokenBlock, form: &str, calls: u64) -> u64 {
     let profile = profile("qwen3").expect("a registered profile");
-    let mut guard = Guard::builder(&profile).broken_block(broken).build().expect("builds");
+    let mut guard = Guard::builder(&profile)
+        .calls(call_options(|it| it.broken_block = broken))
+        .build()
+        .expect("builds");
     let wires: Vec<String> = (0..calls).map(|n| form.replace("{n}", &n.to_string())).collect();
     let spent = allocation_counter::measure(|| {
         let mut sink = |_: Event<'_>| {};

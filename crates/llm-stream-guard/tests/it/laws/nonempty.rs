@@ -1,6 +1,6 @@
 //! Reasoning in place of an answer that never comes.
 
-use guard_laws::GuardMachine;
+use guard_laws::{GuardMachine, reasoning_options};
 use llm_stream_guard::{
     Delivery, End, Event, Guard, GuardBuilder, HeldKind, Message, Start, profile,
 };
@@ -11,7 +11,10 @@ const LIMIT: usize = 64;
 
 fn builder() -> GuardBuilder {
     let profile = profile("nemotron3").expect("a registered profile");
-    Guard::builder(&profile).start(Start::Reasoning).force_nonempty_content(LIMIT)
+    Guard::builder(&profile).reasoning(reasoning_options(|it| {
+        it.start = Some(Start::Reasoning);
+        it.nonempty_content = Some(LIMIT);
+    }))
 }
 
 fn guard() -> Guard {

@@ -1,8 +1,8 @@
 //! The laws under options picked at random, and memory as the allocator sees it.
 
-use guard_laws::{GuardMachine, varied};
+use guard_laws::{GuardMachine, reasoning_options, varied};
 use llm_stream_guard::{
-    End, Event, Guard, LimitPolicy, Limits, Options, ReasoningLimit, Tools, profile,
+    CallOptions, End, Event, Guard, LimitPolicy, Limits, ReasoningLimit, Tools, profile,
 };
 use serde_json::json;
 use stream_laws::{CutPlan, LawViolation, Random, check_chunk_invariance, check_total};
@@ -38,7 +38,10 @@ fn whatever_is_set(inputs: &Inputs) -> Result<(), LawViolation> {
 fn where_dropped_reasoning_is_told_does_not_depend_on_how_a_call_is_cut() {
     let profile = profile("poolside_v1").expect("a registered profile");
     let limit = ReasoningLimit { bytes: 1, policy: LimitPolicy::Drop };
-    let guard = Guard::builder(&profile).reasoning_limit(limit).build().expect("builds");
+    let guard = Guard::builder(&profile)
+        .reasoning(reasoning_options(|it| it.limit = Some(limit)))
+        .build()
+        .expect("builds");
     let text = "<think>abc<tool_call>f\n</tool_call>";
     check_chunk_invariance(&GuardMachine::new(guard, End::Stop), text, CutPlan::standard(2))
         .unwrap_or_else(|violation| panic!("{violation}"));
@@ -47,11 +50,11 @@ fn where_dropped_reasoning_is_told_does_not_depend_on_how_a_call_is_cut() {
 /// Bounds small enough to be hit early.
 fn bounded(inputs: &Inputs) -> Guard {
     let limits = Limits { candidate: 256, whitespace: 64, ..Limits::default() };
-    let mut options = Options::default();
+    let mut options = CallOptions::default();
     options.limits.name = 64;
     options.limits.early_arguments = 256;
     options.limits.value = 256;
-    let guard = Guard::builder(&inputs.profile).limits(limits).options(options);
+    let guard = Guard::builder(&inputs.profile).limits(limits).calls(options);
     guard.build().expect("a registered profile builds")
 }
 

@@ -1,9 +1,9 @@
 //! The laws, each over every profile.
 
-use guard_laws::GuardMachine;
+use guard_laws::{GuardMachine, reasoning_options};
 use llm_stream_guard::{
-    BadPayload, BrokenBlock, Delivery, DiagnosticKind, End, Guard, GuardBuilder, LimitPolicy,
-    Limits, Options, Start, ToolChoice, Tools, Whitespace,
+    BadPayload, BrokenBlock, CallOptions, Delivery, DiagnosticKind, End, Guard, GuardBuilder,
+    LimitPolicy, Limits, Profile, Start, ToolChoice, Tools, Whitespace,
 };
 use stream_laws::{
     CutPlan, LawViolation, TextForm, Work, check_bounded, check_byte_chunk_invariance,
@@ -28,8 +28,8 @@ const LIMITS: Limits =
     Limits { candidate: 128, whitespace: 64, depth: 16, policy: LimitPolicy::Release };
 
 /// Bounds inside calls, likewise.
-fn options() -> Options {
-    let mut options = Options::default();
+fn options() -> CallOptions {
+    let mut options = CallOptions::default();
     options.limits.name = 64;
     options.limits.early_arguments = 256;
     options.limits.value = 256;
@@ -41,7 +41,7 @@ fn machine(builder: GuardBuilder) -> GuardMachine {
 }
 
 fn guard(inputs: &Inputs, policy: Whitespace) -> GuardMachine {
-    machine(Guard::builder(&inputs.profile).whitespace(policy))
+    machine(Guard::builder(&Profile { whitespace: policy, ..inputs.profile.clone() }))
 }
 
 /// Makes of each law a test a shard of the profiles: shards run side by side, and none takes long.
@@ -167,13 +167,13 @@ fn nothing_stays_behind_the_end(inputs: &Inputs) -> Result<(), LawViolation> {
 }
 
 fn calls_have_ids_of_their_own(inputs: &Inputs) -> Result<(), LawViolation> {
-    let guard = Guard::builder(&inputs.profile).options(options()).build().expect("builds");
+    let guard = Guard::builder(&inputs.profile).calls(options()).build().expect("builds");
     // Guards, clones of one guard, and the messages of one.
     let mut responses = 0..;
     let respond = || {
         let mut guard = match responses.next() {
             Some(n) if n % 2 == 0 => guard.clone(),
-            _ => Guard::builder(&inputs.profile).options(options()).build().expect("builds"),
+            _ => Guard::builder(&inputs.profile).calls(options()).build().expect("builds"),
         };
         guard.reset();
         GuardMachine::with_ids(guard, End::Stop)
@@ -186,7 +186,7 @@ fn memory_is_bounded(inputs: &Inputs) -> Result<(), LawViolation> {
     let calls = options().limits;
     let hold =
         LIMITS.candidate + LIMITS.whitespace + calls.name + calls.early_arguments + calls.value;
-    let machine = machine(Guard::builder(&inputs.profile).limits(LIMITS).options(options()));
+    let machine = machine(Guard::builder(&inputs.profile).limits(LIMITS).calls(options()));
     inputs.endless.iter().try_for_each(|(head, unit)| {
         let units = std::iter::repeat_n(*unit, 2 * hold);
         check_bounded(&machine, std::iter::once(head.as_str()).chain(units), hold)
@@ -197,7 +197,7 @@ fn memory_is_bounded(inputs: &Inputs) -> Result<(), LawViolation> {
 fn work_is_linear(inputs: &Inputs) -> Result<(), LawViolation> {
     // A newline may cost a look at all that some formats bind to a marker behind them.
     let work = Work { bytes: 1024, per_byte: 256, growth_percent: 220 };
-    let machine = machine(Guard::builder(&inputs.profile).limits(LIMITS).options(options()));
+    let machine = machine(Guard::builder(&inputs.profile).limits(LIMITS).calls(options()));
     inputs.endless.iter().try_for_each(|(head, unit)| {
         check_linear(&machine, |bytes| head.clone() + &unit.repeat(bytes), work)?;
         if *unit != "x" {
@@ -214,12 +214,17 @@ fn one_push_takes_linear_work(inputs: &Inputs) -> Result<(), LawViolation> {
         ["\n", " ", "x", "{", "}", "[", "]", "\"", "\\", "<", "`", "\u{2581}"];
     let work = Work { bytes: 4096, per_byte: 256, growth_percent: 220 };
     let tools = || Tools::new([("f", serde_json::json!({}))]);
-    let limited = || {
-        let guard = Guard::builder(&inputs.profile).limits(LIMITS).options(options());
-        guard.broken_block(BrokenBlock::Text)
+    let calls = |bad_payload| {
+        let mut options = options();
+        (options.broken_block, options.bad_payload) = (BrokenBlock::Text, bad_payload);
+        options
     };
-    let required =
-        |bad| limited().tools(tools()).tool_choice(ToolChoice::Required).bad_payload(bad);
+    let limited =
+        || Guard::builder(&inputs.profile).limits(LIMITS).calls(calls(BadPayload::BestEffort));
+    let required = |bad_payload| {
+        let guard = limited().tools(tools()).tool_choice(ToolChoice::Required);
+        guard.calls(calls(bad_payload))
+    };
     let mut guards = vec![limited()];
     if inputs.profile.tools.is_some() {
         guards.extend([BadPayload::RecoverAsText, BadPayload::Reject].map(required));
@@ -237,7 +242,7 @@ fn one_push_takes_linear_work(inputs: &Inputs) -> Result<(), LawViolation> {
 
 fn nothing_panics_and_complete_calls_hold_objects(inputs: &Inputs) -> Result<(), LawViolation> {
     for end in [End::Stop, End::Length] {
-        let guard = Guard::builder(&inputs.profile).limits(LIMITS).options(options()).build();
+        let guard = Guard::builder(&inputs.profile).limits(LIMITS).calls(options()).build();
         let machine = GuardMachine::new(guard.expect("a registered profile builds"), end);
         inputs.all().try_for_each(|input| check_total(&machine, input, PLAN))?;
     }
@@ -269,10 +274,12 @@ fn of_case(inputs: &Inputs, case: &VectorCase) -> GuardMachine {
         CaseWhitespace::Framing => Whitespace::Framing,
         CaseWhitespace::Trim => Whitespace::Trim,
     };
-    let guard = Guard::builder(&inputs.profile).tools(tools).whitespace(whitespace);
+    let guard = Guard::builder(&Profile { whitespace, ..inputs.profile.clone() }).tools(tools);
     let guard = match case.start {
-        Begin::Reasoning => guard.start(Start::Reasoning),
-        Begin::Content => guard.start(Start::Content),
+        Begin::Reasoning => {
+            guard.reasoning(reasoning_options(|it| it.start = Some(Start::Reasoning)))
+        }
+        Begin::Content => guard.reasoning(reasoning_options(|it| it.start = Some(Start::Content))),
         // Nobody saw the prompt.
         _ => guard,
     };
@@ -290,7 +297,8 @@ fn neighbours_do_not_matter(inputs: &Inputs) -> Result<(), LawViolation> {
 fn delivery_changes_when_and_not_what(inputs: &Inputs) -> Result<(), LawViolation> {
     let streaming = guard(inputs, Whitespace::Framing);
     let atomic = machine(
-        Guard::builder(&inputs.profile).whitespace(Whitespace::Framing).delivery(Delivery::Atomic),
+        Guard::builder(&Profile { whitespace: Whitespace::Framing, ..inputs.profile.clone() })
+            .delivery(Delivery::Atomic),
     );
     // An id that comes late is used where the call is kept until it ends, and only there.
     let guard = Guard::builder(&inputs.profile).build().expect("a registered profile");

@@ -2,7 +2,7 @@
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
-    End, Guard, Whitespace,
+    End, Guard, Profile, Whitespace,
     toolcall_parsers::grammar,
     wire_remap::{Regime, RemapTable, Truncated},
 };
@@ -47,7 +47,8 @@ fn table(inputs: &Inputs) -> Option<RemapTable> {
 }
 
 fn machine(inputs: &Inputs, policy: Whitespace, regime: Regime) -> GuardMachine {
-    let guard = Guard::builder(&inputs.profile).whitespace(policy).remap(regime);
+    let guard =
+        Guard::builder(&Profile { whitespace: policy, ..inputs.profile.clone() }).stage(regime);
     GuardMachine::new(guard.build().expect("a registered profile builds"), End::Stop)
 }
 

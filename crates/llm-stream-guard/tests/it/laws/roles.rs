@@ -1,6 +1,6 @@
 //! Roles of tokens: their bytes add up to the input, and the text of a role is that of the events.
 
-use guard_laws::{likely_marker_tokens, markers_in};
+use guard_laws::{likely_marker_tokens, markers_in, reasoning_options};
 use llm_stream_guard::{
     End, Guard, Message, RoleCounts, RoleReader, RoleSpan, Start, Token, TokenKind, TokenRole,
     loss_mask, profile,
@@ -130,7 +130,8 @@ fn names_and_arguments_of_calls_have_roles() {
 
 #[test]
 fn token_of_two_roles_counts_for_the_one_that_has_most_of_it() {
-    let guard = Guard::builder(&profile("qwen3").expect("registered")).start(Start::Reasoning);
+    let guard = Guard::builder(&profile("qwen3").expect("registered"))
+        .reasoning(reasoning_options(|it| it.start = Some(Start::Reasoning)));
     let tokens = [
         ("hm, ", TokenKind::Text),
         ("ok</think>yes it is", TokenKind::Text),

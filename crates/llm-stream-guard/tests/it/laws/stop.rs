@@ -1,6 +1,6 @@
 //! Stop strings: alone against a search that looks at everything again, and in front of a guard.
 
-use guard_laws::GuardMachine;
+use guard_laws::{GuardMachine, reasoning_options};
 use llm_stream_guard::{
     BuildError, Delivery, End, Guard, GuardBuilder, HeldKind, LimitPolicy, Outcome, ReasoningLimit,
     Shown, Start, StopString, StopStrings, profile,
@@ -176,7 +176,12 @@ fn neither_chunks_nor_delivery_matter_and_every_byte_is_accounted_for() {
 #[test]
 fn what_stands_behind_a_stop_string_is_counted_though_a_limit_failed_the_message() {
     let limit = ReasoningLimit { bytes: 0, policy: LimitPolicy::Error };
-    let guard = builder().start(Start::Reasoning).reasoning_limit(limit).build();
+    let guard = builder()
+        .reasoning(reasoning_options(|it| {
+            it.start = Some(Start::Reasoning);
+            it.limit = Some(limit);
+        }))
+        .build();
     let machine = GuardMachine::new(guard.expect("a registered profile"), End::Stop);
     check_chunk_invariance(&machine, "x STOP y", CutPlan::standard(2))
         .unwrap_or_else(|broken| panic!("{broken}"));

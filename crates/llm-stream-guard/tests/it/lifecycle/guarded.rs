@@ -238,7 +238,7 @@ fn subscribers_share_one_event() {
 fn a_collapse_that_ends_the_stream_is_a_limit() {
     let log = Log::default();
     let limits = CollapseLimits { action: CollapseAction::EndStream, ..CollapseLimits::default() };
-    let guard = Guard::builder(&profile("qwen3").unwrap()).collapse(limits).build().unwrap();
+    let guard = Guard::builder(&profile("qwen3").unwrap()).stage(limits).build().unwrap();
     let opener = "<tool_call>\n";
     let inner = items(["Hi.\n", opener, opener, opener, opener, opener, CALL]);
     let stream = Lifecycle::new("call-1")
@@ -261,7 +261,7 @@ fn a_chat_stream_records_its_collapse_and_what_it_withheld() {
     let json = |text: &str| json!({"choices": [{"index": 0, "delta": {"content": text}}]});
     let machine = || {
         let limits = CollapseLimits { action: CollapseAction::EndStream, ..Default::default() };
-        let guard = Guard::builder(&profile("qwen3").unwrap()).collapse(limits).build().unwrap();
+        let guard = Guard::builder(&profile("qwen3").unwrap()).stage(limits).build().unwrap();
         ChatGuard::new(guard, ChatOptions::default())
     };
     let chunks = |pieces: &[&str]| {
