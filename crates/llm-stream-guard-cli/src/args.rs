@@ -13,13 +13,13 @@ use crate::pattern::Pattern;
 pub struct Cli {
     /// The subcommand to run.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// The commands of the program.
 #[derive(Debug, Subcommand)]
 #[non_exhaustive]
-pub enum Command {
+pub(crate) enum Command {
     /// Parse a recorded or live stream into typed events, one JSON object per line
     ///
     /// Calls without an id on the wire are numbered, so that one recording always gives the same
@@ -43,7 +43,7 @@ pub enum Command {
 
 /// The format of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
+pub(crate) enum LogFormat {
     /// One line of text per event
     Text,
     /// One JSON object per event and line
@@ -52,18 +52,18 @@ pub enum LogFormat {
 
 /// Arguments of `serve`. They override the configuration file.
 #[derive(Debug, Args)]
-pub struct ServeArgs {
+pub(crate) struct ServeArgs {
     /// The inference server, such as `http://127.0.0.1:8000`
     #[arg(long, value_name = "URL", required_unless_present_any = ["demo", "config", "print_config", "healthcheck"], env = "LLM_STREAM_GUARD_UPSTREAM", hide_env_values = true)]
-    pub upstream: Option<String>,
+    pub(crate) upstream: Option<String>,
     /// Where to listen [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address, env = "LLM_STREAM_GUARD_LISTEN")]
-    pub listen: Option<SocketAddr>,
+    pub(crate) listen: Option<SocketAddr>,
     /// One family for all models: a profile, a model's id, or the file of a family's calls
     ///
     /// `auto`, the default, takes each model's own.
     #[arg(long, value_name = "auto|NAME|FILE", env = "LLM_STREAM_GUARD_PROFILE")]
-    pub profile: Option<Choice>,
+    pub(crate) profile: Option<Choice>,
     /// A checkpoint's own response template for all models: its `tokenizer_config.json`, or the
     /// template alone
     #[arg(
@@ -72,30 +72,30 @@ pub struct ServeArgs {
         conflicts_with = "profile",
         env = "LLM_STREAM_GUARD_TEMPLATE"
     )]
-    pub template: Option<PathBuf>,
+    pub(crate) template: Option<PathBuf>,
     /// Families of models whose ids do not name one: TOML, lines such as `"team-*" = "qwen3"`
     #[arg(long, value_name = "FILE", env = "LLM_STREAM_GUARD_MODEL_MAP")]
-    pub model_map: Option<PathBuf>,
+    pub(crate) model_map: Option<PathBuf>,
     /// Keep the streams that had diagnostics here, as they came, up to 64 MiB
     #[arg(long, value_name = "DIR", env = "LLM_STREAM_GUARD_RECORD")]
-    pub record: Option<PathBuf>,
+    pub(crate) record: Option<PathBuf>,
     /// Format of the log on standard error
     #[arg(long, value_enum, default_value_t = LogFormat::Text, env = "LLM_STREAM_GUARD_LOG_FORMAT")]
-    pub log_format: LogFormat,
+    pub(crate) log_format: LogFormat,
     /// A file with all of this and more; `--print-config` shows what it may hold
     #[arg(long, value_name = "FILE", env = "LLM_STREAM_GUARD_CONFIG")]
-    pub config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
     /// Print the configuration that would be in force, and leave
     #[arg(long)]
-    pub print_config: bool,
+    pub(crate) print_config: bool,
     /// Ask the proxy that listens here whether it is alive, and leave with 0 or 1
     ///
     /// For the health checks of containers: it asks `/healthz` of the address to listen on.
     #[arg(long)]
-    pub healthcheck: bool,
+    pub(crate) healthcheck: bool,
     /// Replay recorded streams in place of an inference server
     #[arg(long, conflicts_with = "upstream", env = "LLM_STREAM_GUARD_DEMO")]
-    pub demo: bool,
+    pub(crate) demo: bool,
     /// How long the demo waits between two events
     #[arg(
         long,
@@ -104,201 +104,201 @@ pub struct ServeArgs {
         requires = "demo",
         env = "LLM_STREAM_GUARD_PACE"
     )]
-    pub pace: TimeSpan,
+    pub(crate) pace: TimeSpan,
 }
 
 /// Arguments of `parse`.
 #[derive(Debug, Args)]
-pub struct ParseArgs {
+pub(crate) struct ParseArgs {
     /// The input and how to read it.
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub(crate) reading: ReadingArgs,
     /// How to write the events; `auto` is `text` on a terminal, else `jsonl`
     #[arg(long, value_enum, default_value_t)]
-    pub output: OutputKind,
+    pub(crate) output: OutputKind,
 }
 
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
-pub struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     /// The input and how to read it.
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub(crate) reading: ReadingArgs,
     /// Print one JSON object
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Write a page that needs nothing else to OUT; then only the summary is printed
     #[arg(long, value_name = "OUT")]
-    pub html: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
     /// Read it as each of these, too, or only: profiles, tool-call families or reasoning formats
     #[arg(long, value_name = "FAMILY", value_delimiter = ',', conflicts_with = "grammar")]
-    pub compare: Vec<String>,
+    pub(crate) compare: Vec<String>,
 }
 
 /// A recording or live stream, and the guard that reads it.
 #[derive(Debug, Args)]
-pub struct ReadingArgs {
+pub(crate) struct ReadingArgs {
     /// The input; `-` is standard input
     #[arg(default_value = "-")]
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Format of the input
     ///
     /// `auto` is `sse` if the first non-blank line starts with `data:`, `event:` or `:`, `jsonl` if
     /// every line is a JSON string or an object with `choices`, and `text` otherwise. Of a pipe
     /// only the first lines are examined, up to one with `choices` or 64 KiB.
     #[arg(long, value_enum, default_value_t)]
-    pub input: InputKind,
+    pub(crate) input: InputKind,
     /// Profile, tool-call family or reasoning format, looked up in this order
     ///
     /// Without this option, `--model`, `--grammar` and `--template`, the input is read to its end,
     /// at most 8 MiB, to detect the family.
     #[arg(long, value_name = "NAME", conflicts_with = "model")]
-    pub family: Option<String>,
+    pub(crate) family: Option<String>,
     /// A tool-call family of your own, in place of the profile's: TOML, or JSON if it ends so
     #[arg(long, value_name = "FILE")]
-    pub grammar: Option<PathBuf>,
+    pub(crate) grammar: Option<PathBuf>,
     /// Model id, such as `Qwen/Qwen3-8B`
     #[arg(long, value_name = "ID")]
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// A checkpoint's own response template, in place of a profile: its `tokenizer_config.json`, or
     /// the template alone
     #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "model", "grammar"])]
-    pub template: Option<PathBuf>,
+    pub(crate) template: Option<PathBuf>,
     /// JSON array of the tools the request declared, as in an OpenAI request
     #[arg(long, value_name = "FILE")]
-    pub tools: Option<PathBuf>,
+    pub(crate) tools: Option<PathBuf>,
     /// Where the stream begins, if the prompt opened or closed the reasoning
     #[arg(long, value_enum)]
-    pub start: Option<StartArg>,
+    pub(crate) start: Option<StartArg>,
     /// The prompt as it was rendered, or its last turn: the stream begins where it ends
     #[arg(long, value_name = "FILE", conflicts_with = "start")]
-    pub prompt: Option<PathBuf>,
+    pub(crate) prompt: Option<PathBuf>,
     /// How the stream ended, if the input does not show it
     #[arg(long, value_enum)]
-    pub finish: Option<FinishArg>,
+    pub(crate) finish: Option<FinishArg>,
     /// White space around markup [default: the family's policy]
     #[arg(long, value_enum)]
-    pub whitespace: Option<WhitespaceArg>,
+    pub(crate) whitespace: Option<WhitespaceArg>,
     /// Whether events of a call are printed as they are read or together at its end
     #[arg(long, value_enum, default_value_t)]
-    pub delivery: DeliveryArg,
+    pub(crate) delivery: DeliveryArg,
     /// Re-cut the model's text into pieces of at most this many bytes, or a character
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
-    pub chunk: Option<u32>,
+    pub(crate) chunk: Option<u32>,
     /// Maximum number of bytes held after an opener that is not certain yet
     #[arg(long, value_name = "BYTES")]
-    pub limit_candidate: Option<usize>,
+    pub(crate) limit_candidate: Option<usize>,
     /// Most bytes of a whitespace run held
     #[arg(long, value_name = "BYTES")]
-    pub limit_whitespace: Option<usize>,
+    pub(crate) limit_whitespace: Option<usize>,
     /// Most channels open at once
     #[arg(long, value_name = "COUNT")]
-    pub limit_depth: Option<usize>,
+    pub(crate) limit_depth: Option<usize>,
 }
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// Files of vectors, one JSON object a line
     #[arg(required = true)]
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// A tool-call family of your own, for cases of its name: TOML, or JSON if it ends so
     #[arg(long = "grammar", value_name = "FILE")]
-    pub grammars: Vec<PathBuf>,
+    pub(crate) grammars: Vec<PathBuf>,
     /// A checkpoint's own response template, for cases that name neither a family nor a template:
     /// its `tokenizer_config.json`, or the template alone
     #[arg(long, value_name = "FILE")]
-    pub template: Option<PathBuf>,
+    pub(crate) template: Option<PathBuf>,
     /// One JSON object a case, then a summary
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Print only where failures differ, without the explanation of the wire
     #[arg(long)]
-    pub brief: bool,
+    pub(crate) brief: bool,
     /// Only cases whose id has this in it, or matches it if it has `*` or `?`
     #[arg(long, value_name = "PATTERN")]
-    pub only: Option<Pattern>,
+    pub(crate) only: Option<Pattern>,
 }
 
 /// Arguments of `detect`.
 #[derive(Debug, Args)]
-pub struct DetectArgs {
+pub(crate) struct DetectArgs {
     /// The recording, with special tokens kept; `-` is standard input
     #[arg(default_value = "-")]
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// How the recording is written; see `parse --help`
     #[arg(long, value_enum, default_value_t)]
-    pub input: InputKind,
+    pub(crate) input: InputKind,
     /// Print one JSON object
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
 }
 
 /// Arguments of `identify`.
 #[derive(Debug, Args)]
-pub struct IdentifyArgs {
+pub(crate) struct IdentifyArgs {
     /// A checkpoint's folder, or one file of it: `tokenizer_config.json`, a chat template, a GGUF file
     #[arg(required_unless_present = "worker")]
-    pub path: Option<PathBuf>,
+    pub(crate) path: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Render a template from the standard input, under limits: `identify` starts this by itself
     #[arg(long, hide = true, conflicts_with = "path")]
-    pub worker: bool,
+    pub(crate) worker: bool,
 }
 
 /// Arguments of `encode`.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
-pub struct EncodeArgs {
+pub(crate) struct EncodeArgs {
     /// JSON array of calls, objects with `name`, `arguments` and maybe `id`; `-` is standard input
     #[arg(default_value = "-")]
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Profile or tool-call family
     #[arg(long, value_name = "NAME", group = "which")]
-    pub family: Option<String>,
+    pub(crate) family: Option<String>,
     /// Model id, such as `Qwen/Qwen3-8B`
     #[arg(long, value_name = "ID", group = "which")]
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// A tool-call family of your own: TOML, or JSON if it ends so
     #[arg(long, value_name = "FILE", group = "which")]
-    pub grammar: Option<PathBuf>,
+    pub(crate) grammar: Option<PathBuf>,
     /// Text that the checkpoint writes into its tags before the closing bracket, such as
     /// `:opensource`
     #[arg(long, value_name = "TEXT")]
-    pub token_suffix: Option<String>,
+    pub(crate) token_suffix: Option<String>,
     /// JSON array of the tools the request declared; without it, arguments are taken to be declared
     /// as they are
     #[arg(long, value_name = "FILE")]
-    pub tools: Option<PathBuf>,
+    pub(crate) tools: Option<PathBuf>,
 }
 
 /// Arguments of `families`.
 #[derive(Debug, Args)]
-pub struct FamiliesArgs {
+pub(crate) struct FamiliesArgs {
     /// JSON: one object; with `--resolve` one a line, with the patterns that matched
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// Model ids to find the profiles of, each written with a tab and the profile's name, or `-`
     ///
     /// `-` reads ids from standard input, one a line.
     #[arg(long, value_name = "ID", num_args = 1.., conflicts_with_all = ["show", "export"])]
-    pub resolve: Vec<String>,
+    pub(crate) resolve: Vec<String>,
     /// A family whose file to show, with what it takes from others, as JSON
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
-    pub show: Option<String>,
+    pub(crate) show: Option<String>,
     /// A profile to write as a response template; losses are reported on standard error
     #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "show"])]
-    pub export: Option<String>,
+    pub(crate) export: Option<String>,
     /// The text that begins the assistant's turn in a prompt [default: ChatML's]
     #[arg(long, value_name = "TEXT", requires = "export")]
-    pub anchor: Option<String>,
+    pub(crate) anchor: Option<String>,
 }
 
 /// How the input is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum InputKind {
+pub(crate) enum InputKind {
     /// Found out by the first lines
     #[default]
     Auto,
@@ -312,7 +312,7 @@ pub enum InputKind {
 
 /// How the events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum OutputKind {
+pub(crate) enum OutputKind {
     /// By their destination
     #[default]
     Auto,
@@ -324,7 +324,7 @@ pub enum OutputKind {
 
 /// Where a stream begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StartArg {
+pub(crate) enum StartArg {
     /// Inside the reasoning
     Reasoning,
     /// Inside the visible answer
@@ -333,7 +333,7 @@ pub enum StartArg {
 
 /// The end of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FinishArg {
+pub(crate) enum FinishArg {
     /// The model stopped by itself
     Stop,
     /// A token limit stopped it
@@ -342,7 +342,7 @@ pub enum FinishArg {
 
 /// Policies for white space around markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum WhitespaceArg {
+pub(crate) enum WhitespaceArg {
     /// Blank runs between markup go
     Framing,
     /// Keep every byte of white space
@@ -353,7 +353,7 @@ pub enum WhitespaceArg {
 
 /// Delivery of the events of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum DeliveryArg {
+pub(crate) enum DeliveryArg {
     /// One by one, as they are read
     #[default]
     Streaming,

@@ -18,7 +18,7 @@ use crate::{
 ///
 /// # Errors
 /// A file that cannot be read, an output that cannot be written.
-pub fn detect(args: &DetectArgs, out: &mut dyn Write) -> Result<bool, Error> {
+pub(crate) fn detect(args: &DetectArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let fault = |error: io::Error| misuse(format!("{}: {error}", args.file.display()));
     let mut head = Vec::new();
     match args.file.as_path() {

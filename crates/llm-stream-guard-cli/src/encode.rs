@@ -36,7 +36,7 @@ struct Call<'t> {
 /// # Errors
 /// An unknown family or model, a model that calls no tools, an input that is not an array of calls,
 /// calls that the family cannot express.
-pub fn encode(args: &EncodeArgs, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn encode(args: &EncodeArgs, out: &mut dyn Write) -> Result<(), Error> {
     let mut grammar = grammar(args)?;
     if let Some(suffix) = &args.token_suffix {
         grammar = grammar.with_token_suffix(suffix);

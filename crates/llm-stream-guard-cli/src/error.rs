@@ -5,7 +5,7 @@ use std::{fmt, io};
 /// Why a command did not run to its end. What a model wrote is never among the reasons.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Error {
+pub(crate) enum Error {
     /// The command was called wrongly, or its input cannot be read.
     Misuse(String),
     /// The output cannot be written.
@@ -15,7 +15,7 @@ pub enum Error {
 impl Error {
     /// Whether the reader of the output closed it, which is not an error of the user.
     #[must_use]
-    pub fn is_broken_pipe(&self) -> bool {
+    pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
@@ -38,6 +38,6 @@ impl From<io::Error> for Error {
 }
 
 /// Creates an error about wrong use of the command.
-pub fn misuse(problem: impl fmt::Display) -> Error {
+pub(crate) fn misuse(problem: impl fmt::Display) -> Error {
     Error::Misuse(problem.to_string())
 }

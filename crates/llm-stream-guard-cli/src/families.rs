@@ -22,7 +22,7 @@ use crate::{
 ///
 /// # Errors
 /// The output cannot be written; a family to show is not registered; ids cannot be read.
-pub fn families(args: &FamiliesArgs, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn families(args: &FamiliesArgs, out: &mut dyn Write) -> Result<(), Error> {
     if let Some(name) = &args.export {
         write_exported(name, args.anchor.as_deref(), out)?;
     } else if let Some(name) = &args.show {

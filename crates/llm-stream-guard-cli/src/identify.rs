@@ -14,7 +14,7 @@ use crate::{
 ///
 /// # Errors
 /// Files that cannot be read or hold no template, an output that cannot be written.
-pub fn identify(args: &IdentifyArgs, out: &mut dyn Write) -> Result<bool, Error> {
+pub(crate) fn identify(args: &IdentifyArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let Some(path) = &args.path else {
         return serve_renderings().map(|()| true).map_err(misuse);
     };

@@ -5,27 +5,31 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-pub mod args;
-pub mod check;
-pub mod detect;
-pub mod encode;
-pub mod error;
-pub mod explain;
-pub mod families;
-pub mod identify;
-pub mod input;
-pub mod lookup;
-pub mod parse;
-pub mod pattern;
-pub mod serve;
+mod args;
+mod check;
+mod detect;
+mod encode;
+mod error;
+mod explain;
+mod families;
+mod identify;
+mod input;
+mod lookup;
+mod parse;
+mod pattern;
+mod serve;
 
 use std::{
     io::{self, BufWriter, Write},
     process::ExitCode,
 };
 
-use args::{Cli, Command};
+use args::Command;
 use error::Error;
+
+pub use args::Cli;
+pub use check::{machine_for, machine_with};
+pub use lookup::whole_family;
 
 /// Runs a command. 0: it ran; 1: `check` found failures, `detect` or `identify` no family,
 /// `serve --healthcheck` no proxy; 2:

@@ -7,7 +7,7 @@ use std::{
 
 use llm_stream_guard::{Profile, UnknownName, profile, profile_for_model};
 use llm_stream_guard_serve::parse::all_names;
-pub use llm_stream_guard_serve::parse::named_profile as family;
+pub(crate) use llm_stream_guard_serve::parse::named_profile as family;
 use toolcall_parsers::grammar;
 
 use crate::{
@@ -19,7 +19,10 @@ use crate::{
 ///
 /// # Errors
 /// Nothing is registered under that name, no family is known to be that model's.
-pub fn profile_of(family: Option<&str>, model: Option<&str>) -> Result<Option<Profile>, Error> {
+pub(crate) fn profile_of(
+    family: Option<&str>,
+    model: Option<&str>,
+) -> Result<Option<Profile>, Error> {
     match (family, model) {
         (Some(name), _) => {
             let is_file = [".toml", ".json"].iter().any(|end| name.ends_with(end));
@@ -64,7 +67,7 @@ pub(crate) fn recorded(head: &[u8]) -> Option<Profile> {
 ///
 /// # Errors
 /// The file cannot be read, or is not a family. The error names the field.
-pub fn read_family(path: &Path) -> Result<Profile, Error> {
+pub(crate) fn read_family(path: &Path) -> Result<Profile, Error> {
     llm_stream_guard_serve::read_family(path)
         .map_err(|problem| misuse(format!("--grammar {problem}")))
 }
@@ -73,7 +76,7 @@ pub fn read_family(path: &Path) -> Result<Profile, Error> {
 ///
 /// # Errors
 /// It cannot be read, or has no template that is good: the error names field, key and place.
-pub fn read_template(path: &Path) -> Result<Profile, Error> {
+pub(crate) fn read_template(path: &Path) -> Result<Profile, Error> {
     llm_stream_guard_serve::read_template(path)
         .map_err(|problem| misuse(format!("--template {problem}")))
 }

@@ -4,20 +4,12 @@ use std::{convert::Infallible, fmt, str::FromStr};
 
 /// A part of an id; with `*` or `?` in it, a glob over the whole id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern(String);
+pub(crate) struct Pattern(String);
 
 impl Pattern {
     /// Whether `id` is meant.
-    ///
-    /// ```
-    /// use llm_stream_guard_cli::pattern::Pattern;
-    /// let is = |pattern: &str, id| Pattern::from(pattern).matches(id);
-    /// assert!(is("split", "hermes/split_name"));
-    /// assert!(is("hermes/*", "hermes/split_name") && !is("split*", "hermes/split_name"));
-    /// assert!(is("*n?me", "hermes/split_name"));
-    /// ```
     #[must_use]
-    pub fn matches(&self, id: &str) -> bool {
+    pub(crate) fn matches(&self, id: &str) -> bool {
         if self.0.contains(['*', '?']) { globs(&self.0, id) } else { id.contains(&self.0) }
     }
 }
@@ -62,4 +54,17 @@ fn globs(pattern: &str, text: &str) -> bool {
         }
     }
     pattern[p..].iter().all(|&one| one == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pattern;
+
+    #[test]
+    fn a_star_makes_a_part_of_an_id_a_glob_over_all_of_it() {
+        let is = |pattern: &str, id| Pattern::from(pattern).matches(id);
+        assert!(is("split", "hermes/split_name"));
+        assert!(is("hermes/*", "hermes/split_name") && !is("split*", "hermes/split_name"));
+        assert!(is("*n?me", "hermes/split_name"));
+    }
 }

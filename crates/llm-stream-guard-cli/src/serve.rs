@@ -29,7 +29,7 @@ use crate::{
 ///
 /// # Errors
 /// Misuse, an address that cannot be listened on, an output that cannot be written.
-pub fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, Error> {
+pub(crate) fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let config = config(args)?;
     if args.print_config {
         out.write_all(config.to_toml().as_bytes())?;

@@ -7,7 +7,7 @@ mod roles;
 mod template;
 
 use std::{
-    io::{self, Write},
+    io::Write,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Mutex, PoisonError,
@@ -18,13 +18,12 @@ use std::{
 pub use case::{machine_for, machine_with};
 
 use llm_stream_guard::{Profile, explain::Explanation, response_templates::JsonTree};
-pub use read::{AnyCase, Line, read_lines};
+pub(crate) use read::{AnyCase, Line, read_lines};
 use serde_json::json;
 use stream_laws::{
     CutPlan,
     vector::{Failure, Mismatch, run_case_bytes},
 };
-pub use template::TemplateCase;
 
 use crate::{
     args::CheckArgs,
@@ -38,7 +37,7 @@ use crate::{
 ///
 /// # Errors
 /// A file that cannot be read, files without a case, an output that cannot be written.
-pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
+pub(crate) fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let template = args.template.as_deref().map(read_template).transpose()?;
     let template = template.and_then(|profile| profile.response_template);
     let template = template.map(|it| JsonTree::from_json(it.as_json())).transpose();
@@ -91,7 +90,7 @@ pub fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
 ///
 /// # Errors
 /// The failure. A line that is not a case, or uses an unknown name, fails before any cut.
-pub fn run_line(line: &Line, own: &[Profile]) -> Result<(), Failure> {
+pub(crate) fn run_line(line: &Line, own: &[Profile]) -> Result<(), Failure> {
     let case = line.case.as_ref().map_err(|problem| refused(line, problem))?;
     let run = || match case {
         AnyCase::Template(case) => case.run(CutPlan::standard(0)),
@@ -184,15 +183,4 @@ impl std::fmt::Display for Report<'_> {
         write!(f, "FAIL {id} ({file}:{number})\n  cut:      {cut}\n  differs:  {field}\n")?;
         write!(f, "  expected: {expected}\n  got:      {got}")
     }
-}
-
-/// As [`check`], for callers that only want the report.
-///
-/// # Errors
-/// As [`check`].
-pub fn report(args: &CheckArgs) -> Result<(bool, String), Error> {
-    let mut out = Vec::new();
-    let passed = check(args, &mut out)?;
-    let text = String::from_utf8(out).map_err(|e| Error::Output(io::Error::other(e)))?;
-    Ok((passed, text))
 }

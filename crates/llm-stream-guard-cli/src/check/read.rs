@@ -9,20 +9,20 @@ use super::template::TemplateCase;
 
 /// One line of a file of vectors.
 #[derive(Debug, Clone)]
-pub struct Line {
+pub(crate) struct Line {
     /// The file, as it was named.
-    pub file: String,
+    pub(crate) file: String,
     /// Number of the line, from 1.
-    pub number: usize,
+    pub(crate) number: usize,
     /// The case's id; the place of the line, if it has none.
-    pub id: String,
+    pub(crate) id: String,
     /// The case, or what is wrong with the line.
-    pub case: Result<AnyCase, String>,
+    pub(crate) case: Result<AnyCase, String>,
 }
 
 /// A case of either kind.
 #[derive(Debug, Clone)]
-pub enum AnyCase {
+pub(crate) enum AnyCase {
     /// A family, format or profile reads its wire.
     Family(VectorCase),
     /// A response template does.
@@ -43,7 +43,7 @@ impl AnyCase {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn read_lines(path: &Path, template: Option<&JsonTree>) -> std::io::Result<Vec<Line>> {
+pub(crate) fn read_lines(path: &Path, template: Option<&JsonTree>) -> std::io::Result<Vec<Line>> {
     let bytes = std::fs::read(path)?;
     let file = path.display().to_string();
     let mut ids = HashSet::new();

@@ -4,4 +4,4 @@
 mod case;
 mod view;
 
-pub use case::TemplateCase;
+pub(crate) use case::TemplateCase;

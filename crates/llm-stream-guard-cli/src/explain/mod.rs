@@ -12,9 +12,9 @@ use std::{
     path::Path,
 };
 
-pub use page::page;
-pub use recording::{Item, Recording};
-pub use terminal::{Terminal, width};
+pub(crate) use page::page;
+pub(crate) use recording::{Item, Recording};
+pub(crate) use terminal::{Terminal, width};
 
 use llm_stream_guard::{
     GuardStage, Profile,
@@ -31,28 +31,28 @@ use crate::{
 
 /// A choice of a recording, read in one way.
 #[derive(Debug, Clone, Serialize)]
-pub struct Explained {
+pub(crate) struct Explained {
     /// Index of the choice.
-    pub choice: u32,
+    pub(crate) choice: u32,
     /// Explanation of the choice.
     #[serde(flatten)]
-    pub explanation: Explanation,
+    pub(crate) explanation: Explanation,
 }
 
 /// Every choice of a recording, read in every way that was asked for.
 #[derive(Debug, Clone, Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     /// The recording's name.
-    pub file: String,
+    pub(crate) file: String,
     /// The explanations, ways first.
-    pub explanations: Vec<Explained>,
+    pub(crate) explanations: Vec<Explained>,
 }
 
 /// Runs `explain` on the file or standard input it names.
 ///
 /// # Errors
 /// Misuse, an input that cannot be read, an output that cannot be written.
-pub fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Error> {
     let report = report(args)?;
     if let Some(path) = &args.html {
         let html = page(&report).map_err(misuse)?;
@@ -81,7 +81,7 @@ pub fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Error> {
 ///
 /// # Errors
 /// As [`explain`].
-pub fn report(args: &ExplainArgs) -> Result<Report, Error> {
+pub(crate) fn report(args: &ExplainArgs) -> Result<Report, Error> {
     let reading = &args.reading;
     let mut progress = Progress::of(&reading.file);
     let recording = read(reading, &mut progress)?;

@@ -16,7 +16,7 @@ const PLACE: &str = "\"__REPORT__\"";
 ///
 /// # Errors
 /// The report cannot be written as JSON, which no report does.
-pub fn page(report: &Report) -> Result<String, serde_json::Error> {
+pub(crate) fn page(report: &Report) -> Result<String, serde_json::Error> {
     let mut words = Words::default();
     let mut wires: Vec<&str> = Vec::new();
     let explanations: Vec<Packed<'_>> =

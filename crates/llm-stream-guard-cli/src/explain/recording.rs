@@ -26,7 +26,7 @@ const PIECE: usize = 64 * 1024;
 
 /// An item of a choice.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Item {
+pub(crate) enum Item {
     /// Text that the model wrote.
     Text {
         /// The text of this item.
@@ -40,7 +40,7 @@ pub enum Item {
 
 /// The items of each choice.
 #[derive(Debug, Clone, Default)]
-pub struct Recording {
+pub(crate) struct Recording {
     choices: BTreeMap<u32, Vec<Item>>,
     finished: BTreeMap<u32, End>,
     /// Fields with text that the server had separated.
@@ -59,7 +59,7 @@ impl Recording {
     ///
     /// # Errors
     /// The input cannot be read.
-    pub fn read(
+    pub(crate) fn read(
         args: &ReadingArgs,
         input: &mut dyn Read,
         patience: Patience,
@@ -89,19 +89,19 @@ impl Recording {
     }
 
     /// The choices by index, each in the order of the recording; at least the first.
-    pub fn choices(&self) -> impl Iterator<Item = (&u32, &[Item])> {
+    pub(crate) fn choices(&self) -> impl Iterator<Item = (&u32, &[Item])> {
         self.choices.iter().map(|(index, items)| (index, &items[..]))
     }
 
     /// The family that its first line names.
     #[must_use]
-    pub fn named(&self) -> Option<Profile> {
+    pub(crate) fn named(&self) -> Option<Profile> {
         lookup::recorded(&self.head)
     }
 
     /// The text of each choice.
     #[must_use]
-    pub fn texts(&self) -> Vec<String> {
+    pub(crate) fn texts(&self) -> Vec<String> {
         let text = |item: &Item| match item {
             Item::Text { text, .. } => Some(text.clone()),
             Item::Note(_) => None,
@@ -111,7 +111,7 @@ impl Recording {
 
     /// Returns how a choice ended, as far as the recording shows.
     #[must_use]
-    pub fn end(&self, choice: u32) -> End {
+    pub(crate) fn end(&self, choice: u32) -> End {
         match self.finished.get(&choice) {
             Some(&end) => end,
             // A server that ends a choice sends a finish reason.

@@ -23,14 +23,14 @@ const CALLS: usize = 20;
 
 /// The width of standard output, in columns: the terminal's, that of `COLUMNS`, or 100.
 #[must_use]
-pub fn width() -> usize {
+pub(crate) fn width() -> usize {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let told = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal.or_else(told).unwrap_or(WIDTH).max(NARROWEST)
 }
 
 /// Writes explanations.
-pub struct Terminal<'o> {
+pub(crate) struct Terminal<'o> {
     out: &'o mut dyn Write,
     colour: Colour,
     width: usize,
@@ -38,7 +38,7 @@ pub struct Terminal<'o> {
 
 impl<'o> Terminal<'o> {
     /// Writes to `out` in lines of at most `width` columns, a character taken for one.
-    pub fn new(out: &'o mut dyn Write, colour: Colour, width: usize) -> Self {
+    pub(crate) fn new(out: &'o mut dyn Write, colour: Colour, width: usize) -> Self {
         Self { out, colour, width }
     }
 
@@ -46,7 +46,7 @@ impl<'o> Terminal<'o> {
     ///
     /// # Errors
     /// The output's, as in every method.
-    pub fn title(&mut self, report: &Report) -> io::Result<()> {
+    pub(crate) fn title(&mut self, report: &Report) -> io::Result<()> {
         let line = printable(&report.file).into_owned();
         self.painted(BOLD, &line)?;
         writeln!(self.out)
@@ -56,7 +56,7 @@ impl<'o> Terminal<'o> {
     ///
     /// # Errors
     /// The error of the output.
-    pub fn whole(&mut self, explanation: &Explanation, choice: u32) -> io::Result<()> {
+    pub(crate) fn whole(&mut self, explanation: &Explanation, choice: u32) -> io::Result<()> {
         self.summary(explanation, choice)?;
         self.text(explanation)?;
         self.steps(explanation)
@@ -66,7 +66,7 @@ impl<'o> Terminal<'o> {
     ///
     /// # Errors
     /// The output's.
-    pub fn summary(&mut self, explanation: &Explanation, choice: u32) -> io::Result<()> {
+    pub(crate) fn summary(&mut self, explanation: &Explanation, choice: u32) -> io::Result<()> {
         let Explanation { name, summary, wire, .. } = explanation;
         writeln!(self.out)?;
         let choice = if choice > 0 { format!(", choice {choice}") } else { String::new() };
@@ -134,7 +134,7 @@ impl<'o> Terminal<'o> {
     ///
     /// # Errors
     /// The output's.
-    pub fn text(&mut self, explanation: &Explanation) -> io::Result<()> {
+    pub(crate) fn text(&mut self, explanation: &Explanation) -> io::Result<()> {
         self.heading("The text of the model, and what became of it")?;
         for region in &explanation.regions {
             let text = &explanation.wire[region.at..region.at + region.len];
@@ -157,7 +157,7 @@ impl<'o> Terminal<'o> {
     ///
     /// # Errors
     /// The error of the output.
-    pub fn steps(&mut self, explanation: &Explanation) -> io::Result<()> {
+    pub(crate) fn steps(&mut self, explanation: &Explanation) -> io::Result<()> {
         self.heading("Chunk by chunk")?;
         let steps = &explanation.steps;
         let plain =

@@ -3,11 +3,11 @@
 use crate::args::InputKind;
 
 /// The most bytes looked at before the decision.
-pub const HEAD: usize = 64 * 1024;
+pub(crate) const HEAD: usize = 64 * 1024;
 
 /// Whether to wait for more lines after one suggests `jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Patience {
+pub(crate) enum Patience {
     /// A chunk object decides: more may be long in coming.
     Live,
     /// Every line of the head is looked at.
@@ -21,7 +21,7 @@ pub enum Patience {
 /// first such object. Everything else is `text`, and that is certain at the first byte that is
 /// neither a blank, a quote, a brace nor the beginning of those words.
 #[derive(Debug, Clone)]
-pub struct Detector {
+pub(crate) struct Detector {
     head: Vec<u8>,
     patience: Patience,
     /// Lines before this were found to be `jsonl`.
@@ -31,25 +31,25 @@ pub struct Detector {
 impl Detector {
     /// A detector that has seen nothing.
     #[must_use]
-    pub fn new(patience: Patience) -> Self {
+    pub(crate) fn new(patience: Patience) -> Self {
         Self { head: Vec::new(), patience, checked: 0 }
     }
 
     /// Adds bytes; the kind, once it is certain.
-    pub fn push(&mut self, bytes: &[u8]) -> Option<InputKind> {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Option<InputKind> {
         let seen = self.head.len();
         self.head.extend_from_slice(bytes);
         self.decide(seen, false)
     }
 
     /// The kind of an input that ended.
-    pub fn finish(&mut self) -> InputKind {
+    pub(crate) fn finish(&mut self) -> InputKind {
         self.decide(self.checked, true).unwrap_or(InputKind::Text)
     }
 
     /// Everything seen so far.
     #[must_use]
-    pub fn into_head(self) -> Vec<u8> {
+    pub(crate) fn into_head(self) -> Vec<u8> {
         self.head
     }
 

@@ -1,11 +1,11 @@
 //! Lines out of bytes that arrive in arbitrary pieces, of bounded length.
 
 /// The longest line, in bytes. A longer one is dropped and counted.
-pub const MAX_LINE: usize = 8 << 20;
+pub(crate) const MAX_LINE: usize = 8 << 20;
 
 /// A line, without its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line<'l> {
+pub(crate) enum Line<'l> {
     /// The bytes of the line.
     Whole(&'l [u8]),
     /// Length of a line longer than [`MAX_LINE`].
@@ -17,7 +17,7 @@ pub enum Line<'l> {
 ///
 /// Holds at most [`MAX_LINE`] bytes of an unfinished line.
 #[derive(Debug, Clone, Default)]
-pub struct Lines {
+pub(crate) struct Lines {
     held: Vec<u8>,
     /// Length of the line that is being dropped.
     dropping: u64,
@@ -29,7 +29,7 @@ pub struct Lines {
 
 impl Lines {
     /// Feeds bytes; `on` receives the lines that are complete.
-    pub fn push(&mut self, mut bytes: &[u8], mut on: impl FnMut(Line<'_>)) {
+    pub(crate) fn push(&mut self, mut bytes: &[u8], mut on: impl FnMut(Line<'_>)) {
         if self.after_cr && !bytes.is_empty() {
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
             self.after_cr = false;
@@ -53,7 +53,7 @@ impl Lines {
     }
 
     /// Ends the input: what is left is a line, too.
-    pub fn finish(&mut self, mut on: impl FnMut(Line<'_>)) {
+    pub(crate) fn finish(&mut self, mut on: impl FnMut(Line<'_>)) {
         if !self.held.is_empty() || self.dropping > 0 {
             self.flush(&mut on);
         }

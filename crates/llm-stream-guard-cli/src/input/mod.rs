@@ -3,5 +3,5 @@
 mod detect;
 mod lines;
 
-pub use detect::{Detector, HEAD, Patience};
-pub use lines::{Line, Lines, MAX_LINE};
+pub(crate) use detect::{Detector, Patience};
+pub(crate) use lines::{Line, Lines};

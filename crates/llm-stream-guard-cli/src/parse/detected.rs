@@ -15,13 +15,13 @@ use crate::{
 };
 
 /// Most bytes of an input that are looked at.
-pub const DETECTED: u64 = 8 << 20;
+pub(crate) const DETECTED: u64 = 8 << 20;
 
 /// Detects the family of a recording.
 ///
 /// # Errors
 /// The guard that splits the input cannot be built.
-pub fn detection(recording: &[u8], input: InputKind) -> Result<Detection, Error> {
+pub(crate) fn detection(recording: &[u8], input: InputKind) -> Result<Detection, Error> {
     let mut texts = Texts::default();
     let guard = Guard::builder(&Profile::named("none")).build().map_err(misuse)?;
     let mut feed = InputFeed::new(input, Patience::Head, ChatReader::new(guard, None, &mut texts));

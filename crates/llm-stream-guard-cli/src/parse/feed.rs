@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Takes the input in pieces.
-pub struct InputFeed<I> {
+pub(crate) struct InputFeed<I> {
     form: Form,
     intake: I,
 }
@@ -23,25 +23,25 @@ enum Form {
 
 impl<'r> InputFeed<ChatReader<'r>> {
     /// The output, to flush.
-    pub fn output(&mut self) -> &mut EventWriter<'r> {
+    pub(crate) fn output(&mut self) -> &mut EventWriter<'r> {
         self.intake.output()
     }
 }
 
 impl<I: Intake> InputFeed<I> {
     /// Reads input of `kind` into `intake`.
-    pub fn new(kind: InputKind, patience: Patience, intake: I) -> Self {
+    pub(crate) fn new(kind: InputKind, patience: Patience, intake: I) -> Self {
         let form = form(kind).unwrap_or_else(|| Form::Unknown(Detector::new(patience)));
         Self { form, intake }
     }
 
     /// Returns the receiver of the input's parts.
-    pub fn into_intake(self) -> I {
+    pub(crate) fn into_intake(self) -> I {
         self.intake
     }
 
     /// Takes the next piece.
-    pub fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         let Self { form, intake } = self;
         match form {
             Form::Unknown(detector) => {
@@ -59,7 +59,7 @@ impl<I: Intake> InputFeed<I> {
     }
 
     /// Ends the input, with `end` if the caller knows it, and `broken` if reading failed.
-    pub fn finish(&mut self, end: Option<End>, broken: bool) {
+    pub(crate) fn finish(&mut self, end: Option<End>, broken: bool) {
         if let Form::Unknown(detector) = &mut self.form {
             let kind = detector.finish();
             self.settle(kind);

@@ -8,7 +8,7 @@ use llm_stream_guard_serve::parse::{Remark, Render, ShownEvent};
 
 /// Writes one JSON object a line, with `type` and `choice` in each.
 #[derive(Debug)]
-pub struct JsonLines<W>(pub W);
+pub(crate) struct JsonLines<W>(pub W);
 
 #[derive(Serialize)]
 struct Object<'o> {

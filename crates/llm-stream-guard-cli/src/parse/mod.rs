@@ -13,17 +13,15 @@ use std::{
 };
 
 pub(crate) use detected::taken;
-pub use detected::{DETECTED, detection};
-pub use feed::InputFeed;
-pub use json_lines::JsonLines;
+pub(crate) use detected::{DETECTED, detection};
+pub(crate) use feed::InputFeed;
+pub(crate) use json_lines::JsonLines;
 pub(crate) use readable::printable;
-pub use readable::{Colour, Readable};
+pub(crate) use readable::{Colour, Readable};
 pub(crate) use setup::{builder, end};
-pub use setup::{guard, read_tools};
+pub(crate) use setup::{guard, read_tools};
 
-pub use llm_stream_guard_serve::parse::{
-    ChatReader, EventWriter, Intake, Remark, Render, ShownEvent,
-};
+pub(crate) use llm_stream_guard_serve::parse::{ChatReader, Intake, Remark, Render, ShownEvent};
 pub(crate) use llm_stream_guard_serve::parse::{ceil_char_boundary, chunk_from, error_message};
 
 use llm_stream_guard::Profile;
@@ -43,7 +41,7 @@ const PIECE: usize = 64 * 1024;
 /// # Errors
 /// Misuse, an input that cannot be read, an output that cannot be written. What the model wrote
 /// is never an error.
-pub fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
     let terminal = io::stdout().is_terminal();
     let readable = match args.output {
         OutputKind::Auto => terminal,
@@ -76,7 +74,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, Patience), Error> {
 ///
 /// # Errors
 /// As [`parse`]. If reading fails, held text is emitted first.
-pub fn parse_from(
+pub(crate) fn parse_from(
     args: &ParseArgs,
     input: &mut dyn Read,
     patience: Patience,

@@ -10,7 +10,7 @@ use llm_stream_guard_serve::parse::{Remark, Render, ShownEvent};
 
 /// Whether escape sequences may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Colour {
+pub(crate) enum Colour {
     /// Escape sequences may be used.
     On,
     /// Escape sequences may not be used: a word marks reasoning.
@@ -21,7 +21,7 @@ impl Colour {
     /// Returns the styles that standard output supports: a terminal accepts escape sequences,
     /// unless `NO_COLOR` is set.
     #[must_use]
-    pub fn of_output() -> Self {
+    pub(crate) fn of_output() -> Self {
         let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         if io::stdout().is_terminal() && !unwanted { Self::On } else { Self::Off }
     }
@@ -29,7 +29,7 @@ impl Colour {
 
 /// Writes text to be read in a terminal. Control characters of the model are shown, not sent.
 #[derive(Debug)]
-pub struct Readable<W> {
+pub(crate) struct Readable<W> {
     out: W,
     colour: Colour,
     part: Part,
@@ -48,7 +48,7 @@ enum Part {
 
 impl<W: Write> Readable<W> {
     /// A renderer that writes to `out`.
-    pub fn new(out: W, colour: Colour) -> Self {
+    pub(crate) fn new(out: W, colour: Colour) -> Self {
         Self { out, colour, part: Part::Nothing, choice: 0, mid_line: false }
     }
 

@@ -20,7 +20,7 @@ use crate::{
 /// # Errors
 /// A tools or grammar file that is none, a limit of zero, `--start reasoning`
 /// for a family without reasoning.
-pub fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Error> {
+pub(crate) fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Error> {
     builder(args, profile)?.build().map_err(misuse)
 }
 
@@ -98,7 +98,7 @@ fn limits(args: &ReadingArgs) -> Limits {
 ///
 /// # Errors
 /// The file cannot be read or is not an array of tools. The error names file, line and column.
-pub fn read_tools(path: &Path) -> Result<Tools, Error> {
+pub(crate) fn read_tools(path: &Path) -> Result<Tools, Error> {
     let fault =
         |error: &dyn std::fmt::Display| misuse(format!("--tools {}: {error}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| fault(&error))?;

@@ -8,10 +8,7 @@ use std::{
 use family_export::{Exported, response_template};
 use guard_laws::GuardMachine;
 use llm_stream_guard::{End, Guard, Profile, Tools};
-use llm_stream_guard_cli::{
-    check::{machine_for, machine_with},
-    lookup::whole_family,
-};
+use llm_stream_guard_cli::{machine_for, machine_with, whole_family};
 use response_templates::Boundaries;
 use serde_json::json;
 use stream_laws::{

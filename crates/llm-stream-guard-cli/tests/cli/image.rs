@@ -10,7 +10,7 @@ use std::{
 };
 
 use clap::CommandFactory as _;
-use llm_stream_guard_cli::args::Cli;
+use llm_stream_guard_cli::Cli;
 
 use crate::{
     lifecycle::Proxy,

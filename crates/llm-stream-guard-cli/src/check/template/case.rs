@@ -16,9 +16,9 @@ use super::view::{Seen, View};
 
 /// A case whose wire is read by its own template.
 #[derive(Debug, Clone)]
-pub struct TemplateCase {
+pub(crate) struct TemplateCase {
     /// Id, unique in its file.
-    pub id: String,
+    pub(crate) id: String,
     template: JsonTree,
     prefix: String,
     tools: Tools,
