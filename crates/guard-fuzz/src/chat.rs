@@ -5,9 +5,9 @@ use llm_stream_guard::{
     CallOptions, Delivery, End, Guard, GuardBuilder, Ids, InlineTags, Profile, ReasoningOptions,
     StopString,
     chat::{
-        Aggregator, BrokenCalls, Calls, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk,
-        Completion, Done, Emission, Failures, Field, FinishWords, Logprobs, ReasoningField,
-        ReasoningTokens, Stop, Synthesis,
+        Aggregator, BrokenCalls, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk,
+        Completion, Done, Emission, Failures, Field, Logprobs, ReasoningField, ReasoningTokens,
+        Stop, Synthesis,
     },
     profile, sse,
 };
@@ -74,13 +74,8 @@ fn chat_options(input: &mut Input<'_>) -> ChatOptions {
         BrokenCalls::Release,
     ]);
     options.stop = *input.pick(&[Stop::Convention, Stop::Rewrite, Stop::Keep]);
-    options.finish_words = *input.pick(&[FinishWords::AsUpstream, FinishWords::OpenAi]);
-    options.calls = *input.pick(&[Calls::Write, Calls::Write, Calls::Suppress]);
     options.reasoning_tokens = *input.pick(&[ReasoningTokens::Upstream, ReasoningTokens::Counted]);
     options.logprobs = *input.pick(&[Logprobs::OfText, Logprobs::OfText, Logprobs::All]);
-    if input.one_in(4) {
-        options.end_at_stop = Some(1 + input.below(3) as u32);
-    }
     options
 }
 

@@ -10,7 +10,7 @@ use wire_remap::{Regime, RemapTable, bodies::OpenAiChat};
 
 use crate::{
     body::Body,
-    config::{self, CallDelivery, Choice, Config, FamilyName, IdPattern, Model, Remap},
+    config::{Choice, Config, FamilyName, IdPattern, Model, Remap},
     error::Fault,
 };
 
@@ -58,10 +58,7 @@ impl Families {
             one,
             exact: each.map(|(id, family)| (IdPattern::new(id), family.clone())).collect(),
             models: families.into_iter().map(|(id, it)| (ModelPattern::new(id), it)).collect(),
-            delivery: match config.output.calls {
-                CallDelivery::Streaming => Delivery::Streaming,
-                CallDelivery::Atomic => Delivery::Atomic,
-            },
+            delivery: config.output.calls,
             recent: Mutex::default(),
         }
     }
@@ -144,10 +141,7 @@ impl Family {
             Remap::Hermes => RemapTable::hermes(),
             Remap::HermesPlain => RemapTable::hermes_plain(),
         });
-        let start = model.start.map(|start| match start {
-            config::AnswerStart::Reasoning => Start::Reasoning,
-            config::AnswerStart::Content => Start::Content,
-        });
+        let start = model.start;
         let named = Self::named(model.profile.as_ref()?);
         let regime = table.map_or_else(Regime::off, Regime::on);
         Some(Self { regime, start, pattern: Some(pattern.into()), ..named })

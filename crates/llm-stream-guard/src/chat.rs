@@ -63,8 +63,8 @@ pub use guard::ChatGuard;
 pub use keep_alive::{KeepAlive, Ticking};
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
-    BrokenCalls, Calls, ChatLimits, ChatOptions, Emission, FinishWords, Logprobs, ReasoningField,
-    ReasoningTokens, Stop, Synthesis,
+    BrokenCalls, ChatLimits, ChatOptions, Emission, Logprobs, ReasoningField, ReasoningTokens,
+    Stop, Synthesis,
 };
 pub use sse::{ChatSse, ChatSseError, Done, SseSink};
 pub use sse_stream::{SseStream, guard_sse};

@@ -36,6 +36,7 @@ pub use request::RequestError;
 pub use tokens::{Token, TokenKind};
 
 use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink, Utf8};
+use serde::{Deserialize, Serialize};
 use think_filter::four_bytes_a_token;
 use toolcall_parsers::{Event, Grammar, Ids, Message};
 use wire_remap::{Collapse, Tally};
@@ -54,7 +55,8 @@ use crate::{
 };
 
 /// How the events of a call are delivered. Outcomes are the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Delivery {
     /// Events are emitted as they arrive.
     #[default]

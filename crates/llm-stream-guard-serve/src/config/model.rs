@@ -2,7 +2,7 @@
 
 use std::{fmt, path::Path, str::FromStr};
 
-use llm_stream_guard::{Profile, profile, profile_for_model};
+use llm_stream_guard::{Profile, Start, profile, profile_for_model};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{endpoint::EndpointName, own::read_family};
@@ -110,7 +110,7 @@ pub struct Model {
     pub remap: Option<Remap>,
     /// Where answers begin, if not where the family decides.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<AnswerStart>,
+    pub start: Option<Start>,
     /// The server to ask, if not [`super::Config::upstream`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream: Option<EndpointName>,
@@ -129,16 +129,6 @@ pub enum Remap {
     HermesPlain,
 }
 
-/// Where an answer begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerStart {
-    /// Inside reasoning: the prompt opens it.
-    Reasoning,
-    /// Inside the visible answer.
-    Content,
-}
-
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -146,7 +136,7 @@ impl<'de> Deserialize<'de> for Model {
         struct Table {
             profile: Option<FamilyName>,
             remap: Option<Remap>,
-            start: Option<AnswerStart>,
+            start: Option<Start>,
             upstream: Option<EndpointName>,
             model: Option<String>,
         }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{Proxy, Shared};
 use crate::{
     body::Body,
-    config::{BareEnd, BrokenCalls, ReasoningCount, ReasoningName, ServerName, UnknownModel},
+    config::{BareEnd, ReasoningName, ServerName, UnknownModel},
     dialect::{ApiDialect, completions},
     error::{Fault, Kind},
     exchange::{Exchange, subject},
@@ -161,16 +161,8 @@ impl Proxy {
             ReasoningName::ReasoningContent => ReasoningField::ReasoningContent,
             ReasoningName::Reasoning => ReasoningField::Reasoning,
         };
-        options.broken_calls = match config.output.broken_calls {
-            BrokenCalls::Auto => chat::BrokenCalls::Auto,
-            BrokenCalls::Keep => chat::BrokenCalls::Keep,
-            BrokenCalls::Drop => chat::BrokenCalls::Drop,
-            BrokenCalls::Release => chat::BrokenCalls::Release,
-        };
-        options.reasoning_tokens = match config.output.reasoning_tokens {
-            ReasoningCount::Counted => chat::ReasoningTokens::Counted,
-            ReasoningCount::Upstream => chat::ReasoningTokens::Upstream,
-        };
+        options.broken_calls = config.output.broken_calls;
+        options.reasoning_tokens = config.output.reasoning_tokens;
         if config.bare_end == BareEnd::Accept {
             options.synthesis = chat::Synthesis::Always;
         }

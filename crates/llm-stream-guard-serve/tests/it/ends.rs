@@ -2,7 +2,8 @@
 
 use axum::http::StatusCode;
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{BareEnd, BrokenCalls, Completions, Config, Output};
+use llm_stream_guard::chat::BrokenCalls;
+use llm_stream_guard_serve::{BareEnd, Completions, Config, Output};
 use serde_json::{Value, json};
 
 use crate::{

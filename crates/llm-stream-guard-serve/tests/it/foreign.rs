@@ -3,7 +3,8 @@
 use axum::{body::Body, http::Request};
 use serde_json::Value;
 
-use llm_stream_guard_serve::{Config, Output, ReasoningCount};
+use llm_stream_guard::chat::ReasoningTokens;
+use llm_stream_guard_serve::{Config, Output};
 
 use crate::support::{Do, Replay, Served, config, whole};
 
@@ -116,7 +117,7 @@ async fn tokens_of_reasoning_are_reported_in_every_dialect() {
 #[tokio::test]
 async fn reasoning_tokens_are_not_counted_if_only_upstream_may_count_them() {
     let said = SAID.replace(r#""completion_tokens_details":{"reasoning_tokens":1}"#, r#""n":1"#);
-    let output = Output { reasoning_tokens: ReasoningCount::Upstream, ..Output::default() };
+    let output = Output { reasoning_tokens: ReasoningTokens::Upstream, ..Output::default() };
     let config = Config { output, ..config() };
     let body = r#"{"model":"Qwen/Qwen3-8B","messages":[]}"#;
     let (_, got) = passed_by(config, "/v1/chat/completions", body.into(), &said).await;

@@ -8,7 +8,7 @@ use super::{
     chunk::{FunctionDelta, ToolCallDelta},
     delta_part::PartKind,
     note::{Note, Violation},
-    options::{Calls, TakeBack},
+    options::TakeBack,
     writer::DeltaWriter,
 };
 
@@ -71,13 +71,12 @@ impl DeltaWriter<'_, '_> {
 
     /// The index of a call that begins, unless it is dropped.
     fn open_call(&mut self, name: Option<&str>) -> Option<u32> {
-        let options = self.step.options;
         let wanted = self.lane.wanted.admits(name.unwrap_or_default());
-        let suppressed = options.calls == Calls::Suppress || self.step.aborted || !wanted;
+        let suppressed = self.step.aborted || !wanted;
         let second = self.lane.parallel == Parallel::One && self.lane.next_call > 0;
         let dropped = if suppressed || second {
             Violation::DroppedCall
-        } else if self.lane.next_call as usize >= options.limits.calls {
+        } else if self.lane.next_call as usize >= self.step.options.limits.calls {
             Violation::CallLimit
         } else {
             self.lane.next_call += 1;

@@ -63,10 +63,4 @@ impl ChatGuard {
         let over = |state: &GuardedChoice| state.lane.finished || state.is_stopped();
         self.choices.iter().any(GuardedChoice::is_stopped) && self.choices.iter().all(over)
     }
-
-    /// Whether the stream ends here by [`super::ChatOptions::end_at_stop`].
-    pub(super) fn ends_early(&self) -> bool {
-        let enough = |count| self.choices.len() >= count as usize;
-        !self.ended && self.options.end_at_stop.is_some_and(enough) && self.is_over()
-    }
 }

@@ -6,7 +6,7 @@ use toolcall_parsers::Wanted;
 
 use super::{
     choice_state::ChoiceState,
-    options::{Calls, ChatOptions, FinishWords, Stop},
+    options::{ChatOptions, Stop},
 };
 
 /// Returns the standard word for a finish reason, or `None` for an unknown one.
@@ -33,7 +33,7 @@ pub(super) fn end_of(word: &str) -> End {
 
 /// The finish reason to write for `upstream`'s.
 pub(super) fn finish_word(lane: &ChoiceState, options: &ChatOptions, upstream: String) -> String {
-    let suppressed = options.calls == Calls::Suppress || lane.wanted == Wanted::None;
+    let suppressed = lane.wanted == Wanted::None;
     let named = matches!(lane.wanted, Wanted::Only(_));
     let keep = options.stop == Stop::Keep || options.stop == Stop::Convention && named;
     match meaning(&upstream) {
@@ -41,7 +41,6 @@ pub(super) fn finish_word(lane: &ChoiceState, options: &ChatOptions, upstream: S
         // The text that the limit cut was after the stop string.
         Some("length") if lane.stopped.is_some() => finish_word(lane, options, "stop".into()),
         Some("stop") if lane.called() && !suppressed && !keep => "tool_calls".into(),
-        Some(known) if options.finish_words == FinishWords::OpenAi => known.into(),
         _ => upstream,
     }
 }

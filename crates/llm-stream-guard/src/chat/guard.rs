@@ -139,7 +139,7 @@ impl ChatGuard {
         if !pieces.is_empty() {
             let on = |chunk, origin| sink.chunk(chunk, origin);
             envelope.pack(pieces, Some(fields), usage, options.emission, choices, on);
-        } else if let Some(chunk) = envelope.withhold(fields, usage, options) {
+        } else if let Some(chunk) = envelope.withhold(fields, usage) {
             sink.chunk(chunk, *seq);
         }
         result.or_else(|error| self.fail(error, sink))
@@ -208,7 +208,6 @@ impl ChatGuard {
             self.envelope.supersede_usage();
         }
         self.count_reasoning(&mut chunk.usage);
-        self.envelope.count(&mut chunk.fields);
         sink.chunk(chunk, seq);
     }
 

@@ -1,5 +1,7 @@
 //! Options of the chat guard: policies that are the caller's.
 
+use serde::{Deserialize, Serialize};
+
 use crate::guard::{Guard, payload::TextBlocks};
 
 /// How clean chunks are written.
@@ -16,17 +18,6 @@ pub struct ChatOptions {
     pub broken_calls: BrokenCalls,
     /// Whether a completed call turns `stop` into `tool_calls`.
     pub stop: Stop,
-    /// Whether finish reasons keep the words of upstream.
-    pub finish_words: FinishWords,
-    /// Whether calls are written at all.
-    pub calls: Calls,
-    /// Numeric fields that count something of their own chunk. The counts of withheld chunks are
-    /// added to the next emitted one.
-    pub counters: Vec<String>,
-    /// Ends the stream as soon as stop strings, or a collapse, ended this number of choices and
-    /// every other choice has its finish reason: the `n` of the request. Adapters then write the
-    /// rest and drop upstream, without its usage. `None` reads to the end.
-    pub end_at_stop: Option<u32>,
     /// Whether usage reports the number of reasoning tokens.
     pub reasoning_tokens: ReasoningTokens,
     /// Where the log probabilities of tokens go.
@@ -84,7 +75,8 @@ pub enum Synthesis {
 }
 
 /// Policy for calls that are malformed or were cut.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BrokenCalls {
     /// [`BrokenCalls::Keep`] in a stream, because most of such a call is out when it breaks. In a
     /// whole response a malformed call is text or dropped, as under [`BrokenCalls::Release`]; a call
@@ -148,31 +140,10 @@ pub enum Stop {
     Keep,
 }
 
-/// Whether finish reasons keep the words of upstream. What they mean is understood either way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum FinishWords {
-    /// Keeps upstream's finish reasons unchanged.
-    #[default]
-    AsUpstream,
-    /// Those that mean the same as one of OpenAI's become that: `eos`, `end_turn` and
-    /// `stop_sequence` become `stop`, `max_tokens` becomes `length`, `tool_use` becomes
-    /// `tool_calls`, `safety` becomes `content_filter`. Words nobody knows stay.
-    OpenAi,
-}
-
-/// Whether calls are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Calls {
-    /// Calls are written, unless the request wants none ([`crate::ToolChoice::None`]).
-    #[default]
-    Write,
-    /// Calls are recognised and dropped, upstream's own included; `tool_calls` becomes `stop`.
-    Suppress,
-}
-
 /// Whether usage reports how many tokens were reasoning
 /// (`completion_tokens_details.reasoning_tokens`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ReasoningTokens {
     /// The guard's count, over all choices so far, where upstream reports nothing or 0 and there was
     /// reasoning. Tokens are counted if upstream sends log probabilities or token ids. Otherwise each

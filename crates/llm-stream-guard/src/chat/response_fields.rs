@@ -1,14 +1,13 @@
-//! Fields around the choices: fields on every chunk, fields that come once, usage, and counters of
-//! withheld chunks.
+//! Fields around the choices: fields on every chunk, fields that come once, and usage.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use super::{
     chunk::{Choice, Chunk},
     delta_part::{DeltaPart, says_nothing},
     entries::ReasoningCount,
     field::Field,
-    options::{ChatOptions, Emission},
+    options::Emission,
 };
 
 /// Fields that every chunk carries, in the order in which chunks that are made up have them.
@@ -34,8 +33,6 @@ pub(super) struct Envelope {
     latest: Option<Value>,
     /// The latest usage of chunks that were withheld whole.
     usage: Option<Value>,
-    /// Sums of their counters.
-    counters: Map<String, Value>,
 }
 
 impl Envelope {
@@ -66,7 +63,7 @@ impl Envelope {
 
     /// Whether nothing that was withheld is to go out with the next chunk.
     pub(super) fn owes_nothing(&self) -> bool {
-        self.usage.is_none() && self.counters.is_empty()
+        self.usage.is_none()
     }
 
     /// Withholds the fields of a chunk none of whose choices was emitted. Remaining fields are
@@ -75,15 +72,9 @@ impl Envelope {
         &mut self,
         mut fields: Map<String, Value>,
         usage: Field<Value>,
-        options: &ChatOptions,
     ) -> Option<Chunk> {
         if let Field::Value(usage) = usage {
             self.usage = Some(usage);
-        }
-        for name in &options.counters {
-            if let Some(count) = fields.shift_remove(name) {
-                add(&mut self.counters, name, count);
-            }
         }
         fields.retain(|name, value| {
             !self.repeated.contains_key(name) && name != PADDING && !says_nothing(value)
@@ -100,21 +91,10 @@ impl Envelope {
         Chunk { fields: self.repeated.clone(), usage: self.no_usage(), ..Chunk::default() }
     }
 
-    /// Adds the counters of withheld chunks to the fields of an emitted one.
-    pub(super) fn count(&mut self, fields: &mut Map<String, Value>) {
-        for (name, count) in std::mem::take(&mut self.counters) {
-            add(fields, &name, count);
-        }
-    }
-
-    /// The last chunk of a stream that withheld usage or counters to its end.
+    /// The last chunk of a stream that withheld usage to its end.
     pub(super) fn rest(&mut self) -> Option<Chunk> {
-        if self.usage.is_none() && self.counters.is_empty() {
-            return None;
-        }
-        let mut fields = self.repeated.clone();
-        self.count(&mut fields);
-        Some(Chunk { fields, usage: self.usage.take().into(), ..Chunk::default() })
+        let usage = Field::Value(self.usage.take()?);
+        Some(Chunk { fields: self.repeated.clone(), usage, ..Chunk::default() })
     }
 
     fn no_usage(&self) -> Field<Value> {
@@ -138,9 +118,6 @@ impl Envelope {
             _ => self.no_usage(),
         };
         let mut fields = Some(fields.unwrap_or_else(|| self.repeated.clone()));
-        if let Some(fields) = &mut fields {
-            self.count(fields);
-        }
         let mut pieces = pieces.drain(..).peekable();
         while let Some(piece) = pieces.next() {
             let (ordinal, mut origin) = (piece.ordinal, piece.origin);
@@ -206,20 +183,4 @@ fn order(pieces: &mut [DeltaPart], emission: Emission) {
         piece.ordinal = ordinal;
     }
     pieces.sort_by_key(|piece| piece.ordinal);
-}
-
-/// Adds `count` to the number under `name`. A value that is not a number is replaced.
-fn add(fields: &mut Map<String, Value>, name: &str, count: Value) {
-    let sum = match (fields.get(name), &count) {
-        (Some(Value::Number(one)), Value::Number(other)) => sum(one, other).map(Value::Number),
-        _ => None,
-    };
-    fields.insert(name.to_owned(), sum.unwrap_or(count));
-}
-
-fn sum(one: &Number, other: &Number) -> Option<Number> {
-    if let (Some(one), Some(other)) = (one.as_i64(), other.as_i64()) {
-        return one.checked_add(other).map(Number::from);
-    }
-    Number::from_f64(one.as_f64()? + other.as_f64()?)
 }

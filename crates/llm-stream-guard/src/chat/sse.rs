@@ -181,13 +181,6 @@ impl ChatSse {
         self.wire.failures == Failures::Written
     }
 
-    /// Whether the stream is over before upstream is ([`super::ChatOptions::end_at_stop`]): all
-    /// that is due was written, `[DONE]` included, and nothing more is read.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.wire.over
-    }
-
     /// Whether `[DONE]` came.
     #[must_use]
     pub fn is_done(&self) -> bool {

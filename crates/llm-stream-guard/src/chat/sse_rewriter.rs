@@ -32,8 +32,6 @@ pub(super) struct SseRewriter {
     pub(super) came: bool,
     pub(super) ended: bool,
     pub(super) dropped: u64,
-    /// The stream ended before upstream did.
-    pub(super) over: bool,
     /// No bytes follow: an event that is open was cut.
     pub(super) ends: bool,
     /// The last event was cut and dropped.
@@ -70,7 +68,6 @@ impl SseRewriter {
             came: false,
             ended: false,
             dropped: 0,
-            over: false,
             ends: false,
             half: false,
             broken: false,
@@ -89,7 +86,7 @@ impl SseRewriter {
         self.tail.clear();
         self.frames.clear();
         (self.came, self.ended, self.dropped, self.failed) = (false, false, 0, None);
-        (self.over, self.ends, self.half) = (false, false, false);
+        (self.ends, self.half) = (false, false);
         (self.broken, self.told) = (false, false);
     }
 
@@ -108,7 +105,7 @@ impl SseRewriter {
     }
 
     pub(super) fn item<S: SseSink + ?Sized>(&mut self, item: SseItem<'_>, sink: &mut S) {
-        if self.failed.is_some() || self.over {
+        if self.failed.is_some() {
             return;
         }
         match item {
@@ -219,13 +216,6 @@ impl SseRewriter {
         chunks.clear();
         self.chunks = chunks;
         self.failed = result.err();
-        if self.guard.ends_early() {
-            self.end(Ending::Of(End::Stop), Some(event), sink);
-            self.text.clear();
-            event.without_name().again(b"[DONE]", &mut self.text);
-            sink.bytes(&self.text);
-            self.over = true;
-        }
     }
 
     /// Whether a chunk is written as it came.

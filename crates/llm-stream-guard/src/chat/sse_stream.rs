@@ -153,7 +153,7 @@ where
                 }
                 None => this.machine.finish(End::Stop, sink),
             };
-            if ended || result.is_err() || this.machine.is_over() {
+            if ended || result.is_err() {
                 this.inner.set(None);
             }
             *this.error = result.err();

@@ -166,11 +166,10 @@ where
                     let came = (guard.seq(), annotation);
                     let (holding, blank) = (guard.holding_since(), || guard.blank());
                     this.annotator.deliver(came, this.out, holding, blank, this.queue);
-                    if result.is_ok() && !guard.ends_early() {
+                    if result.is_ok() {
                         continue;
                     }
-                    let sink = &mut CollectItems { out: this.out, on_note: this.on_note };
-                    (result.and_then(|()| this.guard.finish(End::Stop, sink)), None)
+                    (result, None)
                 }
                 Some(Opened::Error(item)) => (this.guard.finish(End::Aborted, sink), Some(item)),
                 None => (this.guard.end(sink), None),

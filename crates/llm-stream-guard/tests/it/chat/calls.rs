@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use llm_stream_guard::End;
 use llm_stream_guard::{
     CallOptions, Delivery, Ids, Outcome, Parallel,
-    chat::{BrokenCalls, Calls, ChatGuard, ChatOptions, Note, Violation},
+    chat::{BrokenCalls, ChatGuard, ChatOptions, Note, Violation},
 };
 use serde_json::json;
 
@@ -183,25 +183,6 @@ fn arguments_that_are_no_string_are_read_as_their_json() {
     let call = json!([{"id": "n1", "function": {"name": "g", "arguments": {"b": 2}}}]);
     let seen = clean("hermes", vec![native(call), stop(0, "stop")]);
     assert_eq!(read_finished(&seen.chunks)[&0].calls[0].arguments, "{\"b\":2}");
-}
-
-#[test]
-fn suppressed_calls_leave_no_trace_and_tool_calls_becomes_stop() {
-    let mut options = ChatOptions::default();
-    options.calls = Calls::Suppress;
-    let call = json!([{"index": 0, "id": "n1", "function": {"name": "g", "arguments": "{}"}}]);
-    let chunks = vec![text(0, &format!("a{CALL}b")), native(call), stop(0, "tool_calls")];
-    let seen = run(&mut chat("hermes", options), chunks, End::Stop);
-    let choice = &read_finished(&seen.chunks)[&0];
-    assert_eq!((choice.content.as_str(), choice.calls.len()), ("ab", 0));
-    assert_eq!(choice.finish.as_deref(), Some("stop"));
-    let dropped = |note: &&_| {
-        matches!(
-            note,
-            llm_stream_guard::chat::ChatNote { note: Note::Violation(Violation::DroppedCall), .. }
-        )
-    };
-    assert_eq!(seen.notes.iter().filter(dropped).count(), 2);
 }
 
 #[test]

@@ -157,37 +157,6 @@ fn an_estimate_of_a_whole_response_goes_by_its_bytes_and_is_no_more_than_all_tok
     }
 }
 
-// Contract: S1.40.
-#[test]
-fn counters_of_withheld_chunks_are_added_to_the_next() {
-    let mut options = ChatOptions::default();
-    options.counters.push("chunk_tokens".into());
-    let counted = |content, n: f64| with(text(0, content), "chunk_tokens", json!(n as i64));
-    let chunks = vec![
-        counted("a", 1.0),
-        counted("<tool", 2.0),
-        counted("_ca", 3.0),
-        counted("ke", 4.0),
-        counted("<", 5.0),
-    ];
-    let seen = run(&mut chat("hermes", options), chunks, End::Stop);
-    let counts: Vec<_> =
-        seen.chunks.iter().filter_map(|chunk| chunk.fields.get("chunk_tokens")?.as_i64()).collect();
-    assert_eq!(counts, [1, 9, 5]);
-}
-
-#[test]
-fn counters_may_have_fractions() {
-    let mut options = ChatOptions::default();
-    options.counters.push("seconds".into());
-    let timed = |content, seconds: Value| with(text(0, content), "seconds", seconds);
-    let chunks = vec![timed("<tool", json!(0.5)), timed("b", json!(2)), timed("ox", json!(0.25))];
-    let seen = run(&mut chat("hermes", options), chunks, End::Stop);
-    let sum = seen.chunks.iter().filter_map(|chunk| chunk.fields.get("seconds")?.as_f64());
-    assert_eq!(sum.sum::<f64>(), 2.75);
-    assert_eq!(seen.chunks[0].fields["seconds"], json!(2.5));
-}
-
 // Contract: S1.41.
 #[test]
 fn unknown_fields_of_a_withheld_chunk_come_at_once() {

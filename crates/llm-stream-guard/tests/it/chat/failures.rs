@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::chat::{
     feed::{builder, chat, chunk, event, stop, text},
-    reader::{read, read_finished},
+    reader::read,
     sse::data,
     streams::{drain, upstream},
 };
@@ -172,18 +172,11 @@ fn a_limit_that_ends_a_stream_of_chunks_may_be_told_in_it() {
     assert!(comment.as_ref().is_some_and(|words| words[0].contains("candidate_limit")));
 }
 
-/// A guard that stops at `END`, for a request of so many choices.
-fn stopping(n: Option<u32>) -> ChatGuard {
-    let mut options = ChatOptions::default();
-    options.end_at_stop = n;
-    let guard = builder("hermes").stop([StopString::hidden("END")]).build().expect("builds");
-    ChatGuard::new(guard, options)
-}
-
 // Contract: X.40.
 #[test]
 fn a_guard_says_when_stop_strings_ended_it_all() {
-    let mut guard = stopping(None);
+    let guard = builder("hermes").stop([StopString::hidden("END")]).build().expect("builds");
+    let mut guard = ChatGuard::new(guard, ChatOptions::default());
     let mut out: Vec<Chunk> = Vec::new();
     for (chunk, over) in [
         (text(0, "a"), false),
@@ -198,39 +191,6 @@ fn a_guard_says_when_stop_strings_ended_it_all() {
     let mut guard = chat("hermes", ChatOptions::default());
     guard.push(stop(0, "stop"), &mut out).expect("no limit");
     assert!(!guard.is_over(), "the server ended it, and says more");
-}
-
-// Contract: X.40.
-#[test]
-fn a_stream_ends_with_its_stop_string_if_asked() {
-    let items = || [text(0, "a E"), text(0, "ND"), text(0, "b"), text(0, "c"), stop(0, "stop")];
-    for (n, given) in [(None, 5), (Some(1), 2), (Some(2), 5)] {
-        let inner = upstream(items());
-        let count = inner.given.clone();
-        let seen = drain(guard_chunks(inner, stopping(n)));
-        assert_eq!(count.get(), given, "{n:?}");
-        let choice = &read_finished(&seen)[&0];
-        assert_eq!((choice.content.as_str(), choice.finish.as_deref()), ("a ", Some("stop")));
-        let last = seen.last().expect("the reason");
-        assert_eq!(last.choices[0].extra["stop_reason"], "END");
-    }
-}
-
-// Contract: X.40.
-#[test]
-fn bytes_end_with_the_stop_string_and_done_if_asked() {
-    let upstream = ["a E", "ND", "b"].map(|content| event(&text(0, content))).concat();
-    let mut machine = ChatSse::new(stopping(Some(1)));
-    let mut out = Vec::new();
-    machine.push(upstream.as_bytes(), &mut out).expect("no limit");
-    assert!(machine.is_over());
-    machine.push(b"data: [DONE]\n\n", &mut out).expect("no limit");
-    machine.finish(End::Stop, &mut out).expect("no limit");
-    let mut data = data(&out);
-    assert_eq!(data.pop().as_deref(), Some("[DONE]"));
-    let chunks: Vec<Chunk> =
-        data.iter().map(|data| serde_json::from_str(data).expect("a chunk")).collect();
-    assert_eq!(read_finished(&chunks)[&0].content, "a ");
 }
 
 // Contract: S1.51.

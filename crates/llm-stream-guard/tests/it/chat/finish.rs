@@ -2,9 +2,7 @@
 
 use llm_stream_guard::{
     End, StopString,
-    chat::{
-        ChatGuard, ChatNote, ChatOptions, Chunk, FinishWords, Note, Stop, Synthesis, Violation,
-    },
+    chat::{ChatGuard, ChatNote, ChatOptions, Chunk, Note, Stop, Synthesis, Violation},
 };
 use serde_json::json;
 
@@ -158,32 +156,12 @@ fn streams_without_text_keep_what_they_have() {
 fn every_word_that_means_stop_does_what_stop_does() {
     let words = ["stop", "eos", "eos_token", "EOS", "end_turn", "stop_sequence", "COMPLETE"];
     for word in words {
-        let finish = |content: &str, finish_words: FinishWords| {
-            let mut options = ChatOptions::default();
-            options.finish_words = finish_words;
-            let chunks = vec![text(0, content), stop(0, word)];
-            let seen = run(&mut chat("hermes", options), chunks, End::Stop);
+        let finish = |content: &str| {
+            let seen = clean("hermes", vec![text(0, content), stop(0, word)]);
             read_finished(&seen.chunks)[&0].finish.clone().expect("a reason")
         };
-        for finish_words in [FinishWords::AsUpstream, FinishWords::OpenAi] {
-            assert_eq!(finish(CALL, finish_words), "tool_calls", "{word}");
-        }
-        assert_eq!(finish("Hi.", FinishWords::AsUpstream), word);
-        assert_eq!(finish("Hi.", FinishWords::OpenAi), "stop");
-    }
-    for (word, expected) in [
-        ("max_tokens", "length"),
-        ("MAX_TOKENS", "length"),
-        ("tool_use", "tool_calls"),
-        ("safety", "content_filter"),
-        ("function_call", "function_call"),
-        ("abort", "abort"),
-    ] {
-        let mut options = ChatOptions::default();
-        options.finish_words = FinishWords::OpenAi;
-        let chunks = vec![text(0, "Hi."), stop(0, word)];
-        let seen = run(&mut chat("hermes", options), chunks, End::Stop);
-        assert_eq!(read_finished(&seen.chunks)[&0].finish.as_deref(), Some(expected));
+        assert_eq!(finish(CALL), "tool_calls", "{word}");
+        assert_eq!(finish("Hi."), word);
     }
 }
 

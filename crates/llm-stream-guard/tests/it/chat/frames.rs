@@ -28,7 +28,7 @@ fn chunks(out: &[u8]) -> Vec<Chunk> {
 fn options(set: u8) -> ChatOptions {
     let mut options = ChatOptions::default();
     if set & 1 != 0 {
-        options.counters.push("ticks".into());
+        options.reasoning = ReasoningField::Both;
     }
     if set & 2 != 0 {
         options.reasoning = ReasoningField::Hidden;

@@ -62,7 +62,7 @@ fn bytes_of_usage_behind_each_of_two_choices_leave_as_they_came() {
     assert_eq!(data(out.as_bytes()).last().map(String::as_str), Some("[DONE]"));
 }
 
-// Contract: X.20.
+// Contract: S1.40, X.20.
 #[test]
 fn usage_in_the_middle_of_a_call_waits_and_changes_nothing() {
     for cut in 1..CALL.len() {
