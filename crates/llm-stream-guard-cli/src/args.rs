@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use llm_stream_guard_serve::{Choice, TimeSpan, listen_address};
+use llm_stream_guard_serve::{FamilyChoice, TimeSpan, listen_address};
 
 use crate::pattern::Pattern;
 
@@ -63,7 +63,7 @@ pub(crate) struct ServeArgs {
     ///
     /// `auto`, the default, takes each model's own.
     #[arg(long, value_name = "auto|NAME|FILE", env = "LLM_STREAM_GUARD_PROFILE")]
-    pub(crate) profile: Option<Choice>,
+    pub(crate) profile: Option<FamilyChoice>,
     /// A checkpoint's own response template for all models: its `tokenizer_config.json`, or the
     /// template alone
     #[arg(

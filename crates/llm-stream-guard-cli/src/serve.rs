@@ -10,7 +10,7 @@ use std::{
 };
 
 use llm_stream_guard_serve::{
-    Choice, Config, FamilyName, Fault, Proxy, Record, Upstream, check_health, demo, is_open,
+    Config, FamilyChoice, FamilyName, Fault, Proxy, Record, Upstream, check_health, demo, is_open,
     read_models, serve as listen,
 };
 use tokio::{net::TcpListener, sync::Notify};
@@ -82,7 +82,7 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
     if let Some(path) = &args.template {
         let name = FamilyName::of_template(path);
         let name = name.map_err(|error| misuse(format!("--template {error}")))?;
-        config.profile = Choice::One(Box::new(name));
+        config.profile = FamilyChoice::One(Box::new(name));
     }
     Ok(config)
 }

@@ -23,13 +23,15 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    bounds::{Limits, Record, Timeouts},
+    bounds::{ProxyLimits, Record, Timeouts},
     endpoint::{Endpoint, EndpointName, Endpoints},
     listen::listen_address,
     model::{FamilyName, Model, Remap, read_template},
     output::{Output, ReasoningName},
     own::{family_file, read_family},
-    policy::{BareEnd, Choice, Completions, ServerName, UnknownModel, UnsupportedTools},
+    policy::{
+        BareEnd, Completions, FamilyChoice, ServerName, UnknownModelPolicy, UnsupportedTools,
+    },
     span::TimeSpan,
     upstream::Upstream,
 };
@@ -59,9 +61,9 @@ pub struct Config {
     /// Whether its answers may end without a finish reason and `[DONE]`.
     pub bare_end: BareEnd,
     /// One family for all models, or `auto`.
-    pub profile: Choice,
+    pub profile: FamilyChoice,
     /// Policy for requests for a model without a known family.
-    pub unknown_model: UnknownModel,
+    pub unknown_model: UnknownModelPolicy,
     /// Policy for tools and items without an equivalent in chat completions.
     pub unsupported_tools: UnsupportedTools,
     /// Policy for text completions whose request does not choose.
@@ -71,7 +73,7 @@ pub struct Config {
     /// Limits of time of requests.
     pub timeouts: Timeouts,
     /// Limits of size of requests.
-    pub limits: Limits,
+    pub limits: ProxyLimits,
     /// Where to keep streams that had diagnostics, if anywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<Record>,
@@ -93,13 +95,13 @@ impl Default for Config {
             server: ServerName::Auto,
             key_env: None,
             bare_end: BareEnd::Fail,
-            profile: Choice::Auto,
-            unknown_model: UnknownModel::Pass,
+            profile: FamilyChoice::Auto,
+            unknown_model: UnknownModelPolicy::Pass,
             unsupported_tools: UnsupportedTools::Drop,
             completions: Completions::Pass,
             output: Output::default(),
             timeouts: Timeouts::default(),
-            limits: Limits::default(),
+            limits: ProxyLimits::default(),
             record: None,
             upstreams: Endpoints::new(),
             models: Models::new(),

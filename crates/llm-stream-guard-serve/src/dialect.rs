@@ -1,14 +1,14 @@
 //! The shapes in which clients ask and are answered.
 
-pub mod chat;
-pub mod completions;
+pub(crate) mod chat;
+pub(crate) mod completions;
 mod content;
-pub mod encoded;
+pub(crate) mod encoded;
 pub(crate) mod fields;
-pub mod messages;
+mod messages;
 mod parts;
 pub(crate) mod renamed;
-pub mod responses;
+mod responses;
 mod turns;
 pub(crate) mod unsupported;
 

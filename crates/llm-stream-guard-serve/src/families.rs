@@ -10,7 +10,7 @@ use wire_remap::{Regime, RemapTable, bodies::OpenAiChat};
 
 use crate::{
     body::Body,
-    config::{Choice, Config, FamilyName, IdPattern, Model, Remap},
+    config::{Config, FamilyChoice, FamilyName, IdPattern, Model, Remap},
     error::Fault,
 };
 
@@ -47,8 +47,8 @@ pub(crate) struct Families {
 impl Families {
     pub(crate) fn new(config: &Config) -> Self {
         let one = match &config.profile {
-            Choice::Auto => None,
-            Choice::One(name) => Some(Family::named(name)),
+            FamilyChoice::Auto => None,
+            FamilyChoice::One(name) => Some(Family::named(name)),
         };
         let models = config.models.iter();
         let families: Vec<(&String, Family)> =

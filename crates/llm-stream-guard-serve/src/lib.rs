@@ -51,10 +51,10 @@ mod stream;
 mod trace;
 
 pub use config::{
-    BareEnd, Choice, Completions, Config, Endpoint, EndpointName, Endpoints, FamilyName, Limits,
-    Model, Models, Output, ReasoningName, Record, Remap, ServerName, TimeSpan, Timeouts,
-    UnknownModel, UnsupportedTools, Upstream, family_file, listen_address, read_family,
-    read_models, read_template,
+    BareEnd, Completions, Config, Endpoint, EndpointName, Endpoints, FamilyChoice, FamilyName,
+    Model, Models, Output, ProxyLimits, ReasoningName, Record, Remap, ServerName, TimeSpan,
+    Timeouts, UnknownModelPolicy, UnsupportedTools, Upstream, family_file, listen_address,
+    read_family, read_models, read_template,
 };
 pub use error::{Fault, Kind, Reported};
 pub use proxy::Proxy;

@@ -19,7 +19,7 @@ use hyper_util::{
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::{
-    config::{Config, Limits},
+    config::{Config, ProxyLimits},
     connection::{Activity, Service},
     proxy::Proxy,
 };
@@ -138,7 +138,7 @@ pub async fn check_health(address: SocketAddr) -> Result<(), String> {
 fn builder(config: &Config) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     // Fewer bytes are refused with a panic; a checked configuration has no fewer.
-    let head = config.limits.head.max(Limits::LEAST_HEAD);
+    let head = config.limits.head.max(ProxyLimits::LEAST_HEAD);
     builder
         .http1()
         .timer(TokioTimer::new())

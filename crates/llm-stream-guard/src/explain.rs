@@ -13,8 +13,8 @@ use toolcall_parsers::{Event, Sink};
 
 use self::ledger::{Ledger, Marker};
 pub use self::report::{
-    CallSummary, Delay, Explanation, Fate, Finding, Happening, Holding, RecordedNote, Region, Step,
-    Summary,
+    CallSummary, Delay, Explanation, ExplanationSummary, Fate, Finding, Happening, Holding,
+    RecordedNote, Region, Step,
 };
 use crate::{End, Guard};
 
@@ -47,7 +47,7 @@ pub struct Explainer {
     wire: String,
     steps: Vec<Step>,
     ledger: Ledger,
-    summary: Summary,
+    summary: ExplanationSummary,
     /// When the first chunk came.
     began: Option<Duration>,
     /// Notes of the recording since the last chunk.
@@ -68,7 +68,7 @@ impl Explainer {
             wire: String::new(),
             steps: Vec::new(),
             ledger: Ledger::default(),
-            summary: Summary::default(),
+            summary: ExplanationSummary::default(),
             began: None,
             notes: Vec::new(),
             over: false,
@@ -161,7 +161,7 @@ fn openings(guard: &Guard) -> Vec<String> {
 }
 
 /// Adds the totals that need the whole recording.
-fn total(summary: &mut Summary, steps: &[Step], regions: &[Region]) {
+fn total(summary: &mut ExplanationSummary, steps: &[Step], regions: &[Region]) {
     for step in steps {
         summary.content += step.content;
         summary.reasoning += step.reasoning;
@@ -190,7 +190,7 @@ struct Listener<'l> {
     openings: &'l [String],
     wire: &'l str,
     ledger: &'l mut Ledger,
-    summary: &'l mut Summary,
+    summary: &'l mut ExplanationSummary,
 }
 
 impl Listener<'_> {

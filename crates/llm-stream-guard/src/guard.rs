@@ -30,13 +30,12 @@ pub(crate) use blocks::BlockParser;
 pub use builder::GuardBuilder;
 pub use choice::{BadPayload, ToolChoice};
 pub use error::BuildError;
-pub use options::{CallOptions, GuardStage, ReasoningOptions};
+pub use options::{CallOptions, Delivery, GuardStage, ReasoningOptions};
 pub use payload::{BrokenBlock, Rejected};
 pub use request::RequestError;
 pub use tokens::{Token, TokenKind};
 
 use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink, Utf8};
-use serde::{Deserialize, Serialize};
 use think_filter::four_bytes_a_token;
 use toolcall_parsers::{Event, Grammar, Ids, Message};
 use wire_remap::{Collapse, Tally};
@@ -53,17 +52,6 @@ use crate::{
     profile::{Profile, UnknownModel, profile_for_model},
     stop::Stopped,
 };
-
-/// How the events of a call are delivered. Outcomes are the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Delivery {
-    /// Events are emitted as they arrive.
-    #[default]
-    Streaming,
-    /// Events come together at the call's end, or stream beyond [`CallOptions::atomic_limit`].
-    Atomic,
-}
 
 /// Turns one message's raw text into typed events.
 ///

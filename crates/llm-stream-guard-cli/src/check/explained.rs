@@ -6,10 +6,14 @@ use llm_stream_guard::{
 };
 use stream_laws::vector::Failure;
 
-use super::{AnyCase, Line, case};
+use super::{AnyCase, CaseLine, case};
 
 /// The explanation of the cut at which `line` failed; `None` if it failed before any.
-pub(super) fn explained(line: &Line, failure: &Failure, own: &[Profile]) -> Option<Explanation> {
+pub(super) fn explained(
+    line: &CaseLine,
+    failure: &Failure,
+    own: &[Profile],
+) -> Option<Explanation> {
     let cut = failure.cut?;
     let (name, builder, end, wire) = match line.case.as_ref().ok()? {
         AnyCase::Family(case) => {

@@ -18,7 +18,7 @@ use std::{
 pub use case::{machine_for, machine_with};
 
 use llm_stream_guard::{Profile, explain::Explanation, response_templates::JsonTree};
-pub(crate) use read::{AnyCase, Line, read_lines};
+pub(crate) use read::{AnyCase, CaseLine, read_lines};
 use serde_json::json;
 use stream_laws::{
     CutPlan,
@@ -68,7 +68,7 @@ pub(crate) fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error
         if args.json {
             writeln!(out, "{}", json_line(line, result, why))?;
         } else if let Err(failure) = result {
-            writeln!(out, "{}", Report(line, failure))?;
+            writeln!(out, "{}", FailureReport(line, failure))?;
             if let Some(explanation) = &why {
                 let mut terminal = Terminal::new(out, Colour::of_output(), width());
                 terminal.whole(explanation, 0)?;
@@ -90,7 +90,7 @@ pub(crate) fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error
 ///
 /// # Errors
 /// The failure. A line that is not a case, or uses an unknown name, fails before any cut.
-pub(crate) fn run_line(line: &Line, own: &[Profile]) -> Result<(), Failure> {
+pub(crate) fn run_line(line: &CaseLine, own: &[Profile]) -> Result<(), Failure> {
     let case = line.case.as_ref().map_err(|problem| refused(line, problem))?;
     let run = || match case {
         AnyCase::Template(case) => case.run(CutPlan::standard(0)),
@@ -114,13 +114,13 @@ pub(crate) fn run_line(line: &Line, own: &[Profile]) -> Result<(), Failure> {
 }
 
 /// Returns a failure without a run, which has only `field`.
-fn refused(line: &Line, problem: &str) -> Failure {
+fn refused(line: &CaseLine, problem: &str) -> Failure {
     let mismatch =
         Mismatch { field: problem.to_owned(), expected: String::new(), got: String::new() };
     Failure { id: line.id.clone(), cut: None, mismatch: Box::new(mismatch) }
 }
 
-fn run_all(lines: &[Line], own: &[Profile]) -> Vec<Result<(), Failure>> {
+fn run_all(lines: &[CaseLine], own: &[Profile]) -> Vec<Result<(), Failure>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(lines.len());
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(lines.len()));
@@ -144,7 +144,7 @@ fn run_all(lines: &[Line], own: &[Profile]) -> Vec<Result<(), Failure>> {
 }
 
 fn json_line(
-    line: &Line,
+    line: &CaseLine,
     result: &Result<(), Failure>,
     why: Option<Explanation>,
 ) -> serde_json::Value {
@@ -171,11 +171,11 @@ fn json_line(
 }
 
 /// A failure as a person reads it.
-struct Report<'r>(&'r Line, &'r Failure);
+struct FailureReport<'r>(&'r CaseLine, &'r Failure);
 
-impl std::fmt::Display for Report<'_> {
+impl std::fmt::Display for FailureReport<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self(Line { file, number, id, .. }, Failure { cut, mismatch, .. }) = self;
+        let Self(CaseLine { file, number, id, .. }, Failure { cut, mismatch, .. }) = self;
         let Some(cut) = cut else {
             return write!(f, "FAIL {id} ({file}:{number})\n  {}", mismatch.field);
         };

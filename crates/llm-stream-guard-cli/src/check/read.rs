@@ -9,7 +9,7 @@ use super::template::TemplateCase;
 
 /// One line of a file of vectors.
 #[derive(Debug, Clone)]
-pub(crate) struct Line {
+pub(crate) struct CaseLine {
     /// The file, as it was named.
     pub(crate) file: String,
     /// Number of the line, from 1.
@@ -43,7 +43,10 @@ impl AnyCase {
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn read_lines(path: &Path, template: Option<&JsonTree>) -> std::io::Result<Vec<Line>> {
+pub(crate) fn read_lines(
+    path: &Path,
+    template: Option<&JsonTree>,
+) -> std::io::Result<Vec<CaseLine>> {
     let bytes = std::fs::read(path)?;
     let file = path.display().to_string();
     let mut ids = HashSet::new();
@@ -58,7 +61,7 @@ fn read_line(
     line: &[u8],
     template: Option<&JsonTree>,
     ids: &mut HashSet<String>,
-) -> Line {
+) -> CaseLine {
     let place = format!("{file}:{number}");
     let case = match std::str::from_utf8(line) {
         Err(error) => Err(format!("not UTF-8 from byte {} on", error.valid_up_to())),
@@ -76,7 +79,7 @@ fn read_line(
     });
     let id =
         case.as_ref().map_or_else(|_| id_of(line).unwrap_or(place), |case| case.id().to_owned());
-    Line { file: file.to_owned(), number, id, case }
+    CaseLine { file: file.to_owned(), number, id, case }
 }
 
 fn family_case(text: &str) -> Result<VectorCase, String> {

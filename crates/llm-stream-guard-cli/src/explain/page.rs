@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use llm_stream_guard::explain::{Delay, Explanation, Fate, Happening, Region, Step, Summary};
+use llm_stream_guard::explain::{
+    Delay, Explanation, ExplanationSummary, Fate, Happening, Region, Step,
+};
 use serde::Serialize;
 
 use super::{Explained, Report};
@@ -41,7 +43,7 @@ struct Page<'r> {
 struct Packed<'r> {
     name: &'r str,
     choice: u32,
-    summary: &'r Summary,
+    summary: &'r ExplanationSummary,
     /// Index of the chunk's wire.
     wire: usize,
     /// Length, fate, and what the marker does: a word's number and 1, or 0.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use llm_stream_guard::explain::{Explanation, Fate, Finding, Step, Summary};
+use llm_stream_guard::explain::{Explanation, ExplanationSummary, Fate, Finding, Step};
 
 use super::{
     Report, chunks,
@@ -83,7 +83,7 @@ impl<'o> Terminal<'o> {
         Ok(())
     }
 
-    fn figures(&mut self, summary: &Summary) -> io::Result<()> {
+    fn figures(&mut self, summary: &ExplanationSummary) -> io::Result<()> {
         self.row(colour(Fate::Content), "answer", &bytes(summary.content))?;
         self.row(colour(Fate::Reasoning), "reasoning", &bytes(summary.reasoning))?;
         if summary.calls.is_empty() {

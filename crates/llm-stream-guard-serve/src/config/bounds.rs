@@ -35,11 +35,11 @@ pub struct Timeouts {
 /// The limits of size of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct ProxyLimits {
     /// Bytes of a request's body.
     #[serde(deserialize_with = "amount")]
     pub body: usize,
-    /// Bytes of a request's head, at least [`Limits::LEAST_HEAD`].
+    /// Bytes of a request's head, at least [`ProxyLimits::LEAST_HEAD`].
     #[serde(deserialize_with = "amount")]
     pub head: u32,
     /// Bytes of an answer that is not streamed.
@@ -99,14 +99,14 @@ impl Default for Timeouts {
     }
 }
 
-impl Default for Limits {
+impl Default for ProxyLimits {
     fn default() -> Self {
         Self { body: 64 << 20, head: 64 << 10, answer: 64 << 20, choices: 16, bodies: 1 << 30 }
     }
 }
 
-impl Limits {
-    /// The least that [`Limits::head`] can be: what the HTTP library reads at once.
+impl ProxyLimits {
+    /// The least that [`ProxyLimits::head`] can be: what the HTTP library reads at once.
     pub const LEAST_HEAD: u32 = 8192;
 }
 

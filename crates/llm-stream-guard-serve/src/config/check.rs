@@ -1,6 +1,6 @@
 //! Values that are well-formed and cannot be in force.
 
-use super::{Config, Endpoint, EndpointName, Limits, Model, Models, Record};
+use super::{Config, Endpoint, EndpointName, Model, Models, ProxyLimits, Record};
 
 /// Memory a body takes for each of its bytes: as received, its fields, and as it is sent.
 pub(crate) const COPIES: usize = 3;
@@ -74,13 +74,13 @@ impl Checked for Models {
     }
 }
 
-fn limits(limits: &Limits) -> Result<(), BadValue> {
-    let Limits { body, head, answer, choices, bodies } = *limits;
+fn limits(limits: &ProxyLimits) -> Result<(), BadValue> {
+    let ProxyLimits { body, head, answer, choices, bodies } = *limits;
     let amounts = [("body", body), ("answer", answer), ("choices", choices), ("bodies", bodies)];
     if let Some((name, _)) = amounts.into_iter().find(|(_, amount)| *amount == 0) {
         return Err(BadValue::new(&["limits", name], "expected at least 1"));
     }
-    let least = Limits::LEAST_HEAD;
+    let least = ProxyLimits::LEAST_HEAD;
     if head < least {
         return Err(BadValue::new(&["limits", "head"], format!("expected at least {least}")));
     }
@@ -231,7 +231,7 @@ mod tests {
         (
             "models.PATTERN.start",
             "[models]\nPATTERN = { profile = 'qwen3', start = 'x' }",
-            "expected `reasoning` or",
+            "expected `content` or",
         ),
         (
             "models.PATTERN.upstream",

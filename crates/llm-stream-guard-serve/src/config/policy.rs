@@ -56,7 +56,7 @@ pub enum BareEnd {
 
 /// One family for all models, or each by its id.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Choice {
+pub enum FamilyChoice {
     /// The family of the model's id.
     #[default]
     Auto,
@@ -64,7 +64,7 @@ pub enum Choice {
     One(Box<FamilyName>),
 }
 
-impl FromStr for Choice {
+impl FromStr for FamilyChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -75,7 +75,7 @@ impl FromStr for Choice {
     }
 }
 
-impl Serialize for Choice {
+impl Serialize for FamilyChoice {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Auto => serializer.serialize_str("auto"),
@@ -84,7 +84,7 @@ impl Serialize for Choice {
     }
 }
 
-impl<'de> Deserialize<'de> for Choice {
+impl<'de> Deserialize<'de> for FamilyChoice {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
@@ -93,7 +93,7 @@ impl<'de> Deserialize<'de> for Choice {
 /// Policy for a request for a model without a known family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum UnknownModel {
+pub enum UnknownModelPolicy {
     /// Request and answer pass; their text is not read.
     Pass,
     /// The request is refused.

@@ -12,14 +12,14 @@ use crate::error::{Fault, Kind};
 
 /// An event stream of chat chunks; what is not changed leaves as it came.
 #[derive(Debug)]
-pub struct Stream {
+pub(crate) struct Stream {
     sse: ChatSse,
 }
 
 impl Stream {
     /// A stream whose choices are guarded by clones of `guard`.
     #[must_use]
-    pub fn new(guard: ChatGuard) -> Self {
+    pub(crate) fn new(guard: ChatGuard) -> Self {
         Self { sse: ChatSse::new(guard).done(Done::Always) }
     }
 }
@@ -88,7 +88,7 @@ impl SseSink for Warning<'_> {
 
 /// Returns OpenAI's error object for a fault.
 #[must_use]
-pub fn fault(fault: &Fault) -> Value {
+pub(crate) fn fault(fault: &Fault) -> Value {
     let kind = match fault.kind {
         Kind::Request | Kind::Model => "invalid_request_error",
         _ => "api_error",

@@ -48,7 +48,7 @@ pub(crate) fn strip(body: &mut Body) {
 
 /// Writes the events of a completion.
 #[derive(Debug)]
-pub struct CompletionsEvents;
+pub(crate) struct CompletionsEvents;
 
 impl Encoder for CompletionsEvents {
     fn read(&self, said: Value) -> Option<Chunk> {
@@ -94,7 +94,7 @@ impl Encoder for CompletionsEvents {
 
 /// Upstream's whole answer in the form of a chat completion.
 #[must_use]
-pub fn read(mut said: Value) -> Value {
+pub(crate) fn read(mut said: Value) -> Value {
     let choices = said.get_mut("choices").and_then(Value::as_array_mut);
     for choice in choices.into_iter().flatten().filter_map(Value::as_object_mut) {
         let text = choice.shift_remove("text").unwrap_or_default();
@@ -105,7 +105,7 @@ pub fn read(mut said: Value) -> Value {
 
 /// Returns a whole completion.
 #[must_use]
-pub fn whole(completion: &Completion) -> Value {
+pub(crate) fn whole(completion: &Completion) -> Value {
     // Strings, numbers and maps with string keys: nothing JSON cannot hold.
     let mut said = serde_json::to_value(completion).unwrap_or_default();
     let choices = said.get_mut("choices").and_then(Value::as_array_mut);

@@ -14,7 +14,7 @@ use super::Machine;
 use crate::error::Fault;
 
 /// Writes clean chunks as the events of a dialect.
-pub trait Encoder: Send + 'static {
+pub(crate) trait Encoder: Send + 'static {
     /// Converts an item of upstream into a chunk, or returns `None` for other items.
     fn read(&self, said: Value) -> Option<Chunk> {
         said.into_chunk().ok()
@@ -40,7 +40,7 @@ pub trait Encoder: Send + 'static {
 
 /// A machine that reads chunks and writes what an encoder makes of them.
 #[derive(Debug)]
-pub struct Encoded<E> {
+pub(crate) struct Encoded<E> {
     decoder: Decoder,
     wire: Wire<E>,
 }
@@ -91,7 +91,7 @@ pub(crate) fn broken_call(note: ChatNote) -> Option<u32> {
 impl<E: Encoder> Encoded<E> {
     /// A stream of one choice, which clones of `guard` guard.
     #[must_use]
-    pub fn new(guard: ChatGuard, encoder: E) -> Self {
+    pub(crate) fn new(guard: ChatGuard, encoder: E) -> Self {
         let wire = Wire {
             guard,
             encoder,

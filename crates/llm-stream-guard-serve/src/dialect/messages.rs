@@ -18,7 +18,7 @@ use crate::error::{Fault, Kind};
 /// Blocks follow each other, each with `content_block_start`, deltas and `content_block_stop`.
 /// `message_delta` has the stop reason and the token counts at the end.
 #[derive(Debug, Default)]
-pub struct MessagesEvents {
+pub(crate) struct MessagesEvents {
     started: bool,
     open: Option<Block>,
     turns: Turns,
@@ -41,7 +41,7 @@ enum Block {
 impl MessagesEvents {
     /// For the answer to a request with this body.
     #[must_use]
-    pub fn new(asked: &Value) -> Self {
+    pub(crate) fn new(asked: &Value) -> Self {
         Self { stops: stops(asked), ..Self::default() }
     }
 
@@ -147,7 +147,7 @@ impl Encoder for MessagesEvents {
 /// Returns a whole message. The arguments of a malformed or cut call, whose index is in `broken`,
 /// are text in its `input`, as Anthropic's manual describes.
 #[must_use]
-pub fn whole(completion: &Completion, broken: &[u32]) -> Value {
+pub(crate) fn whole(completion: &Completion, broken: &[u32]) -> Value {
     let text = |name: &str| completion.fields.get(name).and_then(Value::as_str);
     let mut message = message(text("id"), text("model"));
     let mut content: Vec<Value> = Vec::new();
@@ -196,7 +196,7 @@ const TYPES: [&str; 9] = [
 
 /// Returns Anthropic's error object for a fault.
 #[must_use]
-pub fn fault(fault: &Fault) -> Value {
+pub(crate) fn fault(fault: &Fault) -> Value {
     let kind = match (fault.status.as_u16(), fault.kind) {
         (401, _) => "authentication_error",
         (403, _) => "permission_error",

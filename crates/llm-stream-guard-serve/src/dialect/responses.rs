@@ -130,7 +130,7 @@ impl Response {
 /// Writes the events of a response: `response.created`, then of each item `added`, deltas and
 /// `done`, then how it ended, with all of it. Every event has a number.
 #[derive(Debug)]
-pub struct ResponsesEvents {
+pub(crate) struct ResponsesEvents {
     response: Response,
     started: bool,
     number: u64,
@@ -144,7 +144,7 @@ pub struct ResponsesEvents {
 impl ResponsesEvents {
     /// For the answer to a request with this body.
     #[must_use]
-    pub fn new(asked: &Value) -> Self {
+    pub(crate) fn new(asked: &Value) -> Self {
         let (response, turns) = (Response::new(asked), Turns::default());
         Self { response, started: false, number: 0, open: false, turns, broken: Vec::new() }
     }
@@ -281,7 +281,7 @@ fn code(fault: &Fault) -> Value {
 
 /// Returns a whole response; `broken` has the indices of calls that were malformed or cut.
 #[must_use]
-pub fn whole(completion: &Completion, asked: &Value, broken: &[u32]) -> Value {
+pub(crate) fn whole(completion: &Completion, asked: &Value, broken: &[u32]) -> Value {
     let mut response = Response::new(asked);
     response.describe(|name| completion.fields.get(name).cloned());
     response.usage = completion.usage.value().cloned();

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{Proxy, Shared};
 use crate::{
     body::Body,
-    config::{BareEnd, ReasoningName, ServerName, UnknownModel},
+    config::{BareEnd, ReasoningName, ServerName, UnknownModelPolicy},
     dialect::{ApiDialect, completions},
     error::{Fault, Kind},
     exchange::{Exchange, subject},
@@ -95,12 +95,14 @@ impl Proxy {
                 let what = format!("no family is known for the model `{}`", excerpt(&model));
                 tracing::warn!("{what}");
                 match config.unknown_model {
-                    UnknownModel::Refuse => return Err(Fault::new(Kind::Model, what).at("model")),
-                    UnknownModel::Pass if dialect.is_upstreams() && sent.is_none() => {
+                    UnknownModelPolicy::Refuse => {
+                        return Err(Fault::new(Kind::Model, what).at("model"));
+                    }
+                    UnknownModelPolicy::Pass if dialect.is_upstreams() && sent.is_none() => {
                         return Ok(None);
                     }
                     // The answer needs another shape or name, whatever its text contains.
-                    UnknownModel::Pass => Family::from(Profile::named("none")),
+                    UnknownModelPolicy::Pass => Family::from(Profile::named("none")),
                 }
             }
         };

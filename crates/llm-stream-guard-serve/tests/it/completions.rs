@@ -5,7 +5,7 @@ use axum::{
     http::{Request, StatusCode},
 };
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{Completions, Config, UnknownModel};
+use llm_stream_guard_serve::{Completions, Config, UnknownModelPolicy};
 use serde_json::{Value, json};
 
 use crate::support::{Do, Got, Replay, STREAM, Served, config, piece, stream, whole_json};
@@ -174,7 +174,7 @@ async fn a_model_nobody_knows_passes_and_a_break_is_told() {
     let served = Served::new(upstream.port, guarding()).await;
     let got = ask(&served, &asks(&json!({"model": "nobody-knows"})), None).await;
     assert_eq!(got.body, said(0, "<think>", None));
-    let refuse = Config { unknown_model: UnknownModel::Refuse, ..guarding() };
+    let refuse = Config { unknown_model: UnknownModelPolicy::Refuse, ..guarding() };
     let served = Served::new(upstream.port, refuse).await;
     let got = ask(&served, &asks(&json!({"model": "nobody-knows"})), None).await;
     assert_eq!(got.status, StatusCode::NOT_FOUND);

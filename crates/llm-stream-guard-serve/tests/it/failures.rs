@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{Config, Limits, Proxy, TimeSpan, Timeouts};
+use llm_stream_guard_serve::{Config, Proxy, ProxyLimits, TimeSpan, Timeouts};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -108,7 +108,7 @@ async fn an_error_in_the_stream_passes_behind_what_was_held() {
 
 #[test]
 fn a_configuration_with_a_bad_value_is_refused_with_its_field() {
-    let limits = Limits { head: 1, ..Limits::default() };
+    let limits = ProxyLimits { head: 1, ..ProxyLimits::default() };
     let fault = Proxy::new(Config { limits, ..config() }).unwrap_err();
     assert_eq!(fault.field.as_deref(), Some("limits.head"));
     assert_eq!(fault.message, "expected at least 8192");
@@ -184,7 +184,7 @@ async fn what_is_no_answer_is_said_to_be_none() {
     let served = Served::new(upstream.port, config()).await;
     let got = served.ask(&asks(MODEL, json!({"stream": false}))).await;
     assert_eq!(got.json()["error"]["code"], "upstream_broken");
-    let limits = Limits { answer: 100, ..Limits::default() };
+    let limits = ProxyLimits { answer: 100, ..ProxyLimits::default() };
     let answer = json!({"choices": [], "x": "y".repeat(200)});
     let upstream = Replay::new(vec![Do::Send(whole_json("200 OK", &answer))]).await;
     let served = Served::new(upstream.port, Config { limits, ..config() }).await;

@@ -7,7 +7,7 @@ use axum::{
     http::{Request, StatusCode},
 };
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{Config, Limits, TimeSpan, Timeouts};
+use llm_stream_guard_serve::{Config, ProxyLimits, TimeSpan, Timeouts};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -143,7 +143,7 @@ async fn no_spelling_of_a_path_goes_past_the_guard() {
 
 #[tokio::test]
 async fn bodies_beyond_the_memory_for_all_are_refused_for_now() {
-    let limits = Limits { body: 2000, bodies: 6000, ..Limits::default() };
+    let limits = ProxyLimits { body: 2000, bodies: 6000, ..ProxyLimits::default() };
     let served = Served::new(1, Config { limits, ..config() }).await;
     let half = format!("{:x}\r\n{}\r\n", 1500, " ".repeat(1500));
     let head = "POST /v1/messages HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";

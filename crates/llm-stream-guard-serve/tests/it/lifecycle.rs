@@ -8,7 +8,7 @@ use axum::{
 };
 use http_body_util::BodyExt as _;
 use llm_stream_guard_serve::{
-    Config, EndpointName, Limits, Model, Models, TimeSpan, Timeouts, Upstream, check_health,
+    Config, EndpointName, Model, Models, ProxyLimits, TimeSpan, Timeouts, Upstream, check_health,
 };
 use serde_json::json;
 
@@ -130,7 +130,7 @@ async fn a_new_configuration_is_for_new_requests_and_leaves_open_streams_alone()
     let second = Replay::new(vec![Do::Send(whole_json("200 OK", &answer))]).await;
     let served = Served::new(first.port, config()).await;
     let open = served.post("/v1/chat/completions", &asks(MODEL, json!({}))).await;
-    let bad = Config { limits: Limits { body: 0, ..Limits::default() }, ..config() };
+    let bad = Config { limits: ProxyLimits { body: 0, ..ProxyLimits::default() }, ..config() };
     assert_eq!(served.proxy.reload(bad).unwrap_err().field.as_deref(), Some("limits.body"));
     assert_eq!(served.proxy.config().upstream, Upstream::local(first.port));
     let upstream = Upstream::local(second.port);

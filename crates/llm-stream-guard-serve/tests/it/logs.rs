@@ -7,7 +7,7 @@ use std::{
 
 use axum::http::StatusCode;
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{Config, UnknownModel};
+use llm_stream_guard_serve::{Config, UnknownModelPolicy};
 use serde_json::json;
 use tracing::{
     Event, Metadata, Subscriber,
@@ -76,7 +76,7 @@ async fn what_upstream_says_of_a_request_reaches_the_client_and_not_the_log() {
 
 #[tokio::test]
 async fn the_log_has_the_start_of_an_unknown_model_with_nothing_that_acts() {
-    for unknown_model in [UnknownModel::Refuse, UnknownModel::Pass] {
+    for unknown_model in [UnknownModelPolicy::Refuse, UnknownModelPolicy::Pass] {
         let log = Log::default();
         let _guard = tracing::subscriber::set_default(log.clone());
         let upstream = Replay::new(vec![Do::Send(whole_json("200 OK", &json!({})))]).await;

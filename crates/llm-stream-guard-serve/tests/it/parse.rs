@@ -1,7 +1,7 @@
 //! `POST /parse` and `POST /parse/batch`.
 
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{Config, Limits};
+use llm_stream_guard_serve::{Config, ProxyLimits};
 use serde_json::{Value, json};
 
 use crate::support::{Got, Served, config};
@@ -137,7 +137,7 @@ async fn faults_say_which_field_and_what_is_expected() {
 
 #[tokio::test]
 async fn bodies_have_the_limits_of_others() {
-    let limits = Limits { body: 1000, ..Limits::default() };
+    let limits = ProxyLimits { body: 1000, ..ProxyLimits::default() };
     let served = Served::new(1, Config { limits, ..config() }).await;
     let long = json!({"family": "qwen3", "text": "x".repeat(2000)});
     for path in ["/parse", "/parse/batch"] {

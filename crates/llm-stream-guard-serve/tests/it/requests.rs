@@ -5,7 +5,7 @@ use axum::{
     http::{Request, StatusCode},
 };
 use http_body_util::BodyExt as _;
-use llm_stream_guard_serve::{Choice, Config, Limits, ServerName, UnknownModel};
+use llm_stream_guard_serve::{Config, FamilyChoice, ProxyLimits, ServerName, UnknownModelPolicy};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -107,7 +107,7 @@ async fn a_checkpoints_own_template_comes_from_a_file() {
         "tool_calls": {"open": "<c>", "close": "</c>", "content": "json", "repeats": true,
             "transform": {"type": "function", "function": "{content}"}}}});
     std::fs::write(&path, json!({"response_template": own}).to_string()).unwrap();
-    let profile: Choice = path.to_str().unwrap().parse().unwrap();
+    let profile: FamilyChoice = path.to_str().unwrap().parse().unwrap();
     let said = "<t>hm</t>So <c>{\"name\": \"f\", \"arguments\": {}}</c>";
     let upstream = Replay::new(stream(&whole_event(said), 5)).await;
     let server = ServerName::Vllm;
@@ -140,7 +140,7 @@ async fn a_model_nobody_knows_passes_or_is_refused() {
     let served = Served::new(upstream.port, config()).await;
     let got = served.ask(&asks("nobody-knows", json!({}))).await;
     assert_eq!(got.body, said);
-    let refuse = Config { unknown_model: UnknownModel::Refuse, ..config() };
+    let refuse = Config { unknown_model: UnknownModelPolicy::Refuse, ..config() };
     let served = Served::new(upstream.port, refuse).await;
     let got = served.ask(&asks("nobody-knows", json!({}))).await;
     assert_eq!(got.status, StatusCode::NOT_FOUND);
@@ -150,7 +150,7 @@ async fn a_model_nobody_knows_passes_or_is_refused() {
 #[tokio::test]
 async fn requests_that_are_none_are_refused() {
     let upstream = Replay::new(Vec::new()).await;
-    let limits = Limits { body: 200, ..Limits::default() };
+    let limits = ProxyLimits { body: 200, ..ProxyLimits::default() };
     let served = Served::new(upstream.port, Config { limits, ..config() }).await;
     let got = raw(&served, "{\"model\": ").await;
     assert_eq!(got.status, StatusCode::BAD_REQUEST);

@@ -5,7 +5,7 @@ use toolcall_parsers::{Grammar, grammars};
 
 use super::{
     remedies,
-    report::{Finding, Happening, RecordedNote, Step, Summary},
+    report::{ExplanationSummary, Finding, Happening, RecordedNote, Step},
     words::code,
 };
 use crate::identify::{Candidate, detect};
@@ -24,7 +24,7 @@ pub(super) struct Facts<'f> {
 }
 
 /// Everything worth knowing, the likeliest causes first; fills in what the text looks like.
-pub(super) fn find(facts: &Facts<'_>, summary: &mut Summary) {
+pub(super) fn find(facts: &Facts<'_>, summary: &mut ExplanationSummary) {
     let mut found = FoundCauses(Vec::new());
     let reads_calls = summary.calls.iter().any(|call| call.outcome == Some("complete"));
     if !facts.foreign.is_empty() && !reads_calls {
@@ -91,7 +91,7 @@ fn end(facts: &Facts<'_>) -> &'static str {
 }
 
 /// Calls whose markers the server left out.
-fn stripped(facts: &Facts<'_>, summary: &Summary, found: &mut FoundCauses) {
+fn stripped(facts: &Facts<'_>, summary: &ExplanationSummary, found: &mut FoundCauses) {
     let mut events = facts.steps.iter().flat_map(|step| &step.events);
     let opened = events.any(|event| matches!(event, Happening::Opener { .. }));
     let Some(at) = facts.wire.find("{\"") else { return };
@@ -135,7 +135,12 @@ struct Diagnosed<'d> {
 }
 
 /// Markup of other families passed as text: where this one reads calls, hardly its fault.
-fn foreign(facts: &Facts<'_>, kind: &'static str, summary: &mut Summary, found: &mut FoundCauses) {
+fn foreign(
+    facts: &Facts<'_>,
+    kind: &'static str,
+    summary: &mut ExplanationSummary,
+    found: &mut FoundCauses,
+) {
     let Some((marker, _)) = facts.foreign.first() else { return };
     let at = facts.wire.find(marker.as_str()).unwrap_or_default();
     let around = around(facts.wire, at);
@@ -180,7 +185,7 @@ fn around(wire: &str, at: usize) -> &str {
 }
 
 /// Calls that the stream's end cut off.
-fn cut(facts: &Facts<'_>, summary: &Summary, found: &mut FoundCauses) {
+fn cut(facts: &Facts<'_>, summary: &ExplanationSummary, found: &mut FoundCauses) {
     let (why, advice) = match end(facts) {
         "length" => ("the token limit ended it", "raise the request's token limit (`max_tokens`)"),
         "aborted" => (

@@ -11,7 +11,7 @@ pub struct Explanation {
     /// How it was read: the name the caller gave.
     pub name: String,
     /// The most important facts.
-    pub summary: Summary,
+    pub summary: ExplanationSummary,
     /// The text of the model, whole.
     pub wire: String,
     /// The fate of each part of `wire`, in order and without gaps.
@@ -262,7 +262,7 @@ pub struct Delay {
 /// Totals of an explanation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
-pub struct Summary {
+pub struct ExplanationSummary {
     /// Findings, the likeliest causes first.
     pub findings: Vec<Finding>,
     /// Bytes of the answer.

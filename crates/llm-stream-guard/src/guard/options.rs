@@ -3,14 +3,26 @@
 use std::{fmt, sync::Arc};
 
 use jail_match::{Dangling, InlineTags, ReasoningLimit};
+use serde::{Deserialize, Serialize};
 use think_filter::{Start, Unclosed};
 use toolcall_parsers::{
     CallLimits, Ids, LateIds, Options, Parallel, Repair, StopAfter, Tolerance, UnknownTools,
 };
 use wire_remap::{CollapseLimits, Regime, RemapTable};
 
-use super::{BadPayload, BrokenBlock, Delivery, ToolChoice};
+use super::{BadPayload, BrokenBlock, ToolChoice};
 use crate::{jailer::Jailer, observe::Observer};
+
+/// How the events of a call are delivered. Outcomes are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// Events are emitted as they arrive.
+    #[default]
+    Streaming,
+    /// Events come together at the call's end, or stream beyond [`CallOptions::atomic_limit`].
+    Atomic,
+}
 
 /// Policies for reasoning: where it begins, its limit, and when it becomes the answer.
 #[derive(Debug, Clone, Default)]

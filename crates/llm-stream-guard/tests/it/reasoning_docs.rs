@@ -179,9 +179,7 @@ fn rules(format: &Format, profiles: &[Profile]) -> Vec<String> {
         match format.newlines {
             BoundNewlines::Tags => "1 after the opener; 1 before, 2 after the closer",
             BoundNewlines::None => "none",
-            BoundNewlines::CloserDeclared => {
-                "1 after the opener; **1 before, 1 after the closer**"
-            }
+            BoundNewlines::CloserDeclared => "1 after the opener; **1 before, 1 after the closer**",
             BoundNewlines::Declared => "**1 after the opener; 1 before, 1 after the closer**",
             BoundNewlines::All => "**all around the closer**",
         },
