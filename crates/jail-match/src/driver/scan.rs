@@ -155,13 +155,9 @@ impl Driver {
         self.track(scan, to);
         let from = scan.cursor.out;
         if to > from {
-            if self.stretches.is_empty() {
-                let (channel, at) = (self.channel(), scan.window.offset(from));
-                let text = &scan.window.text[from..to];
-                self.emitter.emit(TextPiece { channel, text, at }, scan.sink);
-            } else {
-                self.emit_stretches(scan, to);
-            }
+            let (channel, at) = (self.channel(), scan.window.offset(from));
+            let text = &scan.window.text[from..to];
+            self.emitter.emit(TextPiece { channel, text, at }, scan.sink);
             scan.cursor.out = to;
         }
     }
@@ -351,8 +347,7 @@ impl Driver {
         let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
         let text = &window.bytes()[at..];
         let from = window.offset(at);
-        let literal = !self.stretches.is_empty()
-            && self.stretches.is_literal(from, from + edge.marker.len() as u64);
+        let literal = self.stretches.is_literal(from, from + edge.marker.len() as u64);
         unspent && room && anchored && !hidden && paired && !literal && self.suffix_fits(edge, text)
     }
 

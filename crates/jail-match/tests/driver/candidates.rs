@@ -373,21 +373,16 @@ fn nothing_is_read_after_a_body_halts() {
     assert_eq!(notices(&out), [("halted", 11, 3)]);
 }
 
-/// What becomes of `text` if `marks` are stretches of it (literal or not, and what is shown),
-/// pushed whole, in scalars, and in two pieces cut anywhere.
-fn marked(text: &str, marks: &[(&str, bool, Option<&str>)]) -> String {
+/// The result for `text` if nothing is a marker in the parts `literal`, pushed whole, in scalars, and
+/// in two pieces cut anywhere.
+fn marked(text: &str, literal: &[&str]) -> String {
     let run = |chunks: &[&str]| {
         let mut machine = cursor(all(), verbatim());
         let mut from = 0;
-        for (part, literal, shown) in marks {
+        for part in literal {
             let at = from + text[from..].find(part).unwrap();
             from = at + part.len();
-            machine.driver.mark(Stretch {
-                from: at as u64,
-                to: from as u64,
-                literal: *literal,
-                shown: shown.map(str::to_owned),
-            });
+            machine.driver.mark(Stretch { from: at as u64, to: from as u64 });
         }
         let mut out = RunRecord::default();
         chunks.iter().for_each(|chunk| machine.push(chunk, &mut out));
@@ -404,24 +399,12 @@ fn marked(text: &str, marks: &[(&str, bool, Option<&str>)]) -> String {
 
 #[test]
 fn literal_text_in_a_refuted_candidate_stays_literal() {
-    let quoted = ("<think>r</think>", true, None);
+    let quoted = "<think>r</think>";
     assert_eq!(marked("<call><think>r</think>!", &[]), "<call>{r}!");
     assert_eq!(marked("<call><think>r</think>!", &[quoted]), "<call><think>r</think>!");
     assert_eq!(marked("a<think>r</think>b<call>:</call>", &[quoted]), "a<think>r</think>b#");
-    assert_eq!(marked("<call>!", &[("l>", true, None)]), "<call>!", "it reaches into the marker");
-    let empty = [("a<c", false, None), ("", true, None)];
-    assert_eq!(marked("a<call>:</call>b", &empty), "a#b", "an empty stretch says nothing");
-}
-
-#[test]
-fn a_replacement_is_emitted_only_where_its_stretch_is_text() {
-    let wire = ("<call>", false, Some("[C]"));
-    assert_eq!(marked("a<call>:</call>b", &[wire]), "a#b");
-    assert_eq!(marked("a<call>!b", &[wire]), "a[C]!b");
-    assert_eq!(marked("<think><call>!</think>", &[wire]), "{[C]!}");
-    assert_eq!(marked("<call>x<call>!<call>:</call>", &[wire, wire, wire]), "[C]x[C]!#");
-    let odd = [("<call", false, Some("[C")), (">!", true, Some("]?"))];
-    assert_eq!(marked("<call>!b", &odd), "[C]?b", "over the marker's end");
+    assert_eq!(marked("<call>!", &["l>"]), "<call>!", "it reaches into the marker");
+    assert_eq!(marked("a<call>:</call>b", &[""]), "a#b", "an empty stretch has no effect");
 }
 
 #[test]
@@ -437,7 +420,7 @@ fn offsets_count_what_was_settled_or_literal_and_a_reset_forgets_it() {
     assert_eq!(notices(&out), [("cut_opener", 10, 6)]);
     // A reset forgets what was marked.
     machine.reset();
-    machine.driver.mark(Stretch { from: 0, to: 6, literal: true, shown: None });
+    machine.driver.mark(Stretch { from: 0, to: 6 });
     machine.reset();
     let mut out = RunRecord::default();
     machine.push("<call>:</call>", &mut out);

@@ -109,7 +109,7 @@ fn read(
     match piece {
         // Escaped on the wire, or quoted: it looks like a delimiter and is none.
         DecodedPiece::Literal(_) => {
-            cursor.mark(Stretch { from, to, literal: true, shown: None });
+            cursor.mark(Stretch { from, to });
         }
         DecodedPiece::Suspect(_) => {
             let kind = DiagnosticKind::DamagedMarker;
