@@ -6,18 +6,15 @@ use alloc::{boxed::Box, string::String};
 use jail_match::{CallPart, Trace};
 
 use crate::{
-    cursor::MAX_LOOKAHEAD,
     decoded::Decoder,
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
     ids::Ids,
+    limits::{MAX_LOOKAHEAD, MAX_SEARCHED},
     options::{CallLimits, LateIds, Options, Parallel, StopAfter, UnknownTools},
     tools::{Tool, Tools},
     typing::has_containers,
     used_ids::{Claim, UsedIds},
 };
-
-/// How many bytes searches that fail may look at, for each byte of the stream.
-const MAX_SEARCHED: u64 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {

@@ -3,6 +3,8 @@
 //! Only this module returns "undecided": text that a reader leaves after the cursor is offered to
 //! it again with more text.
 
+use crate::limits::MAX_BLANKS;
+
 /// The result of comparing a literal with the start of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prefix {
@@ -33,10 +35,6 @@ pub(crate) fn first_found<T>(
     none
 }
 
-/// Maximum length of a call's head with the tag after it, in bytes. All of it is held until it is
-/// whole.
-pub(crate) const LONGEST_HEAD: usize = 256;
-
 /// Returns the result of `look` in the first `most` bytes of `text`, extended to the end of the
 /// scalar there, so that the limit does not depend on chunks. An undecided result within these
 /// bytes is a miss.
@@ -50,14 +48,6 @@ pub(crate) fn within(
         None => look(text),
     }
 }
-
-/// Maximum text held after an end of the call inside a value, in bytes, until it shows whether the
-/// call ended there. A longer text makes that end data.
-pub(crate) const LONGEST_WAIT: usize = 16 * 1024;
-
-/// Maximum distance of the search for the end of a value, in bytes. A longer text without an end is
-/// read as a value with a missing end.
-pub(crate) const MAX_LOOKAHEAD: usize = 64 * 1024;
 
 /// Where the first `most` bytes of `text` end, less a part of a scalar; none if there are fewer.
 pub(crate) fn filled(text: &str, most: usize) -> Option<usize> {
@@ -169,16 +159,16 @@ pub(crate) fn blanks(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_whitespace).count()
 }
 
-/// Bytes of ASCII whitespace at the head of `text`, counted up to `most` and one more. Where more
-/// than `most` decide, the rest of a long run is not looked at: it would be again from its next byte.
+/// Bytes of ASCII whitespace at the head of `text`, counted up to [`MAX_BLANKS`] and one more. Where
+/// more of them decide, the rest of a long run is not looked at: it would be again from its next byte.
 #[inline]
-pub(crate) fn blanks_up_to(most: usize, text: &str) -> usize {
-    text.bytes().take(most.saturating_add(1)).take_while(u8::is_ascii_whitespace).count()
+pub(crate) fn few_blanks(text: &str) -> usize {
+    text.bytes().take(MAX_BLANKS.saturating_add(1)).take_while(u8::is_ascii_whitespace).count()
 }
 
-/// Returns `text` without the ASCII whitespace at its head, or `None` if that is longer than `most`
-/// bytes.
-pub(crate) fn after_blanks(most: usize, text: &str) -> Option<&str> {
-    let blank = blanks_up_to(most, text);
-    if blank > most { None } else { text.get(blank..) }
+/// Returns `text` without the ASCII whitespace at its head, or `None` if that is longer than
+/// [`MAX_BLANKS`].
+pub(crate) fn after_blanks(text: &str) -> Option<&str> {
+    let blank = few_blanks(text);
+    if blank > MAX_BLANKS { None } else { text.get(blank..) }
 }

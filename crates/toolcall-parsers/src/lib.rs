@@ -15,6 +15,7 @@ mod event;
 pub mod family;
 pub mod guided;
 mod ids;
+mod limits;
 mod machine;
 mod options;
 mod parser;

@@ -13,6 +13,7 @@ use crate::{
     echo::Echo,
     event::DiagnosticKind,
     ids::Ids,
+    limits::MAX_SUFFIXES,
     machine::{
         call::Machine,
         output::Output,
@@ -21,9 +22,6 @@ use crate::{
     options::{Options, Parallel, Wanted},
     tools::Tools,
 };
-
-/// Maximum number of suffixes of a message's tags: no checkpoint has more.
-const MAX_SUFFIXES: u8 = 16;
 
 /// The calls of one message, read after the openers of a grammar. Body `n` belongs to the grammar's
 /// opener `n`.

@@ -1,10 +1,7 @@
 //! The ids of a message: each is used once.
 
+use crate::limits::MAX_ID_BYTES;
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
-
-/// Bytes of ids that are remembered, at most: thousands of ids as models write them. A message with
-/// more has generated ids from there on.
-const MAX_BYTES: usize = 256 * 1024;
 
 /// The ids of one message so far.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +39,7 @@ impl UsedIds {
     /// Takes `wanted`, with a suffix if it is taken; `generated` where none can be remembered.
     /// Repeated ids cost no search: each remembers its next suffix.
     pub fn claim(&mut self, wanted: String, generated: impl FnOnce() -> String) -> (String, Claim) {
-        if self.bytes.saturating_add(wanted.len()) > MAX_BYTES {
+        if self.bytes.saturating_add(wanted.len()) > MAX_ID_BYTES {
             return (generated(), Claim::Changed);
         }
         if self.insert(&wanted) {
@@ -97,7 +94,7 @@ impl UsedIds {
 mod tests {
     use alloc::{format, string::String};
 
-    use super::{Claim, MAX_BYTES, UsedIds};
+    use super::{Claim, MAX_ID_BYTES, UsedIds};
 
     #[test]
     fn a_repeated_id_gets_the_next_free_suffix() {
@@ -133,8 +130,8 @@ mod tests {
         let mut ids = UsedIds::default();
         for n in 0..400 {
             let (id, _) = ids.claim(format!("{n:01024}"), || format!("made-{n}"));
-            assert_eq!(id.starts_with("made"), n >= MAX_BYTES / 1024, "{n}");
+            assert_eq!(id.starts_with("made"), n >= MAX_ID_BYTES / 1024, "{n}");
         }
-        assert!(ids.bytes <= MAX_BYTES);
+        assert!(ids.bytes <= MAX_ID_BYTES);
     }
 }

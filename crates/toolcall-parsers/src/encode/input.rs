@@ -3,10 +3,10 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::value::{Escape, Flavor, is_lone, unescape};
-
-/// The deepest nesting of arguments, their own object included.
-const MAX_DEPTH: usize = 128;
+use crate::{
+    limits::MAX_DEPTH,
+    value::{Escape, Flavor, is_lone, unescape},
+};
 
 /// A JSON value. Equality is of spelling for numbers and of order for members: stricter than
 /// JSON's own, and true of everything the encoder writes.

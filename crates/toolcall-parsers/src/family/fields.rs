@@ -10,12 +10,12 @@ use jail_match::UnknownName;
 use serde_json::{Map, Value};
 
 use super::error::FamilyError;
-use crate::template::{Part, Template};
+use crate::{
+    limits::MAX_ENTRIES,
+    template::{Part, Template},
+};
 
 type Read<T> = Result<T, FamilyError>;
-
-/// Entries of a list, at most: what is compiled from them is compared with itself.
-const MAX_ENTRIES: usize = 1000;
 
 /// The path of `key` in the table at `path`.
 pub(super) fn join(path: &str, key: &str) -> String {

@@ -10,6 +10,7 @@ use alloc::{
 use serde_json::Value;
 
 use super::FamilyError;
+use crate::limits::MAX_LIKE;
 
 /// Keys that a file never takes from another.
 const OWN: [&str; 8] =
@@ -17,10 +18,6 @@ const OWN: [&str; 8] =
 
 /// Tables that mean something as a whole only: no key of them is kept.
 const WHOLE: [&str; 2] = ["keys", "spellings"];
-
-/// A family may be like one that is like one that is like one: whoever reads a file should not
-/// have to follow more of them.
-const LONGEST_CHAIN: usize = 3;
 
 /// The file `over`, begun from `base`: keys named in `over` replace, tables merge key by key,
 /// lists are replaced whole. What belongs to one file only is never taken over.
@@ -179,8 +176,8 @@ impl Chain {
         if known {
             return Err(FamilyError::new(self.field, format!("a cycle: {}", chain())));
         }
-        if self.names.len() > LONGEST_CHAIN + 1 {
-            let problem = format!("a chain of more than {LONGEST_CHAIN} files: {}", chain());
+        if self.names.len() > MAX_LIKE + 1 {
+            let problem = format!("a chain of more than {MAX_LIKE} files: {}", chain());
             return Err(FamilyError::new(self.field, problem));
         }
         lookup(name)

@@ -1,9 +1,7 @@
 //! Model ids, and the patterns of the models that a family is for.
 
+use crate::limits::MAX_MODEL_ID;
 use alloc::{string::String, vec::Vec};
-
-/// Longest id that is looked up, in bytes: paths into a cache of models have about 200.
-const LONGEST: usize = 512;
 
 /// How files of weights end.
 const EXTENSIONS: [&str; 12] = [
@@ -54,7 +52,7 @@ impl ModelId {
     /// Normalises a model's id.
     #[must_use]
     pub fn new(id: &str) -> Self {
-        if id.len() > LONGEST {
+        if id.len() > MAX_MODEL_ID {
             return Self { segments: Vec::new(), other: None };
         }
         let id = id.trim().to_lowercase().replace('\\', "/");

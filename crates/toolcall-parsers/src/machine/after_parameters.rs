@@ -23,8 +23,9 @@ use super::{
     plan::{Arguments, Leaf, Plan},
 };
 use crate::{
-    cursor::{Cursor, LONGEST_HEAD, Undecided, longest_prefix},
+    cursor::{Cursor, Undecided, longest_prefix},
     event::{DiagnosticKind, Outcome},
+    limits::MAX_HEAD,
     texts::Bytes,
 };
 
@@ -153,7 +154,7 @@ impl Machine {
     /// of a tool or, without declared names, is one word.
     fn text_may_be_head(&self, out: &Output<'_>) -> bool {
         let text = self.text.trim_ascii();
-        if text.len() >= LONGEST_HEAD {
+        if text.len() >= MAX_HEAD {
             return false;
         }
         let tools = &out.calls.tools;
@@ -194,7 +195,7 @@ impl Machine {
     fn keep_text(&mut self, dropped: &str) {
         for scalar in dropped.chars() {
             let blank = scalar.is_whitespace();
-            if self.text.len() >= LONGEST_HEAD {
+            if self.text.len() >= MAX_HEAD {
                 return;
             }
             if !blank || !self.text.ends_with(' ') {

@@ -13,10 +13,8 @@ use super::{
 use crate::{
     cursor::{Cursor, Undecided, longest_prefix},
     family::RouteTo,
+    limits::MAX_WORDS,
 };
-
-/// Words in one part of a header, at most: a role, a recipient and one more.
-const MAX_WORDS: u8 = 3;
 
 /// How far a reading came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

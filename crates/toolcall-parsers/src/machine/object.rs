@@ -22,9 +22,6 @@ use crate::{
     value::{Brackets, Dialect, InValue, Member, Members, TextReader, ValueReader},
 };
 
-/// Maximum depth of nested wrappers: chat APIs use one or two.
-const MAX_WRAPPERS: u8 = 8;
-
 /// The role of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {

@@ -10,12 +10,10 @@ use jail_match::End;
 
 use super::output::Output;
 use crate::{
-    cursor::{Cursor, Progress, Undecided, blanks_up_to, longest_prefix},
+    cursor::{Cursor, Progress, Undecided, few_blanks, longest_prefix},
+    limits::MAX_BLANKS,
     {event::Outcome, options::Repair, value::escape},
 };
-
-/// Maximum white space before arguments that may be an object: after more of it they are text.
-const MAX_BLANKS: usize = 32;
 
 /// The position in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +69,7 @@ impl Raw {
                 Ok(None) => break,
             }
         }
-        let blank = blanks_up_to(MAX_BLANKS, cursor.rest());
+        let blank = few_blanks(cursor.rest());
         match cursor.rest().as_bytes().get(blank) {
             None if blank <= MAX_BLANKS => return None,
             Some(b'{') if blank <= MAX_BLANKS => return Some(true),

@@ -8,18 +8,11 @@ use super::{
     plan::{Arguments, Bracket, Ends, Missing, Plan},
 };
 use crate::{
-    cursor::{Cursor, Undecided, blanks_up_to, longest_prefix},
+    cursor::{Cursor, Undecided, few_blanks, longest_prefix},
     event::DiagnosticKind,
+    limits::{MAX_BLANKS, MAX_EXCESS},
     texts::Stands,
 };
-
-/// Maximum white space before an end tag that may be missing: it is held until the tag is certain.
-/// After more of it, an end tag is found as an orphan.
-const MAX_BLANKS: usize = 32;
-
-/// Closing brackets too many, with the blanks between them, at most: they are held until an end
-/// tag shows that they belong to the call.
-const MAX_EXCESS: usize = 32;
 
 /// The text at the place of an end tag.
 enum EndTag {
@@ -73,7 +66,7 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> Step {
         let from = cursor.at;
-        if self.list == List::None && blanks_up_to(MAX_BLANKS, cursor.rest()) > MAX_BLANKS {
+        if self.list == List::None && few_blanks(cursor.rest()) > MAX_BLANKS {
             let Some(id) = self.section else { return Step::done(from) };
             return self.unclosed(&plan.section(id).ends, from, out);
         }
@@ -221,7 +214,7 @@ impl Machine {
                 Step::done(tag.end)
             }
             Ok(EndTag::Other) => {
-                cursor.advance(blanks_up_to(MAX_BLANKS, cursor.rest()).min(MAX_BLANKS));
+                cursor.advance(few_blanks(cursor.rest()).min(MAX_BLANKS));
                 self.bad(cursor, out)
             }
         }
@@ -291,7 +284,7 @@ impl Machine {
                 Step::Go
             }
             Ok(EndTag::Other) if self.calls_seen == 0 && !self.object.answered => {
-                cursor.advance(blanks_up_to(MAX_BLANKS, cursor.rest()).min(MAX_BLANKS));
+                cursor.advance(few_blanks(cursor.rest()).min(MAX_BLANKS));
                 self.bad(cursor, out)
             }
             Ok(EndTag::Other) if n == 0 => self.unclosed(ends, cursor.at, out),
@@ -306,7 +299,7 @@ fn end_tag(ends: &Ends, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided>
     if left.is_empty() {
         return Ok(EndTag::Other);
     }
-    let space = blanks_up_to(MAX_BLANKS, cursor.rest());
+    let space = few_blanks(cursor.rest());
     if space > MAX_BLANKS {
         return Ok(EndTag::Other);
     }

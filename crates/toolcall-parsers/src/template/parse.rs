@@ -14,6 +14,7 @@ use core::fmt;
 use jail_match::UnknownName;
 
 use super::{Dialect, Hole, Part, Template, Trim, touch};
+use crate::limits::{MAX_GROUP_DEPTH, MAX_GROUPS};
 
 /// Every word a hole can begin with.
 const WORDS: [&str; 20] = [
@@ -38,13 +39,6 @@ const WORDS: [&str; 20] = [
     "type",
     "value",
 ];
-
-/// How deep groups nest: an option inside an option is the most that any family writes, and each
-/// level doubles what the reader must keep apart.
-const MAX_GROUP_DEPTH: u8 = 2;
-
-/// How many groups a template may have, for the same reason: four times what any family writes.
-const MAX_GROUPS: usize = 8;
 
 impl Template {
     /// Parses a template.

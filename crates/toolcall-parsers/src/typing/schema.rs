@@ -8,12 +8,10 @@ use alloc::{
 use serde_json::{Map, Number, Value};
 
 use super::{Types, path::Step};
-use crate::tools::Tools;
-
-/// How deep combinators and references are followed.
-const MAX_DEPTH: u8 = 16;
-/// How many schemas are looked at for one parameter.
-const MAX_NODES: u32 = 1024;
+use crate::{
+    limits::{MAX_SCHEMA_DEPTH, MAX_SCHEMAS},
+    tools::Tools,
+};
 
 /// Returns the types that the schema of a tool's arguments admits for the parameter `name`, or
 /// `None` if it does not mention that name. A parameter declared without any type is a string.
@@ -37,7 +35,7 @@ pub(crate) fn declared_at<'p>(
     parameters: &Value,
     path: impl Iterator<Item = Step<'p>> + Clone,
 ) -> Option<Types> {
-    let mut walk = Walk { root: parameters, nodes: MAX_NODES };
+    let mut walk = Walk { root: parameters, nodes: MAX_SCHEMAS };
     let types = walk.at(parameters, path, 0)?;
     // Contradicting types are treated as no restriction.
     Some(if types == Types::NONE { Types::ALL } else { types })
@@ -72,7 +70,7 @@ struct Walk<'s> {
 impl<'s> Walk<'s> {
     /// Whether there is budget for one more schema.
     fn enter(&mut self, depth: u8) -> bool {
-        let fine = depth < MAX_DEPTH && self.nodes > 0;
+        let fine = depth < MAX_SCHEMA_DEPTH && self.nodes > 0;
         self.nodes = self.nodes.saturating_sub(1);
         fine
     }

@@ -11,11 +11,9 @@ use super::{
 };
 use crate::{
     cursor::{Undecided, longest_prefix},
+    limits::MAX_GAP,
     typing::{Types, declared_at},
 };
-
-/// Whitespace that is held, at most, in the hope that it ends a scalar.
-const MAX_GAP: usize = 1024;
 
 impl Transcoder {
     /// Returns the reading that the schema asks for at the value that begins here.

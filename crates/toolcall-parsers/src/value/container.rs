@@ -2,11 +2,12 @@
 //! decides it.
 
 use super::{
-    MAX_DEPTH, Syntax,
+    Syntax,
     dialect::Tolerance,
     escape::escape,
     transcoder::{Cx, State, Step, Top, Transcoder},
 };
+use crate::limits::MAX_DEPTH;
 
 /// A bracket that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

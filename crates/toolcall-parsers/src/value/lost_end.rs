@@ -17,16 +17,11 @@ use super::{
     transcoder::{Cx, Mode, State, Step, Transcoder},
 };
 use crate::{
-    cursor::{
-        LONGEST_HEAD, LONGEST_WAIT, Prefix, Undecided, after_blanks, blanks, filled,
-        longest_prefix, within,
-    },
+    cursor::{Prefix, Undecided, after_blanks, blanks, filled, longest_prefix, within},
+    limits::{MAX_BLANKS, MAX_HEAD, MAX_WAIT},
     tools::Tools,
     typing::admitted,
 };
-
-/// Maximum white space around the end inside a string: all of it is held.
-pub(super) const BLANKS: usize = 32;
 
 /// The position of the call's end after closing brackets, and the text after it.
 enum Lost {
@@ -88,7 +83,7 @@ impl Transcoder {
         let rest = cx.rest();
         let room = cx.dialect.limits.value.saturating_sub(self.scalar.len());
         // However little room is left, there is a step to take.
-        let most = room.clamp(8, LONGEST_WAIT);
+        let most = room.clamp(8, MAX_WAIT);
         let mut data = None;
         while let Some(hit) = memchr::memchr(self.stops[0], &rest.as_bytes()[self.looked..]) {
             let at = self.looked + hit;
@@ -177,14 +172,14 @@ impl Transcoder {
             at += 1;
             open -= 1;
             let blank = blanks(&text[at..]);
-            at += if blank <= BLANKS { blank } else { 0 };
+            at += if blank <= MAX_BLANKS { blank } else { 0 };
         }
         if at == text.len() {
             return Err(Undecided);
         }
         let Some(end) = longest_prefix(&text[at..], ends(dialect))? else { return Ok(Lost::No) };
         let behind = at + dialect.ends[end].len();
-        let Some(rest) = after_blanks(BLANKS, &text[behind..]) else { return Ok(Lost::No) };
+        let Some(rest) = after_blanks(&text[behind..]) else { return Ok(Lost::No) };
         if rest.is_empty() {
             return Ok(Lost::Open(at));
         }
@@ -201,7 +196,7 @@ impl Transcoder {
 /// is missing.
 pub(super) fn begins_call(dialect: &Dialect<'_>, text: &str, quote: u8) -> Result<bool, Undecided> {
     let Some(tools) = dialect.tools else { return Ok(false) };
-    within(LONGEST_HEAD, text, |text| begins_call_of(tools, text, quote))
+    within(MAX_HEAD, text, |text| begins_call_of(tools, text, quote))
 }
 
 fn begins_call_of(tools: &Tools, text: &str, quote: u8) -> Result<bool, Undecided> {

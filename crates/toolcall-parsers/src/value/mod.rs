@@ -44,9 +44,6 @@ pub(crate) use text::TextReader;
 pub(crate) use typed::{Fit, is_object, is_string_literal, json_or_string, may_be_null, typed};
 pub(crate) use unescape::{Escape, Flavor, is_lone, unescape};
 
-/// The deepest nesting that is accepted, the arguments' own object included.
-const MAX_DEPTH: usize = 128;
-
 /// The state of a reading after the given text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]

@@ -19,12 +19,13 @@ use super::{
     Note, Scanned,
     container::Frame,
     dialect::{Dialect, Quote},
-    lost_end::{BLANKS, ends},
+    lost_end::ends,
     string::{At, Text},
     transcoder::{Cx, Mode, State, Step, Transcoder},
 };
 use crate::{
-    cursor::{MAX_LOOKAHEAD, Prefix, Undecided, after_blanks, blanks, filled, longest_prefix},
+    cursor::{Prefix, Undecided, after_blanks, blanks, filled, longest_prefix},
+    limits::MAX_LOOKAHEAD,
     typing::Types,
 };
 
@@ -80,14 +81,14 @@ impl Transcoder {
         }
     }
 
-    /// The index of the quote that ends the string in `held`, if it is certain; and whether a
-    /// string inside it is open where the search stopped.
+    /// The index of the quote that ends the string in `held`, if it is certain; and how
+    /// many strings inside it are open where the search stopped.
     fn own_end(
         &mut self,
         text: Text,
         mut quoted: bool,
         (held, dialect): (&str, &Dialect<'_>),
-    ) -> (Option<usize>, bool) {
+    ) -> (Option<usize>, u16) {
         let len = dialect.measure(text.quote).1;
         let first = self.stops[0];
         while let Some(hit) = memchr::memchr(first, &held.as_bytes()[self.looked..]) {
@@ -135,7 +136,7 @@ impl Transcoder {
             Prefix::Partial if !dialect.ended => return Err(Undecided),
             Prefix::Partial | Prefix::Mismatch => {}
         }
-        let Some(mut rest) = after_blanks(BLANKS, rest) else { return Ok(true) };
+        let Some(mut rest) = after_blanks(rest) else { return Ok(true) };
         for frame in self.frames.iter().rev() {
             let list = matches!(frame, Frame::List(_));
             match rest.as_bytes().first() {
@@ -146,7 +147,7 @@ impl Transcoder {
                 Some(b'}') if !list => {}
                 Some(_) => return Ok(false),
             }
-            let Some(next) = after_blanks(BLANKS, &rest[1..]) else { return Ok(true) };
+            let Some(next) = after_blanks(&rest[1..]) else { return Ok(true) };
             rest = next;
         }
         if rest.is_empty() {

@@ -9,10 +9,11 @@
 use alloc::string::String;
 
 use super::{
-    Brackets, Fault, MAX_DEPTH, Scanned,
+    Brackets, Fault, Scanned,
     escape::{escape_byte, escaped_len, is_plain},
     unescape::{Escape, Flavor, is_lone, unescape},
 };
+use crate::limits::MAX_DEPTH;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {

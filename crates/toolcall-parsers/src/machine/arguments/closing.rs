@@ -1,9 +1,6 @@
 //! The text after a value's end tag: what makes it certain that the value ended there.
 
-use super::{
-    BLANKS,
-    tag::{Tag, longest},
-};
+use super::tag::{Tag, longest};
 use crate::cursor::{Undecided, after_blanks};
 
 /// The tags that may follow the last value of a call.
@@ -37,7 +34,7 @@ impl Closing<'_> {
         if !self.inner.texts().any(|inner| inner == tag) {
             return Ok(true);
         }
-        match after_blanks(BLANKS, rest) {
+        match after_blanks(rest) {
             None => Ok(true),
             Some("") if self.ended => Ok(true),
             Some("") => Err(Undecided),
@@ -67,7 +64,7 @@ pub(crate) fn after_end(
     rest: &str,
     again: impl FnOnce(&str) -> Result<Option<usize>, Undecided>,
 ) -> Result<Option<&str>, Undecided> {
-    let Some(behind) = after_blanks(BLANKS, rest) else { return Ok(None) };
+    let Some(behind) = after_blanks(rest) else { return Ok(None) };
     let repeated = again(behind)?;
-    Ok(after_blanks(BLANKS, behind.get(repeated.unwrap_or(0)..).unwrap_or_default()))
+    Ok(after_blanks(behind.get(repeated.unwrap_or(0)..).unwrap_or_default()))
 }

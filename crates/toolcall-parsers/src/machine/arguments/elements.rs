@@ -31,9 +31,6 @@ use crate::{
     typing::Path,
 };
 
-/// The deepest nesting of the arguments, their own object included.
-const MAX_DEPTH: usize = 128;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
     /// Between the tags of elements.

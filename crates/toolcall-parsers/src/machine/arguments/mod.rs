@@ -14,10 +14,6 @@ use alloc::{string::String, vec::Vec};
 
 use self::parameters::heads::Head;
 
-/// Maximum white space at a place where a tag must follow: it is held until the tag is certain, so
-/// that other text is released soon.
-pub(crate) const BLANKS: usize = 32;
-
 /// How the end of the stream found a call's arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {

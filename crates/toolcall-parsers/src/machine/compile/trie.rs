@@ -7,6 +7,7 @@ use jail_match::{Anchor, Newlines};
 use super::{CompileError, anchor};
 use crate::{
     family::{At, CommitOn, Form, NewlineRule},
+    limits::MAX_NEWLINES,
     machine::arguments::{attributes, tag::Tag as EndTag},
     machine::field::name_starts,
     machine::plan::{
@@ -14,10 +15,6 @@ use crate::{
         NodeId, Opener, Quotes, Section, SectionId, Start, Tag,
     },
 };
-
-/// As many newlines as a model was seen to write in a row, and some: held ones are looked at
-/// again with every chunk, so that "all" would cost.
-const NEWLINES: u8 = 16;
 
 #[derive(Default)]
 pub(super) struct Trie {
@@ -85,7 +82,7 @@ impl Trie {
     /// Returns the node after the opener `tag`.
     pub(super) fn open(&mut self, tag: &str, form: &Form) -> NodeId {
         let at = anchor(self.marked);
-        let newlines = if form.newlines == NewlineRule::All { NEWLINES } else { 0 };
+        let newlines = if form.newlines == NewlineRule::All { MAX_NEWLINES } else { 0 };
         let spellings = self.spell(tag, form);
         let known = self.openers.iter().find_map(|opener| match opener.start {
             Start::Node(node) if *opener.marker == *spellings[0] && opener.at == at => Some(node),

@@ -5,8 +5,9 @@ use jail_match::CallPart;
 use crate::{
     cursor::{Cursor, Undecided, blanks, longest_prefix},
     family::CommitOn,
+    limits::MAX_BLANKS,
     machine::{
-        arguments::{BLANKS, tag::Tag},
+        arguments::tag::Tag,
         call::{Machine, State, Step},
         output::Output,
         plan::{Arguments, Leaf, LeafId, Node, Plan},
@@ -93,7 +94,7 @@ fn goes_on(leaf: &Leaf, rest: &str) -> Result<bool, Undecided> {
     if rest[..blank].contains('\n') {
         return Ok(true);
     }
-    if blank > BLANKS {
+    if blank > MAX_BLANKS {
         return Ok(false);
     }
     let rest = &rest[blank..];

@@ -2,10 +2,11 @@
 
 use jail_match::CallPart;
 
-use super::{ArgumentsState, At, MAX_WRAPPERS, Role};
+use super::{ArgumentsState, At, Role};
 use crate::{
     cursor::Cursor,
     event::{DiagnosticKind, Event},
+    limits::MAX_WRAPPERS,
     machine::{
         call::{Machine, Step},
         output::Output,

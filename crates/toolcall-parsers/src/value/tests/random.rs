@@ -8,6 +8,7 @@ use stream_laws::Random;
 use super::harness::Case;
 use crate::{
     CallLimits,
+    limits::MAX_LOOKAHEAD,
     value::{Kind, Syntax},
 };
 
@@ -167,7 +168,7 @@ fn held_text_is_bounded() {
                     other => panic!("{other:?}: {head} {part}"),
                 }
             }
-            let searched = if syntax == Syntax::Literal { crate::cursor::MAX_LOOKAHEAD } else { 0 };
+            let searched = if syntax == Syntax::Literal { MAX_LOOKAHEAD } else { 0 };
             assert!(
                 reader.held() + tail.len() < 1300 + searched,
                 "{head} {part}: {}",

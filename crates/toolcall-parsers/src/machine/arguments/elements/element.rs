@@ -1,11 +1,12 @@
 //! Elements: what they are in JSON, and writing them.
 
 use super::{
-    Elements, MAX_DEPTH, State,
+    Elements, State,
     spec::{ITEM, TEXT},
 };
 use crate::{
     event::DiagnosticKind,
+    limits::MAX_DEPTH,
     machine::output::Output,
     typing::{Types, declared_at, declares},
     value::escape,

@@ -12,7 +12,8 @@ use super::{
     spec::{ElementSpec, TagAt},
 };
 use crate::{
-    cursor::{Cursor, MAX_LOOKAHEAD, Progress, Undecided, filled},
+    cursor::{Cursor, Progress, Undecided, filled},
+    limits::{MAX_LOOKAHEAD, MAX_TAG_NAME},
     machine::{
         arguments::closing::{Closing, after_end},
         output::Output,
@@ -208,7 +209,7 @@ impl ElementSpec {
         let rest = &text[from..];
         let is_name = |c: char| !matches!(c, '<' | '>' | '\n' | '"' | '=');
         match rest.find(|c| !is_name(c)) {
-            None if rest.len() <= MAX_NAME => Err(Undecided),
+            None if rest.len() <= MAX_TAG_NAME => Err(Undecided),
             Some(end) if rest[end..].starts_with('>') => {
                 Ok(Some((rest[..end].trim_ascii(), from + end + 1)))
             }
@@ -216,6 +217,3 @@ impl ElementSpec {
         }
     }
 }
-
-/// The longest name that a tag in a string is looked for with.
-const MAX_NAME: usize = 1024;

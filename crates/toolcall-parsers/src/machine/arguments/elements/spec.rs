@@ -5,8 +5,9 @@ use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 use crate::{
     cursor::{Prefix, blanks, match_prefix},
     family::Form,
+    limits::MAX_BLANKS,
     machine::{
-        arguments::{BLANKS, Ends, parameters::Unreadable, tag::Tag},
+        arguments::{Ends, parameters::Unreadable, tag::Tag},
         compile::respell::{Respell, Speller},
     },
     template::{Hole, Part, Template},
@@ -93,7 +94,7 @@ impl ElementSpec {
         let at = self.token.len();
         let blank = blanks(&text[at..]);
         match text.as_bytes().get(at.saturating_add(blank)) {
-            _ if blank > BLANKS => TagAt::No,
+            _ if blank > MAX_BLANKS => TagAt::No,
             None => TagAt::Undecided,
             Some(b'<') => TagAt::Yes(at.saturating_add(blank).saturating_add(1)),
             Some(_) => TagAt::No,

@@ -8,12 +8,10 @@ use super::{
 use crate::{
     cursor::{Cursor, Progress, Undecided},
     event::DiagnosticKind,
+    limits::MAX_SLACK,
     machine::{arguments::tag::longest, output::Output},
     typing::Types,
 };
-
-/// Bytes a tag may have beyond a name: blanks.
-const SLACK: usize = 256;
 
 /// The owner of a tag at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +100,7 @@ impl Elements {
                 self.state = State::Text;
                 return (!fits).then_some(Progress::Bad);
             }
-            if self.tag.len() >= limit.saturating_add(SLACK) {
+            if self.tag.len() >= limit.saturating_add(MAX_SLACK) {
                 self.skip(n, cursor);
                 return Some(Progress::Bad);
             }

@@ -9,13 +9,11 @@ use super::{
 use crate::{
     cursor::{Cursor, Progress},
     event::DiagnosticKind,
+    limits::MAX_GAP,
     machine::output::Output,
     typing::Types,
     value::{Fit, escape, typed},
 };
-
-/// Whitespace that is held, at most, in the hope that elements follow it.
-const MAX_GAP: usize = 1024;
 
 impl Elements {
     /// Reads text between tags.

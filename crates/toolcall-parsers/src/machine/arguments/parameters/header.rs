@@ -5,15 +5,12 @@ use alloc::string::String;
 use super::spec::{Field, Node, ParameterSpec, ValueSpec};
 use crate::{
     cursor::{Cursor, Undecided, after_blanks, first_found},
+    limits::MAX_SLACK,
     machine::arguments::{
-        BLANKS,
         attributes::{HeaderReader, Holes, Read},
         tag::longest,
     },
 };
-
-/// Bytes a header may have beyond its key: attributes, types and blanks.
-const SLACK: usize = 256;
 
 /// The result of reading a header's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +119,7 @@ impl Header {
         cursor: &mut Cursor<'_>,
     ) -> Step {
         let start = cursor.at;
-        let room = limit.saturating_add(SLACK).saturating_sub(self.bytes).saturating_add(start);
+        let room = limit.saturating_add(MAX_SLACK).saturating_sub(self.bytes).saturating_add(start);
         // The limit must be at the same scalar at every cut.
         let end = (room..cursor.text.len()).find(|&at| cursor.text.is_char_boundary(at));
         let text = &cursor.text[..end.unwrap_or(cursor.text.len())];
@@ -215,7 +212,7 @@ impl Header {
         value: &ValueSpec,
         rest: &str,
     ) -> Result<bool, Undecided> {
-        let Some(rest) = after_blanks(BLANKS, rest) else { return Ok(true) };
+        let Some(rest) = after_blanks(rest) else { return Ok(true) };
         if rest.is_empty() {
             return Err(Undecided);
         }

@@ -11,9 +11,9 @@ use alloc::vec::Vec;
 
 use super::spec::ParameterSpec;
 use crate::{
-    cursor::{Cursor, LONGEST_HEAD, Undecided, first_found, within},
+    cursor::{Cursor, Undecided, first_found, within},
+    limits::{MAX_BLANKS, MAX_HEAD},
     machine::arguments::{
-        BLANKS,
         attributes::{Header, HeaderReader, Read},
         tag::{Tag, longest},
     },
@@ -64,7 +64,7 @@ impl Head {
         text: &str,
         tools: &Tools,
     ) -> Result<bool, Undecided> {
-        within(LONGEST_HEAD, text, |text| self.walk(spec, lost, text, tools))
+        within(MAX_HEAD, text, |text| self.walk(spec, lost, text, tools))
     }
 
     fn walk(
@@ -76,7 +76,7 @@ impl Head {
     ) -> Result<bool, Undecided> {
         let mut cursor = Cursor::new(text);
         for (n, piece) in self.pieces.iter().enumerate().skip(lost) {
-            if n > lost && cursor.skip_blanks() > BLANKS {
+            if n > lost && cursor.skip_blanks() > MAX_BLANKS {
                 return Ok(false);
             }
             let found = match piece {
@@ -96,7 +96,7 @@ impl Head {
                 return Ok(false);
             }
         }
-        if cursor.skip_blanks() > BLANKS {
+        if cursor.skip_blanks() > MAX_BLANKS {
             return Ok(false);
         }
         let ends = spec.ends.first().map(core::slice::from_ref).unwrap_or_default();
@@ -135,7 +135,7 @@ fn attributes(
 ) -> Result<bool, Undecided> {
     let mut reader = HeaderReader::default();
     reader.begin(header);
-    match reader.feed(header, LONGEST_HEAD, cursor) {
+    match reader.feed(header, MAX_HEAD, cursor) {
         Read::More => Err(Undecided),
         Read::Bad => Ok(false),
         Read::Done { .. } => Ok(reader.value(name).is_some_and(|name| tools.admits(name))),

@@ -3,8 +3,8 @@
 
 use crate::{
     cursor::{Undecided, after_blanks, blanks, first_found},
+    limits::MAX_BLANKS,
     machine::arguments::{
-        BLANKS,
         parameters::spec::ParameterSpec,
         tag::{Tag, longest},
     },
@@ -54,7 +54,7 @@ fn end_tag(
     if ends_call(spec, n, rest, tools)? || begins_call(spec, Opener::Lost, next, tools)? {
         return Ok(Some(Ending::Call));
     }
-    let end = len + blanks(rest).min(BLANKS);
+    let end = len + blanks(rest).min(MAX_BLANKS);
     let both = longest(&text[end..], own)?.map(|(_, own)| Ending::Both(end, end + own));
     Ok(Some(both.unwrap_or(Ending::Followed(len))))
 }
@@ -62,7 +62,7 @@ fn end_tag(
 /// Whether the text after the end with number `n` inside a value makes it the end of the call.
 /// After the end of a message, only the end of the stream does that a value could not contain, too.
 fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Result<bool, Undecided> {
-    let Some(rest) = after_blanks(BLANKS, rest) else { return Ok(false) };
+    let Some(rest) = after_blanks(rest) else { return Ok(false) };
     if rest.is_empty() {
         return Err(Undecided);
     }
@@ -76,7 +76,7 @@ fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
         let Some((_, len)) = longest(text, core::slice::from_ref(close))? else { continue };
         let blank = blanks(&text[len..]);
         let certain = open.is_empty();
-        if certain || blank <= BLANKS && longest(&text[len + blank..], open)?.is_some() {
+        if certain || blank <= MAX_BLANKS && longest(&text[len + blank..], open)?.is_some() {
             return Ok(true);
         }
     }

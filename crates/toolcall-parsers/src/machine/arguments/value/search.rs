@@ -14,7 +14,8 @@ use jail_match::is_reserved;
 
 use super::{Mode, Place, shield::Shield};
 use crate::{
-    cursor::{Cursor, MAX_LOOKAHEAD, Undecided, filled},
+    cursor::{Cursor, Undecided, filled},
+    limits::MAX_LOOKAHEAD,
     machine::{
         arguments::{
             closing::{Closing, after_end},

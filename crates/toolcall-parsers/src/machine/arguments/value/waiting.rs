@@ -8,7 +8,8 @@
 
 use super::{Place, ending};
 use crate::{
-    cursor::{Cursor, LONGEST_WAIT, Undecided, filled},
+    cursor::{Cursor, Undecided, filled},
+    limits::MAX_WAIT,
     machine::arguments::{
         parameters::{
             header::{Header, Step},
@@ -40,7 +41,7 @@ pub(super) fn look(
     (tools, limits): (&Tools, crate::CallLimits),
 ) -> Shown {
     let Place { spec, value, tool } = place;
-    let most = limits.value.min(LONGEST_WAIT);
+    let most = limits.value.min(MAX_WAIT);
     while let Some(hit) = spec.stops.find(&text.as_bytes()[*looked..]) {
         let at = *looked + hit;
         if at >= most {

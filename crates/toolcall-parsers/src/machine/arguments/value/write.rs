@@ -8,18 +8,13 @@ use super::{
 };
 use crate::{
     event::DiagnosticKind,
-    machine::{
-        arguments::{BLANKS, parameters::spec::Edges},
-        output::Output,
-    },
+    limits::{MAX_BLANKS, MAX_GAP},
+    machine::{arguments::parameters::spec::Edges, output::Output},
     typing::Types,
     value::{
         Fit, JsonScan, escape, is_plain, is_string_literal, json_or_string, may_be_null, typed,
     },
 };
-
-/// Whitespace that is held, at most, in the hope that it ends up between tags.
-const MAX_GAP: usize = 1024;
 
 impl Value {
     /// Whether all of `text` is the inside of a string that is being written, to be passed on as
@@ -210,8 +205,8 @@ impl Texts {
 
 /// Whether `text` may begin an object, after a few blanks.
 fn may_be_object(text: &str) -> bool {
-    let first = text.bytes().take(BLANKS).find(|byte| !byte.is_ascii_whitespace());
-    first.map_or(text.len() < BLANKS, |byte| byte == b'{')
+    let first = text.bytes().take(MAX_BLANKS).find(|byte| !byte.is_ascii_whitespace());
+    first.map_or(text.len() < MAX_BLANKS, |byte| byte == b'{')
 }
 
 /// Writes a whole value.
