@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! {text:<|"|>a<|"|>b<|"|>}<tool_call|>                        the first quote is data: text follows
-//! {text:<|"|>call:f{k:<|"|>v<|"|>}<tool_call|> b<|"|>}<tool_call|>    a quoted string is opened and closed
+//! {text:<|"|>call:f{k:<|"|>v<|"|>}<tool_call|> b<|"|>}<tool_call|>    quoted strings are opened and closed
 //! ```
 //!
 //! A string without such an end is read by the rules for missing ends.
@@ -51,17 +51,17 @@ impl Transcoder {
     /// Holds the text from here on until the string's end is found.
     pub(super) fn begin_search(&mut self, text: Text) -> Step {
         self.looked = 0;
-        self.go(text, At::Search { quoted: false })
+        self.go(text, At::Search { depth: 0 })
     }
 
-    /// Searches held text for the end; `quoted` tells whether a string inside the string is open.
-    pub(super) fn search(&mut self, text: Text, quoted: bool, cx: &mut Cx<'_, '_>) -> Step {
+    /// Searches held text for the end; `depth` counts the open strings inside the string.
+    pub(super) fn search(&mut self, text: Text, depth: u16, cx: &mut Cx<'_, '_>) -> Step {
         let rest = cx.rest();
         // However little room is left, there is a step to take.
         let most = cx.dialect.limits.value.clamp(1, MAX_LOOKAHEAD);
         let full = filled(rest, most);
         let held = &rest[..full.unwrap_or(rest.len())];
-        let (found, quoted) = self.own_end(text, quoted, (held, cx.dialect));
+        let (found, depth) = self.own_end(text, depth, (held, cx.dialect));
         match found {
             Some(at) => {
                 self.looked = 0;
@@ -70,7 +70,7 @@ impl Transcoder {
                 self.end_text(cx)
             }
             None if full.is_none() && !cx.dialect.ended => {
-                self.go(text, At::Search { quoted })?;
+                self.go(text, At::Search { depth })?;
                 cx.more()
             }
             None => {
@@ -86,7 +86,7 @@ impl Transcoder {
     fn own_end(
         &mut self,
         text: Text,
-        mut quoted: bool,
+        mut depth: u16,
         (held, dialect): (&str, &Dialect<'_>),
     ) -> (Option<usize>, u16) {
         let len = dialect.measure(text.quote).1;
@@ -101,24 +101,30 @@ impl Transcoder {
                     let len = held[at..].chars().next().map_or(1, char::len_utf8);
                     (self.looked, self.before) = (at + len, Before::Text);
                 }
-                Prefix::Partial => return (None, quoted),
-                Prefix::Match if quoted => {
-                    (quoted, self.looked, self.before) = (false, at + len, Before::Closed);
+                Prefix::Partial => return (None, depth),
+                Prefix::Match if self.before.opens() && depth > 0 => {
+                    depth = depth.saturating_add(1);
+                    (self.looked, self.before) = (at + len, Before::Text);
+                }
+                Prefix::Match if depth > 0 => {
+                    depth -= 1;
+                    (self.looked, self.before) = (at + len, Before::Closed);
                 }
                 Prefix::Match => match self.continues(dialect, text.quote, &held[at + len..]) {
-                    Err(Undecided) => return (None, quoted),
-                    Ok(true) => return (Some(at), quoted),
-                    Ok(false) => {
-                        quoted = self.before.opens();
-                        // The text after it may be a member whose comma is missing.
-                        (self.looked, self.before) = (at + len, Before::Open);
+                    Err(Undecided) => return (None, depth),
+                    Ok(true) => return (Some(at), depth),
+                    Ok(false) if self.before.opens() => {
+                        depth = 1;
+                        (self.looked, self.before) = (at + len, Before::Text);
                     }
+                    // The text after it may be a member whose comma is missing.
+                    Ok(false) => (self.looked, self.before) = (at + len, Before::Open),
                 },
             }
         }
         self.before = self.before.then(&held[self.looked..]);
         self.looked = held.len();
-        (None, quoted)
+        (None, depth)
     }
 
     /// Whether `rest`, the text after a quote, goes on as the call does: with another member or

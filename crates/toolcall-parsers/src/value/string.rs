@@ -45,9 +45,9 @@ pub(super) enum At {
     Quote,
     /// After the end; another string may continue it.
     End,
-    /// In held text, in which its end is searched for; a string inside it is open or not.
+    /// In held text, in which its end is searched for; `depth` counts the strings open inside it.
     Search {
-        quoted: bool,
+        depth: u16,
     },
 }
 
@@ -125,7 +125,7 @@ impl Transcoder {
             At::Inside => self.inside(text, cx),
             At::Quote => self.behind_quote(text, cx),
             At::End => self.behind_text(cx),
-            At::Search { quoted } => self.search(text, quoted, cx),
+            At::Search { depth } => self.search(text, depth, cx),
         }
     }
 
