@@ -169,10 +169,11 @@ pub trait BodyParsers {
         0
     }
 
-    /// Returns how many bytes of the text fed last the body did not look at again, because it
-    /// remembers how far an earlier feed came.
-    fn passed_over(&self) -> usize {
-        0
+    /// Returns how many bytes the body examined of the text fed last, of which it was offered
+    /// `offered` bytes: fewer where it remembers how far an earlier feed came, more where it looked
+    /// twice.
+    fn looked_at(&self, offered: usize) -> usize {
+        offered
     }
 }
 

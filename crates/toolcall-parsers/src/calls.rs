@@ -74,6 +74,8 @@ pub struct Calls {
     /// Bytes of the text being fed that a search had looked at before.
     passed_over: u32,
     /// The stream ended: the text being fed is the last.
+    /// Bytes of the text being fed that were looked at once more.
+    again: u32,
     pub(crate) ended: bool,
     /// The active body is sure of itself.
     committed: bool,
@@ -103,6 +105,7 @@ impl Calls {
             passed_over: 0,
             ended: false,
             committed: false,
+            again: 0,
             complete: false,
             announced: false,
             decoder: None,
@@ -171,14 +174,19 @@ impl Calls {
             self.passed_over.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
-    /// Bytes of the text being fed that a search had looked at before.
-    pub(crate) fn passed_over(&self) -> usize {
-        self.passed_over as usize
+    /// Counts bytes that were looked at once more while they were written.
+    pub(crate) fn look_again(&mut self, bytes: usize) {
+        self.again = self.again.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
+    }
+
+    /// Returns the bytes examined of the text being fed, `offered` bytes long.
+    pub(crate) fn looked_at(&self, offered: usize) -> usize {
+        offered.saturating_sub(self.passed_over as usize).saturating_add(self.again as usize)
     }
 
     /// Begins to feed new text.
     pub(crate) fn begin_feed(&mut self) {
-        self.passed_over = 0;
+        (self.passed_over, self.again) = (0, 0);
     }
 
     /// Whether a call is open.

@@ -322,7 +322,7 @@ impl BodyParsers for ToolCallParser {
         Self::held(self)
     }
 
-    fn passed_over(&self) -> usize {
-        self.calls.passed_over()
+    fn looked_at(&self, offered: usize) -> usize {
+        self.calls.looked_at(offered)
     }
 }

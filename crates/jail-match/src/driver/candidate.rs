@@ -341,5 +341,5 @@ pub(super) fn looked_at<B: BodyParsers + ?Sized>(feed: Feed, offered: &str, bodi
         | Feed::Mismatch { used }
         | Feed::Literal { used } => used,
     };
-    bytes.saturating_sub(bodies.passed_over()) as u64
+    bodies.looked_at(bytes) as u64
 }

@@ -280,7 +280,7 @@ impl BodyParsers for GuidedParser {
         Self::held(self)
     }
 
-    fn passed_over(&self) -> usize {
-        if self.rejected { 0 } else { self.inner.passed_over() }
+    fn looked_at(&self, offered: usize) -> usize {
+        if self.rejected { offered } else { self.inner.looked_at(offered) }
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn run<'t>(
             out.calls.begin_feed();
             progress = reader.feed(&mut cursor, &mut out);
             let at = cursor.at;
-            run.offered += text.len() - out.calls.passed_over();
+            run.offered += out.calls.looked_at(text.len());
             text.drain(..at);
             run.held = run.held.max(text.len() + reader.held());
         }

@@ -80,6 +80,7 @@ impl Elements {
     pub(super) fn push(&mut self, text: &str, out: &mut Output<'_>) {
         let Some(element) = self.open.last_mut() else { return };
         let limit = out.calls.options.limits.value;
+        out.calls.look_again(text.len());
         match element.kind {
             Kind::String => {
                 escape(text, |piece| self.kept.put(piece, out));
@@ -106,7 +107,7 @@ impl Elements {
                 self.text.push_str(text);
                 let held = &self.text[element.text..];
                 let is_string = element.types.is_some_and(Types::only_string);
-                let begun = held.len() > MAX_GAP || !held.trim_ascii().is_empty();
+                let begun = held.len() > MAX_GAP || !text.trim_ascii().is_empty();
                 if is_string && begun || self.text.len() > limit {
                     self.begin_string(out);
                 }

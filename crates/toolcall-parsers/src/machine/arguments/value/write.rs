@@ -54,6 +54,7 @@ impl Value {
         if text.is_empty() {
             return;
         }
+        out.calls.look_again(text.len());
         self.line_start = text.ends_with('\n');
         self.quote_here = self.quote_here && text.trim_ascii().is_empty();
         let mut text = text;
@@ -95,6 +96,7 @@ impl Value {
     }
 
     pub(super) fn put(&mut self, text: &str, out: &mut Output<'_>) {
+        out.calls.look_again(text.len());
         match self.mode {
             Mode::String => escape(text, |piece| out.arguments(piece)),
             Mode::Drop => self.dropped += text.len() as u64,
