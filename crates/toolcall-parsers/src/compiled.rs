@@ -13,7 +13,7 @@ use crate::{
     family::{Family, InReasoning, RouteTo, Suffix},
     machine::{
         compile::{CompileError, Guided, anchor, compile_guided, respell::Respell},
-        messages::{Entry, EntryKind, Header},
+        messages::{EntryKind, HeaderText, MessageEntry},
         plan::{Plan, Prose, Start},
     },
 };
@@ -343,7 +343,7 @@ impl Plan {
     /// Whether the entry with this number is the one token with which every header ends.
     fn ends_every_header(&self, entry: u16) -> bool {
         let Some(messages) = &self.messages else { return false };
-        let is_body = |entry: &&Entry| matches!(entry.kind, EntryKind::Body(_));
+        let is_body = |entry: &&MessageEntry| matches!(entry.kind, EntryKind::Body(_));
         let bodies = messages.entries.iter().filter(is_body).count();
         bodies == 1 && messages.entries.get(usize::from(entry)).as_ref().is_some_and(is_body)
     }
@@ -352,7 +352,7 @@ impl Plan {
     fn text_entry(&self, entry: usize) -> Option<Channel> {
         let messages = self.messages.as_ref()?;
         let EntryKind::Body(body) = messages.entries.get(entry)?.kind else { return None };
-        match messages.route(Header { body, ..Header::default() }).0 {
+        match messages.route(HeaderText { body, ..HeaderText::default() }).0 {
             RouteTo::Content => Some(Channel::CONTENT),
             RouteTo::Reasoning => Some(Channel::REASONING),
             RouteTo::Call => None,

@@ -19,13 +19,13 @@ use serde_json::Value;
 
 use crate::{
     options::CallLimits,
-    typing::{Path, Types, declared_at},
+    typing::{Path, TypeSet, declared_at},
     value::{Escape, Flavor, JsonScan, Scanned, unescape},
 };
 
 /// Where the JSON text that came in so far ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum DecoderState {
     /// In no call whose strings may be decoded.
     #[default]
     Off,
@@ -41,7 +41,7 @@ enum State {
 
 /// An open bracket of the JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Frame {
+enum DecoderFrame {
     /// An object; whether a name must come next.
     Object { before_key: bool },
     /// An array, with the index of its current element.
@@ -51,8 +51,8 @@ enum Frame {
 /// Decodes strings of one call's arguments.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Decoder {
-    state: State,
-    frames: Vec<Frame>,
+    state: DecoderState,
+    frames: Vec<DecoderFrame>,
     path: Path,
     /// A member's name, or the kept string with its opening quote, as JSON text.
     raw: String,
@@ -65,7 +65,7 @@ pub(crate) struct Decoder {
     scan: JsonScan,
     /// The array or object in the string has ended.
     whole: bool,
-    types: Types,
+    types: TypeSet,
     /// A string of this call was decoded.
     decoded: bool,
     /// The place of the call's tool among the declared ones.
@@ -78,11 +78,11 @@ impl Decoder {
     /// Makes it ready for the arguments of a call at stream offset `call_at`.
     pub(crate) fn begin(&mut self, tool: usize, call_at: u64) {
         self.end();
-        (self.state, self.tool, self.call_at) = (State::Between, tool, call_at);
+        (self.state, self.tool, self.call_at) = (DecoderState::Between, tool, call_at);
     }
 
     fn end(&mut self) {
-        (self.state, self.decoded) = (State::Off, false);
+        (self.state, self.decoded) = (DecoderState::Off, false);
         self.frames.clear();
         self.path.clear();
         self.forget();
@@ -90,7 +90,7 @@ impl Decoder {
 
     /// Whether it is in a call whose strings may be decoded.
     pub(crate) fn is_active(&self) -> bool {
-        self.state != State::Off
+        self.state != DecoderState::Off
     }
 
     fn forget(&mut self) {
@@ -103,13 +103,13 @@ impl Decoder {
     /// Whether the inside of a string passes without being looked at.
     #[inline]
     pub(crate) fn passes(&self) -> bool {
-        matches!(self.state, State::Off | State::Text { escaped: false })
+        matches!(self.state, DecoderState::Off | DecoderState::Text { escaped: false })
     }
 
     /// Bytes kept back, escapes counted as what they spell.
     pub(crate) fn held(&self) -> usize {
         match self.state {
-            State::Kept { .. } => self.text.len() + 1,
+            DecoderState::Kept { .. } => self.text.len() + 1,
             _ => 0,
         }
     }
@@ -129,13 +129,13 @@ impl Decoder {
     ) -> bool {
         let had_decoded = self.decoded;
         // Text from `from` on passes and was not handed out yet.
-        let kept = matches!(self.state, State::Kept { .. });
+        let kept = matches!(self.state, DecoderState::Kept { .. });
         let (mut i, mut from) = (0, if kept { piece.len() } else { 0 });
         while i < piece.len() {
             let rest = &piece[i..];
             match self.state {
-                State::Off => break,
-                State::Between => {
+                DecoderState::Off => break,
+                DecoderState::Between => {
                     let at = rest.bytes().position(|byte| b"\"{}[],:".contains(&byte));
                     let Some(at) = at else { break };
                     i += at;
@@ -145,27 +145,28 @@ impl Decoder {
                     }
                     i += 1;
                 }
-                State::Text { mut escaped } => {
+                DecoderState::Text { mut escaped } => {
                     let (len, closed) = string_end(rest, &mut escaped);
                     i += len;
-                    self.state = if closed { State::Between } else { State::Text { escaped } };
+                    self.state =
+                        if closed { DecoderState::Between } else { DecoderState::Text { escaped } };
                 }
-                State::Key { mut escaped } => {
+                DecoderState::Key { mut escaped } => {
                     let (len, closed) = string_end(rest, &mut escaped);
                     i += len;
                     self.raw.push_str(&rest[..len]);
                     self.state = match closed {
                         // A name that no schema has: nothing further is looked at.
-                        _ if self.raw.len() > limits.name => State::Off,
-                        true => State::Between,
-                        false => State::Key { escaped },
+                        _ if self.raw.len() > limits.name => DecoderState::Off,
+                        true => DecoderState::Between,
+                        false => DecoderState::Key { escaped },
                     };
                 }
-                State::Kept { mut escaped } => {
+                DecoderState::Kept { mut escaped } => {
                     let (len, closed) = string_end(rest, &mut escaped);
                     i += len;
                     self.raw.push_str(&rest[..len]);
-                    self.state = State::Kept { escaped };
+                    self.state = DecoderState::Kept { escaped };
                     if self.keep(closed, limits, out) {
                         from = i;
                     }
@@ -178,7 +179,7 @@ impl Decoder {
 
     /// Hands out what is kept back: the call ended in the middle of it.
     pub(crate) fn flush(&mut self, out: &mut dyn FnMut(&str)) {
-        if matches!(self.state, State::Kept { .. }) {
+        if matches!(self.state, DecoderState::Kept { .. }) {
             emit(&self.raw, out);
         }
         self.end();
@@ -187,29 +188,29 @@ impl Decoder {
     /// Takes in a structural byte or the quote that begins a string; whether that one is kept back.
     fn structure(&mut self, byte: u8, schema: &Value) -> bool {
         match (byte, self.frames.last_mut()) {
-            (b'"', Some(Frame::Object { before_key: true })) => {
+            (b'"', Some(DecoderFrame::Object { before_key: true })) => {
                 self.raw.clear();
-                self.state = State::Key { escaped: false };
+                self.state = DecoderState::Key { escaped: false };
             }
             (b'"', _) => {
-                let types = declared_at(schema, self.path.steps()).unwrap_or(Types::ALL);
-                let admits = types.has(Types::ARRAY) || types.has(Types::OBJECT);
-                if admits && !types.has(Types::STRING) {
+                let types = declared_at(schema, self.path.steps()).unwrap_or(TypeSet::ALL);
+                let admits = types.has(TypeSet::ARRAY) || types.has(TypeSet::OBJECT);
+                if admits && !types.has(TypeSet::STRING) {
                     self.forget();
                     self.types = types;
                     self.raw.push('"');
                     self.read = 1;
-                    self.state = State::Kept { escaped: false };
+                    self.state = DecoderState::Kept { escaped: false };
                     return true;
                 }
-                self.state = State::Text { escaped: false };
+                self.state = DecoderState::Text { escaped: false };
             }
-            (b'{', _) => self.frames.push(Frame::Object { before_key: true }),
+            (b'{', _) => self.frames.push(DecoderFrame::Object { before_key: true }),
             (b'[', _) => {
-                self.frames.push(Frame::Array(0));
+                self.frames.push(DecoderFrame::Array(0));
                 self.path.element(0);
             }
-            (b':', Some(Frame::Object { before_key })) => {
+            (b':', Some(DecoderFrame::Object { before_key })) => {
                 *before_key = false;
                 self.raw.pop();
                 self.text.clear();
@@ -217,17 +218,17 @@ impl Decoder {
                 self.path.member(&self.text);
                 self.forget();
             }
-            (b',', Some(Frame::Object { before_key })) => {
+            (b',', Some(DecoderFrame::Object { before_key })) => {
                 *before_key = true;
                 self.path.pop();
             }
-            (b',', Some(Frame::Array(index))) => {
+            (b',', Some(DecoderFrame::Array(index))) => {
                 *index += 1;
                 self.path.pop();
                 self.path.element(*index);
             }
             (b'}' | b']', _) => match self.frames.pop() {
-                None | Some(Frame::Object { before_key: true }) => {}
+                None | Some(DecoderFrame::Object { before_key: true }) => {}
                 Some(_) => self.path.pop(),
             },
             _ => {}
@@ -255,8 +256,8 @@ impl Decoder {
             emit(&self.raw, out);
         }
         self.state = match (closed, self.state) {
-            (false, State::Kept { escaped }) => State::Text { escaped },
-            _ => State::Between,
+            (false, DecoderState::Kept { escaped }) => DecoderState::Text { escaped },
+            _ => DecoderState::Between,
         };
         self.forget();
         true
@@ -267,8 +268,8 @@ impl Decoder {
         if self.scanned == 0 {
             match self.text.trim_ascii_start().as_bytes().first() {
                 None => return true,
-                Some(b'[') if self.types.has(Types::ARRAY) => {}
-                Some(b'{') if self.types.has(Types::OBJECT) => {}
+                Some(b'[') if self.types.has(TypeSet::ARRAY) => {}
+                Some(b'{') if self.types.has(TypeSet::OBJECT) => {}
                 Some(_) => return false,
             }
         }

@@ -9,9 +9,9 @@ use alloc::{
 use core::fmt::Write;
 
 use super::{
-    Call, Failed,
-    elements::Elements,
-    header::{self, Place},
+    CallToWrite, Failed,
+    elements::ElementWriter,
+    header::{self, HeaderPlace},
     json::Json,
     literal::{CallEnd, Quoted, Script},
     python::{self, Python},
@@ -21,8 +21,8 @@ use super::{
 use crate::{
     encode::{
         EncodeErrorKind,
-        error::Fault,
-        input::{Members, Node},
+        error::EncodeFault,
+        input::{JsonNode, Members},
     },
     family::{Family, Form, KeyRole, Keys, WrittenIds},
     machine::arguments::parameters::spec::ParameterSpec,
@@ -63,16 +63,16 @@ pub(super) enum Markup {
 /// The values for the holes of a template.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'s> {
-    pub(super) call: &'s Call<'s>,
+    pub(super) call: &'s CallToWrite<'s>,
     /// The calls of a section; none inside a call.
-    pub(super) all: &'s [Call<'s>],
+    pub(super) all: &'s [CallToWrite<'s>],
     /// A parameter with the template that it is written in.
-    pub(super) parameter: Option<(&'s str, &'s Node<'s>, &'s Template)>,
+    pub(super) parameter: Option<(&'s str, &'s JsonNode<'s>, &'s Template)>,
 }
 
 impl<'w> Writer<'w> {
     /// Writes a section with its calls.
-    pub(super) fn block(&mut self, calls: &[Call<'_>]) -> Result<(), Failed> {
+    pub(super) fn block(&mut self, calls: &[CallToWrite<'_>]) -> Result<(), Failed> {
         let [first, ..] = calls else { return Ok(()) };
         (self.begun, self.at) = (self.out.len(), first.index);
         let scope = Scope { call: first, all: calls, parameter: None };
@@ -83,7 +83,7 @@ impl<'w> Writer<'w> {
 
     /// Writes a call with the first template that can express it: those for its very name before
     /// those for any.
-    fn call(&mut self, call: &Call<'_>, around: &Rest<'_>) -> Result<(), Fault> {
+    fn call(&mut self, call: &CallToWrite<'_>, around: &Rest<'_>) -> Result<(), EncodeFault> {
         self.at = call.index;
         let fixed = |template: &Template| {
             template.holes().find_map(|hole| match hole {
@@ -102,7 +102,7 @@ impl<'w> Writer<'w> {
     }
 
     /// Whether a call's id and arguments have places in a template.
-    fn has_places(&self, template: &Template, call: &Call<'_>) -> Result<(), Fault> {
+    fn has_places(&self, template: &Template, call: &CallToWrite<'_>) -> Result<(), EncodeFault> {
         let keeps_id = |hole: &Hole| match (hole, &self.form.keys) {
             (Hole::Id(_), _) => true,
             (Hole::Object(_), Keys::Named(keys)) => !keys.id.is_empty(),
@@ -111,7 +111,7 @@ impl<'w> Writer<'w> {
         let mut all = self.section.holes().chain(template.holes());
         if call.id.is_some() && !all.any(keeps_id) {
             let why = "the family's syntax has no place for ids";
-            return Err(Fault::new(EncodeErrorKind::Id, why));
+            return Err(EncodeFault::new(EncodeErrorKind::Id, why));
         }
         let mut holds = template.holes();
         let holds = holds.any(|hole| {
@@ -120,7 +120,7 @@ impl<'w> Writer<'w> {
         });
         if !holds && !call.arguments.is_empty() {
             let why = "the syntax is for calls without arguments";
-            return Err(Fault::new(EncodeErrorKind::Arguments, why));
+            return Err(EncodeFault::new(EncodeErrorKind::Arguments, why));
         }
         Ok(())
     }
@@ -129,8 +129,8 @@ impl<'w> Writer<'w> {
     pub(super) fn first_of<'t>(
         &mut self,
         templates: impl Iterator<Item = &'t Template>,
-        mut write: impl FnMut(&mut Self, &'t Template) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        mut write: impl FnMut(&mut Self, &'t Template) -> Result<(), EncodeFault>,
+    ) -> Result<(), EncodeFault> {
         let begun = self.out.len();
         let mut first = None;
         for template in templates {
@@ -141,11 +141,11 @@ impl<'w> Writer<'w> {
             self.out.truncate(begun);
         }
         let why = "the form has no template for it";
-        Err(first.unwrap_or_else(|| Fault::new(EncodeErrorKind::Grammar, why)))
+        Err(first.unwrap_or_else(|| EncodeFault::new(EncodeErrorKind::Grammar, why)))
     }
 
     /// Writes the parts of a template.
-    pub(super) fn walk(&mut self, rest: Rest<'_>, scope: &Scope<'_>) -> Result<(), Fault> {
+    pub(super) fn walk(&mut self, rest: Rest<'_>, scope: &Scope<'_>) -> Result<(), EncodeFault> {
         let mut parts = rest.parts;
         while let Some((part, behind)) = parts.split_first() {
             parts = behind;
@@ -162,7 +162,7 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
-    fn hole(&mut self, hole: &Hole, rest: &Rest<'_>, scope: &Scope<'_>) -> Result<(), Fault> {
+    fn hole(&mut self, hole: &Hole, rest: &Rest<'_>, scope: &Scope<'_>) -> Result<(), EncodeFault> {
         let call = scope.call;
         match hole {
             Hole::Calls { separator } => {
@@ -191,7 +191,7 @@ impl<'w> Writer<'w> {
             }
             Hole::Raw(key) => self.raw(key, call, rest)?,
             Hole::Parameters { separator } => self.parameters(call, separator)?,
-            Hole::Elements => Elements::write(self, call)?,
+            Hole::Elements => ElementWriter::write(self, call)?,
             _ => match (hole, scope.parameter) {
                 (Hole::Key, Some((key, ..))) => {
                     let key = header::key(key, &self.place(rest, &rest.next()))?.into_owned();
@@ -199,18 +199,18 @@ impl<'w> Writer<'w> {
                 }
                 (Hole::Value(trim), Some(parameter)) => self.value(call, parameter, *trim, rest)?,
                 (Hole::Type, Some((_, value, _))) => self.out.push_str(value.kind()),
-                (Hole::StringFlag, Some((_, Node::String(_), _))) => self.out.push_str("true"),
+                (Hole::StringFlag, Some((_, JsonNode::String(_), _))) => self.out.push_str("true"),
                 (Hole::StringFlag, Some(_)) => self.out.push_str("false"),
                 _ => {
                     let why = "nothing says what stands in a hole";
-                    return Err(Fault::new(EncodeErrorKind::Grammar, why));
+                    return Err(EncodeFault::new(EncodeErrorKind::Grammar, why));
                 }
             },
         }
         Ok(())
     }
 
-    fn place<'p>(&'p self, rest: &Rest<'_>, next: &'p [&'p str]) -> Place<'p> {
+    fn place<'p>(&'p self, rest: &Rest<'_>, next: &'p [&'p str]) -> HeaderPlace<'p> {
         let hole = rest.parts.iter().find_map(|part| match part {
             Part::Hole(hole) => Some(hole),
             _ => None,
@@ -219,7 +219,7 @@ impl<'w> Writer<'w> {
             Some(Hole::Arguments(Dialect::Literal)) => self.form.quote.is_empty(),
             hole => hole == Some(&Hole::Arguments(Dialect::Python)),
         };
-        Place { before: &self.out, begun: self.begun, next, applied }
+        HeaderPlace { before: &self.out, begun: self.begun, next, applied }
     }
 
     /// The id that is given, or one that the wire cannot do without.
@@ -228,11 +228,11 @@ impl<'w> Writer<'w> {
         template: Option<&Template>,
         rest: &Rest<'_>,
         scope: &Scope<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), EncodeFault> {
         let call = scope.call;
         let id = match (call.id, template) {
             (Some(id), Some(template)) if !header::id_fits(&template.parts, id, call.name) => {
-                return Err(Fault::new(EncodeErrorKind::Id, "an id must contain the name"));
+                return Err(EncodeFault::new(EncodeErrorKind::Id, "an id must contain the name"));
             }
             (Some(id), _) => id.to_owned(),
             (None, Some(template)) => {
@@ -246,21 +246,22 @@ impl<'w> Writer<'w> {
     }
 
     /// A call as an object.
-    fn call_object<'c>(&self, call: &Call<'c>) -> Result<Members<'c>, Fault> {
-        let arguments = Node::Object(call.arguments.clone());
+    fn call_object<'c>(&self, call: &CallToWrite<'c>) -> Result<Members<'c>, EncodeFault> {
+        let arguments = JsonNode::Object(call.arguments.clone());
         let Keys::Named(keys) = &self.form.keys else {
             return Ok(vec![(call.name.to_owned(), arguments)]);
         };
-        let no_key = || Fault::new(EncodeErrorKind::Grammar, "there is no key for a part of it");
+        let no_key =
+            || EncodeFault::new(EncodeErrorKind::Grammar, "there is no key for a part of it");
         let mut members = Vec::new();
         for role in keys.order {
             let (keys, value) = match (role, call.id) {
-                (KeyRole::Name, _) => (&keys.name, Node::String(call.name.to_owned())),
+                (KeyRole::Name, _) => (&keys.name, JsonNode::String(call.name.to_owned())),
                 (KeyRole::Arguments, _) => (&keys.arguments, arguments.clone()),
-                (KeyRole::Id, Some(id)) => (&keys.id, Node::String(id.to_owned())),
+                (KeyRole::Id, Some(id)) => (&keys.id, JsonNode::String(id.to_owned())),
                 (KeyRole::Id, None) => match self.family.write.ids {
                     WrittenIds::Given => continue,
-                    WrittenIds::Counted => (&keys.id, Node::String(call.index.to_string())),
+                    WrittenIds::Counted => (&keys.id, JsonNode::String(call.index.to_string())),
                 },
             };
             members.push((keys.first().ok_or_else(no_key)?.clone(), value));
@@ -273,9 +274,9 @@ impl<'w> Writer<'w> {
     fn dialect(
         &mut self,
         dialect: Dialect,
-        call: &Call<'_>,
+        call: &CallToWrite<'_>,
         members: Members<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), EncodeFault> {
         let applied = self.out.ends_with('(');
         let (path, out) = (&mut Path::default(), &mut self.out);
         let (form, write) = (self.form, self.family.write);
@@ -284,7 +285,7 @@ impl<'w> Writer<'w> {
             (Dialect::Literal, None) if applied && members.is_empty() => return Ok(()),
             _ => {}
         }
-        let node = &Node::Object(members);
+        let node = &JsonNode::Object(members);
         match (dialect, form.quote.first()) {
             (Dialect::Json, _) => {
                 let json = Json::at_end_of(out, write.json).escaping(write.escapes);
@@ -306,13 +307,20 @@ impl<'w> Writer<'w> {
     }
 
     /// Writes the single argument of a call, unchanged.
-    fn raw(&mut self, key: &str, call: &Call<'_>, rest: &Rest<'_>) -> Result<(), Fault> {
-        let [(name, Node::String(text))] = &call.arguments[..] else {
+    fn raw(
+        &mut self,
+        key: &str,
+        call: &CallToWrite<'_>,
+        rest: &Rest<'_>,
+    ) -> Result<(), EncodeFault> {
+        let [(name, JsonNode::String(text))] = &call.arguments[..] else {
             let why = "the syntax is for one argument, a string";
-            return Err(Fault::new(EncodeErrorKind::Arguments, why));
+            return Err(EncodeFault::new(EncodeErrorKind::Arguments, why));
         };
         if name != key {
-            return Err(Fault::new(EncodeErrorKind::Key, "the syntax is for another").of(name));
+            return Err(
+                EncodeFault::new(EncodeErrorKind::Key, "the syntax is for another").of(name)
+            );
         }
         let between = self.form.between.iter().filter(|between| !between.trim_ascii().is_empty());
         let ends = self.family.end_of_turn.iter().chain(between).map(String::as_str);
@@ -320,7 +328,7 @@ impl<'w> Writer<'w> {
         let ends = ends.chain(next.iter().map(|next| tag(next)));
         if let Some(at) = ends.filter_map(|end| find(text, end)).min() {
             let why = "it contains what would end it";
-            return Err(Fault::new(EncodeErrorKind::Value, why).of(name).at(at));
+            return Err(EncodeFault::new(EncodeErrorKind::Value, why).of(name).at(at));
         }
         self.out.push_str(text);
         Ok(())

@@ -3,32 +3,38 @@
 use alloc::{format, string::String};
 
 use super::{
-    Call,
+    CallToWrite,
     call::{Markup, Scope, Writer},
     tags::{Rest, around, tag},
     typed::{self, Reading},
 };
 use crate::{
-    encode::{EncodeErrorKind, error::Fault, input::Node},
+    encode::{EncodeErrorKind, error::EncodeFault, input::JsonNode},
     template::{Hole, Part, Template},
-    typing::{Path, Types, declared_at},
+    typing::{Path, TypeSet, declared_at},
 };
 
 /// The element that is an item of a list.
 const ITEM: &str = "item";
 
 /// Writes the elements of a call.
-pub(super) struct Elements<'e, 'w> {
+pub(super) struct ElementWriter<'e, 'w> {
     writer: &'e mut Writer<'w>,
-    call: &'e Call<'e>,
+    call: &'e CallToWrite<'e>,
     template: &'w Template,
     path: Path,
 }
 
-impl<'e, 'w> Elements<'e, 'w> {
-    pub(super) fn write(writer: &'e mut Writer<'w>, call: &'e Call<'e>) -> Result<(), Fault> {
+impl<'e, 'w> ElementWriter<'e, 'w> {
+    pub(super) fn write(
+        writer: &'e mut Writer<'w>,
+        call: &'e CallToWrite<'e>,
+    ) -> Result<(), EncodeFault> {
         let Some(template) = writer.form.elements.first() else {
-            return Err(Fault::new(EncodeErrorKind::Grammar, "there is no template of an element"));
+            return Err(EncodeFault::new(
+                EncodeErrorKind::Grammar,
+                "there is no template of an element",
+            ));
         };
         let mut elements = Self { writer, call, template, path: Path::default() };
         for (key, value) in &call.arguments {
@@ -37,9 +43,9 @@ impl<'e, 'w> Elements<'e, 'w> {
         Ok(())
     }
 
-    fn member(&mut self, key: &str, value: &Node<'_>) -> Result<(), Fault> {
+    fn member(&mut self, key: &str, value: &JsonNode<'_>) -> Result<(), EncodeFault> {
         if self.is_markup(key) {
-            return Err(Fault::new(EncodeErrorKind::Key, "a tag cannot be this"));
+            return Err(EncodeFault::new(EncodeErrorKind::Key, "a tag cannot be this"));
         }
         self.path.member(key);
         let written = self.element(key, value);
@@ -67,7 +73,7 @@ impl<'e, 'w> Elements<'e, 'w> {
     }
 
     /// An element, at the end of the path.
-    fn element(&mut self, key: &str, node: &Node<'_>) -> Result<(), Fault> {
+    fn element(&mut self, key: &str, node: &JsonNode<'_>) -> Result<(), EncodeFault> {
         let template = self.template;
         let value = |part: &Part| matches!(part, Part::Hole(Hole::Value(_)));
         let at = template.parts.iter().position(value).unwrap_or(template.parts.len());
@@ -87,14 +93,14 @@ impl<'e, 'w> Elements<'e, 'w> {
     }
 
     /// Writes the inside of an element: other elements, or text.
-    fn inside(&mut self, node: &Node<'_>, types: Option<Types>) -> Result<(), Fault> {
-        let no = |why| Err(Fault::new(EncodeErrorKind::Value, why));
+    fn inside(&mut self, node: &JsonNode<'_>, types: Option<TypeSet>) -> Result<(), EncodeFault> {
+        let no = |why| Err(EncodeFault::new(EncodeErrorKind::Value, why));
         // The schema decides whether elements are a list, else whether the first is an item.
-        let declared = types.unwrap_or(Types::ALL);
-        let either = declared.has(Types::ARRAY) == declared.has(Types::OBJECT);
-        let list = |first: &str| if either { first == ITEM } else { declared.has(Types::ARRAY) };
+        let declared = types.unwrap_or(TypeSet::ALL);
+        let either = declared.has(TypeSet::ARRAY) == declared.has(TypeSet::OBJECT);
+        let list = |first: &str| if either { first == ITEM } else { declared.has(TypeSet::ARRAY) };
         match node {
-            Node::Object(members) if !members.is_empty() => {
+            JsonNode::Object(members) if !members.is_empty() => {
                 if members.first().is_some_and(|(first, _)| list(first)) {
                     return no("it would be read back as a list");
                 }
@@ -103,7 +109,7 @@ impl<'e, 'w> Elements<'e, 'w> {
                 }
                 members.iter().try_for_each(|(key, value)| self.member(key, value))
             }
-            Node::Array(elements) if !elements.is_empty() => {
+            JsonNode::Array(elements) if !elements.is_empty() => {
                 if !list(ITEM) {
                     return no("it would be read back as an object");
                 }
@@ -120,16 +126,16 @@ impl<'e, 'w> Elements<'e, 'w> {
     }
 
     /// An element with text alone.
-    fn leaf(&mut self, node: &Node<'_>, types: Option<Types>) -> Result<(), Fault> {
+    fn leaf(&mut self, node: &JsonNode<'_>, types: Option<TypeSet>) -> Result<(), EncodeFault> {
         let reading = Reading::of(self.writer.form, types, None);
-        let nothing = types.filter(|types| !types.has(Types::STRING));
-        let nothing = nothing.and_then(|types| match (types.has(Types::ARRAY), types) {
+        let nothing = types.filter(|types| !types.has(TypeSet::STRING));
+        let nothing = nothing.and_then(|types| match (types.has(TypeSet::ARRAY), types) {
             (true, _) => Some("[]"),
-            (false, types) => types.has(Types::OBJECT).then_some("{}"),
+            (false, types) => types.has(TypeSet::OBJECT).then_some("{}"),
         });
         let empty = match node {
-            Node::Array(elements) if elements.is_empty() => Some("[]"),
-            Node::Object(members) if members.is_empty() => Some("{}"),
+            JsonNode::Array(elements) if elements.is_empty() => Some("[]"),
+            JsonNode::Object(members) if members.is_empty() => Some("{}"),
             _ => None,
         };
         if empty.is_some() && empty == nothing {
@@ -145,7 +151,7 @@ impl<'e, 'w> Elements<'e, 'w> {
             && let Some(at) = found.into_iter().flatten().min()
         {
             let why = "it contains what begins a tag";
-            return Err(Fault::new(EncodeErrorKind::Value, why).at(at));
+            return Err(EncodeFault::new(EncodeErrorKind::Value, why).at(at));
         }
         self.writer.out.push_str(&text);
         Ok(())

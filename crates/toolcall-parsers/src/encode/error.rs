@@ -12,7 +12,7 @@ pub struct EncodeError {
     family: String,
     call: usize,
     name: String,
-    fault: Fault,
+    fault: EncodeFault,
 }
 
 /// The part of a call that cannot be written.
@@ -54,14 +54,14 @@ impl EncodeErrorKind {
 
 /// A fault, before it is known of which call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct EncodeFault {
     pub(crate) kind: EncodeErrorKind,
     pub(crate) why: &'static str,
     pub(crate) key: Option<String>,
     pub(crate) at: Option<usize>,
 }
 
-impl Fault {
+impl EncodeFault {
     pub(crate) fn new(kind: EncodeErrorKind, why: &'static str) -> Self {
         Self { kind, why, key: None, at: None }
     }

@@ -2,15 +2,15 @@
 
 use alloc::{borrow::Cow, format, string::String};
 
-use super::{Call, tags::tag};
+use super::{CallToWrite, tags::tag};
 use crate::{
     compiled::name_starts,
-    encode::{EncodeErrorKind, error::Fault},
+    encode::{EncodeErrorKind, error::EncodeFault},
     template::{Hole, Part},
 };
 
 /// A place in a header: the text before it, and the text that may follow.
-pub(super) struct Place<'p> {
+pub(super) struct HeaderPlace<'p> {
     /// The text written before it.
     pub(super) before: &'p str,
     /// Where the block began.
@@ -21,7 +21,7 @@ pub(super) struct Place<'p> {
     pub(super) applied: bool,
 }
 
-impl Place<'_> {
+impl HeaderPlace<'_> {
     /// Between the quotes of an attribute.
     fn quoted(&self) -> bool {
         self.before.ends_with("=\"") && self.next.iter().any(|next| next.starts_with('"'))
@@ -59,8 +59,11 @@ impl Place<'_> {
 }
 
 /// Returns the spelling of a tool's name.
-pub(super) fn name<'c>(call: &Call<'c>, place: &Place<'_>) -> Result<Cow<'c, str>, Fault> {
-    let no = |at, why| Err(Fault::new(EncodeErrorKind::Name, why).at(at));
+pub(super) fn name<'c>(
+    call: &CallToWrite<'c>,
+    place: &HeaderPlace<'_>,
+) -> Result<Cow<'c, str>, EncodeFault> {
+    let no = |at, why| Err(EncodeFault::new(EncodeErrorKind::Name, why).at(at));
     let name = call.name;
     if place.applied {
         match not_identifier(name, &['.', '-']) {
@@ -82,24 +85,28 @@ pub(super) fn name<'c>(call: &Call<'c>, place: &Place<'_>) -> Result<Cow<'c, str
 }
 
 /// An id that is given.
-pub(super) fn id(id: &str, place: &Place<'_>) -> Result<(), Fault> {
+pub(super) fn id(id: &str, place: &HeaderPlace<'_>) -> Result<(), EncodeFault> {
     match place.end_of(id, char::is_whitespace) {
-        Some(at) => Err(Fault::new(EncodeErrorKind::Id, "the header cannot hold this").at(at)),
+        Some(at) => {
+            Err(EncodeFault::new(EncodeErrorKind::Id, "the header cannot hold this").at(at))
+        }
         None => Ok(()),
     }
 }
 
 /// The name of a parameter.
-pub(super) fn key<'k>(key: &'k str, place: &Place<'_>) -> Result<Cow<'k, str>, Fault> {
+pub(super) fn key<'k>(key: &'k str, place: &HeaderPlace<'_>) -> Result<Cow<'k, str>, EncodeFault> {
     // After `=`, quotes that enclose a key are not part of it.
     let enclosed = place.before.ends_with('=') && key.starts_with(['"', '\'']);
     // In and between tags, `<` and `>` are those of tags.
     let tagged = place.next.iter().any(|next| next.starts_with(['<', '>', '"']));
     match place.end_of(key, |c| tagged && "<>".contains(c)) {
         _ if enclosed => {
-            Err(Fault::new(EncodeErrorKind::Key, "quotes around it would be removed").at(0))
+            Err(EncodeFault::new(EncodeErrorKind::Key, "quotes around it would be removed").at(0))
         }
-        Some(at) => Err(Fault::new(EncodeErrorKind::Key, "the header cannot hold this").at(at)),
+        Some(at) => {
+            Err(EncodeFault::new(EncodeErrorKind::Key, "the header cannot hold this").at(at))
+        }
         None => Ok(place.written(key)),
     }
 }

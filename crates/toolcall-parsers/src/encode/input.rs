@@ -11,7 +11,7 @@ use crate::{
 /// A JSON value. Equality is of spelling for numbers and of order for members: stricter than
 /// JSON's own, and true of everything the encoder writes.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Node<'t> {
+pub(crate) enum JsonNode<'t> {
     Null,
     Bool(bool),
     Number(&'t str),
@@ -20,7 +20,7 @@ pub(crate) enum Node<'t> {
     Object(Members<'t>),
 }
 
-impl Node<'_> {
+impl JsonNode<'_> {
     /// Returns the JSON name of the node's type.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Node<'_> {
 }
 
 /// The members of an object, in order.
-pub(crate) type Members<'t> = Vec<(String, Node<'t>)>;
+pub(crate) type Members<'t> = Vec<(String, JsonNode<'t>)>;
 
 /// Where a text stops being what it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(crate) struct NotJson {
 
 /// Reads exactly one JSON object.
 pub(crate) fn read_object(text: &str) -> Result<Members<'_>, NotJson> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = JsonReader { text, at: 0 };
     reader.blanks();
     if reader.peek() != Some(b'{') {
         return Err(reader.expected("an object"));
@@ -57,17 +57,17 @@ pub(crate) fn read_object(text: &str) -> Result<Members<'_>, NotJson> {
 }
 
 /// The first key that occurs twice.
-pub(crate) fn repeated<'m>(members: &'m [(String, Node<'_>)]) -> Option<&'m str> {
+pub(crate) fn repeated<'m>(members: &'m [(String, JsonNode<'_>)]) -> Option<&'m str> {
     let mut seen = alloc::collections::BTreeSet::new();
     members.iter().map(|(key, _)| key.as_str()).find(|key| !seen.insert(*key))
 }
 
-struct Reader<'t> {
+struct JsonReader<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> JsonReader<'t> {
     fn expected(&self, expected: &'static str) -> NotJson {
         NotJson { at: self.at, expected }
     }
@@ -92,20 +92,20 @@ impl<'t> Reader<'t> {
         if self.skip(byte) { Ok(()) } else { Err(self.expected(expected)) }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node<'t>, NotJson> {
+    fn value(&mut self, depth: usize) -> Result<JsonNode<'t>, NotJson> {
         match self.peek() {
             Some(b'{' | b'[') if depth >= MAX_DEPTH => {
                 Err(self.expected("no more than 128 levels of nesting"))
             }
-            Some(b'{') => Ok(Node::Object(self.object(depth + 1)?)),
-            Some(b'[') => Ok(Node::Array(self.array(depth + 1)?)),
-            Some(b'"') => Ok(Node::String(self.string()?)),
-            Some(b'-' | b'0'..=b'9') => Ok(Node::Number(self.number()?)),
+            Some(b'{') => Ok(JsonNode::Object(self.object(depth + 1)?)),
+            Some(b'[') => Ok(JsonNode::Array(self.array(depth + 1)?)),
+            Some(b'"') => Ok(JsonNode::String(self.string()?)),
+            Some(b'-' | b'0'..=b'9') => Ok(JsonNode::Number(self.number()?)),
             _ => {
-                const WORDS: [(&str, Node<'static>); 3] = [
-                    ("null", Node::Null),
-                    ("true", Node::Bool(true)),
-                    ("false", Node::Bool(false)),
+                const WORDS: [(&str, JsonNode<'static>); 3] = [
+                    ("null", JsonNode::Null),
+                    ("true", JsonNode::Bool(true)),
+                    ("false", JsonNode::Bool(false)),
                 ];
                 let rest = &self.text[self.at..];
                 let Some((word, node)) = WORDS.into_iter().find(|(word, _)| rest.starts_with(word))
@@ -137,7 +137,7 @@ impl<'t> Reader<'t> {
         Ok(members)
     }
 
-    fn array(&mut self, depth: usize) -> Result<Vec<Node<'t>>, NotJson> {
+    fn array(&mut self, depth: usize) -> Result<Vec<JsonNode<'t>>, NotJson> {
         let mut elements = Vec::new();
         self.need(b'[', "an array")?;
         self.blanks();
@@ -220,15 +220,15 @@ impl<'t> Reader<'t> {
 mod tests {
     use alloc::vec;
 
-    use super::{Node, read_object};
+    use super::{JsonNode, read_object};
 
     #[test]
     fn numbers_keep_their_spelling_and_members_their_order() {
         let members = read_object(" {\"b\": [1.50, -0, 1E+400], \"a\\u00e9\\ud83d\\ude00\": {}} ");
-        let numbers = ["1.50", "-0", "1E+400"].map(Node::Number);
+        let numbers = ["1.50", "-0", "1E+400"].map(JsonNode::Number);
         let expected = vec![
-            ("b".into(), Node::Array(numbers.to_vec())),
-            ("aé😀".into(), Node::Object(vec![])),
+            ("b".into(), JsonNode::Array(numbers.to_vec())),
+            ("aé😀".into(), JsonNode::Object(vec![])),
         ];
         assert_eq!(members, Ok(expected));
     }

@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 
 use super::value::{self, Style};
 use crate::{
-    encode::{error::Fault, input::Node},
+    encode::{error::EncodeFault, input::JsonNode},
     family::{Escapes, Spacing},
     typing::Path,
     value::escape as escaped,
@@ -73,36 +73,36 @@ impl Style for Json {
         if self.spacing == Spacing::Compact { ":" } else { ": " }
     }
 
-    fn before(&self, n: usize, _: &Node<'_>, path: &Path, out: &mut String) {
+    fn before(&self, n: usize, _: &JsonNode<'_>, path: &Path, out: &mut String) {
         let comma = if self.spacing == Spacing::Spaced { ", " } else { "," };
         out.push_str(if n > 0 { comma } else { "" });
         self.line(path.steps().count().saturating_add(1), out);
     }
 
-    fn behind(&self, _: &Node<'_>, path: &Path, out: &mut String) {
+    fn behind(&self, _: &JsonNode<'_>, path: &Path, out: &mut String) {
         self.line(path.steps().count(), out);
     }
 
-    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
+    fn key(&self, key: &str, out: &mut String) -> Result<(), EncodeFault> {
         self.string(key, out);
         Ok(())
     }
 
-    fn scalar(&self, node: &Node<'_>, _: &Path, out: &mut String) -> Result<(), Fault> {
+    fn scalar(&self, node: &JsonNode<'_>, _: &Path, out: &mut String) -> Result<(), EncodeFault> {
         match node {
-            Node::String(text) => self.string(text, out),
-            Node::Bool(true) => out.push_str("true"),
-            Node::Bool(false) => out.push_str("false"),
-            Node::Number(spelling) => out.push_str(spelling),
+            JsonNode::String(text) => self.string(text, out),
+            JsonNode::Bool(true) => out.push_str("true"),
+            JsonNode::Bool(false) => out.push_str("false"),
+            JsonNode::Number(spelling) => out.push_str(spelling),
             // Containers are not scalars.
-            Node::Null | Node::Object(_) | Node::Array(_) => out.push_str("null"),
+            JsonNode::Null | JsonNode::Object(_) | JsonNode::Array(_) => out.push_str("null"),
         }
         Ok(())
     }
 }
 
 /// A value as JSON that begins a line.
-pub(super) fn text(node: &Node<'_>, spacing: Spacing) -> String {
+pub(super) fn text(node: &JsonNode<'_>, spacing: Spacing) -> String {
     let mut out = String::new();
     // Everything there is can be said in JSON.
     let _ = value::write(&Json::at_end_of("", spacing), node, &mut Path::default(), &mut out);

@@ -11,10 +11,10 @@ use super::{
     value::Style,
 };
 use crate::{
-    encode::{EncodeErrorKind, error::Fault, input::Node},
+    encode::{EncodeErrorKind, error::EncodeFault, input::JsonNode},
     family::{Form, Spacing, Types as DecidedBy, Write},
     tools::Tool,
-    typing::{Path, Types, declared_at},
+    typing::{Path, TypeSet, declared_at},
     value::is_of_bare_key,
 };
 
@@ -58,17 +58,22 @@ pub(super) struct Quoted<'w> {
 }
 
 impl Quoted<'_> {
-    fn quoted(&self, text: &str, kind: EncodeErrorKind, out: &mut String) -> Result<(), Fault> {
+    fn quoted(
+        &self,
+        text: &str,
+        kind: EncodeErrorKind,
+        out: &mut String,
+    ) -> Result<(), EncodeFault> {
         let trusted = self.markup == Markup::Written && kind == EncodeErrorKind::Value;
         if trusted {
             out.extend([self.quote, text, self.quote]);
             return Ok(());
         }
         if let Some(at) = find(text, self.quote) {
-            return Err(Fault::new(kind, "it contains the quote that would end it").at(at));
+            return Err(EncodeFault::new(kind, "it contains the quote that would end it").at(at));
         }
         if let Some(at) = self.call_end.find(text, self.quote) {
-            return Err(Fault::new(kind, "it contains what would end the call").at(at));
+            return Err(EncodeFault::new(kind, "it contains what would end the call").at(at));
         }
         out.extend([self.quote, text, self.quote]);
         Ok(())
@@ -80,11 +85,11 @@ impl Style for Quoted<'_> {
         ":"
     }
 
-    fn before(&self, n: usize, _: &Node<'_>, _: &Path, out: &mut String) {
+    fn before(&self, n: usize, _: &JsonNode<'_>, _: &Path, out: &mut String) {
         out.push_str(if n > 0 { "," } else { "" });
     }
 
-    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
+    fn key(&self, key: &str, out: &mut String) -> Result<(), EncodeFault> {
         let bare = !key.is_empty()
             && key.chars().all(is_of_bare_key)
             && !key.starts_with(self.quote)
@@ -97,15 +102,20 @@ impl Style for Quoted<'_> {
         self.quoted(key, EncodeErrorKind::Key, out)
     }
 
-    fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault> {
+    fn scalar(
+        &self,
+        node: &JsonNode<'_>,
+        path: &Path,
+        out: &mut String,
+    ) -> Result<(), EncodeFault> {
         if self.form.types == DecidedBy::Wire {
             return match node {
-                Node::String(text) => self.quoted(text, EncodeErrorKind::Value, out),
+                JsonNode::String(text) => self.quoted(text, EncodeErrorKind::Value, out),
                 _ => Json::at_end_of("", Spacing::Compact).scalar(node, path, out),
             };
         }
         let declared = self.tool.and_then(|tool| declared_at(&tool.parameters, path.steps()));
-        let declared = declared.filter(|types| *types != Types::ALL);
+        let declared = declared.filter(|types| *types != TypeSet::ALL);
         let reading = Reading::of(self.form, declared, None);
         let text = typed::text(node, self.write, |text| reading.read(text))?;
         self.quoted(&text, EncodeErrorKind::Value, out)
@@ -116,19 +126,19 @@ impl Style for Quoted<'_> {
 pub(super) struct Script;
 
 impl Style for Script {
-    fn before(&self, n: usize, node: &Node<'_>, _: &Path, out: &mut String) {
+    fn before(&self, n: usize, node: &JsonNode<'_>, _: &Path, out: &mut String) {
         out.push_str(match (n, node) {
-            (0, Node::Object(_)) => " ",
+            (0, JsonNode::Object(_)) => " ",
             (0, _) => "",
             _ => ", ",
         });
     }
 
-    fn behind(&self, node: &Node<'_>, _: &Path, out: &mut String) {
-        out.push_str(if matches!(node, Node::Object(_)) { " " } else { "" });
+    fn behind(&self, node: &JsonNode<'_>, _: &Path, out: &mut String) {
+        out.push_str(if matches!(node, JsonNode::Object(_)) { " " } else { "" });
     }
 
-    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
+    fn key(&self, key: &str, out: &mut String) -> Result<(), EncodeFault> {
         match not_identifier(key, &[]) {
             None => out.push_str(key),
             Some(_) => json::string(key, out),
@@ -136,7 +146,12 @@ impl Style for Script {
         Ok(())
     }
 
-    fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault> {
+    fn scalar(
+        &self,
+        node: &JsonNode<'_>,
+        path: &Path,
+        out: &mut String,
+    ) -> Result<(), EncodeFault> {
         Json::at_end_of("", Spacing::Spaced).scalar(node, path, out)
     }
 }

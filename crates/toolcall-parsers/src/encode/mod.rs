@@ -29,8 +29,8 @@ use self::{
     verify::verify,
 };
 use self::{
-    error::Fault,
-    input::{Members, Node, read_object},
+    error::EncodeFault,
+    input::{JsonNode, Members, read_object},
 };
 use crate::{
     compiled::Grammar,
@@ -125,7 +125,9 @@ pub fn encode_form(
     };
     let mut read = Vec::with_capacity(calls.len());
     for (index, call) in calls.iter().enumerate() {
-        read.push(Call::read(index, call, family.write.keys).map_err(|no| fail((index, no)))?);
+        read.push(
+            CallToWrite::read(index, call, family.write.keys).map_err(|no| fail((index, no)))?,
+        );
     }
     let leaves = grammar.plan().leaves.iter().filter(|leaf| usize::from(leaf.form) == form);
     let specs = leaves.filter_map(|leaf| match &leaf.arguments {
@@ -137,7 +139,10 @@ pub fn encode_form(
     let ends = plan.forms.get(form).map_or(&[][..], |form| &form.value_ends);
     let call_end = CallEnd { ends, follows: &plan.follows };
     let Some(form) = family.forms.get(form) else {
-        return Err(fail((0, Fault::new(EncodeErrorKind::Grammar, "there is no form for it"))));
+        return Err(fail((
+            0,
+            EncodeFault::new(EncodeErrorKind::Grammar, "there is no form for it"),
+        )));
     };
     let bare = [Template { parts: alloc::vec![Part::Hole(Hole::Call)] }];
     let sections = if form.sections.is_empty() { &bare } else { &form.sections[..] };
@@ -157,12 +162,14 @@ pub fn encode_form(
         write(Markup::Written).or_else(|_| write(Markup::Refused))
     });
     first_written(written)
-        .unwrap_or_else(|| Err((0, Fault::new(EncodeErrorKind::Grammar, "there is no section"))))
+        .unwrap_or_else(|| {
+            Err((0, EncodeFault::new(EncodeErrorKind::Grammar, "there is no section")))
+        })
         .map_err(fail)
 }
 
 /// A call by its number that cannot be written, and why.
-type Failed = (usize, Fault);
+type Failed = (usize, EncodeFault);
 
 /// The first success, else the first error.
 fn first_written<E>(ways: impl Iterator<Item = Result<String, E>>) -> Option<Result<String, E>> {
@@ -181,7 +188,7 @@ fn blocks(
     (family, specs, call_end, markup): (&Family, &[&ParameterSpec], CallEnd<'_>, Markup),
     form: &Form,
     (section, from): (&Template, usize),
-    calls: &[Call<'_>],
+    calls: &[CallToWrite<'_>],
     tools: &Tools,
 ) -> Result<String, Failed> {
     let all = section.holes().any(|hole| matches!(hole, Hole::Calls { .. }));
@@ -198,21 +205,21 @@ fn blocks(
 }
 
 /// A call whose arguments were read.
-struct Call<'c> {
+struct CallToWrite<'c> {
     index: usize,
     name: &'c str,
     id: Option<&'c str>,
     arguments: Members<'c>,
 }
 
-impl<'c> Call<'c> {
-    fn read(index: usize, call: &EncodeCall<'c>, order: KeyOrder) -> Result<Self, Fault> {
+impl<'c> CallToWrite<'c> {
+    fn read(index: usize, call: &EncodeCall<'c>, order: KeyOrder) -> Result<Self, EncodeFault> {
         let EncodeCall { name, arguments, id } = *call;
         let mut arguments = read_object(arguments)
-            .map_err(|no| Fault::new(EncodeErrorKind::Arguments, no.expected).at(no.at))?;
+            .map_err(|no| EncodeFault::new(EncodeErrorKind::Arguments, no.expected).at(no.at))?;
         match (name, id) {
-            ("", _) => return Err(Fault::new(EncodeErrorKind::Name, "it is empty")),
-            (_, Some("")) => return Err(Fault::new(EncodeErrorKind::Id, "it is empty")),
+            ("", _) => return Err(EncodeFault::new(EncodeErrorKind::Name, "it is empty")),
+            (_, Some("")) => return Err(EncodeFault::new(EncodeErrorKind::Id, "it is empty")),
             _ => {}
         }
         if order == KeyOrder::Sorted {
@@ -224,10 +231,10 @@ impl<'c> Call<'c> {
 
 /// Sorts the members of an object, and of all inside, by their keys.
 fn sort(members: &mut Members<'_>) {
-    fn inside(node: &mut Node<'_>) {
+    fn inside(node: &mut JsonNode<'_>) {
         match node {
-            Node::Object(members) => sort(members),
-            Node::Array(elements) => elements.iter_mut().for_each(inside),
+            JsonNode::Object(members) => sort(members),
+            JsonNode::Array(elements) => elements.iter_mut().for_each(inside),
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Tagged values: a template repeated, a parameter each.
 
 use super::{
-    Call,
+    CallToWrite,
     call::{Markup, Scope, Writer},
     tags::{Rest, around, find, tag},
     typed::{self, Reading},
@@ -9,11 +9,11 @@ use super::{
 use crate::{
     encode::{
         EncodeErrorKind,
-        error::Fault,
-        input::{Node, repeated},
+        error::EncodeFault,
+        input::{JsonNode, repeated},
     },
     family::Repeated,
-    machine::arguments::{parameters::HeadersIn, tag::Tag, value::ending::call_end},
+    machine::arguments::{parameters::HeadersIn, tag::TagTexts, value::ending::call_end},
     template::{Hole, Template, Trim},
     typing::admitted,
 };
@@ -22,12 +22,16 @@ use crate::{
 const CDATA: &str = "<![CDATA[";
 
 impl Writer<'_> {
-    pub(super) fn parameters(&mut self, call: &Call<'_>, separator: &str) -> Result<(), Fault> {
+    pub(super) fn parameters(
+        &mut self,
+        call: &CallToWrite<'_>,
+        separator: &str,
+    ) -> Result<(), EncodeFault> {
         if self.form.repeated == Repeated::KeepFirst
             && let Some(key) = repeated(&call.arguments)
         {
             let why = "of repeated arguments the first counts here, the last in JSON";
-            return Err(Fault::new(EncodeErrorKind::Key, why).of(key));
+            return Err(EncodeFault::new(EncodeErrorKind::Key, why).of(key));
         }
         for (i, (key, value)) in call.arguments.iter().enumerate() {
             self.out.push_str(if i > 0 { separator } else { "" });
@@ -44,13 +48,13 @@ impl Writer<'_> {
     /// Writes a value so that its end is found and its edges are kept.
     pub(super) fn value(
         &mut self,
-        call: &Call<'_>,
-        (key, value, template): (&str, &Node<'_>, &Template),
+        call: &CallToWrite<'_>,
+        (key, value, template): (&str, &JsonNode<'_>, &Template),
         trim: Trim,
         rest: &Rest<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), EncodeFault> {
         let says = |hole: &Hole| matches!(hole, Hole::Type | Hole::StringFlag);
-        let string = matches!(value, Node::String(_));
+        let string = matches!(value, JsonNode::String(_));
         let said = template.holes().any(says).then_some(string);
         let tool = self.tools.get(call.name);
         let declared = tool.and_then(|tool| admitted(&tool.parameters, key));
@@ -66,22 +70,22 @@ impl Writer<'_> {
             && self.around_values().any(|(head, _)| head.ends_with(CDATA))
         {
             let why = "text with markup stands in a section of character data";
-            return Err(Fault::new(EncodeErrorKind::Value, why));
+            return Err(EncodeFault::new(EncodeErrorKind::Value, why));
         }
         let again = self.specs.iter().flat_map(|spec| spec.value_tags());
-        if again.flat_map(Tag::texts).any(|tag| text.starts_with(tag)) {
+        if again.flat_map(TagTexts::texts).any(|tag| text.starts_with(tag)) {
             let why = "it begins like the tag before it";
-            return Err(Fault::new(EncodeErrorKind::Value, why).at(0));
+            return Err(EncodeFault::new(EncodeErrorKind::Value, why).at(0));
         }
         if self.markup == Markup::Refused
             && let Some(at) = self.ends_value(&text, rest)
         {
             let why = "it contains the tags that would end it";
-            return Err(Fault::new(EncodeErrorKind::Value, why).at(at));
+            return Err(EncodeFault::new(EncodeErrorKind::Value, why).at(at));
         }
         if string && self.loses_edges(&text, trim, rest) {
             let why = "the whitespace at its edges would be trimmed";
-            return Err(Fault::new(EncodeErrorKind::Value, why));
+            return Err(EncodeFault::new(EncodeErrorKind::Value, why));
         }
         self.out.push_str(&text);
         Ok(())
@@ -112,7 +116,7 @@ impl Writer<'_> {
     fn ends_value(&self, text: &str, rest: &Rest<'_>) -> Option<usize> {
         let spellings = &self.form.spellings;
         let own = rest.next().into_iter().filter_map(|next| {
-            let tag = Tag::new(tag(next), spellings);
+            let tag = TagTexts::new(tag(next), spellings);
             tag.texts().filter_map(|tag| find(text, tag)).min()
         });
         let header = self.form.parameters.iter().filter_map(|template| {

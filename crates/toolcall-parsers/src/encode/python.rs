@@ -11,8 +11,8 @@ use super::{
 use crate::{
     encode::{
         EncodeErrorKind,
-        error::Fault,
-        input::{Members, Node, repeated},
+        error::EncodeFault,
+        input::{JsonNode, Members, repeated},
     },
     family::Spacing,
     typing::Path,
@@ -22,17 +22,22 @@ use crate::{
 pub(super) struct Python;
 
 impl Style for Python {
-    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault> {
+    fn key(&self, key: &str, out: &mut String) -> Result<(), EncodeFault> {
         string(key, out);
         Ok(())
     }
 
-    fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault> {
+    fn scalar(
+        &self,
+        node: &JsonNode<'_>,
+        path: &Path,
+        out: &mut String,
+    ) -> Result<(), EncodeFault> {
         match node {
-            Node::Null => out.push_str("None"),
-            Node::Bool(true) => out.push_str("True"),
-            Node::Bool(false) => out.push_str("False"),
-            Node::String(text) => string(text, out),
+            JsonNode::Null => out.push_str("None"),
+            JsonNode::Bool(true) => out.push_str("True"),
+            JsonNode::Bool(false) => out.push_str("False"),
+            JsonNode::String(text) => string(text, out),
             number => return Json::at_end_of("", Spacing::Spaced).scalar(number, path, out),
         }
         Ok(())
@@ -40,21 +45,21 @@ impl Style for Python {
 }
 
 /// Returns the spelling of a whole value.
-pub(super) fn text(node: &Node<'_>) -> Result<String, Fault> {
+pub(super) fn text(node: &JsonNode<'_>) -> Result<String, EncodeFault> {
     let mut out = String::new();
     value::write(&Python, node, &mut Path::default(), &mut out)?;
     Ok(out)
 }
 
 /// Writes members as the keyword arguments of a call.
-pub(super) fn keywords(members: &Members<'_>, out: &mut String) -> Result<(), Fault> {
+pub(super) fn keywords(members: &Members<'_>, out: &mut String) -> Result<(), EncodeFault> {
     if let Some(key) = repeated(members) {
-        return Err(Fault::new(EncodeErrorKind::Key, "a keyword cannot be repeated").of(key));
+        return Err(EncodeFault::new(EncodeErrorKind::Key, "a keyword cannot be repeated").of(key));
     }
     for (i, (key, value)) in members.iter().enumerate() {
         if let Some(at) = not_identifier(key, &[]) {
             let why = "a keyword must be an identifier";
-            return Err(Fault::new(EncodeErrorKind::Key, why).of(key).at(at));
+            return Err(EncodeFault::new(EncodeErrorKind::Key, why).of(key).at(at));
         }
         out.push_str(if i > 0 { ", " } else { "" });
         out.push_str(key);

@@ -4,9 +4,9 @@ use alloc::{borrow::Cow, string::String};
 
 use super::{json, python};
 use crate::{
-    encode::{EncodeErrorKind, error::Fault, input::Node},
+    encode::{EncodeErrorKind, error::EncodeFault, input::JsonNode},
     family::{Form, Spacing, Types as DecidedBy, Undeclared, Words, Write},
-    typing::Types,
+    typing::TypeSet,
     value::{json_or_string, typed},
 };
 
@@ -16,7 +16,7 @@ pub(super) enum Reading {
     /// The text reads back as a string.
     String,
     /// The text reads back as one of these types, or as a string.
-    Typed(Types),
+    Typed(TypeSet),
     /// The text reads back as the JSON it spells, or as a string.
     Json,
 }
@@ -24,10 +24,10 @@ pub(super) enum Reading {
 impl Reading {
     /// Returns how a text is read back. `declared` are the types that the schema admits, if it
     /// restricts them, and `said` whether the wire marks strings.
-    pub(super) fn of(form: &Form, declared: Option<Types>, said: Option<bool>) -> Self {
+    pub(super) fn of(form: &Form, declared: Option<TypeSet>, said: Option<bool>) -> Self {
         let by_schema = form.types == DecidedBy::Schema;
         match (declared.filter(|_| by_schema), said) {
-            (Some(Types::ALL), _) | (None, Some(true)) => Self::String,
+            (Some(TypeSet::ALL), _) | (None, Some(true)) => Self::String,
             (Some(types), _) if types.only_string() => Self::String,
             (Some(types), _) => Self::Typed(types),
             (None, Some(false)) => Self::Json,
@@ -44,7 +44,7 @@ impl Reading {
         let mut read = String::new();
         let put = |piece: &str| read.push_str(piece);
         let _ = match self {
-            Self::String => typed(text, Types::STRING, put),
+            Self::String => typed(text, TypeSet::STRING, put),
             Self::Typed(types) => typed(text, types, put),
             Self::Json => json_or_string(text, put),
         };
@@ -55,13 +55,13 @@ impl Reading {
 /// The text that `read` makes this value of: the first that does of its plain spelling, JSON in
 /// the place of the family's words, and JSON with strings in quotes.
 pub(super) fn text<'v>(
-    value: &'v Node<'_>,
+    value: &'v JsonNode<'_>,
     write: Write,
     read: impl Fn(&str) -> String,
-) -> Result<Cow<'v, str>, Fault> {
+) -> Result<Cow<'v, str>, EncodeFault> {
     let plain: Cow<'v, str> = match (value, write.words) {
-        (Node::String(text), _) => text.as_str().into(),
-        (Node::Bool(_) | Node::Null, Words::Python) | (_, Words::Repr) => {
+        (JsonNode::String(text), _) => text.as_str().into(),
+        (JsonNode::Bool(_) | JsonNode::Null, Words::Python) | (_, Words::Repr) => {
             python::text(value)?.into()
         }
         _ => json::text(value, write.json).into(),
@@ -78,10 +78,10 @@ pub(super) fn text<'v>(
     if same(&json) {
         return Ok(json.into());
     }
-    Err(Fault::new(
+    Err(EncodeFault::new(
         EncodeErrorKind::Value,
         match value {
-            Node::String(_) => "its schema would make something other than a string of it",
+            JsonNode::String(_) => "its schema would make something other than a string of it",
             _ => "it would be read back as a string: no schema says otherwise",
         },
     ))

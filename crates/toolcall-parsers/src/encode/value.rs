@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use crate::{
-    encode::{error::Fault, input::Node},
+    encode::{error::EncodeFault, input::JsonNode},
     typing::Path,
 };
 
@@ -15,30 +15,31 @@ pub(super) trait Style {
     }
 
     /// Before the member or element with this number of the container at the end of the path.
-    fn before(&self, n: usize, _: &Node<'_>, _: &Path, out: &mut String) {
+    fn before(&self, n: usize, _: &JsonNode<'_>, _: &Path, out: &mut String) {
         out.push_str(if n > 0 { ", " } else { "" });
     }
 
     /// Writes text after the last member or element.
-    fn behind(&self, _: &Node<'_>, _: &Path, _: &mut String) {}
+    fn behind(&self, _: &JsonNode<'_>, _: &Path, _: &mut String) {}
 
     /// Writes a member's name.
-    fn key(&self, key: &str, out: &mut String) -> Result<(), Fault>;
+    fn key(&self, key: &str, out: &mut String) -> Result<(), EncodeFault>;
 
     /// A value that is neither object nor array.
-    fn scalar(&self, node: &Node<'_>, path: &Path, out: &mut String) -> Result<(), Fault>;
+    fn scalar(&self, node: &JsonNode<'_>, path: &Path, out: &mut String)
+    -> Result<(), EncodeFault>;
 }
 
 /// Writes the value at the end of the path. An error names the outermost member that contains the
 /// problem.
 pub(super) fn write(
     style: &impl Style,
-    node: &Node<'_>,
+    node: &JsonNode<'_>,
     path: &mut Path,
     out: &mut String,
-) -> Result<(), Fault> {
+) -> Result<(), EncodeFault> {
     let (close, empty) = match node {
-        Node::Object(members) => {
+        JsonNode::Object(members) => {
             out.push('{');
             for (n, (key, value)) in members.iter().enumerate() {
                 style.before(n, node, path, out);
@@ -50,7 +51,7 @@ pub(super) fn write(
             }
             ('}', members.is_empty())
         }
-        Node::Array(elements) => {
+        JsonNode::Array(elements) => {
             out.push('[');
             for (n, element) in elements.iter().enumerate() {
                 style.before(n, node, path, out);

@@ -1,11 +1,11 @@
 //! Reading back what was written, before it goes out.
 
-use super::{Call, Failed};
+use super::{CallToWrite, Failed};
 use jail_match::End;
 
 use crate::{
     compiled::Grammar,
-    encode::{EncodeErrorKind, error::Fault, input::read_object},
+    encode::{EncodeErrorKind, error::EncodeFault, input::read_object},
     event::{Message, Outcome},
     options::{LateIds, Options},
     parser::{Parser, parse},
@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// Returns the message that a parser of `grammar` reads from `wire`.
-fn read_back(grammar: &Grammar, wire: &str, tools: &Tools) -> Result<Message, Fault> {
-    let fault = |why| Fault::new(EncodeErrorKind::Grammar, why);
+fn read_back(grammar: &Grammar, wire: &str, tools: &Tools) -> Result<Message, EncodeFault> {
+    let fault = |why| EncodeFault::new(EncodeErrorKind::Grammar, why);
     let options = Options { late_ids: LateIds::Tell, ..Options::default() };
     let parser = Parser::builder(grammar.clone()).tools(tools.clone()).options(options).build();
     let parser = parser.map_err(|_| fault("its markers make no table"))?;
@@ -25,12 +25,12 @@ fn read_back(grammar: &Grammar, wire: &str, tools: &Tools) -> Result<Message, Fa
 pub(super) fn verify(
     grammar: &Grammar,
     wire: &str,
-    calls: &[Call<'_>],
+    calls: &[CallToWrite<'_>],
     tools: &Tools,
 ) -> Result<(), Failed> {
     let message = read_back(grammar, wire, tools).map_err(|fault| (0, fault))?;
     for call in calls {
-        let fault = |kind, why| Err((call.index, Fault::new(kind, why)));
+        let fault = |kind, why| Err((call.index, EncodeFault::new(kind, why)));
         let Some(back) = message.calls.get(call.index) else {
             return match call.index {
                 0 if !tools.admits(call.name) => {
@@ -55,7 +55,7 @@ pub(super) fn verify(
     let extra = message.calls.len() > calls.len() || !message.content.trim_ascii().is_empty();
     if extra || !message.reasoning.is_empty() {
         let why = "more reads back than was written";
-        return Err((0, Fault::new(EncodeErrorKind::NotReadBack, why)));
+        return Err((0, EncodeFault::new(EncodeErrorKind::NotReadBack, why)));
     }
     Ok(())
 }

@@ -15,7 +15,8 @@ use crate::{
     template::{Part, Template},
 };
 
-type Read<T> = Result<T, FamilyError>;
+/// The result of reading a part of a family file.
+pub(super) type FamilyResult<T> = Result<T, FamilyError>;
 
 /// The path of `key` in the table at `path`.
 pub(super) fn join(path: &str, key: &str) -> String {
@@ -30,12 +31,12 @@ pub(super) fn join(path: &str, key: &str) -> String {
 
 /// A value of a file, and its path.
 #[derive(Debug)]
-pub(super) struct Field<'v> {
+pub(super) struct FieldReader<'v> {
     value: &'v Value,
     path: String,
 }
 
-impl<'v> Field<'v> {
+impl<'v> FieldReader<'v> {
     pub(super) fn new(value: &'v Value, path: String) -> Self {
         Self { value, path }
     }
@@ -60,13 +61,13 @@ impl<'v> Field<'v> {
     }
 
     /// A text, perhaps empty.
-    pub(super) fn text(&self) -> Read<String> {
+    pub(super) fn text(&self) -> FamilyResult<String> {
         let text = self.value.as_str().ok_or_else(|| self.expected("a text"))?;
         Ok(text.to_string())
     }
 
     /// A text that is not empty: an empty marker would be everywhere.
-    pub(super) fn token(&self) -> Read<String> {
+    pub(super) fn token(&self) -> FamilyResult<String> {
         let text = self.text()?;
         if text.is_empty() {
             Err(self.error("expected a text that is not empty"))
@@ -76,7 +77,7 @@ impl<'v> Field<'v> {
     }
 
     /// A text as it is on the wire: outside of templates a backslash is a backslash.
-    pub(super) fn marker(&self) -> Read<String> {
+    pub(super) fn marker(&self) -> FamilyResult<String> {
         let text = self.token()?;
         match ["\\n", "\\t", "\\r"].into_iter().find(|escape| text.contains(escape)) {
             None => Ok(text),
@@ -87,19 +88,19 @@ impl<'v> Field<'v> {
         }
     }
 
-    pub(super) fn flag(&self) -> Read<bool> {
+    pub(super) fn flag(&self) -> FamilyResult<bool> {
         self.value.as_bool().ok_or_else(|| self.expected("`true` or `false`"))
     }
 
     /// A number from 1, as an index from 0.
-    pub(super) fn ordinal(&self) -> Read<usize> {
+    pub(super) fn ordinal(&self) -> FamilyResult<usize> {
         let number = self.value.as_u64().and_then(|number| usize::try_from(number).ok());
         let index = number.and_then(|number| number.checked_sub(1));
         index.ok_or_else(|| self.expected("a number from 1"))
     }
 
     /// Returns the meaning of the word.
-    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Read<T> {
+    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> FamilyResult<T> {
         let names = || words.iter().map(|&(name, _)| name);
         let Some(word) = self.value.as_str() else {
             let names: Vec<_> = names().map(|name| format!("`{name}`")).collect();
@@ -110,13 +111,13 @@ impl<'v> Field<'v> {
         found.map(|&(_, meaning)| meaning).ok_or_else(unknown)
     }
 
-    pub(super) fn template(&self) -> Read<Template> {
+    pub(super) fn template(&self) -> FamilyResult<Template> {
         let text = self.token()?;
         Template::parse(&text).map_err(|error| FamilyError::template(self.path.as_str(), error))
     }
 
     /// Returns a text as in a template's literal, with escapes decoded.
-    pub(super) fn literal(&self) -> Read<String> {
+    pub(super) fn literal(&self) -> FamilyResult<String> {
         match <[Part; 1]>::try_from(self.template()?.parts) {
             Ok([Part::Literal(text)]) => Ok(text),
             _ => Err(self.error("expected a literal without holes")),
@@ -124,12 +125,12 @@ impl<'v> Field<'v> {
     }
 
     /// The key of this field as a literal of a template.
-    pub(super) fn literal_of(&self, key: &str) -> Read<String> {
-        Field::new(&Value::from(key), self.path.clone()).literal()
+    pub(super) fn literal_of(&self, key: &str) -> FamilyResult<String> {
+        FieldReader::new(&Value::from(key), self.path.clone()).literal()
     }
 
     /// One or many: a list is read entry by entry, anything else as its only entry.
-    pub(super) fn list<T>(&self, read: impl Fn(&Self) -> Read<T>) -> Read<Vec<T>> {
+    pub(super) fn list<T>(&self, read: impl Fn(&Self) -> FamilyResult<T>) -> FamilyResult<Vec<T>> {
         match self.value {
             Value::Array(items) if items.len() > MAX_ENTRIES => {
                 Err(self.error(format!("a list has at most {MAX_ENTRIES} entries")))
@@ -137,20 +138,20 @@ impl<'v> Field<'v> {
             Value::Array(items) => items
                 .iter()
                 .enumerate()
-                .map(|(i, value)| read(&Field::new(value, format!("{}[{i}]", self.path))))
+                .map(|(i, value)| read(&FieldReader::new(value, format!("{}[{i}]", self.path))))
                 .collect(),
             _ => read(self).map(|one| Vec::from([one])),
         }
     }
 
-    /// As [`Field::list`], but not empty.
-    pub(super) fn some<T>(&self, read: impl Fn(&Self) -> Read<T>) -> Read<Vec<T>> {
+    /// As [`FieldReader::list`], but not empty.
+    pub(super) fn some<T>(&self, read: impl Fn(&Self) -> FamilyResult<T>) -> FamilyResult<Vec<T>> {
         let list = self.list(read)?;
         if list.is_empty() { Err(self.error("expected at least one entry")) } else { Ok(list) }
     }
 
     /// A table with no other keys than `known`.
-    pub(super) fn table(&self, known: &[&str]) -> Read<Fields<'v>> {
+    pub(super) fn table(&self, known: &[&str]) -> FamilyResult<Fields<'v>> {
         let fields = self.entries()?;
         match fields.map.keys().find(|key| !known.contains(&key.as_str())) {
             None => Ok(fields),
@@ -162,7 +163,7 @@ impl<'v> Field<'v> {
     }
 
     /// A table with any keys.
-    pub(super) fn entries(&self) -> Read<Fields<'v>> {
+    pub(super) fn entries(&self) -> FamilyResult<Fields<'v>> {
         match self.value {
             Value::Object(map) => Ok(Fields { map, path: self.path.clone() }),
             _ => Err(self.expected("a table")),
@@ -178,23 +179,25 @@ pub(super) struct Fields<'v> {
 }
 
 impl<'v> Fields<'v> {
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&'v str, Field<'v>)> {
-        self.map.iter().map(|(key, value)| (key.as_str(), Field::new(value, join(&self.path, key))))
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'v str, FieldReader<'v>)> {
+        self.map
+            .iter()
+            .map(|(key, value)| (key.as_str(), FieldReader::new(value, join(&self.path, key))))
     }
 
-    pub(super) fn required(&self, key: &str) -> Read<Field<'v>> {
+    pub(super) fn required(&self, key: &str) -> FamilyResult<FieldReader<'v>> {
         let missing = || FamilyError::new(self.path.as_str(), format!("`{key}` is missing"));
         let value = self.map.get(key).ok_or_else(missing)?;
-        Ok(Field::new(value, join(&self.path, key)))
+        Ok(FieldReader::new(value, join(&self.path, key)))
     }
 
     /// Reads the value at `key`, if the table has it.
     pub(super) fn optional<T>(
         &self,
         key: &str,
-        read: impl FnOnce(Field<'v>) -> Read<T>,
-    ) -> Read<Option<T>> {
-        let field = self.map.get(key).map(|value| Field::new(value, join(&self.path, key)));
+        read: impl FnOnce(FieldReader<'v>) -> FamilyResult<T>,
+    ) -> FamilyResult<Option<T>> {
+        let field = self.map.get(key).map(|value| FieldReader::new(value, join(&self.path, key)));
         field.map(read).transpose()
     }
 
@@ -202,13 +205,17 @@ impl<'v> Fields<'v> {
     pub(super) fn or_default<T: Default>(
         &self,
         key: &str,
-        read: impl FnOnce(Field<'v>) -> Read<T>,
-    ) -> Read<T> {
+        read: impl FnOnce(FieldReader<'v>) -> FamilyResult<T>,
+    ) -> FamilyResult<T> {
         Ok(self.optional(key, read)?.unwrap_or_default())
     }
 
     /// Returns the meaning of the word at `key`, or the default.
-    pub(super) fn word<T: Copy + Default>(&self, key: &str, words: &[(&str, T)]) -> Read<T> {
+    pub(super) fn word<T: Copy + Default>(
+        &self,
+        key: &str,
+        words: &[(&str, T)],
+    ) -> FamilyResult<T> {
         self.or_default(key, |field| field.word(words))
     }
 }

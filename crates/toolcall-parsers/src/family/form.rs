@@ -3,12 +3,11 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    At, CommitOn, FamilyError, Form, InReasoning, KeyRole, Keys, NamedKeys, NewlineRule, Repeated,
-    Types, Undeclared, WhitespaceRule, fields::Field,
+    At, CommitOn, Form, InReasoning, KeyRole, Keys, NamedKeys, NewlineRule, Repeated, Types,
+    Undeclared, WhitespaceRule,
+    fields::{FamilyResult, FieldReader},
 };
 use crate::template::{Hole, Part, Template};
-
-type Read<T> = Result<T, FamilyError>;
 
 /// The keys of a form's table.
 const KEYS: [&str; 18] = [
@@ -86,10 +85,10 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.into()).collect()
 }
 
-pub(super) fn read(field: &Field<'_>) -> Read<Form> {
+pub(super) fn read(field: &FieldReader<'_>) -> FamilyResult<Form> {
     let fields = field.table(&KEYS)?;
     let base = Form::default();
-    let templates = |field: Field<'_>| field.some(Field::template);
+    let templates = |field: FieldReader<'_>| field.some(FieldReader::template);
     let undeclared = [("text", Undeclared::Text), ("json", Undeclared::Json)];
     let in_reasoning = [
         ("literal", InReasoning::Literal),
@@ -102,7 +101,7 @@ pub(super) fn read(field: &Field<'_>) -> Read<Form> {
         parameters: fields.or_default("parameter", templates)?,
         elements: fields.or_default("element", templates)?,
         between: fields
-            .optional("between", |field| field.some(Field::text))?
+            .optional("between", |field| field.some(FieldReader::text))?
             .unwrap_or(base.between),
         commit_on: fields.optional("commit_on", |field| field.word(&COMMIT_ON))?,
         at: fields
@@ -116,7 +115,7 @@ pub(super) fn read(field: &Field<'_>) -> Read<Form> {
             "repeated",
             &[("write_all", Repeated::WriteAll), ("keep_first", Repeated::KeepFirst)],
         )?,
-        quote: fields.or_default("quote", |field| field.some(Field::token))?,
+        quote: fields.or_default("quote", |field| field.some(FieldReader::token))?,
         whitespace: fields.word(
             "whitespace",
             &[("free", WhitespaceRule::Free), ("exact", WhitespaceRule::Exact)],
@@ -124,30 +123,30 @@ pub(super) fn read(field: &Field<'_>) -> Read<Form> {
         newlines: fields
             .word("newlines", &[("none", NewlineRule::Text), ("all", NewlineRule::All)])?,
         in_reasoning: fields.word("in_reasoning", &in_reasoning)?,
-        no_call: fields.or_default("no_call", |field| field.list(Field::token))?,
+        no_call: fields.or_default("no_call", |field| field.list(FieldReader::token))?,
     })
 }
 
 /// Texts of literals and their other spellings, longest first: the longest that fits counts.
-fn spellings(field: Field<'_>) -> Read<Vec<(String, Vec<String>)>> {
+fn spellings(field: FieldReader<'_>) -> FamilyResult<Vec<(String, Vec<String>)>> {
     let entries = field.entries()?;
     let mut spellings = entries
         .iter()
-        .map(|(text, others)| Ok((others.literal_of(text)?, others.some(Field::literal)?)))
-        .collect::<Read<Vec<_>>>()?;
+        .map(|(text, others)| Ok((others.literal_of(text)?, others.some(FieldReader::literal)?)))
+        .collect::<FamilyResult<Vec<_>>>()?;
     spellings.sort_by(|(a, _): &(String, _), (b, _)| b.len().cmp(&a.len()).then(a.cmp(b)));
     Ok(spellings)
 }
 
-fn keys(field: Field<'_>) -> Read<Keys> {
+fn keys(field: FieldReader<'_>) -> FamilyResult<Keys> {
     if !field.is_table() {
         field.word(&[("name_is_key", ())])?;
         return Ok(Keys::NameIsKey);
     }
     let fields = field.table(&["name", "arguments", "id", "wrapper", "list", "answer", "order"])?;
     let base = NamedKeys::default();
-    let some = |field: Field<'_>| field.some(Field::token);
-    let list = |field: Field<'_>| field.list(Field::token);
+    let some = |field: FieldReader<'_>| field.some(FieldReader::token);
+    let list = |field: FieldReader<'_>| field.list(FieldReader::token);
     Ok(Keys::Named(NamedKeys {
         name: fields.optional("name", some)?.unwrap_or(base.name),
         arguments: fields.optional("arguments", some)?.unwrap_or(base.arguments),
@@ -160,7 +159,7 @@ fn keys(field: Field<'_>) -> Read<Keys> {
 }
 
 /// The order in which keys are written: each role once.
-fn order(field: Field<'_>) -> Read<[KeyRole; 3]> {
+fn order(field: FieldReader<'_>) -> FamilyResult<[KeyRole; 3]> {
     let words = [("name", KeyRole::Name), ("arguments", KeyRole::Arguments), ("id", KeyRole::Id)];
     let order = field.list(|item| item.word(&words))?;
     match <[KeyRole; 3]>::try_from(order) {

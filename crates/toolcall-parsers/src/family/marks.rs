@@ -10,10 +10,11 @@ use alloc::{
 use jail_match::Newlines;
 use serde_json::Value;
 
-use super::{At, Erase, Family, FamilyError, Suffix, fields::Field};
+use super::{
+    At, Erase, Family, FamilyError, Suffix,
+    fields::{FamilyResult, FieldReader},
+};
 use crate::template::{Hole, Part, Template};
-
-type Read<T> = Result<T, FamilyError>;
 
 /// How a family's models mark their reasoning: `[reasoning]` of its file.
 ///
@@ -95,17 +96,17 @@ impl ReasoningMarks {
     /// An unknown key, a value of another type, a block without reasoning and its end, or a
     /// `switch` that `starts` does not use. The error names the field.
     pub fn from_value(section: &Value, family: &Family) -> Result<Self, FamilyError> {
-        let fields = Field::new(section, "reasoning".to_owned()).table(&KEYS)?;
-        let word = |key: &str, words: &[(&str, &'static str)]| -> Read<&'static str> {
+        let fields = FieldReader::new(section, "reasoning".to_owned()).table(&KEYS)?;
+        let word = |key: &str, words: &[(&str, &'static str)]| -> FamilyResult<&'static str> {
             let default = words.first().map_or("", |&(_, word)| word);
             Ok(fields.optional(key, |field| field.word(words))?.unwrap_or(default))
         };
         let spellings = fields.or_default("spellings", |field| {
             let all = field.entries()?;
-            let read = |(text, others): (&str, Field<'_>)| {
-                Ok((text.to_owned(), others.list(Field::marker)?))
+            let read = |(text, others): (&str, FieldReader<'_>)| {
+                Ok((text.to_owned(), others.list(FieldReader::marker)?))
             };
-            all.iter().map(read).collect::<Read<Vec<_>>>()
+            all.iter().map(read).collect::<FamilyResult<Vec<_>>>()
         })?;
         let blocks = fields.or_default("block", |field| {
             field.list(|field| {
@@ -165,7 +166,7 @@ impl ReasoningMarks {
             )?,
             answer,
             remark: fields.optional("remark", |field| {
-                match <[String; 2]>::try_from(field.list(Field::marker)?) {
+                match <[String; 2]>::try_from(field.list(FieldReader::marker)?) {
                     Ok([open, close]) => Ok((open, close)),
                     Err(_) => Err(field.error("expected an opener and a closer")),
                 }
@@ -182,8 +183,8 @@ impl ReasoningMarks {
             })?,
             names: fields.or_default("names", |field| {
                 let all = field.entries()?;
-                let read = |(engine, names): (&str, Field<'_>)| {
-                    Ok((engine.to_string(), names.list(Field::token)?))
+                let read = |(engine, names): (&str, FieldReader<'_>)| {
+                    Ok((engine.to_string(), names.list(FieldReader::token)?))
                 };
                 all.iter().map(read).collect()
             })?,

@@ -2,21 +2,23 @@
 
 use alloc::{format, string::String};
 
-use super::{FamilyError, Messages, Route, RouteTo, fields::Field, is_token};
+use super::{
+    Messages, Route, RouteTo,
+    fields::{FamilyResult, FieldReader},
+    is_token,
+};
 use crate::template::{Hole, Part, Template};
 
-type Read<T> = Result<T, FamilyError>;
-
-pub(super) fn read(field: Field<'_>) -> Read<Messages> {
+pub(super) fn read(field: FieldReader<'_>) -> FamilyResult<Messages> {
     let fields = field.table(&["header", "body", "end", "channels", "routes"])?;
     let header = fields.required("header")?;
     let body = fields.required("body")?.some(body)?;
-    let channels = |field: Field<'_>| match body.iter().find(|body| !is_token(body)) {
+    let channels = |field: FieldReader<'_>| match body.iter().find(|body| !is_token(body)) {
         Some(body) => Err(field.error(format!(
             "a channel that nothing announces is told from text by a token behind it, but \
              `messages.body` has {body:?}"
         ))),
-        None => field.list(Field::marker),
+        None => field.list(FieldReader::marker),
     };
     Ok(Messages {
         header: self::header(&header)?,
@@ -28,7 +30,7 @@ pub(super) fn read(field: Field<'_>) -> Read<Messages> {
 }
 
 /// A header: a token begins it, because any other text would be looked for in answers.
-fn header(field: &Field<'_>) -> Read<Template> {
+fn header(field: &FieldReader<'_>) -> FamilyResult<Template> {
     let header = field.template()?;
     if !matches!(header.parts.first(), Some(Part::Literal(text)) if is_token(text.trim())) {
         return Err(field.error(
@@ -64,7 +66,7 @@ fn words_with_letters(parts: &[Part]) -> Option<&str> {
     None
 }
 
-fn body(field: &Field<'_>) -> Read<String> {
+fn body(field: &FieldReader<'_>) -> FamilyResult<String> {
     let text = field.marker()?;
     match text.starts_with(char::is_alphanumeric) {
         true => Err(field.error("expected a token, or a text that begins with no letter or digit")),
@@ -73,7 +75,7 @@ fn body(field: &Field<'_>) -> Read<String> {
 }
 
 /// The end of a message: it is looked for in answers.
-fn end(field: &Field<'_>) -> Read<String> {
+fn end(field: &FieldReader<'_>) -> FamilyResult<String> {
     let text = field.marker()?;
     match is_token(&text) {
         true => Ok(text),
@@ -83,12 +85,12 @@ fn end(field: &Field<'_>) -> Read<String> {
     }
 }
 
-fn route(field: &Field<'_>) -> Read<Route> {
+fn route(field: &FieldReader<'_>) -> FamilyResult<Route> {
     let fields = field.table(&["recipient", "channel", "body", "is"])?;
     let is =
         [("content", RouteTo::Content), ("reasoning", RouteTo::Reasoning), ("call", RouteTo::Call)];
     Ok(Route {
-        recipient: fields.or_default("recipient", |field| field.some(Field::template))?,
+        recipient: fields.or_default("recipient", |field| field.some(FieldReader::template))?,
         channel: fields.optional("channel", |field| field.marker())?,
         body: fields.optional("body", |field| field.marker())?,
         is: fields.required("is")?.word(&is)?,

@@ -8,11 +8,9 @@ use serde_json::Value;
 use super::{
     At, Erase, Escapes, Family, FamilyError, KeyOrder, Spacing, Suffix, Words, Write, WrittenIds,
     check,
-    fields::{Field, Fields},
+    fields::{FamilyResult, FieldReader, Fields},
     form, messages,
 };
-
-type Read<T> = Result<T, FamilyError>;
 
 /// The keys of a file. Those that other layers own are known but not read here: which models
 /// write the family, what engines call it, and how it reasons.
@@ -41,14 +39,15 @@ impl Family {
     /// # Errors
     /// As [`Family::from_json`].
     pub fn from_value(value: &Value) -> Result<Self, FamilyError> {
-        let fields = Field::new(value, String::new()).table(&KEYS)?;
+        let fields = FieldReader::new(value, String::new()).table(&KEYS)?;
         let family = Self {
             name: name(&fields.required("name")?)?,
             about: fields.or_default("about", |field| field.text())?,
             source: fields.or_default("source", |field| field.text())?,
             forms: fields.or_default("calls", |field| field.some(form::read))?,
             messages: fields.optional("messages", messages::read)?,
-            end_of_turn: fields.or_default("end_of_turn", |field| field.list(Field::marker))?,
+            end_of_turn: fields
+                .or_default("end_of_turn", |field| field.list(FieldReader::marker))?,
             erase: fields.or_default("erase", |field| field.list(erase))?,
             special_tokens: fields.or_default("special_tokens", |field| field.flag())?,
             suffix: fields.word("suffix", &[("none", Suffix::None), ("learnt", Suffix::Learnt)])?,
@@ -60,7 +59,7 @@ impl Family {
 }
 
 /// A name as it can be a file's: lower case, digits and `_`.
-fn name(field: &Field<'_>) -> Read<String> {
+fn name(field: &FieldReader<'_>) -> FamilyResult<String> {
     let name = field.token()?;
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     match name.bytes().all(fits) {
@@ -69,7 +68,7 @@ fn name(field: &Field<'_>) -> Read<String> {
     }
 }
 
-fn erase(field: &Field<'_>) -> Read<Erase> {
+fn erase(field: &FieldReader<'_>) -> FamilyResult<Erase> {
     if !field.is_table() {
         return Ok(Erase {
             text: field.marker()?,
@@ -96,7 +95,7 @@ fn erase(field: &Field<'_>) -> Read<Erase> {
     })
 }
 
-fn write(field: Field<'_>) -> Read<Write> {
+fn write(field: FieldReader<'_>) -> FamilyResult<Write> {
     let fields: Fields<'_> = field.table(&["json", "words", "keys", "escapes", "ids", "form"])?;
     let json = [
         ("spaced", Spacing::Spaced),

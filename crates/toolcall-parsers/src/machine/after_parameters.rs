@@ -18,7 +18,7 @@ use jail_match::CallPart;
 
 use super::{
     arguments::tag::longest,
-    call::{Machine, Step},
+    call::{Machine, MachineStep},
     output::Output,
     plan::{Arguments, Leaf, Plan},
 };
@@ -53,16 +53,16 @@ impl Machine {
         leaf: &Leaf,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         loop {
             if cursor.skip_blanks() > 0 && self.noise > 0 {
                 self.keep_text(" ");
             }
             if cursor.rest().is_empty() {
-                return Step::more(cursor.at);
+                return MachineStep::more(cursor.at);
             }
             match self.follows(plan, leaf, cursor.rest()) {
-                Err(Undecided) => return Step::more(cursor.at),
+                Err(Undecided) => return MachineStep::more(cursor.at),
                 Ok(Follows::Text) if self.has_read_parameter(leaf) => {
                     self.drop_text(plan, leaf, cursor);
                 }
@@ -70,7 +70,7 @@ impl Machine {
                     self.report_noise(cursor.at, out);
                     self.parameters.text_came();
                     self.elements.text_came();
-                    return Step::Go;
+                    return MachineStep::Go;
                 }
                 Ok(follows) => {
                     let parameters = matches!(leaf.arguments, Arguments::Parameters(_));
@@ -89,7 +89,7 @@ impl Machine {
                     out.part(CallPart::Rest, cursor.at);
                     self.close_parameters(leaf, out);
                     self.complete(out);
-                    return Step::Go;
+                    return MachineStep::Go;
                 }
             }
         }

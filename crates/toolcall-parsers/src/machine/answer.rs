@@ -3,8 +3,8 @@
 use jail_match::Event;
 
 use super::{
-    call::{Machine, Step},
-    object::At,
+    call::{Machine, MachineStep},
+    object::ObjectAt,
     output::Output,
 };
 use crate::{
@@ -18,7 +18,7 @@ impl Machine {
         &mut self,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Option<Step> {
+    ) -> Option<MachineStep> {
         loop {
             let rest = cursor.rest();
             let stop = memchr::memchr2(b'"', b'\\', rest.as_bytes());
@@ -28,10 +28,10 @@ impl Machine {
             }
             cursor.advance(plain.len());
             match cursor.peek() {
-                None => return Some(Step::more(cursor.at)),
+                None => return Some(MachineStep::more(cursor.at)),
                 Some(b'"') => {
                     cursor.advance(1);
-                    self.object.at = At::Member;
+                    self.object.at = ObjectAt::Member;
                     return None;
                 }
                 Some(_) => match unescape(cursor.rest().as_bytes(), Flavor::Json) {
@@ -39,7 +39,7 @@ impl Machine {
                         out.sink.event(Event::Content(scalar.encode_utf8(&mut [0; 4])));
                         cursor.advance(len);
                     }
-                    Escape::Cut => return Some(Step::more(cursor.at)),
+                    Escape::Cut => return Some(MachineStep::more(cursor.at)),
                     _ => return Some(self.bad(cursor, out)),
                 },
             }

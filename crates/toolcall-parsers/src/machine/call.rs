@@ -20,12 +20,12 @@ use crate::{
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
     options::Wanted,
-    value::{Kind, ValueReader},
+    value::{ValueKind, ValueReader},
 };
 
 /// The position of the machine in a block of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum MachineState {
     /// In a message's header.
     Message,
     /// In a call's header, between two parts of it.
@@ -50,7 +50,7 @@ pub(super) enum State {
 
 /// The reader of the arguments, if it may keep some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(super) enum ActiveReader {
     None,
     Value,
     Object,
@@ -59,12 +59,12 @@ pub(super) enum Reader {
 }
 
 /// The result of a step, for the loop of the machine.
-pub(super) enum Step {
+pub(super) enum MachineStep {
     Go,
     Return(Feed),
 }
 
-impl Step {
+impl MachineStep {
     /// Returns the step that waits for more text; text after `used` is offered again.
     pub(super) fn more(used: usize) -> Self {
         Self::Return(Feed::More { used })
@@ -90,7 +90,7 @@ pub(super) enum List {
 /// little.
 #[derive(Debug, Clone)]
 pub(crate) struct Machine {
-    pub(super) state: State,
+    pub(super) state: MachineState,
     pub(super) node: NodeId,
     pub(super) leaf: LeafId,
     pub(super) section: Option<SectionId>,
@@ -108,7 +108,7 @@ pub(crate) struct Machine {
     pub(super) id: String,
     pub(super) attributes: HeaderReader,
     /// Reader of the arguments.
-    pub(super) reader: Reader,
+    pub(super) reader: ActiveReader,
     /// The opener was the brace that begins what is read.
     pub(super) behind_brace: bool,
     /// Whether blanks are between the header's last literal and the next text.
@@ -142,7 +142,7 @@ pub(crate) struct Machine {
 impl Machine {
     pub(crate) fn new() -> Self {
         Self {
-            state: State::Header,
+            state: MachineState::Header,
             node: 0,
             leaf: 0,
             section: None,
@@ -156,12 +156,12 @@ impl Machine {
             name: String::new(),
             id: String::new(),
             attributes: HeaderReader::default(),
-            reader: Reader::None,
+            reader: ActiveReader::None,
             behind_brace: false,
             spaced: false,
             started: false,
             early: String::new(),
-            value: ValueReader::new(Kind::Arguments),
+            value: ValueReader::new(ValueKind::Arguments),
             object: ObjectReader::new(),
             raw: Raw::new(),
             parameters: Parameters::default(),
@@ -210,12 +210,12 @@ impl Machine {
                 self.choices = leaves.iter().filter(object).count();
                 if let Some(&leaf) = leaves.iter().filter(object).nth(attempt) {
                     self.leaf = leaf;
-                    self.state = State::Arguments;
+                    self.state = MachineState::Arguments;
                     self.behind_brace = true;
                 }
             }
             Start::Header(entry) => {
-                self.state = State::Message;
+                self.state = MachineState::Message;
                 if let Some(messages) = &plan.messages {
                     self.message.begin_at(messages, entry);
                 }
@@ -226,7 +226,7 @@ impl Machine {
 
     /// The body is over: what is held may go.
     pub(crate) fn end(&mut self) {
-        self.state = State::Header;
+        self.state = MachineState::Header;
         self.early.clear();
     }
 
@@ -244,7 +244,7 @@ impl Machine {
 
     /// Whether an end tag was the last that was read of the block.
     pub(crate) fn has_end(&self) -> bool {
-        matches!(self.state, State::SectionEnd(1..) | State::CallEnd(1..))
+        matches!(self.state, MachineState::SectionEnd(1..) | MachineState::CallEnd(1..))
     }
 
     /// Returns the offset where the section's tags end, if the block held no call but its opener is
@@ -254,8 +254,8 @@ impl Machine {
         let follows = section.is_some_and(|section| section.prose == Prose::Follows);
         // Text that begins like a payload is an attempt at a call, and is released as one.
         let at_head = match self.state {
-            State::Header => !matches!(refuted_by, '{' | '['),
-            state => state == State::Field,
+            MachineState::Header => !matches!(refuted_by, '{' | '['),
+            state => state == MachineState::Field,
         };
         let prose = follows && at_head && !self.in_call && self.list == List::None;
         (prose || self.noise > 0).then_some(self.tags_end)
@@ -264,7 +264,7 @@ impl Machine {
     /// Goes on at `node` of the header.
     pub(super) fn go(&mut self, plan: &Plan, node: NodeId) {
         self.node = node;
-        self.state = State::Header;
+        self.state = MachineState::Header;
         if let Some(&section) = plan.node(node).sections.first() {
             self.section = Some(section);
         }
@@ -274,25 +274,25 @@ impl Machine {
     pub(super) fn enter(&mut self, plan: &Plan, section: SectionId, list: List) {
         (self.section, self.list) = (Some(section), list);
         self.node = plan.section(section).calls;
-        self.state = State::Header;
+        self.state = MachineState::Header;
     }
 
     pub(crate) fn feed(&mut self, plan: &Plan, text: &str, out: &mut Output<'_>) -> Feed {
         let mut cursor = Cursor::new(text);
         loop {
             let step = match self.state {
-                State::Arguments => self.arguments(plan, &mut cursor, out),
-                State::Header => self.header(plan, &mut cursor, out),
-                State::Field => self.field(plan, &mut cursor, out),
-                State::CallEnd(n) => self.call_end(plan, n, &mut cursor, out),
-                State::Between => self.between(plan, &mut cursor, out),
-                State::SectionEnd(n) => self.section_end(plan, n, &mut cursor, out),
-                State::Empty => self.empty(plan, &mut cursor, out),
-                State::Noise => self.noise(plan, &mut cursor, out),
-                State::Broken => self.resync(plan, &mut cursor, out),
-                State::Message => self.message(plan, &mut cursor, out),
+                MachineState::Arguments => self.arguments(plan, &mut cursor, out),
+                MachineState::Header => self.header(plan, &mut cursor, out),
+                MachineState::Field => self.field(plan, &mut cursor, out),
+                MachineState::CallEnd(n) => self.call_end(plan, n, &mut cursor, out),
+                MachineState::Between => self.between(plan, &mut cursor, out),
+                MachineState::SectionEnd(n) => self.section_end(plan, n, &mut cursor, out),
+                MachineState::Empty => self.empty(plan, &mut cursor, out),
+                MachineState::Noise => self.noise(plan, &mut cursor, out),
+                MachineState::Broken => self.resync(plan, &mut cursor, out),
+                MachineState::Message => self.message(plan, &mut cursor, out),
             };
-            if let Step::Return(feed) = step {
+            if let MachineStep::Return(feed) = step {
                 return feed;
             }
         }
@@ -301,7 +301,7 @@ impl Machine {
     /// Whether all of `text` is the inside of a string of the open call, to be passed on as it is.
     #[inline]
     pub(crate) fn passes(&mut self, plan: &Plan, text: &str, calls: &Calls) -> bool {
-        if !self.started || self.state != State::Arguments {
+        if !self.started || self.state != MachineState::Arguments {
             return false;
         }
         let unseen = calls.decoder().is_none_or(Decoder::passes);
@@ -319,7 +319,7 @@ impl Machine {
         plan: &Plan,
         cursor: &Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Result<(), Step> {
+    ) -> Result<(), MachineStep> {
         self.halve_name(plan, out);
         let leaf = plan.leaf(self.leaf);
         let name = leaf.name.as_deref().unwrap_or(&self.name);
@@ -374,15 +374,15 @@ impl Machine {
     pub(super) fn complete(&mut self, out: &mut Output<'_>) {
         out.end(Outcome::Complete);
         self.started = false;
-        self.state = State::CallEnd(0);
+        self.state = MachineState::CallEnd(0);
     }
 
     /// Where to go on after a call and its end tags.
-    pub(super) fn behind_call(&mut self, used: usize) -> Step {
+    pub(super) fn behind_call(&mut self, used: usize) -> MachineStep {
         if self.section.is_none() && self.list == List::None {
-            return Step::done(used);
+            return MachineStep::done(used);
         }
-        self.state = State::Between;
-        Step::Go
+        self.state = MachineState::Between;
+        MachineStep::Go
     }
 }

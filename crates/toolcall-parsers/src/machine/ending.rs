@@ -6,7 +6,7 @@ use jail_match::{AtEnd, End, Feed};
 
 use super::{arguments::Cut, object::ArgumentsState};
 use super::{
-    call::{List, Machine, Reader, State},
+    call::{ActiveReader, List, Machine, MachineState},
     output::Output,
     plan::{Arguments, Leaf, Missing, Plan},
 };
@@ -44,7 +44,7 @@ impl Machine {
 
     /// Whether the end of a value is searched for in text that is held.
     fn is_searching(&self, plan: &Plan) -> bool {
-        self.state == State::Arguments
+        self.state == MachineState::Arguments
             && match plan.leaf(self.leaf).arguments {
                 Arguments::Parameters(_) => self.parameters.is_searching(),
                 Arguments::Elements(_) => self.elements.is_searching(),
@@ -72,7 +72,7 @@ impl Machine {
             return AtEnd::Closed { used: self.text_from.take().unwrap_or(used) };
         }
         match self.state {
-            State::Broken => {
+            MachineState::Broken => {
                 out.diagnose(
                     DiagnosticKind::Skipped,
                     used,
@@ -80,19 +80,19 @@ impl Machine {
                 );
             }
             // All calls are whole: the text after them belongs to none.
-            State::Between | State::CallEnd(_) | State::SectionEnd(_)
+            MachineState::Between | MachineState::CallEnd(_) | MachineState::SectionEnd(_)
                 if self.list == List::None =>
             {
                 return AtEnd::Closed { used: 0 };
             }
-            State::Between | State::CallEnd(_) | State::SectionEnd(_) => {}
+            MachineState::Between | MachineState::CallEnd(_) | MachineState::SectionEnd(_) => {}
             // A further call was cut before it was certain.
-            State::Message
-            | State::Header
-            | State::Field
-            | State::Arguments
-            | State::Noise
-            | State::Empty => {
+            MachineState::Message
+            | MachineState::Header
+            | MachineState::Field
+            | MachineState::Arguments
+            | MachineState::Noise
+            | MachineState::Empty => {
                 let bytes = out.place(used).saturating_sub(self.item_at);
                 if bytes > 0 {
                     out.diagnose(DiagnosticKind::Skipped, used, bytes);
@@ -105,15 +105,17 @@ impl Machine {
     /// When what is being read is certain.
     fn commit(&self, plan: &Plan) -> CommitOn {
         match self.state {
-            State::Header | State::Field => plan.node(self.node).commit,
-            State::Arguments => plan.leaf(self.leaf).commit,
-            State::SectionEnd(_) | State::Between => {
+            MachineState::Header | MachineState::Field => plan.node(self.node).commit,
+            MachineState::Arguments => plan.leaf(self.leaf).commit,
+            MachineState::SectionEnd(_) | MachineState::Between => {
                 self.section.map_or(CommitOn::Marker, |section| plan.section(section).commit)
             }
-            State::Message if self.message.is_bare() => CommitOn::DeclaredName,
-            State::Message | State::CallEnd(_) | State::Broken | State::Noise | State::Empty => {
-                CommitOn::Marker
-            }
+            MachineState::Message if self.message.is_bare() => CommitOn::DeclaredName,
+            MachineState::Message
+            | MachineState::CallEnd(_)
+            | MachineState::Broken
+            | MachineState::Noise
+            | MachineState::Empty => CommitOn::Marker,
         }
     }
 
@@ -136,7 +138,7 @@ impl Machine {
             Arguments::Raw { .. } => {
                 let expected = !leaf.ends.tags.is_empty() && leaf.ends.missing == Missing::Reported;
                 return match self.reader {
-                    Reader::Value => self.close_value(tail, out),
+                    ActiveReader::Value => self.close_value(tail, out),
                     _ => self.raw.finish(tail, end, expected, out),
                 };
             }

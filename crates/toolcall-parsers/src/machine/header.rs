@@ -4,9 +4,9 @@ mod arguments;
 mod fields;
 
 use super::{
-    call::{List, Machine, State, Step},
+    call::{List, Machine, MachineState, MachineStep},
     output::Output,
-    plan::{Arguments, Blanks, Bracket, LeafId, Node, NodeId, Plan, Prose, SectionId},
+    plan::{Arguments, BlankRule, Bracket, LeafId, NodeId, Plan, Prose, SectionId, TrieNode},
 };
 use crate::{
     cursor::{Cursor, Prefix, Undecided, match_prefix},
@@ -32,22 +32,22 @@ impl Machine {
         plan: &Plan,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         let node = plan.node(self.node);
         if let Some(leaf) = arguments::only(plan, node) {
             return self.begin_arguments(plan, leaf, cursor, out);
         }
         // Blanks may have come in a chunk of their own.
-        self.spaced |= node.blanks == Blanks::Free && cursor.skip_blanks() > 0;
-        let blank_behind = node.blanks == Blanks::Exact
+        self.spaced |= node.blanks == BlankRule::Free && cursor.skip_blanks() > 0;
+        let blank_behind = node.blanks == BlankRule::Exact
             && cursor.peek().is_some_and(|byte| byte.is_ascii_whitespace());
         if cursor.rest().is_empty() {
-            return Step::more(cursor.at);
+            return MachineStep::more(cursor.at);
         }
         let next = self.next(plan, node, cursor.rest());
         self.spaced &= next.is_err();
         match next {
-            Err(Undecided) => return Step::more(cursor.at),
+            Err(Undecided) => return MachineStep::more(cursor.at),
             Ok(Some((next, len))) => {
                 cursor.advance(len);
                 let opens = self.section.is_none() || matches!(next, Next::Again);
@@ -63,10 +63,10 @@ impl Machine {
                     Next::Bracket(section) => self.enter(plan, section, List::Section),
                     Next::Empty => {
                         out.diagnose(DiagnosticKind::EmptyList, cursor.at, 0);
-                        return Step::done(cursor.at);
+                        return MachineStep::done(cursor.at);
                     }
                 }
-                return Step::Go;
+                return MachineStep::Go;
             }
             Ok(None) => {}
         }
@@ -81,7 +81,7 @@ impl Machine {
                 self.item_at = out.place(cursor.at);
             }
             self.begin_field(plan);
-            return Step::Go;
+            return MachineStep::Go;
         }
         self.mismatch(plan, cursor, out)
     }
@@ -90,7 +90,7 @@ impl Machine {
     fn next(
         &self,
         plan: &Plan,
-        node: &Node,
+        node: &TrieNode,
         rest: &str,
     ) -> Result<Option<(Next, usize)>, Undecided> {
         let mut best: Option<(Next, usize)> = None;
@@ -113,7 +113,7 @@ impl Machine {
                 let section = plan.section(id);
                 // Brackets may enclose the calls of any section.
                 let may = section.bracket == Bracket::Square || node.field.is_some();
-                if may && (section.blanks == Blanks::Free || !self.spaced) {
+                if may && (section.blanks == BlankRule::Free || !self.spaced) {
                     consider(Next::Bracket(id), "[");
                 }
             }
@@ -133,7 +133,7 @@ impl Machine {
         plan: &Plan,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Option<Step> {
+    ) -> Option<MachineStep> {
         match cursor.peek() {
             Some(b']') if self.list != List::None && self.calls_seen == 0 => {
                 cursor.advance(1);
@@ -143,8 +143,8 @@ impl Machine {
                     cursor.back(1);
                     return Some(self.bad(cursor, out));
                 }
-                self.state = State::Empty;
-                Some(Step::Go)
+                self.state = MachineState::Empty;
+                Some(MachineStep::Go)
             }
             Some(b'[') if self.list == List::None => {
                 let node = plan.node(self.node);
@@ -154,7 +154,7 @@ impl Machine {
                 self.leaf = leaf;
                 cursor.advance(1);
                 self.list = List::Call;
-                Some(Step::Go)
+                Some(MachineStep::Go)
             }
             _ => None,
         }
@@ -173,7 +173,7 @@ impl Machine {
     }
 
     /// Handles text that no possible literal matches.
-    fn mismatch(&mut self, plan: &Plan, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Step {
+    fn mismatch(&mut self, plan: &Plan, cursor: &Cursor<'_>, out: &mut Output<'_>) -> MachineStep {
         if out.calls.committed() || self.list != List::None {
             return self.bad(cursor, out);
         }
@@ -187,8 +187,8 @@ impl Machine {
                 return self.bad(cursor, out);
             }
             if section.prose == Prose::MayBeNoise && !self.in_call {
-                self.state = State::Noise;
-                return Step::Go;
+                self.state = MachineState::Noise;
+                return MachineStep::Go;
             }
         }
         self.bad(cursor, out)

@@ -1,8 +1,8 @@
 //! The text that the machine holds, and the state it keeps.
 
 use super::{
-    call::{Machine, Reader, State},
-    object::At,
+    call::{ActiveReader, Machine, MachineState},
+    object::ObjectAt,
 };
 use crate::{calls::Calls, decoded::Decoder};
 
@@ -15,17 +15,21 @@ impl Machine {
         }
         let item = || usize::try_from(calls.at.saturating_sub(self.item_at)).unwrap_or(usize::MAX);
         match self.state {
-            State::Arguments if calls.is_open() || self.object.answered => match self.reader {
-                Reader::Object if self.object.at == At::Key => item(),
-                Reader::Value | Reader::Object => {
+            MachineState::Arguments if calls.is_open() || self.object.answered => match self.reader
+            {
+                ActiveReader::Object if self.object.at == ObjectAt::Key => item(),
+                ActiveReader::Value | ActiveReader::Object => {
                     self.value.held().saturating_add(calls.decoder().map_or(0, Decoder::held))
                 }
-                Reader::Parameters => self.parameters.held(),
-                Reader::Elements => self.elements.held(),
-                Reader::None => 0,
+                ActiveReader::Parameters => self.parameters.held(),
+                ActiveReader::Elements => self.elements.held(),
+                ActiveReader::None => 0,
             },
-            State::Arguments if self.object.is_listed() => 0,
-            State::Message | State::Header | State::Field | State::Arguments => item(),
+            MachineState::Arguments if self.object.is_listed() => 0,
+            MachineState::Message
+            | MachineState::Header
+            | MachineState::Field
+            | MachineState::Arguments => item(),
             _ => 0,
         }
     }
@@ -33,8 +37,8 @@ impl Machine {
     /// Live bytes in buffers that grow with input.
     pub(crate) fn buffered(&self) -> usize {
         match self.state {
-            State::Field => self.field.len().saturating_add(self.attributes.held()),
-            State::Arguments => [
+            MachineState::Field => self.field.len().saturating_add(self.attributes.held()),
+            MachineState::Arguments => [
                 self.value.buffered(),
                 self.object.buffered(),
                 self.parameters.buffered(),

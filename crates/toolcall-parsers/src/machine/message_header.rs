@@ -5,8 +5,8 @@ use alloc::string::String;
 use jail_match::{Channel, Feed, Resume};
 
 use super::{
-    call::{Machine, Step},
-    messages::{EntryKind, Header, HeaderMark, HeaderPart, Mark, MessagePlan},
+    call::{Machine, MachineStep},
+    messages::{EntryKind, HeaderMark, HeaderPart, HeaderText, Mark, MessagePlan},
     output::Output,
     plan::Plan,
 };
@@ -18,7 +18,7 @@ use crate::{
 
 /// How far a reading came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Read {
+enum HeaderRead {
     More,
     /// The body token with this number ended the header.
     Body(usize),
@@ -129,9 +129,9 @@ impl MessageHeader {
     }
 
     /// Reads on; `limit` bounds each part.
-    fn feed(&mut self, plan: &MessagePlan, limit: usize, cursor: &mut Cursor<'_>) -> Read {
+    fn feed(&mut self, plan: &MessagePlan, limit: usize, cursor: &mut Cursor<'_>) -> HeaderRead {
         if let Some(body) = self.body {
-            return Read::Body(body);
+            return HeaderRead::Body(body);
         }
         while let Some(scalar) = cursor.rest().chars().next() {
             let marks = plan.marks.iter().filter(|mark| self.counts(mark));
@@ -139,7 +139,9 @@ impl MessageHeader {
                 Err(Undecided) => break,
                 Ok(n @ Some(_)) => {
                     let found = n.and_then(|n| marks.clone().nth(n));
-                    let Some(HeaderMark { text, mark, words }) = found else { return Read::Bad };
+                    let Some(HeaderMark { text, mark, words }) = found else {
+                        return HeaderRead::Bad;
+                    };
                     self.bare = false;
                     self.end_word(plan);
                     cursor.advance(text.len());
@@ -148,8 +150,8 @@ impl MessageHeader {
                             self.go(part);
                             self.place = words.unwrap_or(self.place);
                         }
-                        Mark::Body(n) => return Read::Body(n),
-                        Mark::End => return Read::Ended,
+                        Mark::Body(n) => return HeaderRead::Body(n),
+                        Mark::End => return HeaderRead::Ended,
                         // The header before it broke off.
                         Mark::Start(part) => self.begin(part),
                     }
@@ -165,17 +167,17 @@ impl MessageHeader {
                         // A header's first word is a role, a quoted token is followed by none.
                         || self.bytes == scalar.len_utf8() && !scalar.is_alphanumeric()
                     {
-                        return Read::Bad;
+                        return HeaderRead::Bad;
                     } else {
                         self.word.push(scalar);
                     }
                     if self.bytes > limit {
-                        return Read::Bad;
+                        return HeaderRead::Bad;
                     }
                 }
             }
         }
-        Read::More
+        HeaderRead::More
     }
 
     fn end_word(&mut self, plan: &MessagePlan) {
@@ -211,20 +213,20 @@ impl Machine {
         plan: &Plan,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         let Some(messages) = &plan.messages else { return self.bad(cursor, out) };
         let body = match self.message.feed(messages, out.calls.options.limits.name, cursor) {
-            Read::More => return Step::more(cursor.at),
-            Read::Bad => return Step::Return(Feed::Mismatch { used: cursor.at }),
-            Read::Ended => return text(Channel::CONTENT, cursor.at),
-            Read::Body(body) => body,
+            HeaderRead::More => return MachineStep::more(cursor.at),
+            HeaderRead::Bad => return MachineStep::Return(Feed::Mismatch { used: cursor.at }),
+            HeaderRead::Ended => return text(Channel::CONTENT, cursor.at),
+            HeaderRead::Body(body) => body,
         };
         let (channel, recipient) = (&*self.message.channel, &*self.message.recipient);
-        let header = Header { channel, recipient, body };
+        let header = HeaderText { channel, recipient, body };
         // Words at the start are a header only if it leads somewhere.
         let unclear = self.message.unannounced && !messages.ends_in_token(body);
         if unclear && messages.routed(header).is_none() {
-            return Step::Return(Feed::Mismatch { used: cursor.at });
+            return MachineStep::Return(Feed::Mismatch { used: cursor.at });
         }
         let (is, name) = messages.route(header);
         match is {
@@ -236,7 +238,7 @@ impl Machine {
                 self.name.push_str(name);
                 self.message.in_body = true;
                 self.go(plan, messages.body);
-                Step::Go
+                MachineStep::Go
             }
         }
     }
@@ -248,6 +250,6 @@ fn may_be_bare(scalar: char) -> bool {
 }
 
 /// The header is whole, and text follows, in `channel`.
-fn text(channel: Channel, used: usize) -> Step {
-    Step::Return(Feed::Done { used, then: Resume::Switch(channel) })
+fn text(channel: Channel, used: usize) -> MachineStep {
+    MachineStep::Return(Feed::Done { used, then: Resume::Switch(channel) })
 }

@@ -31,19 +31,19 @@ pub(crate) struct MessagePlan {
     /// The node at which the body of a call message begins.
     pub(crate) body: NodeId,
     /// Texts that begin a header.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<MessageEntry>,
     /// The literals of a header.
     pub(crate) marks: Vec<HeaderMark>,
     /// The prefix of a word that names the recipient.
     pub(crate) recipient: Option<Box<str>>,
     /// Tokens that end a message.
     pub(crate) ends: Vec<Box<str>>,
-    routes: Vec<Route>,
+    routes: Vec<MessageRoute>,
 }
 
 /// Text that begins a header.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct MessageEntry {
     pub(crate) marker: Box<str>,
     pub(crate) at: Anchor,
     pub(crate) kind: EntryKind,
@@ -101,7 +101,7 @@ pub(crate) enum HeaderPart {
 }
 
 #[derive(Debug, Clone)]
-struct Route {
+struct MessageRoute {
     recipients: Vec<Recipient>,
     channel: Option<Box<str>>,
     body: Option<usize>,
@@ -118,7 +118,7 @@ enum Recipient {
 
 /// The content of a header; absent parts are empty.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Header<'h> {
+pub(crate) struct HeaderText<'h> {
     pub(crate) channel: &'h str,
     pub(crate) recipient: &'h str,
     pub(crate) body: usize,
@@ -134,7 +134,11 @@ impl MessagePlan {
             marks: Vec::new(),
             recipient: None,
             ends: messages.end.iter().map(|end| end.as_str().into()).collect(),
-            routes: messages.routes.iter().map(|route| Route::new(route, messages)).collect(),
+            routes: messages
+                .routes
+                .iter()
+                .map(|route| MessageRoute::new(route, messages))
+                .collect(),
         };
         // A recipient alone begins a header only if a token after it shows that it is one.
         let is_last = messages.header.holes().all(|hole| *hole != Hole::Channel)
@@ -224,22 +228,22 @@ impl MessagePlan {
     }
 
     fn entry(&mut self, marker: &str, at: Anchor, kind: EntryKind) {
-        let same = |entry: &Entry| *entry.marker == *marker && entry.at == at;
+        let same = |entry: &MessageEntry| *entry.marker == *marker && entry.at == at;
         if !marker.is_empty() && !self.entries.iter().any(same) {
-            self.entries.push(Entry { marker: marker.into(), at, kind });
+            self.entries.push(MessageEntry { marker: marker.into(), at, kind });
         }
     }
 
     /// Returns the meaning of the message after `header`, and the name of its recipient. Without a
     /// matching route the message is content.
-    pub(crate) fn route<'h>(&self, header: Header<'h>) -> (RouteTo, &'h str) {
+    pub(crate) fn route<'h>(&self, header: HeaderText<'h>) -> (RouteTo, &'h str) {
         self.routed(header).unwrap_or((RouteTo::Content, ""))
     }
 
     /// Returns the meaning that the first matching route gives the message, and the name of its
     /// recipient.
-    pub(crate) fn routed<'h>(&self, header: Header<'h>) -> Option<(RouteTo, &'h str)> {
-        let fits = |route: &&Route| {
+    pub(crate) fn routed<'h>(&self, header: HeaderText<'h>) -> Option<(RouteTo, &'h str)> {
+        let fits = |route: &&MessageRoute| {
             route.channel.as_deref().is_none_or(|channel| channel == header.channel)
                 && route.body.is_none_or(|body| body == header.body)
         };
@@ -274,7 +278,7 @@ fn spellings(token: &str, form: Option<&Form>) -> Vec<String> {
     all
 }
 
-impl Route {
+impl MessageRoute {
     fn new(route: &crate::family::Route, messages: &Messages) -> Self {
         let number = |token: &String| messages.body.iter().position(|body| body == token);
         Self {

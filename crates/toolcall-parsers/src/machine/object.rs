@@ -11,7 +11,7 @@ mod text;
 mod value;
 
 use super::{
-    call::{Machine, State, Step},
+    call::{Machine, MachineState, MachineStep},
     output::Output,
     plan::{Leaf, Plan},
 };
@@ -19,7 +19,7 @@ use crate::{
     cursor::Cursor,
     family::Keys,
     template::Dialect as Syntax,
-    value::{Brackets, Dialect, InValue, Member, Members, TextReader, ValueReader},
+    value::{Brackets, InValue, Member, Members, TextReader, ValueDialect, ValueReader},
 };
 
 /// The role of a key's value.
@@ -36,7 +36,7 @@ pub(super) enum Role {
 
 /// The position in the call object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum ObjectAt {
     /// Between keys and values.
     Member,
     Key,
@@ -72,7 +72,7 @@ pub(super) enum ArgumentsState {
 /// Reads the keys of call objects.
 #[derive(Debug, Clone)]
 pub(super) struct ObjectReader {
-    pub(super) at: At,
+    pub(super) at: ObjectAt,
     pub(super) members: Members,
     text: TextReader,
     role: Role,
@@ -94,7 +94,7 @@ pub(super) struct ObjectReader {
 impl ObjectReader {
     pub(super) fn new() -> Self {
         Self {
-            at: At::Member,
+            at: ObjectAt::Member,
             members: Members::new(),
             text: TextReader::new(),
             role: Role::Other,
@@ -112,7 +112,7 @@ impl ObjectReader {
 
     /// Begins before an object.
     pub(super) fn begin(&mut self) {
-        (self.at, self.members) = (At::Member, Members::new());
+        (self.at, self.members) = (ObjectAt::Member, Members::new());
         (self.nest, self.in_list, self.listed, self.answered) = (0, false, false, false);
         self.next_call();
     }
@@ -135,40 +135,40 @@ impl ObjectReader {
     /// Whether the arguments stream out right now.
     #[inline]
     pub(super) fn streams(&self) -> bool {
-        self.at == At::Arguments && self.arguments == ArgumentsState::Open
+        self.at == ObjectAt::Arguments && self.arguments == ArgumentsState::Open
     }
 
     /// Returns the position in the object at which the text so far ends; `value` reads its values.
     /// `None` if the next token is unknown.
     pub(super) fn place(&self, value: &ValueReader) -> Option<InValue> {
         let mut brackets = Brackets::none();
-        if matches!(self.at, At::ListItem | At::ListNext) {
+        if matches!(self.at, ObjectAt::ListItem | ObjectAt::ListNext) {
             return Some(InValue { brackets, quote: None });
         }
         for _ in 0..=self.nest {
             brackets = brackets.push(true)?;
         }
         let quote = match self.at {
-            At::Arguments | At::Ignored | At::AnswerJson => {
+            ObjectAt::Arguments | ObjectAt::Ignored | ObjectAt::AnswerJson => {
                 let inner = value.place()?;
                 brackets = brackets.with(inner.brackets)?;
                 inner.quote
             }
-            At::Key | At::Name | At::Id => self.text.place()?.quote,
-            At::Answer => Some(b'"'),
-            At::Member | At::Value | At::ListItem | At::ListNext => None,
+            ObjectAt::Key | ObjectAt::Name | ObjectAt::Id => self.text.place()?.quote,
+            ObjectAt::Answer => Some(b'"'),
+            ObjectAt::Member | ObjectAt::Value | ObjectAt::ListItem | ObjectAt::ListNext => None,
         };
         Some(InValue { brackets, quote })
     }
 
     /// Whether a key of the call object must come next.
     pub(super) fn is_before_key(&self) -> bool {
-        self.at == At::Member && self.nest == 0 && self.members.is_before_key()
+        self.at == ObjectAt::Member && self.nest == 0 && self.members.is_before_key()
     }
 
     /// Before the next call of the object's list.
     pub(super) fn begin_in_list(&mut self) {
-        (self.at, self.nest) = (At::ListNext, 0);
+        (self.at, self.nest) = (ObjectAt::ListNext, 0);
         self.next_call();
     }
 
@@ -209,23 +209,25 @@ impl Machine {
         &mut self,
         plan: &Plan,
         leaf: &Leaf,
-        dialect: &Dialect<'_>,
+        dialect: &ValueDialect<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         loop {
             let step = match self.object.at {
-                At::Member => self.member(dialect, cursor, out),
-                At::Key | At::Name | At::Id => self.string(plan, leaf, dialect, cursor, out),
-                At::Value => self.member_value(dialect, cursor, out),
-                At::Arguments => self.object_arguments(plan, dialect, cursor, out),
-                At::Ignored | At::AnswerJson => self.aside(dialect, cursor, out),
-                At::Answer => self.answer_text(cursor, out),
-                At::ListItem | At::ListNext => self.list_item(cursor, out),
+                ObjectAt::Member => self.member(dialect, cursor, out),
+                ObjectAt::Key | ObjectAt::Name | ObjectAt::Id => {
+                    self.string(plan, leaf, dialect, cursor, out)
+                }
+                ObjectAt::Value => self.member_value(dialect, cursor, out),
+                ObjectAt::Arguments => self.object_arguments(plan, dialect, cursor, out),
+                ObjectAt::Ignored | ObjectAt::AnswerJson => self.aside(dialect, cursor, out),
+                ObjectAt::Answer => self.answer_text(cursor, out),
+                ObjectAt::ListItem | ObjectAt::ListNext => self.list_item(cursor, out),
             };
             match step {
                 Some(step) => return step,
-                None if self.state != State::Arguments => return Step::Go,
+                None if self.state != MachineState::Arguments => return MachineStep::Go,
                 None => {}
             }
         }
@@ -233,14 +235,14 @@ impl Machine {
 
     fn member(
         &mut self,
-        dialect: &Dialect<'_>,
+        dialect: &ValueDialect<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Option<Step> {
+    ) -> Option<MachineStep> {
         match self.object.members.next(dialect, cursor.rest()) {
             Member::More { used } => {
                 cursor.advance(used);
-                Some(Step::more(cursor.at))
+                Some(MachineStep::more(cursor.at))
             }
             Member::Key { used } => {
                 cursor.advance(used);
@@ -249,12 +251,12 @@ impl Machine {
                     self.item_at = out.place(cursor.at);
                 }
                 self.object.text.restart_key();
-                self.object.at = At::Key;
+                self.object.at = ObjectAt::Key;
                 None
             }
             Member::Value { used } => {
                 cursor.advance(used);
-                self.object.at = At::Value;
+                self.object.at = ObjectAt::Value;
                 None
             }
             Member::End { used } => {
@@ -269,25 +271,25 @@ impl Machine {
     }
 
     /// In a list inside the outermost object.
-    fn list_item(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<Step> {
+    fn list_item(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<MachineStep> {
         cursor.skip_blanks();
         self.item_at = out.place(cursor.at);
-        let Some(byte) = cursor.peek() else { return Some(Step::more(cursor.at)) };
+        let Some(byte) = cursor.peek() else { return Some(MachineStep::more(cursor.at)) };
         match (self.object.at, byte) {
             (_, b'{') => {
                 self.object.members = Members::new();
-                self.object.at = At::Member;
+                self.object.at = ObjectAt::Member;
             }
-            (At::ListNext, b',') => {
+            (ObjectAt::ListNext, b',') => {
                 cursor.advance(1);
                 self.item_at = self.item_at.saturating_add(1);
-                self.object.at = At::ListItem;
+                self.object.at = ObjectAt::ListItem;
             }
-            (At::ListNext, b']') => {
+            (ObjectAt::ListNext, b']') => {
                 cursor.advance(1);
                 (self.object.in_list, self.object.listed) = (false, true);
                 self.object.members.behind_value();
-                self.object.at = At::Member;
+                self.object.at = ObjectAt::Member;
             }
             _ => return Some(self.bad(cursor, out)),
         }
@@ -295,9 +297,9 @@ impl Machine {
     }
 
     /// `}` of a call object, or of one nested in it.
-    fn end_object(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<Step> {
+    fn end_object(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<MachineStep> {
         if self.object.answered || self.object.is_listed() {
-            self.state = State::CallEnd(0);
+            self.state = MachineState::CallEnd(0);
             return None;
         }
         if self.object.nest > 0 {
@@ -311,8 +313,8 @@ impl Machine {
         }
         self.end_item(out);
         if self.object.in_list {
-            self.object.at = At::ListNext;
-            self.state = State::Arguments;
+            self.object.at = ObjectAt::ListNext;
+            self.state = MachineState::Arguments;
         }
         None
     }
@@ -329,6 +331,6 @@ impl Machine {
 }
 
 /// Returns the step for text that proves not to be a call.
-fn refuted(cursor: &Cursor<'_>) -> Step {
-    Step::Return(Feed::Mismatch { used: cursor.at })
+fn refuted(cursor: &Cursor<'_>) -> MachineStep {
+    MachineStep::Return(Feed::Mismatch { used: cursor.at })
 }

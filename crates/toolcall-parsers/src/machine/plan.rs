@@ -12,7 +12,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use jail_match::Anchor;
 
 use super::{
-    arguments::{attributes::Header, elements::ElementSpec, parameters::ParameterSpec},
+    arguments::{attributes::AttributeHeader, elements::ElementSpec, parameters::ParameterSpec},
     messages::{EntryKind, MessagePlan},
 };
 use crate::{
@@ -32,7 +32,7 @@ pub(crate) type SectionId = u16;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Plan {
     pub(crate) openers: Vec<Opener>,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<TrieNode>,
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) sections: Vec<Section>,
     pub(crate) forms: Vec<FormPlan>,
@@ -78,9 +78,9 @@ pub(crate) enum Start {
 
 /// A place in a header.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Node {
-    pub(crate) tags: Vec<Tag>,
-    pub(crate) field: Option<(Field, NodeId)>,
+pub(crate) struct TrieNode {
+    pub(crate) tags: Vec<HeaderTag>,
+    pub(crate) field: Option<(HeaderField, NodeId)>,
     /// Arguments that may begin here, in order of preference.
     pub(crate) leaves: Vec<LeafId>,
     /// The sections whose calls may begin here.
@@ -89,14 +89,14 @@ pub(crate) struct Node {
     /// absorbed.
     pub(crate) again: Vec<Box<str>>,
     /// Whether white space is possible before the next token.
-    pub(crate) blanks: Blanks,
+    pub(crate) blanks: BlankRule,
     /// When calls that go on from here are certain: on their marker only if all of them are.
     pub(crate) commit: CommitOn,
 }
 
 /// Whether white space is possible at a place where the template shows none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Blanks {
+pub(crate) enum BlankRule {
     #[default]
     Free,
     Exact,
@@ -104,14 +104,14 @@ pub(crate) enum Blanks {
 
 /// Literal text of a header, and the node after it.
 #[derive(Debug, Clone)]
-pub(crate) struct Tag {
+pub(crate) struct HeaderTag {
     pub(crate) text: Box<str>,
     pub(crate) to: NodeId,
 }
 
 /// A hole of a call's header.
 #[derive(Debug, Clone)]
-pub(crate) struct Field {
+pub(crate) struct HeaderField {
     pub(crate) kind: FieldKind,
     /// Whether the text may be in quotes.
     pub(crate) quotes: Quotes,
@@ -120,7 +120,7 @@ pub(crate) struct Field {
     pub(crate) blank_stop: BlankStop,
     /// For attributes: how they are read, up to and including one of the tags of the node after
     /// them.
-    pub(crate) header: Option<Header>,
+    pub(crate) header: Option<AttributeHeader>,
 }
 
 /// The content of a header field.
@@ -168,12 +168,12 @@ pub(crate) struct Leaf {
     pub(crate) name: Option<Box<str>>,
     pub(crate) arguments: Arguments,
     /// End tags in order, each in all its spellings.
-    pub(crate) ends: Ends,
+    pub(crate) ends: EndTags,
 }
 
 /// End tags, in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Ends {
+pub(crate) struct EndTags {
     pub(crate) tags: Vec<Vec<Box<str>>>,
     /// Whether a missing one is reported.
     pub(crate) missing: Missing,
@@ -234,10 +234,10 @@ pub(crate) struct Section {
     pub(crate) bracket: Bracket,
     /// The first tags of its opener, which may begin another section; empty without an opener.
     pub(crate) opens: Vec<Box<str>>,
-    pub(crate) ends: Ends,
+    pub(crate) ends: EndTags,
     pub(crate) commit: CommitOn,
     /// Whether white space is possible before its bracket.
-    pub(crate) blanks: Blanks,
+    pub(crate) blanks: BlankRule,
     /// The effect of text after its opener.
     pub(crate) prose: Prose,
 }
@@ -263,7 +263,7 @@ pub(crate) enum Bracket {
 /// Lookups by the numbers of the plan.
 impl Plan {
     #[inline]
-    pub(crate) fn node(&self, id: NodeId) -> &Node {
+    pub(crate) fn node(&self, id: NodeId) -> &TrieNode {
         &self.nodes[usize::from(id)]
     }
 

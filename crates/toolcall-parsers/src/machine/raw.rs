@@ -17,7 +17,7 @@ use crate::{
 
 /// The position in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum RawState {
     /// The first byte that is not blank decides.
     Open,
     Text,
@@ -26,22 +26,22 @@ enum State {
 /// Reads plain text up to one of its ends.
 #[derive(Debug, Clone)]
 pub(super) struct Raw {
-    state: State,
+    state: RawState,
 }
 
 impl Raw {
     pub(super) const fn new() -> Self {
-        Self { state: State::Open }
+        Self { state: RawState::Open }
     }
 
     pub(super) fn begin(&mut self) {
-        self.state = State::Open;
+        self.state = RawState::Open;
     }
 
     /// Whether a token of a header is in place of the text, so that the message broke off. `None`
     /// if undecided.
     pub(super) fn is_header(&self, headers: &[Box<str>], cursor: &Cursor<'_>) -> Option<bool> {
-        if self.state == State::Text || headers.is_empty() {
+        if self.state == RawState::Text || headers.is_empty() {
             return Some(false);
         }
         let rest = cursor.rest().trim_ascii_start();
@@ -59,7 +59,7 @@ impl Raw {
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<bool> {
-        if self.state == State::Text {
+        if self.state == RawState::Text {
             return Some(false);
         }
         loop {
@@ -78,7 +78,7 @@ impl Raw {
         out.arguments("{\"");
         escape(key, |piece| out.arguments(piece));
         out.arguments("\": \"");
-        self.state = State::Text;
+        self.state = RawState::Text;
         Some(false)
     }
 
@@ -129,7 +129,7 @@ impl Raw {
         ends_expected: bool,
         out: &mut Output<'_>,
     ) -> Outcome {
-        let text = self.state == State::Text;
+        let text = self.state == RawState::Text;
         if text {
             escape(tail, |piece| out.arguments(piece));
         }

@@ -3,7 +3,7 @@
 use jail_match::CallPart;
 
 use super::{
-    call::{Machine, Reader, State, Step},
+    call::{ActiveReader, Machine, MachineState, MachineStep},
     output::Output,
     plan::{Arguments, Leaf, Plan},
 };
@@ -14,37 +14,37 @@ use crate::{
     options::Tolerance,
     template,
     tools::Tools,
-    value::{Dialect, Fault, Kind, Note, Scanned, Syntax, Typing, ValueReader},
+    value::{Note, Scanned, Syntax, Typing, ValueDialect, ValueFault, ValueKind, ValueReader},
 };
 
 impl Machine {
     /// Gets the reader of `arguments` ready.
     pub(super) fn begin_reader(&mut self, arguments: &Arguments) {
-        self.reader = Reader::None;
+        self.reader = ActiveReader::None;
         match arguments {
             Arguments::None => {}
-            Arguments::Value(_) => self.begin_value(Kind::Arguments),
-            Arguments::Keywords(_) => self.begin_value(Kind::Keywords),
+            Arguments::Value(_) => self.begin_value(ValueKind::Arguments),
+            Arguments::Keywords(_) => self.begin_value(ValueKind::Keywords),
             Arguments::Object(syntax) => {
                 self.object.begin();
                 self.object.syntax = *syntax;
-                self.reader = Reader::Object;
+                self.reader = ActiveReader::Object;
             }
             Arguments::Raw { .. } => self.raw.begin(),
             Arguments::Parameters(_) => {
                 self.parameters.begin(&self.name);
-                self.reader = Reader::Parameters;
+                self.reader = ActiveReader::Parameters;
             }
             Arguments::Elements(_) => {
                 self.elements.begin(&self.name);
-                self.reader = Reader::Elements;
+                self.reader = ActiveReader::Elements;
             }
         }
     }
 
-    fn begin_value(&mut self, kind: Kind) {
+    fn begin_value(&mut self, kind: ValueKind) {
         self.value = ValueReader::new(kind);
-        self.reader = Reader::Value;
+        self.reader = ActiveReader::Value;
         self.early.clear();
     }
 
@@ -54,14 +54,14 @@ impl Machine {
         plan: &Plan,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         let leaf = plan.leaf(self.leaf);
         if self.behind_brace {
             // The opener was the object's brace.
             if matches!(leaf.arguments, Arguments::Value(_)) && !out.calls.committed() {
                 // Text may begin with a brace, an object's goes on with a key.
                 match cursor.rest().trim_start().chars().next() {
-                    None => return Step::more(cursor.at),
+                    None => return MachineStep::more(cursor.at),
                     Some('"' | '\'' | '}') => {}
                     Some(_) => return self.bad(cursor, out),
                 }
@@ -80,8 +80,12 @@ impl Machine {
             }
             let opened = self.read(plan, leaf, &mut Cursor::new("{"), out);
             out.calls.at = at;
-            if let Step::Return(_) = opened {
-                return if cursor.rest().is_empty() { Step::more(cursor.at) } else { Step::Go };
+            if let MachineStep::Return(_) = opened {
+                return if cursor.rest().is_empty() {
+                    MachineStep::more(cursor.at)
+                } else {
+                    MachineStep::Go
+                };
             }
             return opened;
         }
@@ -94,7 +98,7 @@ impl Machine {
         leaf: &Leaf,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         let progress = match &leaf.arguments {
             Arguments::None => Progress::Done,
             Arguments::Object(syntax) => {
@@ -104,21 +108,21 @@ impl Machine {
             Arguments::Value(syntax) | Arguments::Keywords(syntax) => {
                 return self.value(plan, leaf, *syntax, cursor, out);
             }
-            Arguments::Raw { .. } if self.reader == Reader::Value => {
+            Arguments::Raw { .. } if self.reader == ActiveReader::Value => {
                 return self.value(plan, leaf, template::Dialect::Json, cursor, out);
             }
             Arguments::Raw { headers, .. } if self.raw.is_header(headers, cursor) == Some(true) => {
                 Progress::Bad
             }
             Arguments::Raw { headers, .. } if self.raw.is_header(headers, cursor).is_none() => {
-                return Step::more(cursor.at);
+                return MachineStep::more(cursor.at);
             }
             Arguments::Raw { key, again, ends, .. } => {
                 match self.raw.is_object(key, again, cursor, out) {
-                    None => return Step::more(cursor.at),
+                    None => return MachineStep::more(cursor.at),
                     Some(true) => {
-                        self.begin_value(Kind::Arguments);
-                        return Step::Go;
+                        self.begin_value(ValueKind::Arguments);
+                        return MachineStep::Go;
                     }
                     Some(false) => self.raw.feed(ends.iter().map(|end| &**end), cursor, out),
                 }
@@ -145,16 +149,16 @@ impl Machine {
             }
         };
         match progress {
-            Progress::More => Step::more(cursor.at),
+            Progress::More => MachineStep::more(cursor.at),
             Progress::Done => {
                 out.part(CallPart::Rest, cursor.at);
                 self.complete(out);
-                Step::Go
+                MachineStep::Go
             }
             Progress::Bad => {
                 let step = self.bad(cursor, out);
                 // Text before the deciding scalar of a tag is lost with it.
-                if self.state == State::Broken {
+                if self.state == MachineState::Broken {
                     let lost = match leaf.arguments {
                         Arguments::Elements(_) => self.elements.lost(),
                         Arguments::Parameters(_) => self.parameters.lost(),
@@ -175,19 +179,19 @@ impl Machine {
         syntax: template::Dialect,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         if self.started && self.value.is_at_start() {
             // The end in the place of the arguments: there are none.
             let messages = plan.messages.iter().flat_map(|messages| &messages.ends);
             let ends = leaf.ends.tags.iter().flatten().chain(messages).map(|end| &**end);
             cursor.skip_blanks();
             match longest_prefix(cursor.rest(), ends) {
-                Err(Undecided) => return Step::more(cursor.at),
+                Err(Undecided) => return MachineStep::more(cursor.at),
                 Ok(None) => {}
                 Ok(Some(_)) => {
                     out.arguments("{}");
                     self.complete(out);
-                    return Step::Go;
+                    return MachineStep::Go;
                 }
             }
         }
@@ -197,7 +201,7 @@ impl Machine {
                 let dialect = dialect(plan, leaf, syntax, out);
                 let Output { calls, sink } = &mut *out;
                 let (tools, mut json) = calls.json_output();
-                let dialect = Dialect { tools: Some(tools), ..dialect };
+                let dialect = ValueDialect { tools: Some(tools), ..dialect };
                 let typing = typing(plan, leaf, &self.name, tools);
                 let early = &mut self.early;
                 let started = self.started;
@@ -209,7 +213,7 @@ impl Machine {
             match scanned {
                 Scanned::More { used } => {
                     cursor.advance(used);
-                    return Step::more(cursor.at);
+                    return MachineStep::more(cursor.at);
                 }
                 Scanned::Noted { used, note } => {
                     cursor.advance(used);
@@ -224,11 +228,11 @@ impl Machine {
                     }
                     out.part(CallPart::Rest, cursor.at);
                     self.complete(out);
-                    return Step::Go;
+                    return MachineStep::Go;
                 }
                 Scanned::Bad { at, fault } => {
                     cursor.advance(at);
-                    if fault == Fault::Inexpressible && out.calls.committed() {
+                    if fault == ValueFault::Inexpressible && out.calls.committed() {
                         out.diagnose(DiagnosticKind::Inexpressible, cursor.at, 0);
                     }
                     return self.bad(cursor, out);
@@ -271,7 +275,7 @@ impl Machine {
         note: Note,
         cursor: &Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Option<Step> {
+    ) -> Option<MachineStep> {
         match note {
             Note::Begun if !self.started => {
                 if let Err(step) = self.start(plan, cursor, out) {
@@ -300,7 +304,7 @@ pub(super) fn dialect<'p>(
     leaf: &'p Leaf,
     syntax: template::Dialect,
     out: &Output<'_>,
-) -> Dialect<'p> {
+) -> ValueDialect<'p> {
     let form = plan.form_of(leaf);
     let syntax = match syntax {
         template::Dialect::Json => match out.calls.options.tolerance {
@@ -310,7 +314,7 @@ pub(super) fn dialect<'p>(
         template::Dialect::Python => Syntax::Python,
         template::Dialect::Literal => Syntax::Literal,
     };
-    Dialect {
+    ValueDialect {
         syntax,
         quotes: &form.quote,
         ends: &form.value_ends,

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use jail_match::Feed;
 
 use super::{
-    call::{List, Machine, State, Step},
+    call::{List, Machine, MachineState, MachineStep},
     output::Output,
     plan::{Arguments, Plan},
 };
@@ -17,7 +17,7 @@ use crate::{
 
 /// The end of a search after a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ResyncPlace {
     /// At the end of a call.
     Inner,
     /// At the end of the markup around calls.
@@ -30,23 +30,26 @@ enum Place {
 
 impl Machine {
     /// Handles a scalar after the cursor that is not allowed there.
-    pub(super) fn bad(&mut self, cursor: &Cursor<'_>, out: &mut Output<'_>) -> Step {
+    pub(super) fn bad(&mut self, cursor: &Cursor<'_>, out: &mut Output<'_>) -> MachineStep {
         if !out.calls.committed() {
             let scalar = cursor.rest().chars().next().map_or(0, char::len_utf8);
-            return Step::Return(Feed::Mismatch { used: cursor.at.saturating_add(scalar) });
+            return MachineStep::Return(Feed::Mismatch { used: cursor.at.saturating_add(scalar) });
         }
         self.dropped = 0;
         if out.calls.is_open() {
             out.calls.breaks_at(cursor.at);
             out.end(Outcome::Malformed);
-        } else if matches!(self.state, State::Header | State::Field | State::Arguments) {
+        } else if matches!(
+            self.state,
+            MachineState::Header | MachineState::Field | MachineState::Arguments
+        ) {
             let here = out.place(cursor.at);
             self.dropped = here.saturating_sub(self.item_at);
         }
         self.siblings = self.fault_in_list(cursor);
-        (self.state, self.started) = (State::Broken, false);
+        (self.state, self.started) = (MachineState::Broken, false);
         self.early.clear();
-        Step::Go
+        MachineStep::Go
     }
 
     /// Drops text up to an end tag, an opener or the end of a turn; where the form has no end
@@ -56,7 +59,7 @@ impl Machine {
         plan: &Plan,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         let leaf = plan.leaves.get(usize::from(self.leaf));
         let section = self.section.map(|id| plan.section(id));
         let none: &[alloc::vec::Vec<Box<str>>] = &[];
@@ -76,12 +79,13 @@ impl Machine {
         let places = |in_list: bool| {
             let list = list.filter(|_| !in_list);
             let line = line.filter(|_| !in_list);
-            let inner = inner.iter().rev().take(1).flatten().map(|tag| (Place::Inner, &**tag));
-            let outer = outer.iter().flatten().map(|tag| (Place::Outer, &**tag));
-            let next = next.iter().map(|tag| (Place::NextCall, &*tag.text));
-            let stops = plan.stops.iter().map(|stop| (Place::Before, &**stop));
-            let list = list.map(|end| (Place::Outer, end));
-            let line = line.map(|end| (Place::Before, end));
+            let inner =
+                inner.iter().rev().take(1).flatten().map(|tag| (ResyncPlace::Inner, &**tag));
+            let outer = outer.iter().flatten().map(|tag| (ResyncPlace::Outer, &**tag));
+            let next = next.iter().map(|tag| (ResyncPlace::NextCall, &*tag.text));
+            let stops = plan.stops.iter().map(|stop| (ResyncPlace::Before, &**stop));
+            let list = list.map(|end| (ResyncPlace::Outer, end));
+            let line = line.map(|end| (ResyncPlace::Before, end));
             let all = inner.chain(outer).chain(next).chain(stops).chain(list).chain(line);
             all.filter(move |(_, text)| !in_list || text.contains(char::is_alphanumeric))
         };
@@ -126,25 +130,25 @@ impl Machine {
             }
         }
         self.dropped = self.dropped.saturating_add(cursor.at.saturating_sub(from) as u64);
-        if found.is_none() && self.state == State::Broken {
-            return Step::more(cursor.at);
+        if found.is_none() && self.state == MachineState::Broken {
+            return MachineStep::more(cursor.at);
         }
         out.diagnose(DiagnosticKind::Skipped, cursor.at, self.dropped);
         self.dropped = 0;
-        let Some((place, text)) = found else { return Step::Go };
+        let Some((place, text)) = found else { return MachineStep::Go };
         self.siblings = None;
-        if matches!(place, Place::Inner | Place::Outer) {
+        if matches!(place, ResyncPlace::Inner | ResyncPlace::Outer) {
             cursor.advance(text.len());
         }
         self.list = match (place, self.list) {
-            (Place::Inner, List::Section) => List::Section,
+            (ResyncPlace::Inner, List::Section) => List::Section,
             _ => List::None,
         };
         match place {
-            Place::Inner if self.section.is_some() => self.state = State::Between,
-            Place::NextCall => self.state = State::Between,
-            _ => return Step::done(cursor.at),
+            ResyncPlace::Inner if self.section.is_some() => self.state = MachineState::Between,
+            ResyncPlace::NextCall => self.state = MachineState::Between,
+            _ => return MachineStep::done(cursor.at),
         }
-        Step::Go
+        MachineStep::Go
     }
 }

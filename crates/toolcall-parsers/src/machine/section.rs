@@ -3,9 +3,9 @@
 use core::ops::Range;
 
 use super::{
-    call::{List, Machine, State, Step},
+    call::{List, Machine, MachineState, MachineStep},
     output::Output,
-    plan::{Arguments, Bracket, Ends, Missing, Plan},
+    plan::{Arguments, Bracket, EndTags, Missing, Plan},
 };
 use crate::{
     cursor::{Cursor, Undecided, few_blanks, longest_prefix},
@@ -31,22 +31,22 @@ impl Machine {
         n: u8,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         if self.list == List::Call {
-            self.state = State::Between;
-            return Step::Go;
+            self.state = MachineState::Between;
+            return MachineStep::Go;
         }
         let ends = &plan.leaf(self.leaf).ends;
         match end_tag(ends, n, cursor) {
-            Err(Undecided) => Step::more(cursor.at),
+            Err(Undecided) => MachineStep::more(cursor.at),
             Ok(EndTag::Found { next, tag, excess }) => {
                 if excess > 0 {
                     out.diagnose(DiagnosticKind::Skipped, tag.end, excess);
                 }
                 cursor.at = tag.end;
                 out.end_tag(tag.start, tag.len());
-                self.state = State::CallEnd(next);
-                Step::Go
+                self.state = MachineState::CallEnd(next);
+                MachineStep::Go
             }
             Ok(EndTag::Other) => {
                 let missing = usize::from(n) < ends.tags.len();
@@ -64,10 +64,10 @@ impl Machine {
         plan: &Plan,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         let from = cursor.at;
         if self.list == List::None && few_blanks(cursor.rest()) > MAX_BLANKS {
-            let Some(id) = self.section else { return Step::done(from) };
+            let Some(id) = self.section else { return MachineStep::done(from) };
             return self.unclosed(&plan.section(id).ends, from, out);
         }
         cursor.skip_blanks();
@@ -76,13 +76,13 @@ impl Machine {
             if self.list == List::None {
                 cursor.at = from;
             }
-            return Step::more(cursor.at);
+            return MachineStep::more(cursor.at);
         };
         if self.list != List::None {
             match byte {
                 b',' => {
                     cursor.advance(1);
-                    return Step::Go;
+                    return MachineStep::Go;
                 }
                 b']' => {
                     cursor.advance(1);
@@ -98,26 +98,26 @@ impl Machine {
             let leaf = plan.leaf(self.leaf);
             self.item_at = out.place(cursor.at);
             self.begin_reader(&leaf.arguments);
-            self.state = State::Arguments;
-            return Step::Go;
+            self.state = MachineState::Arguments;
+            return MachineStep::Go;
         }
-        let Some(id) = self.section else { return Step::done(from) };
+        let Some(id) = self.section else { return MachineStep::done(from) };
         let section = plan.section(id);
         if self.list == List::None {
             if byte == b',' && section.bracket == Bracket::Square {
                 cursor.advance(1);
-                return Step::Go;
+                return MachineStep::Go;
             }
             match end_tag(&section.ends, 0, cursor) {
                 Err(Undecided) => {
                     cursor.at = from;
-                    return Step::more(from);
+                    return MachineStep::more(from);
                 }
                 Ok(EndTag::Found { next, tag, .. }) => {
                     cursor.at = tag.end;
                     out.end_tag(tag.start, tag.len());
-                    self.state = State::SectionEnd(next);
-                    return Step::Go;
+                    self.state = MachineState::SectionEnd(next);
+                    return MachineStep::Go;
                 }
                 Ok(EndTag::Other) => {}
             }
@@ -132,14 +132,14 @@ impl Machine {
                 if self.list == List::None {
                     cursor.at = from;
                 }
-                return Step::more(cursor.at);
+                return MachineStep::more(cursor.at);
             }
             Ok(Some(n)) if n < count => {
                 self.item_at = out.place(cursor.at);
                 cursor.advance(node.tags[n].text.len());
                 self.go(plan, node.tags[n].to);
                 self.section = Some(id);
-                return Step::Go;
+                return MachineStep::Go;
             }
             // Another section, although this one did not end: a separate candidate. Blanks of a
             // list were consumed, in this chunk or in an earlier one.
@@ -155,7 +155,7 @@ impl Machine {
                     .map_or(0, |end| end.len());
                 out.end_tag(cursor.at, len);
                 cursor.advance(len);
-                return Step::Go;
+                return MachineStep::Go;
             }
             Ok(None) => {}
         }
@@ -168,8 +168,8 @@ impl Machine {
         if begins || named {
             self.item_at = out.place(cursor.at);
             self.node = section.calls;
-            self.state = State::Header;
-            return Step::Go;
+            self.state = MachineState::Header;
+            return MachineStep::Go;
         }
         if self.list != List::None {
             return self.bad(cursor, out);
@@ -178,21 +178,21 @@ impl Machine {
     }
 
     /// Ends a list at its `]`.
-    fn end_list(&mut self) -> Step {
+    fn end_list(&mut self) -> MachineStep {
         self.state = match self.list {
-            List::Call => State::CallEnd(0),
-            _ => State::SectionEnd(0),
+            List::Call => MachineState::CallEnd(0),
+            _ => MachineState::SectionEnd(0),
         };
         self.list = List::None;
-        Step::Go
+        MachineStep::Go
     }
 
     /// The section ends at `at` without its end tag.
-    fn unclosed(&self, ends: &Ends, at: usize, out: &mut Output<'_>) -> Step {
+    fn unclosed(&self, ends: &EndTags, at: usize, out: &mut Output<'_>) -> MachineStep {
         if ends.missing == Missing::Reported && !ends.tags.is_empty() {
             out.diagnose(DiagnosticKind::MissingCloser, at, 0);
         }
-        Step::done(at)
+        MachineStep::done(at)
     }
 
     /// Reads the text after a list without calls: the list is markup if an end tag follows, and
@@ -202,16 +202,16 @@ impl Machine {
         plan: &Plan,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         let ends = match (self.list, self.section) {
             (List::Section, Some(section)) => &plan.section(section).ends,
             _ => &plan.leaf(self.leaf).ends,
         };
         match end_tag(ends, 0, cursor) {
-            Err(Undecided) => Step::more(cursor.at),
+            Err(Undecided) => MachineStep::more(cursor.at),
             Ok(EndTag::Found { tag, .. }) => {
                 out.diagnose(DiagnosticKind::EmptyList, tag.end, 0);
-                Step::done(tag.end)
+                MachineStep::done(tag.end)
             }
             Ok(EndTag::Other) => {
                 cursor.advance(few_blanks(cursor.rest()).min(MAX_BLANKS));
@@ -228,7 +228,7 @@ impl Machine {
         plan: &Plan,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         let Some(id) = self.section else { return self.bad(cursor, out) };
         let section = plan.section(id);
         let node = plan.node(section.calls);
@@ -242,8 +242,8 @@ impl Machine {
             match found {
                 Err(Undecided) => break,
                 Ok(Some(n)) if n < node.tags.len() => {
-                    self.state = State::Header;
-                    return Step::Go;
+                    self.state = MachineState::Header;
+                    return MachineStep::Go;
                 }
                 Ok(Some(_)) => return self.bad(cursor, out),
                 Ok(None) => {
@@ -254,7 +254,7 @@ impl Machine {
                 }
             }
         }
-        Step::more(cursor.at)
+        MachineStep::more(cursor.at)
     }
 
     /// Reads the text after the calls of a section.
@@ -264,12 +264,12 @@ impl Machine {
         n: u8,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
-        let Some(section) = self.section else { return Step::done(cursor.at) };
+    ) -> MachineStep {
+        let Some(section) = self.section else { return MachineStep::done(cursor.at) };
         let ends = &plan.section(section).ends;
         let from = cursor.at;
         match end_tag(ends, n, cursor) {
-            Err(Undecided) => Step::more(from),
+            Err(Undecided) => MachineStep::more(from),
             Ok(EndTag::Found { next, tag, excess }) => {
                 if self.calls_seen == 0 {
                     out.diagnose(DiagnosticKind::EmptyList, tag.end, 0);
@@ -280,21 +280,21 @@ impl Machine {
                 }
                 cursor.at = tag.end;
                 out.end_tag(tag.start, tag.len());
-                self.state = State::SectionEnd(next);
-                Step::Go
+                self.state = MachineState::SectionEnd(next);
+                MachineStep::Go
             }
             Ok(EndTag::Other) if self.calls_seen == 0 && !self.object.answered => {
                 cursor.advance(few_blanks(cursor.rest()).min(MAX_BLANKS));
                 self.bad(cursor, out)
             }
             Ok(EndTag::Other) if n == 0 => self.unclosed(ends, cursor.at, out),
-            Ok(EndTag::Other) => Step::done(cursor.at),
+            Ok(EndTag::Other) => MachineStep::done(cursor.at),
         }
     }
 }
 
 /// The end tag at the cursor, from number `n` on: one may be missing, but not the order.
-fn end_tag(ends: &Ends, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided> {
+fn end_tag(ends: &EndTags, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided> {
     let left = ends.tags.get(usize::from(n)..).unwrap_or(&[]);
     if left.is_empty() {
         return Ok(EndTag::Other);

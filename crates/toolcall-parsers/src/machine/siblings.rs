@@ -6,7 +6,7 @@
 //!                                     ^ in none: what follows may be a call
 //! ```
 
-use super::call::{List, Machine, Reader, State};
+use super::call::{ActiveReader, List, Machine, MachineState};
 use crate::{
     cursor::Cursor,
     template::Dialect,
@@ -72,12 +72,12 @@ impl Machine {
     /// The place of a fault at the cursor in the list it is in; none if it is in none.
     pub(super) fn fault_in_list(&self, cursor: &Cursor<'_>) -> Option<Siblings> {
         let in_list = self.list != List::None || self.object.is_in_list();
-        if self.reader != Reader::Object || !in_list {
+        if self.reader != ActiveReader::Object || !in_list {
             return None;
         }
         let place = match self.state {
-            State::Arguments => self.object.place(&self.value)?,
-            State::Between => InValue { brackets: Brackets::none(), quote: None },
+            MachineState::Arguments => self.object.place(&self.value)?,
+            MachineState::Between => InValue { brackets: Brackets::none(), quote: None },
             _ => return None,
         };
         // An object in the place of a key: the one before it has no end.
@@ -113,9 +113,9 @@ impl Machine {
         self.siblings = None;
         if self.object.is_in_list() {
             self.object.begin_in_list();
-            self.state = State::Arguments;
+            self.state = MachineState::Arguments;
         } else {
-            self.state = State::Between;
+            self.state = MachineState::Between;
         }
     }
 }

@@ -56,7 +56,7 @@ impl Template {
     /// # Errors
     /// Text that is not a template: the error says where in it, what was expected and what was found.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
-        let mut reader = Reader { text, at: 0, holes: Vec::new(), groups: 0 };
+        let mut reader = TemplateReader { text, at: 0, holes: Vec::new(), groups: 0 };
         let parts = reader.parts(Nesting::Top)?;
         let template = Self { parts };
         touch::check(&template, &reader.holes)?;
@@ -126,7 +126,7 @@ impl Nesting {
 }
 
 /// A template's text and the place in it.
-struct Reader<'t> {
+struct TemplateReader<'t> {
     text: &'t str,
     at: usize,
     /// Where each hole began, in the order of the text, those inside an id not counted.
@@ -134,7 +134,7 @@ struct Reader<'t> {
     groups: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> TemplateReader<'t> {
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }

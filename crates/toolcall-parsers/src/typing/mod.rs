@@ -13,9 +13,9 @@ pub(crate) use schema::{admitted, by_name, declared_at, declares, has_containers
 
 /// A set of JSON types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Types(u8);
+pub(crate) struct TypeSet(u8);
 
-impl Types {
+impl TypeSet {
     pub(crate) const NONE: Self = Self(0);
     pub(crate) const NULL: Self = Self(1);
     pub(crate) const BOOLEAN: Self = Self(2);

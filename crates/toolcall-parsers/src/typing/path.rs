@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 /// One step from a value to one inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step<'p> {
+pub(crate) enum PathStep<'p> {
     /// To the member of this name.
     Member(&'p str),
     /// To the element at this index.
@@ -15,11 +15,11 @@ pub(crate) enum Step<'p> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Path {
     names: String,
-    places: Vec<Place>,
+    places: Vec<PathPlace>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum PathPlace {
     /// A member, whose name begins there.
     Member(usize),
     Element(usize),
@@ -32,17 +32,17 @@ impl Path {
     }
 
     pub(crate) fn member(&mut self, name: &str) {
-        self.places.push(Place::Member(self.names.len()));
+        self.places.push(PathPlace::Member(self.names.len()));
         self.names.push_str(name);
     }
 
     pub(crate) fn element(&mut self, index: usize) {
-        self.places.push(Place::Element(index));
+        self.places.push(PathPlace::Element(index));
     }
 
     /// Leaves the innermost member or element.
     pub(crate) fn pop(&mut self) {
-        if let Some(Place::Member(from)) = self.places.pop() {
+        if let Some(PathPlace::Member(from)) = self.places.pop() {
             self.names.truncate(from);
         }
     }
@@ -50,7 +50,7 @@ impl Path {
     /// The name of the member the path ends at.
     pub(crate) fn name(&self) -> Option<&str> {
         match self.places.last() {
-            Some(&Place::Member(from)) => Some(&self.names[from..]),
+            Some(&PathPlace::Member(from)) => Some(&self.names[from..]),
             _ => None,
         }
     }
@@ -60,16 +60,16 @@ impl Path {
         self.names.len()
     }
 
-    pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_>> + Clone {
+    pub(crate) fn steps(&self) -> impl Iterator<Item = PathStep<'_>> + Clone {
         self.places.iter().enumerate().map(|(i, place)| match *place {
-            Place::Element(index) => Step::Element(index),
-            Place::Member(from) => {
+            PathPlace::Element(index) => PathStep::Element(index),
+            PathPlace::Member(from) => {
                 let mut behind = self.places.iter().skip(i.saturating_add(1));
                 let next = behind.find_map(|place| match place {
-                    Place::Member(next) => Some(*next),
-                    Place::Element(_) => None,
+                    PathPlace::Member(next) => Some(*next),
+                    PathPlace::Element(_) => None,
                 });
-                Step::Member(&self.names[from..next.unwrap_or(self.names.len())])
+                PathStep::Member(&self.names[from..next.unwrap_or(self.names.len())])
             }
         })
     }
@@ -77,7 +77,7 @@ impl Path {
 
 #[cfg(test)]
 mod tests {
-    use super::{Path, Step};
+    use super::{Path, PathStep};
 
     #[test]
     fn names_come_back_in_order() {
@@ -88,11 +88,11 @@ mod tests {
         path.member("");
         path.member("bé");
         let steps = [
-            Step::Member("a"),
-            Step::Element(2),
-            Step::Element(0),
-            Step::Member(""),
-            Step::Member("bé"),
+            PathStep::Member("a"),
+            PathStep::Element(2),
+            PathStep::Element(0),
+            PathStep::Member(""),
+            PathStep::Member("bé"),
         ];
         assert!(path.steps().eq(steps));
         assert_eq!(path.name(), Some("bé"));

@@ -7,7 +7,7 @@ use alloc::{
 
 use serde_json::{Map, Number, Value};
 
-use super::{Types, path::Step};
+use super::{TypeSet, path::PathStep};
 use crate::{
     limits::{MAX_SCHEMA_DEPTH, MAX_SCHEMAS},
     tools::Tools,
@@ -15,9 +15,9 @@ use crate::{
 
 /// Returns the types that the schema of a tool's arguments admits for the parameter `name`, or
 /// `None` if it does not mention that name. A parameter declared without any type is a string.
-pub(crate) fn admitted(parameters: &Value, name: &str) -> Option<Types> {
-    let types = declared_at(parameters, core::iter::once(Step::Member(name)))?;
-    Some(if types == Types::ALL { Types::STRING } else { types })
+pub(crate) fn admitted(parameters: &Value, name: &str) -> Option<TypeSet> {
+    let types = declared_at(parameters, core::iter::once(PathStep::Member(name)))?;
+    Some(if types == TypeSet::ALL { TypeSet::STRING } else { types })
 }
 
 /// Whether `tool` may have a parameter `name`: its schema declares it, or does not describe
@@ -33,12 +33,12 @@ pub(crate) fn declares(tools: &Tools, tool: &str, name: &str) -> bool {
 /// without a restriction, `None` if the schema does not describe that place.
 pub(crate) fn declared_at<'p>(
     parameters: &Value,
-    path: impl Iterator<Item = Step<'p>> + Clone,
-) -> Option<Types> {
+    path: impl Iterator<Item = PathStep<'p>> + Clone,
+) -> Option<TypeSet> {
     let mut walk = Walk { root: parameters, nodes: MAX_SCHEMAS };
     let types = walk.at(parameters, path, 0)?;
     // Contradicting types are treated as no restriction.
-    Some(if types == Types::NONE { Types::ALL } else { types })
+    Some(if types == TypeSet::NONE { TypeSet::ALL } else { types })
 }
 
 /// Whether the schema of a tool's arguments admits an array or object somewhere, judged by its own
@@ -50,7 +50,9 @@ pub(crate) fn has_containers(parameters: &Value) -> bool {
         match value {
             Value::Object(schema) => {
                 let types = declared(schema);
-                if types != Types::ALL && (types.has(Types::ARRAY) || types.has(Types::OBJECT)) {
+                if types != TypeSet::ALL
+                    && (types.has(TypeSet::ARRAY) || types.has(TypeSet::OBJECT))
+                {
                     return true;
                 }
                 open.extend(schema.values());
@@ -79,9 +81,9 @@ impl<'s> Walk<'s> {
     fn at<'p>(
         &mut self,
         schema: &'s Value,
-        path: impl Iterator<Item = Step<'p>> + Clone,
+        path: impl Iterator<Item = PathStep<'p>> + Clone,
         depth: u8,
-    ) -> Option<Types> {
+    ) -> Option<TypeSet> {
         let mut rest = path.clone();
         let Some(step) = rest.next() else { return Some(self.types(schema, depth)) };
         if !self.enter(depth) {
@@ -96,13 +98,13 @@ impl<'s> Walk<'s> {
         {
             return Some(types);
         }
-        let mut all: Option<Types> = None;
+        let mut all: Option<TypeSet> = None;
         for part in branches(schema, "allOf") {
             if let Some(types) = self.at(part, path.clone(), depth + 1) {
                 all = Some(all.map_or(types, |all| all.and(types)));
             }
         }
-        let mut any: Option<Types> = None;
+        let mut any: Option<TypeSet> = None;
         for part in branches(schema, "anyOf").chain(branches(schema, "oneOf")) {
             if let Some(types) = self.at(part, path.clone(), depth + 1) {
                 any = Some(any.map_or(types, |any| any.or(types)));
@@ -114,8 +116,8 @@ impl<'s> Walk<'s> {
             (None, None) => {}
         }
         let others = match step {
-            Step::Member(_) => "additionalProperties",
-            Step::Element(_) => "items",
+            PathStep::Member(_) => "additionalProperties",
+            PathStep::Element(_) => "items",
         };
         match schema.get(others) {
             Some(others @ Value::Object(_)) => self.at(others, rest, 0),
@@ -124,11 +126,11 @@ impl<'s> Walk<'s> {
     }
 
     /// Returns the types that a schema admits: all of them without a restriction.
-    fn types(&mut self, schema: &'s Value, depth: u8) -> Types {
+    fn types(&mut self, schema: &'s Value, depth: u8) -> TypeSet {
         if !self.enter(depth) {
-            return Types::ALL;
+            return TypeSet::ALL;
         }
-        let Some(schema) = schema.as_object() else { return Types::ALL };
+        let Some(schema) = schema.as_object() else { return TypeSet::ALL };
         let mut types = declared(schema);
         if let Some(target) = self.target(schema) {
             types = types.and(self.types(target, depth + 1));
@@ -140,12 +142,12 @@ impl<'s> Walk<'s> {
             let mut any = None;
             for part in branches(schema, key) {
                 let part = self.types(part, depth + 1);
-                any = Some(any.map_or(part, |any: Types| any.or(part)));
+                any = Some(any.map_or(part, |any: TypeSet| any.or(part)));
             }
-            types = types.and(any.unwrap_or(Types::ALL));
+            types = types.and(any.unwrap_or(TypeSet::ALL));
         }
         if schema.get("nullable") == Some(&Value::Bool(true)) {
-            types = types.or(Types::NULL);
+            types = types.or(TypeSet::NULL);
         }
         types
     }
@@ -158,10 +160,10 @@ impl<'s> Walk<'s> {
 }
 
 /// Returns the schema of this one member or element, as far as `schema` itself has it.
-fn own<'s>(schema: &'s Map<String, Value>, step: Step<'_>) -> Option<&'s Value> {
+fn own<'s>(schema: &'s Map<String, Value>, step: PathStep<'_>) -> Option<&'s Value> {
     match step {
-        Step::Member(name) => schema.get("properties")?.get(name),
-        Step::Element(index) => {
+        PathStep::Member(name) => schema.get("properties")?.get(name),
+        PathStep::Element(index) => {
             let tuple = schema.get("prefixItems").or_else(|| schema.get("items"))?;
             tuple.as_array()?.get(index)
         }
@@ -177,11 +179,11 @@ fn branches<'s>(
 
 /// Returns the types by the schema's own keywords: `type`, else `const` and `enum`, else keywords
 /// that imply a type.
-fn declared(schema: &Map<String, Value>) -> Types {
+fn declared(schema: &Map<String, Value>) -> TypeSet {
     let members = || match (schema.get("const"), schema.get("enum").and_then(Value::as_array)) {
         (Some(only), _) => Some(of(only)),
         (None, Some(members)) if !members.is_empty() => {
-            Some(members.iter().fold(Types::NONE, |all, member| all.or(of(member))))
+            Some(members.iter().fold(TypeSet::NONE, |all, member| all.or(of(member))))
         }
         _ => None,
     };
@@ -189,22 +191,22 @@ fn declared(schema: &Map<String, Value>) -> Types {
         Some(Value::String(name)) => Some(by_name(name)),
         Some(Value::Array(names)) if !names.is_empty() => {
             let names = names.iter().filter_map(Value::as_str);
-            Some(names.fold(Types::NONE, |all, name| all.or(by_name(name))))
+            Some(names.fold(TypeSet::NONE, |all, name| all.or(by_name(name))))
         }
         _ => None,
     };
     match (named, members()) {
         (Some(named), Some(members)) => match named.and(members) {
             // The keywords contradict each other: the plainer one counts.
-            Types::NONE => named,
+            TypeSet::NONE => named,
             both => both,
         },
         (Some(types), None) | (None, Some(types)) => types,
         (None, None) if has_any(schema, &["properties", "additionalProperties", "required"]) => {
-            Types::OBJECT
+            TypeSet::OBJECT
         }
-        (None, None) if has_any(schema, &["items", "prefixItems"]) => Types::ARRAY,
-        (None, None) => Types::ALL,
+        (None, None) if has_any(schema, &["items", "prefixItems"]) => TypeSet::ARRAY,
+        (None, None) => TypeSet::ALL,
     }
 }
 
@@ -212,15 +214,15 @@ fn has_any(schema: &Map<String, Value>, keys: &[&str]) -> bool {
     keys.iter().any(|key| schema.contains_key(*key))
 }
 
-fn of(value: &Value) -> Types {
+fn of(value: &Value) -> TypeSet {
     match value {
-        Value::Null => Types::NULL,
-        Value::Bool(_) => Types::BOOLEAN,
-        Value::Number(number) if is_fractional(number) => Types::NUMBER,
-        Value::Number(_) => Types::INTEGER,
-        Value::String(_) => Types::STRING,
-        Value::Array(_) => Types::ARRAY,
-        Value::Object(_) => Types::OBJECT,
+        Value::Null => TypeSet::NULL,
+        Value::Bool(_) => TypeSet::BOOLEAN,
+        Value::Number(number) if is_fractional(number) => TypeSet::NUMBER,
+        Value::Number(_) => TypeSet::INTEGER,
+        Value::String(_) => TypeSet::STRING,
+        Value::Array(_) => TypeSet::ARRAY,
+        Value::Object(_) => TypeSet::OBJECT,
     }
 }
 
@@ -230,37 +232,37 @@ pub(crate) fn is_fractional(number: &Number) -> bool {
 }
 
 /// Types by name, or by what SQL, Python and others call them.
-const NAMES: &[(Types, &[&str])] = &[
-    (Types::NULL, &["null", "none", "nil"]),
-    (Types::BOOLEAN, &["boolean", "bool", "binary"]),
-    (Types::INTEGER, &["integer"]),
-    (Types::NUMBER, &["number", "decimal", "double"]),
-    (Types::ARRAY, &["array", "list", "sequence", "tuple", "set"]),
-    (Types::OBJECT, &["object", "dict", "map", "dictionary"]),
-    (Types::STRING, &["string", "str", "text", "varchar", "char", "enum"]),
-    (Types::ALL, &["any"]),
+const NAMES: &[(TypeSet, &[&str])] = &[
+    (TypeSet::NULL, &["null", "none", "nil"]),
+    (TypeSet::BOOLEAN, &["boolean", "bool", "binary"]),
+    (TypeSet::INTEGER, &["integer"]),
+    (TypeSet::NUMBER, &["number", "decimal", "double"]),
+    (TypeSet::ARRAY, &["array", "list", "sequence", "tuple", "set"]),
+    (TypeSet::OBJECT, &["object", "dict", "map", "dictionary"]),
+    (TypeSet::STRING, &["string", "str", "text", "varchar", "char", "enum"]),
+    (TypeSet::ALL, &["any"]),
 ];
 
 /// Prefixes of type names with further text, such as `int64` and `List[str]`.
-const PREFIXES: &[(Types, &[&str])] = &[
-    (Types::INTEGER, &["int", "uint", "long", "short", "unsigned"]),
-    (Types::NUMBER, &["num", "float", "double"]),
-    (Types::BOOLEAN, &["bool"]),
-    (Types::OBJECT, &["dict"]),
-    (Types::ARRAY, &["list", "arr"]),
+const PREFIXES: &[(TypeSet, &[&str])] = &[
+    (TypeSet::INTEGER, &["int", "uint", "long", "short", "unsigned"]),
+    (TypeSet::NUMBER, &["num", "float", "double"]),
+    (TypeSet::BOOLEAN, &["bool"]),
+    (TypeSet::OBJECT, &["dict"]),
+    (TypeSet::ARRAY, &["list", "arr"]),
 ];
 
 /// The type of this name; a string if it is unknown.
-pub(crate) fn by_name(name: &str) -> Types {
+pub(crate) fn by_name(name: &str) -> TypeSet {
     let name = name.trim_ascii().as_bytes();
-    let find = |table: &[(Types, &[&str])], fits: &dyn Fn(&[u8]) -> bool| {
+    let find = |table: &[(TypeSet, &[&str])], fits: &dyn Fn(&[u8]) -> bool| {
         let row = table.iter().find(|(_, names)| names.iter().any(|name| fits(name.as_bytes())));
         row.map(|&(types, _)| types)
     };
     let whole = |known: &[u8]| name.eq_ignore_ascii_case(known);
     let head =
         |known: &[u8]| name.get(..known.len()).is_some_and(|n| n.eq_ignore_ascii_case(known));
-    find(NAMES, &whole).or_else(|| find(PREFIXES, &head)).unwrap_or(Types::STRING)
+    find(NAMES, &whole).or_else(|| find(PREFIXES, &head)).unwrap_or(TypeSet::STRING)
 }
 
 /// Returns a pointer with its `%XX` decoded, or `None` if the result is not UTF-8.

@@ -3,36 +3,36 @@
 
 use super::{
     Fit, Note, Scanned,
-    container::Frame,
-    dialect::{Dialect, Quote, Typing},
+    container::Container,
+    dialect::{Quote, Typing, ValueDialect},
     json_or_string,
-    transcoder::{Cx, Mode, State, Step, Transcoder},
+    transcoder::{Cx, Flow, StringMode, Transcoder, TranscoderState},
     typed,
 };
 use crate::{
     cursor::{Undecided, longest_prefix},
     limits::MAX_GAP,
-    typing::{Types, declared_at},
+    typing::{TypeSet, declared_at},
 };
 
 impl Transcoder {
     /// Returns the reading that the schema asks for at the value that begins here.
-    pub(super) fn declared(&self, typing: &Typing<'_>) -> Mode {
+    pub(super) fn declared(&self, typing: &Typing<'_>) -> StringMode {
         let types = typing.parameters.and_then(|schema| declared_at(schema, self.path.steps()));
         match types {
-            Some(Types::ALL) | None => Mode::Guess,
-            Some(types) => Mode::Typed(types),
+            Some(TypeSet::ALL) | None => StringMode::Guess,
+            Some(types) => StringMode::Typed(types),
         }
     }
 
     /// A value without quotes begins.
     pub(super) fn begin_bare(&mut self, cx: &mut Cx<'_, '_>) {
         self.count_element(cx);
-        self.mode = cx.typing.map_or(Mode::Guess, |typing| self.declared(typing));
+        self.mode = cx.typing.map_or(StringMode::Guess, |typing| self.declared(typing));
         self.scalar.clear();
         self.blank = true;
-        self.state = State::Bare;
-        if self.mode == Mode::Typed(Types::STRING) {
+        self.state = TranscoderState::Bare;
+        if self.mode == StringMode::Typed(TypeSet::STRING) {
             self.begin_string(cx);
         }
     }
@@ -41,14 +41,14 @@ impl Transcoder {
     pub(super) fn begin_held(&mut self, cx: &mut Cx<'_, '_>) {
         self.scalar.clear();
         self.blank = true;
-        if matches!(self.mode, Mode::String | Mode::Typed(Types::STRING)) {
+        if matches!(self.mode, StringMode::String | StringMode::Typed(TypeSet::STRING)) {
             self.begin_string(cx);
         }
     }
 
     /// Writes the beginning of a string, with what is held of it.
     fn begin_string(&mut self, cx: &mut Cx<'_, '_>) {
-        self.mode = Mode::String;
+        self.mode = StringMode::String;
         self.lead_in(cx);
         self.put("\"", cx);
         self.put_held(cx);
@@ -68,7 +68,7 @@ impl Transcoder {
         {
             self.blank = false;
             let json = matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n');
-            is_text = self.mode == Mode::Guess && !json;
+            is_text = self.mode == StringMode::Guess && !json;
         }
         if is_text || self.scalar.len() > cx.dialect.limits.value {
             self.begin_string(cx);
@@ -76,8 +76,8 @@ impl Transcoder {
     }
 
     /// Inside a value without quotes, up to a delimiter.
-    pub(super) fn bare(&mut self, cx: &mut Cx<'_, '_>) -> Step {
-        let keywords = self.frames.last() == Some(&Frame::Keywords);
+    pub(super) fn bare(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
+        let keywords = self.frames.last() == Some(&Container::Keywords);
         while let Some(scalar) = cx.rest().chars().next() {
             match scalar {
                 ',' | '}' | ']' => return self.end_held(true, cx),
@@ -90,7 +90,7 @@ impl Transcoder {
                 Ok(Ended::Call) => return self.end_held(true, cx),
                 Ok(Ended::Quote(len)) => {
                     // The opening quote was forgotten.
-                    if self.mode != Mode::String {
+                    if self.mode != StringMode::String {
                         self.begin_string(cx);
                     }
                     cx.advance(len);
@@ -105,10 +105,10 @@ impl Transcoder {
 
     /// Takes in one scalar of a bare value. Whitespace is held: it may be the value's end.
     fn push_bare(&mut self, scalar: char, cx: &mut Cx<'_, '_>) {
-        let guess = self.mode == Mode::Guess;
+        let guess = self.mode == StringMode::Guess;
         let is_text = guess && !may_go_on(&self.scalar, scalar, cx.dialect);
         self.scalar.push(scalar);
-        if self.mode == Mode::String {
+        if self.mode == StringMode::String {
             if !scalar.is_ascii_whitespace() || self.scalar.len() > MAX_GAP {
                 self.put_held(cx);
             }
@@ -122,9 +122,9 @@ impl Transcoder {
     }
 
     /// The text of a value ended here.
-    pub(super) fn end_held(&mut self, bare: bool, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn end_held(&mut self, bare: bool, cx: &mut Cx<'_, '_>) -> Flow {
         let mut fit = Fit::Yes;
-        if self.mode == Mode::String {
+        if self.mode == StringMode::String {
             cx.out.put("\"");
         } else {
             self.lead_in(cx);
@@ -132,10 +132,10 @@ impl Transcoder {
             let word = if bare { cx.dialect.word(text) } else { None };
             let out = |piece: &str| cx.out.put(piece);
             fit = match (self.mode, word) {
-                (Mode::Typed(types), Some("null")) if types.has(Types::NULL) => {
-                    typed("null", Types::NULL, out)
+                (StringMode::Typed(types), Some("null")) if types.has(TypeSet::NULL) => {
+                    typed("null", TypeSet::NULL, out)
                 }
-                (Mode::Typed(types), _) => typed(text, types, out),
+                (StringMode::Typed(types), _) => typed(text, types, out),
                 (_, Some(json)) => json_or_string(json, out),
                 _ => {
                     let _ = json_or_string(text, out);
@@ -161,7 +161,7 @@ enum Ended {
     Call,
 }
 
-fn ended(dialect: &Dialect<'_>, text: &str) -> Result<Ended, Undecided> {
+fn ended(dialect: &ValueDialect<'_>, text: &str) -> Result<Ended, Undecided> {
     if longest_prefix(text, dialect.ends.iter().map(|end| end.as_str()))?.is_some() {
         return Ok(Ended::Call);
     }
@@ -172,7 +172,7 @@ fn ended(dialect: &Dialect<'_>, text: &str) -> Result<Ended, Undecided> {
 }
 
 /// Whether `held`, a possible start of a number or a word, may continue with `next`.
-fn may_go_on(held: &str, next: char, dialect: &Dialect<'_>) -> bool {
+fn may_go_on(held: &str, next: char, dialect: &ValueDialect<'_>) -> bool {
     match held.as_bytes() {
         _ if next.is_ascii_whitespace() => true,
         [] if matches!(next, '-' | '0'..='9') => true,

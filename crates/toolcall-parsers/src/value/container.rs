@@ -3,15 +3,15 @@
 
 use super::{
     Syntax,
-    dialect::Tolerance,
+    dialect::Tolerated,
     escape::escape,
-    transcoder::{Cx, State, Step, Top, Transcoder},
+    transcoder::{Cx, Flow, Top, Transcoder, TranscoderState},
 };
 use crate::limits::MAX_DEPTH;
 
 /// A bracket that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(super) enum Container {
     /// `{` with at most one item after it: a dict or a set.
     Brace,
     /// `(` with at most one item after it: a tuple, or parentheses without a meaning.
@@ -29,7 +29,7 @@ pub(super) enum Frame {
     Keywords,
 }
 
-impl Frame {
+impl Container {
     pub(super) fn json(self) -> (&'static str, &'static str) {
         match self {
             Self::Dict | Self::Keywords => ("{", "}"),
@@ -57,16 +57,16 @@ impl Transcoder {
 
     /// Whether the innermost frame's kind is open.
     pub(super) fn is_open_kind(&self) -> bool {
-        matches!(self.frames.last(), Some(Frame::Brace | Frame::Paren))
+        matches!(self.frames.last(), Some(Container::Brace | Container::Paren))
     }
 
     /// Decides what the innermost frame is.
-    pub(super) fn decide(&mut self, frame: Frame) {
+    pub(super) fn decide(&mut self, frame: Container) {
         self.retake(frame);
         self.lead.push_str(frame.json().0);
     }
 
-    pub(super) fn retake(&mut self, frame: Frame) {
+    pub(super) fn retake(&mut self, frame: Container) {
         if let Some(last) = self.frames.last_mut() {
             *last = frame;
         }
@@ -74,13 +74,14 @@ impl Transcoder {
 
     /// In a list whose elements the schema types, one more begins.
     pub(super) fn count_element(&mut self, cx: &Cx<'_, '_>) {
-        if let (Some(Frame::List(count)), true) = (self.frames.last_mut(), cx.typing.is_some()) {
+        if let (Some(Container::List(count)), true) = (self.frames.last_mut(), cx.typing.is_some())
+        {
             self.path.element(*count as usize);
             *count = count.saturating_add(1);
         }
     }
 
-    pub(super) fn open(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn open(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Flow {
         let python = cx.dialect.is(Syntax::Python);
         if self.key {
             return if python { cx.inexpressible(0) } else { cx.bad(0) };
@@ -93,28 +94,28 @@ impl Transcoder {
         }
         self.count_element(cx);
         match self.frames.last() {
-            Some(Frame::Brace) => self.decide(Frame::Set),
-            Some(Frame::Paren) => self.decide(Frame::TupleOfOne),
+            Some(Container::Brace) => self.decide(Container::Set),
+            Some(Container::Paren) => self.decide(Container::TupleOfOne),
             _ => {}
         }
         // An object of arguments cannot be a set.
         let arguments =
-            self.frames.iter().all(|frame| *frame == Frame::Group) && self.top != Top::Value;
+            self.frames.iter().all(|frame| *frame == Container::Group) && self.top != Top::Value;
         let frame = match byte {
-            b'[' => Frame::List(0),
-            b'(' => Frame::Paren,
-            _ if !python || arguments => Frame::Dict,
-            _ => Frame::Brace,
+            b'[' => Container::List(0),
+            b'(' => Container::Paren,
+            _ if !python || arguments => Container::Dict,
+            _ => Container::Brace,
         };
         self.frames.push(frame);
-        if matches!(frame, Frame::List(_) | Frame::Dict) {
+        if matches!(frame, Container::List(_) | Container::Dict) {
             self.lead.push_str(frame.json().0);
         }
-        self.key = frame == Frame::Dict;
+        self.key = frame == Container::Dict;
         if self.certain {
             self.lead_in(cx);
         }
-        self.state = State::Element;
+        self.state = TranscoderState::Element;
         cx.advance(1);
         Ok(())
     }
@@ -124,18 +125,18 @@ impl Transcoder {
         self.frames.last().is_some_and(|frame| frame.may_end(byte))
     }
 
-    pub(super) fn close_empty(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn close_empty(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Flow {
         // A comma at the end has no successor.
         let trailing = self.lead == ", ";
         if trailing {
-            self.tolerate(Tolerance::TrailingComma, cx)?;
+            self.tolerate(Tolerated::TrailingComma, cx)?;
         }
         self.certain(cx)?;
         if trailing && !self.is_open_kind() {
             self.lead.clear();
         }
         if self.is_open_kind() {
-            self.decide(if byte == b'}' { Frame::Dict } else { Frame::Tuple });
+            self.decide(if byte == b'}' { Container::Dict } else { Container::Tuple });
         }
         self.lead_in(cx);
         cx.advance(1);
@@ -154,7 +155,8 @@ impl Transcoder {
     /// A value is whole and written.
     pub(super) fn ended(&mut self) {
         self.path.pop();
-        self.state = if self.frames.is_empty() { State::Done } else { State::After };
+        self.state =
+            if self.frames.is_empty() { TranscoderState::Done } else { TranscoderState::After };
     }
 
     /// Writes the brackets of all that is open, which ends the value.
@@ -165,36 +167,38 @@ impl Transcoder {
         while !self.frames.is_empty() {
             self.pop(cx);
         }
-        self.state = State::Done;
+        self.state = TranscoderState::Done;
     }
 
     /// Reads on after a value or a key: the next text decides which of them it was.
-    pub(super) fn after(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn after(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         let Some(&frame) = self.frames.last() else {
             self.certain(cx)?;
             self.settle(cx);
-            self.state = State::Done;
+            self.state = TranscoderState::Done;
             return Ok(());
         };
         self.skip_blanks(cx)?;
         let Some(byte) = cx.peek() else { return cx.more() };
         let decided = match (frame, byte) {
-            (Frame::Brace, b':') => Some(Frame::Dict),
-            (Frame::Brace, b',' | b'}') => Some(Frame::Set),
-            (Frame::Paren, b',') => Some(Frame::Tuple),
-            (Frame::Paren, b')') => Some(Frame::Group),
-            (Frame::Group, b',') | (Frame::TupleOfOne, b')') => return cx.inexpressible(0),
+            (Container::Brace, b':') => Some(Container::Dict),
+            (Container::Brace, b',' | b'}') => Some(Container::Set),
+            (Container::Paren, b',') => Some(Container::Tuple),
+            (Container::Paren, b')') => Some(Container::Group),
+            (Container::Group, b',') | (Container::TupleOfOne, b')') => return cx.inexpressible(0),
             _ => None,
         };
         let frame = decided.unwrap_or(frame);
-        let key = self.key || decided == Some(Frame::Dict);
+        let key = self.key || decided == Some(Container::Dict);
         let fits = match byte {
-            b'=' => frame == Frame::Keywords && key,
-            b':' => frame == Frame::Dict && key,
-            b',' => frame != Frame::Group && !key,
-            b']' => matches!(frame, Frame::List(_)),
-            b')' => !key && matches!(frame, Frame::Tuple | Frame::Group | Frame::Keywords),
-            b'}' => frame == Frame::Set || frame == Frame::Dict && !key,
+            b'=' => frame == Container::Keywords && key,
+            b':' => frame == Container::Dict && key,
+            b',' => frame != Container::Group && !key,
+            b']' => matches!(frame, Container::List(_)),
+            b')' => {
+                !key && matches!(frame, Container::Tuple | Container::Group | Container::Keywords)
+            }
+            b'}' => frame == Container::Set || frame == Container::Dict && !key,
             _ => false,
         };
         if !fits {
@@ -215,15 +219,15 @@ impl Transcoder {
         match byte {
             b':' => {
                 cx.out.put(": ");
-                (self.key, self.state) = (false, State::Value);
+                (self.key, self.state) = (false, TranscoderState::Value);
             }
             b',' => {
-                if frame == Frame::TupleOfOne {
-                    self.retake(Frame::Tuple);
+                if frame == Container::TupleOfOne {
+                    self.retake(Container::Tuple);
                 }
                 self.lead.push_str(", ");
-                self.key = matches!(frame, Frame::Dict | Frame::Keywords);
-                self.state = State::Element;
+                self.key = matches!(frame, Container::Dict | Container::Keywords);
+                self.state = TranscoderState::Element;
             }
             _ => self.pop(cx),
         }
@@ -241,7 +245,7 @@ impl Transcoder {
             self.path.member(&self.scalar);
         }
         self.scalar.clear();
-        (self.key, self.state) = (false, State::Value);
+        (self.key, self.state) = (false, TranscoderState::Value);
         if self.certain && !cx.dialect.is(Syntax::Literal) {
             self.lead_in(cx);
         }

@@ -17,7 +17,7 @@ pub(crate) enum Syntax {
     /// Strict JSON but for two mercies: raw control characters in strings are escaped, lone
     /// surrogates replaced.
     Json,
-    /// JSON as careless models write it, see [`Tolerance`].
+    /// JSON as careless models write it, see [`Tolerated`].
     Lenient,
     /// Syntax of Python literals.
     Python,
@@ -27,7 +27,7 @@ pub(crate) enum Syntax {
 
 /// A way in which a text of [`Syntax::Lenient`] is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tolerance {
+pub(crate) enum Tolerated {
     /// A string between single quotes.
     SingleQuotes,
     /// A key without quotes.
@@ -48,7 +48,7 @@ pub(crate) enum Tolerance {
 
 /// The properties of a form that readers of its values need.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Dialect<'a> {
+pub(crate) struct ValueDialect<'a> {
     pub(crate) syntax: Syntax,
     /// For [`Syntax::Literal`]: what begins and ends a verbatim string besides the quotes of
     /// scripts.
@@ -85,7 +85,7 @@ pub(super) enum Quote {
     Own(usize),
 }
 
-impl<'a> Dialect<'a> {
+impl<'a> ValueDialect<'a> {
     /// A dialect without anything of a family.
     pub(crate) fn new(syntax: Syntax, limits: CallLimits) -> Self {
         let (may_search, ended) = (true, false);
@@ -210,7 +210,7 @@ pub(super) enum Between {
 
 /// The text after blanks and comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Blanks {
+pub(super) enum BlanksBefore {
     Token,
     /// A comment, of which nothing is read yet.
     Comment,
@@ -224,20 +224,20 @@ impl Between {
         clippy::indexing_slicing,
         reason = "`i` is a place in the text or its end, and moves over bytes that were found there"
     )]
-    pub(super) fn skip(&mut self, text: &str, i: &mut usize, comments: bool) -> Blanks {
+    pub(super) fn skip(&mut self, text: &str, i: &mut usize, comments: bool) -> BlanksBefore {
         let bytes = text.as_bytes();
         loop {
             match self {
                 Self::Blanks => {
                     *i += crate::cursor::blanks(&text[*i..]);
                     let next = match (bytes.get(*i), bytes.get(*i + 1)) {
-                        (None, _) | (Some(b'/'), None) => return Blanks::More,
+                        (None, _) | (Some(b'/'), None) => return BlanksBefore::More,
                         (Some(b'/'), Some(b'*')) => Self::Block,
                         (Some(b'/'), Some(b'/')) | (Some(b'#'), _) => Self::Line,
-                        _ => return Blanks::Token,
+                        _ => return BlanksBefore::Token,
                     };
                     if !comments {
-                        return Blanks::Comment;
+                        return BlanksBefore::Comment;
                     }
                     *i += if bytes[*i] == b'#' { 1 } else { 2 };
                     *self = next;
@@ -246,7 +246,7 @@ impl Between {
                     Some(at) => (*i, *self) = (*i + at + 1, Self::Blanks),
                     None => {
                         *i = bytes.len();
-                        return Blanks::More;
+                        return BlanksBefore::More;
                     }
                 },
                 Self::Block => match memchr::memchr(b'*', &bytes[*i..]) {
@@ -256,11 +256,11 @@ impl Between {
                     Some(at) if *i + at + 1 < bytes.len() => *i += at + 1,
                     Some(at) => {
                         *i += at;
-                        return Blanks::More;
+                        return BlanksBefore::More;
                     }
                     None => {
                         *i = bytes.len();
-                        return Blanks::More;
+                        return BlanksBefore::More;
                     }
                 },
             }

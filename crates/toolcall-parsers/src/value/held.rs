@@ -2,22 +2,27 @@
 
 use super::{
     Brackets, InValue,
-    container::Frame,
+    container::Container,
     dialect::Quote,
-    prefix::Prefix,
-    transcoder::{Mode, State, Transcoder},
+    prefix::StringPrefix,
+    transcoder::{StringMode, Transcoder, TranscoderState},
 };
 
 impl Transcoder {
     /// Returns the bytes read that nothing is written of yet, without the text between tokens.
     pub(super) fn held(&self) -> usize {
-        let string = self.mode == Mode::String;
+        let string = self.mode == StringMode::String;
         match self.state {
             _ if self.is_keeping() => self.since,
-            State::Text(text) if string => self.held_quote(text),
-            State::Bare if string => self.scalar.len(),
-            State::Text(_) | State::Bare | State::Number | State::BareKey => self.since,
-            State::After if !self.scalar.is_empty() || self.key && self.mode == Mode::Key => {
+            TranscoderState::Text(text) if string => self.held_quote(text),
+            TranscoderState::Bare if string => self.scalar.len(),
+            TranscoderState::Text(_)
+            | TranscoderState::Bare
+            | TranscoderState::Number
+            | TranscoderState::BareKey => self.since,
+            TranscoderState::After
+                if !self.scalar.is_empty() || self.key && self.mode == StringMode::Key =>
+            {
                 self.since
             }
             _ => 0,
@@ -40,14 +45,18 @@ impl Transcoder {
         let mut brackets = Brackets::none();
         for frame in &self.frames {
             brackets = match frame {
-                Frame::Dict | Frame::Brace => brackets.push(true)?,
-                Frame::List(_) => brackets.push(false)?,
+                Container::Dict | Container::Brace => brackets.push(true)?,
+                Container::List(_) => brackets.push(false)?,
                 _ => return None,
             };
         }
         let quote = match self.state {
-            State::Text(text) if text.triple || text.prefix != Prefix::default() => return None,
-            State::Text(text) => match text.quote {
+            TranscoderState::Text(text)
+                if text.triple || text.prefix != StringPrefix::default() =>
+            {
+                return None;
+            }
+            TranscoderState::Text(text) => match text.quote {
                 Quote::Byte(quote) => Some(quote),
                 Quote::Own(_) => return None,
             },

@@ -13,8 +13,8 @@
 
 use super::{
     Note, Scanned, Syntax,
-    dialect::Dialect,
-    transcoder::{Cx, Mode, State, Step, Transcoder},
+    dialect::ValueDialect,
+    transcoder::{Cx, Flow, StringMode, Transcoder, TranscoderState},
 };
 use crate::{
     cursor::{Prefix, Undecided, after_blanks, blanks, filled, longest_prefix, within},
@@ -53,7 +53,7 @@ impl Transcoder {
             return Ok(false);
         }
         let more = Scanned::More { used: cx.i };
-        let at = if matches!(self.state, State::Text(_)) {
+        let at = if matches!(self.state, TranscoderState::Text(_)) {
             match self.look(cx.dialect, cx.rest()) {
                 Err(Undecided) | Ok(Lost::Open(_)) => return Err(more),
                 Ok(Lost::No) => return Ok(false),
@@ -122,7 +122,7 @@ impl Transcoder {
         let at = if self.is_last_bracket(cx.rest()) {
             self.end_text(cx).ok()?;
             cx.rest().len()
-        } else if let (State::Text(_), Ok(Lost::Open(at) | Lost::Followed(at))) =
+        } else if let (TranscoderState::Text(_), Ok(Lost::Open(at) | Lost::Followed(at))) =
             (self.state, self.look(cx.dialect, cx.rest()))
         {
             self.close_lost(cx).ok()?;
@@ -136,19 +136,21 @@ impl Transcoder {
     }
 
     /// Ends what is being read, and all brackets. What would not be JSON stays a fault.
-    fn close_lost(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+    fn close_lost(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         match self.state {
             _ if self.is_open_kind() => return cx.bad(0),
-            State::Text(_) if self.mode != Mode::Key => match self.end_text(cx) {
+            TranscoderState::Text(_) if self.mode != StringMode::Key => match self.end_text(cx) {
                 // A type that does not fit is the lesser news.
                 Ok(()) | Err(Scanned::Noted { .. }) => {}
                 fault => return fault,
             },
-            State::After if self.key && self.scalar.is_empty() && self.mode != Mode::Key => {
+            TranscoderState::After
+                if self.key && self.scalar.is_empty() && self.mode != StringMode::Key =>
+            {
                 return cx.bad(0);
             }
-            State::After if !self.key => self.settle(cx),
-            State::Value if self.lead.is_empty() => return cx.bad(0),
+            TranscoderState::After if !self.key => self.settle(cx),
+            TranscoderState::Value if self.lead.is_empty() => return cx.bad(0),
             _ => {}
         }
         self.close_all(cx);
@@ -156,14 +158,15 @@ impl Transcoder {
     }
 
     /// Whether `text` begins with the call's end.
-    pub(super) fn at_end(&self, dialect: &Dialect<'_>, text: &str) -> Result<bool, Undecided> {
+    pub(super) fn at_end(&self, dialect: &ValueDialect<'_>, text: &str) -> Result<bool, Undecided> {
         Ok(!self.frames.is_empty() && longest_prefix(text, ends(dialect))?.is_some())
     }
 
     /// Looks for the call's end in the string that `text` goes on with.
     #[expect(clippy::indexing_slicing, reason = "`end` is the place of an end in the list")]
-    fn look(&self, dialect: &Dialect<'_>, text: &str) -> Result<Lost, Undecided> {
-        if !dialect.is(Syntax::Literal) || self.mode == Mode::Plain || self.frames.is_empty() {
+    fn look(&self, dialect: &ValueDialect<'_>, text: &str) -> Result<Lost, Undecided> {
+        if !dialect.is(Syntax::Literal) || self.mode == StringMode::Plain || self.frames.is_empty()
+        {
             return Ok(Lost::No);
         }
         let mut at = 0;
@@ -194,7 +197,11 @@ impl Transcoder {
 /// Whether `text` continues with the end of a call and the head of another one, whose first value
 /// has quotes like the string around it: `), ring(word='`. Then the end of the outer string
 /// is missing.
-pub(super) fn begins_call(dialect: &Dialect<'_>, text: &str, quote: u8) -> Result<bool, Undecided> {
+pub(super) fn begins_call(
+    dialect: &ValueDialect<'_>,
+    text: &str,
+    quote: u8,
+) -> Result<bool, Undecided> {
     let Some(tools) = dialect.tools else { return Ok(false) };
     within(MAX_HEAD, text, |text| begins_call_of(tools, text, quote))
 }
@@ -218,6 +225,6 @@ fn begins_call_of(tools: &Tools, text: &str, quote: u8) -> Result<bool, Undecide
     }
 }
 
-pub(super) fn ends<'a>(dialect: &Dialect<'a>) -> impl Iterator<Item = &'a str> {
+pub(super) fn ends<'a>(dialect: &ValueDialect<'a>) -> impl Iterator<Item = &'a str> {
     dialect.ends.iter().map(|end| end.as_str())
 }

@@ -1,8 +1,8 @@
 //! Objects whose keys and values the caller reads: call objects, in any dialect.
 
 use super::{
-    Fault, Scanned, Syntax,
-    dialect::{Between, Blanks, Dialect},
+    Scanned, Syntax, ValueFault,
+    dialect::{Between, BlanksBefore, ValueDialect},
 };
 
 /// The next token of an object.
@@ -22,7 +22,7 @@ pub(crate) enum Member {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum MemberState {
     /// The state before `{`.
     #[default]
     Open,
@@ -40,7 +40,7 @@ enum State {
 /// reads an inner object; the caller reports when it is past the inner one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Members {
-    state: State,
+    state: MemberState,
     between: Between,
 }
 
@@ -52,44 +52,44 @@ impl Members {
 
     /// Enters the state after a value: the end of an inner object.
     pub(crate) fn behind_value(&mut self) {
-        self.state = State::After;
+        self.state = MemberState::After;
     }
 
     /// Whether a comma or a key comes next, after a value.
     pub(crate) fn is_before_key(&self) -> bool {
-        matches!(self.state, State::Key | State::After)
+        matches!(self.state, MemberState::Key | MemberState::After)
     }
 
     /// Reads up to what the caller must read next.
-    pub(crate) fn next(&mut self, dialect: &Dialect<'_>, text: &str) -> Member {
+    pub(crate) fn next(&mut self, dialect: &ValueDialect<'_>, text: &str) -> Member {
         let mut i = 0;
         let lenient = dialect.is(Syntax::Lenient);
         loop {
             if lenient {
-                if self.between.skip(text, &mut i, true) == Blanks::More {
+                if self.between.skip(text, &mut i, true) == BlanksBefore::More {
                     return Member::More { used: i };
                 }
             } else {
                 i = i.saturating_add(crate::cursor::blanks(&text[i..]));
             }
             let Some(&byte) = text.as_bytes().get(i) else { return Member::More { used: i } };
-            let trailing = self.state != State::Key || !dialect.is(Syntax::Json);
+            let trailing = self.state != MemberState::Key || !dialect.is(Syntax::Json);
             self.state = match (self.state, byte) {
-                (State::Open, b'{') => State::First,
-                (State::First | State::Key | State::After, b'}') if trailing => {
+                (MemberState::Open, b'{') => MemberState::First,
+                (MemberState::First | MemberState::Key | MemberState::After, b'}') if trailing => {
                     return Member::End { used: i.saturating_add(1) };
                 }
-                (State::First | State::Key, _)
+                (MemberState::First | MemberState::Key, _)
                     if dialect.begins_string(&text[i..]) || dialect.bare_keys() =>
                 {
-                    self.state = State::Separator;
+                    self.state = MemberState::Separator;
                     return Member::Key { used: i };
                 }
-                (State::Separator, b':') => {
-                    self.state = State::After;
+                (MemberState::Separator, b':') => {
+                    self.state = MemberState::After;
                     return Member::Value { used: i.saturating_add(1) };
                 }
-                (State::After, b',') => State::Key,
+                (MemberState::After, b',') => MemberState::Key,
                 _ => return Member::Bad { at: i },
             };
             i = i.saturating_add(1);
@@ -105,7 +105,7 @@ impl From<Member> for Scanned {
             Member::Key { used } | Member::Value { used } | Member::End { used } => {
                 Self::End { used }
             }
-            Member::Bad { at } => Self::Bad { at, fault: Fault::Syntax },
+            Member::Bad { at } => Self::Bad { at, fault: ValueFault::Syntax },
         }
     }
 }

@@ -34,11 +34,11 @@ mod unescape;
 mod tests;
 
 pub(crate) use brackets::{Brackets, InValue};
-pub(crate) use dialect::{Dialect, Syntax, Tolerance, Typing};
+pub(crate) use dialect::{Syntax, Tolerated, Typing, ValueDialect};
 pub(crate) use escape::{escape, is_plain};
 pub(crate) use members::{Member, Members};
 pub(crate) use own_end::is_of_bare_key;
-pub(crate) use reader::{Kind, ValueReader};
+pub(crate) use reader::{ValueKind, ValueReader};
 pub use scan::{JsonPlace, JsonScan};
 pub(crate) use text::TextReader;
 pub(crate) use typed::{Fit, is_object, is_string_literal, json_or_string, may_be_null, typed};
@@ -55,7 +55,7 @@ pub(crate) enum Scanned {
     /// The value ended after `used` bytes.
     End { used: usize },
     /// The byte at `at` is not allowed there.
-    Bad { at: usize, fault: Fault },
+    Bad { at: usize, fault: ValueFault },
 }
 
 impl Scanned {
@@ -79,7 +79,7 @@ pub(crate) enum Note {
     /// A value that ended here was not of the type its schema declares, and became a string.
     Mistyped,
     /// A tolerance of [`Syntax::Lenient`] is used from here on. Said once for each.
-    Tolerated(Tolerance),
+    Tolerated(Tolerated),
     /// The call's end, which is here, closes everything that was open.
     LostEnd,
     /// The end of a string was searched for in this many bytes, and is missing.
@@ -88,7 +88,7 @@ pub(crate) enum Note {
 
 /// Why a value could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ValueFault {
     /// The text is not a value of the dialect.
     Syntax,
     /// The text is a literal that JSON cannot express.

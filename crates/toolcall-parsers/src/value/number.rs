@@ -4,7 +4,7 @@ use alloc::{format, string::String};
 
 /// Why a spelling gives no JSON number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum NumberFault {
     /// The text is not a number.
     NotOne,
     /// A number that JSON cannot express.
@@ -19,7 +19,7 @@ pub(super) fn continues(so_far: &str, byte: u8) -> bool {
 }
 
 /// The JSON spelling of `text`: no plus sign, no leading zeros, digits on both sides of a point.
-pub(super) fn to_json(text: &str) -> Result<String, Fault> {
+pub(super) fn to_json(text: &str) -> Result<String, NumberFault> {
     let (sign, text) = match text.as_bytes().first() {
         Some(b'-') => ("-", &text[1..]),
         Some(b'+') => ("", &text[1..]),
@@ -29,7 +29,7 @@ pub(super) fn to_json(text: &str) -> Result<String, Fault> {
         return based(sign, &text[2..], radix);
     }
     if let Some(imaginary) = text.strip_suffix(['j', 'J']) {
-        return Err(to_json(imaginary).map_or(Fault::NotOne, |_| Fault::Inexpressible));
+        return Err(to_json(imaginary).map_or(NumberFault::NotOne, |_| NumberFault::Inexpressible));
     }
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], &text[at..]),
@@ -47,7 +47,7 @@ pub(super) fn to_json(text: &str) -> Result<String, Fault> {
         && !(whole.is_empty() && fraction.is_none_or(str::is_empty))
         && (exponent.is_empty() || is_digits(power));
     if !sound {
-        return Err(Fault::NotOne);
+        return Err(NumberFault::NotOne);
     }
     let mut json = String::from(sign);
     let significant = whole.trim_start_matches(['0', '_']);
@@ -70,7 +70,7 @@ fn radix(text: &str) -> Option<u32> {
 }
 
 /// An integer in another base, as long as 128 bits hold it.
-fn based(sign: &str, digits: &str, radix: u32) -> Result<String, Fault> {
+fn based(sign: &str, digits: &str, radix: u32) -> Result<String, NumberFault> {
     let digits = digits.strip_prefix('_').unwrap_or(digits);
     let mut value: u128 = 0;
     let mut fits = true;
@@ -78,16 +78,16 @@ fn based(sign: &str, digits: &str, radix: u32) -> Result<String, Fault> {
         if byte == b'_' && i > 0 {
             continue;
         }
-        let digit = char::from(byte).to_digit(radix).ok_or(Fault::NotOne)?;
+        let digit = char::from(byte).to_digit(radix).ok_or(NumberFault::NotOne)?;
         match value.checked_mul(radix.into()).and_then(|v| v.checked_add(digit.into())) {
             Some(next) => value = next,
             None => fits = false,
         }
     }
     match digits {
-        "" => Err(Fault::NotOne),
+        "" => Err(NumberFault::NotOne),
         _ if fits => Ok(format!("{sign}{value}")),
-        _ => Err(Fault::Inexpressible),
+        _ => Err(NumberFault::Inexpressible),
     }
 }
 
@@ -106,7 +106,7 @@ fn push_digits(json: &mut String, digits: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, to_json};
+    use super::{NumberFault, to_json};
 
     #[test]
     fn spellings_keep_every_digit() {
@@ -138,10 +138,10 @@ mod tests {
         for text in
             ["1x", "1__0", "1_", ".", "-.", "1.2.3", "1e", "1ee5", "0x", "0xg", "e5", "--1", "1j2"]
         {
-            assert_eq!(to_json(text), Err(Fault::NotOne), "{text}");
+            assert_eq!(to_json(text), Err(NumberFault::NotOne), "{text}");
         }
         for text in ["2j", "1.5J", "0xfffffffffffffffffffffffffffffffff"] {
-            assert_eq!(to_json(text), Err(Fault::Inexpressible), "{text}");
+            assert_eq!(to_json(text), Err(NumberFault::Inexpressible), "{text}");
         }
     }
 }

@@ -17,16 +17,16 @@
 
 use super::{
     Note, Scanned,
-    container::Frame,
-    dialect::{Dialect, Quote},
+    container::Container,
+    dialect::{Quote, ValueDialect},
     lost_end::ends,
-    string::{At, Text},
-    transcoder::{Cx, Mode, State, Step, Transcoder},
+    string::{StringAt, Text},
+    transcoder::{Cx, Flow, StringMode, Transcoder, TranscoderState},
 };
 use crate::{
     cursor::{Prefix, Undecided, after_blanks, blanks, filled, longest_prefix},
     limits::MAX_LOOKAHEAD,
-    typing::Types,
+    typing::TypeSet,
 };
 
 impl Transcoder {
@@ -37,25 +37,25 @@ impl Transcoder {
             && self.before != Before::Start
             && cx.dialect.may_search
             && match self.mode {
-                Mode::String | Mode::Guess => true,
-                Mode::Typed(types) => types.has(Types::STRING),
-                Mode::Plain | Mode::Key => false,
+                StringMode::String | StringMode::Guess => true,
+                StringMode::Typed(types) => types.has(TypeSet::STRING),
+                StringMode::Plain | StringMode::Key => false,
             }
     }
 
     /// Whether the end of a string is searched for in text that is held.
     pub(super) fn is_searching(&self) -> bool {
-        matches!(self.state, State::Text(Text { at: At::Search { .. }, .. }))
+        matches!(self.state, TranscoderState::Text(Text { at: StringAt::Search { .. }, .. }))
     }
 
     /// Holds the text from here on until the string's end is found.
-    pub(super) fn begin_search(&mut self, text: Text) -> Step {
+    pub(super) fn begin_search(&mut self, text: Text) -> Flow {
         self.looked = 0;
-        self.go(text, At::Search { depth: 0 })
+        self.go(text, StringAt::Search { depth: 0 })
     }
 
     /// Searches held text for the end; `depth` counts the open strings inside the string.
-    pub(super) fn search(&mut self, text: Text, depth: u16, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn search(&mut self, text: Text, depth: u16, cx: &mut Cx<'_, '_>) -> Flow {
         let rest = cx.rest();
         // However little room is left, there is a step to take.
         let most = cx.dialect.limits.value.clamp(1, MAX_LOOKAHEAD);
@@ -70,12 +70,12 @@ impl Transcoder {
                 self.end_text(cx)
             }
             None if full.is_none() && !cx.dialect.ended => {
-                self.go(text, At::Search { depth })?;
+                self.go(text, StringAt::Search { depth })?;
                 cx.more()
             }
             None => {
                 (self.looked, self.end_is_lost) = (0, true);
-                self.go(text, At::Inside)?;
+                self.go(text, StringAt::Inside)?;
                 Err(Scanned::Noted { used: cx.i, note: Note::Searched(held.len()) })
             }
         }
@@ -87,7 +87,7 @@ impl Transcoder {
         &mut self,
         text: Text,
         mut depth: u16,
-        (held, dialect): (&str, &Dialect<'_>),
+        (held, dialect): (&str, &ValueDialect<'_>),
     ) -> (Option<usize>, u16) {
         let len = dialect.measure(text.quote).1;
         let first = self.stops[0];
@@ -131,7 +131,7 @@ impl Transcoder {
     /// element, or with the brackets that close what is open and the end of the call.
     fn continues(
         &self,
-        dialect: &Dialect<'_>,
+        dialect: &ValueDialect<'_>,
         quote: Quote,
         rest: &str,
     ) -> Result<bool, Undecided> {
@@ -144,7 +144,7 @@ impl Transcoder {
         }
         let Some(mut rest) = after_blanks(rest) else { return Ok(true) };
         for frame in self.frames.iter().rev() {
-            let list = matches!(frame, Frame::List(_));
+            let list = matches!(frame, Container::List(_));
             match rest.as_bytes().first() {
                 None => return if dialect.ended { Ok(false) } else { Err(Undecided) },
                 Some(b',') if list => return element(dialect, quote, &rest[1..]),
@@ -168,7 +168,7 @@ impl Transcoder {
 }
 
 /// Whether `text`, after a comma, begins a member: a key and a colon.
-fn member(dialect: &Dialect<'_>, quote: Quote, text: &str) -> Result<bool, Undecided> {
+fn member(dialect: &ValueDialect<'_>, quote: Quote, text: &str) -> Result<bool, Undecided> {
     let text = &text[blanks(text)..];
     match dialect.matches(quote, text) {
         Prefix::Match => return Ok(true),
@@ -194,7 +194,7 @@ fn member(dialect: &Dialect<'_>, quote: Quote, text: &str) -> Result<bool, Undec
 }
 
 /// Whether `text`, after a comma, begins an element of a list.
-fn element(dialect: &Dialect<'_>, quote: Quote, text: &str) -> Result<bool, Undecided> {
+fn element(dialect: &ValueDialect<'_>, quote: Quote, text: &str) -> Result<bool, Undecided> {
     let text = &text[blanks(text)..];
     match (dialect.matches(quote, text), text.as_bytes().first()) {
         (Prefix::Match, _) => Ok(true),

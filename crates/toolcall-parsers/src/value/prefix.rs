@@ -2,13 +2,13 @@
 
 /// The letters before a string's quote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Prefix {
+pub(super) struct StringPrefix {
     pub(super) raw: bool,
     pub(super) format: bool,
     pub(super) bytes: bool,
 }
 
-impl Prefix {
+impl StringPrefix {
     /// The longest there is.
     const LONGEST: usize = 2;
 
@@ -34,14 +34,14 @@ impl Prefix {
 pub(super) enum Continued {
     No,
     /// Another string: its prefix, the length of that, its quote.
-    By(Prefix, usize, u8),
+    By(StringPrefix, usize, u8),
 }
 
 /// Whether a string begins at the head of `text`; nothing if more of it must be seen.
 pub(super) fn continues(text: &str) -> Option<Continued> {
     let letters = |b: &u8| b.is_ascii_alphabetic();
-    let len = text.bytes().take(Prefix::LONGEST + 1).take_while(letters).count();
-    match (text.as_bytes().get(len), Prefix::parse(&text[..len])) {
+    let len = text.bytes().take(StringPrefix::LONGEST + 1).take_while(letters).count();
+    match (text.as_bytes().get(len), StringPrefix::parse(&text[..len])) {
         (None, Some(_)) => None,
         (Some(&quote @ (b'\'' | b'"')), Some(prefix)) => Some(Continued::By(prefix, len, quote)),
         _ => Some(Continued::No),

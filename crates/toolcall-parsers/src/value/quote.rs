@@ -4,15 +4,15 @@ use super::{
     Syntax,
     dialect::Quote,
     prefix::{Continued, continues},
-    string::{At, Text},
-    transcoder::{Cx, State, Step, Transcoder},
+    string::{StringAt, Text},
+    transcoder::{Cx, Flow, Transcoder, TranscoderState},
 };
 use crate::cursor::{Undecided, blanks};
 
 impl Transcoder {
     /// At a quote like the opening one.
     #[expect(clippy::indexing_slicing, reason = "three bytes at most, or as many as there are")]
-    pub(super) fn at_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn at_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
         let rest = cx.rest();
         if text.triple {
             let head = &rest.as_bytes()[..rest.len().min(3)];
@@ -26,16 +26,16 @@ impl Transcoder {
                 return Ok(());
             }
             cx.advance(3);
-            return self.go(text, At::End);
+            return self.go(text, StringAt::End);
         }
         cx.advance(cx.dialect.measure(text.quote).1);
         match text.quote {
-            Quote::Byte(_) if cx.dialect.nests_quotes() => self.go(text, At::Quote),
+            Quote::Byte(_) if cx.dialect.nests_quotes() => self.go(text, StringAt::Quote),
             _ => self.end_text(cx),
         }
     }
 
-    pub(super) fn behind_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn behind_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
         let blank = blanks(cx.rest());
         let room = cx.dialect.limits.name.saturating_sub(self.blanks.len());
         let taken = blank.min(room);
@@ -60,7 +60,7 @@ impl Transcoder {
                 Some(_) if self.blanks.is_empty() => false,
                 Some(_) => {
                     self.blanks.clear();
-                    return self.go(text, At::End);
+                    return self.go(text, StringAt::End);
                 }
             },
             _ => false,
@@ -69,7 +69,7 @@ impl Transcoder {
         let step = if ends {
             self.end_text(cx)
         } else {
-            self.state = State::Text(Text { at: At::Inside, nested: true, ..text });
+            self.state = TranscoderState::Text(Text { at: StringAt::Inside, nested: true, ..text });
             let mut quote = [0; 4];
             let quote = char::from(self.stops[0]).encode_utf8(&mut quote);
             self.write(quote, cx).and_then(|()| self.write(&blanks, cx))

@@ -8,8 +8,8 @@
 use alloc::string::String;
 
 use super::{
-    Brackets, Fault, InValue, Note, Scanned, Syntax,
-    dialect::{Dialect, Tolerance, Typing},
+    Brackets, InValue, Note, Scanned, Syntax, ValueFault,
+    dialect::{Tolerated, Typing, ValueDialect},
     escape::Batch,
     scan::JsonScan,
     transcoder::{Cx, Top, Transcoder},
@@ -19,7 +19,7 @@ use crate::cursor::blanks;
 
 /// The kind of text to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     /// A single value of any type.
     Value,
     /// An object; `null` is an empty one. In JSON also a string that holds an object, which is
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ValueState {
     Start,
     Json,
     /// Inside `null`, with this much left.
@@ -48,8 +48,8 @@ enum State {
 /// A reader of one value.
 #[derive(Debug, Clone)]
 pub(crate) struct ValueReader {
-    kind: Kind,
-    state: State,
+    kind: ValueKind,
+    state: ValueState,
     /// The object is in a list.
     listed: bool,
     scan: JsonScan,
@@ -59,10 +59,10 @@ pub(crate) struct ValueReader {
 }
 
 impl ValueReader {
-    pub(crate) fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: ValueKind) -> Self {
         Self {
             kind,
-            state: State::Start,
+            state: ValueState::Start,
             listed: false,
             scan: JsonScan::new(),
             literal: Transcoder::new(top(kind)),
@@ -71,8 +71,8 @@ impl ValueReader {
     }
 
     /// Makes it as new; keeps the buffers' memory.
-    pub(crate) fn restart(&mut self, kind: Kind) {
-        (self.kind, self.state, self.scan) = (kind, State::Start, JsonScan::new());
+    pub(crate) fn restart(&mut self, kind: ValueKind) {
+        (self.kind, self.state, self.scan) = (kind, ValueState::Start, JsonScan::new());
         self.listed = false;
         self.literal.restart(top(kind));
         self.carry.clear();
@@ -80,7 +80,7 @@ impl ValueReader {
 
     /// Returns the number of bytes held.
     pub(crate) fn held(&self) -> usize {
-        if self.state == State::Literal { self.literal.held() } else { 0 }
+        if self.state == ValueState::Literal { self.literal.held() } else { 0 }
     }
 
     /// Returns the number of live bytes.
@@ -90,7 +90,7 @@ impl ValueReader {
 
     /// Whether the end of a string is searched for in text that is held.
     pub(crate) fn is_searching(&self) -> bool {
-        self.state == State::Literal && self.literal.is_searching()
+        self.state == ValueState::Literal && self.literal.is_searching()
     }
 
     /// Bytes of the text to be fed next that the search has looked at.
@@ -100,7 +100,7 @@ impl ValueReader {
 
     /// Whether nothing but whitespace was read.
     pub(crate) fn is_at_start(&self) -> bool {
-        self.state == State::Start && !self.listed
+        self.state == ValueState::Start && !self.listed
     }
 
     /// The place in the value that the text so far ends at; none if nothing tells how it goes on.
@@ -108,10 +108,10 @@ impl ValueReader {
         let none = Brackets::none();
         let outer = if self.listed { none.push(false)? } else { none };
         let (inner, quote) = match self.state {
-            State::Start | State::Null(_) | State::ListRest => (none, None),
-            State::BlankText | State::Text | State::TextRest => (none, Some(b'"')),
-            State::Json => (self.scan.brackets(), self.scan.in_string().then_some(b'"')),
-            State::Literal => {
+            ValueState::Start | ValueState::Null(_) | ValueState::ListRest => (none, None),
+            ValueState::BlankText | ValueState::Text | ValueState::TextRest => (none, Some(b'"')),
+            ValueState::Json => (self.scan.brackets(), self.scan.in_string().then_some(b'"')),
+            ValueState::Literal => {
                 let InValue { brackets, quote } = self.literal.place()?;
                 (brackets, quote)
             }
@@ -123,8 +123,8 @@ impl ValueReader {
     #[cfg(test)]
     pub(crate) fn has_begun(&self) -> bool {
         match self.state {
-            State::Start => false,
-            State::Literal => self.literal.certain,
+            ValueState::Start => false,
+            ValueState::Literal => self.literal.certain,
             _ => true,
         }
     }
@@ -133,8 +133,8 @@ impl ValueReader {
     #[inline]
     pub(crate) fn passes(&mut self, text: &str) -> bool {
         match self.state {
-            State::Json => self.scan.passes(text),
-            State::Literal => self.literal.passes(text),
+            ValueState::Json => self.scan.passes(text),
+            ValueState::Literal => self.literal.passes(text),
             _ => false,
         }
     }
@@ -143,11 +143,13 @@ impl ValueReader {
     /// and is not used.
     pub(crate) fn closing(&self, tail: &str) -> Option<String> {
         match self.state {
-            State::Start if self.kind == Kind::Value => None,
-            State::Start | State::Null(_) | State::BlankText => Some(String::from("{}")),
-            State::Json | State::Text => self.scan.closing(),
-            State::TextRest | State::ListRest => Some(String::new()),
-            State::Literal => self.literal.closing(tail),
+            ValueState::Start if self.kind == ValueKind::Value => None,
+            ValueState::Start | ValueState::Null(_) | ValueState::BlankText => {
+                Some(String::from("{}"))
+            }
+            ValueState::Json | ValueState::Text => self.scan.closing(),
+            ValueState::TextRest | ValueState::ListRest => Some(String::new()),
+            ValueState::Literal => self.literal.closing(tail),
         }
     }
 
@@ -155,14 +157,14 @@ impl ValueReader {
     /// writes its rest and returns how much of `tail` belongs to it.
     pub(crate) fn finish(
         &mut self,
-        dialect: &Dialect<'_>,
+        dialect: &ValueDialect<'_>,
         typing: Option<&Typing<'_>>,
         tail: &str,
         out: &mut dyn FnMut(&str),
     ) -> Option<usize> {
         match self.state {
-            State::Literal => {}
-            State::ListRest => return Some(0),
+            ValueState::Literal => {}
+            ValueState::ListRest => return Some(0),
             _ => return None,
         }
         let out = Batch::new(out);
@@ -172,26 +174,26 @@ impl ValueReader {
     /// Reads on; `out` receives JSON text, none before [`Note::Begun`] was said.
     pub(crate) fn feed(
         &mut self,
-        dialect: &Dialect<'_>,
+        dialect: &ValueDialect<'_>,
         typing: Option<&Typing<'_>>,
         text: &str,
         out: &mut dyn FnMut(&str),
     ) -> Scanned {
         let scanned = match self.state {
-            State::Start => self.start(dialect, typing, text, out),
-            State::Json => self.scan.feed(text, out),
-            State::Null(rest) => self.null(rest, text, out),
-            State::BlankText | State::Text | State::TextRest => self.text(text, out),
-            State::Literal => {
+            ValueState::Start => self.start(dialect, typing, text, out),
+            ValueState::Json => self.scan.feed(text, out),
+            ValueState::Null(rest) => self.null(rest, text, out),
+            ValueState::BlankText | ValueState::Text | ValueState::TextRest => self.text(text, out),
+            ValueState::Literal => {
                 let out = Batch::new(out);
                 self.literal.feed(&mut Cx { dialect, typing, text, i: 0, out })
             }
-            State::ListRest => return list_rest(text),
+            ValueState::ListRest => return list_rest(text),
         };
         match scanned {
             Scanned::End { used } if self.listed => {
-                self.state = State::ListRest;
-                Scanned::Noted { used, note: Note::Tolerated(Tolerance::List) }
+                self.state = ValueState::ListRest;
+                Scanned::Noted { used, note: Note::Tolerated(Tolerated::List) }
             }
             scanned => scanned,
         }
@@ -199,7 +201,7 @@ impl ValueReader {
 
     fn start(
         &mut self,
-        dialect: &Dialect<'_>,
+        dialect: &ValueDialect<'_>,
         typing: Option<&Typing<'_>>,
         text: &str,
         out: &mut dyn FnMut(&str),
@@ -207,7 +209,7 @@ impl ValueReader {
         let json = dialect.is(Syntax::Json);
         let (mut used, at) = (blanks(text), blanks(text));
         let Some(&byte) = text.as_bytes().get(at) else { return Scanned::More { used } };
-        let arguments = self.kind == Kind::Arguments && (json || dialect.is(Syntax::Lenient));
+        let arguments = self.kind == ValueKind::Arguments && (json || dialect.is(Syntax::Lenient));
         match byte {
             b'[' if arguments && !self.listed => {
                 self.listed = true;
@@ -215,24 +217,26 @@ impl ValueReader {
                 return self.start(dialect, typing, &text[from..], out).after(from);
             }
             b'{' => {}
-            _ if self.listed => return Scanned::Bad { at, fault: Fault::Syntax },
+            _ if self.listed => return Scanned::Bad { at, fault: ValueFault::Syntax },
             _ => {}
         }
         self.state = match (byte, self.kind) {
-            (b'"', Kind::Arguments) if json || dialect.is(Syntax::Lenient) => {
+            (b'"', ValueKind::Arguments) if json || dialect.is(Syntax::Lenient) => {
                 used += 1;
-                State::BlankText
+                ValueState::BlankText
             }
-            (b'{', Kind::Arguments) if json => State::Json,
-            (b'n', Kind::Arguments) if json => State::Null("null"),
-            (b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n', Kind::Value) if json => {
-                State::Json
+            (b'{', ValueKind::Arguments) if json => ValueState::Json,
+            (b'n', ValueKind::Arguments) if json => ValueState::Null("null"),
+            (b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n', ValueKind::Value)
+                if json =>
+            {
+                ValueState::Json
             }
-            (_, Kind::Value | Kind::Arguments) if json => {
-                return Scanned::Bad { at, fault: Fault::Syntax };
+            (_, ValueKind::Value | ValueKind::Arguments) if json => {
+                return Scanned::Bad { at, fault: ValueFault::Syntax };
             }
             _ => {
-                self.state = State::Literal;
+                self.state = ValueState::Literal;
                 return self.feed(dialect, typing, &text[at..], out).after(at);
             }
         };
@@ -245,9 +249,9 @@ impl ValueReader {
             out("{}");
             return Scanned::End { used: same };
         }
-        self.state = State::Null(&rest[same..]);
+        self.state = ValueState::Null(&rest[same..]);
         if same < text.len() {
-            return Scanned::Bad { at: same, fault: Fault::Syntax };
+            return Scanned::Bad { at: same, fault: ValueFault::Syntax };
         }
         Scanned::More { used: same }
     }
@@ -270,17 +274,17 @@ impl ValueReader {
             let stop = memchr::memchr2(b'"', b'\\', &bytes[i..]).map(|at| i + at);
             let end = stop.unwrap_or(bytes.len());
             if let Err(at) = self.inner(&text[i..end], i, &mut carry_at, out) {
-                return Scanned::Bad { at, fault: Fault::Syntax };
+                return Scanned::Bad { at, fault: ValueFault::Syntax };
             }
             let Some(at) = stop else {
                 let used = if self.carry.is_empty() { end } else { carry_at };
                 return Scanned::More { used };
             };
             if bytes[at] == b'"' {
-                if self.state == State::BlankText {
+                if self.state == ValueState::BlankText {
                     out.put("{}");
-                } else if self.state != State::TextRest {
-                    return Scanned::Bad { at, fault: Fault::Syntax };
+                } else if self.state != ValueState::TextRest {
+                    return Scanned::Bad { at, fault: ValueFault::Syntax };
                 }
                 return Scanned::End { used: at + 1 };
             }
@@ -289,7 +293,7 @@ impl ValueReader {
                     let mut bytes = [0; 4];
                     let piece = scalar.encode_utf8(&mut bytes);
                     if let Err(at) = self.inner(piece, at, &mut carry_at, out) {
-                        return Scanned::Bad { at, fault: Fault::Syntax };
+                        return Scanned::Bad { at, fault: ValueFault::Syntax };
                     }
                     i = at + len;
                 }
@@ -297,7 +301,7 @@ impl ValueReader {
                     let used = if self.carry.is_empty() { at } else { carry_at };
                     return Scanned::More { used };
                 }
-                _ => return Scanned::Bad { at, fault: Fault::Syntax },
+                _ => return Scanned::Bad { at, fault: ValueFault::Syntax },
             }
         }
     }
@@ -311,16 +315,16 @@ impl ValueReader {
         out: &mut Batch<'_>,
     ) -> Result<(), usize> {
         let (mut piece, mut at) = (piece, at);
-        if self.state == State::BlankText {
+        if self.state == ValueState::BlankText {
             let blank = blanks(piece);
             (piece, at) = (&piece[blank..], at + blank);
             match piece.as_bytes().first() {
                 None => return Ok(()),
-                Some(b'{') => self.state = State::Text,
+                Some(b'{') => self.state = ValueState::Text,
                 Some(_) => return Err(at),
             }
         }
-        if self.state == State::Text {
+        if self.state == ValueState::Text {
             if self.carry.is_empty() {
                 *carry_at = at;
             }
@@ -334,7 +338,7 @@ impl ValueReader {
             match self.scan.feed(&self.carry, |piece| out.put(piece)) {
                 Scanned::Bad { at: bad, .. } => return Err(place(bad, *carry_at)),
                 Scanned::End { used } => {
-                    self.state = State::TextRest;
+                    self.state = ValueState::TextRest;
                     let behind = used.saturating_sub(known);
                     (piece, at) = (&piece[behind..], at + behind);
                     self.carry.clear();
@@ -357,14 +361,14 @@ fn list_rest(text: &str) -> Scanned {
     match text.as_bytes().get(at) {
         None => Scanned::More { used: at },
         Some(b']') => Scanned::End { used: at + 1 },
-        Some(_) => Scanned::Bad { at, fault: Fault::Syntax },
+        Some(_) => Scanned::Bad { at, fault: ValueFault::Syntax },
     }
 }
 
-fn top(kind: Kind) -> Top {
+fn top(kind: ValueKind) -> Top {
     match kind {
-        Kind::Value => Top::Value,
-        Kind::Arguments => Top::Object,
-        Kind::Keywords => Top::Keywords,
+        ValueKind::Value => Top::Value,
+        ValueKind::Arguments => Top::Object,
+        ValueKind::Keywords => Top::Keywords,
     }
 }

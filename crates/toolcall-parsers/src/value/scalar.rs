@@ -2,16 +2,16 @@
 
 use super::{
     Syntax,
-    container::Frame,
-    dialect::{Quote, Tolerance},
+    container::Container,
+    dialect::{Quote, Tolerated},
     number,
-    prefix::Prefix,
-    transcoder::{Cx, State, Step, Top, Transcoder},
+    prefix::StringPrefix,
+    transcoder::{Cx, Flow, Top, Transcoder, TranscoderState},
 };
 
 impl Transcoder {
     /// A word, or a string with a prefix.
-    pub(super) fn word(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn word(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         let bytes = cx.rest().as_bytes();
         let part = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
         let len = bytes.iter().take_while(part).count();
@@ -21,7 +21,7 @@ impl Transcoder {
             return cx.bad(n.saturating_sub(1));
         }
         let Some(&behind) = bytes.get(len) else { return cx.more() };
-        if let (b'\'' | b'"', Some(prefix), true) = (behind, Prefix::parse(word), python) {
+        if let (b'\'' | b'"', Some(prefix), true) = (behind, StringPrefix::parse(word), python) {
             if prefix.bytes {
                 return cx.inexpressible(len);
             }
@@ -41,10 +41,10 @@ impl Transcoder {
             return cx.bad(len);
         }
         if word.starts_with(['T', 'F', 'N']) {
-            self.tolerate(Tolerance::PythonWord, cx)?;
+            self.tolerate(Tolerated::PythonWord, cx)?;
         }
         cx.advance(len);
-        self.state = State::After;
+        self.state = TranscoderState::After;
         Ok(())
     }
 
@@ -53,7 +53,7 @@ impl Transcoder {
     fn may_begin(&self, cx: &Cx<'_, '_>, head: &str) -> bool {
         let python = cx.dialect.is(Syntax::Python);
         let string =
-            python && Prefix::parse(head).is_some_and(|prefix| self.certain || !prefix.bytes);
+            python && StringPrefix::parse(head).is_some_and(|prefix| self.certain || !prefix.bytes);
         match self.top {
             Top::Text | Top::Key if self.frames.is_empty() => return string,
             Top::Object if self.frames.is_empty() => {
@@ -67,7 +67,7 @@ impl Transcoder {
             || python && self.certain && NANS.iter().any(|word| word.starts_with(head))
     }
 
-    pub(super) fn number(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn number(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         while let Some(byte) = cx.peek() {
             let begun = self.scalar.bytes().any(|b| b.is_ascii_digit());
             let sound = match byte {
@@ -87,14 +87,14 @@ impl Transcoder {
                 match number::to_json(&self.scalar) {
                     Ok(json) => {
                         if json != self.scalar {
-                            self.tolerate(Tolerance::Number, cx)?;
+                            self.tolerate(Tolerated::Number, cx)?;
                         }
                         self.scalar = json;
                     }
-                    Err(number::Fault::NotOne) => return cx.bad(0),
-                    Err(number::Fault::Inexpressible) => return cx.inexpressible(0),
+                    Err(number::NumberFault::NotOne) => return cx.bad(0),
+                    Err(number::NumberFault::Inexpressible) => return cx.inexpressible(0),
                 }
-                self.state = State::After;
+                self.state = TranscoderState::After;
                 return Ok(());
             }
             if !sound || self.scalar.len() >= cx.dialect.limits.name {
@@ -107,8 +107,8 @@ impl Transcoder {
     }
 
     /// A key without quotes. It is kept, as a number is, until what follows it was seen.
-    pub(super) fn bare_key(&mut self, cx: &mut Cx<'_, '_>) -> Step {
-        let keywords = self.frames.last() == Some(&Frame::Keywords);
+    pub(super) fn bare_key(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
+        let keywords = self.frames.last() == Some(&Container::Keywords);
         let literal = cx.dialect.is(Syntax::Literal) && !keywords;
         for scalar in cx.rest().chars() {
             // The opening quote was forgotten.
@@ -129,7 +129,8 @@ impl Transcoder {
                     cx.out.put(&self.scalar);
                     self.scalar.clear();
                 }
-                self.state = if self.is_plain() { State::Done } else { State::After };
+                self.state =
+                    if self.is_plain() { TranscoderState::Done } else { TranscoderState::After };
                 return Ok(());
             }
             if self.scalar.len() >= cx.dialect.limits.name {

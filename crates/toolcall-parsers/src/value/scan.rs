@@ -9,14 +9,14 @@
 use alloc::string::String;
 
 use super::{
-    Brackets, Fault, Scanned,
+    Brackets, Scanned, ValueFault,
     escape::{escape_byte, escaped_len, is_plain},
     unescape::{Escape, Flavor, is_lone, unescape},
 };
 use crate::limits::MAX_DEPTH;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum ScanState {
     /// Expects a value of any type.
     #[default]
     Value,
@@ -33,12 +33,12 @@ enum State {
     },
     /// Inside `true`, `false` or `null`, with this much left.
     Literal(&'static str),
-    Number(Number),
+    Number(NumberState),
     Done,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Number {
+enum NumberState {
     Minus,
     Zero,
     Integer,
@@ -49,7 +49,7 @@ enum Number {
     ExponentDigits,
 }
 
-impl Number {
+impl NumberState {
     fn next(self, byte: u8) -> Option<Self> {
         Some(match (self, byte) {
             (Self::Minus, b'0') => Self::Zero,
@@ -104,7 +104,7 @@ pub enum JsonPlace {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct JsonScan {
-    state: State,
+    state: ScanState,
     depth: u8,
     /// Bit `d`: the container at depth `d + 1` is an object.
     objects: u128,
@@ -116,7 +116,7 @@ impl JsonScan {
     /// Creates a scanner in the state before a value.
     #[must_use]
     pub const fn new() -> Self {
-        Self { state: State::Value, depth: 0, objects: 0, python: false }
+        Self { state: ScanState::Value, depth: 0, objects: 0, python: false }
     }
 
     /// The same, with the words `NaN`, `Infinity` and `-Infinity` that Python writes.
@@ -132,7 +132,7 @@ impl JsonScan {
     /// # Errors
     /// The offset of the scalar that is not allowed there, or of its escape.
     pub fn step(&mut self, text: &str) -> Result<usize, usize> {
-        let in_string = matches!(self.state, State::Text { .. });
+        let in_string = matches!(self.state, ScanState::Text { .. });
         let unit = match text.find(|c| c == '"' || !in_string) {
             Some(at) => text.get(..=at).ok_or(at)?,
             None => text,
@@ -148,7 +148,7 @@ impl JsonScan {
     /// Whether all of `text` passes as it is and leaves the state alone: the inside of a string.
     #[inline]
     pub(crate) fn passes(&self, text: &str) -> bool {
-        matches!(self.state, State::Text { .. }) && is_plain(text)
+        matches!(self.state, ScanState::Text { .. }) && is_plain(text)
     }
 
     /// Scans `text` on, handing what passed to `out`.
@@ -162,12 +162,12 @@ impl JsonScan {
         // Bytes from `from` passed unchanged and were not handed out yet.
         let (mut i, mut from) = (0, 0);
         while i < bytes.len() {
-            if let State::Text { key } = self.state {
+            if let ScanState::Text { key } = self.state {
                 i += escaped_len(&bytes[i..]);
                 let Some(&byte) = bytes.get(i) else { break };
                 match byte {
                     b'"' => {
-                        self.state = if key { State::Colon } else { self.after_value() };
+                        self.state = if key { ScanState::Colon } else { self.after_value() };
                         i += 1;
                     }
                     b'\\' => match unescape(&bytes[i..], Flavor::Json) {
@@ -184,7 +184,7 @@ impl JsonScan {
                         }
                         _ => {
                             emit(&text[from..i], &mut out);
-                            return Scanned::Bad { at: i, fault: Fault::Syntax };
+                            return Scanned::Bad { at: i, fault: ValueFault::Syntax };
                         }
                     },
                     control => {
@@ -194,100 +194,106 @@ impl JsonScan {
                         from = i;
                     }
                 }
-            } else if self.state == State::Done {
+            } else if self.state == ScanState::Done {
                 break;
             } else {
                 match self.structure(bytes[i]) {
-                    Step::Take => i += 1,
-                    Step::Again => {}
-                    Step::Bad => {
+                    ScanStep::Take => i += 1,
+                    ScanStep::Again => {}
+                    ScanStep::Bad => {
                         emit(&text[from..i], &mut out);
-                        return Scanned::Bad { at: i, fault: Fault::Syntax };
+                        return Scanned::Bad { at: i, fault: ValueFault::Syntax };
                     }
                 }
             }
-            if self.state == State::Done {
+            if self.state == ScanState::Done {
                 break;
             }
         }
         emit(&text[from..i], &mut out);
-        if self.state == State::Done { Scanned::End { used: i } } else { Scanned::More { used: i } }
+        if self.state == ScanState::Done {
+            Scanned::End { used: i }
+        } else {
+            Scanned::More { used: i }
+        }
     }
 
-    fn structure(&mut self, byte: u8) -> Step {
-        if let State::Number(number) = self.state {
-            if self.python && (number, byte) == (Number::Minus, b'I') {
-                self.state = State::Literal("nfinity");
-                return Step::Take;
+    fn structure(&mut self, byte: u8) -> ScanStep {
+        if let ScanState::Number(number) = self.state {
+            if self.python && (number, byte) == (NumberState::Minus, b'I') {
+                self.state = ScanState::Literal("nfinity");
+                return ScanStep::Take;
             }
             return match number.next(byte) {
                 Some(next) => {
-                    self.state = State::Number(next);
-                    Step::Take
+                    self.state = ScanState::Number(next);
+                    ScanStep::Take
                 }
                 None if number.may_end() => {
                     self.state = self.after_value();
-                    Step::Again
+                    ScanStep::Again
                 }
-                None => Step::Bad,
+                None => ScanStep::Bad,
             };
         }
-        if let State::Literal(rest) = self.state {
+        if let ScanState::Literal(rest) = self.state {
             if rest.as_bytes().first() != Some(&byte) {
-                return Step::Bad;
+                return ScanStep::Bad;
             }
             self.state = match &rest[1..] {
                 "" => self.after_value(),
-                rest => State::Literal(rest),
+                rest => ScanState::Literal(rest),
             };
-            return Step::Take;
+            return ScanStep::Take;
         }
         if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
-            return Step::Take;
+            return ScanStep::Take;
         }
         match (self.state, byte) {
-            (State::FirstElement, b']') | (State::FirstKey, b'}') => self.close(),
-            (State::Value | State::FirstElement, _) => return self.value(byte),
-            (State::FirstKey | State::Key, b'"') => self.state = State::Text { key: true },
-            (State::Colon, b':') => self.state = State::Value,
-            (State::Next, b',') => {
-                self.state = if self.in_object() { State::Key } else { State::Value };
+            (ScanState::FirstElement, b']') | (ScanState::FirstKey, b'}') => self.close(),
+            (ScanState::Value | ScanState::FirstElement, _) => return self.value(byte),
+            (ScanState::FirstKey | ScanState::Key, b'"') => {
+                self.state = ScanState::Text { key: true }
             }
-            (State::Next, b'}') if self.in_object() => self.close(),
-            (State::Next, b']') if !self.in_object() => self.close(),
-            _ => return Step::Bad,
+            (ScanState::Colon, b':') => self.state = ScanState::Value,
+            (ScanState::Next, b',') => {
+                self.state = if self.in_object() { ScanState::Key } else { ScanState::Value };
+            }
+            (ScanState::Next, b'}') if self.in_object() => self.close(),
+            (ScanState::Next, b']') if !self.in_object() => self.close(),
+            _ => return ScanStep::Bad,
         }
-        Step::Take
+        ScanStep::Take
     }
 
-    fn value(&mut self, byte: u8) -> Step {
+    fn value(&mut self, byte: u8) -> ScanStep {
         self.state = match byte {
             b'{' | b'[' => {
                 if usize::from(self.depth) == MAX_DEPTH {
-                    return Step::Bad;
+                    return ScanStep::Bad;
                 }
                 let bit = 1u128 << self.depth;
                 self.depth += 1;
                 if byte == b'{' {
                     self.objects |= bit;
-                    State::FirstKey
+                    ScanState::FirstKey
                 } else {
                     self.objects &= !bit;
-                    State::FirstElement
+                    ScanState::FirstElement
                 }
             }
-            b'"' => State::Text { key: false },
-            b'-' => State::Number(Number::Minus),
-            b'0' => State::Number(Number::Zero),
-            b'1'..=b'9' => State::Number(Number::Integer),
-            b't' => State::Literal("rue"),
-            b'f' => State::Literal("alse"),
-            b'n' => State::Literal("ull"),
-            b'N' if self.python => State::Literal("aN"),
-            b'I' if self.python => State::Literal("nfinity"),
-            _ => return Step::Bad,
+            b'"' => ScanState::Text { key: false },
+            b'-' => ScanState::Number(NumberState::Minus),
+            b'0' => ScanState::Number(NumberState::Zero),
+            b'1'..=b'9' => ScanState::Number(NumberState::Integer),
+            b't' => ScanState::Literal("rue"),
+            b'f' => ScanState::Literal("alse"),
+            b'n' => ScanState::Literal("ull"),
+            b'N' if self.python => ScanState::Literal("aN"),
+            b'I' if self.python => ScanState::Literal("nfinity"),
+            _ => return ScanStep::Bad,
         };
-        Step::Take
+        ScanStep::Take
     }
 
     fn close(&mut self) {
@@ -295,27 +301,29 @@ impl JsonScan {
         self.state = self.after_value();
     }
 
-    fn after_value(&self) -> State {
-        if self.depth == 0 { State::Done } else { State::Next }
+    fn after_value(&self) -> ScanState {
+        if self.depth == 0 { ScanState::Done } else { ScanState::Next }
     }
 
     /// Where the text so far ends.
     #[must_use]
     pub fn place(&self) -> JsonPlace {
         match self.state {
-            State::Text { key: true } => JsonPlace::Key,
-            State::Text { key: false } => JsonPlace::String,
-            State::Number(_) => JsonPlace::Number,
-            State::Literal(_) => JsonPlace::Word,
-            State::FirstElement | State::FirstKey | State::Next | State::Done => JsonPlace::Whole,
-            State::Value | State::Key | State::Colon => JsonPlace::Between,
+            ScanState::Text { key: true } => JsonPlace::Key,
+            ScanState::Text { key: false } => JsonPlace::String,
+            ScanState::Number(_) => JsonPlace::Number,
+            ScanState::Literal(_) => JsonPlace::Word,
+            ScanState::FirstElement | ScanState::FirstKey | ScanState::Next | ScanState::Done => {
+                JsonPlace::Whole
+            }
+            ScanState::Value | ScanState::Key | ScanState::Colon => JsonPlace::Between,
         }
     }
 
     /// Whether a number ends before `next`, or before the end of the text if that is empty.
     #[must_use]
     pub fn number_ends_before(&self, next: &str) -> bool {
-        let State::Number(number) = self.state else { return false };
+        let ScanState::Number(number) = self.state else { return false };
         number.may_end() && next.bytes().next().is_none_or(|byte| number.next(byte).is_none())
     }
 
@@ -338,7 +346,7 @@ impl JsonScan {
 
     /// Whether the text so far ends inside a string.
     pub(super) fn in_string(&self) -> bool {
-        matches!(self.state, State::Text { .. })
+        matches!(self.state, ScanState::Text { .. })
     }
 
     /// Writes the brackets that close what is open.
@@ -352,21 +360,23 @@ impl JsonScan {
     pub(crate) fn closing(&self) -> Option<String> {
         let mut text = String::new();
         match self.state {
-            State::Text { key: true } => text.push_str("\":null"),
-            State::Text { key: false } => text.push('"'),
-            State::Colon => text.push_str(":null"),
-            State::FirstElement | State::FirstKey | State::Next => {}
-            State::Number(number) if number.may_end() => {}
-            State::Literal(rest) => text.push_str(rest),
-            State::Value if self.in_object() => text.push_str("null"),
-            State::Value | State::Key | State::Number(_) | State::Done => return None,
+            ScanState::Text { key: true } => text.push_str("\":null"),
+            ScanState::Text { key: false } => text.push('"'),
+            ScanState::Colon => text.push_str(":null"),
+            ScanState::FirstElement | ScanState::FirstKey | ScanState::Next => {}
+            ScanState::Number(number) if number.may_end() => {}
+            ScanState::Literal(rest) => text.push_str(rest),
+            ScanState::Value if self.in_object() => text.push_str("null"),
+            ScanState::Value | ScanState::Key | ScanState::Number(_) | ScanState::Done => {
+                return None;
+            }
         }
         self.write_brackets(&mut text);
         Some(text)
     }
 }
 
-enum Step {
+enum ScanStep {
     Take,
     Again,
     Bad,

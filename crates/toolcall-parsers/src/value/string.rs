@@ -12,32 +12,32 @@
 
 use super::{
     Syntax,
-    dialect::{Quote, Tolerance},
+    dialect::{Quote, Tolerated},
     escape::plain_len,
     lost_end::begins_call,
     own_end::Before,
-    prefix::{Continued, Prefix, continues},
-    transcoder::{Cx, Mode, State, Step, Transcoder},
+    prefix::{Continued, StringPrefix, continues},
+    transcoder::{Cx, Flow, StringMode, Transcoder, TranscoderState},
     unescape::{Escape, Flavor, unescape},
 };
 use crate::{
     cursor::{Prefix as Head, Undecided, blanks},
-    typing::Types,
+    typing::TypeSet,
 };
 
 /// A string in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Text {
-    pub(super) prefix: Prefix,
+    pub(super) prefix: StringPrefix,
     pub(super) quote: Quote,
     pub(super) triple: bool,
     /// A quote like its own stood inside it.
     pub(super) nested: bool,
-    pub(super) at: At,
+    pub(super) at: StringAt,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum StringAt {
     /// After the first quote.
     Opened,
     Inside,
@@ -55,11 +55,13 @@ impl Transcoder {
     /// Whether all of `text` is the inside of a string, and the same in JSON.
     #[inline]
     pub(super) fn passes(&mut self, text: &str) -> bool {
-        let State::Text(Text { prefix, quote: own, at: At::Inside, .. }) = self.state else {
+        let TranscoderState::Text(Text { prefix, quote: own, at: StringAt::Inside, .. }) =
+            self.state
+        else {
             return false;
         };
         let [quote, end, close] = self.stops;
-        let passes = self.mode == Mode::String
+        let passes = self.mode == StringMode::String
             && !prefix.format
             && !self.is_open_kind()
             && plain_len(text.as_bytes()) == text.len()
@@ -73,13 +75,13 @@ impl Transcoder {
     /// A string begins with the quote here, or a value that some quote encloses.
     pub(super) fn begin_quoted(
         &mut self,
-        prefix: Prefix,
+        prefix: StringPrefix,
         quote: Option<Quote>,
         cx: &mut Cx<'_, '_>,
-    ) -> Step {
+    ) -> Flow {
         let Some(quote) = quote else { return cx.bad(0) };
         if quote == Quote::Byte(b'\'') {
-            self.tolerate(Tolerance::SingleQuotes, cx)?;
+            self.tolerate(Tolerated::SingleQuotes, cx)?;
         }
         self.certain(cx)?;
         let (first, len) = cx.dialect.measure(quote);
@@ -93,49 +95,52 @@ impl Transcoder {
         {
             self.stops = [first, end.as_bytes().first().copied().unwrap_or(first), b'}'];
         }
-        let at = if cx.dialect.is(Syntax::Python) { At::Opened } else { At::Inside };
-        if at == At::Opened && cx.dialect.tools.is_some_and(|tools| !tools.is_empty()) {
+        let at = if cx.dialect.is(Syntax::Python) { StringAt::Opened } else { StringAt::Inside };
+        if at == StringAt::Opened && cx.dialect.tools.is_some_and(|tools| !tools.is_empty()) {
             self.stops[2] = b')';
         }
-        self.state = State::Text(Text { prefix, quote, triple: false, nested: false, at });
+        self.state =
+            TranscoderState::Text(Text { prefix, quote, triple: false, nested: false, at });
         if self.is_plain() {
-            self.mode = Mode::Plain;
+            self.mode = StringMode::Plain;
             self.room = cx.dialect.limits.name;
         } else if literal && self.key {
-            self.mode = Mode::Key;
+            self.mode = StringMode::Key;
             self.scalar.clear();
         } else {
             self.count_element(cx);
             let typing = cx.typing.filter(|typing| typing.quoted);
-            let declared = typing.map_or(Mode::String, |typing| self.declared(typing));
+            let declared = typing.map_or(StringMode::String, |typing| self.declared(typing));
             // The quotes of JSON and scripts prove that the value is a string.
             self.mode = match (quote, declared) {
                 (Quote::Own(_), mode) => mode,
-                (Quote::Byte(_), Mode::Typed(types)) if !types.has(Types::STRING) => declared,
-                _ => Mode::String,
+                (Quote::Byte(_), StringMode::Typed(types)) if !types.has(TypeSet::STRING) => {
+                    declared
+                }
+                _ => StringMode::String,
             };
             self.begin_held(cx);
         }
         Ok(())
     }
 
-    pub(super) fn text(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn text(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
         match text.at {
-            At::Opened => self.opened(text, cx),
-            At::Inside => self.inside(text, cx),
-            At::Quote => self.behind_quote(text, cx),
-            At::End => self.behind_text(cx),
-            At::Search { depth } => self.search(text, depth, cx),
+            StringAt::Opened => self.opened(text, cx),
+            StringAt::Inside => self.inside(text, cx),
+            StringAt::Quote => self.behind_quote(text, cx),
+            StringAt::End => self.behind_text(cx),
+            StringAt::Search { depth } => self.search(text, depth, cx),
         }
     }
 
-    pub(super) fn go(&mut self, text: Text, at: At) -> Step {
-        self.state = State::Text(Text { at, ..text });
+    pub(super) fn go(&mut self, text: Text, at: StringAt) -> Flow {
+        self.state = TranscoderState::Text(Text { at, ..text });
         Ok(())
     }
 
     /// One quote was read: are there three?
-    fn opened(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+    fn opened(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
         let quote = self.stops[0];
         let triple = match cx.rest().as_bytes() {
             [] => return cx.more(),
@@ -144,14 +149,14 @@ impl Transcoder {
             [_] => false,
         };
         cx.advance(if triple { 2 } else { 0 });
-        self.go(Text { triple, ..text }, At::Inside)
+        self.go(Text { triple, ..text }, StringAt::Inside)
     }
 
     #[expect(
         clippy::indexing_slicing,
         reason = "`len` is where a stop was found in the text, or its end"
     )]
-    fn inside(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Step {
+    fn inside(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
         let rest = cx.rest();
         let bytes = rest.as_bytes();
         let own = matches!(text.quote, Quote::Own(_));
@@ -216,7 +221,7 @@ impl Transcoder {
         Ok(())
     }
 
-    fn escape(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+    fn escape(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         let rest = cx.rest();
         let flavor = cx.dialect.flavor();
         let len = match unescape(rest.as_bytes(), flavor) {
@@ -227,7 +232,7 @@ impl Transcoder {
             Escape::Nothing(len) => len,
             Escape::Verbatim(_) if cx.dialect.is(Syntax::Json) => return cx.bad(0),
             Escape::Verbatim(len) => {
-                self.tolerate(Tolerance::Escape, cx)?;
+                self.tolerate(Tolerated::Escape, cx)?;
                 // A quote of careless JSON is one that need not have been escaped.
                 if flavor == Flavor::Json && rest.as_bytes().get(1) == Some(&b'\'') {
                     self.write("'", cx)?;
@@ -247,76 +252,80 @@ impl Transcoder {
     /// Whether a `)` after the string would end a call, and quotes inside this string must be
     /// distinguished from its end.
     pub(super) fn ends_call(&self, text: Text) -> bool {
-        text.nested && self.frames.last() == Some(&super::container::Frame::Keywords)
+        text.nested && self.frames.last() == Some(&super::container::Container::Keywords)
     }
 
     /// Returns the family's own quote, if the string being read has one.
     pub(super) fn own_quote(&self) -> Option<Quote> {
         match self.state {
-            State::Text(Text { quote: quote @ Quote::Own(_), .. }) => Some(quote),
+            TranscoderState::Text(Text { quote: quote @ Quote::Own(_), .. }) => Some(quote),
             _ => None,
         }
     }
 
     /// Returns the bytes of a quote, and of white space after it, that may belong to the string.
     pub(super) fn held_quote(&self, text: Text) -> usize {
-        if text.at == At::Quote { 1 + self.blanks.len() } else { 0 }
+        if text.at == StringAt::Quote { 1 + self.blanks.len() } else { 0 }
     }
 
     /// Whether the string is whole if nothing follows.
     pub(super) fn is_closed(&self) -> bool {
-        matches!(self.state, State::Text(Text { at: At::Quote | At::End, .. }))
+        matches!(
+            self.state,
+            TranscoderState::Text(Text { at: StringAt::Quote | StringAt::End, .. })
+        )
     }
 
     /// Whether the call is whole if nothing follows `tail`.
     pub(super) fn is_last_bracket(&self, tail: &str) -> bool {
         match self.state {
-            State::Text(text) => {
-                text.at == At::Quote && self.ends_call(text) && tail.trim_ascii() == ")"
+            TranscoderState::Text(text) => {
+                text.at == StringAt::Quote && self.ends_call(text) && tail.trim_ascii() == ")"
             }
             _ => false,
         }
     }
 
     /// Reads on after a string: adjacent strings are one.
-    fn behind_text(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+    fn behind_text(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         cx.advance(blanks(cx.rest()));
         match continues(cx.rest()) {
             None => cx.more(),
             Some(Continued::No) => self.end_text(cx),
-            Some(Continued::By(Prefix { bytes: true, .. }, len, _)) => cx.inexpressible(len),
+            Some(Continued::By(StringPrefix { bytes: true, .. }, len, _)) => cx.inexpressible(len),
             Some(Continued::By(prefix, len, quote)) => {
                 cx.advance(len + 1);
                 self.stops = [quote; 3];
                 let quote = Quote::Byte(quote);
-                let at = At::Opened;
-                self.state = State::Text(Text { prefix, quote, triple: false, nested: false, at });
+                let at = StringAt::Opened;
+                self.state =
+                    TranscoderState::Text(Text { prefix, quote, triple: false, nested: false, at });
                 Ok(())
             }
         }
     }
 
-    pub(super) fn end_text(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn end_text(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         match self.mode {
-            Mode::Plain => self.state = State::Done,
-            Mode::Key => self.state = State::After,
-            Mode::String => {
+            StringMode::Plain => self.state = TranscoderState::Done,
+            StringMode::Key => self.state = TranscoderState::After,
+            StringMode::String => {
                 self.put("\"", cx);
                 let pending = self.is_open_kind() || self.key;
-                self.state = State::After;
+                self.state = TranscoderState::After;
                 if !pending {
                     self.ended();
                 }
             }
-            Mode::Typed(_) | Mode::Guess => return self.end_held(false, cx),
+            StringMode::Typed(_) | StringMode::Guess => return self.end_held(false, cx),
         }
         Ok(())
     }
 
     /// Takes in text of the string, which for plain text begins here.
-    pub(super) fn write(&mut self, text: &str, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn write(&mut self, text: &str, cx: &mut Cx<'_, '_>) -> Flow {
         let limit = match self.mode {
-            Mode::String => {
+            StringMode::String => {
                 if self.is_open_kind() {
                     super::escape::escape(text, |piece| self.kept.push_str(piece));
                     self.bound(cx);
@@ -325,9 +334,11 @@ impl Transcoder {
                 }
                 return Ok(());
             }
-            Mode::Plain => self.room,
-            Mode::Key => cx.dialect.limits.name - self.scalar.len().min(cx.dialect.limits.name),
-            Mode::Typed(_) | Mode::Guess => {
+            StringMode::Plain => self.room,
+            StringMode::Key => {
+                cx.dialect.limits.name - self.scalar.len().min(cx.dialect.limits.name)
+            }
+            StringMode::Typed(_) | StringMode::Guess => {
                 self.hold(text, cx);
                 return Ok(());
             }
@@ -338,7 +349,7 @@ impl Transcoder {
             let at = (0..=limit).rev().find(|&at| rest.is_char_boundary(at));
             return cx.bad(at.filter(|_| rest.starts_with(text)).unwrap_or(0));
         }
-        if self.mode == Mode::Plain {
+        if self.mode == StringMode::Plain {
             self.room -= text.len();
             cx.out.put(text);
         } else {

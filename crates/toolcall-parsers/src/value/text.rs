@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use super::{
     InValue, Scanned,
-    dialect::Dialect,
+    dialect::ValueDialect,
     escape::Batch,
     transcoder::{Cx, Top, Transcoder},
 };
@@ -35,7 +35,7 @@ impl TextReader {
     }
 
     /// Reads on; [`Scanned::Noted`] never comes.
-    pub(crate) fn feed(&mut self, dialect: &Dialect<'_>, text: &str) -> Scanned {
+    pub(crate) fn feed(&mut self, dialect: &ValueDialect<'_>, text: &str) -> Scanned {
         let read = &mut self.text;
         let mut out = |piece: &str| read.push_str(piece);
         let out = Batch::new(&mut out);

@@ -9,21 +9,21 @@ use alloc::string::String;
 use smallvec::SmallVec;
 
 use super::{
-    Fault, Note, Scanned, Syntax,
-    container::Frame,
-    dialect::{Between, Blanks, Dialect, Tolerance, Typing},
+    Note, Scanned, Syntax, ValueFault,
+    container::Container,
+    dialect::{Between, BlanksBefore, Tolerated, Typing, ValueDialect},
     escape::Batch,
     number,
     own_end::Before,
-    prefix::Prefix,
+    prefix::StringPrefix,
     scalar,
     string::Text,
 };
-use crate::typing::{Path, Types};
+use crate::typing::{Path, TypeSet};
 
 /// A text being read, and where its JSON goes.
 pub(super) struct Cx<'a, 'o> {
-    pub(super) dialect: &'a Dialect<'a>,
+    pub(super) dialect: &'a ValueDialect<'a>,
     pub(super) typing: Option<&'a Typing<'a>>,
     pub(super) text: &'a str,
     pub(super) i: usize,
@@ -49,25 +49,25 @@ impl<'a> Cx<'a, '_> {
         self.i += len;
     }
 
-    pub(super) fn more(&self) -> Step {
+    pub(super) fn more(&self) -> Flow {
         Err(Scanned::More { used: self.i })
     }
 
     /// Returns an error for the scalar `ahead` bytes from here.
-    pub(super) fn bad(&self, ahead: usize) -> Step {
-        Err(Scanned::Bad { at: self.i, fault: Fault::Syntax }.after(ahead))
+    pub(super) fn bad(&self, ahead: usize) -> Flow {
+        Err(Scanned::Bad { at: self.i, fault: ValueFault::Syntax }.after(ahead))
     }
 
-    pub(super) fn inexpressible(&self, ahead: usize) -> Step {
-        Err(Scanned::Bad { at: self.i, fault: Fault::Inexpressible }.after(ahead))
+    pub(super) fn inexpressible(&self, ahead: usize) -> Flow {
+        Err(Scanned::Bad { at: self.i, fault: ValueFault::Inexpressible }.after(ahead))
     }
 }
 
 /// A step's result: go on, or hand this to the caller.
-pub(super) type Step = Result<(), Scanned>;
+pub(super) type Flow = Result<(), Scanned>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum TranscoderState {
     /// Before a value of any type.
     Value,
     /// Before a key, or a value, or the bracket that closes their container.
@@ -98,7 +98,7 @@ pub(super) enum Top {
 
 /// The output form of a string's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum StringMode {
     /// Written as a JSON string.
     String,
     /// Written as plain text.
@@ -106,7 +106,7 @@ pub(super) enum Mode {
     /// A key, kept until its value begins.
     Key,
     /// Typed by the schema once it is whole.
-    Typed(Types),
+    Typed(TypeSet),
     /// The JSON it spells once it is whole, else a string.
     Guess,
 }
@@ -115,8 +115,8 @@ pub(super) enum Mode {
 #[derive(Debug, Clone)]
 pub(super) struct Transcoder {
     pub(super) top: Top,
-    pub(super) state: State,
-    pub(super) frames: SmallVec<[Frame; 8]>,
+    pub(super) state: TranscoderState,
+    pub(super) frames: SmallVec<[Container; 8]>,
     /// Whether a literal is certainly here, so that JSON may be written.
     pub(super) certain: bool,
     /// Whether the next or last string is a key.
@@ -131,7 +131,7 @@ pub(super) struct Transcoder {
     pub(super) word: &'static str,
     /// White space after a quote that may belong to the string.
     pub(super) blanks: String,
-    pub(super) mode: Mode,
+    pub(super) mode: StringMode,
     /// Nothing but whitespace came of the value.
     pub(super) blank: bool,
     pub(super) path: Path,
@@ -157,7 +157,7 @@ impl Transcoder {
     pub(super) fn new(top: Top) -> Self {
         let mut new = Self {
             top,
-            state: State::Value,
+            state: TranscoderState::Value,
             frames: SmallVec::new(),
             certain: false,
             key: false,
@@ -166,7 +166,7 @@ impl Transcoder {
             scalar: String::new(),
             word: "",
             blanks: String::new(),
-            mode: Mode::String,
+            mode: StringMode::String,
             blank: true,
             path: Path::default(),
             stops: [0; 3],
@@ -189,13 +189,14 @@ impl Transcoder {
             text.clear();
         }
         self.path.clear();
-        (self.top, self.state, self.word, self.mode) = (top, State::Value, "", Mode::String);
+        (self.top, self.state, self.word, self.mode) =
+            (top, TranscoderState::Value, "", StringMode::String);
         (self.certain, self.key, self.between) = (false, false, Between::Blanks);
         (self.tolerated, self.looked, self.room) = (0, 0, usize::MAX);
         if top == Top::Keywords {
-            self.frames.push(Frame::Keywords);
+            self.frames.push(Container::Keywords);
             self.lead.push('{');
-            (self.state, self.key) = (State::Element, true);
+            (self.state, self.key) = (TranscoderState::Element, true);
         }
     }
 
@@ -203,13 +204,13 @@ impl Transcoder {
     pub(super) fn feed(&mut self, cx: &mut Cx<'_, '_>) -> Scanned {
         let stop = loop {
             let step = match self.state {
-                State::Text(text) => self.text(text, cx),
-                State::Number => self.number(cx),
-                State::BareKey => self.bare_key(cx),
-                State::Bare => self.bare(cx),
-                State::Value | State::Element => self.value(cx),
-                State::After => self.after(cx),
-                State::Done => Err(Scanned::End { used: cx.i }),
+                TranscoderState::Text(text) => self.text(text, cx),
+                TranscoderState::Number => self.number(cx),
+                TranscoderState::BareKey => self.bare_key(cx),
+                TranscoderState::Bare => self.bare(cx),
+                TranscoderState::Value | TranscoderState::Element => self.value(cx),
+                TranscoderState::After => self.after(cx),
+                TranscoderState::Done => Err(Scanned::End { used: cx.i }),
             };
             if let Err(stop) = step {
                 break stop;
@@ -221,29 +222,29 @@ impl Transcoder {
     }
 
     /// Goes to the next token.
-    pub(super) fn skip_blanks(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+    pub(super) fn skip_blanks(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         let from = cx.i;
         let step = self.skip(cx);
         self.since = self.since.wrapping_sub(cx.i.wrapping_sub(from));
         step
     }
 
-    fn skip(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+    fn skip(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         if !cx.dialect.is(Syntax::Lenient) {
             cx.advance(crate::cursor::blanks(cx.rest()));
             return if cx.peek().is_none() { cx.more() } else { Ok(()) };
         }
-        let said = self.tolerated & bit(Tolerance::Comment) != 0;
+        let said = self.tolerated & bit(Tolerated::Comment) != 0;
         match self.between.skip(cx.text, &mut cx.i, said) {
-            Blanks::Token => Ok(()),
-            Blanks::Comment => self.tolerate(Tolerance::Comment, cx),
-            Blanks::More => cx.more(),
+            BlanksBefore::Token => Ok(()),
+            BlanksBefore::Comment => self.tolerate(Tolerated::Comment, cx),
+            BlanksBefore::More => cx.more(),
         }
     }
 
     /// Reports once that a literal is certainly here. Call it before any state changes: the reading
     /// resumes at the same place.
-    pub(super) fn certain(&mut self, cx: &Cx<'_, '_>) -> Step {
+    pub(super) fn certain(&mut self, cx: &Cx<'_, '_>) -> Flow {
         if core::mem::replace(&mut self.certain, true) || self.is_plain() {
             return Ok(());
         }
@@ -251,7 +252,7 @@ impl Transcoder {
     }
 
     /// Reports once that `tolerance` is used here, as [`Self::certain`] does.
-    pub(super) fn tolerate(&mut self, tolerance: Tolerance, cx: &Cx<'_, '_>) -> Step {
+    pub(super) fn tolerate(&mut self, tolerance: Tolerated, cx: &Cx<'_, '_>) -> Flow {
         let said = self.tolerated & bit(tolerance) != 0;
         if said || !cx.dialect.is(Syntax::Lenient) {
             return Ok(());
@@ -266,7 +267,7 @@ impl Transcoder {
         matches!(self.top, Top::Text | Top::Key)
     }
 
-    fn value(&mut self, cx: &mut Cx<'_, '_>) -> Step {
+    fn value(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         self.skip_blanks(cx)?;
         let Some(byte) = cx.peek() else { return cx.more() };
         if !self.is_keeping() {
@@ -285,24 +286,26 @@ impl Transcoder {
         if !fits {
             return cx.bad(0);
         }
-        let keywords = self.frames.last() == Some(&Frame::Keywords);
+        let keywords = self.frames.last() == Some(&Container::Keywords);
         let bare_key = self.top == Top::Key || self.key && !outermost;
         match byte {
-            b']' | b'}' | b')' if self.state == State::Element && self.may_close(byte) => {
+            b']' | b'}' | b')'
+                if self.state == TranscoderState::Element && self.may_close(byte) =>
+            {
                 return self.close_empty(byte, cx);
             }
             _ if keywords && self.key => return self.keyword(byte, cx),
             _ if self.lost_end(cx)? => return Ok(()),
-            _ if quote.is_some() => return self.begin_quoted(Prefix::default(), quote, cx),
+            _ if quote.is_some() => return self.begin_quoted(StringPrefix::default(), quote, cx),
             b'[' | b'{' => return self.open(byte, cx),
             b'(' if python => return self.open(byte, cx),
             _ if bare_key && cx.dialect.bare_keys() => {
                 if cx.dialect.is(Syntax::Lenient) && !scalar::begins_key(cx.rest()) {
                     return cx.bad(0);
                 }
-                self.tolerate(Tolerance::BareKey, cx)?;
+                self.tolerate(Tolerated::BareKey, cx)?;
                 self.scalar.clear();
-                self.state = State::BareKey;
+                self.state = TranscoderState::BareKey;
             }
             _ if cx.dialect.is(Syntax::Literal) && !(outermost && self.top == Top::Object) => {
                 self.certain(cx)?;
@@ -310,7 +313,7 @@ impl Transcoder {
             }
             b'0'..=b'9' | b'+' | b'-' | b'.' => {
                 self.scalar.clear();
-                self.state = State::Number;
+                self.state = TranscoderState::Number;
             }
             b'_' | b'a'..=b'z' | b'A'..=b'Z' => return self.word(cx),
             _ => return cx.bad(0),
@@ -319,10 +322,10 @@ impl Transcoder {
     }
 
     /// Before a keyword, or the object in the place of all.
-    fn keyword(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Step {
+    fn keyword(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Flow {
         if byte == b'{' && self.lead == "{" {
             self.lead.clear();
-            self.retake(Frame::Group);
+            self.retake(Container::Group);
             self.key = false;
             return self.open(byte, cx);
         }
@@ -330,7 +333,7 @@ impl Transcoder {
             return cx.bad(0);
         }
         self.scalar.clear();
-        self.state = State::BareKey;
+        self.state = TranscoderState::BareKey;
         Ok(())
     }
 
@@ -342,8 +345,8 @@ impl Transcoder {
     /// The first thing in a frame has grown: too long for a key it is one no more.
     pub(super) fn bound(&mut self, cx: &mut Cx<'_, '_>) {
         if self.kept.len() > cx.dialect.limits.name {
-            let brace = self.frames.last() == Some(&Frame::Brace);
-            self.decide(if brace { Frame::Set } else { Frame::Group });
+            let brace = self.frames.last() == Some(&Container::Brace);
+            self.decide(if brace { Container::Set } else { Container::Group });
             self.lead_in(cx);
             cx.out.put(&self.kept);
             self.kept.clear();
@@ -364,20 +367,22 @@ impl Transcoder {
             return None;
         }
         match self.state {
-            State::Text(_) | State::Bare if self.mode != Mode::String => {}
-            State::Text(_) if self.key => text.push_str("\": null"),
-            State::Text(_) | State::Bare => text.push('"'),
+            TranscoderState::Text(_) | TranscoderState::Bare if self.mode != StringMode::String => {
+            }
+            TranscoderState::Text(_) if self.key => text.push_str("\": null"),
+            TranscoderState::Text(_) | TranscoderState::Bare => text.push('"'),
             // Half a key is omitted, and so is half a word where nothing proves that one follows.
-            State::Value if cut && self.lead.is_empty() => return None,
-            State::Element | State::BareKey | State::Done => {}
+            TranscoderState::Value if cut && self.lead.is_empty() => return None,
+            TranscoderState::Element | TranscoderState::BareKey | TranscoderState::Done => {}
             // Output that was not written yet is omitted, too.
-            State::Value if !self.lead.is_empty() => {}
-            State::Value => text.push_str("null"),
-            State::Number if self.key => return None,
-            State::Number => text.push_str(&number::to_json(&self.scalar).ok()?),
-            State::After if self.key && (self.mode == Mode::Key || !self.scalar.is_empty()) => {}
-            State::After if self.key => text.push_str(": null"),
-            State::After => {
+            TranscoderState::Value if !self.lead.is_empty() => {}
+            TranscoderState::Value => text.push_str("null"),
+            TranscoderState::Number if self.key => return None,
+            TranscoderState::Number => text.push_str(&number::to_json(&self.scalar).ok()?),
+            TranscoderState::After
+                if self.key && (self.mode == StringMode::Key || !self.scalar.is_empty()) => {}
+            TranscoderState::After if self.key => text.push_str(": null"),
+            TranscoderState::After => {
                 text.clone_from(&self.lead);
                 text.push_str(&self.scalar);
                 text.push_str(self.word);
@@ -390,6 +395,6 @@ impl Transcoder {
     }
 }
 
-fn bit(tolerance: Tolerance) -> u8 {
+fn bit(tolerance: Tolerated) -> u8 {
     1 << tolerance as u8
 }

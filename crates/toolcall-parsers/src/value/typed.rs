@@ -2,8 +2,8 @@
 
 use alloc::string::String;
 
-use super::{Dialect, JsonScan, Kind, Scanned, Syntax, ValueReader, escape};
-use crate::{options::CallLimits, typing::Types};
+use super::{JsonScan, Scanned, Syntax, ValueDialect, ValueKind, ValueReader, escape};
+use crate::{options::CallLimits, typing::TypeSet};
 
 /// Whether a text was what its type promised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,20 +25,20 @@ const FALSES: [&str; 2] = ["false", "False"];
 /// Where a string is admitted too, another type is taken only for its exact spelling; elsewhere
 /// whitespace around it, `TRUE` and `Null` do not matter, and numbers lose a leading `+` and
 /// leading zeros. Other than that numbers keep their spelling.
-pub(crate) fn typed(text: &str, types: Types, mut out: impl FnMut(&str)) -> Fit {
-    let strict = types.has(Types::STRING);
+pub(crate) fn typed(text: &str, types: TypeSet, mut out: impl FnMut(&str)) -> Fit {
+    let strict = types.has(TypeSet::STRING);
     let value = if strict { text } else { text.trim_ascii() };
     let same = |word: &&str| if strict { value == *word } else { value.eq_ignore_ascii_case(word) };
-    if types.has(Types::NULL) && NULLS.iter().any(same) {
+    if types.has(TypeSet::NULL) && NULLS.iter().any(same) {
         out("null");
-    } else if types.has(Types::BOOLEAN) && TRUES.iter().any(same) {
+    } else if types.has(TypeSet::BOOLEAN) && TRUES.iter().any(same) {
         out("true");
-    } else if types.has(Types::BOOLEAN) && FALSES.iter().any(same) {
+    } else if types.has(TypeSet::BOOLEAN) && FALSES.iter().any(same) {
         out("false");
-    } else if types.has(Types::INTEGER)
+    } else if types.has(TypeSet::INTEGER)
         && let (sign, digits) = if strict { ("", value) } else { without_zeros(value) }
-        && let Some(number) = Number::of(digits)
-        && (number.integral || types.has(Types::NUMBER))
+        && let Some(number) = NumberParts::of(digits)
+        && (number.integral || types.has(TypeSet::NUMBER))
     {
         out(sign);
         out(digits);
@@ -68,9 +68,9 @@ fn without_zeros(text: &str) -> (&'static str, &str) {
 }
 
 /// Writes `text` as an object or array, if it is one and `types` admit it; whether it did.
-fn container(text: &str, types: Types, out: &mut impl FnMut(&str)) -> bool {
-    let admitted = types.has(Types::OBJECT) && text.starts_with('{')
-        || types.has(Types::ARRAY) && text.starts_with(['[', '(']);
+fn container(text: &str, types: TypeSet, out: &mut impl FnMut(&str)) -> bool {
+    let admitted = types.has(TypeSet::OBJECT) && text.starts_with('{')
+        || types.has(TypeSet::ARRAY) && text.starts_with(['[', '(']);
     if !admitted {
         return false;
     }
@@ -83,8 +83,8 @@ fn container(text: &str, types: Types, out: &mut impl FnMut(&str)) -> bool {
 
 /// Writes a Python dict, list or tuple as JSON; whether `text` is one and nothing else.
 fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
-    let dialect = Dialect::new(Syntax::Python, CallLimits::default());
-    let (mut reader, mut json, mut at) = (ValueReader::new(Kind::Value), String::new(), 0);
+    let dialect = ValueDialect::new(Syntax::Python, CallLimits::default());
+    let (mut reader, mut json, mut at) = (ValueReader::new(ValueKind::Value), String::new(), 0);
     loop {
         match reader.feed(&dialect, None, &text[at..], &mut |piece| json.push_str(piece)) {
             Scanned::Noted { used, .. } => at = at.saturating_add(used),
@@ -103,7 +103,7 @@ fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
 /// Writes `text` as the JSON value it spells, else as a string.
 pub(crate) fn json_or_string(text: &str, mut out: impl FnMut(&str)) -> Fit {
     let value = text.trim_ascii();
-    if matches!(value, "null" | "true" | "false") || Number::of(value).is_some() {
+    if matches!(value, "null" | "true" | "false") || NumberParts::of(value).is_some() {
         out(value);
     } else if value.starts_with(['{', '[', '"']) && is_whole(value) {
         let _ = JsonScan::new().feed(value, out);
@@ -137,12 +137,12 @@ fn is_whole(text: &str) -> bool {
 }
 
 /// A text that is a JSON number.
-struct Number {
+struct NumberParts {
     /// Its value is a whole number.
     integral: bool,
 }
 
-impl Number {
+impl NumberParts {
     fn of(text: &str) -> Option<Self> {
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         let rest = text.strip_prefix('-').unwrap_or(text);

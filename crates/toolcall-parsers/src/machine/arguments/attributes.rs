@@ -7,14 +7,16 @@
 //! ```
 
 mod names;
+#[cfg(test)]
+mod tests;
 
 use alloc::{string::String, vec::Vec};
 
 pub(crate) use self::names::Names;
-use super::tag::{Tag, longest};
+use super::tag::{TagTexts, longest};
 use crate::cursor::{Cursor, Undecided};
 
-/// How the holes of a [`Header`] are written.
+/// How the holes of a [`AttributeHeader`] are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holes {
     /// As attributes: `name="{hole}"`.
@@ -27,7 +29,7 @@ pub(crate) enum Holes {
 
 /// A hole of a tag's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Hole {
+pub(crate) struct AttributeHole {
     /// The attribute's name, if it is one.
     pub(crate) attribute: String,
     /// The texts that it may hold.
@@ -36,18 +38,18 @@ pub(crate) struct Hole {
 
 /// The part of a header that has holes, from the end of its opening tag to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct AttributeHeader {
     /// How its holes are written.
     pub(crate) holes: Holes,
     /// The holes of the part.
-    pub(crate) fields: Vec<Hole>,
+    pub(crate) fields: Vec<AttributeHole>,
     /// Tags that may end it.
-    pub(crate) ends: Vec<Tag>,
+    pub(crate) ends: Vec<TagTexts>,
 }
 
 /// The result of reading a header's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Read {
+pub(crate) enum AttributeRead {
     /// The header continues; text after the cursor is offered again.
     More,
     /// The header ended with this of its ends, which is consumed, of this length.
@@ -57,7 +59,7 @@ pub(crate) enum Read {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Place {
+enum AttributePlace {
     /// Before an attribute or the end.
     #[default]
     Between,
@@ -74,7 +76,7 @@ enum Place {
 /// Reads the holes of one header after the other, however they are cut.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HeaderReader {
-    place: Place,
+    place: AttributePlace,
     values: Vec<String>,
     /// Bit `n`: hole `n` has a value.
     given: u32,
@@ -88,12 +90,12 @@ pub(crate) struct HeaderReader {
 
 impl HeaderReader {
     /// Begins a header, after its opening tag.
-    pub(crate) fn begin(&mut self, header: &Header) {
+    pub(crate) fn begin(&mut self, header: &AttributeHeader) {
         self.values.resize_with(self.values.len().max(header.fields.len()), String::new);
         self.values.iter_mut().for_each(String::clear);
         self.word.clear();
         (self.given, self.current) = (0, None);
-        self.place = Place::Between;
+        self.place = AttributePlace::Between;
         if header.holes != Holes::Attributes {
             self.value_begins(Some(0));
         }
@@ -112,7 +114,7 @@ impl HeaderReader {
     }
 
     fn value_begins(&mut self, field: Option<usize>) {
-        (self.current, self.place, self.token) = (field, Place::Open, false);
+        (self.current, self.place, self.token) = (field, AttributePlace::Open, false);
         if let Some(n) = field {
             self.values[n].clear();
             self.given |= 1 << n.min(31);
@@ -120,7 +122,7 @@ impl HeaderReader {
     }
 
     /// Returns the value being read, and the texts it may hold.
-    fn target(&mut self, header: &Header) -> (&mut String, Option<Names>) {
+    fn target(&mut self, header: &AttributeHeader) -> (&mut String, Option<Names>) {
         match self.current {
             Some(n) => (&mut self.values[n], Some(header.fields[n].names)),
             None => (&mut self.word, None),
@@ -128,17 +130,25 @@ impl HeaderReader {
     }
 
     /// Reads on; `limit` bounds each text in bytes.
-    pub(crate) fn feed(&mut self, header: &Header, limit: usize, cursor: &mut Cursor<'_>) -> Read {
+    pub(crate) fn feed(
+        &mut self,
+        header: &AttributeHeader,
+        limit: usize,
+        cursor: &mut Cursor<'_>,
+    ) -> AttributeRead {
         loop {
-            if matches!(self.place, Place::Between | Place::Equals | Place::Open) {
+            if matches!(
+                self.place,
+                AttributePlace::Between | AttributePlace::Equals | AttributePlace::Open
+            ) {
                 cursor.skip_blanks();
             }
             let read = match self.place {
-                Place::Between => self.between(header, cursor),
-                Place::Word => self.word(header, limit, cursor),
-                Place::Equals | Place::Open => self.before_value(header, cursor),
-                Place::Bare => self.bare(header, limit, cursor),
-                Place::Quoted(quote) => self.quoted(header, limit, quote, cursor),
+                AttributePlace::Between => self.between(header, cursor),
+                AttributePlace::Word => self.word(header, limit, cursor),
+                AttributePlace::Equals | AttributePlace::Open => self.before_value(header, cursor),
+                AttributePlace::Bare => self.bare(header, limit, cursor),
+                AttributePlace::Quoted(quote) => self.quoted(header, limit, quote, cursor),
             };
             if let Some(read) = read {
                 return read;
@@ -146,67 +156,80 @@ impl HeaderReader {
         }
     }
 
-    fn between(&mut self, header: &Header, cursor: &mut Cursor<'_>) -> Option<Read> {
+    fn between(
+        &mut self,
+        header: &AttributeHeader,
+        cursor: &mut Cursor<'_>,
+    ) -> Option<AttributeRead> {
         match longest(cursor.rest(), &header.ends) {
-            Err(Undecided) => return Some(Read::More),
+            Err(Undecided) => return Some(AttributeRead::More),
             Ok(Some((end, len))) => {
                 cursor.advance(len);
-                return Some(Read::Done { end, len });
+                return Some(AttributeRead::Done { end, len });
             }
             Ok(None) => {}
         }
         match cursor.peek() {
-            None => Some(Read::More),
+            None => Some(AttributeRead::More),
             Some(byte) if byte.is_ascii_alphabetic() => {
                 self.word.clear();
-                self.place = Place::Word;
+                self.place = AttributePlace::Word;
                 None
             }
-            Some(_) => Some(Read::Bad),
+            Some(_) => Some(AttributeRead::Bad),
         }
     }
 
-    fn word(&mut self, header: &Header, limit: usize, cursor: &mut Cursor<'_>) -> Option<Read> {
+    fn word(
+        &mut self,
+        header: &AttributeHeader,
+        limit: usize,
+        cursor: &mut Cursor<'_>,
+    ) -> Option<AttributeRead> {
         while let Some(byte) = cursor.peek() {
             if !is_word(byte) {
-                self.place = Place::Equals;
+                self.place = AttributePlace::Equals;
                 self.current = header.fields.iter().position(|hole| hole.attribute == self.word);
                 return None;
             }
             if self.word.len() >= limit {
-                return Some(Read::Bad);
+                return Some(AttributeRead::Bad);
             }
             self.word.push(char::from(byte));
             cursor.advance(1);
         }
-        Some(Read::More)
+        Some(AttributeRead::More)
     }
 
-    fn before_value(&mut self, header: &Header, cursor: &mut Cursor<'_>) -> Option<Read> {
+    fn before_value(
+        &mut self,
+        header: &AttributeHeader,
+        cursor: &mut Cursor<'_>,
+    ) -> Option<AttributeRead> {
         match (self.place, cursor.peek()) {
-            (_, None) => return Some(Read::More),
-            (Place::Equals, Some(b'=')) => {
+            (_, None) => return Some(AttributeRead::More),
+            (AttributePlace::Equals, Some(b'=')) => {
                 cursor.advance(1);
                 self.value_begins(self.current);
                 self.word.clear();
             }
-            (Place::Equals, Some(_)) => return Some(Read::Bad),
+            (AttributePlace::Equals, Some(_)) => return Some(AttributeRead::Bad),
             (_, Some(quote @ (b'"' | b'\''))) if header.holes != Holes::Text => {
                 cursor.advance(1);
-                self.place = Place::Quoted(quote);
+                self.place = AttributePlace::Quoted(quote);
             }
-            (_, Some(_)) => self.place = Place::Bare,
+            (_, Some(_)) => self.place = AttributePlace::Bare,
         }
         None
     }
 
     fn quoted(
         &mut self,
-        header: &Header,
+        header: &AttributeHeader,
         limit: usize,
         quote: u8,
         cursor: &mut Cursor<'_>,
-    ) -> Option<Read> {
+    ) -> Option<AttributeRead> {
         let mut token = self.token;
         let (value, names) = self.target(header);
         for (n, scalar) in cursor.rest().char_indices() {
@@ -215,25 +238,30 @@ impl HeaderReader {
                     *value = value.replace("&quot;", "\"").replace("&amp;", "&");
                 }
                 cursor.advance(n.saturating_add(1));
-                self.place = Place::Between;
+                self.place = AttributePlace::Between;
                 return None;
             }
             // The values of ignored attributes are not kept.
             let Some(names) = names else { continue };
             if value.len() >= limit || !names.admits(value, token, scalar) {
                 cursor.advance(n);
-                return Some(Read::Bad);
+                return Some(AttributeRead::Bad);
             }
             value.push(scalar);
             token |= scalar == '<';
         }
         self.token = token;
         cursor.at = cursor.text.len();
-        Some(Read::More)
+        Some(AttributeRead::More)
     }
 
     /// A text without quotes, up to an end; of several attributes, up to the next one's name.
-    fn bare(&mut self, header: &Header, limit: usize, cursor: &mut Cursor<'_>) -> Option<Read> {
+    fn bare(
+        &mut self,
+        header: &AttributeHeader,
+        limit: usize,
+        cursor: &mut Cursor<'_>,
+    ) -> Option<AttributeRead> {
         let (rest, mut token) = (cursor.rest(), self.token);
         let (value, names) = self.target(header);
         for (n, scalar) in rest.char_indices() {
@@ -241,11 +269,11 @@ impl HeaderReader {
                 Err(Undecided) => {
                     cursor.advance(n);
                     self.token = token;
-                    return Some(Read::More);
+                    return Some(AttributeRead::More);
                 }
                 Ok(Some((end, len))) => {
                     cursor.advance(n.saturating_add(len));
-                    return Some(Read::Done { end, len });
+                    return Some(AttributeRead::Done { end, len });
                 }
                 Ok(None) => {}
             }
@@ -256,21 +284,21 @@ impl HeaderReader {
                 let word = String::from(value[at..].trim_ascii_end());
                 value.truncate(at);
                 self.current = header.fields.iter().position(|hole| hole.attribute == word);
-                self.place = Place::Equals;
+                self.place = AttributePlace::Equals;
                 cursor.advance(n);
                 return None;
             }
             let odd = names.is_some_and(|names| !names.admits(value, token, scalar));
             if value.len() >= limit || odd {
                 cursor.advance(n);
-                return Some(Read::Bad);
+                return Some(AttributeRead::Bad);
             }
             value.push(scalar);
             token |= scalar == '<';
         }
         self.token = token;
         cursor.at = cursor.text.len();
-        Some(Read::More)
+        Some(AttributeRead::More)
     }
 }
 
@@ -285,92 +313,4 @@ fn last_word(value: &str) -> Option<usize> {
     let before = &text[..text.len().saturating_sub(len)];
     let blank = before.ends_with(|c: char| c.is_ascii_whitespace());
     (len > 0 && blank && !before.trim_ascii().is_empty()).then_some(before.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use alloc::{format, string::String, vec};
-
-    use super::{Header, HeaderReader, Hole, Holes, Names, Read, last_word};
-    use crate::{cursor::Cursor, machine::arguments::tag::Tag};
-
-    fn header(holes: Holes, attributes: &[&str]) -> Header {
-        let hole = |name: &&str| Hole { attribute: (*name).into(), names: Names::Line };
-        let ends = vec![Tag::new(">", &[]), Tag::new("/>", &[])];
-        Header { holes, fields: attributes.iter().map(hole).collect(), ends }
-    }
-
-    /// Reads `text` whole and at every cut.
-    fn read(header: &Header, text: &str) -> String {
-        let run = |cut: usize| {
-            let mut reader = HeaderReader::default();
-            reader.begin(header);
-            let mut at = 0;
-            for end in [cut, text.len()] {
-                let mut cursor = Cursor { text: &text[..end], at };
-                let read = reader.feed(header, 8, &mut cursor);
-                at = cursor.at;
-                match read {
-                    Read::More => {}
-                    Read::Done { end, .. } => {
-                        let fields = 0..header.fields.len();
-                        let values = fields.map(|n| format!("{:?} ", reader.value(n)));
-                        return format!("{}{end} {}", values.collect::<String>(), &text[at..]);
-                    }
-                    Read::Bad => return format!("bad {}", &text[at..]),
-                }
-            }
-            "more".into()
-        };
-        let whole = run(text.len());
-        for (cut, _) in text.char_indices() {
-            assert_eq!(run(cut), whole, "{text:?} cut at {cut}");
-        }
-        whole
-    }
-
-    #[test]
-    fn attributes_stand_in_any_order_and_quotes() {
-        let header = header(Holes::Attributes, &["name", "string"]);
-        let both = "Some(\"a>b\") Some(\"true\") 0 x";
-        assert_eq!(read(&header, " name=\"a>b\" string='true'>x"), both);
-        assert_eq!(read(&header, "string = true id='<>' name = \"a>b\" >x"), both);
-        assert_eq!(read(&header, " name=a string=\"true\" />"), "Some(\"a\") Some(\"true\") 1 ");
-        assert_eq!(read(&header, " name=a b>x"), "Some(\"a b\") None 0 x");
-        assert_eq!(read(&header, " other=a b name=c>x"), "Some(\"c\") None 0 x");
-        assert_eq!(read(&header, " name='&quot;&amp;'>"), "bad mp;'>");
-        assert_eq!(read(&header, " name='&quot;'>"), "Some(\"\\\"\") None 0 ");
-        assert_eq!(read(&header, ">x"), "None None 0 x");
-        assert_eq!(read(&header, " ?>x"), "bad ?>x");
-        assert_eq!(read(&header, " name>x"), "bad >x");
-        assert_eq!(read(&header, " name='a"), "more");
-    }
-
-    #[test]
-    fn a_text_behind_an_equals_sign_may_be_quoted() {
-        let header = header(Holes::Assigned, &[""]);
-        assert_eq!(read(&header, "a b>x"), "Some(\"a b\") 0 x");
-        assert_eq!(read(&header, " 'a>b' >x"), "Some(\"a>b\") 0 x");
-        assert_eq!(read(&header, " '&amp;'>x"), "Some(\"&amp;\") 0 x");
-        assert_eq!(read(&header, "a=b>x"), "Some(\"a=b\") 0 x");
-        assert_eq!(read(&header, "a<b>"), "bad <b>");
-        assert_eq!(read(&header, "a\nb>"), "bad b>");
-        assert_eq!(read(&header, "123456789>"), "bad 9>");
-    }
-
-    #[test]
-    fn quotes_between_tags_are_text() {
-        let header = header(Holes::Text, &[""]);
-        assert_eq!(read(&header, " \"a\" \n>x"), "Some(\"\\\"a\\\"\") 0 x");
-    }
-
-    #[test]
-    fn a_last_word_has_a_blank_and_something_else_before_it() {
-        for (value, wanted) in [("a bc", Some(2)), ("a b ", Some(2)), ("a, bc", Some(3))] {
-            assert_eq!(last_word(value), wanted, "{value}");
-        }
-        for value in ["", "abc", " abc", "a b!", "a,b"] {
-            assert_eq!(last_word(value), None, "{value}");
-        }
-    }
 }

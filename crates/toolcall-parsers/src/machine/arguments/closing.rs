@@ -1,19 +1,19 @@
 //! The text after a value's end tag: what makes it certain that the value ended there.
 
-use super::tag::{Tag, longest};
+use super::tag::{TagTexts, longest};
 use crate::cursor::{Undecided, after_blanks};
 
 /// The tags that may follow the last value of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Closing<'a> {
     /// The ends of the call, of its section and of its message.
-    pub(super) ends: &'a [Tag],
+    pub(super) ends: &'a [TagTexts],
     /// Those of them that another end tag follows.
-    pub(super) inner: &'a Tag,
+    pub(super) inner: &'a TagTexts,
     /// The tags that may follow an inner end.
-    pub(super) followers: &'a [&'a [Tag]],
+    pub(super) followers: &'a [&'a [TagTexts]],
     /// Tokens that end the turn.
-    pub(super) turn: &'a [Tag],
+    pub(super) turn: &'a [TagTexts],
     /// Whether the stream ended.
     pub(super) ended: bool,
 }
@@ -49,7 +49,7 @@ impl Closing<'_> {
     }
 
     /// Whether one of `tags` is at the head of `rest`.
-    pub(super) fn begins(&self, tags: &[Tag], rest: &str) -> Result<bool, Undecided> {
+    pub(super) fn begins(&self, tags: &[TagTexts], rest: &str) -> Result<bool, Undecided> {
         match longest(rest, tags) {
             Err(Undecided) if self.ended => Ok(false),
             found => Ok(found?.is_some()),

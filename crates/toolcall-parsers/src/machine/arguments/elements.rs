@@ -19,11 +19,11 @@ use alloc::{string::String, vec::Vec};
 
 pub(crate) use self::spec::ElementSpec;
 use self::{
-    element::{Element, Kind},
+    element::{Element, ElementKind},
     kept::Kept,
-    search::Search,
+    search::ElementSearch,
 };
-use super::{Cut, tag::Tag};
+use super::{Cut, tag::TagTexts};
 use crate::{
     cursor::{Cursor, Progress},
     machine::output::Output,
@@ -32,7 +32,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum ElementsState {
     /// Between the tags of elements.
     #[default]
     Text,
@@ -45,7 +45,7 @@ enum State {
 /// Reads the elements of one call after the other.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Elements {
-    state: State,
+    state: ElementsState,
     tool: String,
     /// The tag being read, after its bracket.
     tag: String,
@@ -59,7 +59,7 @@ pub(crate) struct Elements {
     /// Texts of the open elements that are not written, concatenated.
     text: String,
     kept: Kept,
-    search: Search,
+    search: ElementSearch,
     /// Text came after an element of the call: the next one must be declared.
     after_text: bool,
     /// The stream offset up to which the innermost element was found to have no own end.
@@ -71,7 +71,7 @@ impl Elements {
     pub(crate) fn begin(&mut self, tool: &str) {
         self.tool.clear();
         self.tool.push_str(tool);
-        self.state = State::Text;
+        self.state = ElementsState::Text;
         self.open.clear();
         self.tag.clear();
         self.tags.clear();
@@ -91,9 +91,9 @@ impl Elements {
         if let Some(kept) = self.kept.held() {
             return kept;
         }
-        let tag = if self.state == State::Tag { self.tag_bytes } else { 0 };
+        let tag = if self.state == ElementsState::Tag { self.tag_bytes } else { 0 };
         let leaf = match self.open.as_slice() {
-            [_, .., Element { kind: Kind::Leaf, tag_bytes, .. }] => *tag_bytes,
+            [_, .., Element { kind: ElementKind::Leaf, tag_bytes, .. }] => *tag_bytes,
             _ => 0,
         };
         let tags = usize::try_from(tag.saturating_add(leaf)).unwrap_or(usize::MAX);
@@ -125,15 +125,15 @@ impl Elements {
         out: &mut Output<'_>,
     ) -> Progress {
         if self.open.is_empty() {
-            self.push_element(Kind::Object, None);
+            self.push_element(ElementKind::Object, None);
             self.kept.put("{", out);
         }
         self.kept.count(cursor.at, 0);
         let progress = loop {
             let progress = match self.state {
-                State::Text => self.text(spec, cursor, out),
-                State::Tag => self.tag(cursor, out),
-                State::Search => self.search(spec, cursor, out),
+                ElementsState::Text => self.text(spec, cursor, out),
+                ElementsState::Tag => self.tag(cursor, out),
+                ElementsState::Search => self.search(spec, cursor, out),
             };
             if let Some(progress) = progress {
                 break progress;
@@ -150,7 +150,7 @@ impl Elements {
     pub(crate) fn close(&mut self, out: &mut Output<'_>) {
         if self.open.is_empty() {
             out.arguments("{");
-            self.push_element(Kind::Object, None);
+            self.push_element(ElementKind::Object, None);
         }
         self.close_all(out);
     }
@@ -165,10 +165,10 @@ impl Elements {
         out: &mut Output<'_>,
     ) -> Cut {
         let tail = tail.trim_ascii_start();
-        let ends = spec.ends.iter().flat_map(Tag::texts);
+        let ends = spec.ends.iter().flat_map(TagTexts::texts);
         // A beginning that every tag has decides nothing.
         let ends = ends.clone().any(|text| text.starts_with(tail));
-        if self.state == State::Text && self.has_read() && ends {
+        if self.state == ElementsState::Text && self.has_read() && ends {
             return Cut::Whole;
         }
         if repair == Repair::Close {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A reader of arguments with what it was compiled from.
-pub(super) trait Reader {
+pub(super) trait ReaderUnderTest {
     fn begin(&mut self, tool: &str);
     fn feed(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Progress;
     fn finish(&mut self, tail: &str, repair: Repair, out: &mut Output<'_>) -> Cut;
@@ -60,7 +60,7 @@ pub(super) struct Run {
 
 /// Reads a call of `tool`.
 pub(super) fn run<'t>(
-    reader: &mut dyn Reader,
+    reader: &mut dyn ReaderUnderTest,
     (tool, tools): (&str, &Tools),
     options: &Options,
     parts: impl IntoIterator<Item = &'t str>,
@@ -123,7 +123,7 @@ pub(super) fn run<'t>(
 
 /// Checks a text whole, scalar by scalar and at every two-way split.
 pub(super) fn check(
-    reader: &mut dyn Reader,
+    reader: &mut dyn ReaderUnderTest,
     call: (&str, &Tools),
     options: &Options,
     text: &str,

@@ -32,7 +32,7 @@ pub(crate) enum Cut {
 ///
 /// All texts are exact and in all their spellings.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ends {
+pub(crate) struct CallEnds {
     /// Tags that end the call.
     pub(crate) call: Vec<String>,
     /// Those of the call's tags that another end tag follows in the templates.

@@ -29,14 +29,14 @@ use alloc::{
 
 pub(crate) use self::spec::{HeadersIn, ParameterSpec, Unreadable};
 use self::{
-    header::{Header, Step},
+    header::{HeaderStep, ParameterHeader},
     spec::ValueSpec,
 };
 use super::{
     tag::longest,
     value::{
-        Fed, Place, Value,
-        mode::{Mode, Texts, Wire, mode},
+        Fed, Value, ValuePlace,
+        mode::{TextMode, TypedText, Wire, mode},
     },
 };
 use crate::{
@@ -49,7 +49,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum ParametersState {
     /// Between two parameters.
     #[default]
     Between,
@@ -72,9 +72,9 @@ enum Written {
 /// Reads the parameters of one call after the other.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parameters {
-    state: State,
+    state: ParametersState,
     tool: String,
-    header: Header,
+    header: ParameterHeader,
     value: Value,
     written: Written,
     /// A parameter was read.
@@ -97,7 +97,7 @@ impl Parameters {
     pub(crate) fn begin(&mut self, tool: &str) {
         self.tool.clear();
         self.tool.push_str(tool);
-        (self.state, self.written, self.read) = (State::Between, Written::Nothing, false);
+        (self.state, self.written, self.read) = (ParametersState::Between, Written::Nothing, false);
         self.after_text = false;
         self.envelope.clear();
         self.seen.clear();
@@ -121,12 +121,12 @@ impl Parameters {
 
     /// Whether the value that is read waits for its end.
     pub(crate) fn is_searching(&self) -> bool {
-        matches!(self.state, State::Value(_)) && self.value.is_searching()
+        matches!(self.state, ParametersState::Value(_)) && self.value.is_searching()
     }
 
     /// Bytes of what looked like a header and broke the call.
     pub(crate) fn lost(&self) -> u64 {
-        if matches!(self.state, State::Value(_)) { self.value.lost() } else { 0 }
+        if matches!(self.state, ParametersState::Value(_)) { self.value.lost() } else { 0 }
     }
 
     /// Bytes read that nothing is written of yet: of tags those whose parameter is not written.
@@ -134,10 +134,10 @@ impl Parameters {
     pub(crate) fn held(&self) -> usize {
         let kept = if self.written == Written::Envelope { self.envelope_len } else { 0 };
         let open = match self.state {
-            State::Between => 0,
-            State::Header => self.header_len,
-            State::Value(_) if self.value.is_begun() => self.value.held(),
-            State::Value(_) => self.header_len.saturating_add(self.value.held()),
+            ParametersState::Between => 0,
+            ParametersState::Header => self.header_len,
+            ParametersState::Value(_) if self.value.is_begun() => self.value.held(),
+            ParametersState::Value(_) => self.header_len.saturating_add(self.value.held()),
         };
         kept.saturating_add(open)
     }
@@ -151,9 +151,9 @@ impl Parameters {
     /// next piece of the arguments: nothing in it is escaped, and no tag begins there.
     #[inline]
     pub(crate) fn passes(&mut self, spec: &ParameterSpec, text: &str) -> bool {
-        let State::Value(node) = self.state else { return false };
+        let ParametersState::Value(node) = self.state else { return false };
         let Some(value) = spec.value(node) else { return false };
-        self.value.passes(Place { spec, value, tool: &self.tool }, text)
+        self.value.passes(ValuePlace { spec, value, tool: &self.tool }, text)
     }
 
     /// Reads more text. Done: the text after the cursor is not a parameter, and none of it is
@@ -166,9 +166,9 @@ impl Parameters {
     ) -> Progress {
         loop {
             let progress = match self.state {
-                State::Value(node) => self.value(spec, node, cursor, out),
-                State::Between => self.between(spec, cursor),
-                State::Header => self.header(spec, cursor, out),
+                ParametersState::Value(node) => self.value(spec, node, cursor, out),
+                ParametersState::Between => self.between(spec, cursor),
+                ParametersState::Header => self.header(spec, cursor, out),
             };
             if let Some(progress) = progress {
                 return progress;
@@ -185,7 +185,7 @@ impl Parameters {
                 self.header_len = len;
                 self.header.begin(spec, opener);
                 self.header.may_lack_tag();
-                self.state = State::Header;
+                self.state = ParametersState::Header;
                 return None;
             }
             Ok(None) => {}
@@ -210,20 +210,20 @@ impl Parameters {
         let step = self.header.feed(spec, out.calls.options.limits.name, cursor);
         self.header_len = self.header_len.saturating_add(cursor.at.saturating_sub(from));
         match step {
-            Step::More => return Some(Progress::More),
-            Step::Bad => return Some(Progress::Bad),
-            Step::Value(_)
+            HeaderStep::More => return Some(Progress::More),
+            HeaderStep::Bad => return Some(Progress::Bad),
+            HeaderStep::Value(_)
                 if (self.after_text || self.header.lacks_tag())
                     && !declares(&out.calls.tools, &self.tool, self.header.key()) =>
             {
                 return Some(Progress::Bad);
             }
-            Step::Value(node) => self.begin_value(spec, node, out),
+            HeaderStep::Value(node) => self.begin_value(spec, node, out),
             // A name without a value gives way to the next one.
-            Step::Again => {
+            HeaderStep::Again => {
                 let bytes = self.header.key().len() as u64;
                 out.diagnose(DiagnosticKind::Noise, cursor.at, bytes);
-                self.state = State::Between;
+                self.state = ParametersState::Between;
             }
         }
         None
@@ -235,12 +235,12 @@ impl Parameters {
         let key = self.header.key();
         let first_counts = spec.repeated == Repeated::KeepFirst;
         let mode = if first_counts && self.seen.contains(key) {
-            Mode::Drop
+            TextMode::Drop
         } else {
             let wire = Wire { string: self.header.string(), kind: self.header.kind() };
             match mode(spec, &self.tool, key, wire, &out.calls.tools) {
-                Mode::String if spec.types == Types::Wire && self.may_be_envelope(out) => {
-                    Mode::Text(Texts::OR_ARGUMENTS)
+                TextMode::String if spec.types == Types::Wire && self.may_be_envelope(out) => {
+                    TextMode::Text(TypedText::OR_ARGUMENTS)
                 }
                 mode => mode,
             }
@@ -248,7 +248,7 @@ impl Parameters {
         // Memory is bounded; a forgotten name is written again.
         let seen = self.seen_bytes.saturating_add(key.len());
         let room = seen <= out.calls.options.limits.value;
-        if first_counts && mode != Mode::Drop && room {
+        if first_counts && mode != TextMode::Drop && room {
             self.seen_bytes = seen;
             self.seen.insert(key.to_string());
         }
@@ -256,10 +256,10 @@ impl Parameters {
         if self.header.lacks_tag() {
             self.value.lacks_tag();
         }
-        if mode == Mode::String {
+        if mode == TextMode::String {
             self.written = Written::Members;
         }
-        self.state = State::Value(node);
+        self.state = ParametersState::Value(node);
     }
 
     fn value(
@@ -271,7 +271,7 @@ impl Parameters {
     ) -> Option<Progress> {
         // Only headers lead here, and they end at values.
         let Some(value) = spec.value(node) else { return Some(Progress::Bad) };
-        let fed = self.value.feed(Place { spec, value, tool: &self.tool }, cursor, out);
+        let fed = self.value.feed(ValuePlace { spec, value, tool: &self.tool }, cursor, out);
         if fed == Fed::More {
             return Some(Progress::More);
         }
@@ -306,7 +306,7 @@ impl Parameters {
         offset: usize,
         out: &mut Output<'_>,
     ) {
-        (self.state, self.read) = (State::Between, true);
+        (self.state, self.read) = (ParametersState::Between, true);
         if spec.types == Types::Wire && end == Fed::Own && self.is_envelope(out) {
             let json = self.value.collected_json().unwrap_or_default();
             // Passes: it was found to be an object.

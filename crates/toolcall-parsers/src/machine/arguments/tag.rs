@@ -9,11 +9,11 @@ use crate::{
 
 /// A tag in all its spellings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tag {
+pub(crate) struct TagTexts {
     texts: Vec<String>,
 }
 
-impl Tag {
+impl TagTexts {
     /// A tag as a template shows it, with the other spellings of the texts it contains. Whitespace
     /// inside it may be missing.
     pub(crate) fn new(shown: &str, spellings: &[(String, Vec<String>)]) -> Self {
@@ -55,7 +55,7 @@ impl Tag {
     }
 }
 
-impl Respell for Tag {
+impl Respell for TagTexts {
     fn respell(&mut self, speller: &Speller<'_>) {
         self.texts.respell(speller);
     }
@@ -63,7 +63,7 @@ impl Respell for Tag {
 
 /// The longest of `tags` at the head of `text`: its position in the list and its length there,
 /// unless a longer one may still come.
-pub(crate) fn longest(text: &str, tags: &[Tag]) -> Result<Option<(usize, usize)>, Undecided> {
+pub(crate) fn longest(text: &str, tags: &[TagTexts]) -> Result<Option<(usize, usize)>, Undecided> {
     let mut best: Option<(usize, usize)> = None;
     let mut partial = false;
     for (n, tag) in tags.iter().enumerate() {
@@ -98,7 +98,7 @@ pub(crate) fn cut(literal: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use alloc::{string::ToString, vec, vec::Vec};
 
-    use super::{Tag, cut, longest};
+    use super::{TagTexts, cut, longest};
     use crate::cursor::Undecided;
 
     #[test]
@@ -114,14 +114,14 @@ mod tests {
             ("<|".to_string(), vec!["<| ".to_string()]),
             ("|>".to_string(), vec![" |>".to_string()]),
         ];
-        let tag = Tag::new("<|x y|>", &spellings);
+        let tag = TagTexts::new("<|x y|>", &spellings);
         let texts: Vec<_> = tag.texts().collect();
         assert_eq!(texts, ["<|x y|>", "<| x y|>", "<|x y |>", "<| x y |>", "<|xy|>"]);
     }
 
     #[test]
     fn the_longest_tag_counts() {
-        let tags = ["<a", "<ab>"].map(|text| Tag::new(text, &[]));
+        let tags = ["<a", "<ab>"].map(|text| TagTexts::new(text, &[]));
         assert_eq!(longest("<ab>", &tags), Ok(Some((1, 4))));
         assert_eq!(longest("<ac", &tags), Ok(Some((0, 2))));
         assert_eq!(longest("<ab", &tags), Err(Undecided));

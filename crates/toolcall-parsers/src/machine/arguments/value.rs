@@ -14,13 +14,13 @@ mod write;
 
 use alloc::string::String;
 
-use self::{ending::Ending, find::Found, mode::Mode, search::Search, shield::Shield};
+use self::{ending::Ending, find::FoundTag, mode::TextMode, search::EndSearch, shield::Shield};
 use super::{
     parameters::{
-        header::{Header, Step},
+        header::{HeaderStep, ParameterHeader},
         spec::{ParameterSpec, ValueSpec},
     },
-    tag::{Tag, longest},
+    tag::{TagTexts, longest},
 };
 use crate::{
     cursor::{Cursor, Undecided},
@@ -60,7 +60,7 @@ pub(super) enum Fed {
 
 /// The surroundings of a value: facts about the family and the call that its reader needs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct ValuePlace<'a> {
     pub(super) spec: &'a ParameterSpec,
     pub(super) value: &'a ValueSpec,
     pub(super) tool: &'a str,
@@ -69,7 +69,7 @@ pub(super) struct Place<'a> {
 /// Reads one value after the other, however they are cut.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Value {
-    mode: Mode,
+    mode: TextMode,
     phase: Phase,
     key: String,
     /// No parameter of the call was written before.
@@ -95,7 +95,7 @@ pub(super) struct Value {
     ends_in_end: bool,
     /// How much was seen from an end of the call on that text follows; nothing if there is none.
     looked: usize,
-    search: Search,
+    search: EndSearch,
     /// The state of the value's text, if tags in it may be inside strings of JSON.
     shield: Shield,
     /// The stream offset up to which the value was found to have no own end.
@@ -103,7 +103,7 @@ pub(super) struct Value {
     /// The value outgrew its limit and became a string.
     outgrown: bool,
     dropped: u64,
-    next: Header,
+    next: ParameterHeader,
 }
 
 impl Value {
@@ -114,7 +114,7 @@ impl Value {
 
     /// Whether some of it is written, or nothing of it will be.
     pub(super) fn is_begun(&self) -> bool {
-        matches!(self.mode, Mode::String | Mode::Drop)
+        matches!(self.mode, TextMode::String | TextMode::Drop)
     }
 
     /// Bytes of the next parameter's header so far.
@@ -144,12 +144,12 @@ impl Value {
     }
 
     /// The header of the next parameter, which ended the value.
-    pub(super) fn next(&mut self) -> &mut Header {
+    pub(super) fn next(&mut self) -> &mut ParameterHeader {
         &mut self.next
     }
 
     /// A value begins, for `key`, the first of the call or not.
-    pub(super) fn begin(&mut self, key: &str, mode: Mode, first: bool, out: &mut Output<'_>) {
+    pub(super) fn begin(&mut self, key: &str, mode: TextMode, first: bool, out: &mut Output<'_>) {
         self.key.clear();
         self.key.push_str(key);
         (self.mode, self.phase, self.first) = (mode, Phase::Text, first);
@@ -161,7 +161,7 @@ impl Value {
         self.collected.clear();
         self.searched_to = 0;
         self.shield = if mode.is_json() { Shield::of_json() } else { Shield::default() };
-        if mode == Mode::String {
+        if mode == TextMode::String {
             self.open_string(out);
         }
     }
@@ -173,7 +173,7 @@ impl Value {
 
     pub(super) fn feed(
         &mut self,
-        place: Place<'_>,
+        place: ValuePlace<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Fed {
@@ -192,7 +192,7 @@ impl Value {
 
     fn text(
         &mut self,
-        place: Place<'_>,
+        place: ValuePlace<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<Fed> {
@@ -204,67 +204,71 @@ impl Value {
             shield.feed(&text[shielded..at]);
             shielded = at;
             let mut found = self.find(place, text, (cursor.at, at), first, &out.calls.tools);
-            let searches = !matches!(found, Found::Again(_) | Found::Quote(..))
+            let searches = !matches!(found, FoundTag::Again(_) | FoundTag::Quote(..))
                 && out.place(at) >= self.searched_to
                 && (!self.mode.is_only_json() || shield.is_up())
                 && !self.lacks_tag
                 && out.calls.may_search(at);
             if searches {
                 found = match found {
-                    Found::Nothing | Found::Undecided | Found::Header(..) => {
+                    FoundTag::Nothing | FoundTag::Undecided | FoundTag::Header(..) => {
                         match self.search.parameter(place, &text[at..], out) {
-                            Err(Undecided) => Found::Undecided,
-                            Ok(Some(_)) => Found::Tag,
-                            Ok(None) if matches!(found, Found::Header(..)) => {
-                                if place.spec.opens_by_token { Found::Tag } else { Found::Nothing }
+                            Err(Undecided) => FoundTag::Undecided,
+                            Ok(Some(_)) => FoundTag::Tag,
+                            Ok(None) if matches!(found, FoundTag::Header(..)) => {
+                                if place.spec.opens_by_token {
+                                    FoundTag::Tag
+                                } else {
+                                    FoundTag::Nothing
+                                }
                             }
                             Ok(None) => found,
                         }
                     }
-                    _ => Found::Tag,
+                    _ => FoundTag::Tag,
                 };
             }
-            if let Found::Nothing = found {
+            if let FoundTag::Nothing = found {
                 from = at + text[at..].chars().next().map_or(1, char::len_utf8);
                 continue;
             }
             self.push(place.value.edges, &text[cursor.at..at], out);
             cursor.at = at;
             match found {
-                Found::Tag => {
+                FoundTag::Tag => {
                     self.search.begin(self.shield, self.mode);
                     self.phase = Phase::Search;
                     return None;
                 }
-                Found::Nothing => {}
-                Found::Undecided => return Some(Fed::More),
-                Found::Ending(Ending::Call) => return Some(Fed::Call),
-                Found::Ending(Ending::Torn) => return Some(Fed::Torn),
-                Found::Own(len) => {
+                FoundTag::Nothing => {}
+                FoundTag::Undecided => return Some(Fed::More),
+                FoundTag::Ending(Ending::Call) => return Some(Fed::Call),
+                FoundTag::Ending(Ending::Torn) => return Some(Fed::Torn),
+                FoundTag::Own(len) => {
                     cursor.advance(len);
                     return Some(Fed::Own);
                 }
-                Found::Ending(Ending::Both(end, len)) => {
+                FoundTag::Ending(Ending::Both(end, len)) => {
                     self.push(place.value.edges, &text[at..at + end], out);
                     cursor.advance(len);
                     self.ends_in_end = true;
                     return Some(Fed::Own);
                 }
-                Found::Ending(Ending::Followed(len)) => {
+                FoundTag::Ending(Ending::Followed(len)) => {
                     return self.followed(place, len, cursor, out);
                 }
-                Found::Again(len) => {
+                FoundTag::Again(len) => {
                     cursor.advance(len);
                     return None;
                 }
-                Found::Quote(n, len) => {
+                FoundTag::Quote(n, len) => {
                     cursor.advance(len);
                     self.blank = false;
                     self.edge.clear();
                     self.phase = Phase::Quoted(n);
                     return None;
                 }
-                Found::Header(opener, len) => {
+                FoundTag::Header(opener, len) => {
                     cursor.advance(len);
                     self.pending.push_str(&text[at..at + len]);
                     self.next.begin(place.spec, opener);
@@ -280,7 +284,7 @@ impl Value {
 
     fn quoted(
         &mut self,
-        close: &Tag,
+        close: &TagTexts,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<Fed> {
@@ -309,7 +313,7 @@ impl Value {
 
     fn header(
         &mut self,
-        place: Place<'_>,
+        place: ValuePlace<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<Fed> {
@@ -317,13 +321,13 @@ impl Value {
         let step = self.next.feed(place.spec, out.calls.options.limits.name, cursor);
         self.pending.push_str(&cursor.text[from..cursor.at]);
         match step {
-            Step::Value(node) if declares(&out.calls.tools, place.tool, self.next.key()) => {
+            HeaderStep::Value(node) if declares(&out.calls.tools, place.tool, self.next.key()) => {
                 return Some(Fed::Header(node));
             }
-            Step::More => return Some(Fed::More),
+            HeaderStep::More => return Some(Fed::More),
             _ => {}
         }
-        if step == Step::Bad {
+        if step == HeaderStep::Bad {
             let is_known = |key: &str| declares(&out.calls.tools, place.tool, key);
             match self.next.is_torn(place.spec, cursor.rest(), is_known) {
                 Err(Undecided) => return Some(Fed::More),

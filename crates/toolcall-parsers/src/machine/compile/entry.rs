@@ -4,7 +4,7 @@ use crate::{family::CommitOn, machine::plan::NodeId};
 
 /// From where the templates of a form are entered.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct CompileEntry {
     /// The node, unless the templates begin with openers of their own.
     pub(super) node: Option<NodeId>,
     pub(super) commit: CommitOn,

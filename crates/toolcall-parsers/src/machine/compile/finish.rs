@@ -7,7 +7,7 @@ use jail_match::Anchor;
 
 use super::{
     Compiler,
-    tokens::{Shown, Token},
+    tokens::{ShownTokens, Token},
 };
 use crate::{
     family::{At, Erase, Form, Messages, NewlineRule},
@@ -138,7 +138,7 @@ pub(super) fn strip_message(tokens: &mut Vec<Token>, messages: &Messages) {
     let body = tokens.iter().enumerate().find_map(|(n, token)| {
         let Token::Tag(tag) = token else {
             // A newline that ends the header is cut as whitespace.
-            let newline = *token == Token::Space(Shown::Newline);
+            let newline = *token == Token::Space(ShownTokens::Newline);
             let ends = newline && messages.body.iter().any(|body| body == "\n");
             return ends.then(|| (n, String::new()));
         };

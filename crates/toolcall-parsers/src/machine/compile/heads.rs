@@ -12,11 +12,11 @@ use crate::{
     family::Form,
     machine::{
         arguments::{
-            Ends as Structure,
-            parameters::heads::{Head, Piece},
-            tag::Tag,
+            CallEnds as Structure,
+            parameters::heads::{Head, HeadPiece},
+            tag::TagTexts,
         },
-        plan::{Ends, FieldKind},
+        plan::{EndTags, FieldKind},
     },
 };
 
@@ -26,7 +26,7 @@ impl Compiler<'_> {
     pub(super) fn structure(
         &self,
         form: &Form,
-        ends: &Ends,
+        ends: &EndTags,
         (section, enclosed): (&[Box<str>], bool),
     ) -> Structure {
         let strings = |texts: &[Box<str>]| texts.iter().map(|t| String::from(&**t)).collect();
@@ -75,15 +75,15 @@ impl Compiler<'_> {
     fn head<'t>(&self, form: &Form, tokens: impl Iterator<Item = &'t Token>) -> Option<Head> {
         let (mut pieces, mut named) = (Vec::new(), false);
         let tag =
-            |text: &str| Tag::exact(self.trie.spell(text, form).into_iter().map(String::from));
+            |text: &str| TagTexts::exact(self.trie.spell(text, form).into_iter().map(String::from));
         let tokens = tokens.take_while(|token| !matches!(token, Token::Arguments(_)));
         let mut tokens = tokens.filter(|token| !matches!(token, Token::Space(_))).peekable();
         while let Some(token) = tokens.next() {
             pieces.push(match token {
-                Token::Tag(text) => Piece::Tag(tag(text)),
+                Token::Tag(text) => HeadPiece::Tag(tag(text)),
                 Token::Field(FieldKind::Name | FieldKind::Declared, _) => {
                     named = true;
-                    Piece::Name
+                    HeadPiece::Name
                 }
                 Token::Field(FieldKind::Attributes(kinds), _) => {
                     let end = match tokens.next() {
@@ -92,13 +92,13 @@ impl Compiler<'_> {
                     };
                     let name = kinds.iter().position(|(_, kind)| *kind == FieldKind::Name)?;
                     named = true;
-                    Piece::Attributes(attributes(kinds, Vec::from([end])), name)
+                    HeadPiece::Attributes(attributes(kinds, Vec::from([end])), name)
                 }
-                Token::Field(..) => Piece::Other,
+                Token::Field(..) => HeadPiece::Other,
                 _ => return None,
             });
         }
         let head = Head { pieces };
-        (named && head.opener().is_some_and(Tag::has_letters)).then_some(head)
+        (named && head.opener().is_some_and(TagTexts::has_letters)).then_some(head)
     }
 }

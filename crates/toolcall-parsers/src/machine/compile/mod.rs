@@ -15,11 +15,11 @@ use jail_match::Anchor;
 
 pub use self::error::CompileError;
 use self::{
-    entry::{Entry, Outer},
+    entry::{CompileEntry, Outer},
     shape::{
         are_tagged, committed_on, ends_of, header_tokens, is_bare, is_object, is_tagged, texts,
     },
-    tokens::{Holder, Shown, Token, expand},
+    tokens::{Holder, ShownTokens, Token, expand},
     trie::Trie,
 };
 use super::{
@@ -28,8 +28,8 @@ use super::{
         parameters::{HeadersIn, ParameterSpec, Unreadable},
     },
     plan::{
-        Arguments, BlankStop, Blanks, Bracket, Ends, FormPlan, Leaf, Missing, NodeId, Plan, Prose,
-        Section,
+        Arguments, BlankRule, BlankStop, Bracket, EndTags, FormPlan, Leaf, Missing, NodeId, Plan,
+        Prose, Section,
     },
 };
 use crate::{
@@ -110,7 +110,7 @@ impl Compiler<'_> {
             at => at,
         });
         let exact = form.whitespace == WhitespaceRule::Exact;
-        let blanks = if exact { Blanks::Exact } else { Blanks::Free };
+        let blanks = if exact { BlankRule::Exact } else { BlankRule::Free };
         let section_ends = ends_of(&sections, &self.trie, form);
         for section in &sections {
             if plain(section) {
@@ -118,7 +118,7 @@ impl Compiler<'_> {
                 for call in &calls {
                     let node = self.trie.message_node();
                     let commit = if node.is_some() { CommitOn::Marker } else { commit(call) };
-                    let entry = Entry { node, commit, outer: Outer::Message };
+                    let entry = CompileEntry { node, commit, outer: Outer::Message };
                     self.call((n, form), entry, call, &section_ends, blanks)?;
                 }
                 continue;
@@ -169,7 +169,7 @@ impl Compiler<'_> {
                 true => Prose::Follows,
                 false => Prose::Refutes,
             };
-            let rule = if exact && glued { Blanks::Exact } else { Blanks::Free };
+            let rule = if exact && glued { BlankRule::Exact } else { BlankRule::Free };
             for (node, commit) in places {
                 let section = Section {
                     calls: node,
@@ -186,7 +186,7 @@ impl Compiler<'_> {
                     Bracket::Square => Outer::List,
                     Bracket::None => Outer::Message,
                 };
-                let entry = |node| Entry { node: Some(node), commit, outer };
+                let entry = |node| CompileEntry { node: Some(node), commit, outer };
                 for call in &calls {
                     self.call((n, form), entry(inside), call, &section_ends, blanks)?;
                     // The list may be missing where an end tag shows that the call is one.
@@ -200,7 +200,7 @@ impl Compiler<'_> {
                 && !in_messages
             {
                 for call in calls.iter().filter(|call| is_tagged(call)) {
-                    let alone = Entry { node: None, commit, outer: Outer::Message };
+                    let alone = CompileEntry { node: None, commit, outer: Outer::Message };
                     self.call((n, form), alone, call, &section_ends, blanks)?;
                 }
             }
@@ -223,10 +223,10 @@ impl Compiler<'_> {
     fn call(
         &mut self,
         (n, form): (u16, &Form),
-        entry: Entry,
+        entry: CompileEntry,
         tokens: &[Token],
         section_ends: &[Box<str>],
-        blanks: Blanks,
+        blanks: BlankRule,
     ) -> Result<(), CompileError> {
         let holder = tokens.iter().position(|token| matches!(token, Token::Arguments(_)));
         let (header, tail) = match holder {
@@ -244,8 +244,8 @@ impl Compiler<'_> {
                 Token::Space(shown) => {
                     if let Some(before) = field.take() {
                         let stop = match shown {
-                            Shown::Newline => BlankStop::Newline,
-                            Shown::Blank => BlankStop::Any,
+                            ShownTokens::Newline => BlankStop::Newline,
+                            ShownTokens::Blank => BlankStop::Any,
                         };
                         self.trie.blank_stop(before, stop);
                     }
@@ -281,7 +281,7 @@ impl Compiler<'_> {
         if let (Some(before), Some(Token::Space(shown))) = (field, tail.first())
             && holder.is_none()
         {
-            let newline = *shown == Shown::Newline;
+            let newline = *shown == ShownTokens::Newline;
             self.trie.blank_stop(before, if newline { BlankStop::Newline } else { BlankStop::Any });
         }
         let node = at.unwrap_or_else(|| self.trie.bare(form));
@@ -308,7 +308,7 @@ impl Compiler<'_> {
         &self,
         form: &Form,
         (before, holder): (Option<&str>, &Holder),
-        ends: &Ends,
+        ends: &EndTags,
         (section_ends, enclosed): (&[Box<str>], bool),
     ) -> Result<Arguments, CompileError> {
         let first = || ends.tags.iter().flatten().cloned().collect::<Vec<_>>();
@@ -350,7 +350,7 @@ impl Compiler<'_> {
     }
 
     /// Returns end tags in all their spellings; after those of a call message, the message's end.
-    fn ends(&self, tags: &[&str], form: &Form, outer: Outer) -> Ends {
+    fn ends(&self, tags: &[&str], form: &Form, outer: Outer) -> EndTags {
         let mut tags: Vec<Vec<Box<str>>> =
             tags.iter().map(|tag| self.trie.spell(tag, form)).collect();
         if let Some(messages) = &self.family.messages
@@ -358,7 +358,7 @@ impl Compiler<'_> {
         {
             tags.push(messages.end.iter().map(|end| end.as_str().into()).collect());
         }
-        Ends { tags, missing: Missing::Reported }
+        EndTags { tags, missing: Missing::Reported }
     }
 }
 

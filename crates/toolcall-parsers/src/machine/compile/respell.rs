@@ -10,15 +10,18 @@ use crate::{
     family::Erase,
     machine::{
         arguments::{
-            attributes::Header,
+            attributes::AttributeHeader,
             parameters::{
-                heads::{Head, Piece},
-                spec::{Node as ParameterNode, ParameterSpec, ValueSpec},
+                heads::{Head, HeadPiece},
+                spec::{ParameterNode, ParameterSpec, ValueSpec},
                 stops::Stops,
             },
         },
-        messages::{Entry, HeaderMark, MessagePlan},
-        plan::{Arguments, Ends, Field, FormPlan, Leaf, Node, Opener, Plan, Section, Tag},
+        messages::{HeaderMark, MessageEntry, MessagePlan},
+        plan::{
+            Arguments, EndTags, FormPlan, HeaderField, HeaderTag, Leaf, Opener, Plan, Section,
+            TrieNode,
+        },
     },
 };
 
@@ -86,7 +89,7 @@ impl Respell for Erase {
     }
 }
 
-impl Respell for Node {
+impl Respell for TrieNode {
     fn respell(&mut self, speller: &Speller<'_>) {
         let Self { tags, field, again, .. } = self;
         tags.respell(speller);
@@ -97,20 +100,20 @@ impl Respell for Node {
     }
 }
 
-impl Respell for Tag {
+impl Respell for HeaderTag {
     fn respell(&mut self, speller: &Speller<'_>) {
         self.text.respell(speller);
     }
 }
 
-impl Respell for Field {
+impl Respell for HeaderField {
     fn respell(&mut self, speller: &Speller<'_>) {
         self.stops.respell(speller);
         self.header.respell(speller);
     }
 }
 
-impl Respell for Header {
+impl Respell for AttributeHeader {
     fn respell(&mut self, speller: &Speller<'_>) {
         self.ends.respell(speller);
     }
@@ -135,7 +138,7 @@ impl Respell for Leaf {
     }
 }
 
-impl Respell for Ends {
+impl Respell for EndTags {
     fn respell(&mut self, speller: &Speller<'_>) {
         self.tags.respell(speller);
     }
@@ -165,7 +168,7 @@ impl Respell for MessagePlan {
     }
 }
 
-impl Respell for Entry {
+impl Respell for MessageEntry {
     fn respell(&mut self, speller: &Speller<'_>) {
         self.marker.respell(speller);
     }
@@ -220,7 +223,7 @@ impl Respell for Head {
     }
 }
 
-impl Respell for Piece {
+impl Respell for HeadPiece {
     fn respell(&mut self, speller: &Speller<'_>) {
         match self {
             Self::Tag(tag) => tag.respell(speller),

@@ -19,7 +19,7 @@ pub(super) enum Token {
     /// Literal text; white space may precede it.
     Tag(String),
     /// Whitespace the template shows; whether it begins with a newline.
-    Space(Shown),
+    Space(ShownTokens),
     /// A hole of the call's header.
     Field(FieldKind, Quotes),
     /// The name, which is not on the wire.
@@ -32,7 +32,7 @@ pub(super) enum Token {
 
 /// The first character of shown white space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum ShownTokens {
     Newline,
     Blank,
 }
@@ -49,14 +49,14 @@ pub(super) enum Holder {
 
 /// An expanded part: a literal or a hole.
 #[derive(Debug, Clone, Copy)]
-enum Piece<'t> {
+enum TokenPiece<'t> {
     Literal(&'t str),
     Hole(&'t Hole),
 }
 
 /// Every way to read `parts`: each group present and absent, the fullest way first.
 pub(super) fn expand(parts: &[Part], form: &Form) -> Vec<Vec<Token>> {
-    let mut ways: Vec<Vec<Piece<'_>>> = Vec::from([Vec::new()]);
+    let mut ways: Vec<Vec<TokenPiece<'_>>> = Vec::from([Vec::new()]);
     expand_into(parts, &mut ways);
     let exact = form.whitespace == WhitespaceRule::Exact;
     let mut all: Vec<Vec<Token>> = Vec::new();
@@ -69,11 +69,13 @@ pub(super) fn expand(parts: &[Part], form: &Form) -> Vec<Vec<Token>> {
     all
 }
 
-fn expand_into<'t>(parts: &'t [Part], ways: &mut Vec<Vec<Piece<'t>>>) {
+fn expand_into<'t>(parts: &'t [Part], ways: &mut Vec<Vec<TokenPiece<'t>>>) {
     for part in parts {
         match part {
-            Part::Literal(text) => ways.iter_mut().for_each(|way| way.push(Piece::Literal(text))),
-            Part::Hole(hole) => ways.iter_mut().for_each(|way| way.push(Piece::Hole(hole))),
+            Part::Literal(text) => {
+                ways.iter_mut().for_each(|way| way.push(TokenPiece::Literal(text)));
+            }
+            Part::Hole(hole) => ways.iter_mut().for_each(|way| way.push(TokenPiece::Hole(hole))),
             Part::Group(parts) => {
                 let without = ways.clone();
                 expand_into(parts, ways);
@@ -83,23 +85,23 @@ fn expand_into<'t>(parts: &'t [Part], ways: &mut Vec<Vec<Piece<'t>>>) {
     }
 }
 
-fn tokens(way: &[Piece<'_>], exact: bool) -> Vec<Token> {
+fn tokens(way: &[TokenPiece<'_>], exact: bool) -> Vec<Token> {
     // Literals that meet where a group is missing are one.
     let mut pieces: Vec<Result<String, &Hole>> = Vec::new();
     for piece in way {
         match (piece, pieces.last_mut()) {
-            (Piece::Literal(text), Some(Ok(last))) => last.push_str(text),
-            (Piece::Literal(text), _) => pieces.push(Ok((*text).to_owned())),
+            (TokenPiece::Literal(text), Some(Ok(last))) => last.push_str(text),
+            (TokenPiece::Literal(text), _) => pieces.push(Ok((*text).to_owned())),
             // A fixed name on the wire is text like any other.
-            (Piece::Hole(Hole::NameIs(name)), Some(Ok(last))) => {
+            (TokenPiece::Hole(Hole::NameIs(name)), Some(Ok(last))) => {
                 last.push_str(name);
                 pieces.insert(0, Err(hole(piece)));
             }
-            (Piece::Hole(Hole::NameIs(name)), _) => {
+            (TokenPiece::Hole(Hole::NameIs(name)), _) => {
                 pieces.push(Ok(name.clone()));
                 pieces.insert(0, Err(hole(piece)));
             }
-            (Piece::Hole(hole), _) => pieces.push(Err(hole)),
+            (TokenPiece::Hole(hole), _) => pieces.push(Err(hole)),
         }
     }
     let mut out = Vec::new();
@@ -137,10 +139,10 @@ fn tokens(way: &[Piece<'_>], exact: bool) -> Vec<Token> {
     bracketed(out)
 }
 
-fn hole<'t>(piece: &Piece<'t>) -> &'t Hole {
+fn hole<'t>(piece: &TokenPiece<'t>) -> &'t Hole {
     match piece {
-        Piece::Hole(hole) => hole,
-        Piece::Literal(_) => &Hole::Label,
+        TokenPiece::Hole(hole) => hole,
+        TokenPiece::Literal(_) => &Hole::Label,
     }
 }
 
@@ -211,7 +213,7 @@ fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         if first.is_ascii_whitespace() {
-            let shown = if first == '\n' { Shown::Newline } else { Shown::Blank };
+            let shown = if first == '\n' { ShownTokens::Newline } else { ShownTokens::Blank };
             out.push(Token::Space(shown));
             rest = rest.trim_ascii_start();
             continue;

@@ -8,17 +8,17 @@ use super::{CompileError, anchor};
 use crate::{
     family::{At, CommitOn, Form, NewlineRule},
     limits::MAX_NEWLINES,
-    machine::arguments::{attributes, tag::Tag as EndTag},
+    machine::arguments::{attributes, tag::TagTexts as EndTag},
     machine::field::name_starts,
     machine::plan::{
-        Arguments, BlankStop, Blanks, Bracket, Ends, Field, FieldKind, Leaf, LeafId, Missing, Node,
-        NodeId, Opener, Quotes, Section, SectionId, Start, Tag,
+        Arguments, BlankRule, BlankStop, Bracket, EndTags, FieldKind, HeaderField, HeaderTag, Leaf,
+        LeafId, Missing, NodeId, Opener, Quotes, Section, SectionId, Start, TrieNode,
     },
 };
 
 #[derive(Default)]
 pub(super) struct Trie {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<TrieNode>,
     pub(super) leaves: Vec<Leaf>,
     pub(super) sections: Vec<Section>,
     pub(super) openers: Vec<Opener>,
@@ -40,7 +40,7 @@ impl Trie {
     }
 
     fn node(&mut self) -> NodeId {
-        self.nodes.push(Node::default());
+        self.nodes.push(TrieNode::default());
         self.nodes.len().saturating_sub(1) as NodeId
     }
 
@@ -111,7 +111,7 @@ impl Trie {
         let tags = &mut self.nodes[usize::from(node)].tags;
         for text in spellings {
             if !tags.iter().any(|known| known.text == text) {
-                tags.push(Tag { text, to });
+                tags.push(HeaderTag { text, to });
             }
         }
         to
@@ -126,7 +126,7 @@ impl Trie {
         }
     }
 
-    pub(super) fn blanks(&mut self, node: NodeId, blanks: Blanks) {
+    pub(super) fn blanks(&mut self, node: NodeId, blanks: BlankRule) {
         self.nodes[usize::from(node)].blanks = blanks;
     }
 
@@ -145,7 +145,7 @@ impl Trie {
             return *to;
         }
         let to = self.node();
-        let field = Field {
+        let field = HeaderField {
             kind: kind.clone(),
             quotes,
             stops: Vec::new(),
@@ -310,8 +310,11 @@ impl Trie {
 }
 
 /// How attributes of these kinds are read.
-pub(super) fn attributes(kinds: &[(Box<str>, FieldKind)], ends: Vec<EndTag>) -> attributes::Header {
-    let hole = |(name, kind): &(Box<str>, FieldKind)| attributes::Hole {
+pub(super) fn attributes(
+    kinds: &[(Box<str>, FieldKind)],
+    ends: Vec<EndTag>,
+) -> attributes::AttributeHeader {
+    let hole = |(name, kind): &(Box<str>, FieldKind)| attributes::AttributeHole {
         attribute: String::from(&**name),
         names: match kind {
             FieldKind::Name => attributes::Names::Tool,
@@ -319,7 +322,7 @@ pub(super) fn attributes(kinds: &[(Box<str>, FieldKind)], ends: Vec<EndTag>) -> 
         },
     };
     let fields = kinds.iter().map(hole).collect();
-    attributes::Header { holes: attributes::Holes::Attributes, fields, ends }
+    attributes::AttributeHeader { holes: attributes::Holes::Attributes, fields, ends }
 }
 
 fn attribute_end(text: &str) -> EndTag {
@@ -338,7 +341,7 @@ fn alike(one: &Arguments, other: &Arguments) -> bool {
 }
 
 /// Adds other end tags: where one way has fewer, the others may be missing.
-fn merge(ends: &mut Ends, other: Ends) {
+fn merge(ends: &mut EndTags, other: EndTags) {
     if ends.tags.len() != other.tags.len() {
         ends.missing = Missing::Silent;
     }

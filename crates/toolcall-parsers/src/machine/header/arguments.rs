@@ -7,16 +7,16 @@ use crate::{
     family::CommitOn,
     limits::MAX_BLANKS,
     machine::{
-        arguments::tag::Tag,
-        call::{Machine, State, Step},
+        arguments::tag::TagTexts,
+        call::{Machine, MachineState, MachineStep},
         output::Output,
-        plan::{Arguments, Leaf, LeafId, Node, Plan},
+        plan::{Arguments, Leaf, LeafId, Plan, TrieNode},
     },
 };
 
 impl Machine {
     /// The arguments that may begin with `rest`: of several the one to be tried now.
-    pub(super) fn choose(&mut self, plan: &Plan, node: &Node, rest: &str) -> Option<LeafId> {
+    pub(super) fn choose(&mut self, plan: &Plan, node: &TrieNode, rest: &str) -> Option<LeafId> {
         let fits = |&&id: &&LeafId| may_begin(plan.leaf(id), rest);
         let mut fitting = node.leaves.iter().filter(fits);
         let count = fitting.clone().count();
@@ -31,7 +31,7 @@ impl Machine {
         id: LeafId,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         self.leaf = id;
         let leaf = plan.leaf(id);
         self.started = false;
@@ -51,7 +51,7 @@ impl Machine {
             arguments => {
                 if leaf.commit == CommitOn::DeclaredName && !out.calls.committed() {
                     match goes_on(leaf, cursor.rest()) {
-                        Err(Undecided) => return Step::more(cursor.at),
+                        Err(Undecided) => return MachineStep::more(cursor.at),
                         Ok(false) => return self.bad(cursor, out),
                         Ok(true) => {}
                     }
@@ -62,19 +62,19 @@ impl Machine {
                 if matches!(arguments, Arguments::None) {
                     out.arguments("{}");
                     self.complete(out);
-                    return Step::Go;
+                    return MachineStep::Go;
                 }
                 out.part(CallPart::Arguments, cursor.at);
                 self.begin_reader(arguments);
             }
         }
-        self.state = State::Arguments;
-        Step::Go
+        self.state = MachineState::Arguments;
+        MachineStep::Go
     }
 }
 
 /// The arguments of a header that leads nowhere else: nothing of them need be seen.
-pub(super) fn only(plan: &Plan, node: &Node) -> Option<LeafId> {
+pub(super) fn only(plan: &Plan, node: &TrieNode) -> Option<LeafId> {
     let [leaf] = node.leaves.as_slice() else { return None };
     let leads_on = !node.tags.is_empty() || node.field.is_some() || !node.sections.is_empty();
     let Leaf { arguments, commit, .. } = plan.leaf(*leaf);
@@ -99,7 +99,7 @@ fn goes_on(leaf: &Leaf, rest: &str) -> Result<bool, Undecided> {
     }
     let rest = &rest[blank..];
     let own = leaf.ends.tags.iter().flatten().map(|end| &**end);
-    let tags = spec.openers().iter().chain(&spec.ends).flat_map(Tag::texts).chain(own);
+    let tags = spec.openers().iter().chain(&spec.ends).flat_map(TagTexts::texts).chain(own);
     Ok(longest_prefix(rest, tags)?.is_some())
 }
 

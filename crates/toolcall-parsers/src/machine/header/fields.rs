@@ -4,17 +4,17 @@ use crate::{
     cursor::{Cursor, Undecided, longest_prefix},
     family::CommitOn,
     machine::{
-        arguments::attributes::Read,
-        call::{Machine, State, Step},
+        arguments::attributes::AttributeRead,
+        call::{Machine, MachineState, MachineStep},
         field::{declared, fits, id_with_name},
         output::Output,
-        plan::{BlankStop, Blanks, Field, FieldKind, NodeId, Plan, Quotes},
+        plan::{BlankRule, BlankStop, FieldKind, HeaderField, NodeId, Plan, Quotes},
     },
 };
 
 impl Machine {
     pub(in crate::machine) fn begin_field(&mut self, plan: &Plan) {
-        self.state = State::Field;
+        self.state = MachineState::Field;
         self.field.clear();
         self.quote = None;
         let field = plan.node(self.node).field.as_ref();
@@ -29,7 +29,7 @@ impl Machine {
         plan: &Plan,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         let node = plan.node(self.node);
         let Some((field, to)) = &node.field else { return self.bad(cursor, out) };
         if field.header.is_some() {
@@ -58,7 +58,7 @@ impl Machine {
                     }
                     Ok(None) => {}
                 }
-                if empty && node.blanks == Blanks::Free && scalar.is_ascii_whitespace() {
+                if empty && node.blanks == BlankRule::Free && scalar.is_ascii_whitespace() {
                     cursor.advance(1);
                     from = cursor.at;
                     continue;
@@ -114,7 +114,7 @@ impl Machine {
             }
         }
         self.field.push_str(&cursor.text[from..cursor.at]);
-        Step::more(cursor.at)
+        MachineStep::more(cursor.at)
     }
 
     /// Ends a field that is whole.
@@ -125,7 +125,7 @@ impl Machine {
         to: NodeId,
         cursor: &Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         let field = core::mem::take(&mut self.field);
         let fine = self.take_field(kind, field.trim_ascii(), out);
         self.field = field;
@@ -133,7 +133,7 @@ impl Machine {
             return self.bad(cursor, out);
         }
         self.go(plan, to);
-        Step::Go
+        MachineStep::Go
     }
 
     /// Takes the text of a field for what it is; whether it can be that.
@@ -166,17 +166,17 @@ impl Machine {
     fn attributes(
         &mut self,
         plan: &Plan,
-        field: &Field,
+        field: &HeaderField,
         to: NodeId,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Step {
+    ) -> MachineStep {
         let FieldKind::Attributes(kinds) = &field.kind else { return self.bad(cursor, out) };
         let Some(header) = &field.header else { return self.bad(cursor, out) };
         match self.attributes.feed(header, out.calls.options.limits.name, cursor) {
-            Read::More => return Step::more(cursor.at),
-            Read::Bad => return self.bad(cursor, out),
-            Read::Done { end, len } => {
+            AttributeRead::More => return MachineStep::more(cursor.at),
+            AttributeRead::Bad => return self.bad(cursor, out),
+            AttributeRead::Done { end, len } => {
                 let attributes = core::mem::take(&mut self.attributes);
                 let fine = kinds.iter().enumerate().all(|(n, (_, kind))| {
                     let given = attributes.value(n);
@@ -194,6 +194,6 @@ impl Machine {
                 }
             }
         }
-        Step::Go
+        MachineStep::Go
     }
 }

@@ -1,16 +1,16 @@
 //! Keys, names and ids of a call object: strings that must be whole.
 
-use super::{ArgumentsState, At, Role, refuted};
+use super::{ArgumentsState, ObjectAt, Role, refuted};
 use crate::{
     cursor::Cursor,
     family::{CommitOn, Keys},
     machine::{
-        call::{Machine, State, Step},
+        call::{Machine, MachineState, MachineStep},
         output::Output,
         plan::{Arguments, Leaf, Plan},
     },
     options::Wanted,
-    value::{Dialect, Scanned},
+    value::{Scanned, ValueDialect},
 };
 
 impl Machine {
@@ -19,14 +19,14 @@ impl Machine {
         &mut self,
         plan: &Plan,
         leaf: &Leaf,
-        dialect: &Dialect<'_>,
+        dialect: &ValueDialect<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Option<Step> {
+    ) -> Option<MachineStep> {
         match self.object.text.feed(dialect, cursor.rest()) {
             Scanned::More { used } => {
                 cursor.advance(used);
-                Some(Step::more(cursor.at))
+                Some(MachineStep::more(cursor.at))
             }
             Scanned::Bad { at, .. } => {
                 cursor.advance(at);
@@ -48,7 +48,8 @@ impl Machine {
     ) {
         let Some(leaf) = plan.leaves.get(usize::from(self.leaf)) else { return };
         let object = matches!(leaf.arguments, Arguments::Object(_));
-        let at_name = self.state == State::Arguments && object && self.object.at == At::Name;
+        let at_name =
+            self.state == MachineState::Arguments && object && self.object.at == ObjectAt::Name;
         if at_name && self.object.text.is_closed() && leaf.commit == CommitOn::Marker {
             let _ = self.string_read(plan, leaf, cursor, out);
         }
@@ -60,11 +61,11 @@ impl Machine {
         leaf: &Leaf,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Option<Step> {
+    ) -> Option<MachineStep> {
         let form = plan.form_of(leaf);
         let read = self.object.text.text();
         match self.object.at {
-            At::Key => {
+            ObjectAt::Key => {
                 let role = self.object.role(&form.keys, read, self.calls_seen);
                 let known = form.beside.as_ref().is_none_or(|b| b.iter().any(|key| key == read));
                 if role == Role::Other && !out.calls.committed() && !known {
@@ -77,7 +78,7 @@ impl Machine {
                     }
                     if self.started {
                         self.end_item(out);
-                        self.state = State::Arguments;
+                        self.state = MachineState::Arguments;
                     }
                     if self.object.text.text().is_empty() {
                         return Some(self.bad(cursor, out));
@@ -86,9 +87,9 @@ impl Machine {
                     self.name.push_str(self.object.text.text());
                     self.object.has_name = true;
                 }
-                (self.object.role, self.object.at) = (role, At::Member);
+                (self.object.role, self.object.at) = (role, ObjectAt::Member);
             }
-            At::Id => {
+            ObjectAt::Id => {
                 if self.started {
                     out.calls.late_id(read, cursor.at, out.sink);
                 } else {
@@ -96,7 +97,7 @@ impl Machine {
                     self.id.push_str(read);
                     self.object.has_id = true;
                 }
-                self.object.at = At::Member;
+                self.object.at = ObjectAt::Member;
             }
             _ => {
                 if read.is_empty() {
@@ -106,7 +107,7 @@ impl Machine {
                 }
                 self.name.clear();
                 self.name.push_str(read);
-                (self.object.has_name, self.object.at) = (true, At::Member);
+                (self.object.has_name, self.object.at) = (true, ObjectAt::Member);
                 let committed = out.calls.committed();
                 if out.must_be_declared(leaf.commit) {
                     let name = self.name.as_str();

@@ -2,17 +2,17 @@
 
 use jail_match::CallPart;
 
-use super::{ArgumentsState, At, Role};
+use super::{ArgumentsState, ObjectAt, Role};
 use crate::{
     cursor::Cursor,
     event::{DiagnosticKind, Event},
     limits::MAX_WRAPPERS,
     machine::{
-        call::{Machine, Step},
+        call::{Machine, MachineStep},
         output::Output,
         plan::Plan,
     },
-    value::{Dialect, Kind, Members, Note, Scanned},
+    value::{Members, Note, Scanned, ValueDialect, ValueKind},
 };
 
 impl Machine {
@@ -30,63 +30,63 @@ impl Machine {
     /// Before a value: what reads it.
     pub(super) fn member_value(
         &mut self,
-        dialect: &Dialect<'_>,
+        dialect: &ValueDialect<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Option<Step> {
+    ) -> Option<MachineStep> {
         cursor.skip_blanks();
-        let Some(byte) = cursor.peek() else { return Some(Step::more(cursor.at)) };
+        let Some(byte) = cursor.peek() else { return Some(MachineStep::more(cursor.at)) };
         let object = &mut self.object;
         let text = dialect.begins_string(cursor.rest());
         object.at = match (object.role, byte) {
             (Role::Name | Role::Wrapper, _) if text && !object.has_name => {
                 object.text.restart();
-                At::Name
+                ObjectAt::Name
             }
             (Role::Id, _) if text => {
                 object.text.restart();
-                At::Id
+                ObjectAt::Id
             }
             (Role::Wrapper, b'{') if object.nest < MAX_WRAPPERS => {
                 object.nest = object.nest.saturating_add(1);
                 object.members = Members::new();
-                At::Member
+                ObjectAt::Member
             }
             (Role::List, b'[') if object.nest == 0 && !object.in_list => {
                 cursor.advance(1);
                 object.in_list = true;
-                At::ListItem
+                ObjectAt::ListItem
             }
             (Role::Arguments, _) if object.arguments == ArgumentsState::Missing => {
                 out.part(CallPart::Arguments, cursor.at);
-                self.value.restart(Kind::Arguments);
+                self.value.restart(ValueKind::Arguments);
                 self.early.clear();
                 object.arguments = match object.has_name {
                     true => ArgumentsState::Open,
                     false => ArgumentsState::Early,
                 };
-                At::Arguments
+                ObjectAt::Arguments
             }
             (Role::Arguments, _) => {
                 out.diagnose(DiagnosticKind::SecondArguments, cursor.at, 0);
-                self.value.restart(Kind::Value);
-                At::Ignored
+                self.value.restart(ValueKind::Value);
+                ObjectAt::Ignored
             }
             (Role::Answer, _) => {
                 out.calls.commit();
                 object.answered = true;
                 if byte == b'"' {
                     cursor.advance(1);
-                    At::Answer
+                    ObjectAt::Answer
                 } else {
-                    self.value.restart(Kind::Value);
-                    At::AnswerJson
+                    self.value.restart(ValueKind::Value);
+                    ObjectAt::AnswerJson
                 }
             }
             (Role::Name, _) if !object.has_name => return Some(self.bad(cursor, out)),
             _ => {
-                self.value.restart(Kind::Value);
-                At::Ignored
+                self.value.restart(ValueKind::Value);
+                ObjectAt::Ignored
             }
         };
         None
@@ -95,10 +95,10 @@ impl Machine {
     pub(super) fn object_arguments(
         &mut self,
         plan: &Plan,
-        dialect: &Dialect<'_>,
+        dialect: &ValueDialect<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Option<Step> {
+    ) -> Option<MachineStep> {
         let is_early = self.object.arguments == ArgumentsState::Early;
         let rest = cursor.rest();
         // The limit must be at the same byte at every cut.
@@ -124,7 +124,7 @@ impl Machine {
                     cursor.advance(offered.len().saturating_sub(used));
                     return Some(self.bad(cursor, out));
                 }
-                return Some(Step::more(cursor.at));
+                return Some(MachineStep::more(cursor.at));
             }
             Scanned::Noted { used, note } => {
                 cursor.advance(used);
@@ -144,7 +144,7 @@ impl Machine {
                     true => ArgumentsState::Kept,
                     false => ArgumentsState::Closed,
                 };
-                self.object.at = At::Member;
+                self.object.at = ObjectAt::Member;
             }
             Scanned::Bad { at, .. } => {
                 cursor.advance(at);
@@ -157,11 +157,11 @@ impl Machine {
     /// Reads a value that is not an argument: visible text, or irrelevant.
     pub(super) fn aside(
         &mut self,
-        dialect: &Dialect<'_>,
+        dialect: &ValueDialect<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
-    ) -> Option<Step> {
-        let shown = self.object.at == At::AnswerJson;
+    ) -> Option<MachineStep> {
+        let shown = self.object.at == ObjectAt::AnswerJson;
         let sink = &mut *out.sink;
         let mut write = |piece: &str| {
             if shown {
@@ -171,12 +171,12 @@ impl Machine {
         match self.value.feed(dialect, None, cursor.rest(), &mut write) {
             Scanned::More { used } => {
                 cursor.advance(used);
-                return Some(Step::more(cursor.at));
+                return Some(MachineStep::more(cursor.at));
             }
             Scanned::Noted { used, .. } => cursor.advance(used),
             Scanned::End { used } => {
                 cursor.advance(used);
-                self.object.at = At::Member;
+                self.object.at = ObjectAt::Member;
             }
             Scanned::Bad { at, .. } => {
                 cursor.advance(at);

@@ -7,13 +7,13 @@ use stream_laws::Random;
 
 use crate::{
     CallLimits,
-    value::{Dialect, Kind, Note, Scanned, Syntax, Typing, ValueReader},
+    value::{Note, Scanned, Syntax, Typing, ValueDialect, ValueKind, ValueReader},
 };
 
 /// A reader, its dialect and what else it needs.
 #[derive(Clone)]
 pub(super) struct Case {
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     pub(super) syntax: Syntax,
     pub(super) quotes: Vec<String>,
     pub(super) ends: Vec<String>,
@@ -23,7 +23,7 @@ pub(super) struct Case {
 }
 
 impl Case {
-    pub(super) fn new(kind: Kind, syntax: Syntax) -> Self {
+    pub(super) fn new(kind: ValueKind, syntax: Syntax) -> Self {
         let limits = CallLimits::default();
         Self {
             kind,
@@ -36,13 +36,13 @@ impl Case {
         }
     }
 
-    pub(super) fn dialect(&self) -> Dialect<'_> {
-        Dialect {
+    pub(super) fn dialect(&self) -> ValueDialect<'_> {
+        ValueDialect {
             tools: None,
             quotes: &self.quotes,
             ends: &self.ends,
             follows: &self.follows,
-            ..Dialect::new(self.syntax, self.limits)
+            ..ValueDialect::new(self.syntax, self.limits)
         }
     }
 
@@ -57,7 +57,7 @@ impl Case {
         let (mut json, mut notes, mut tail, mut done) =
             (String::new(), String::new(), String::new(), 0);
         let mut begun = false;
-        let ended = Dialect { ended: true, ..dialect };
+        let ended = ValueDialect { ended: true, ..dialect };
         // After the last piece the reader sees the rest once more, with nothing to come.
         for piece in pieces.into_iter().map(Some).chain([None]) {
             if let Some(piece) = piece.filter(|piece| tail.is_empty() && reader.passes(piece)) {

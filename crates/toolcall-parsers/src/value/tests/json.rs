@@ -3,9 +3,9 @@
 use alloc::format;
 
 use super::harness::Case;
-use crate::value::{Kind, Syntax};
+use crate::value::{Syntax, ValueKind};
 
-fn json(kind: Kind) -> Case {
+fn json(kind: ValueKind) -> Case {
     Case::new(kind, Syntax::Json)
 }
 
@@ -23,13 +23,13 @@ fn values_pass_byte_for_byte() {
         "{\"\":{\"\":\"\"}}",
     ] {
         let expected = format!("{wire} .{}", wire.len());
-        json(Kind::Value).check(&format!("{wire},"), &expected);
+        json(ValueKind::Value).check(&format!("{wire},"), &expected);
     }
 }
 
 #[test]
 fn control_characters_and_lone_surrogates_are_mended() {
-    json(Kind::Value).check_rows(&[
+    json(ValueKind::Value).check_rows(&[
         ("\"a\n\u{1}\t\"", "\"a\\n\\u0001\\t\" .6"),
         ("\"\\ud83ex\"", "\"\\ufffdx\" .9"),
         ("\"\\udd80\"", "\"\\ufffd\" .8"),
@@ -40,7 +40,7 @@ fn control_characters_and_lone_surrogates_are_mended() {
 
 #[test]
 fn what_is_not_json_is_refused_where_it_stands() {
-    json(Kind::Value).check_rows(&[
+    json(ValueKind::Value).check_rows(&[
         ("x", " !0 Syntax"),
         ("'a'", " !0 Syntax"),
         ("{a", "{ !1 Syntax"),
@@ -58,7 +58,7 @@ fn what_is_not_json_is_refused_where_it_stands() {
 
 #[test]
 fn cut_values_can_be_closed() {
-    json(Kind::Value).check_rows(&[
+    json(ValueKind::Value).check_rows(&[
         ("{\"a", "{\"a ?\":null}"),
         ("{\"a\"", "{\"a\" ?:null}"),
         ("{\"a\": ", "{\"a\":  ?null}"),
@@ -73,7 +73,7 @@ fn cut_values_can_be_closed() {
 
 #[test]
 fn arguments_are_an_object_however_wrapped() {
-    json(Kind::Arguments).check_rows(&[
+    json(ValueKind::Arguments).check_rows(&[
         (" {\"a\": 1} ", "{\"a\": 1} .9"),
         ("null}", "{} .4"),
         ("nul", " ?{}"),
@@ -102,7 +102,7 @@ fn arguments_are_an_object_however_wrapped() {
 #[test]
 fn nesting_ends_at_128_levels() {
     for syntax in [Syntax::Json, Syntax::Lenient, Syntax::Literal] {
-        let case = Case::new(Kind::Value, syntax);
+        let case = Case::new(ValueKind::Value, syntax);
         let wire = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
         assert!(!case.read([wire(128).as_str()]).contains('!'));
         assert!(case.read([wire(129).as_str()]).contains("!128"));
@@ -111,7 +111,7 @@ fn nesting_ends_at_128_levels() {
 
 #[test]
 fn careless_json_is_read_and_each_tolerance_said_once() {
-    Case::new(Kind::Value, Syntax::Lenient).check_rows(&[
+    Case::new(ValueKind::Value, Syntax::Lenient).check_rows(&[
         ("{\"a\": [1, \"x\\u00e9\\/\"], \"b\": null},", "{\"a\": [1, \"xé/\"], \"b\": null} .34"),
         ("{'a': 'b\"c'}", "{\"a\": \"b\\\"c\"} #Tolerated(SingleQuotes)@1 .12"),
         ("{a: 1, $b-c: 2}", "{\"a\": 1, \"$b-c\": 2} #Tolerated(BareKey)@1 .15"),
@@ -135,7 +135,7 @@ fn careless_json_is_read_and_each_tolerance_said_once() {
         ("{a", "{ #Tolerated(BareKey)@1 ?}"),
         ("[1, /", "[1 ?]"),
     ]);
-    Case::new(Kind::Arguments, Syntax::Lenient).check_rows(&[
+    Case::new(ValueKind::Arguments, Syntax::Lenient).check_rows(&[
         ("{'a': 1}", "{\"a\": 1} #Tolerated(SingleQuotes)@1 .8"),
         ("None,", "{} #Tolerated(PythonWord)@0 .4"),
         ("\"{\\\"a\\\": 1}\"", "{\"a\": 1} .12"),

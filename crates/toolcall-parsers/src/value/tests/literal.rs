@@ -11,12 +11,12 @@ use serde_json::json;
 use super::harness::Case;
 use crate::{
     CallLimits,
-    value::{Kind, Syntax, ValueReader},
+    value::{Syntax, ValueKind, ValueReader},
 };
 
 fn literal(quote: &str) -> Case {
     let quotes = vec![quote.to_string()];
-    Case { quotes, ..Case::new(Kind::Arguments, Syntax::Literal) }
+    Case { quotes, ..Case::new(ValueKind::Arguments, Syntax::Literal) }
 }
 
 fn gemma() -> Case {
@@ -24,7 +24,7 @@ fn gemma() -> Case {
 }
 
 fn script() -> Case {
-    Case::new(Kind::Arguments, Syntax::Literal)
+    Case::new(ValueKind::Arguments, Syntax::Literal)
 }
 
 /// Rows whose wire is read to its end.
@@ -107,7 +107,7 @@ fn objects_as_scripts_write_them() {
         ("{ text: \"half a", "{\"text\": \"half a ?\"}"),
         ("{ text: \"a\", la", "{\"text\": \"a\" ?}"),
     ]);
-    let call = Case { kind: Kind::Keywords, ..script() };
+    let call = Case { kind: ValueKind::Keywords, ..script() };
     call.check_rows(&[
         ("{ a: 1 })", "{\"a\": 1} .9"),
         (")", "{} .1"),
@@ -219,7 +219,7 @@ fn a_call_that_lost_an_end_is_ended_by_its_own() {
 #[test]
 fn strings_and_structure_stream() {
     let case = gemma();
-    let mut reader = ValueReader::new(Kind::Arguments);
+    let mut reader = ValueReader::new(ValueKind::Arguments);
     let mut seen = String::new();
     let mut feed = |text: &str| {
         let out = &mut |text: &str| seen.push_str(text);

@@ -5,11 +5,11 @@ use alloc::{format, string::String};
 use super::harness::Case;
 use crate::{
     CallLimits,
-    value::{Kind, Syntax},
+    value::{Syntax, ValueKind},
 };
 
 fn keywords() -> Case {
-    Case::new(Kind::Keywords, Syntax::Python)
+    Case::new(ValueKind::Keywords, Syntax::Python)
 }
 
 /// Values of `a` in a call, with their JSON.
@@ -195,7 +195,7 @@ fn nesting_ends_at_128_levels() {
 
 #[test]
 fn an_object_of_arguments_is_a_dict_or_nothing() {
-    let arguments = Case::new(Kind::Arguments, Syntax::Python);
+    let arguments = Case::new(ValueKind::Arguments, Syntax::Python);
     arguments.check_rows(&[
         ("{'a': 1}, x", "{\"a\": 1} .8"),
         (" None}", "{} .5"),
@@ -206,7 +206,7 @@ fn an_object_of_arguments_is_a_dict_or_nothing() {
         ("{'a': 'b", "{\"a\": \"b ?\"}"),
         ("{", " ?{}"),
     ]);
-    let value = Case::new(Kind::Value, Syntax::Python);
+    let value = Case::new(ValueKind::Value, Syntax::Python);
     value.check_rows(&[
         ("[1, {}],", "[1, {}] .7"),
         ("True}", "true .4"),
@@ -219,7 +219,7 @@ fn an_object_of_arguments_is_a_dict_or_nothing() {
 fn strings_without_escapes_pass_as_they_are() {
     use crate::value::ValueReader;
     let case = keywords();
-    let mut reader = ValueReader::new(Kind::Keywords);
+    let mut reader = ValueReader::new(ValueKind::Keywords);
     let mut json = String::new();
     let _ = reader.feed(&case.dialect(), None, "a='", &mut |text| json.push_str(text));
     let _ = reader.feed(&case.dialect(), None, "'x", &mut |text| json.push_str(text));

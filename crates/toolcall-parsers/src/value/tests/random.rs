@@ -9,7 +9,7 @@ use super::harness::Case;
 use crate::{
     CallLimits,
     limits::MAX_LOOKAHEAD,
-    value::{Kind, Syntax},
+    value::{Syntax, ValueKind},
 };
 
 const TOKENS: &[&str] = &[
@@ -73,7 +73,7 @@ fn texts(list: &[&str]) -> Vec<String> {
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for kind in [Kind::Value, Kind::Arguments, Kind::Keywords] {
+    for kind in [ValueKind::Value, ValueKind::Arguments, ValueKind::Keywords] {
         for syntax in [Syntax::Json, Syntax::Lenient, Syntax::Python, Syntax::Literal] {
             cases.push(Case::new(kind, syntax));
         }
@@ -135,15 +135,15 @@ fn random_texts_read_the_same_at_every_cut() {
 #[test]
 fn held_text_is_bounded() {
     let rows = [
-        (Kind::Keywords, Syntax::Python, "a='", "x' \\u00e9"),
-        (Kind::Keywords, Syntax::Python, "a=[", "{'k'},(1),"),
-        (Kind::Keywords, Syntax::Python, "a='", "' "),
-        (Kind::Keywords, Syntax::Python, "a=f'", "{{"),
-        (Kind::Keywords, Syntax::Python, "a=1,", "      "),
-        (Kind::Arguments, Syntax::Literal, "{a:<q>", "}} <q"),
-        (Kind::Arguments, Syntax::Literal, "{a:", "word  "),
-        (Kind::Arguments, Syntax::Lenient, "{a:'", "\\n\" "),
-        (Kind::Arguments, Syntax::Json, "\"{\\\"a\\\": \\\"", "\\\\n\\\\\\\" é"),
+        (ValueKind::Keywords, Syntax::Python, "a='", "x' \\u00e9"),
+        (ValueKind::Keywords, Syntax::Python, "a=[", "{'k'},(1),"),
+        (ValueKind::Keywords, Syntax::Python, "a='", "' "),
+        (ValueKind::Keywords, Syntax::Python, "a=f'", "{{"),
+        (ValueKind::Keywords, Syntax::Python, "a=1,", "      "),
+        (ValueKind::Arguments, Syntax::Literal, "{a:<q>", "}} <q"),
+        (ValueKind::Arguments, Syntax::Literal, "{a:", "word  "),
+        (ValueKind::Arguments, Syntax::Lenient, "{a:'", "\\n\" "),
+        (ValueKind::Arguments, Syntax::Json, "\"{\\\"a\\\": \\\"", "\\\\n\\\\\\\" é"),
     ];
     for (kind, syntax, head, part) in rows {
         let case =

@@ -5,12 +5,12 @@ use alloc::{format, string::String, vec::Vec};
 use super::harness::Case;
 use crate::{
     CallLimits,
-    value::{Kind, Member, Members, Scanned, Syntax, TextReader, escape},
+    value::{Member, Members, Scanned, Syntax, TextReader, ValueKind, escape},
 };
 
 fn read(syntax: Syntax, key: bool, pieces: &[&str]) -> String {
     let limits = CallLimits { name: 8, ..CallLimits::default() };
-    let case = Case { limits, ..Case::new(Kind::Value, syntax) };
+    let case = Case { limits, ..Case::new(ValueKind::Value, syntax) };
     let dialect = case.dialect();
     let mut reader = TextReader::new();
     if key {
@@ -69,7 +69,7 @@ fn strings_become_plain_text_up_to_a_limit() {
 
 /// Keys with `=` and their values as JSON, `.` or `!` and the place of the end.
 fn members(syntax: Syntax, wire: &str) -> String {
-    let case = Case::new(Kind::Value, syntax);
+    let case = Case::new(ValueKind::Value, syntax);
     let dialect = case.dialect();
     let (mut members, mut i, mut seen) = (Members::new(), 0, String::new());
     loop {
@@ -89,7 +89,7 @@ fn members(syntax: Syntax, wire: &str) -> String {
             }
             Member::Value { used } => {
                 i += used;
-                let mut value = crate::value::ValueReader::new(Kind::Value);
+                let mut value = crate::value::ValueReader::new(ValueKind::Value);
                 loop {
                     let out = &mut |text: &str| seen.push_str(text);
                     match value.feed(&dialect, None, &wire[i..], out) {

@@ -5,7 +5,7 @@ use alloc::string::String;
 use serde_json::{Value, json};
 
 use crate::{
-    typing::{Types, admitted},
+    typing::{TypeSet, admitted},
     value::{Fit, json_or_string, typed},
 };
 
@@ -122,17 +122,17 @@ fn text_is_typed_by_what_the_schema_admits() {
 fn a_name_is_found_wherever_the_schema_declares_it() {
     let integer = json!({"properties": {"n": {"type": "integer"}}});
     let rows = [
-        (integer.clone(), Some(Types::INTEGER)),
-        (json!({"allOf": [{"properties": {}}, integer]}), Some(Types::INTEGER)),
+        (integer.clone(), Some(TypeSet::INTEGER)),
+        (json!({"allOf": [{"properties": {}}, integer]}), Some(TypeSet::INTEGER)),
         (
             json!({"anyOf": [integer, {"properties": {"n": {"type": "null"}}}]}),
-            Some(Types::INTEGER.or(Types::NULL)),
+            Some(TypeSet::INTEGER.or(TypeSet::NULL)),
         ),
-        (json!({"$ref": "#/$defs/all", "$defs": {"all": integer}}), Some(Types::INTEGER)),
-        (json!({"additionalProperties": {"type": "boolean"}}), Some(Types::BOOLEAN)),
+        (json!({"$ref": "#/$defs/all", "$defs": {"all": integer}}), Some(TypeSet::INTEGER)),
+        (json!({"additionalProperties": {"type": "boolean"}}), Some(TypeSet::BOOLEAN)),
         (json!({"additionalProperties": true}), None),
         (json!({"properties": {"m": {"type": "integer"}}}), None),
-        (json!({"properties": {"n": true}}), Some(Types::STRING)),
+        (json!({"properties": {"n": true}}), Some(TypeSet::STRING)),
         (json!({"$ref": "#"}), None),
         (Value::Null, None),
     ];

@@ -1,20 +1,20 @@
 //! Elements: what they are in JSON, and writing them.
 
 use super::{
-    Elements, State,
+    Elements, ElementsState,
     spec::{ITEM, TEXT},
 };
 use crate::{
     event::DiagnosticKind,
     limits::MAX_DEPTH,
     machine::output::Output,
-    typing::{Types, declared_at, declares},
+    typing::{TypeSet, declared_at, declares},
     value::escape,
 };
 
 /// The JSON form of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ElementKind {
     /// Not decided: there were no elements in it so far.
     Leaf,
     /// A string that is being written.
@@ -37,16 +37,16 @@ pub(super) enum Repeat {
 }
 
 /// Whether an element is a list rather than an object, by its schema and its first child's name.
-pub(crate) fn holds_list(first: &str, declared: Option<Types>) -> bool {
-    let types = declared.unwrap_or(Types::ALL);
-    let (list, object) = (types.has(Types::ARRAY), types.has(Types::OBJECT));
+pub(crate) fn holds_list(first: &str, declared: Option<TypeSet>) -> bool {
+    let types = declared.unwrap_or(TypeSet::ALL);
+    let (list, object) = (types.has(TypeSet::ARRAY), types.has(TypeSet::OBJECT));
     if list == object { first == ITEM } else { list }
 }
 
 /// An element that is open.
 #[derive(Debug, Clone)]
 pub(super) struct Element {
-    pub(super) kind: Kind,
+    pub(super) kind: ElementKind,
     /// Where its tag, and the tags inside it, begin.
     pub(super) tag: usize,
     pub(super) inner: usize,
@@ -55,7 +55,7 @@ pub(super) struct Element {
     /// Where its text begins.
     pub(super) text: usize,
     /// Types that the schema admits for it.
-    pub(super) types: Option<Types>,
+    pub(super) types: Option<TypeSet>,
     /// Number of children written.
     pub(super) count: usize,
     /// Where the tag of the last child is.
@@ -69,7 +69,7 @@ pub(super) struct Element {
 
 impl Elements {
     /// An element is open from here on.
-    pub(super) fn push_element(&mut self, kind: Kind, types: Option<Types>) {
+    pub(super) fn push_element(&mut self, kind: ElementKind, types: Option<TypeSet>) {
         self.open.push(Element {
             kind,
             tag: self.tags.len(),
@@ -83,7 +83,7 @@ impl Elements {
             dollars: 0,
             noise: 0,
         });
-        self.state = State::Text;
+        self.state = ElementsState::Text;
     }
 
     /// A child of the innermost element begins; whether it may.
@@ -94,19 +94,19 @@ impl Elements {
             return false;
         }
         match self.open.last().map(|parent| parent.kind) {
-            None | Some(Kind::String) => return false,
-            Some(Kind::Leaf) if depth > MAX_DEPTH => return false,
-            Some(Kind::Leaf) => self.decide(name, offset, out),
-            Some(Kind::Object | Kind::List) => {}
+            None | Some(ElementKind::String) => return false,
+            Some(ElementKind::Leaf) if depth > MAX_DEPTH => return false,
+            Some(ElementKind::Leaf) => self.decide(name, offset, out),
+            Some(ElementKind::Object | ElementKind::List) => {}
         }
         let Some(parent) = self.open.last_mut() else { return false };
         match parent.kind {
-            Kind::List => self.path.element(parent.count),
+            ElementKind::List => self.path.element(parent.count),
             _ => self.path.member(name),
         }
         let tool = out.calls.tools.get(&self.tool);
         let types = tool.and_then(|tool| declared_at(&tool.parameters, self.path.steps()));
-        if parent.kind == Kind::Object {
+        if parent.kind == ElementKind::Object {
             if let Some(dollars) = name.strip_prefix(TEXT)
                 && dollars.bytes().all(|byte| byte == b'$')
             {
@@ -119,7 +119,7 @@ impl Elements {
             self.tags.truncate(parent.inner);
             parent.last = Some(parent.inner);
         }
-        self.push_element(Kind::Leaf, types);
+        self.push_element(ElementKind::Leaf, types);
         self.tags.push_str(name);
         if let Some(child) = self.open.last_mut() {
             child.inner = self.tags.len();
@@ -131,12 +131,12 @@ impl Elements {
     fn decide(&mut self, name: &str, offset: usize, out: &mut Output<'_>) {
         self.lead(out);
         let Some(element) = self.open.last_mut() else { return };
-        let types = element.types.unwrap_or(Types::ALL);
-        let (list, object) = (types.has(Types::ARRAY), types.has(Types::OBJECT));
+        let types = element.types.unwrap_or(TypeSet::ALL);
+        let (list, object) = (types.has(TypeSet::ARRAY), types.has(TypeSet::OBJECT));
         let is_list = holds_list(name, element.types);
-        element.kind = if is_list { Kind::List } else { Kind::Object };
+        element.kind = if is_list { ElementKind::List } else { ElementKind::Object };
         self.kept.put(element.kind.brackets().0, out);
-        if element.kind == Kind::List {
+        if element.kind == ElementKind::List {
             element.noise = self.text[element.text..].trim_ascii().len() as u64;
             self.text.truncate(element.text);
         }
@@ -199,13 +199,13 @@ impl Elements {
     /// The innermost element ends.
     pub(super) fn close_element(&mut self, offset: usize, out: &mut Output<'_>) {
         let Some(element) = self.open.last().cloned() else { return };
-        if element.kind == Kind::Leaf {
+        if element.kind == ElementKind::Leaf {
             self.write_leaf(&element, offset, out);
         }
         if element.repeat == Repeat::List {
             self.kept.put("]", out);
         }
-        if element.kind == Kind::Object {
+        if element.kind == ElementKind::Object {
             self.write_text(&element, out);
         }
         self.kept.put(element.kind.brackets().1, out);
@@ -220,7 +220,7 @@ impl Elements {
         self.text.truncate(element.text);
         self.tags.truncate(element.inner);
         self.bound(out);
-        self.state = State::Text;
+        self.state = ElementsState::Text;
     }
 
     /// Text next to elements becomes a separate member.

@@ -7,8 +7,8 @@
 //! ```
 
 use super::{
-    Elements, State,
-    element::Kind,
+    Elements, ElementsState,
+    element::ElementKind,
     spec::{ElementSpec, TagAt},
 };
 use crate::{
@@ -18,12 +18,12 @@ use crate::{
         arguments::closing::{Closing, after_end},
         output::Output,
     },
-    typing::Types,
+    typing::TypeSet,
 };
 
 /// A search in progress, from the first tag of the held text on.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Search {
+pub(super) struct ElementSearch {
     /// Bytes of the held text that were looked at.
     looked: usize,
     /// Elements of the same name that opened in the held text and did not end.
@@ -38,21 +38,21 @@ impl Elements {
     /// Whether the innermost element holds a string, in which tags may be data.
     pub(super) fn may_quote(&self, at: u64, out: &Output<'_>) -> bool {
         let [_, .., element] = self.open.as_slice() else { return false };
-        let string = element.types.is_some_and(Types::only_string);
+        let string = element.types.is_some_and(TypeSet::only_string);
         string
-            && matches!(element.kind, Kind::Leaf | Kind::String)
+            && matches!(element.kind, ElementKind::Leaf | ElementKind::String)
             && at >= self.searched_to
             && out.calls.may_search(0)
     }
 
     /// Whether text is held until an element's end is found.
     pub(crate) fn is_searching(&self) -> bool {
-        self.state == State::Search
+        self.state == ElementsState::Search
     }
 
     /// Holds the text from the cursor on until the element's end is found.
     pub(super) fn begin_search(&mut self) {
-        (self.search, self.state) = (Search::default(), State::Search);
+        (self.search, self.state) = (ElementSearch::default(), ElementsState::Search);
     }
 
     /// Looks for the element's own end in the held text after the cursor.
@@ -86,7 +86,7 @@ impl Elements {
                     return None;
                 }
                 self.searched_to = out.place(cursor.at + held.len());
-                self.state = State::Text;
+                self.state = ElementsState::Text;
                 None
             }
         }
@@ -96,7 +96,7 @@ impl Elements {
     fn own_end(
         &self,
         spec: &ElementSpec,
-        search: &mut Search,
+        search: &mut ElementSearch,
         held: &str,
         ended: bool,
     ) -> Option<(usize, usize)> {

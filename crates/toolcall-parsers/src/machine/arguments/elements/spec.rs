@@ -7,7 +7,7 @@ use crate::{
     family::Form,
     limits::MAX_BLANKS,
     machine::{
-        arguments::{Ends, parameters::Unreadable, tag::Tag},
+        arguments::{CallEnds, parameters::Unreadable, tag::TagTexts},
         compile::respell::{Respell, Speller},
     },
     template::{Hole, Part, Template},
@@ -23,13 +23,13 @@ pub(crate) struct ElementSpec {
     /// The text before every tag.
     pub(super) token: String,
     /// The ends of the call and of its section, and tokens that end the turn.
-    pub(super) ends: Vec<Tag>,
+    pub(super) ends: Vec<TagTexts>,
     /// Texts that begin the next call or section.
-    pub(super) openers: Vec<Tag>,
+    pub(super) openers: Vec<TagTexts>,
     /// Those of the ends that another end tag follows in the templates.
-    pub(super) inner: Tag,
+    pub(super) inner: TagTexts,
     /// Tokens that end the turn.
-    pub(super) turn: Vec<Tag>,
+    pub(super) turn: Vec<TagTexts>,
 }
 
 /// The name of a list's items.
@@ -49,7 +49,7 @@ pub(super) enum TagAt {
 
 impl ElementSpec {
     /// Compiles a form's `element` template, of the kind `TOKEN<{key}>{value}TOKEN</{key}>`.
-    pub(crate) fn compile(form: &Form, ends: Ends) -> Result<Self, Unreadable> {
+    pub(crate) fn compile(form: &Form, ends: CallEnds) -> Result<Self, Unreadable> {
         const SHAPE: Unreadable =
             Unreadable("an element that is not `TOKEN<{key}>..TOKEN</{key}>`");
         let [Template { parts }] = form.elements.as_slice() else { return Err(SHAPE) };
@@ -74,9 +74,9 @@ impl ElementSpec {
         own.extend(ends.section);
         // The text after an opener's first word may have other spellings, as attributes do.
         let word = |text: String| text.split_ascii_whitespace().next().map(ToOwned::to_owned);
-        let openers = vec![Tag::exact(ends.openers.into_iter().filter_map(word))];
-        let (inner, turn) = (Tag::exact(ends.inner), vec![Tag::exact(ends.turn)]);
-        Ok(Self { token: token.to_owned(), ends: vec![Tag::exact(own)], openers, inner, turn })
+        let openers = vec![TagTexts::exact(ends.openers.into_iter().filter_map(word))];
+        let (inner, turn) = (TagTexts::exact(ends.inner), vec![TagTexts::exact(ends.turn)]);
+        Ok(Self { token: token.to_owned(), ends: vec![TagTexts::exact(own)], openers, inner, turn })
     }
 
     /// The bytes that tags begin with.

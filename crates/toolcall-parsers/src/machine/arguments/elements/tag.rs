@@ -1,8 +1,8 @@
 //! Tags, and their meaning at a place.
 
 use super::{
-    Elements, State,
-    element::Kind,
+    Elements, ElementsState,
+    element::ElementKind,
     spec::{ElementSpec, TagAt},
 };
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     event::DiagnosticKind,
     limits::MAX_SLACK,
     machine::{arguments::tag::longest, output::Output},
-    typing::Types,
+    typing::TypeSet,
 };
 
 /// The owner of a tag at a place.
@@ -97,7 +97,7 @@ impl Elements {
                 };
                 self.tag = tag;
                 self.tag.clear();
-                self.state = State::Text;
+                self.state = ElementsState::Text;
                 return (!fits).then_some(Progress::Bad);
             }
             if self.tag.len() >= limit.saturating_add(MAX_SLACK) {
@@ -131,10 +131,11 @@ impl Elements {
     /// missing. Whether it is one.
     pub(super) fn close_empty(&mut self, offset: usize, out: &mut Output<'_>) -> bool {
         let [_, .., element] = self.open.as_slice() else { return false };
-        let types = element.types.unwrap_or(Types::STRING);
-        let container = types.has(Types::ARRAY) || types.has(Types::OBJECT);
+        let types = element.types.unwrap_or(TypeSet::STRING);
+        let container = types.has(TypeSet::ARRAY) || types.has(TypeSet::OBJECT);
         let blank = self.text[element.text..].trim_ascii().is_empty();
-        let empty = element.kind == Kind::Leaf && blank && container && !types.has(Types::STRING);
+        let empty =
+            element.kind == ElementKind::Leaf && blank && container && !types.has(TypeSet::STRING);
         if empty {
             out.diagnose(DiagnosticKind::MissingCloser, offset, 0);
             self.close_element(offset, out);
@@ -157,7 +158,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-impl Kind {
+impl ElementKind {
     /// The brackets around it in JSON.
     pub(super) const fn brackets(self) -> (&'static str, &'static str) {
         match self {

@@ -10,8 +10,8 @@ use crate::{
     cursor::{Cursor, Progress},
     machine::{
         arguments::{
-            Cut, Ends,
-            harness::{self, Reader, form, run, scalars},
+            CallEnds, Cut,
+            harness::{self, ReaderUnderTest, form, run, scalars},
         },
         output::Output,
     },
@@ -25,7 +25,7 @@ struct Family {
     options: Options,
 }
 
-impl Reader for Family {
+impl ReaderUnderTest for Family {
     fn begin(&mut self, tool: &str) {
         self.reader.begin(tool);
     }
@@ -48,11 +48,11 @@ impl Family {
         let text = |text: &str| text.replace('~', TOKEN);
         let element = text("~<{key}>{value}~</{key}>");
         let form = form("<f={name}>{elements}</f>", &[], &[&element]);
-        let ends = Ends {
+        let ends = CallEnds {
             call: [text("~</invoke>")].into(),
             section: [text("~</tool_call>")].into(),
             openers: [text("~<tool_call>"), text("~<invoke name=\"")].into(),
-            ..Ends::default()
+            ..CallEnds::default()
         };
         let spec = ElementSpec::compile(&form, ends).expect("a form");
         Self { spec, reader: Elements::default(), options }

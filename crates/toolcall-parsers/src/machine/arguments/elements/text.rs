@@ -1,8 +1,8 @@
 //! Text inside elements.
 
 use super::{
-    Elements, State,
-    element::{Element, Kind},
+    Elements, ElementsState,
+    element::{Element, ElementKind},
     spec::ElementSpec,
     tag::Whose,
 };
@@ -11,7 +11,7 @@ use crate::{
     event::DiagnosticKind,
     limits::MAX_GAP,
     machine::output::Output,
-    typing::Types,
+    typing::TypeSet,
     value::{Fit, escape, typed},
 };
 
@@ -56,7 +56,7 @@ impl Elements {
                 Whose::Element(len) => {
                     cursor.advance(len);
                     self.tag_bytes = len as u64;
-                    self.state = State::Tag;
+                    self.state = ElementsState::Tag;
                     None
                 }
                 Whose::Call if self.open.len() == 2 && self.close_empty(at, out) => None,
@@ -82,16 +82,16 @@ impl Elements {
         let limit = out.calls.options.limits.value;
         out.calls.look_again(text.len());
         match element.kind {
-            Kind::String => {
+            ElementKind::String => {
                 escape(text, |piece| self.kept.put(piece, out));
                 self.bound(out);
             }
-            Kind::List => {
+            ElementKind::List => {
                 let bytes = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
                 element.noise = element.noise.saturating_add(bytes as u64);
                 self.kept.count(text.len(), 0);
             }
-            Kind::Object => {
+            ElementKind::Object => {
                 let begun = self.text.len() > element.text;
                 let whole = text.len();
                 let text = if begun { text } else { text.trim_ascii_start() };
@@ -103,10 +103,10 @@ impl Elements {
                 element.noise = element.noise.saturating_add(dropped.len() as u64);
                 self.kept.count(whole.saturating_sub(kept.len()), 0);
             }
-            Kind::Leaf => {
+            ElementKind::Leaf => {
                 self.text.push_str(text);
                 let held = &self.text[element.text..];
-                let is_string = element.types.is_some_and(Types::only_string);
+                let is_string = element.types.is_some_and(TypeSet::only_string);
                 let begun = held.len() > MAX_GAP || !text.trim_ascii().is_empty();
                 if is_string && begun || self.text.len() > limit {
                     self.begin_string(out);
@@ -119,7 +119,7 @@ impl Elements {
     fn begin_string(&mut self, out: &mut Output<'_>) {
         self.lead(out);
         let Some(element) = self.open.last_mut() else { return };
-        element.kind = Kind::String;
+        element.kind = ElementKind::String;
         self.kept.put("\"", out);
         escape(&self.text[element.text..], |piece| self.kept.put(piece, out));
         self.text.truncate(element.text);
@@ -137,13 +137,13 @@ impl Elements {
 }
 
 /// Writes the value of an element of text alone.
-pub(crate) fn leaf(text: &str, declared: Option<Types>, put: impl FnMut(&str)) -> Fit {
+pub(crate) fn leaf(text: &str, declared: Option<TypeSet>, put: impl FnMut(&str)) -> Fit {
     let types = match declared {
-        Some(Types::ALL) | None => Types::STRING,
+        Some(TypeSet::ALL) | None => TypeSet::STRING,
         Some(types) => types,
     };
-    let blank = text.trim_ascii().is_empty() && !types.has(Types::STRING);
-    let text = match (blank, types.has(Types::ARRAY), types.has(Types::OBJECT)) {
+    let blank = text.trim_ascii().is_empty() && !types.has(TypeSet::STRING);
+    let text = match (blank, types.has(TypeSet::ARRAY), types.has(TypeSet::OBJECT)) {
         (true, true, _) => "[]",
         (true, false, true) => "{}",
         _ => text,

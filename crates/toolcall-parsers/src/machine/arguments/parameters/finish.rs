@@ -2,13 +2,13 @@
 
 use jail_match::End;
 
-use super::{ParameterSpec, Parameters, State};
+use super::{ParameterSpec, Parameters, ParametersState};
 use crate::{
     cursor::blanks,
     machine::{
         arguments::{
             Cut,
-            tag::{Tag, longest},
+            tag::{TagTexts, longest},
             value::{Fed, ending::tail_ends_call},
         },
         output::Output,
@@ -27,7 +27,7 @@ impl Parameters {
         out: &mut Output<'_>,
     ) -> Cut {
         let repair = out.calls.options.repair;
-        if let State::Value(node) = self.state
+        if let ParametersState::Value(node) = self.state
             && let Some(value) = spec.value(node).filter(|_| end == End::Stop && self.may_end())
             && let Ok(Some((_, len))) = longest(tail, &spec.ends)
         {
@@ -35,22 +35,23 @@ impl Parameters {
             return Cut::Ended(len);
         }
         let tail = &tail[blanks(tail)..];
-        if let State::Value(node) = self.state
+        if let ParametersState::Value(node) = self.state
             && let Some(value) = spec.value(node).filter(|_| !self.header.lacks_tag())
             && tail_ends_call(spec, tail, &out.calls.tools)
         {
             self.end_value(spec, value, Fed::Call, tail.len(), out);
             return Cut::Whole;
         }
-        let begins = |tags: &[Tag]| tags.iter().flat_map(Tag::texts).any(|t| t.starts_with(tail));
+        let begins =
+            |tags: &[TagTexts]| tags.iter().flat_map(TagTexts::texts).any(|t| t.starts_with(tail));
         let begun = !tail.is_empty() && begins(spec.openers()) && !begins(&spec.ends);
-        if self.state == State::Between && self.read && !begun && !self.ends_in_end() {
+        if self.state == ParametersState::Between && self.read && !begun && !self.ends_in_end() {
             return Cut::Whole;
         }
         if repair == Repair::Off {
             return Cut::Incomplete;
         }
-        if matches!(self.state, State::Value(_)) && self.value.repair(out) {
+        if matches!(self.state, ParametersState::Value(_)) && self.value.repair(out) {
             self.written = super::Written::Members;
         }
         Cut::Repaired

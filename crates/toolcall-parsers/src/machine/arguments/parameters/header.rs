@@ -2,19 +2,19 @@
 
 use alloc::string::String;
 
-use super::spec::{Field, Node, ParameterSpec, ValueSpec};
+use super::spec::{ParameterField, ParameterNode, ParameterSpec, ValueSpec};
 use crate::{
     cursor::{Cursor, Undecided, after_blanks, first_found},
     limits::MAX_SLACK,
     machine::arguments::{
-        attributes::{HeaderReader, Holes, Read},
+        attributes::{AttributeRead, HeaderReader, Holes},
         tag::longest,
     },
 };
 
 /// The result of reading a header's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Step {
+pub(in super::super) enum HeaderStep {
     /// The header continues; text after the cursor is offered again.
     More,
     /// The header is complete; this node describes its value.
@@ -27,7 +27,7 @@ pub(in super::super) enum Step {
 
 /// Reads one header after the other, however they are cut.
 #[derive(Debug, Clone, Default)]
-pub(in super::super) struct Header {
+pub(in super::super) struct ParameterHeader {
     node: usize,
     /// The opener, until something else was read: repeated, it is absorbed.
     opener: Option<usize>,
@@ -44,14 +44,14 @@ pub(in super::super) struct Header {
     lacks_tag: bool,
 }
 
-impl Header {
+impl ParameterHeader {
     /// Begins a header, after the opener with this index in the first node's list.
     pub(in super::super) fn begin(&mut self, spec: &ParameterSpec, opener: usize) {
         self.key.clear();
         self.kind.clear();
         (self.string, self.bytes, self.opener) = (None, 0, Some(opener));
         (self.may_lack, self.lacks_tag) = (false, false);
-        if let Some(Node::Tags { to, .. }) = spec.nodes.first() {
+        if let Some(ParameterNode::Tags { to, .. }) = spec.nodes.first() {
             self.enter(spec, to[opener]);
         }
     }
@@ -90,7 +90,9 @@ impl Header {
         if !self.key.is_empty() {
             return Ok(is_known(&self.key));
         }
-        let Node::Holes { header, to, .. } = &spec.nodes[self.node] else { return Ok(false) };
+        let ParameterNode::Holes { header, to, .. } = &spec.nodes[self.node] else {
+            return Ok(false);
+        };
         if !self.holes.value(0).is_some_and(is_known) || header.holes == Holes::Assigned {
             return Ok(false);
         }
@@ -98,7 +100,7 @@ impl Header {
             return Ok(true);
         }
         let behind = to.iter().filter_map(|&node| match &spec.nodes[node] {
-            Node::Tags { tags, .. } => Some(longest(rest, tags)),
+            ParameterNode::Tags { tags, .. } => Some(longest(rest, tags)),
             _ => None,
         });
         Ok(first_found(behind)?.is_some())
@@ -106,7 +108,7 @@ impl Header {
 
     fn enter(&mut self, spec: &ParameterSpec, node: usize) {
         self.node = node;
-        if let Node::Holes { header, .. } = &spec.nodes[node] {
+        if let ParameterNode::Holes { header, .. } = &spec.nodes[node] {
             self.holes.begin(header);
         }
     }
@@ -117,7 +119,7 @@ impl Header {
         spec: &ParameterSpec,
         limit: usize,
         cursor: &mut Cursor<'_>,
-    ) -> Step {
+    ) -> HeaderStep {
         let start = cursor.at;
         let room = limit.saturating_add(MAX_SLACK).saturating_sub(self.bytes).saturating_add(start);
         // The limit must be at the same scalar at every cut.
@@ -127,46 +129,46 @@ impl Header {
         let step = self.walk(spec, limit, &mut offered);
         cursor.at = offered.at;
         self.bytes = self.bytes.saturating_add(cursor.at.saturating_sub(start));
-        if step == Step::More && end.is_some() { Step::Bad } else { step }
+        if step == HeaderStep::More && end.is_some() { HeaderStep::Bad } else { step }
     }
 
-    fn walk(&mut self, spec: &ParameterSpec, limit: usize, cursor: &mut Cursor<'_>) -> Step {
+    fn walk(&mut self, spec: &ParameterSpec, limit: usize, cursor: &mut Cursor<'_>) -> HeaderStep {
         while let Some(opener) = self.opener.and_then(|n| spec.openers().get(n)) {
             match longest(cursor.rest(), core::slice::from_ref(opener)) {
-                Err(Undecided) => return Step::More,
+                Err(Undecided) => return HeaderStep::More,
                 Ok(Some((_, len))) => cursor.advance(len),
                 Ok(None) => self.opener = None,
             }
         }
         loop {
             match &spec.nodes[self.node] {
-                Node::Value(value) if self.lacks_tag => {
+                ParameterNode::Value(value) if self.lacks_tag => {
                     return match self.begins_value(spec, value, cursor.rest()) {
-                        Err(Undecided) => Step::More,
-                        Ok(true) => Step::Value(self.node),
-                        Ok(false) => Step::Bad,
+                        Err(Undecided) => HeaderStep::More,
+                        Ok(true) => HeaderStep::Value(self.node),
+                        Ok(false) => HeaderStep::Bad,
                     };
                 }
-                Node::Value(_) => return Step::Value(self.node),
-                Node::Tags { tags, to } => {
+                ParameterNode::Value(_) => return HeaderStep::Value(self.node),
+                ParameterNode::Tags { tags, to } => {
                     cursor.skip_blanks();
                     match longest(cursor.rest(), tags) {
-                        Err(Undecided) => return Step::More,
+                        Err(Undecided) => return HeaderStep::More,
                         Ok(Some((n, len))) => {
                             cursor.advance(len);
                             self.enter(spec, to[n]);
                         }
                         Ok(None) => {
                             return match longest(cursor.rest(), spec.openers()) {
-                                Err(Undecided) => Step::More,
-                                Ok(Some(_)) if !self.key.is_empty() => Step::Again,
+                                Err(Undecided) => HeaderStep::More,
+                                Ok(Some(_)) if !self.key.is_empty() => HeaderStep::Again,
                                 Ok(None)
                                     if self.may_lack
                                         && !self.lacks_tag
                                         && !cursor.rest().is_empty() =>
                                 {
                                     let value = |node: &&usize| {
-                                        matches!(spec.nodes[**node], Node::Value(_))
+                                        matches!(spec.nodes[**node], ParameterNode::Value(_))
                                     };
                                     match to.iter().find(value) {
                                         Some(&node) => {
@@ -174,30 +176,32 @@ impl Header {
                                             self.node = node;
                                             continue;
                                         }
-                                        None => Step::Bad,
+                                        None => HeaderStep::Bad,
                                     }
                                 }
-                                Ok(_) => Step::Bad,
+                                Ok(_) => HeaderStep::Bad,
                             };
                         }
                     }
                 }
-                Node::Holes { header, fields, to, later } => {
+                ParameterNode::Holes { header, fields, to, later } => {
                     match self.holes.feed(header, limit, cursor) {
-                        Read::More => return Step::More,
-                        Read::Bad => return Step::Bad,
-                        Read::Done { end, len } if end >= *later && !self.may_lack => {
+                        AttributeRead::More => return HeaderStep::More,
+                        AttributeRead::Bad => return HeaderStep::Bad,
+                        AttributeRead::Done { end, len } if end >= *later && !self.may_lack => {
                             cursor.back(len);
-                            return Step::Bad;
+                            return HeaderStep::Bad;
                         }
-                        Read::Done { end, .. } if end >= *later && self.take(fields) => {
+                        AttributeRead::Done { end, .. } if end >= *later && self.take(fields) => {
                             self.lacks_tag = true;
                             self.enter(spec, to[end]);
                         }
-                        Read::Done { end, .. } if self.take(fields) => self.enter(spec, to[end]),
-                        Read::Done { len, .. } => {
+                        AttributeRead::Done { end, .. } if self.take(fields) => {
+                            self.enter(spec, to[end]);
+                        }
+                        AttributeRead::Done { len, .. } => {
                             cursor.back(len);
-                            return Step::Bad;
+                            return HeaderStep::Bad;
                         }
                     }
                 }
@@ -222,17 +226,17 @@ impl Header {
     }
 
     /// Takes over what the holes hold; whether that can be.
-    fn take(&mut self, fields: &[Field]) -> bool {
+    fn take(&mut self, fields: &[ParameterField]) -> bool {
         for (n, field) in fields.iter().enumerate() {
             let value = self.holes.value(n);
             match (field, value) {
-                (Field::Key, None | Some("")) => return false,
-                (Field::Key, Some(key)) => self.key.push_str(key),
-                (Field::Type, Some(kind)) => self.kind.push_str(kind),
-                (Field::StringFlag, Some("true")) => self.string = Some(true),
-                (Field::StringFlag, Some("false")) => self.string = Some(false),
-                (Field::StringFlag, Some(_)) => return false,
-                (Field::Type | Field::StringFlag, None) => {}
+                (ParameterField::Key, None | Some("")) => return false,
+                (ParameterField::Key, Some(key)) => self.key.push_str(key),
+                (ParameterField::Type, Some(kind)) => self.kind.push_str(kind),
+                (ParameterField::StringFlag, Some("true")) => self.string = Some(true),
+                (ParameterField::StringFlag, Some("false")) => self.string = Some(false),
+                (ParameterField::StringFlag, Some(_)) => return false,
+                (ParameterField::Type | ParameterField::StringFlag, None) => {}
             }
         }
         true

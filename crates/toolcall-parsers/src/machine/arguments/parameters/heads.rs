@@ -14,20 +14,20 @@ use crate::{
     cursor::{Cursor, Undecided, first_found, within},
     limits::{MAX_BLANKS, MAX_HEAD},
     machine::arguments::{
-        attributes::{Header, HeaderReader, Read},
-        tag::{Tag, longest},
+        attributes::{AttributeHeader, AttributeRead, HeaderReader},
+        tag::{TagTexts, longest},
     },
     tools::Tools,
 };
 
 /// A piece of a call's head.
 #[derive(Debug, Clone)]
-pub(crate) enum Piece {
-    Tag(Tag),
+pub(crate) enum HeadPiece {
+    Tag(TagTexts),
     /// The name of the tool, perhaps in quotes.
     Name,
     /// Attributes and what ends their tag; the tool's name is that of this number.
-    Attributes(Header, usize),
+    Attributes(AttributeHeader, usize),
     /// Any text but brackets of tags, on a line.
     Other,
 }
@@ -35,14 +35,14 @@ pub(crate) enum Piece {
 /// The start of a call, up to its arguments.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Head {
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<HeadPiece>,
 }
 
 impl Head {
     /// The tag it begins with.
-    pub(crate) fn opener(&self) -> Option<&Tag> {
+    pub(crate) fn opener(&self) -> Option<&TagTexts> {
         match self.pieces.first() {
-            Some(Piece::Tag(tag)) => Some(tag),
+            Some(HeadPiece::Tag(tag)) => Some(tag),
             _ => None,
         }
     }
@@ -50,9 +50,9 @@ impl Head {
     /// Returns the index of the piece with the tool's name, which identifies the call even without
     /// the tags before it.
     pub(crate) fn name_at(&self) -> Option<usize> {
-        let other = |piece: &Piece| !matches!(piece, Piece::Tag(_));
+        let other = |piece: &HeadPiece| !matches!(piece, HeadPiece::Tag(_));
         let at = self.pieces.iter().position(other)?;
-        (at > 0 && !matches!(self.pieces[at], Piece::Other)).then_some(at)
+        (at > 0 && !matches!(self.pieces[at], HeadPiece::Other)).then_some(at)
     }
 
     /// Whether `text` begins with the head without its first `lost` pieces: with an admitted tool,
@@ -80,13 +80,15 @@ impl Head {
                 return Ok(false);
             }
             let found = match piece {
-                Piece::Tag(tag) => tag_at(&mut cursor, core::slice::from_ref(tag))?,
-                Piece::Name => name(&mut cursor, tools)?,
-                Piece::Attributes(header, _) if n == lost && n > 0 => {
+                HeadPiece::Tag(tag) => tag_at(&mut cursor, core::slice::from_ref(tag))?,
+                HeadPiece::Name => name(&mut cursor, tools)?,
+                HeadPiece::Attributes(header, _) if n == lost && n > 0 => {
                     name(&mut cursor, tools)? && tag_at(&mut cursor, &header.ends)?
                 }
-                Piece::Attributes(header, name) => attributes(&mut cursor, header, *name, tools)?,
-                Piece::Other => {
+                HeadPiece::Attributes(header, name) => {
+                    attributes(&mut cursor, header, *name, tools)?
+                }
+                HeadPiece::Other => {
                     let other = |c: char| matches!(c, '<' | '>' | '\n');
                     cursor.advance(cursor.rest().find(other).ok_or(Undecided)?);
                     true
@@ -105,7 +107,7 @@ impl Head {
     }
 }
 
-fn tag_at(cursor: &mut Cursor<'_>, tags: &[Tag]) -> Result<bool, Undecided> {
+fn tag_at(cursor: &mut Cursor<'_>, tags: &[TagTexts]) -> Result<bool, Undecided> {
     let found = longest(cursor.rest(), tags)?;
     cursor.advance(found.map_or(0, |(_, len)| len));
     Ok(found.is_some())
@@ -129,15 +131,15 @@ fn name(cursor: &mut Cursor<'_>, tools: &Tools) -> Result<bool, Undecided> {
 
 fn attributes(
     cursor: &mut Cursor<'_>,
-    header: &Header,
+    header: &AttributeHeader,
     name: usize,
     tools: &Tools,
 ) -> Result<bool, Undecided> {
     let mut reader = HeaderReader::default();
     reader.begin(header);
     match reader.feed(header, MAX_HEAD, cursor) {
-        Read::More => Err(Undecided),
-        Read::Bad => Ok(false),
-        Read::Done { .. } => Ok(reader.value(name).is_some_and(|name| tools.admits(name))),
+        AttributeRead::More => Err(Undecided),
+        AttributeRead::Bad => Ok(false),
+        AttributeRead::Done { .. } => Ok(reader.value(name).is_some_and(|name| tools.admits(name))),
     }
 }

@@ -7,20 +7,20 @@ use alloc::{
     vec::Vec,
 };
 
-use super::spec::{Edges, Field, Node, Unreadable, ValueSpec};
+use super::spec::{Edges, ParameterField, ParameterNode, Unreadable, ValueSpec};
 use crate::{
     machine::arguments::{
         attributes::{self, Holes, Names},
-        tag::{Tag, cut},
+        tag::{TagTexts, cut},
     },
     template::{self, Part, Template, Trim},
 };
 
 /// A piece of a parameter.
 #[derive(Debug, Clone)]
-pub(super) enum Piece {
-    Tag(Tag),
-    Holes(Holes, Vec<(String, Field)>),
+pub(super) enum PathPiece {
+    Tag(TagTexts),
+    Holes(Holes, Vec<(String, ParameterField)>),
     Value(ValueSpec),
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Piece {
 #[derive(Debug, Clone)]
 enum Flat {
     Text(String),
-    Hole(Field),
+    Hole(ParameterField),
     Value(Trim),
 }
 
@@ -36,15 +36,15 @@ enum Flat {
 pub(super) fn paths(
     template: &Template,
     spellings: &[(String, Vec<String>)],
-) -> Result<Vec<Vec<Piece>>, Unreadable> {
+) -> Result<Vec<Vec<PathPiece>>, Unreadable> {
     let mut all = vec![Vec::new()];
     flatten(&template.parts, &mut all)?;
     all.iter().map(|flat| path(flat, spellings)).collect()
 }
 
 /// Whether a header of this form has more tags than one: its opener, and others.
-pub(super) fn has_several_tags(path: &[Piece]) -> bool {
-    path.iter().filter(|piece| matches!(piece, Piece::Tag(_))).count() > 2
+pub(super) fn has_several_tags(path: &[PathPiece]) -> bool {
+    path.iter().filter(|piece| matches!(piece, PathPiece::Tag(_))).count() > 2
 }
 
 fn flatten(parts: &[Part], all: &mut Vec<Vec<Flat>>) -> Result<(), Unreadable> {
@@ -57,9 +57,9 @@ fn flatten(parts: &[Part], all: &mut Vec<Vec<Flat>>) -> Result<(), Unreadable> {
                 continue;
             }
             Part::Literal(text) => Flat::Text(text.clone()),
-            Part::Hole(template::Hole::Key) => Flat::Hole(Field::Key),
-            Part::Hole(template::Hole::Type) => Flat::Hole(Field::Type),
-            Part::Hole(template::Hole::StringFlag) => Flat::Hole(Field::StringFlag),
+            Part::Hole(template::Hole::Key) => Flat::Hole(ParameterField::Key),
+            Part::Hole(template::Hole::Type) => Flat::Hole(ParameterField::Type),
+            Part::Hole(template::Hole::StringFlag) => Flat::Hole(ParameterField::StringFlag),
             Part::Hole(template::Hole::Value(trim)) => Flat::Value(*trim),
             Part::Hole(_) => return Err(Unreadable("a hole that is none of a parameter")),
         };
@@ -73,9 +73,9 @@ fn flatten(parts: &[Part], all: &mut Vec<Vec<Flat>>) -> Result<(), Unreadable> {
     Ok(())
 }
 
-fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<Piece>, Unreadable> {
-    let tag = |text: &str| Piece::Tag(Tag::new(text, spellings));
-    let mut path: Vec<Piece> = Vec::new();
+fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPiece>, Unreadable> {
+    let tag = |text: &str| PathPiece::Tag(TagTexts::new(text, spellings));
+    let mut path: Vec<PathPiece> = Vec::new();
     // How the next hole is written, and the quote the last one was shown in.
     let (mut how, mut quote) = ((Holes::Text, String::new()), None);
     for (n, part) in flat.iter().enumerate() {
@@ -91,11 +91,11 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<Piece>
                 path.extend(cut(text).map(tag));
             }
             Flat::Hole(field) => match path.last_mut() {
-                Some(Piece::Holes(Holes::Attributes, fields)) => {
+                Some(PathPiece::Holes(Holes::Attributes, fields)) => {
                     fields.push((how.1.clone(), *field));
                 }
-                Some(Piece::Tag(_)) => {
-                    path.push(Piece::Holes(how.0, vec![(how.1.clone(), *field)]));
+                Some(PathPiece::Tag(_)) => {
+                    path.push(PathPiece::Holes(how.0, vec![(how.1.clone(), *field)]));
                 }
                 _ => return Err(Unreadable("a hole without a tag before it")),
             },
@@ -109,21 +109,22 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<Piece>
                     Trim::Shown if before.ends_with('\n') => Edges::Newlines,
                     Trim::Shown => Edges::Kept,
                 };
-                let mut ends: Vec<Tag> = cut(behind).map(|end| Tag::new(end, spellings)).collect();
+                let mut ends: Vec<TagTexts> =
+                    cut(behind).map(|end| TagTexts::new(end, spellings)).collect();
                 let quotes = match (ends.len(), path.len()) {
                     (1, _) => Vec::new(),
                     (2, 2..) => match path.pop() {
-                        Some(Piece::Tag(open)) => vec![(open, ends.remove(0))],
+                        Some(PathPiece::Tag(open)) => vec![(open, ends.remove(0))],
                         _ => return Err(Unreadable("a value with two ends and one beginning")),
                     },
                     _ => return Err(Unreadable("a value with too many ends")),
                 };
                 // A bracket alone may be the value's own.
                 let again = match path.last() {
-                    Some(Piece::Tag(tag)) if tag.has_letters() => vec![tag.clone()],
+                    Some(PathPiece::Tag(tag)) if tag.has_letters() => vec![tag.clone()],
                     _ => Vec::new(),
                 };
-                path.push(Piece::Value(ValueSpec { edges, ends, again, quotes }));
+                path.push(PathPiece::Value(ValueSpec { edges, ends, again, quotes }));
                 return Ok(path);
             }
         }
@@ -148,29 +149,36 @@ fn hole_behind(text: &str) -> (&str, (Holes, String), Option<char>) {
 }
 
 /// Adds a path to the trie.
-pub(super) fn insert(nodes: &mut Vec<Node>, path: Vec<Piece>) -> Result<(), Unreadable> {
+pub(super) fn insert(
+    nodes: &mut Vec<ParameterNode>,
+    path: Vec<PathPiece>,
+) -> Result<(), Unreadable> {
     const TWO: Unreadable = Unreadable("two parameters that cannot be told apart");
     let mut at = 0;
     let mut pieces = path.into_iter().peekable();
     while let Some(piece) = pieces.next() {
         let new = nodes.len();
         match (&mut nodes[at], piece) {
-            (Node::Holes { header, fields, .. }, Piece::Holes(holes, more)) => {
+            (ParameterNode::Holes { header, fields, .. }, PathPiece::Holes(holes, more)) => {
                 if header.holes != holes || holes != Holes::Attributes && fields[0] != more[0].1 {
                     return Err(TWO);
                 }
                 for (attribute, field) in more {
                     if !header.fields.iter().any(|hole| hole.attribute == attribute) {
                         let names = names(field);
-                        header.fields.push(attributes::Hole { attribute, names });
+                        header.fields.push(attributes::AttributeHole { attribute, names });
                         fields.push(field);
                     }
                 }
             }
             (
-                Node::Tags { tags, to }
-                | Node::Holes { header: attributes::Header { ends: tags, .. }, to, .. },
-                Piece::Tag(tag),
+                ParameterNode::Tags { tags, to }
+                | ParameterNode::Holes {
+                    header: attributes::AttributeHeader { ends: tags, .. },
+                    to,
+                    ..
+                },
+                PathPiece::Tag(tag),
             ) => {
                 if let Some(known) = tags.iter().position(|known| *known == tag) {
                     at = to[known];
@@ -182,10 +190,10 @@ pub(super) fn insert(nodes: &mut Vec<Node>, path: Vec<Piece>) -> Result<(), Unre
                 at = new;
                 nodes.push(begin(next));
             }
-            (Node::Value(known), Piece::Value(value)) => {
+            (ParameterNode::Value(known), PathPiece::Value(value)) => {
                 known.edges = known.edges.with(value.edges);
                 let new = value.ends.into_iter().filter(|end| !known.ends.contains(end));
-                let new: Vec<Tag> = new.collect();
+                let new: Vec<TagTexts> = new.collect();
                 known.ends.extend(new);
                 known.again.extend(value.again);
                 known.quotes.extend(value.quotes);
@@ -197,10 +205,10 @@ pub(super) fn insert(nodes: &mut Vec<Node>, path: Vec<Piece>) -> Result<(), Unre
 }
 
 /// Lets the tag before a value end a text hole whose own end is missing.
-pub(super) fn skip_ends(nodes: &mut [Node]) {
+pub(super) fn skip_ends(nodes: &mut [ParameterNode]) {
     for at in 0..nodes.len() {
         let skipping = tags_before_values(nodes, at);
-        if let Some(Node::Holes { header, to, later, .. }) = nodes.get_mut(at) {
+        if let Some(ParameterNode::Holes { header, to, later, .. }) = nodes.get_mut(at) {
             *later = header.ends.len();
             for (tag, node) in skipping {
                 header.ends.push(tag);
@@ -211,28 +219,30 @@ pub(super) fn skip_ends(nodes: &mut [Node]) {
 }
 
 /// The tags that lead from the end of the text hole at this node to a value, and where they lead.
-fn tags_before_values(nodes: &[Node], at: usize) -> Vec<(Tag, usize)> {
-    let Some(Node::Holes { header, to, .. }) = nodes.get(at) else { return Vec::new() };
+fn tags_before_values(nodes: &[ParameterNode], at: usize) -> Vec<(TagTexts, usize)> {
+    let Some(ParameterNode::Holes { header, to, .. }) = nodes.get(at) else { return Vec::new() };
     let tags = to.iter().filter_map(|&node| match nodes.get(node) {
-        Some(Node::Tags { tags, to }) if header.holes == Holes::Text => Some(tags.iter().zip(to)),
+        Some(ParameterNode::Tags { tags, to }) if header.holes == Holes::Text => {
+            Some(tags.iter().zip(to))
+        }
         _ => None,
     });
-    let is_value = |node: usize| matches!(nodes.get(node), Some(Node::Value(_)));
+    let is_value = |node: usize| matches!(nodes.get(node), Some(ParameterNode::Value(_)));
     let before = tags.flatten().filter(|(_, node)| is_value(**node));
     before.map(|(tag, &node)| (tag.clone(), node)).collect()
 }
 
 /// The node at which a piece begins, still without what the piece adds.
-fn begin(piece: &Piece) -> Node {
+fn begin(piece: &PathPiece) -> ParameterNode {
     match piece {
-        Piece::Tag(_) => Node::Tags { tags: Vec::new(), to: Vec::new() },
-        Piece::Holes(holes, fields) => {
-            let hole = |(attribute, field): &(String, Field)| attributes::Hole {
+        PathPiece::Tag(_) => ParameterNode::Tags { tags: Vec::new(), to: Vec::new() },
+        PathPiece::Holes(holes, fields) => {
+            let hole = |(attribute, field): &(String, ParameterField)| attributes::AttributeHole {
                 attribute: attribute.to_owned(),
                 names: names(*field),
             };
-            Node::Holes {
-                header: attributes::Header {
+            ParameterNode::Holes {
+                header: attributes::AttributeHeader {
                     holes: *holes,
                     fields: fields.iter().map(hole).collect(),
                     ends: Vec::new(),
@@ -242,7 +252,7 @@ fn begin(piece: &Piece) -> Node {
                 later: usize::MAX,
             }
         }
-        Piece::Value(value) => Node::Value(ValueSpec {
+        PathPiece::Value(value) => ParameterNode::Value(ValueSpec {
             edges: value.edges,
             ends: Vec::new(),
             again: Vec::new(),
@@ -251,9 +261,9 @@ fn begin(piece: &Piece) -> Node {
     }
 }
 
-fn names(field: Field) -> Names {
+fn names(field: ParameterField) -> Names {
     match field {
-        Field::Key | Field::Type => Names::Line,
-        Field::StringFlag => Names::Flag,
+        ParameterField::Key | ParameterField::Type => Names::Line,
+        ParameterField::StringFlag => Names::Flag,
     }
 }

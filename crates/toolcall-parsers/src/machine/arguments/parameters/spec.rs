@@ -5,7 +5,7 @@ use alloc::{vec, vec::Vec};
 use super::{heads::Head, path, stops::Stops};
 use crate::{
     family::{Form, Repeated, Types, Undeclared},
-    machine::arguments::{Ends, attributes, tag::Tag},
+    machine::arguments::{CallEnds, attributes, tag::TagTexts},
     template::{Hole, Part, Template},
 };
 
@@ -26,7 +26,7 @@ pub(crate) enum HeadersIn {
 
 /// The content of a hole in a parameter's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum ParameterField {
     /// The parameter's name.
     Key,
     /// The JSON type of the value.
@@ -65,21 +65,26 @@ impl Edges {
 pub(crate) struct ValueSpec {
     pub(crate) edges: Edges,
     /// Tags that end the value.
-    pub(crate) ends: Vec<Tag>,
+    pub(crate) ends: Vec<TagTexts>,
     /// The tag before it: repeated, it is absorbed.
-    pub(crate) again: Vec<Tag>,
+    pub(crate) again: Vec<TagTexts>,
     /// Tags around text in which no other tag is seen: CDATA.
-    pub(crate) quotes: Vec<(Tag, Tag)>,
+    pub(crate) quotes: Vec<(TagTexts, TagTexts)>,
 }
 
 /// A state of the header's reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Node {
+pub(crate) enum ParameterNode {
     /// One of these tags follows, and leads to the node at the same position of `to`.
-    Tags { tags: Vec<Tag>, to: Vec<usize> },
+    Tags { tags: Vec<TagTexts>, to: Vec<usize> },
     /// A run of holes follows; its ends lead to the nodes at the same positions of `to`. From number
     /// `later` on they are tags that follow the end: it is missing before them.
-    Holes { header: attributes::Header, fields: Vec<Field>, to: Vec<usize>, later: usize },
+    Holes {
+        header: attributes::AttributeHeader,
+        fields: Vec<ParameterField>,
+        to: Vec<usize>,
+        later: usize,
+    },
     /// The header is complete.
     Value(ValueSpec),
 }
@@ -88,19 +93,19 @@ pub(crate) enum Node {
 #[derive(Debug, Clone)]
 pub(crate) struct ParameterSpec {
     /// The states; the first is before a header.
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<ParameterNode>,
     /// Tags from the middle and the end of parameters.
-    pub(crate) parts: Vec<Tag>,
+    pub(crate) parts: Vec<TagTexts>,
     /// Texts that are possible between two parameters, in addition to white space.
-    pub(crate) separators: Vec<Tag>,
+    pub(crate) separators: Vec<TagTexts>,
     /// The ends of the call and of its section; those of its message.
-    pub(crate) ends: Vec<Tag>,
+    pub(crate) ends: Vec<TagTexts>,
     /// Those of them that another end tag follows in the templates; tokens that end the turn.
-    pub(crate) inner: Tag,
-    pub(crate) turn: Vec<Tag>,
+    pub(crate) inner: TagTexts,
+    pub(crate) turn: Vec<TagTexts>,
     /// Texts that may follow such an end where it ends an open value, too: after the end of a
     /// message, only the first of them.
-    pub(crate) followers: Vec<Tag>,
+    pub(crate) followers: Vec<TagTexts>,
     /// Starts of the next call, up to its arguments.
     pub(crate) heads: Vec<Head>,
     pub(crate) stops: Stops,
@@ -114,8 +119,12 @@ pub(crate) struct ParameterSpec {
 
 impl ParameterSpec {
     /// Compiles a form's `parameter` templates.
-    pub(crate) fn compile(form: &Form, ends: Ends, headers: HeadersIn) -> Result<Self, Unreadable> {
-        let mut nodes = vec![Node::Tags { tags: Vec::new(), to: Vec::new() }];
+    pub(crate) fn compile(
+        form: &Form,
+        ends: CallEnds,
+        headers: HeadersIn,
+    ) -> Result<Self, Unreadable> {
+        let mut nodes = vec![ParameterNode::Tags { tags: Vec::new(), to: Vec::new() }];
         let mut several = true;
         for template in &form.parameters {
             for path in path::paths(template, &form.spellings)? {
@@ -127,22 +136,22 @@ impl ParameterSpec {
         let calls = form.calls.iter().flat_map(Template::holes);
         let separators = calls.filter_map(|hole| match hole {
             Hole::Parameters { separator } if !separator.trim_ascii().is_empty() => {
-                Some(Tag::new(separator.trim_ascii(), &form.spellings))
+                Some(TagTexts::new(separator.trim_ascii(), &form.spellings))
             }
             _ => None,
         });
-        let Ends { call, inner, section, turn, openers, messages, heads } = ends;
-        let outermost = Tag::exact(messages.iter().cloned());
+        let CallEnds { call, inner, section, turn, openers, messages, heads } = ends;
+        let outermost = TagTexts::exact(messages.iter().cloned());
         let call = call.into_iter().filter(|end| !messages.contains(end));
-        let own = Tag::exact(call.chain(section));
+        let own = TagTexts::exact(call.chain(section));
         let mut spec = Self {
             parts: parts(&nodes),
             nodes,
             separators: separators.collect(),
-            followers: vec![Tag::exact(openers), own.clone(), outermost.clone()],
+            followers: vec![TagTexts::exact(openers), own.clone(), outermost.clone()],
             ends: vec![own, outermost],
-            inner: Tag::exact(inner.into_iter().filter(|end| !messages.contains(end))),
-            turn: vec![Tag::exact(turn)],
+            inner: TagTexts::exact(inner.into_iter().filter(|end| !messages.contains(end))),
+            turn: vec![TagTexts::exact(turn)],
             heads,
             stops: Stops::default(),
             headers,
@@ -157,45 +166,48 @@ impl ParameterSpec {
         // Other special tokens are tags that prose may hold, too: `<param`.
         let barred = |text: &str| text.starts_with("<|") || text.starts_with("<｜");
         spec.headers = match headers {
-            HeadersIn::Tokens if !spec.openers().iter().flat_map(Tag::texts).all(barred) => {
+            HeadersIn::Tokens if !spec.openers().iter().flat_map(TagTexts::texts).all(barred) => {
                 HeadersIn::Text
             }
             HeadersIn::Lines if several || !writes_lines(form) => HeadersIn::Text,
             headers => headers,
         };
-        let by_token = spec.openers().iter().flat_map(Tag::texts).all(|text| text.ends_with('>'));
+        let by_token =
+            spec.openers().iter().flat_map(TagTexts::texts).all(|text| text.ends_with('>'));
         spec.opens_by_token = spec.headers == HeadersIn::Tokens && by_token;
         spec.stops = Stops::of(&spec);
         Ok(spec)
     }
 
     /// The tags that begin a parameter.
-    pub(crate) fn openers(&self) -> &[Tag] {
+    pub(crate) fn openers(&self) -> &[TagTexts] {
         match self.nodes.first() {
-            Some(Node::Tags { tags, .. }) => tags,
+            Some(ParameterNode::Tags { tags, .. }) => tags,
             _ => &[],
         }
     }
 
     /// Returns the tag after a key, with those that lead to the value: none where it is certain
     /// without them.
-    pub(crate) fn middles(&self) -> impl Iterator<Item = (&Tag, &[Tag])> {
+    pub(crate) fn middles(&self) -> impl Iterator<Item = (&TagTexts, &[TagTexts])> {
         let holes = self.nodes.iter().filter_map(|node| match node {
-            Node::Holes { header, to, later, .. } => Some(header.ends.iter().zip(to).take(*later)),
+            ParameterNode::Holes { header, to, later, .. } => {
+                Some(header.ends.iter().zip(to).take(*later))
+            }
             _ => None,
         });
         let tokens = self.opens_by_token;
         holes.flatten().filter_map(move |(close, &to)| match &self.nodes[to] {
-            Node::Tags { tags, .. } => Some((close, tags.as_slice())),
-            Node::Value(_) if tokens && close.has_letters() => Some((close, &[][..])),
+            ParameterNode::Tags { tags, .. } => Some((close, tags.as_slice())),
+            ParameterNode::Value(_) if tokens && close.has_letters() => Some((close, &[][..])),
             _ => None,
         })
     }
 
     /// The tags directly before values.
-    pub(crate) fn value_tags(&self) -> impl Iterator<Item = &Tag> {
+    pub(crate) fn value_tags(&self) -> impl Iterator<Item = &TagTexts> {
         self.nodes.iter().flat_map(|node| match node {
-            Node::Value(value) => value.again.as_slice(),
+            ParameterNode::Value(value) => value.again.as_slice(),
             _ => &[],
         })
     }
@@ -203,7 +215,7 @@ impl ParameterSpec {
     /// Returns the form of the value after a header that led to this node.
     pub(crate) fn value(&self, node: usize) -> Option<&ValueSpec> {
         match self.nodes.get(node) {
-            Some(Node::Value(value)) => Some(value),
+            Some(ParameterNode::Value(value)) => Some(value),
             _ => None,
         }
     }
@@ -228,12 +240,12 @@ fn writes_lines(form: &Form) -> bool {
 }
 
 /// The tags of parameters that do not open one and are more than punctuation.
-fn parts(nodes: &[Node]) -> Vec<Tag> {
-    let mut parts: Vec<Tag> = Vec::new();
+fn parts(nodes: &[ParameterNode]) -> Vec<TagTexts> {
+    let mut parts: Vec<TagTexts> = Vec::new();
     let tags = nodes.iter().skip(1).flat_map(|node| match node {
-        Node::Tags { tags, .. } => [tags.as_slice(), &[]],
-        Node::Holes { header, .. } => [header.ends.as_slice(), &[]],
-        Node::Value(value) => [value.ends.as_slice(), value.again.as_slice()],
+        ParameterNode::Tags { tags, .. } => [tags.as_slice(), &[]],
+        ParameterNode::Holes { header, .. } => [header.ends.as_slice(), &[]],
+        ParameterNode::Value(value) => [value.ends.as_slice(), value.again.as_slice()],
     });
     for tag in tags.flatten().filter(|tag| tag.has_letters()) {
         if !parts.contains(tag) {

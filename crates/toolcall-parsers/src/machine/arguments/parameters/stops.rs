@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use super::{
     heads::Head,
-    spec::{HeadersIn, Node, ParameterSpec},
+    spec::{HeadersIn, ParameterNode, ParameterSpec},
 };
 use crate::{
-    machine::arguments::tag::Tag,
+    machine::arguments::tag::TagTexts,
     texts::{Bytes, Stands, Texts},
 };
 
@@ -24,7 +24,7 @@ impl Stops {
     pub(crate) fn of(spec: &ParameterSpec) -> Self {
         let mut bytes: Vec<u8> = Vec::new();
         let values = spec.nodes.iter().filter_map(|node| match node {
-            Node::Value(value) => Some(value),
+            ParameterNode::Value(value) => Some(value),
             _ => None,
         });
         let ends = values.clone().flat_map(|value| {
@@ -73,7 +73,7 @@ impl Stops {
 fn tags_of(spec: &ParameterSpec) -> Texts {
     let values = || {
         spec.nodes.iter().filter_map(|node| match node {
-            Node::Value(value) => Some(value),
+            ParameterNode::Value(value) => Some(value),
             _ => None,
         })
     };
@@ -89,7 +89,9 @@ fn tags_of(spec: &ParameterSpec) -> Texts {
     });
     let tags = everywhere.map(|tag| (tag, true)).chain(openers).chain(ends);
     let tags = tags.chain(others.map(|tag| (tag, false)));
-    Texts::of(tags.flat_map(|(tag, certain): (&Tag, bool)| tag.texts().map(move |t| (t, certain))))
+    Texts::of(
+        tags.flat_map(|(tag, certain): (&TagTexts, bool)| tag.texts().map(move |t| (t, certain))),
+    )
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use crate::{
     family::Form,
     machine::{
         arguments::{
-            Cut, Ends,
-            harness::{self, Reader, form, run, scalars},
+            CallEnds, Cut,
+            harness::{self, ReaderUnderTest, form, run, scalars},
         },
         output::Output,
     },
@@ -26,7 +26,7 @@ struct Family {
     options: Options,
 }
 
-impl Reader for Family {
+impl ReaderUnderTest for Family {
     fn begin(&mut self, tool: &str) {
         self.reader.begin(tool);
     }
@@ -50,7 +50,7 @@ impl Family {
     fn new(form: &Form, call: &[&str], section: &[&str], openers: &[&str]) -> Self {
         let list = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect();
         let (call, section, openers) = (list(call), list(section), list(openers));
-        let ends = Ends { call, section, openers, ..Ends::default() };
+        let ends = CallEnds { call, section, openers, ..CallEnds::default() };
         let spec = ParameterSpec::compile(form, ends, HeadersIn::Lines).expect("a form");
         Self { spec, reader: Parameters::default(), options: Options::default() }
     }

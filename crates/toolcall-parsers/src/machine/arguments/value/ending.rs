@@ -6,7 +6,7 @@ use crate::{
     limits::MAX_BLANKS,
     machine::arguments::{
         parameters::spec::ParameterSpec,
-        tag::{Tag, longest},
+        tag::{TagTexts, longest},
     },
     texts::Stands,
     tools::Tools,
@@ -29,13 +29,13 @@ pub(super) enum Ending {
 /// Returns such markup at the start of `text`, in a value that one of `own` ends.
 pub(super) fn at(
     spec: &ParameterSpec,
-    own: &[Tag],
+    own: &[TagTexts],
     text: &str,
     tools: &Tools,
 ) -> Result<Option<Ending>, Undecided> {
     first_found([
         end_tag(spec, own, text, tools),
-        begins_call(spec, Opener::There, text, tools).map(|is| is.then_some(Ending::Call)),
+        begins_call(spec, NextOpener::There, text, tools).map(|is| is.then_some(Ending::Call)),
         is_middle(spec, text).map(|is| is.then_some(Ending::Torn)),
     ])
 }
@@ -43,7 +43,7 @@ pub(super) fn at(
 /// Returns the effect of an end of the call on the value.
 fn end_tag(
     spec: &ParameterSpec,
-    own: &[Tag],
+    own: &[TagTexts],
     text: &str,
     tools: &Tools,
 ) -> Result<Option<Ending>, Undecided> {
@@ -51,7 +51,7 @@ fn end_tag(
     let rest = &text[len..];
     // The opener of the next call after an end may be missing, too.
     let next = rest.trim_ascii_start();
-    if ends_call(spec, n, rest, tools)? || begins_call(spec, Opener::Lost, next, tools)? {
+    if ends_call(spec, n, rest, tools)? || begins_call(spec, NextOpener::Lost, next, tools)? {
         return Ok(Some(Ending::Call));
     }
     let end = len + blanks(rest).min(MAX_BLANKS);
@@ -67,7 +67,7 @@ fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Resul
         return Err(Undecided);
     }
     let followers = if n == 0 { &spec.followers[..] } else { &spec.followers[..1] };
-    Ok(longest(rest, followers)?.is_some() || begins_call(spec, Opener::There, rest, tools)?)
+    Ok(longest(rest, followers)?.is_some() || begins_call(spec, NextOpener::There, rest, tools)?)
 }
 
 /// Whether `text` begins with the tags between a key and its value.
@@ -85,7 +85,7 @@ fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
 
 /// Whether the tags before the tool's name are present.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Opener {
+pub(super) enum NextOpener {
     There,
     Lost,
 }
@@ -93,13 +93,13 @@ pub(super) enum Opener {
 /// Whether `text` begins with the head of another call.
 pub(super) fn begins_call(
     spec: &ParameterSpec,
-    opener: Opener,
+    opener: NextOpener,
     text: &str,
     tools: &Tools,
 ) -> Result<bool, Undecided> {
     let heads = spec.heads.iter().filter_map(|head| match opener {
-        Opener::There => Some((head, 0)),
-        Opener::Lost => Some((head, head.name_at()?)),
+        NextOpener::There => Some((head, 0)),
+        NextOpener::Lost => Some((head, head.name_at()?)),
     });
     let looks = heads.map(|(head, lost)| Ok(head.begins(lost, spec, text, tools)?.then_some(())));
     Ok(first_found(looks)?.is_some())

@@ -1,17 +1,17 @@
 //! The tags inside a value: what one at a place means, and what the held text after it shows.
 
 use super::{
-    Fed, Phase, Place, Value,
+    Fed, Phase, Value, ValuePlace,
     ending::{self, Ending},
     search,
-    waiting::{self, Shown},
+    waiting::{self, Waited},
 };
 use crate::{
     cursor::{Cursor, Undecided},
     machine::{
         arguments::{
             parameters::spec::HeadersIn,
-            tag::{Tag, longest},
+            tag::{TagTexts, longest},
         },
         output::Output,
     },
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The meaning of a byte that may begin a tag.
-pub(super) enum Found {
+pub(super) enum FoundTag {
     Nothing,
     /// A tag that may end the value, or open a parameter inside it.
     Tag,
@@ -37,18 +37,18 @@ impl Value {
     /// Looks for the value's own end in the held text after the cursor.
     pub(super) fn search(
         &mut self,
-        place: Place<'_>,
+        place: ValuePlace<'_>,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<Fed> {
         match self.search.feed(place, cursor.rest(), out) {
-            search::Found::Undecided => Some(Fed::More),
-            search::Found::End { at, len } => {
+            search::SearchResult::Undecided => Some(Fed::More),
+            search::SearchResult::End { at, len } => {
                 self.push(place.value.edges, &cursor.rest()[..at], out);
                 cursor.advance(at + len);
                 Some(Fed::Own)
             }
-            search::Found::Nothing { looked } => {
+            search::SearchResult::Nothing { looked } => {
                 self.searched_to = out.place(cursor.at + looked);
                 out.calls.count_search(looked);
                 self.phase = Phase::Text;
@@ -60,7 +60,7 @@ impl Value {
     /// Handles an end of the call of `len` bytes after the cursor, followed by text.
     pub(super) fn followed(
         &mut self,
-        place: Place<'_>,
+        place: ValuePlace<'_>,
         len: usize,
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
@@ -71,14 +71,14 @@ impl Value {
         let limits = crate::CallLimits { value: room.max(len), ..limits };
         let calls = (&out.calls.tools, limits);
         let shown = waiting::look(place, cursor.rest(), &mut self.looked, calls);
-        if shown != Shown::Undecided {
+        if shown != Waited::Undecided {
             self.looked = 0;
         }
         match shown {
-            Shown::Undecided => Some(Fed::More),
-            Shown::Call => Some(Fed::Call),
-            Shown::Torn => Some(Fed::Torn),
-            Shown::Data(end) => {
+            Waited::Undecided => Some(Fed::More),
+            Waited::Call => Some(Fed::Call),
+            Waited::Torn => Some(Fed::Torn),
+            Waited::Data(end) => {
                 self.push(place.value.edges, &cursor.rest()[..end], out);
                 cursor.advance(end);
                 None
@@ -90,22 +90,22 @@ impl Value {
     /// first examined byte is treated as the first.
     pub(super) fn find(
         &self,
-        place: Place<'_>,
+        place: ValuePlace<'_>,
         text: &str,
         (from, at): (usize, usize),
         first: bool,
         tools: &Tools,
-    ) -> Found {
-        let Place { spec, value, .. } = place;
+    ) -> FoundTag {
+        let ValuePlace { spec, value, .. } = place;
         let rest = &text[at..];
         match spec.stops.at(rest) {
-            Stands::None => return Found::Nothing,
+            Stands::None => return FoundTag::Nothing,
             // All texts possible here are longer.
-            Stands::Begun => return Found::Undecided,
+            Stands::Begun => return FoundTag::Undecided,
             Stands::Perhaps => {}
         }
         let mut undecided = false;
-        let mut tag = |tags: &[Tag]| match longest(rest, tags) {
+        let mut tag = |tags: &[TagTexts]| match longest(rest, tags) {
             Ok(found) => found,
             Err(Undecided) => {
                 undecided = true;
@@ -113,21 +113,21 @@ impl Value {
             }
         };
         if let Some((_, len)) = tag(&value.ends) {
-            return Found::Own(len);
+            return FoundTag::Own(len);
         }
         if self.lacks_tag && tag(&value.again).is_some() {
-            return Found::Ending(Ending::Torn);
+            return FoundTag::Ending(Ending::Torn);
         }
         if self.blank
             && at == from
             && let Some((_, len)) = tag(&value.again)
         {
-            return Found::Again(len);
+            return FoundTag::Again(len);
         }
         if first && self.quote_here && text[from..at].trim_ascii().is_empty() {
             for (n, (open, _)) in value.quotes.iter().enumerate() {
                 if let Some((_, len)) = tag(core::slice::from_ref(open)) {
-                    return Found::Quote(n, len);
+                    return FoundTag::Quote(n, len);
                 }
             }
         }
@@ -135,13 +135,13 @@ impl Value {
         if (line_start || spec.headers > HeadersIn::Lines)
             && let Some((n, len)) = tag(spec.openers())
         {
-            return Found::Header(n, len);
+            return FoundTag::Header(n, len);
         }
         match ending::at(spec, &value.ends, rest, tools) {
-            Ok(Some(ending)) => return Found::Ending(ending),
+            Ok(Some(ending)) => return FoundTag::Ending(ending),
             Ok(None) => {}
             Err(Undecided) => undecided = true,
         }
-        if undecided { Found::Undecided } else { Found::Nothing }
+        if undecided { FoundTag::Undecided } else { FoundTag::Nothing }
     }
 }

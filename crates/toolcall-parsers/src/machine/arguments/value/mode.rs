@@ -4,18 +4,18 @@ use crate::{
     family::{self, Undeclared},
     machine::arguments::parameters::spec::ParameterSpec,
     tools::Tools,
-    typing::{Types, admitted, by_name},
+    typing::{TypeSet, admitted, by_name},
 };
 
 /// The output form of a value's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Mode {
+pub(crate) enum TextMode {
     /// A string, written as it comes.
     String,
     /// A string, or what else its first bytes may still become; then written as it comes.
-    Text(Texts),
+    Text(TypedText),
     /// Typed by the schema once it is whole.
-    Typed(Types, Strings),
+    Typed(TypeSet, Strings),
     /// JSON by the wire's word, once it is whole.
     Json,
     /// JSON or a string, depending on the whole text.
@@ -25,11 +25,11 @@ pub(crate) enum Mode {
     Drop,
 }
 
-impl Mode {
+impl TextMode {
     /// Whether the value is JSON where it begins as an object or an array does.
     pub(crate) fn is_json(self) -> bool {
         match self {
-            Self::Typed(types, _) => !types.has(Types::STRING),
+            Self::Typed(types, _) => !types.has(TypeSet::STRING),
             Self::Json | Self::Guess => true,
             Self::String | Self::Text(_) | Self::Drop => false,
         }
@@ -43,15 +43,15 @@ impl Mode {
 
 /// The types that a text may have in addition to a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Texts {
-    pub(crate) types: Types,
+pub(crate) struct TypedText {
+    pub(crate) types: TypeSet,
     pub(crate) strings: Strings,
 }
 
-impl Texts {
+impl TypedText {
     /// A string on the wire may be the object that holds all arguments.
     pub(crate) const OR_ARGUMENTS: Self =
-        Self { types: Types::STRING, strings: Strings::MayBeArguments };
+        Self { types: TypeSet::STRING, strings: Strings::MayBeArguments };
 }
 
 /// How a family writes declared strings.
@@ -81,7 +81,7 @@ pub(crate) fn mode(
     key: &str,
     wire: Wire<'_>,
     tools: &Tools,
-) -> Mode {
+) -> TextMode {
     let kind = Some(wire.kind).filter(|kind| !kind.is_empty());
     let by_wire = match (wire.string, kind) {
         (Some(string), _) => Some(string),
@@ -89,8 +89,8 @@ pub(crate) fn mode(
         (None, _) => None,
     };
     match by_wire {
-        Some(true) => return Mode::String,
-        Some(false) => return Mode::Json,
+        Some(true) => return TextMode::String,
+        Some(false) => return TextMode::Json,
         None => {}
     }
     let strings = match (spec.types, spec.undeclared) {
@@ -101,17 +101,17 @@ pub(crate) fn mode(
     match (declared, kind.map(by_name), spec.undeclared) {
         (Some(types), _, _) => declared_as(types, strings),
         (None, Some(types), _) => declared_as(types, Strings::Verbatim),
-        (None, None, Undeclared::Json) => Mode::Guess,
-        (None, None, Undeclared::Text) => Mode::String,
+        (None, None, Undeclared::Json) => TextMode::Guess,
+        (None, None, Undeclared::Text) => TextMode::String,
     }
 }
 
-fn declared_as(types: Types, strings: Strings) -> Mode {
-    let types = if types == Types::ALL { Types::STRING } else { types };
-    let text = Types::STRING.or(Types::NULL).has(types) && types.has(Types::STRING);
+fn declared_as(types: TypeSet, strings: Strings) -> TextMode {
+    let types = if types == TypeSet::ALL { TypeSet::STRING } else { types };
+    let text = TypeSet::STRING.or(TypeSet::NULL).has(types) && types.has(TypeSet::STRING);
     match strings {
-        Strings::Verbatim if types.only_string() => Mode::String,
-        _ if text => Mode::Text(Texts { types, strings }),
-        _ => Mode::Typed(types, strings),
+        Strings::Verbatim if types.only_string() => TextMode::String,
+        _ if text => TextMode::Text(TypedText { types, strings }),
+        _ => TextMode::Typed(types, strings),
     }
 }

@@ -12,15 +12,15 @@
 
 use jail_match::is_reserved;
 
-use super::{Mode, Place, shield::Shield};
+use super::{TextMode, ValuePlace, shield::Shield};
 use crate::{
     cursor::{Cursor, Undecided, filled},
     limits::MAX_LOOKAHEAD,
     machine::{
         arguments::{
             closing::{Closing, after_end},
-            parameters::header::{Header, Step},
-            tag::{Tag, longest},
+            parameters::header::{HeaderStep, ParameterHeader},
+            tag::{TagTexts, longest},
         },
         output::Output,
     },
@@ -29,7 +29,7 @@ use crate::{
 
 /// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum SearchResult {
     /// More text is needed.
     Undecided,
     /// The value's end tag, this long, is at this index.
@@ -40,7 +40,7 @@ pub(super) enum Found {
 
 /// A search in progress, from the first tag of the held text on.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Search {
+pub(super) struct EndSearch {
     /// Bytes of the held text that were looked at.
     looked: usize,
     /// Parameters that opened in the held text and did not end.
@@ -52,43 +52,48 @@ pub(super) struct Search {
     shield: Shield,
     /// Whether the value is JSON, where tags outside of strings are not data.
     json: bool,
-    header: Header,
+    header: ParameterHeader,
 }
 
-impl Search {
+impl EndSearch {
     /// Starts a search; `shield` has read the value's text so far, which `mode` types.
-    pub(super) fn begin(&mut self, shield: Shield, mode: Mode) {
+    pub(super) fn begin(&mut self, shield: Shield, mode: TextMode) {
         (self.looked, self.depth, self.shield) = (0, 0, shield);
         (self.text_after, self.second_choice) = (None, None);
         self.json = mode.is_only_json();
     }
 
     /// Searches on in `text`, which begins at the start of the held text.
-    pub(super) fn feed(&mut self, place: Place<'_>, text: &str, out: &mut Output<'_>) -> Found {
+    pub(super) fn feed(
+        &mut self,
+        place: ValuePlace<'_>,
+        text: &str,
+        out: &mut Output<'_>,
+    ) -> SearchResult {
         out.calls.pass_over(self.looked);
         let most = out.calls.options.limits.value.min(MAX_LOOKAHEAD);
         let full = filled(text, most);
         let text = &text[..full.unwrap_or(text.len())];
         match self.walk(place, text, out) {
-            Ok(Some((at, len))) => Found::End { at, len },
-            Err(Undecided) if full.is_none() && !out.calls.ended => Found::Undecided,
+            Ok(Some((at, len))) => SearchResult::End { at, len },
+            Err(Undecided) if full.is_none() && !out.calls.ended => SearchResult::Undecided,
             Ok(None) | Err(Undecided) => match self.second_choice {
                 Some((at, len)) => {
                     out.calls.count_search(text.len());
-                    Found::End { at, len }
+                    SearchResult::End { at, len }
                 }
-                None => Found::Nothing { looked: text.len().max(1) },
+                None => SearchResult::Nothing { looked: text.len().max(1) },
             },
         }
     }
 
     fn walk(
         &mut self,
-        place: Place<'_>,
+        place: ValuePlace<'_>,
         text: &str,
         out: &Output<'_>,
     ) -> Result<Option<(usize, usize)>, Undecided> {
-        let Place { spec, value, .. } = place;
+        let ValuePlace { spec, value, .. } = place;
         while let Some(hit) = spec.stops.find(&text.as_bytes()[self.looked..]) {
             let at = self.looked + hit;
             self.shield.feed(&text[self.looked..at]);
@@ -118,7 +123,7 @@ impl Search {
                         }
                         // A parameter in text is not closed by a marker token.
                         let typed = !rest.starts_with(is_reserved);
-                        let mut ends = value.ends.iter().flat_map(Tag::texts);
+                        let mut ends = value.ends.iter().flat_map(TagTexts::texts);
                         if !typed || ends.any(|end| !end.starts_with(is_reserved)) {
                             self.depth += 1;
                         }
@@ -137,7 +142,7 @@ impl Search {
     /// Decides about an end tag that text follows, by the tag at the head of `rest`.
     fn weigh_text(
         &mut self,
-        place: Place<'_>,
+        place: ValuePlace<'_>,
         rest: &str,
         out: &Output<'_>,
     ) -> Result<(), Undecided> {
@@ -161,7 +166,7 @@ impl Search {
     /// declared parameter without one of its tags.
     pub(super) fn parameter(
         &mut self,
-        Place { spec, tool, .. }: Place<'_>,
+        ValuePlace { spec, tool, .. }: ValuePlace<'_>,
         text: &str,
         out: &Output<'_>,
     ) -> Result<Option<usize>, Undecided> {
@@ -169,9 +174,9 @@ impl Search {
         self.header.begin(spec, opener);
         let mut cursor = Cursor::new(&text[len..]);
         match self.header.feed(spec, out.calls.options.limits.name, &mut cursor) {
-            Step::Value(_) => Ok(Some(len + cursor.at)),
-            Step::More => Err(Undecided),
-            Step::Again | Step::Bad => {
+            HeaderStep::Value(_) => Ok(Some(len + cursor.at)),
+            HeaderStep::More => Err(Undecided),
+            HeaderStep::Again | HeaderStep::Bad => {
                 let is_known = |key: &str| declares(&out.calls.tools, tool, key);
                 let torn = self.header.is_torn(spec, cursor.rest(), is_known)?;
                 Ok(torn.then_some(len + cursor.at))
@@ -188,8 +193,13 @@ fn last<T>(look: Result<Option<T>, Undecided>, out: &Output<'_>) -> Result<Optio
 /// Whether `rest`, the text after an end tag, goes on as a call does: with a parameter, an end of
 /// the call that the section's end or another call follows, or the end of the section. The end tag
 /// may be there twice. `before` is the text before it.
-fn continues(place: Place<'_>, before: &str, rest: &str, ended: bool) -> Result<bool, Undecided> {
-    let Place { spec, value, .. } = place;
+fn continues(
+    place: ValuePlace<'_>,
+    before: &str,
+    rest: &str,
+    ended: bool,
+) -> Result<bool, Undecided> {
+    let ValuePlace { spec, value, .. } = place;
     let again = |rest: &str| match longest(rest, &value.ends) {
         Err(Undecided) if !ended => Err(Undecided),
         found => Ok(found.unwrap_or(None).map(|(_, len)| len)),
@@ -198,7 +208,7 @@ fn continues(place: Place<'_>, before: &str, rest: &str, ended: bool) -> Result<
         None => Ok(true),
         Some("") => {
             // Where the two end tags changed places, the call's end is not data.
-            let ends = spec.ends.iter().flat_map(Tag::texts);
+            let ends = spec.ends.iter().flat_map(TagTexts::texts);
             let swapped = || ends.clone().any(|end| before.trim_ascii_end().ends_with(end));
             if ended { Ok(!swapped()) } else { Err(Undecided) }
         }
@@ -207,7 +217,11 @@ fn continues(place: Place<'_>, before: &str, rest: &str, ended: bool) -> Result<
 }
 
 /// Whether `rest` begins with what may follow a parameter.
-fn goes_on(Place { spec, .. }: Place<'_>, rest: &str, ended: bool) -> Result<bool, Undecided> {
+fn goes_on(
+    ValuePlace { spec, .. }: ValuePlace<'_>,
+    rest: &str,
+    ended: bool,
+) -> Result<bool, Undecided> {
     let followers = &[spec.followers.as_slice()];
     let (inner, turn) = (&spec.inner, spec.turn.as_slice());
     let closing = Closing { ends: &spec.ends, inner, followers, turn, ended };

@@ -3,11 +3,11 @@
 /// Whether the text so far ends inside a string of JSON.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Shield {
-    state: State,
+    state: ShieldState,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum State {
+enum ShieldState {
     /// The value is not JSON.
     #[default]
     Off,
@@ -23,30 +23,32 @@ enum State {
 impl Shield {
     /// A shield for a value that is JSON if it begins as an object or an array does.
     pub(super) fn of_json() -> Self {
-        Self { state: State::Blank }
+        Self { state: ShieldState::Blank }
     }
 
     /// Whether a tag here is inside a string.
     pub(super) fn is_up(self) -> bool {
-        matches!(self.state, State::Inside(_) | State::Escape(_))
+        matches!(self.state, ShieldState::Inside(_) | ShieldState::Escape(_))
     }
 
     /// Reads the next text of the value.
     pub(super) fn feed(&mut self, text: &str) {
-        if self.state == State::Off {
+        if self.state == ShieldState::Off {
             return;
         }
         for byte in text.bytes() {
             self.state = match (self.state, byte) {
-                (State::Blank, b'{' | b'[') => State::Outside,
-                (State::Blank, byte) if byte.is_ascii_whitespace() => State::Blank,
-                (State::Off | State::Blank, _) => State::Off,
+                (ShieldState::Blank, b'{' | b'[') => ShieldState::Outside,
+                (ShieldState::Blank, byte) if byte.is_ascii_whitespace() => ShieldState::Blank,
+                (ShieldState::Off | ShieldState::Blank, _) => ShieldState::Off,
                 // Scripts and Python write strings in single quotes, too.
-                (State::Outside, b'"' | b'\'') => State::Inside(byte),
-                (State::Inside(quote), _) if byte == quote => State::Outside,
-                (State::Inside(quote), b'\\') => State::Escape(quote),
-                (State::Inside(quote) | State::Escape(quote), _) => State::Inside(quote),
-                (State::Outside, _) => State::Outside,
+                (ShieldState::Outside, b'"' | b'\'') => ShieldState::Inside(byte),
+                (ShieldState::Inside(quote), _) if byte == quote => ShieldState::Outside,
+                (ShieldState::Inside(quote), b'\\') => ShieldState::Escape(quote),
+                (ShieldState::Inside(quote) | ShieldState::Escape(quote), _) => {
+                    ShieldState::Inside(quote)
+                }
+                (ShieldState::Outside, _) => ShieldState::Outside,
             };
         }
     }

@@ -6,13 +6,13 @@
 //! <arg_value>sunny</tool_call>That is all.          the end
 //! ```
 
-use super::{Place, ending};
+use super::{ValuePlace, ending};
 use crate::{
     cursor::{Cursor, Undecided, filled},
     limits::MAX_WAIT,
     machine::arguments::{
         parameters::{
-            header::{Header, Step},
+            header::{HeaderStep, ParameterHeader},
             spec::HeadersIn,
         },
         tag::longest,
@@ -23,7 +23,7 @@ use crate::{
 
 /// The evidence in the text after an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum Waited {
     Undecided,
     /// The end is data, with all up to this index.
     Data(usize),
@@ -35,12 +35,12 @@ pub(super) enum Shown {
 
 /// Looks at `text`, from an end of the call on, of which `looked` bytes were seen.
 pub(super) fn look(
-    place: Place<'_>,
+    place: ValuePlace<'_>,
     text: &str,
     looked: &mut usize,
     (tools, limits): (&Tools, crate::CallLimits),
-) -> Shown {
-    let Place { spec, value, tool } = place;
+) -> Waited {
+    let ValuePlace { spec, value, tool } = place;
     let most = limits.value.min(MAX_WAIT);
     while let Some(hit) = spec.stops.find(&text.as_bytes()[*looked..]) {
         let at = *looked + hit;
@@ -48,35 +48,35 @@ pub(super) fn look(
             break;
         }
         let rest = &text[at..];
-        let begins = ending::begins_call(spec, ending::Opener::There, rest, tools);
+        let begins = ending::begins_call(spec, ending::NextOpener::There, rest, tools);
         match (longest(rest, &value.ends), begins) {
-            (Ok(Some(_)), _) => return Shown::Data(at),
-            (_, Ok(true)) => return Shown::Call,
+            (Ok(Some(_)), _) => return Waited::Data(at),
+            (_, Ok(true)) => return Waited::Call,
             (Err(Undecided), _) | (_, Err(Undecided)) => {
                 *looked = at;
-                return Shown::Undecided;
+                return Waited::Undecided;
             }
             (Ok(None), Ok(false)) => {}
         }
         let line_start = text.as_bytes().get(at.wrapping_sub(1)) == Some(&b'\n');
         if line_start || spec.headers > HeadersIn::Lines {
-            let mut header = Header::default();
+            let mut header = ParameterHeader::default();
             match longest(rest, spec.openers()) {
                 Ok(None) => {}
                 Ok(Some((opener, len))) => {
                     header.begin(spec, opener);
                     let step = header.feed(spec, limits.name, &mut Cursor::new(&rest[len..]));
-                    if matches!(step, Step::Value(_)) && declares(tools, tool, header.key()) {
-                        return Shown::Torn;
+                    if matches!(step, HeaderStep::Value(_)) && declares(tools, tool, header.key()) {
+                        return Waited::Torn;
                     }
-                    if step == Step::More {
+                    if step == HeaderStep::More {
                         *looked = at;
-                        return Shown::Undecided;
+                        return Waited::Undecided;
                     }
                 }
                 Err(Undecided) => {
                     *looked = at;
-                    return Shown::Undecided;
+                    return Waited::Undecided;
                 }
             }
         }
@@ -85,8 +85,8 @@ pub(super) fn look(
     filled(text, most).map_or_else(
         || {
             *looked = text.len();
-            Shown::Undecided
+            Waited::Undecided
         },
-        Shown::Data,
+        Waited::Data,
     )
 }

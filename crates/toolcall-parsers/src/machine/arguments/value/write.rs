@@ -3,14 +3,14 @@
 use alloc::string::String;
 
 use super::{
-    Fed, Mode, Place, Value,
-    mode::{Strings, Texts},
+    Fed, TextMode, Value, ValuePlace,
+    mode::{Strings, TypedText},
 };
 use crate::{
     event::DiagnosticKind,
     limits::{MAX_BLANKS, MAX_GAP},
     machine::{arguments::parameters::spec::Edges, output::Output},
-    typing::Types,
+    typing::TypeSet,
     value::{
         Fit, JsonScan, escape, is_plain, is_string_literal, json_or_string, may_be_null, typed,
     },
@@ -20,9 +20,9 @@ impl Value {
     /// Whether all of `text` is the inside of a string that is being written, to be passed on as
     /// it is.
     #[inline]
-    pub(in super::super) fn passes(&mut self, place: Place<'_>, text: &str) -> bool {
+    pub(in super::super) fn passes(&mut self, place: ValuePlace<'_>, text: &str) -> bool {
         let blank_edge = || text.starts_with(' ') || text.ends_with(' ');
-        let passes = self.mode == Mode::String
+        let passes = self.mode == TextMode::String
             && self.phase == super::Phase::Text
             && self.edge.is_empty()
             && !(place.value.edges == Edges::Trimmed && blank_edge())
@@ -46,7 +46,7 @@ impl Value {
         out.arguments("\"");
         escape(&self.collected, |piece| out.arguments(piece));
         self.collected.clear();
-        self.mode = Mode::String;
+        self.mode = TextMode::String;
     }
 
     /// Takes in text of the value, less what is trimmed.
@@ -98,17 +98,17 @@ impl Value {
     pub(super) fn put(&mut self, text: &str, out: &mut Output<'_>) {
         out.calls.look_again(text.len());
         match self.mode {
-            Mode::String => escape(text, |piece| out.arguments(piece)),
-            Mode::Drop => self.dropped += text.len() as u64,
-            Mode::Text(_) | Mode::Typed(..) | Mode::Json | Mode::Guess if text.is_empty() => {}
-            Mode::Text(_) | Mode::Typed(..) | Mode::Json | Mode::Guess => {
+            TextMode::String => escape(text, |piece| out.arguments(piece)),
+            TextMode::Drop => self.dropped += text.len() as u64,
+            TextMode::Text(_) | TextMode::Typed(..) | TextMode::Json | TextMode::Guess
+                if text.is_empty() => {}
+            TextMode::Text(_) | TextMode::Typed(..) | TextMode::Json | TextMode::Guess => {
                 self.shield.feed(text);
                 self.collected.push_str(text);
                 let long = self.collected.len() > out.calls.options.limits.value;
-                let decided =
-                    matches!(self.mode, Mode::Text(texts) if !texts.may_be_more(&self.collected));
+                let decided = matches!(self.mode, TextMode::Text(texts) if !texts.may_be_more(&self.collected));
                 if long || decided {
-                    self.outgrown = !matches!(self.mode, Mode::Text(_));
+                    self.outgrown = !matches!(self.mode, TextMode::Text(_));
                     self.open_string(out);
                 }
             }
@@ -133,21 +133,21 @@ impl Value {
         self.edge.clear();
         let mut mistyped = self.outgrown;
         match self.mode {
-            Mode::String => out.arguments("\""),
-            Mode::Drop => {
+            TextMode::String => out.arguments("\""),
+            TextMode::Drop => {
                 out.diagnose(DiagnosticKind::DuplicateParameter, offset, self.dropped);
             }
             mode => {
                 self.write_key(out);
                 let fit = write(&self.collected, mode, |piece| out.arguments(piece));
-                mistyped |= fit == Fit::No && mode != Mode::Guess;
+                mistyped |= fit == Fit::No && mode != TextMode::Guess;
             }
         }
         self.collected.clear();
         if mistyped {
             out.diagnose(DiagnosticKind::Mistyped, offset, 0);
         }
-        self.mode != Mode::Drop
+        self.mode != TextMode::Drop
     }
 
     /// Writes JSON that was kept, under the name of the value last read.
@@ -159,8 +159,8 @@ impl Value {
     /// The collected text, if the value is JSON by the wire's word or by its looks.
     pub(in super::super) fn collected_json(&self) -> Option<&str> {
         let json = match self.mode {
-            Mode::Json | Mode::Guess => true,
-            Mode::Text(texts) => texts.strings == Strings::MayBeArguments,
+            TextMode::Json | TextMode::Guess => true,
+            TextMode::Text(texts) => texts.strings == Strings::MayBeArguments,
             _ => false,
         };
         json.then_some(&self.collected)
@@ -170,17 +170,17 @@ impl Value {
     /// of it is written.
     pub(in super::super) fn repair(&mut self, out: &mut Output<'_>) -> bool {
         let types = match self.mode {
-            Mode::String => {
+            TextMode::String => {
                 out.arguments("\"");
                 return true;
             }
-            Mode::Typed(types, _) if !types.has(Types::STRING) => types,
-            Mode::Json => Types::ALL,
+            TextMode::Typed(types, _) if !types.has(TypeSet::STRING) => types,
+            TextMode::Json => TypeSet::ALL,
             _ => return false,
         };
         let text = self.collected.trim_ascii();
-        let array = text.starts_with('[') && types.has(Types::ARRAY);
-        let object = text.starts_with('{') && types.has(Types::OBJECT);
+        let array = text.starts_with('[') && types.has(TypeSet::ARRAY);
+        let object = text.starts_with('{') && types.has(TypeSet::OBJECT);
         let mut scan = JsonScan::new();
         let mut valid = String::new();
         let _ = scan.feed(text, |piece| valid.push_str(piece));
@@ -196,10 +196,10 @@ impl Value {
     }
 }
 
-impl Texts {
+impl TypedText {
     /// Whether what begins with `text` may turn out not to be the string it spells.
     fn may_be_more(self, text: &str) -> bool {
-        self.types.has(Types::NULL) && may_be_null(text)
+        self.types.has(TypeSet::NULL) && may_be_null(text)
             || self.strings == Strings::MayBeJson && text.starts_with('"')
             || self.strings == Strings::MayBeArguments && may_be_object(text)
     }
@@ -212,10 +212,10 @@ fn may_be_object(text: &str) -> bool {
 }
 
 /// Writes a whole value.
-fn write(text: &str, mode: Mode, mut out: impl FnMut(&str)) -> Fit {
+fn write(text: &str, mode: TextMode, mut out: impl FnMut(&str)) -> Fit {
     match mode {
-        Mode::Typed(types, strings) | Mode::Text(Texts { types, strings }) => {
-            let decodes = strings == Strings::MayBeJson && types.has(Types::STRING);
+        TextMode::Typed(types, strings) | TextMode::Text(TypedText { types, strings }) => {
+            let decodes = strings == Strings::MayBeJson && types.has(TypeSet::STRING);
             if decodes && is_string_literal(text) {
                 return json_or_string(text, out);
             }

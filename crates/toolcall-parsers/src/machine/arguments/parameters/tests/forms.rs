@@ -266,7 +266,7 @@ fn templates_that_cannot_be_read_are_refused() {
         let parsed = parameters.iter().map(|text| Template::parse(text));
         let Ok(parameters) = parsed.collect() else { continue };
         let form = Form { parameters, ..form };
-        let spec = ParameterSpec::compile(&form, Ends::default(), HeadersIn::Lines);
+        let spec = ParameterSpec::compile(&form, CallEnds::default(), HeadersIn::Lines);
         assert!(spec.is_err(), "{:?}", form.parameters);
     }
 }
