@@ -24,6 +24,8 @@ enum Shape {
     Block,
     /// A whole block with a call of a tool that is not declared.
     Undeclared,
+    /// A whole block whose call quotes a block itself.
+    Nested,
     /// One piece of markup, with text around it.
     Piece,
     /// Every end tag of a call, one after the other, with text around them.
@@ -46,6 +48,10 @@ fn values(grammar: &Grammar) -> Vec<(Shape, String)> {
     if let Ok(block) = block("drop_table") {
         values.push((Shape::Block, format!("Write this:\n{block}\nThat is all.")));
         values.push((Shape::Block, format!("as in {block} here")));
+        let arguments = json!({"body": format!("first {block} second")}).to_string();
+        if let Ok(outer) = encode(grammar, &[EncodeCall::new(NAME, &arguments)], &tools()) {
+            values.push((Shape::Nested, format!("third {outer} fourth")));
+        }
     }
     if let Ok(block) = block("unknown_tool") {
         values.push((Shape::Undeclared, format!("Never {block} again")));
