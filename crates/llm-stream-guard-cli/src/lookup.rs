@@ -5,9 +5,8 @@ use std::{
     path::Path,
 };
 
-use llm_stream_guard::{Profile, UnknownName, profile, profile_for_model};
-use llm_stream_guard_serve::parse::all_names;
-pub(crate) use llm_stream_guard_serve::parse::named_profile as family;
+pub(crate) use llm_stream_guard::named_profile as family;
+use llm_stream_guard::{Profile, UnknownName, all_names, profile, profile_for_model};
 use toolcall_parsers::grammar;
 
 use crate::{

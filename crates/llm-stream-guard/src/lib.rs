@@ -57,7 +57,8 @@ pub use jailer::{Jailer, Replacement};
 pub use observe::TracingObserver;
 pub use observe::{Observer, Stats};
 pub use profile::{
-    ModelMatch, Profile, UnknownModel, profile, profile_for_model, profiles, resolve_model,
+    ModelMatch, Profile, UnknownModel, all_names, named_profile, profile, profile_for_model,
+    profiles, resolve_model,
 };
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
 pub use roles::{NoRoles, RoleCounts, RoleReader, RoleSpan, TokenRole, loss_mask};

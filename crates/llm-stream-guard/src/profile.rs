@@ -1,6 +1,7 @@
 //! Profiles: what a model family's stream looks like, as data.
 
 mod model;
+mod names;
 mod row;
 mod table;
 mod unknown;
@@ -17,6 +18,7 @@ use wire_remap::RemapTable;
 
 pub use self::{
     model::{ModelMatch, profile_for_model, resolve_model},
+    names::{all_names, named_profile},
     unknown::UnknownModel,
 };
 use self::{

@@ -4,7 +4,6 @@
 
 mod answer;
 mod intake;
-mod names;
 mod reader;
 mod request;
 mod shown;
@@ -16,7 +15,6 @@ use serde_json::{Value, json, value::RawValue};
 use self::request::Request;
 pub use self::{
     intake::Intake,
-    names::{all_names, named_profile},
     reader::{ChatReader, ceil_char_boundary, chunk_from, error_message},
     shown::{Remark, Render, ShownEvent},
     writer::EventWriter,

@@ -1,9 +1,9 @@
 //! A request to parse: its fields, and the guard they ask for.
 
-use llm_stream_guard::{End, Guard, Start, Tools, Whitespace, profile_for_model};
+use llm_stream_guard::{End, Guard, Start, Tools, Whitespace, named_profile, profile_for_model};
 use serde_json::{Value, value::RawValue};
 
-use super::{Intake as _, answer::Collected, fault, named_profile, reader::ChatReader};
+use super::{Intake as _, answer::Collected, fault, reader::ChatReader};
 use crate::{
     body::{Body, each},
     error::{Fault, expected},

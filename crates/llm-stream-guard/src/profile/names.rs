@@ -1,12 +1,21 @@
 //! Names of families, of all three kinds: profiles, tool-call families, reasoning formats.
 
-use llm_stream_guard::{
-    Profile, UnknownName, profile, profiles, reasoning, reasoning_aliases, reasoning_formats,
-};
-use toolcall_parsers::{aliases, families, grammar};
+use toolcall_parsers::{UnknownName, aliases, families, grammar};
+
+use super::{Profile, profile, profiles};
+use crate::reasoning::{reasoning, reasoning_aliases, reasoning_formats};
 
 /// Returns the profile of that name, or else the tool-call family alone, or else the reasoning format
 /// alone.
+///
+/// ```
+/// use llm_stream_guard::named_profile;
+/// assert_eq!(named_profile("qwen3").map(|found| found.name).as_deref(), Ok("qwen3"));
+/// // An engine's name for a tool-call family.
+/// let found = named_profile("vllm:deepseek_v3").map(|found| found.tools);
+/// assert_eq!(found, Ok(Some("vllm:deepseek_v3".to_owned())));
+/// assert!(named_profile("qwen33").is_err());
+/// ```
 ///
 /// # Errors
 /// The name is of none of the three kinds; the error lists the nearest of all. A name that engines
