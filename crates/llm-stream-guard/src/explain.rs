@@ -2,6 +2,7 @@
 
 mod findings;
 mod ledger;
+mod page;
 mod remedies;
 mod report;
 mod words;
@@ -12,6 +13,7 @@ use jail_match::{Edge, HeldKind, LimitError, Span, SpanKind, Trace};
 use toolcall_parsers::{Event, Sink};
 
 use self::ledger::{Ledger, Marker};
+pub use self::page::{Explained, Report, page};
 pub use self::report::{
     CallSummary, Delay, Explanation, ExplanationSummary, Fate, Finding, Happening, Holding,
     RecordedNote, Region, Step,

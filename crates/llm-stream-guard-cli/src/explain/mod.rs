@@ -1,7 +1,6 @@
 //! `explain`: what became of a recording, chunk by chunk, and why.
 
 mod chunks;
-mod page;
 mod recording;
 mod terminal;
 mod words;
@@ -12,15 +11,11 @@ use std::{
     path::Path,
 };
 
-pub(crate) use page::page;
 pub(crate) use recording::{Item, Recording};
 pub(crate) use terminal::{Terminal, width};
 
-use llm_stream_guard::{
-    GuardStage, Profile,
-    explain::{Explainer, Explanation},
-};
-use serde::Serialize;
+pub(crate) use llm_stream_guard::explain::{Explained, Report, page};
+use llm_stream_guard::{GuardStage, Profile, explain::Explainer};
 
 use crate::{
     args::{ExplainArgs, ReadingArgs},
@@ -28,25 +23,6 @@ use crate::{
     lookup,
     parse::{self, Colour},
 };
-
-/// A choice of a recording, read in one way.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Explained {
-    /// Index of the choice.
-    pub(crate) choice: u32,
-    /// Explanation of the choice.
-    #[serde(flatten)]
-    pub(crate) explanation: Explanation,
-}
-
-/// Every choice of a recording, read in every way that was asked for.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Report {
-    /// The recording's name.
-    pub(crate) file: String,
-    /// The explanations, ways first.
-    pub(crate) explanations: Vec<Explained>,
-}
 
 /// Runs `explain` on the file or standard input it names.
 ///

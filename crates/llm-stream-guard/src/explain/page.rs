@@ -2,23 +2,39 @@
 
 use std::collections::HashMap;
 
-use llm_stream_guard::explain::{
-    Delay, Explanation, ExplanationSummary, Fate, Happening, Region, Step,
-};
 use serde::Serialize;
 
-use super::{Explained, Report};
+use super::report::{Delay, Explanation, ExplanationSummary, Fate, Happening, Region, Step};
 
 /// The page without its data.
 const PAGE: &str = include_str!("page.html");
 /// Where the data goes.
 const PLACE: &str = "\"__REPORT__\"";
 
-/// The page with `report` in it.
+/// A choice of a recording, read in one way.
+#[derive(Debug, Clone, Serialize)]
+pub struct Explained {
+    /// Index of the choice.
+    pub choice: u32,
+    /// Explanation of the choice.
+    #[serde(flatten)]
+    pub explanation: Explanation,
+}
+
+/// Every choice of a recording, read in every way that was asked for.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The recording's name.
+    pub file: String,
+    /// The explanations, ways first.
+    pub explanations: Vec<Explained>,
+}
+
+/// Returns the page with `report` in it: HTML that needs no other file.
 ///
 /// # Errors
 /// The report cannot be written as JSON, which no report does.
-pub(crate) fn page(report: &Report) -> Result<String, serde_json::Error> {
+pub fn page(report: &Report) -> Result<String, serde_json::Error> {
     let mut words = Words::default();
     let mut wires: Vec<&str> = Vec::new();
     let explanations: Vec<Packed<'_>> =
