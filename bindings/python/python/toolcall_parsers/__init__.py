@@ -1,0 +1,78 @@
+"""Turns the raw text of open-weight models into typed events: content, reasoning, tool calls.
+
+>>> from toolcall_parsers import Guard
+>>> guard = Guard(model="Qwen/Qwen3-8B")
+>>> events = guard.push("<think>look it up</thi")
+>>> events += guard.push('nk><tool_call>{"name": "find", "arguments": {}}</tool_call>')
+>>> events += guard.finish()
+>>> [event.kind for event in events]
+['reasoning', 'call_start', 'call_arguments', 'call_end']
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._batch import message_type, parse_batch
+from ._families import detect, encode, identify
+from ._native import (
+    ChatGuard,
+    EncodeError,
+    Event,
+    Guard,
+    SettingsError,
+    SseGuard,
+    StreamError,
+    families,
+    profile,
+)
+from ._recordings import explain
+from ._streams import guard_chunks, guard_sse, guard_text
+from ._types import Call, Candidate, Detection, Diagnostic, Identification, Message
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._native import End
+    from ._settings import Settings
+
+__all__ = [
+    "Call",
+    "Candidate",
+    "ChatGuard",
+    "Detection",
+    "Diagnostic",
+    "EncodeError",
+    "Event",
+    "Guard",
+    "Identification",
+    "Message",
+    "SettingsError",
+    "SseGuard",
+    "StreamError",
+    "detect",
+    "encode",
+    "explain",
+    "families",
+    "guard_chunks",
+    "guard_sse",
+    "guard_text",
+    "identify",
+    "message_type",
+    "parse",
+    "parse_batch",
+    "profile",
+]
+
+
+def parse(text: str, *, end: End = "stop", **settings: Unpack[Settings]) -> Message:
+    """Parse the whole text of a message.
+
+    `end` is how generation ended: `stop`, `length` if a limit cut it, or `aborted`. For many texts
+    with the same settings, make a `Guard` once and call `Guard.parse`.
+
+    >>> text = '<tool_call>{"name": "ring", "arguments": {"times": 2}}</tool_call>'
+    >>> [(call.name, call.arguments) for call in parse(text, family="hermes").calls]
+    [('ring', '{"times": 2}')]
+    """
+    return Guard(**settings).parse(text, end=end)

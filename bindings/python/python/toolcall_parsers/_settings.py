@@ -1,0 +1,40 @@
+"""The keyword arguments of everything that reads text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Settings(TypedDict, total=False):
+    """How text is read. One of the first four names the format, or the request's model does.
+
+    A setting that is `None` counts as absent.
+    """
+
+    model: str | None
+    """Id of the model, such as `Qwen/Qwen3-8B`."""
+    family: str | None
+    """Name of a family, such as `qwen3`, or of a tool-call family or reasoning format alone."""
+    template: str | Mapping[str, Any] | None
+    """A checkpoint's response template, or the `tokenizer_config.json` that holds one."""
+    profile: Mapping[str, Any] | None
+    """A profile, as `profile`, `identify` and `detect` return it."""
+    tools: Sequence[Mapping[str, Any]] | None
+    """The tools that the request declared, as chat-completions requests have them."""
+    request: Mapping[str, Any] | None
+    """The body of the chat-completions request that the text answers."""
+    prompt: str | None
+    """The rendered prompt, or its last turn: decides where the text begins."""
+    start: Literal["content", "reasoning"] | None
+    """Where the text begins, in place of the model's own start."""
+    whitespace: Literal["framing", "verbatim", "trim", "before_calls", "reasoning_end"] | None
+    """Policy for whitespace around markup, in place of the family's."""
+    token_suffix: str | None
+    """The suffix that the checkpoint's tokenizer puts into tags."""
+    marker_tokens: Sequence[str] | None
+    """Texts that are single added tokens of the tokenizer; see `Guard.push_token`."""
+    ids: Literal["unique", "counting"] | None
+    """How generated ids of calls are made. `counting` gives each message the same ids."""

@@ -1,0 +1,313 @@
+//! The columns of a batch's messages, filled by events.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use arrow_array::{
+    Array as _, ArrayRef, GenericStringArray, ListArray, OffsetSizeTrait, StructArray, UInt32Array,
+    UInt64Array,
+    builder::{GenericStringBuilder, StringBuilder, UInt32Builder, UInt64Builder},
+};
+use arrow_buffer::{NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow_data::ArrayData;
+use arrow_schema::{ArrowError, DataType, Field, Fields};
+use llm_stream_guard::{Diagnostic, Event, Outcome, Sink};
+
+/// A column is longer than its offsets can count.
+#[derive(Debug)]
+pub(super) struct Overflow(String);
+
+impl std::fmt::Display for Overflow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}; pass `large_string`, or smaller batches", self.0)
+    }
+}
+
+impl From<ArrowError> for Overflow {
+    fn from(error: ArrowError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// A sink that fills one row after the other.
+#[derive(Debug)]
+pub(super) struct Columns<O: OffsetSizeTrait> {
+    content: Texts<O>,
+    reasoning: Texts<O>,
+    calls: Calls<O>,
+    /// The worst outcome of the row's calls so far.
+    worst: Outcome,
+    outcome: StringBuilder,
+    diagnostics: Diagnostics,
+    nulls: NullBufferBuilder,
+}
+
+impl<O: OffsetSizeTrait> Default for Columns<O> {
+    fn default() -> Self {
+        Self {
+            content: Texts::default(),
+            reasoning: Texts::default(),
+            calls: Calls::default(),
+            worst: Outcome::Complete,
+            outcome: StringBuilder::new(),
+            diagnostics: Diagnostics::default(),
+            nulls: NullBufferBuilder::new(0),
+        }
+    }
+}
+
+/// A column of texts that grow by pieces.
+#[derive(Debug)]
+struct Texts<O: OffsetSizeTrait> {
+    builder: GenericStringBuilder<O>,
+    /// A text was refused, because the column would be too long.
+    full: bool,
+}
+
+impl<O: OffsetSizeTrait> Default for Texts<O> {
+    fn default() -> Self {
+        Self { builder: GenericStringBuilder::new(), full: false }
+    }
+}
+
+impl<O: OffsetSizeTrait> Texts<O> {
+    /// Adds a piece to the current text.
+    fn add(&mut self, piece: &str) {
+        let len = self.builder.values_slice().len().saturating_add(piece.len());
+        self.full |= O::from_usize(len).is_none();
+        if !self.full {
+            // Writing to memory does not fail.
+            let _ = self.builder.write_str(piece);
+        }
+    }
+
+    /// Ends the current text.
+    fn end(&mut self) {
+        self.builder.append_value("");
+    }
+
+    fn null(&mut self) {
+        self.builder.append_null();
+    }
+
+    fn finish(mut self) -> Result<GenericStringArray<O>, Overflow> {
+        match self.full {
+            true => Err(Overflow("a column of texts is too long".to_owned())),
+            false => Ok(self.builder.finish()),
+        }
+    }
+}
+
+/// The calls of all rows.
+#[derive(Debug)]
+struct Calls<O: OffsetSizeTrait> {
+    id: Texts<O>,
+    name: Texts<O>,
+    arguments: Texts<O>,
+    outcome: StringBuilder,
+    offsets: Offsets,
+    open: bool,
+}
+
+impl<O: OffsetSizeTrait> Default for Calls<O> {
+    fn default() -> Self {
+        Self {
+            id: Texts::default(),
+            name: Texts::default(),
+            arguments: Texts::default(),
+            outcome: StringBuilder::new(),
+            offsets: Offsets::default(),
+            open: false,
+        }
+    }
+}
+
+impl<O: OffsetSizeTrait> Calls<O> {
+    fn start(&mut self, id: &str, name: &str) {
+        for (column, text) in [(&mut self.id, id), (&mut self.name, name)] {
+            column.add(text);
+            column.end();
+        }
+        self.open = true;
+    }
+
+    fn end(&mut self, outcome: Outcome) {
+        self.arguments.end();
+        self.outcome.append_value(outcome.name());
+        self.offsets.grow();
+        self.open = false;
+    }
+
+    fn finish(mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Overflow> {
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("id", Arc::new(self.id.finish()?)),
+            ("name", Arc::new(self.name.finish()?)),
+            ("arguments", Arc::new(self.arguments.finish()?)),
+            ("outcome", Arc::new(self.outcome.finish())),
+        ];
+        self.offsets.list(columns, nulls)
+    }
+}
+
+/// The diagnostics of all rows.
+#[derive(Debug, Default)]
+struct Diagnostics {
+    kind: StringBuilder,
+    at: UInt64Builder,
+    bytes: UInt64Builder,
+    call: UInt32Builder,
+    offsets: Offsets,
+}
+
+impl Diagnostics {
+    fn add(&mut self, Diagnostic { kind, at, bytes, call, .. }: Diagnostic) {
+        self.kind.append_value(kind.name());
+        self.at.append_value(at);
+        self.bytes.append_value(bytes);
+        self.call.append_option(call);
+        self.offsets.grow();
+    }
+
+    fn finish(mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Overflow> {
+        let (at, bytes): (UInt64Array, UInt64Array) = (self.at.finish(), self.bytes.finish());
+        let call: UInt32Array = self.call.finish();
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("kind", Arc::new(self.kind.finish())),
+            ("at", Arc::new(at)),
+            ("bytes", Arc::new(bytes)),
+            ("call", Arc::new(call)),
+        ];
+        self.offsets.list(columns, nulls)
+    }
+}
+
+/// The ends of the lists of all rows.
+#[derive(Debug)]
+struct Offsets {
+    ends: Vec<i32>,
+    /// Number of items so far; `None` if offsets cannot count them.
+    items: Option<i32>,
+}
+
+impl Default for Offsets {
+    fn default() -> Self {
+        Self { ends: vec![0], items: Some(0) }
+    }
+}
+
+impl Offsets {
+    /// Adds an item to the current list.
+    fn grow(&mut self) {
+        self.items = self.items.and_then(|items| items.checked_add(1));
+    }
+
+    /// Ends the current list.
+    fn end(&mut self) {
+        let last = self.ends.last().copied().unwrap_or_default();
+        self.ends.push(self.items.unwrap_or(last));
+    }
+
+    /// A column of lists of structures.
+    fn list(
+        self,
+        columns: Vec<(&str, ArrayRef)>,
+        nulls: Option<NullBuffer>,
+    ) -> Result<ArrayRef, Overflow> {
+        if self.items.is_none() {
+            return Err(Overflow("a column of lists is too long".to_owned()));
+        }
+        let items = structure(columns, None)?;
+        let item = Arc::new(Field::new_list_field(items.data_type().clone(), true));
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
+        Ok(Arc::new(ListArray::try_new(item, offsets, Arc::new(items), nulls)?))
+    }
+}
+
+/// An array of structures of these columns, which may be null.
+fn structure(
+    columns: Vec<(&str, ArrayRef)>,
+    nulls: Option<NullBuffer>,
+) -> Result<StructArray, Overflow> {
+    let field = |(name, column): &(&str, ArrayRef)| {
+        let kind: DataType = column.data_type().clone();
+        Field::new(*name, kind, true)
+    };
+    let fields: Fields = columns.iter().map(field).collect();
+    let columns = columns.into_iter().map(|(_, column)| column).collect();
+    Ok(StructArray::try_new(fields, columns, nulls)?)
+}
+
+/// The worse of two outcomes.
+const fn worse(one: Outcome, other: Outcome) -> Outcome {
+    const fn rank(outcome: Outcome) -> u8 {
+        match outcome {
+            Outcome::Complete => 0,
+            Outcome::Repaired => 1,
+            Outcome::Incomplete => 2,
+            _ => 3,
+        }
+    }
+    if rank(other) > rank(one) { other } else { one }
+}
+
+impl<O: OffsetSizeTrait> Columns<O> {
+    /// Adds a row that is null.
+    pub(super) fn null(&mut self) {
+        self.content.null();
+        self.reasoning.null();
+        self.outcome.append_null();
+        self.nulls.append_null();
+        self.end_lists();
+    }
+
+    /// Ends the row of the events so far.
+    pub(super) fn end_row(&mut self) {
+        if self.calls.open {
+            self.event(Event::CallEnd { index: 0, outcome: Outcome::Incomplete });
+        }
+        self.content.end();
+        self.reasoning.end();
+        self.outcome.append_value(self.worst.name());
+        self.nulls.append_non_null();
+        self.end_lists();
+        self.worst = Outcome::Complete;
+    }
+
+    fn end_lists(&mut self) {
+        self.calls.offsets.end();
+        self.diagnostics.offsets.end();
+    }
+
+    /// The array of all rows.
+    ///
+    /// # Errors
+    /// A column is too long for its offsets.
+    pub(super) fn finish(mut self) -> Result<ArrayData, Overflow> {
+        let nulls = self.nulls.finish();
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("content", Arc::new(self.content.finish()?)),
+            ("reasoning", Arc::new(self.reasoning.finish()?)),
+            ("calls", self.calls.finish(nulls.clone())?),
+            ("outcome", Arc::new(self.outcome.finish())),
+            ("diagnostics", self.diagnostics.finish(nulls.clone())?),
+        ];
+        Ok(structure(columns, nulls)?.into_data())
+    }
+}
+
+impl<O: OffsetSizeTrait> Sink for Columns<O> {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Content(text) | Event::Other(_, text) => self.content.add(text),
+            Event::Reasoning(text) => self.reasoning.add(text),
+            Event::CallStart { id, name, .. } => self.calls.start(id, name),
+            Event::CallArguments { fragment, .. } => self.calls.arguments.add(fragment),
+            Event::CallEnd { outcome, .. } => {
+                self.worst = worse(self.worst, outcome);
+                self.calls.end(outcome);
+            }
+            Event::Diagnostic(diagnostic) => self.diagnostics.add(diagnostic),
+            // Ids after a call's begin and the edges of markers are for stages of the guard.
+            _ => {}
+        }
+    }
+}

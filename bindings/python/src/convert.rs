@@ -1,0 +1,78 @@
+//! Values between Python and JSON, and words between Python and enums.
+
+use llm_stream_guard::End;
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+    types::{PyByteArray, PyBytes, PyString},
+};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Reads a Python value as JSON.
+pub(crate) fn to_json(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    Ok(pythonize::depythonize(value)?)
+}
+
+/// Makes a Python value of one that serializes to JSON.
+pub(crate) fn to_python<'py, T: Serialize + ?Sized>(
+    py: Python<'py>,
+    value: &T,
+) -> PyResult<Bound<'py, PyAny>> {
+    Ok(pythonize::pythonize(py, value)?)
+}
+
+/// Finds the value for a word.
+///
+/// # Errors
+/// The word is not among the known ones.
+pub(crate) fn word<T: Copy>(what: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
+    let found = known.iter().find(|(name, _)| *name == word);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names = known.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>();
+        PyValueError::new_err(format!(
+            "{what}: expected one of {}, found `{}`",
+            names.join(", "),
+            word.chars().take(64).collect::<String>()
+        ))
+    })
+}
+
+/// Reads how a stream ended.
+pub(crate) fn end(text: &str) -> PyResult<End> {
+    let known = [("stop", End::Stop), ("length", End::Length), ("aborted", End::Aborted)];
+    word("end", text, &known)
+}
+
+/// A piece of a stream.
+pub(crate) enum Piece<'p> {
+    Text(&'p str),
+    Bytes(&'p [u8]),
+    Copied(Vec<u8>),
+}
+
+impl<'p> Piece<'p> {
+    /// Reads a `str`, `bytes` or `bytearray`.
+    pub(crate) fn of(chunk: &'p Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = chunk.cast::<PyString>() {
+            return Ok(Self::Text(text.to_str()?));
+        }
+        if let Ok(bytes) = chunk.cast::<PyBytes>() {
+            return Ok(Self::Bytes(bytes.as_bytes()));
+        }
+        if let Ok(bytes) = chunk.cast::<PyByteArray>() {
+            return Ok(Self::Copied(bytes.to_vec()));
+        }
+        let found = chunk.get_type().name()?;
+        Err(PyTypeError::new_err(format!("expected `str` or `bytes`, found `{found}`")))
+    }
+
+    /// The bytes of the piece.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+            Self::Copied(bytes) => bytes,
+        }
+    }
+}

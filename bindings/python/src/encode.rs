@@ -1,0 +1,38 @@
+//! Calls to the text that a model would have written.
+
+use llm_stream_guard::{
+    Tools,
+    toolcall_parsers::{self, EncodeCall},
+};
+use pyo3::{prelude::*, types::PyDict};
+
+use crate::{
+    EncodeError,
+    settings::{Settings, fault},
+};
+
+/// Writes calls, each a name, the arguments' JSON text and an id or `None`.
+#[pyfunction]
+#[pyo3(signature = (calls, **settings))]
+pub(crate) fn encode(
+    calls: Vec<(String, String, Option<String>)>,
+    settings: Option<&Bound<'_, PyDict>>,
+) -> PyResult<String> {
+    let settings = Settings::new(settings)?;
+    let profile = settings.profile()?;
+    let grammar = profile.grammar().map_err(fault)?;
+    let grammar =
+        grammar.ok_or_else(|| fault(format!("`{}` writes no tool calls", profile.name)))?;
+    let grammar = match &profile.token_suffix {
+        Some(suffix) => grammar.with_token_suffix(suffix),
+        None => grammar,
+    };
+    let encoded = calls.iter().map(|(name, arguments, id)| {
+        let call = EncodeCall::new(name, arguments);
+        id.as_deref().map_or(call, |id| call.with_id(id))
+    });
+    let encoded: Vec<_> = encoded.collect();
+    let tools = settings.tools()?.unwrap_or_else(|| Tools::implied_by(&encoded));
+    toolcall_parsers::encode(&grammar, &encoded, &tools)
+        .map_err(|error| EncodeError::new_err(error.to_string()))
+}

@@ -1,0 +1,176 @@
+//! The guard of one message, as Python sees it.
+
+use llm_stream_guard::{Guard, Ids, LimitError, Profile, Token, TokenKind};
+use pyo3::{
+    exceptions::PyValueError,
+    prelude::*,
+    types::{PyDict, PyList},
+};
+
+use crate::{
+    convert::{Piece, end, to_python},
+    event::PyEvent,
+    message::message_of,
+    recorder::Recorder,
+    settings::Settings,
+    stream_error,
+};
+
+/// Shorter pieces are parsed in less time than it takes to release and take the interpreter's lock.
+const RELEASE_FROM: usize = 2 << 10;
+
+/// Turns the raw text of one message into events.
+#[pyclass(name = "Guard", module = "toolcall_parsers", skip_from_py_object)]
+#[derive(Debug, Clone)]
+pub(crate) struct PyGuard {
+    guard: Guard,
+    profile: Profile,
+    recorder: Recorder,
+    finished: bool,
+}
+
+impl PyGuard {
+    /// Runs `read` and makes a list of its events. The interpreter's lock is released for long
+    /// pieces.
+    fn read<'py>(
+        &mut self,
+        py: Python<'py>,
+        bytes: usize,
+        read: impl FnOnce(&mut Guard, &mut Recorder) -> Result<(), LimitError> + Send,
+    ) -> PyResult<Bound<'py, PyList>> {
+        if self.finished {
+            return Err(PyValueError::new_err("the message is over; `reset` begins another"));
+        }
+        let Self { guard, recorder, .. } = self;
+        recorder.clear();
+        let result = match bytes < RELEASE_FROM {
+            true => read(guard, recorder),
+            false => py.detach(|| read(guard, recorder)),
+        };
+        let recorder = &self.recorder;
+        let events = recorder.items().iter().map(|item| PyEvent::of(py, recorder, item));
+        let events = PyList::new(py, events)?;
+        match result {
+            Ok(()) => Ok(events),
+            Err(error) => Err(stream_error(py, error, events)),
+        }
+    }
+}
+
+#[pymethods]
+impl PyGuard {
+    /// Creates a guard. See `Settings` for the keyword arguments.
+    #[new]
+    #[pyo3(signature = (**settings))]
+    fn new(settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let (profile, guard) = Settings::new(settings)?.guard(Ids::default())?;
+        Ok(Self { guard, profile, recorder: Recorder::default(), finished: false })
+    }
+
+    /// Feeds the next piece of text and returns the events that are certain.
+    fn push<'py>(
+        &mut self,
+        py: Python<'py>,
+        chunk: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let piece = Piece::of(chunk)?;
+        self.read(py, piece.as_bytes().len(), |guard, recorder| match piece {
+            Piece::Text(text) => guard.push(text, recorder),
+            _ => guard.push_bytes(piece.as_bytes(), recorder),
+        })
+    }
+
+    /// Feeds the next token, which is a marker or text.
+    #[pyo3(signature = (text, *, marker = false))]
+    fn push_token<'py>(
+        &mut self,
+        py: Python<'py>,
+        text: &str,
+        marker: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let kind = if marker { TokenKind::Marker } else { TokenKind::Text };
+        self.read(py, text.len(), |guard, recorder| {
+            guard.push_token(Token { id: 0, text, kind }, recorder)
+        })
+    }
+
+    /// Ends the message and returns the last events.
+    #[pyo3(signature = (end = "stop"))]
+    fn finish<'py>(&mut self, py: Python<'py>, end: &str) -> PyResult<Bound<'py, PyList>> {
+        let end = self::end(end)?;
+        let events =
+            self.read(py, self.guard.buffered(), |guard, recorder| guard.finish(end, recorder));
+        self.finished = true;
+        events
+    }
+
+    /// Parses a whole text as a clone of this guard would, and leaves this guard unchanged.
+    #[pyo3(signature = (text, *, end = "stop"))]
+    fn parse<'py>(&self, py: Python<'py>, text: &str, end: &str) -> PyResult<Bound<'py, PyAny>> {
+        let end = self::end(end)?;
+        let guard = &self.guard;
+        let message = py.detach(|| guard.parse(text, end));
+        message_of(py, &message.map_err(|error| stream_error(py, error, py.None()))?)
+    }
+
+    /// Makes the guard as new.
+    fn reset(&mut self) {
+        self.guard.reset();
+        self.finished = false;
+    }
+
+    /// Returns a clone that goes on independently.
+    fn copy(&self) -> Self {
+        self.clone()
+    }
+
+    fn __copy__(&self) -> Self {
+        self.clone()
+    }
+
+    /// Number of bytes held back because they are not certain.
+    #[getter]
+    fn held(&self) -> usize {
+        self.guard.held().bytes
+    }
+
+    /// The reason why bytes are held back.
+    #[getter]
+    fn held_kind(&self) -> &'static str {
+        self.guard.held().kind.name()
+    }
+
+    /// Whether the server must be asked to keep special tokens in the text.
+    #[getter]
+    fn needs_special_tokens(&self) -> bool {
+        self.guard.needs_special_tokens()
+    }
+
+    /// Estimated number of reasoning tokens so far.
+    #[getter]
+    fn reasoning_tokens(&self) -> u64 {
+        self.guard.reasoning_tokens()
+    }
+
+    /// The stop string that ended the message.
+    #[getter]
+    fn stop_string(&self) -> Option<&str> {
+        self.guard.stop_string()
+    }
+
+    /// Name of the profile.
+    #[getter]
+    fn family(&self) -> &str {
+        &self.profile.name
+    }
+
+    /// The profile as a dictionary.
+    #[getter]
+    fn profile<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.profile)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Guard(family='{}')", self.profile.name)
+    }
+}

@@ -1,0 +1,67 @@
+//! The native module of the Python package `toolcall_parsers`.
+//!
+//! Python's part of the package holds the types of whole messages and the adapters of streams. This
+//! crate holds what reads text: guards, the chat guard, names, the encoder, Arrow batches.
+#![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod batch;
+mod chat;
+mod convert;
+mod encode;
+mod event;
+mod explain;
+mod guard;
+mod message;
+mod names;
+mod recorder;
+mod settings;
+
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    toolcall_parsers,
+    SettingsError,
+    pyo3::exceptions::PyValueError,
+    "A setting is unknown, malformed, or does not fit the others."
+);
+pyo3::create_exception!(
+    toolcall_parsers,
+    EncodeError,
+    pyo3::exceptions::PyValueError,
+    "The family cannot express a call."
+);
+pyo3::create_exception!(
+    toolcall_parsers,
+    StreamError,
+    pyo3::exceptions::PyRuntimeError,
+    "A stream broke the protocol or hit a limit. `released` is what was emitted before."
+);
+
+/// A [`StreamError`] with what was emitted before it.
+fn stream_error<'py>(
+    py: Python<'py>,
+    error: impl std::fmt::Display,
+    released: impl IntoPyObject<'py>,
+) -> PyErr {
+    let error = StreamError::new_err(error.to_string());
+    // Setting an attribute of a new exception fails only without memory.
+    let _ = error.value(py).setattr("released", released);
+    error
+}
+
+/// The native part of the package.
+#[pymodule(name = "_native")]
+mod native {
+    #[pymodule_export]
+    use super::{
+        EncodeError, SettingsError, StreamError,
+        batch::parse_batch,
+        chat::{PyChatGuard, PySseGuard},
+        encode::encode,
+        event::PyEvent,
+        explain::explain,
+        guard::PyGuard,
+        names::{detect, families, identify, profile, serve_renderings},
+    };
+}

@@ -1,0 +1,34 @@
+//! Whole messages, as Python sees them.
+
+use llm_stream_guard::{Call, Message, Outcome};
+use pyo3::{
+    prelude::*,
+    sync::PyOnceLock,
+    types::{PyList, PyType},
+};
+
+use crate::event::diagnostic_of;
+
+/// The outcome of a call; one that was never ended is incomplete.
+pub(crate) const fn outcome_of(call: &Call) -> &'static str {
+    match call.outcome {
+        Some(outcome) => outcome.name(),
+        None => Outcome::Incomplete.name(),
+    }
+}
+
+/// A message as the package's class.
+pub(crate) fn message_of<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static CALL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = CLASS.import(py, "toolcall_parsers._types", "Message")?;
+    let call = CALL.import(py, "toolcall_parsers._types", "Call")?;
+    let calls = message
+        .calls
+        .iter()
+        .map(|one| call.call1((&one.id, &one.name, &one.arguments, outcome_of(one))));
+    let calls = PyList::new(py, calls.collect::<PyResult<Vec<_>>>()?)?;
+    let diagnostics = message.diagnostics.iter().map(|one| diagnostic_of(py, one));
+    let diagnostics = PyList::new(py, diagnostics.collect::<PyResult<Vec<_>>>()?)?;
+    class.call1((&message.content, &message.reasoning, calls, diagnostics))
+}

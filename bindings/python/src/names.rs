@@ -1,0 +1,63 @@
+//! Families by their names, by recordings, and by the files of a checkpoint.
+
+use std::path::PathBuf;
+
+use llm_stream_guard::{Checkpoint, Worker, all_names};
+use pyo3::{exceptions::PyOSError, prelude::*, types::PyDict};
+
+use crate::{
+    convert::to_python,
+    settings::{Settings, fault},
+};
+
+/// Names of all families, aliases included, sorted.
+#[pyfunction]
+pub(crate) fn families() -> Vec<String> {
+    all_names()
+}
+
+/// The profile that the settings name, as a dictionary.
+#[pyfunction]
+#[pyo3(signature = (**settings))]
+pub(crate) fn profile<'py>(
+    py: Python<'py>,
+    settings: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    to_python(py, &Settings::new(settings)?.profile()?)
+}
+
+/// The families whose models may have written these texts, and the profile that reads them best.
+#[pyfunction]
+pub(crate) fn detect(py: Python<'_>, texts: Vec<String>) -> PyResult<Bound<'_, PyAny>> {
+    let found = py.detach(|| {
+        let detection = llm_stream_guard::detect(texts.iter().map(String::as_str));
+        let profile = detection.profile();
+        (detection, profile)
+    });
+    to_python(py, &found)
+}
+
+/// Identifies the family of a checkpoint's model. The chat template is rendered by `command`, or not
+/// at all if there is none.
+#[pyfunction]
+pub(crate) fn identify(
+    py: Python<'_>,
+    path: PathBuf,
+    command: Vec<String>,
+) -> PyResult<Bound<'_, PyAny>> {
+    let checkpoint = Checkpoint::read(&path).map_err(|error| match error {
+        llm_stream_guard::CheckpointError::Io(..) => PyOSError::new_err(error.to_string()),
+        _ => fault(error),
+    })?;
+    let found = py.detach(|| match command.split_first() {
+        Some((program, args)) => Worker::new(program).args(args).identify(&checkpoint),
+        None => llm_stream_guard::identify(&checkpoint),
+    });
+    to_python(py, &found)
+}
+
+/// Does the work of the process that renders a checkpoint's chat template, and limits this process.
+#[pyfunction]
+pub(crate) fn serve_renderings(py: Python<'_>) -> PyResult<()> {
+    Ok(py.detach(llm_stream_guard::serve_renderings)?)
+}

@@ -1,0 +1,171 @@
+//! Keyword arguments to a guard.
+
+use llm_stream_guard::{
+    CallOptions, Guard, GuardBuilder, Ids, Profile, ReasoningOptions, Start, Tools, Whitespace,
+    named_profile, profile_for_model,
+};
+use pyo3::{
+    prelude::*,
+    types::{PyDict, PyString},
+};
+use serde_json::Value;
+
+use crate::{
+    SettingsError,
+    convert::{to_json, word},
+};
+
+/// The names of all settings, in the order of the documentation.
+const NAMES: [&str; 12] = [
+    "model",
+    "family",
+    "template",
+    "profile",
+    "tools",
+    "request",
+    "prompt",
+    "start",
+    "whitespace",
+    "token_suffix",
+    "marker_tokens",
+    "ids",
+];
+
+/// Policies for whitespace by their names.
+const WHITESPACE: [(&str, Whitespace); 5] = [
+    ("framing", Whitespace::Framing),
+    ("verbatim", Whitespace::Verbatim),
+    ("trim", Whitespace::Trim),
+    ("before_calls", Whitespace::BeforeCalls),
+    ("reasoning_end", Whitespace::ReasoningEnd),
+];
+
+/// An exception for a setting.
+pub(crate) fn fault(error: impl std::fmt::Display) -> PyErr {
+    SettingsError::new_err(error.to_string())
+}
+
+/// Keyword arguments, checked for their names. `None` counts as absent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings<'a, 'py>(Option<&'a Bound<'py, PyDict>>);
+
+impl<'a, 'py> Settings<'a, 'py> {
+    /// Checks the names of keyword arguments.
+    pub(crate) fn new(given: Option<&'a Bound<'py, PyDict>>) -> PyResult<Self> {
+        for name in given.into_iter().flat_map(|given| given.keys()) {
+            let name = name.cast_into::<PyString>()?;
+            let name = name.to_str()?;
+            if !NAMES.contains(&name) {
+                let known = NAMES.join(", ");
+                let what = format!("unexpected setting `{name}`; expected one of {known}");
+                return Err(pyo3::exceptions::PyTypeError::new_err(what));
+            }
+        }
+        Ok(Self(given))
+    }
+
+    fn get(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(given) = self.0 else { return Ok(None) };
+        Ok(given.get_item(name)?.filter(|value| !value.is_none()))
+    }
+
+    fn text(&self, name: &str) -> PyResult<Option<String>> {
+        self.get(name)?.map(|value| value.extract::<String>()).transpose()
+    }
+
+    fn json(&self, name: &str) -> PyResult<Option<Value>> {
+        let Some(value) = self.get(name)? else { return Ok(None) };
+        let read = to_json(&value).map_err(|error| fault(format!("{name}: {error}")));
+        read.map(Some)
+    }
+
+    /// The profile that the settings name, with the settings that are part of it.
+    ///
+    /// # Errors
+    /// More or less than one of the settings that name it, an unknown name, a refused template.
+    pub(crate) fn profile(&self) -> PyResult<Profile> {
+        let mut profile = self.named()?;
+        if let Some(whitespace) = self.text("whitespace")? {
+            profile.whitespace = word("whitespace", &whitespace, &WHITESPACE)?;
+        }
+        if let Some(suffix) = self.text("token_suffix")? {
+            profile.token_suffix = Some(suffix);
+        }
+        Ok(profile)
+    }
+
+    fn named(&self) -> PyResult<Profile> {
+        let model = self.text("model")?;
+        let family = self.text("family")?;
+        let template = self.json("template")?;
+        let profile = self.json("profile")?;
+        match (model, family, template, profile) {
+            (Some(id), None, None, None) => profile_for_model(&id).map_err(fault),
+            (None, Some(name), None, None) => named_profile(&name).map_err(fault),
+            (None, None, Some(template), None) => {
+                let text = match template {
+                    Value::String(text) => text,
+                    object => object.to_string(),
+                };
+                Profile::from_response_template(&text).map_err(fault)
+            }
+            (None, None, None, Some(profile)) => {
+                serde_json::from_value(profile).map_err(|error| fault(format!("profile: {error}")))
+            }
+            (None, None, None, None) => {
+                let request = self.json("request")?.unwrap_or_default();
+                let Some(id) = request.get("model").and_then(Value::as_str) else {
+                    return Err(fault(
+                        "expected one of `model`, `family`, `template`, `profile`, or a `request` \
+                         with a model",
+                    ));
+                };
+                profile_for_model(id).map_err(fault)
+            }
+            _ => Err(fault("expected only one of `model`, `family`, `template`, `profile`")),
+        }
+    }
+
+    /// The tools that the settings declare.
+    pub(crate) fn tools(&self) -> PyResult<Option<Tools>> {
+        let Some(tools) = self.json("tools")? else { return Ok(None) };
+        Tools::from_json(&tools).map(Some).map_err(|error| fault(format!("tools: {error}")))
+    }
+
+    /// The builder of the guard for `profile` with all other settings. `ids` is the policy where no
+    /// setting decides.
+    pub(crate) fn builder(&self, profile: &Profile, ids: Ids) -> PyResult<GuardBuilder> {
+        let known = [("unique", false), ("counting", true)];
+        let (mut calls, mut reasoning) = (CallOptions::default(), ReasoningOptions::default());
+        calls.ids = match self.text("ids")? {
+            Some(text) if word("ids", &text, &known)? => Ids::counting(),
+            Some(_) => Ids::default(),
+            None => ids,
+        };
+        if let Some(start) = self.text("start")? {
+            let known = [("content", Start::Content), ("reasoning", Start::Reasoning)];
+            reasoning.start = Some(word("start", &start, &known)?);
+        }
+        let mut builder = Guard::builder(profile).calls(calls).reasoning(reasoning);
+        if let Some(prompt) = self.text("prompt")? {
+            builder = builder.prompt(&prompt);
+        }
+        if let Some(texts) = self.get("marker_tokens")? {
+            builder = builder.marker_tokens(texts.extract::<Vec<String>>()?);
+        }
+        if let Some(request) = self.json("request")? {
+            builder = builder.request(&request);
+        }
+        if let Some(tools) = self.tools()? {
+            builder = builder.tools(tools);
+        }
+        Ok(builder)
+    }
+
+    /// The guard of all settings.
+    pub(crate) fn guard(&self, ids: Ids) -> PyResult<(Profile, Guard)> {
+        let profile = self.profile()?;
+        let guard = self.builder(&profile, ids)?.build().map_err(fault)?;
+        Ok((profile, guard))
+    }
+}
