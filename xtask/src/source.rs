@@ -14,7 +14,7 @@ pub(crate) struct Source {
     pub(crate) text: String,
 }
 
-/// Adds the files below `directory` that end in one of `kinds`, build output aside.
+/// Adds the files below `directory` that end in one of `kinds`, build output and fetched packages aside.
 pub(crate) fn collect(
     directory: &Path,
     kinds: &[&str],
@@ -27,7 +27,7 @@ pub(crate) fn collect(
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name());
         if entry.file_type()?.is_dir() {
-            if name != "target" {
+            if name != "target" && name != "node_modules" {
                 collect(&path, kinds, files)?;
             }
         } else if path.extension().is_some_and(|kind| kinds.iter().any(|one| kind == *one)) {

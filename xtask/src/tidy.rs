@@ -24,6 +24,12 @@ const EXCEPTIONS: &str = include_str!("../exceptions.txt");
 /// Words that must not remain in library code.
 const LEFTOVERS: [&str; 4] = ["todo!", "unimplemented!", "TODO", "FIXME"];
 
+/// The directories of code.
+const SOURCES: [&str; 5] = ["bindings", "crates", "xtask", "fuzz", "peers"];
+
+/// The directories whose folders are libraries.
+const LIBRARIES: [&str; 2] = ["bindings", "crates"];
+
 /// The lint attribute of every library; an exception gives its reason at the place.
 const NO_PANICS: &str =
     "#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]";
@@ -62,7 +68,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
 
 fn findings(root: &Path) -> Result<Vec<String>, String> {
     let mut findings = Vec::new();
-    for directory in ["crates", "xtask", "fuzz", "peers"] {
+    for directory in SOURCES {
         let fail = |error: io::Error| format!("{directory}: {error}");
         let mut files = Vec::new();
         source::collect(&root.join(directory), &["rs", "toml"], &mut files).map_err(fail)?;
@@ -83,11 +89,21 @@ fn findings(root: &Path) -> Result<Vec<String>, String> {
     Ok(findings)
 }
 
-/// Returns the figures of each crate below `crates/`.
+/// Returns the directories of the libraries' crates.
+fn crates(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut directories = Vec::new();
+    for library in LIBRARIES.map(|name| root.join(name)).iter().filter(|path| path.is_dir()) {
+        for entry in fs::read_dir(library)? {
+            directories.push(entry?.path());
+        }
+    }
+    Ok(directories)
+}
+
+/// Returns the figures of each crate of a library.
 pub(crate) fn figures(root: &Path) -> io::Result<BTreeMap<String, Figures>> {
     let mut figures = BTreeMap::new();
-    for entry in fs::read_dir(root.join("crates"))? {
-        let directory = entry?.path();
+    for directory in crates(root)? {
         let name = directory.file_name().unwrap_or_default().display().to_string();
         figures.insert(name, Figures::of(&source::of_crate(&directory)?));
     }
@@ -112,7 +128,7 @@ fn house_findings(figures: &BTreeMap<String, Figures>, ceilings: &Ceilings) -> V
 /// fault.
 fn word_findings(root: &Path) -> io::Result<Vec<(String, String)>> {
     let (mut sources, mut pages) = (Vec::new(), Vec::new());
-    for directory in ["crates", "xtask", "fuzz", "peers"] {
+    for directory in SOURCES {
         source::collect(&root.join(directory), &["rs"], &mut sources)?;
         source::collect(&root.join(directory), &["md"], &mut pages)?;
     }
@@ -167,8 +183,7 @@ fn slack(root: &Path) -> io::Result<Vec<String>> {
 
 /// Modules of libraries that import each other.
 fn cycle_findings(root: &Path, findings: &mut Vec<String>) -> io::Result<()> {
-    for entry in fs::read_dir(root.join("crates"))? {
-        let directory = entry?.path();
+    for directory in crates(root)? {
         let name = directory.file_name().unwrap_or_default().display();
         let found = cycles(&source::of_crate(&directory)?);
         findings.extend(found.iter().map(|group| format!("{name}: a cycle of imports: {group}")));
@@ -197,7 +212,7 @@ fn file_findings(path: &Path, text: &str, findings: &mut Vec<String>) {
     }
     let mut parts = path.components().map(|part| part.as_os_str());
     let library = code
-        && parts.next().is_some_and(|part| part == "crates")
+        && parts.next().is_some_and(|part| LIBRARIES.iter().any(|library| part == *library))
         && parts.nth(1).is_some_and(|part| part == "src")
         && !source::is_test(path);
     let checks = CHECKERS.iter().any(|name| path.starts_with(Path::new("crates").join(name)));
