@@ -76,7 +76,7 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
     let tests = Invocation::new("cargo test --workspace --all-features");
     let mut steps = vec![Step::Tidy, Step::cargo("fmt --all --check"), Step::Beside(tests, lints)];
     match scope {
-        Scope::Change => {}
+        Scope::Change => steps.push(Step::cargo("xtask python --check")),
         Scope::Full => {
             let crates = manifest::crates(root)?;
             steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
@@ -86,7 +86,9 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
             steps.push(Step::cargo(
                 "test -p llm-stream-guard --all-features --test it mebibyte -- --ignored",
             ));
-            steps.extend(["xtask page", "xtask e2e", "xtask templates"].map(Step::cargo));
+            steps.extend(
+                ["xtask page", "xtask e2e", "xtask python", "xtask templates"].map(Step::cargo),
+            );
             steps.extend(optional(root, &crates));
         }
     }

@@ -25,6 +25,8 @@ cargo xtask mutants [PART] [--shard K/N]   changes of the code, by `cargo mutant
 cargo xtask seeded                         faults put back one at a time: a law must see each
 cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
 cargo xtask page                           the page of `explain` in a headless Chromium, if there is one
+cargo xtask python [--check]               the Python package: style, types, wheel and tests; or style and
+                                           types alone
 cargo xtask book                           the pages of docs/ as a book in target/book, by `mdbook`
 cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
 
@@ -46,6 +48,7 @@ pub(crate) enum Command {
     Size,
     E2e(Against),
     Page,
+    Python(Depth),
     Book,
     Seeded,
     Mutants {
@@ -99,6 +102,15 @@ pub(crate) enum Tables {
     Checked,
 }
 
+/// How far the Python package is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// Style, types, and lints of the crate.
+    Quick,
+    /// Also the wheel and its tests.
+    Whole,
+}
+
 /// The selection of benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
@@ -144,6 +156,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "size" => Command::Size,
         "e2e" => Command::E2e(Against::Clients),
         "page" => Command::Page,
+        "python" => Command::Python(Depth::Whole),
         "book" => Command::Book,
         "seeded" => Command::Seeded,
         "mutants" => Command::Mutants { part: None, shard: None },
@@ -162,6 +175,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             (Command::Ci(scope), Arg::Long("full")) => *scope = Scope::Full,
             (Command::E2e(against), Arg::Long("soak")) => *against = Against::Crowd,
             (Command::Families(tables), Arg::Long("check")) => *tables = Tables::Checked,
+            (Command::Python(depth), Arg::Long("check")) => *depth = Depth::Quick,
             (Command::Drift { wheels: wheels @ None }, Arg::Value(directory)) => {
                 *wheels = Some(directory.into());
             }
@@ -229,7 +243,7 @@ fn arg_error(flag: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::{
-        Against, Command, Counted, EFFORT, Effort, Mode, Pace, Scope, Tables, WIRES, parse,
+        Against, Command, Counted, Depth, EFFORT, Effort, Mode, Pace, Scope, Tables, WIRES, parse,
     };
 
     fn command(line: &str) -> Option<Command> {
@@ -254,6 +268,8 @@ mod tests {
         assert_eq!(command("e2e"), Some(Command::E2e(Against::Clients)));
         assert_eq!(command("e2e --soak"), Some(Command::E2e(Against::Crowd)));
         assert_eq!(command("page"), Some(Command::Page));
+        assert_eq!(command("python"), Some(Command::Python(Depth::Whole)));
+        assert_eq!(command("python --check"), Some(Command::Python(Depth::Quick)));
         assert_eq!(command("seeded"), Some(Command::Seeded));
         assert_eq!(command("tidy"), Some(Command::Tidy));
         assert_eq!(command("drift"), Some(Command::Drift { wheels: None }));
@@ -305,6 +321,7 @@ mod tests {
             "bench --gate W3",
             "bench --keep W3",
             "mutants a b",
+            "python --full",
         ] {
             assert_eq!(command(line), None, "{line}");
         }

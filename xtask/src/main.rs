@@ -17,6 +17,7 @@ mod mutants;
 mod no_std;
 mod page;
 mod process;
+mod python;
 #[cfg(test)]
 mod readmes;
 mod release;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::E2e(Against::Clients) => e2e::run(&root),
         Command::E2e(Against::Crowd) => e2e::soak(&root),
         Command::Page => page::run(&root),
+        Command::Python(depth) => python::run(&root, depth),
         Command::Book => book::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Drift { wheels } => drift::run(&root, wheels.as_deref()),

@@ -1,0 +1,141 @@
+//! `cargo xtask python`: the Python package, as far as this machine has what it needs.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    flags::Depth,
+    process::{Invocation, installed, target},
+};
+
+/// The directory of the package.
+const PACKAGE: &str = "bindings/python";
+
+/// Checkers of style and types, and the stubs that they read.
+const CHECKERS: &str = "mypy ruff typing_extensions";
+
+/// The packages of the tests. The tests of a missing one are skipped.
+const TESTS: [&str; 3] = ["pytest", "pyarrow", "openai"];
+
+/// The oldest Python that the package promises to run on.
+const OLDEST: (u32, u32) = (3, 10);
+
+/// Why a step cannot run here.
+type Missing = String;
+
+/// Checks style and types; unless that is all, builds the wheel, installs it in a fresh environment
+/// and tests it there. Steps whose tools are missing are skipped with a word.
+///
+/// # Errors
+/// A check or a test fails.
+pub(crate) fn run(root: &Path, depth: Depth) -> Result<(), String> {
+    let place = target(root)?.join("python");
+    let environment = match Environment::fresh(root, &place) {
+        Ok(environment) => environment,
+        Err(missing) => {
+            println!("skipped the Python package: {missing}");
+            return Ok(());
+        }
+    };
+    environment.check(root)?;
+    match depth {
+        Depth::Quick => Ok(()),
+        Depth::Whole => environment.test(root),
+    }
+}
+
+/// An environment of our own.
+struct Environment {
+    /// The directory of everything that is made.
+    place: PathBuf,
+    python: PathBuf,
+}
+
+impl Environment {
+    /// Makes an environment with nothing in it.
+    fn fresh(root: &Path, place: &Path) -> Result<Self, Missing> {
+        if !installed("python3") {
+            return Err("python3 is not installed".to_owned());
+        }
+        let (major, minor) = OLDEST;
+        let old = format!("exit(__import__('sys').version_info<({major},{minor}))");
+        if Invocation::new(&format!("python3 -c {old}")).output(root).is_err() {
+            return Err(format!("python3 is older than {major}.{minor}"));
+        }
+        let venv = place.join("venv");
+        if venv.exists() {
+            fs::remove_dir_all(&venv).map_err(|error| format!("{}: {error}", venv.display()))?;
+        }
+        Invocation::new(&format!("python3 -m venv {}", venv.display())).output(root)?;
+        Ok(Self { place: place.to_owned(), python: venv.join("bin/python") })
+    }
+
+    /// Installs packages, or reports that they cannot be fetched.
+    fn fetch(&self, root: &Path, packages: &str) -> Result<(), Missing> {
+        let line = format!("{} -m pip install --quiet {packages}", self.python.display());
+        let fetched = Invocation::new(&line).output(root);
+        fetched.map(drop).map_err(|_| format!("{packages} cannot be fetched"))
+    }
+
+    /// A module of Python, with the package's directory as its own.
+    fn module(&self, line: &str) -> Invocation {
+        Invocation::new(&format!("{} -m {line}", self.python.display()))
+    }
+
+    /// Checks style and types, and compiles the crate.
+    fn check(&self, root: &Path) -> Result<(), String> {
+        let package = root.join(PACKAGE);
+        match self.fetch(root, CHECKERS) {
+            Err(missing) => println!("skipped style and types of the Python package: {missing}"),
+            Ok(()) => {
+                for line in ["ruff check .", "ruff format --check .", "mypy python"] {
+                    self.module(line).run(&package)?;
+                }
+            }
+        }
+        Invocation::new("cargo fmt --check").run(&package)?;
+        if Invocation::new("cargo fetch --locked").output(&package).is_err() {
+            println!("skipped the crate of the Python package: its dependencies cannot be fetched");
+            return Ok(());
+        }
+        self.cargo("cargo clippy --locked --all-targets -- -D warnings").run(&package)
+    }
+
+    /// Builds the wheel with pip, installs and tests it.
+    fn test(&self, root: &Path) -> Result<(), String> {
+        let wheels = self.place.join("wheels");
+        if wheels.exists() {
+            fs::remove_dir_all(&wheels)
+                .map_err(|error| format!("{}: {error}", wheels.display()))?;
+        }
+        let Self { python, .. } = self;
+        if let Err(missing) = self.fetch(root, "maturin") {
+            println!("skipped the tests of the Python package: {missing}");
+            return Ok(());
+        }
+        let (python, wheels) = (python.display(), wheels.display());
+        let build = format!("{python} -m pip wheel --no-deps --wheel-dir {wheels} ./{PACKAGE}");
+        self.cargo(&build).run(root)?;
+        let install = format!(
+            "{python} -m pip install --quiet --no-index --find-links {wheels} toolcall-parsers"
+        );
+        Invocation::new(&install).run(root)?;
+        for package in TESTS {
+            if let Err(missing) = self.fetch(root, package) {
+                println!("skipped tests of the Python package: {missing}");
+                if package == "pytest" {
+                    return Ok(());
+                }
+            }
+        }
+        self.module("pytest --quiet").run(&root.join(PACKAGE))
+    }
+
+    /// A command that builds beside the other builds.
+    fn cargo(&self, line: &str) -> Invocation {
+        let build = self.place.join("build").display().to_string();
+        Invocation::new(line).env("CARGO_TARGET_DIR", &build)
+    }
+}
