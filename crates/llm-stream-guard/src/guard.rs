@@ -22,6 +22,7 @@ mod output;
 pub(crate) mod payload;
 mod remap_stage;
 mod request;
+mod rules;
 mod server_items;
 mod template;
 mod tokens;
@@ -33,6 +34,7 @@ pub use error::BuildError;
 pub use options::{CallOptions, Delivery, GuardStage, ReasoningOptions};
 pub use payload::{BrokenBlock, Rejected};
 pub use request::RequestError;
+pub use rules::AnswerRules;
 pub use tokens::{Token, TokenKind};
 
 use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink, Utf8};

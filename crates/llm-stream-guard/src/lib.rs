@@ -42,8 +42,8 @@ mod stop;
 mod stream;
 
 pub use guard::{
-    BadPayload, BrokenBlock, BuildError, CallOptions, Delivery, Guard, GuardBuilder, GuardStage,
-    ReasoningOptions, Rejected, RequestError, Token, TokenKind, ToolChoice,
+    AnswerRules, BadPayload, BrokenBlock, BuildError, CallOptions, Delivery, Guard, GuardBuilder,
+    GuardStage, ReasoningOptions, Rejected, RequestError, Token, TokenKind, ToolChoice,
 };
 pub use identify::{
     AddedToken, AddedTokens, Candidate, Certainty, Checkpoint, CheckpointError, Detection,

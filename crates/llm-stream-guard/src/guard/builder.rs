@@ -28,7 +28,7 @@ use crate::{
     jailer::Jailer,
     observe::{Foreign, StatsCollector},
     profile::{self, Profile},
-    reasoning::{Reasoning, reasoning},
+    reasoning::Reasoning,
     stages::withholding::Withholding,
     stop::{StopString, StopStrings},
 };
@@ -160,12 +160,7 @@ impl GuardBuilder {
         }
         let of_tags = self.reasoning.of_tags();
         let mut grammar = self.profile.grammar()?;
-        let told = match (self.profile.format.clone(), &self.profile.reasoning) {
-            (Some(format), _) => Some(Reasoning::Format(format)),
-            (None, Some(name)) => Some(reasoning(name)?),
-            (None, None) => None,
-        };
-        let format = match told {
+        let format = match self.told()? {
             Some(Reasoning::Format(format)) => Some(format),
             Some(Reasoning::Channels(channels)) => {
                 let tools = grammar.get_or_insert_with(|| channels.clone()).name();

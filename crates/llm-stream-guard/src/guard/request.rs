@@ -143,7 +143,7 @@ impl GuardBuilder {
 
 impl Asked {
     /// Where the answer begins in the absence of a prompt.
-    fn start(&self, profile: &Profile) -> Start {
+    pub(super) fn start(&self, profile: &Profile) -> Start {
         if profile.switch.is_empty() {
             return profile.start;
         }

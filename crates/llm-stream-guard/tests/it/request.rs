@@ -1,7 +1,8 @@
 //! Guards made from the request their stream answers.
 
 use llm_stream_guard::{
-    BuildError, CallOptions, End, Guard, GuardBuilder, Ids, Profile, ToolChoice, profile,
+    BuildError, CallOptions, End, Guard, GuardBuilder, Ids, Parallel, Profile, ReasoningOptions,
+    Start, ToolChoice, profile,
 };
 use serde_json::{Value, json};
 
@@ -31,6 +32,37 @@ fn a_model_begins_where_its_template_leaves_off_and_a_name_in_content() {
     let named = Guard::builder(&profile("minimax_m2").unwrap());
     assert_eq!(read(named, "It rains.").1, "It rains.");
     assert_eq!(read(Guard::for_model("minimax-m2").unwrap(), "It rains.").0, "It rains.");
+}
+
+#[test]
+fn the_rules_of_a_builder_are_those_of_its_guard() {
+    let body = json!({"tools": [tool("f"), tool("g")], "parallel_tool_calls": false,
+        "tool_choice": {"type": "allowed_tools", "mode": "required", "tools": [tool("g")]}});
+    let rules = Guard::for_model("Qwen/Qwen3-8B").unwrap().request(&body).rules();
+    assert_eq!((&rules.choice, rules.parallel), (&ToolChoice::Required, Parallel::One));
+    assert!(rules.tools.get("g").is_some() && rules.tools.get("f").is_none());
+    let off = json!({"chat_template_kwargs": {"enable_thinking": false}});
+    let glm = |body: &Value| Guard::for_model("zai-org/GLM-4.7").unwrap().request(body);
+    let opened = "[gMASK]<sop><|assistant|>\n<think>";
+    let mut in_content = ReasoningOptions::default();
+    in_content.start = Some(Start::Content);
+    let builders = [
+        glm(&json!({})),
+        glm(&off),
+        glm(&off).prompt(opened),
+        glm(&json!({})).prompt("<|assistant|>\n"),
+        glm(&off).prompt(opened).reasoning(in_content),
+        Guard::builder(&profile("hermes").unwrap()),
+        Guard::builder(&profile("harmony").unwrap()),
+    ];
+    let mut seen = Vec::new();
+    for builder in builders {
+        let start = builder.rules().start;
+        let thought = read(builder, "x").0;
+        assert_eq!(start == Start::Reasoning, thought == "x", "{thought}");
+        seen.push(start == Start::Reasoning);
+    }
+    assert_eq!(seen, [true, false, true, false, false, false, false]);
 }
 
 #[test]

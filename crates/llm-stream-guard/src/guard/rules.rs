@@ -1,0 +1,75 @@
+//! The rules for an answer, as a builder read them.
+
+use think_filter::{Format, Start};
+use toolcall_parsers::{Grammar, Parallel, Tools, UnknownName};
+
+use super::{GuardBuilder, ToolChoice};
+use crate::reasoning::{Reasoning, reasoning};
+
+/// The rules for the calls of an answer, and where the answer begins: for programs that constrain
+/// what a model generates.
+///
+/// ```
+/// use llm_stream_guard::{Guard, Start, ToolChoice};
+/// use serde_json::json;
+///
+/// let body = json!({"tool_choice": "required", "tools": [
+///     {"type": "function", "function": {"name": "tide", "parameters": {"type": "object"}}}]});
+/// let builder = Guard::for_model("Qwen/QwQ-32B")?.request(&body);
+/// let rules = builder.rules();
+/// assert!(rules.tools.get("tide").is_some());
+/// assert_eq!((rules.choice, rules.start), (ToolChoice::Required, Start::Reasoning));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct AnswerRules {
+    /// The tools that may be called.
+    pub tools: Tools,
+    /// Whether calls are required, allowed or forbidden.
+    pub choice: ToolChoice,
+    /// Whether several calls may be made.
+    pub parallel: Parallel,
+    /// Where the prompt leaves off: in the answer, or in reasoning.
+    pub start: Start,
+}
+
+impl AnswerRules {
+    /// Creates rules that require a call of one of these tools, from the answer's beginning on.
+    #[must_use]
+    pub fn required(tools: &Tools) -> Self {
+        let (choice, parallel, start) = (ToolChoice::Required, Parallel::Any, Start::Content);
+        Self { tools: tools.clone(), choice, parallel, start }
+    }
+}
+
+impl GuardBuilder {
+    /// Returns the rules that the guard will read the answer by. Unknown names and malformed
+    /// requests are ignored here and are errors of [`GuardBuilder::build`].
+    #[must_use]
+    pub fn rules(&self) -> AnswerRules {
+        let grammar = self.profile.grammar().ok().flatten();
+        let told = self.told().ok().flatten();
+        let told = told.or_else(|| grammar.filter(Grammar::has_messages).map(Reasoning::Channels));
+        let told = told.filter(|told| match told {
+            Reasoning::Format(format) => !Format::is_passthrough(format),
+            _ => true,
+        });
+        let start = match (told, self.reasoning.start, &self.prompt) {
+            (None, ..) => Start::Content,
+            (_, Some(start), _) => start,
+            (Some(told), None, Some(prompt)) => told.start_after(prompt),
+            (_, None, None) => self.asked.start(&self.profile),
+        };
+        let (tools, choice) = (self.tools.clone(), self.choice.clone());
+        AnswerRules { tools, choice, parallel: self.calls.parallel, start }
+    }
+
+    /// Returns how the profile's models reason.
+    pub(super) fn told(&self) -> Result<Option<Reasoning>, UnknownName> {
+        match (&self.profile.format, &self.profile.reasoning) {
+            (Some(format), _) => Ok(Some(Reasoning::Format(format.clone()))),
+            (None, Some(name)) => reasoning(name).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+}
