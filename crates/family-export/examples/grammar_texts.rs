@@ -5,8 +5,10 @@
 //! cargo run -p family-export --example grammar_texts -- tools.json 20
 //! ```
 
-use family_export::{CallGrammar, GrammarRequest, call_grammar};
-use llm_stream_guard::{Parallel, Profile, ToolChoice, Tools, profile, toolcall_parsers::families};
+use family_export::{CallGrammar, call_grammar};
+use llm_stream_guard::{
+    AnswerRules, Parallel, Profile, ToolChoice, Tools, profile, toolcall_parsers::families,
+};
 use serde_json::{Value, json};
 use stream_laws::Random;
 
@@ -20,11 +22,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let profile = profile(family.name)?;
         for (label, choice) in &choices {
             let parallel = Parallel::Any;
-            let request = GrammarRequest {
-                choice: choice.clone(),
-                parallel,
-                ..GrammarRequest::required(&tools)
-            };
+            let request =
+                AnswerRules { choice: choice.clone(), parallel, ..AnswerRules::required(&tools) };
             let line = match call_grammar(&profile, &request) {
                 Ok(grammar) => line(&profile, label, &grammar, texts),
                 Err(error) => {

@@ -20,33 +20,11 @@ mod values;
 mod walk;
 mod write;
 
-use llm_stream_guard::{Parallel, Profile, Start, ToolChoice, Tools};
+use llm_stream_guard::{AnswerRules, Profile};
 
 pub use self::write::LazyGbnf;
 use self::{ir::Rules, message::Message, notes::Notes};
 use crate::ExportError;
-
-/// The settings of a grammar: the request's tools and rules, and where the answer begins.
-#[derive(Debug, Clone)]
-pub struct GrammarRequest<'r> {
-    /// The tools that may be called. For a subset (`allowed_tools`), pass the subset.
-    pub tools: &'r Tools,
-    /// The request's rule about calls.
-    pub choice: ToolChoice,
-    /// Whether several calls may be generated.
-    pub parallel: Parallel,
-    /// Where the prompt leaves off: in the answer, or in reasoning that the grammar lets end first.
-    pub start: Start,
-}
-
-impl<'r> GrammarRequest<'r> {
-    /// Creates a request for at least one call, from the answer's beginning on.
-    #[must_use]
-    pub fn required(tools: &'r Tools) -> Self {
-        let (choice, parallel, start) = (ToolChoice::Required, Parallel::Any, Start::Content);
-        Self { tools, choice, parallel, start }
-    }
-}
 
 /// A grammar of a model's answer, for any of the targets.
 ///
@@ -97,16 +75,31 @@ impl CallGrammar {
     }
 }
 
-/// Returns the grammar of the answers of `profile`'s models to a request.
+/// Returns the grammar of the answers of `profile`'s models under `rules`. For a subset of the tools
+/// (`allowed_tools`), pass the subset.
+///
+/// [`GuardBuilder::rules`](llm_stream_guard::GuardBuilder::rules) returns the rules of a request: what
+/// the server then generates is what the guard of the same builder reads.
+///
+/// ```
+/// use family_export::call_grammar;
+/// use llm_stream_guard::{Guard, profile_for_model};
+/// use serde_json::json;
+///
+/// let body = json!({"tool_choice": "required", "tools": [
+///     {"type": "function", "function": {"name": "tide", "parameters": {"type": "object"}}}]});
+/// let profile = profile_for_model("Qwen/Qwen3-8B")?;
+/// let builder = Guard::builder(&profile).request(&body);
+/// let grammar = call_grammar(&profile, &builder.rules())?;
+/// assert!(grammar.gbnf().contains("<tool_call>"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// A part of the family, or of the request, that no grammar expresses.
-pub fn call_grammar(
-    profile: &Profile,
-    request: &GrammarRequest<'_>,
-) -> Result<CallGrammar, ExportError> {
+pub fn call_grammar(profile: &Profile, rules: &AnswerRules) -> Result<CallGrammar, ExportError> {
     let mut notes = Notes::default();
-    let message = Message::new(profile, request)?;
+    let message = Message::new(profile, rules)?;
     let rules = message.rules(&mut notes)?;
     let (markup, special) = (message.markup(), message.special_tokens());
     Ok(CallGrammar { rules, markup, special, notes })

@@ -5,8 +5,10 @@
 //! [`response_template`] is its writer.
 //!
 //! Grammars for constrained decoding ([`call_grammar`]) are not made of the outline, which describes
-//! what is read, but of what the encoder writes, and of the schemas of tools. They are functions of
-//! this crate and not of the façade's `Profile`: the façade reads streams and needs no writer.
+//! what is read, but of what the encoder writes, and of the schemas of tools. A grammar is the
+//! counterpart of a guard: [`GuardBuilder::rules`](llm_stream_guard::GuardBuilder::rules) returns the
+//! rules of a request for both. The function is here and is not a method of the façade's `Profile`:
+//! the façade reads streams and needs no writer.
 //!
 //! ```
 //! use llm_stream_guard::profile;
@@ -26,7 +28,7 @@ mod response_template;
 
 use core::fmt;
 
-pub use grammar::{CallGrammar, GrammarRequest, LazyGbnf, call_grammar};
+pub use grammar::{CallGrammar, LazyGbnf, call_grammar};
 pub use response_template::{Exported, response_template};
 
 /// The reason why a family cannot be written in the target's language.

@@ -7,7 +7,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    rc::Rc,
+    sync::Arc,
 };
 
 use super::{class::CharClass, ir::Node};
@@ -112,7 +112,7 @@ pub(crate) fn until(not: &[String], end: &str) -> Node {
             })
             .collect(),
     };
-    Node::seq([Node::Dfa(Rc::new(dfa.reachable())), rest.into()])
+    Node::seq([Node::Dfa(Arc::new(dfa.reachable())), rest.into()])
 }
 
 /// Returns a JSON string in double quotes, its text without any of `not`.
@@ -183,7 +183,7 @@ fn quoted(not: &[String], quote: char, refused: &[(char, char)], escapes: &[&[&s
         }
     }
     let open = Node::Text(quote.to_string());
-    Node::seq([open, Node::Dfa(Rc::new(Dfa { states, text }.reachable()))])
+    Node::seq([open, Node::Dfa(Arc::new(Dfa { states, text }.reachable()))])
 }
 
 /// A node of the tree of all texts to find.

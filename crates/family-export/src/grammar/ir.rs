@@ -1,6 +1,6 @@
 //! The intermediate form of grammars, in no language.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::{class::CharClass, dfa::Dfa};
 
@@ -17,7 +17,7 @@ pub(crate) enum Node {
     /// The rule with this number.
     Rule(usize),
     /// Text that an automaton accepts.
-    Dfa(Rc<Dfa>),
+    Dfa(Arc<Dfa>),
 }
 
 /// A rule that others refer to by its number.

@@ -2,9 +2,9 @@
 
 mod blocks;
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::BTreeMap, sync::Arc};
 
-use llm_stream_guard::{Parallel, Profile, Start, ToolChoice};
+use llm_stream_guard::{AnswerRules, Parallel, Profile, Start, ToolChoice};
 use think_filter::{Format, format};
 use toolcall_parsers::{
     EncodeCall, EncodeErrorKind, Family, Grammar, Tools, encode,
@@ -14,7 +14,6 @@ use toolcall_parsers::{
 
 use self::blocks::{Calls, Forms};
 use super::{
-    GrammarRequest,
     class::CharClass,
     dfa::until,
     ir::{Node, Rules},
@@ -34,14 +33,11 @@ const MAX_SIZE: usize = 200_000;
 pub(super) struct Message<'m> {
     grammar: Grammar,
     reasoning: Option<Format>,
-    request: &'m GrammarRequest<'m>,
+    request: &'m AnswerRules,
 }
 
 impl<'m> Message<'m> {
-    pub(super) fn new(
-        profile: &Profile,
-        request: &'m GrammarRequest<'m>,
-    ) -> Result<Self, ExportError> {
+    pub(super) fn new(profile: &Profile, request: &'m AnswerRules) -> Result<Self, ExportError> {
         let unknown = |error: &dyn core::fmt::Display| ExportError::new(error.to_string());
         if profile.response_template.is_some() {
             return Err(ExportError::new("a response template does not say how calls are written"));
@@ -62,7 +58,7 @@ impl<'m> Message<'m> {
         let form = family.forms.get(family.write.form).or_else(|| family.forms.first());
         let form = form.ok_or_else(|| ExportError::new("its models call no tools"))?;
         let tools = self.tools()?;
-        let not: Rc<[String]> = self.markup().into();
+        let not: Arc<[String]> = self.markup().into();
         let calls = match self.request.choice {
             ToolChoice::None => None,
             _ => Some(self.calls(form, &tools, (&mut *notes, &not))?),
@@ -74,20 +70,24 @@ impl<'m> Message<'m> {
         }
         let start = match (is_required, self.request.start) {
             (true, Start::Content) => calls.at_start(),
-            (true, Start::Reasoning) => self.thought(&not)?.then(calls.after_text()),
+            (true, Start::Reasoning) => {
+                Node::seq([self.thought(&not)?, line_ends(), calls.after_text()])
+            }
             (false, start) => {
                 let answer = self.answer(&not)?;
                 let free = match self.request.choice {
                     ToolChoice::None => answer,
                     _ => Node::choice([answer].into_iter().chain(calls.with_text.clone())),
                 };
-                match start {
-                    Start::Content if matches!(self.request.choice, ToolChoice::Auto) => {
-                        Node::choice([free, calls.at_start()])
-                    }
-                    Start::Content => free,
-                    Start::Reasoning => self.thought(&not)?.then(free),
-                }
+                let free = match (start, &self.request.choice) {
+                    (Start::Content, ToolChoice::Auto) => Node::choice([free, calls.at_start()]),
+                    _ => free,
+                };
+                let thought = match start {
+                    Start::Content => self.own_thought(&not),
+                    Start::Reasoning => self.thought(&not)?.then(line_ends()),
+                };
+                thought.then(free)
             }
         };
         let rules = Rules { rules, start };
@@ -102,7 +102,7 @@ impl<'m> Message<'m> {
 
     /// Returns the tools that may be called.
     fn tools(&self) -> Result<Tools, ExportError> {
-        let tools = self.request.tools;
+        let tools = &self.request.tools;
         match &self.request.choice {
             ToolChoice::Named(name) => match tools.get(name) {
                 Some(tool) => Ok(Tools::new([(name.as_str(), tool.parameters.clone())])),
@@ -173,12 +173,22 @@ impl<'m> Message<'m> {
         }
     }
 
+    /// Returns reasoning that the model may open itself where an answer begins.
+    fn own_thought(&self, not: &[String]) -> Node {
+        let is_plain = |format: &&Format| format.answer.is_empty() && format.label.is_none();
+        let markers = self.reasoning.as_ref().filter(is_plain);
+        let markers = markers.and_then(|it| it.open.first().zip(it.close.first()));
+        markers.map_or_else(Node::default, |(open, close)| {
+            Node::optional(Node::seq([Node::from(&**open), until(not, close), line_ends()]))
+        })
+    }
+
     /// Returns calls of the tools, at least one.
     fn calls(
         &self,
         form: &Form,
         tools: &Tools,
-        (notes, not): (&mut Notes, &Rc<[String]>),
+        (notes, not): (&mut Notes, &Arc<[String]>),
     ) -> Result<Calls, ExportError> {
         let family = self.grammar.family();
         let mut read = Vec::new();
@@ -293,6 +303,11 @@ impl<'m> Message<'m> {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the line ends that models write after their reasoning.
+fn line_ends() -> Node {
+    Node::Repeat(Box::new("\n".into()), 0, Some(2))
 }
 
 /// Whether only a tokenizer writes a tag: `<|x|>`, with bars of either width.

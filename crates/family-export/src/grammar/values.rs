@@ -3,7 +3,7 @@
 mod spelling;
 mod strings;
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 use toolcall_parsers::family::{Escapes, Spacing};
@@ -44,7 +44,7 @@ pub(super) struct Style {
     pub(super) escapes: Escapes,
     pub(super) quote: String,
     /// Texts that no string may contain.
-    pub(super) not: Rc<[String]>,
+    pub(super) not: Arc<[String]>,
     /// Whether words are Python's (`True`) between quotes and tags.
     pub(super) python_words: bool,
 }

@@ -8,7 +8,7 @@
 mod elements;
 mod parameters;
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 use toolcall_parsers::{
@@ -44,7 +44,7 @@ pub(super) struct Walk<'w, 'n> {
     pub(super) form: &'w Form,
     pub(super) values: Values<'n>,
     /// The family's markup, which free text must not contain.
-    pub(super) not: Rc<[String]>,
+    pub(super) not: Arc<[String]>,
     /// The blanks that the present line begins with.
     pub(super) margin: usize,
     /// Whether the text so far ends with an opening parenthesis.
@@ -196,7 +196,7 @@ impl Walk<'_, '_> {
             spacing: write.json,
             escapes: write.escapes,
             quote,
-            not: if is_quoted { self.not.clone() } else { Rc::from([]) },
+            not: if is_quoted { self.not.clone() } else { Arc::from([]) },
             python_words: write.words != Words::Json,
         }
     }

@@ -1,8 +1,9 @@
 //! Texts of a grammar parse to calls; what is written for valid calls is a text of the grammar.
 
-use family_export::{CallGrammar, GrammarRequest, call_grammar};
+use family_export::{CallGrammar, call_grammar};
 use llm_stream_guard::{
-    End, Guard, Outcome, Parallel, Profile, ReasoningOptions, Start, ToolChoice, Tools, profile,
+    AnswerRules, End, Guard, Outcome, Parallel, Profile, ReasoningOptions, Start, ToolChoice,
+    Tools, profile,
     toolcall_parsers::{EncodeCall, encode, families},
 };
 use serde_json::{Value, json};
@@ -59,18 +60,37 @@ fn profiles() -> impl Iterator<Item = Profile> {
 struct Law<'l> {
     profile: &'l Profile,
     tools: &'l Value,
+    /// The request's choice. Guards that know it read the text, and guards that do not.
+    choice: ToolChoice,
     start: Start,
     /// Whether an answer without a call is admitted.
     may_answer: bool,
 }
 
-impl Law<'_> {
+impl<'l> Law<'l> {
+    /// The law of answers that must be calls.
+    fn required(profile: &'l Profile, tools: &'l Value) -> Self {
+        let (choice, start) = (ToolChoice::Required, Start::Content);
+        Self { profile, tools, choice, start, may_answer: false }
+    }
+
     /// Returns how a text of the grammar breaks the law.
     fn broken(&self, grammar: &CallGrammar, text: &str) -> Option<String> {
+        let choices = [ToolChoice::Auto, self.choice.clone()];
+        choices.into_iter().find_map(|choice| self.broken_under(choice, grammar, text))
+    }
+
+    fn broken_under(
+        &self,
+        choice: ToolChoice,
+        grammar: &CallGrammar,
+        text: &str,
+    ) -> Option<String> {
         let tools = Tools::from_json(self.tools).unwrap();
         let mut reasoning = ReasoningOptions::default();
         reasoning.start = Some(self.start);
-        let guard = Guard::builder(self.profile).tools(tools).reasoning(reasoning).build().unwrap();
+        let builder = Guard::builder(self.profile).tools(tools).tool_choice(choice);
+        let guard = builder.reasoning(reasoning).build().unwrap();
         let message = guard.parse(text, End::Stop).unwrap();
         if message.calls.is_empty() && !self.may_answer {
             return Some(format!("no call: {message:?}"));
@@ -122,8 +142,8 @@ fn check_required(tools: &Value, texts: usize) -> Vec<String> {
     let declared = Tools::from_json(tools).unwrap();
     let mut failures = Vec::new();
     for profile in profiles() {
-        let law = Law { profile: &profile, tools, start: Start::Content, may_answer: false };
-        match call_grammar(&profile, &GrammarRequest::required(&declared)) {
+        let law = Law::required(&profile, tools);
+        match call_grammar(&profile, &AnswerRules::required(&declared)) {
             Ok(grammar) => failures.extend(law.check(&grammar, texts).err()),
             Err(error) => failures.push(format!("{}: {error}", profile.name)),
         }
@@ -147,19 +167,18 @@ fn named_grammars_admit_one_call_of_the_tool_and_nothing_else() {
     let declared = Tools::from_json(&tools).unwrap();
     let only = json!([tools[1]]);
     for profile in profiles() {
-        let request = GrammarRequest {
+        let request = AnswerRules {
             choice: ToolChoice::Named("search_files".into()),
-            ..GrammarRequest::required(&declared)
+            ..AnswerRules::required(&declared)
         };
         let grammar = call_grammar(&profile, &request).unwrap();
-        let law = Law { profile: &profile, tools: &only, start: Start::Content, may_answer: false };
+        let law = Law { choice: request.choice.clone(), ..Law::required(&profile, &only) };
         failures.extend(law.check(&grammar, 20).err());
         assert!(!grammar.admits("") && !grammar.admits("Hello"), "{}", profile.name);
         // What the other tools' grammar admits, and several calls, are refused.
         let mut random = Random::new(11);
         for name in ["get_weather", "set_value", "list_all"] {
-            let request =
-                GrammarRequest { choice: ToolChoice::Named(name.into()), ..request.clone() };
+            let request = AnswerRules { choice: ToolChoice::Named(name.into()), ..request.clone() };
             let other = call_grammar(&profile, &request).unwrap();
             for _ in 0..20 {
                 let text = other.random_text(|bound| random.below(bound));
@@ -176,10 +195,10 @@ fn texts_of_required_grammars_in_reasoning_end_it_first() {
     let declared = Tools::from_json(&tools).unwrap();
     for profile in profiles() {
         let start = Start::Reasoning;
-        let request = GrammarRequest { start, ..GrammarRequest::required(&declared) };
+        let request = AnswerRules { start, ..AnswerRules::required(&declared) };
         let Ok(grammar) = call_grammar(&profile, &request) else { continue };
         seen += 1;
-        let law = Law { profile: &profile, tools: &tools, start, may_answer: false };
+        let law = Law { start, ..Law::required(&profile, &tools) };
         failures.extend(law.check(&grammar, 50).err());
     }
     assert!(seen > 40, "{seen} families that reason");
@@ -193,15 +212,15 @@ fn texts_of_optional_calls_are_answers_and_valid_calls() {
     for choice in [ToolChoice::Auto, ToolChoice::None] {
         for profile in profiles() {
             let parallel = Parallel::One;
-            let request = GrammarRequest {
+            let request = AnswerRules {
                 choice: choice.clone(),
                 parallel,
-                ..GrammarRequest::required(&declared)
+                ..AnswerRules::required(&declared)
             };
             let Ok(grammar) = call_grammar(&profile, &request) else { continue };
             seen += 1;
             let law =
-                Law { profile: &profile, tools: &tools, start: Start::Content, may_answer: true };
+                Law { may_answer: true, choice: choice.clone(), ..Law::required(&profile, &tools) };
             failures.extend(law.check(&grammar, 50).err());
         }
     }
@@ -215,7 +234,7 @@ fn refused_writings(tools: &Value, texts: usize) -> Vec<String> {
     let declared = Tools::from_json(tools).unwrap();
     let mut failures = Vec::new();
     for profile in profiles() {
-        let grammar = call_grammar(&profile, &GrammarRequest::required(&declared)).unwrap();
+        let grammar = call_grammar(&profile, &AnswerRules::required(&declared)).unwrap();
         let family = profile.grammar().unwrap().unwrap();
         let (mut random, mut written) = (Random::new(3), 0);
         for _ in 0..texts {
@@ -273,9 +292,8 @@ fn texts_with_one_changed_tag_break_the_laws() {
     let declared = Tools::from_json(&tools).unwrap();
     let mut blind = Vec::new();
     for profile in profiles() {
-        let grammar = call_grammar(&profile, &GrammarRequest::required(&declared)).unwrap();
-        let law =
-            Law { profile: &profile, tools: &tools, start: Start::Content, may_answer: false };
+        let grammar = call_grammar(&profile, &AnswerRules::required(&declared)).unwrap();
+        let law = Law::required(&profile, &tools);
         let mut random = Random::new(5);
         let text = grammar.random_text(|bound| random.below(bound));
         // The marker of the calls, which the text begins with.

@@ -1,6 +1,6 @@
 //! Blocks of calls, alone and after other text.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::grammar::{
     dfa::until,
@@ -38,7 +38,7 @@ impl Calls {
         opened: Option<String>,
         mut rules: Vec<Rule>,
         Forms { first, later }: Forms,
-        (between, is_single, text): (&str, bool, Option<Rc<[String]>>),
+        (between, is_single, text): (&str, bool, Option<Arc<[String]>>),
     ) -> Self {
         let shorter: Option<Vec<Node>> = opened
             .and_then(|opened| first.iter().map(|block| without_head(block, &opened)).collect());

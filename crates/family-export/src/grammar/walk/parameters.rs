@@ -1,6 +1,6 @@
 //! Tagged values: a template for each parameter.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use toolcall_parsers::{
     family::Words,
@@ -110,7 +110,7 @@ impl Walk<'_, '_> {
                     let end = cursor.end_of_value();
                     let in_cdata = before.ends_with(CDATA);
                     if in_cdata {
-                        style.not = Rc::from([&style.not[..], &[CDATA_END.to_owned()]].concat());
+                        style.not = Arc::from([&style.not[..], &[CDATA_END.to_owned()]].concat());
                     }
                     let how = Between { style: &style, marked, end, in_cdata };
                     self.values.between(parameter.leaves, &how)
@@ -134,7 +134,7 @@ impl Walk<'_, '_> {
         });
         style.not = self.not.clone();
         if has_cdata {
-            style.not = Rc::from([&self.not[..], &[CDATA.to_owned()]].concat());
+            style.not = Arc::from([&self.not[..], &[CDATA.to_owned()]].concat());
         }
         style.python_words = words != Words::Json;
         style

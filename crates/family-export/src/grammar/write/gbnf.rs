@@ -4,7 +4,7 @@
 //! there are.
 
 use core::fmt::Write as _;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ pub(super) fn write(rules: &Rules) -> String {
 
 struct Writer<'g> {
     rules: &'g Rules,
-    automata: Vec<Rc<Dfa>>,
+    automata: Vec<Arc<Dfa>>,
     out: String,
 }
 

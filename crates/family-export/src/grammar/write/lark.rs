@@ -5,7 +5,7 @@
 //! that none begins another.
 
 use core::fmt::Write as _;
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{regex, state_name};
 use crate::{
@@ -48,7 +48,7 @@ fn has_special(node: &Node, special: &[&str]) -> bool {
 struct CharRules<'g> {
     rules: &'g Rules,
     special: &'g [&'g str],
-    automata: Vec<Rc<Dfa>>,
+    automata: Vec<Arc<Dfa>>,
     /// The terminals' numbers by their expressions.
     terminals: BTreeMap<String, usize>,
 }
@@ -100,7 +100,7 @@ impl CharRules<'_> {
 
     /// Returns the first state of an automaton. A special token that ends the text is not part of
     /// it: text cannot contain one.
-    fn free_text(&mut self, dfa: &Rc<Dfa>) -> String {
+    fn free_text(&mut self, dfa: &Arc<Dfa>) -> String {
         let end = &dfa.text.end;
         if let Some(token) = self.special.iter().find(|token| end.ends_with(**token)) {
             let before = end.strip_suffix(*token).unwrap_or_default();
