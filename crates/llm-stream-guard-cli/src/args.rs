@@ -1,10 +1,13 @@
 //! The arguments of the command line.
 
+mod grammar;
+
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use llm_stream_guard_serve::{FamilyChoice, TimeSpan, listen_address};
 
+pub(crate) use self::grammar::{GrammarArgs, GrammarLanguage};
 use crate::pattern::Pattern;
 
 /// Turns the raw text stream of open-weight models into content, reasoning and tool calls.
@@ -294,6 +297,9 @@ pub(crate) struct FamiliesArgs {
     /// The text that begins the assistant's turn in a prompt [default: ChatML's]
     #[arg(long, value_name = "TEXT", requires = "export")]
     pub(crate) anchor: Option<String>,
+    /// The grammar to write in place of a list.
+    #[command(flatten)]
+    pub(crate) grammar: GrammarArgs,
 }
 
 /// How the input is written.

@@ -1,5 +1,6 @@
 //! `families`: what is registered, as a table or as JSON.
 
+mod grammar;
 mod models;
 
 use std::io::{self, Write};
@@ -23,7 +24,9 @@ use crate::{
 /// # Errors
 /// The output cannot be written; a family to show is not registered; ids cannot be read.
 pub(crate) fn families(args: &FamiliesArgs, out: &mut dyn Write) -> Result<(), Error> {
-    if let Some(name) = &args.export {
+    if let Some(language) = args.grammar.grammar {
+        grammar::write(&args.grammar, language, out)?;
+    } else if let Some(name) = &args.export {
         write_exported(name, args.anchor.as_deref(), out)?;
     } else if let Some(name) = &args.show {
         models::show(name, out)?;

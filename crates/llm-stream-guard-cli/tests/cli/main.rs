@@ -1,5 +1,6 @@
 //! The command as a user runs it.
 
+mod call_grammars;
 mod check;
 mod console;
 mod encode;
