@@ -35,12 +35,13 @@ const NO_PANICS: &str =
     "#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]";
 
 /// Our crates by layer: a crate may depend on lower layers only.
-const LAYERS: [&[&str]; 5] = [
+const LAYERS: [&[&str]; 6] = [
     &["jail-match", "sse-events", "stream-lifecycle"],
     &["think-filter", "wire-remap", "toolcall-parsers"],
     &["response-templates"],
     &[FACADE],
-    &["llm-stream-guard-serve", "family-export"],
+    &["family-export"],
+    &["llm-stream-guard-serve"],
 ];
 
 /// The layer of tools: whatever is not published.

@@ -30,7 +30,8 @@ pub use self::{
     output::{Output, ReasoningName},
     own::{family_file, read_family},
     policy::{
-        BareEnd, Completions, FamilyChoice, ServerName, UnknownModelPolicy, UnsupportedTools,
+        BareEnd, Completions, FamilyChoice, ServerName, ToolGrammar, UnknownModelPolicy,
+        UnsupportedTools,
     },
     span::TimeSpan,
     upstream::Upstream,
@@ -66,6 +67,8 @@ pub struct Config {
     pub unknown_model: UnknownModelPolicy,
     /// Policy for tools and items without an equivalent in chat completions.
     pub unsupported_tools: UnsupportedTools,
+    /// Whether vLLM, SGLang and llama.cpp are held to calls that requests demand.
+    pub tool_grammar: ToolGrammar,
     /// Policy for text completions whose request does not choose.
     pub completions: Completions,
     /// How answers are written.
@@ -98,6 +101,7 @@ impl Default for Config {
             profile: FamilyChoice::Auto,
             unknown_model: UnknownModelPolicy::Pass,
             unsupported_tools: UnsupportedTools::Drop,
+            tool_grammar: ToolGrammar::Send,
             completions: Completions::Pass,
             output: Output::default(),
             timeouts: Timeouts::default(),

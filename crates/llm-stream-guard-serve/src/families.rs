@@ -1,8 +1,8 @@
 //! From a model's id to how its answers are read.
 
 use llm_stream_guard::{
-    Answer, BuildError, Delivery, Guard, GuardBuilder, GuardStage, Observer, Profile,
-    ReasoningOptions, Start, Whitespace, profile_for_model,
+    Answer, Delivery, Guard, GuardBuilder, GuardStage, Observer, Profile, ReasoningOptions, Start,
+    Whitespace, profile_for_model,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use toolcall_parsers::family::{ModelId, ModelPattern};
@@ -106,26 +106,25 @@ impl Families {
         mapped.first().map(|family| Family::clone(family))
     }
 
-    /// A guard for a family's answer to a request with this body. `bare`: the server holds the model
-    /// to JSON from its first token on.
-    pub(crate) fn guard(
+    /// A builder of guards for a family's answer to a request with this body.
+    pub(crate) fn builder(
         &self,
         family: &Family,
         body: &serde_json::Value,
         answer: Answer,
-        (bare, observer): (bool, Arc<dyn Observer + Send + Sync>),
-    ) -> Result<Guard, BuildError> {
+        observer: Arc<dyn Observer + Send + Sync>,
+    ) -> GuardBuilder {
         let observer = GuardStage::Observer(observer);
         let mut builder = family.builder().delivery(self.delivery).stage(observer);
         // A server that separates reasoning begins with the answer.
-        if bare || answer == Answer::Parsed {
+        if answer == Answer::Parsed {
             builder = builder.reasoning(starting(Start::Content));
         }
         // A prompt that is rendered shows where the answer begins.
         if let Some(prompt) = body.get("prompt").and_then(serde_json::Value::as_str) {
             builder = builder.prompt(prompt);
         }
-        builder.request(body).build()
+        builder.request(body)
     }
 }
 
@@ -163,6 +162,11 @@ impl Family {
             Some(start) => builder.reasoning(starting(start)),
             None => builder,
         }
+    }
+
+    /// How its models' streams look, unless delimiters are remapped on the wire.
+    pub(crate) fn unmapped(&self) -> Option<&Profile> {
+        Some(&self.profile).filter(|it| self.regime.table().is_none() && it.remap.is_none())
     }
 
     /// The name of its profile.

@@ -34,7 +34,6 @@ pub mod dialect;
 mod error;
 mod exchange;
 mod families;
-mod forced;
 mod headers;
 mod idle;
 mod ledger;
@@ -48,13 +47,14 @@ mod record;
 mod routes;
 mod server;
 mod stream;
+mod tool_grammar;
 mod trace;
 
 pub use config::{
     BareEnd, Completions, Config, Endpoint, EndpointName, Endpoints, FamilyChoice, FamilyName,
     Model, Models, Output, ProxyLimits, ReasoningName, Record, Remap, ServerName, TimeSpan,
-    Timeouts, UnknownModelPolicy, UnsupportedTools, Upstream, family_file, listen_address,
-    read_family, read_models, read_template,
+    Timeouts, ToolGrammar, UnknownModelPolicy, UnsupportedTools, Upstream, family_file,
+    listen_address, read_family, read_models, read_template,
 };
 pub use error::{Fault, Kind, Reported};
 pub use proxy::Proxy;

@@ -195,6 +195,7 @@ mod tests {
         ("profile", "profile = ''", "unknown profile"),
         ("unknown_model", "unknown_model = 'x'", "expected `pass` or `refuse`"),
         ("unsupported_tools", "unsupported_tools = 'x'", "expected `drop` or `refuse`"),
+        ("tool_grammar", "tool_grammar = 'x'", "expected `send` or `off`"),
         ("completions", "completions = 'x'", "expected `pass` or `guard`"),
         ("output.reasoning", "[output]\nreasoning = 'x'", "expected `reasoning_content` or"),
         ("output.calls", "[output]\ncalls = 'x'", "expected `streaming` or `atomic`"),

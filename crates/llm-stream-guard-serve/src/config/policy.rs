@@ -119,3 +119,14 @@ pub enum Completions {
     /// The answer is guarded.
     Guard,
 }
+
+/// Whether servers are held to calls that requests demand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolGrammar {
+    /// Sends a grammar of the family's calls with requests for a required or named call, and with
+    /// those that declare a strict tool.
+    Send,
+    /// Sends requests without grammars.
+    Off,
+}

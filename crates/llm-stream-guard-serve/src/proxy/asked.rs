@@ -4,35 +4,24 @@ use std::sync::Arc;
 
 use axum::http::HeaderMap;
 use llm_stream_guard::{
-    Answer, BuildError, Profile, Server,
+    Answer, AnswerRules, BuildError, Profile, Server,
     chat::{self, ChatGuard, ChatLimits, ChatOptions, ReasoningField},
     forward_request,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Proxy, Shared};
+use super::{Proxy, Shared, work::elsewhere};
 use crate::{
     body::Body,
-    config::{BareEnd, ReasoningName, ServerName, UnknownModelPolicy},
+    config::{BareEnd, ReasoningName, ServerName, ToolGrammar, UnknownModelPolicy},
     dialect::{ApiDialect, completions},
     error::{Fault, Kind},
     exchange::{Exchange, subject},
     families::Family,
-    forced::Forced,
     metrics::{OTHER, Told},
     routes::Route,
+    tool_grammar::{Demand, demands_call},
 };
-
-/// Fields by which a request itself sets the form of its answer.
-const OWN_FORMAT: [&str; 7] = [
-    "guided_choice",
-    "guided_grammar",
-    "guided_json",
-    "guided_regex",
-    "response_format",
-    "structural_tag",
-    "structured_outputs",
-];
 
 /// A request that is to be answered in raw text.
 pub(super) struct Asked {
@@ -54,6 +43,14 @@ pub(super) struct Incoming<'r> {
     pub(super) headers: &'r HeaderMap,
     pub(super) exchange: &'r Exchange,
     pub(super) route: Route<'r>,
+}
+
+/// An answer that is to be guarded.
+struct Answered<'r> {
+    dialect: ApiDialect,
+    family: &'r Family,
+    server: Option<Server>,
+    told: Arc<Told>,
 }
 
 impl Proxy {
@@ -114,36 +111,39 @@ impl Proxy {
         };
         let server_name = server.map_or("unknown", server_name);
         let told = exchange.read_as(subject(&excerpt(label), family.name()), server_name);
-        let guard = self.guard(dialect, &family, (&view, &mut body), server, told.clone())?;
+        let answered = Answered { dialect, family: &family, server, told: told.clone() };
+        let (guard, rules) = self.guard(answered, (&view, &mut body))?;
+        let forced = demands_call(&rules);
+        if config.tool_grammar == ToolGrammar::Send
+            && let Some(profile) = family.unmapped()
+            && let Some(demand) = Demand::new((&view, &body), (rules, profile), server)
+        {
+            elsewhere(move || demand.made()).await?.write(&mut body);
+        }
         if dialect == ApiDialect::Completions {
             completions::strip(&mut body);
         }
         if let Some(sent) = sent {
             body.set("model", &sent.into());
         }
-        let forced = Forced::of(&view).is_some();
         let family = family.name().to_owned();
         let shown = sent.map(|_| model);
         Ok(Some(Asked { guard, told, family, body, choices, forced, shown }))
     }
 
-    /// The guard for a family's answer; `body` is changed to what upstream is to get.
+    /// The guard for an answer, with the rules of the request; `body` is changed to what upstream is
+    /// to get.
     fn guard(
         &self,
-        dialect: ApiDialect,
-        family: &Family,
+        Answered { dialect, family, server, told }: Answered<'_>,
         (view, body): (&Value, &mut Body),
-        server: Option<Server>,
-        told: Arc<Told>,
-    ) -> Result<ChatGuard, Fault> {
+    ) -> Result<(ChatGuard, AnswerRules), Fault> {
         let Shared { config, families, .. } = &*self.shared;
         let mut sent = view.clone();
         let answer = server.map_or(Answer::Raw, |server| forward_request(&mut sent, server));
-        let schema = Forced::of(view).and_then(|forced| forced.schema());
-        let held = server == Some(Server::Vllm) && !OWN_FORMAT.iter().any(|own| body.has(own));
-        let schema = schema.filter(|_| held);
-        let guard = families.guard(family, view, answer, (schema.is_some(), told));
-        let guard = guard.map_err(|error| {
+        let builder = families.builder(family, view, answer, told);
+        let rules = builder.rules();
+        let guard = builder.build().map_err(|error| {
             let fault = Fault::new(Kind::Request, &error);
             match error {
                 BuildError::Request(inner) => fault.at(inner.field()),
@@ -151,11 +151,6 @@ impl Proxy {
             }
         })?;
         body.apply(view, &sent);
-        if let Some(schema) = &schema {
-            // The name that it has, and the one that it had.
-            body.set("structured_outputs", &json!({"json": schema}));
-            body.set("guided_json", schema);
-        }
         family.remap(body)?;
         tracing::debug!(family = family.name(), ?server, ?answer, "guarded");
         let mut options = ChatOptions::default();
@@ -173,7 +168,7 @@ impl Proxy {
             options.stop = chat::Stop::Rewrite;
         }
         options.limits = ChatLimits { choices: config.limits.choices, ..ChatLimits::default() };
-        Ok(ChatGuard::new(guard, options))
+        Ok((ChatGuard::new(guard, options), rules))
     }
 }
 

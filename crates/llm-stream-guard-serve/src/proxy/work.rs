@@ -21,6 +21,13 @@ pub(super) async fn heavy<T: Send + 'static>(
     if length < HEAVY {
         return Ok(work());
     }
+    elsewhere(work).await
+}
+
+/// Does the work where it holds up no streams.
+pub(super) async fn elsewhere<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| Fault::new(Kind::Limit, format!("the work was given up: {error}")))
 }

@@ -184,34 +184,27 @@ async fn reasoning_has_a_summary_for_clients_that_show_no_other() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_required_is_asked_for_and_its_lack_is_told() {
+async fn the_lack_of_a_required_call_is_told() {
     let tool =
         json!({"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}});
     let body = |stream: bool, choice: &str| json!({"model": MODEL, "messages": [], "stream": stream, "tools": [tool], "tool_choice": choice});
-    let vllm = || Config { server: llm_stream_guard_serve::ServerName::Vllm, ..config() };
     let path = "/v1/chat/completions";
-    let (got, sent, counted) = ask(path, &body(true, "required"), "Prose.", vllm()).await;
-    assert_eq!(sent["structured_outputs"]["json"]["items"]["anyOf"].as_array().unwrap().len(), 1);
-    assert_eq!(sent["guided_json"], sent["structured_outputs"]["json"]);
+    let (got, _, counted) = ask(path, &body(true, "required"), "Prose.", config()).await;
     assert!(got.text().ends_with("[DONE]\n\n: a call was required and not given\n\n"));
     assert!(counted.contains("tool_choice_not_given_total 1"), "{counted}");
-    let (got, sent, counted) = ask(path, &body(true, "auto"), "Prose.", vllm()).await;
-    assert!(sent.get("guided_json").is_none() && !got.text().contains("required"));
+    let (got, _, counted) = ask(path, &body(true, "auto"), "Prose.", config()).await;
+    assert!(!got.text().contains("required"));
     assert!(counted.contains("tool_choice_not_given_total 0"), "{counted}");
     let said = r#"[{"name": "f", "parameters": {"a": 1}}]"#;
-    let (got, _, counted) = ask(path, &body(true, "required"), said, vllm()).await;
+    let (got, _, counted) = ask(path, &body(true, "required"), said, config()).await;
     assert_eq!(got.completion().choices[0].message.tool_calls.len(), 1, "{}", got.text());
     assert!(counted.contains("tool_choice_not_given_total 0"), "{counted}");
-    let mut own = body(true, "required");
-    own["response_format"] = json!({"type": "json_object"});
-    let (_, sent, _) = ask(path, &own, said, vllm()).await;
-    assert!(sent.get("guided_json").is_none());
 
     let message = json!({"role": "assistant", "content": "Prose."});
     let choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
     let whole = crate::support::whole_json("200 OK", &json!({"choices": [choice]}));
     let upstream = Replay::new(vec![crate::support::Do::Send(whole)]).await;
-    let served = Served::new(upstream.port, vllm()).await;
+    let served = Served::new(upstream.port, config()).await;
     let got = served.ask(&body(false, "required")).await;
     assert_eq!(got.headers["x-llm-stream-guard-note"], "a call was required and not given");
 }

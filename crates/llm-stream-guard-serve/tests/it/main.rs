@@ -18,6 +18,7 @@ mod soak;
 mod support;
 #[cfg(feature = "tls")]
 mod tls;
+mod tool_grammars;
 mod transport;
 mod untouched;
 mod upstreams;
