@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod arguments_view;
 pub mod chat;
 pub mod explain;
 mod guard;
@@ -41,6 +42,7 @@ mod stages;
 mod stop;
 mod stream;
 
+pub use arguments_view::{ArgumentsChange, ArgumentsStep, ArgumentsView};
 pub use guard::{
     AnswerRules, BadPayload, BrokenBlock, BuildError, CallOptions, Delivery, Guard, GuardBuilder,
     GuardStage, ReasoningOptions, Rejected, RequestError, Token, TokenKind, ToolChoice,

@@ -19,7 +19,6 @@ mod limits;
 mod machine;
 mod options;
 mod parser;
-mod partial;
 mod registry;
 pub mod template;
 mod texts;
@@ -42,7 +41,6 @@ pub use options::{
     CallLimits, LateIds, Options, Parallel, Repair, StopAfter, Tolerance, UnknownTools, Wanted,
 };
 pub use parser::{Parser, ParserBuilder, held, parse};
-pub use partial::PartialArguments;
 pub use registry::{
     Summary, aliases, families, family, family_variant, family_variants, grammar, grammar_variant,
     grammars,

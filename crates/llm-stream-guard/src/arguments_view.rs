@@ -1,0 +1,389 @@
+//! The value of a call's arguments while they arrive.
+//!
+//! ```text
+//! fragment           value                          changes
+//! {"city": "Par      {"city": "Par"}                the top and city are new; city + "Par"
+//! is", "days": 1     {"city": "Paris"}              city + "is"
+//! 2}                 {"city": "Paris", "days": 12}  days new
+//! ```
+
+mod escapes;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use toolcall_parsers::{JsonPlace, JsonScan};
+
+use self::escapes::unescape_to;
+
+/// A step from a container to one of its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArgumentsStep {
+    /// The key of an object's member.
+    Key(Arc<str>),
+    /// The index of a list's element.
+    Index(usize),
+}
+
+/// A change of a value that is still arriving.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ArgumentsChange<'v> {
+    /// Steps from the top to the changed value; empty for the top.
+    pub path: &'v [ArgumentsStep],
+    /// The changed value, as far as it arrived.
+    pub value: &'v Value,
+    /// Text that was added to the end of a string. `None` if the value is new.
+    pub appended: Option<&'v str>,
+}
+
+/// The arguments of a call so far as a value, for showing them while they arrive.
+///
+/// Feed it with the fragments of [`crate::Event::CallArguments`] of one call. The work is
+/// proportional to the text, however small the fragments are. Nothing is guessed: a string shows as
+/// far as it came, while a key without a value, an unfinished number or word and half an escape are
+/// left out. Of members with the same key, the last one counts.
+///
+/// ```
+/// use llm_stream_guard::{ArgumentsView, ArgumentsStep};
+/// use serde_json::json;
+/// let mut view = ArgumentsView::new();
+/// let mut paths = Vec::new();
+/// for fragment in ["{\"city\": \"Par", "is\", \"days\": 1", "2}"] {
+///     view.push(fragment, |change| paths.push(change.path.to_vec()));
+/// }
+/// assert_eq!(view.value(), &json!({"city": "Paris", "days": 12}));
+/// assert_eq!(paths.last(), Some(&vec![ArgumentsStep::Key("days".into())]));
+/// ```
+///
+/// Brackets nest at most 128 deep. After malformed text the value stays as it is.
+#[derive(Debug, Clone)]
+pub struct ArgumentsView {
+    top: Value,
+    scan: JsonScan,
+    /// Steps to the value that is arriving.
+    path: Vec<ArgumentsStep>,
+    /// The key before its value.
+    key: String,
+    /// A number or a word that is not complete, or an escape that was cut.
+    pending: String,
+    state: ViewState,
+}
+
+/// Whether text can still change the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ViewState {
+    Empty,
+    Open,
+    Complete,
+    Malformed,
+}
+
+impl Default for ArgumentsView {
+    fn default() -> Self {
+        Self {
+            top: Value::Object(Map::new()),
+            scan: JsonScan::new(),
+            path: Vec::new(),
+            key: String::new(),
+            pending: String::new(),
+            state: ViewState::Empty,
+        }
+    }
+}
+
+impl ArgumentsView {
+    /// Creates a view of empty arguments.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the value so far; `{}` at the beginning.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.top
+    }
+
+    /// Whether the value is whole. Text after it is ignored.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.state == ViewState::Complete
+    }
+
+    /// Whether the text was not JSON, or nested too deep.
+    #[must_use]
+    pub fn is_malformed(&self) -> bool {
+        self.state == ViewState::Malformed
+    }
+
+    /// Adds the next fragment, and reports each change in the order of the text.
+    pub fn push(&mut self, fragment: &str, mut changed: impl FnMut(ArgumentsChange<'_>)) {
+        let joined;
+        let mut rest = fragment;
+        if self.in_string() && !self.pending.is_empty() {
+            self.pending.push_str(fragment);
+            joined = std::mem::take(&mut self.pending);
+            rest = &joined;
+        }
+        while matches!(self.state, ViewState::Empty | ViewState::Open) && !rest.is_empty() {
+            if self.scan.number_ends_before(rest) {
+                self.end_scalar(&mut changed);
+                if self.is_malformed() {
+                    break;
+                }
+            }
+            let before = self.scan.place();
+            let Ok(used) = self.scan.step(rest) else {
+                self.state = ViewState::Malformed;
+                break;
+            };
+            let (read, more) = rest.split_at(used);
+            if used == 0 {
+                self.pending.push_str(more);
+                break;
+            }
+            match before {
+                JsonPlace::Key | JsonPlace::String => self.text(read, before, &mut changed),
+                _ => self.structure(read, before, &mut changed),
+            }
+            rest = more;
+        }
+    }
+
+    fn in_string(&self) -> bool {
+        matches!(self.scan.place(), JsonPlace::Key | JsonPlace::String)
+    }
+
+    /// Takes a piece of a key or of a string, its end included.
+    fn text(
+        &mut self,
+        piece: &str,
+        before: JsonPlace,
+        changed: &mut impl FnMut(ArgumentsChange<'_>),
+    ) {
+        let ended = !self.in_string();
+        let inside = if ended { piece.strip_suffix('"').unwrap_or(piece) } else { piece };
+        if before == JsonPlace::Key {
+            unescape_to(inside, &mut self.key);
+            return;
+        }
+        let depth = self.path.len();
+        if !inside.is_empty()
+            && let Some(Value::String(string)) = latest(&mut self.top, depth)
+        {
+            let from = string.len();
+            unescape_to(inside, string);
+            if let Some(value) = latest(&mut self.top, depth) {
+                let appended = value.as_str().and_then(|text| text.get(from..));
+                changed(ArgumentsChange { path: &self.path, value, appended });
+            }
+        }
+        if ended {
+            self.end();
+        }
+    }
+
+    /// Takes a byte outside of strings.
+    fn structure(
+        &mut self,
+        byte: &str,
+        before: JsonPlace,
+        changed: &mut impl FnMut(ArgumentsChange<'_>),
+    ) {
+        match byte {
+            "{" => self.begin(Value::Object(Map::new()), changed),
+            "[" => self.begin(Value::Array(Vec::new()), changed),
+            "}" | "]" => self.end(),
+            "\"" if self.scan.place() == JsonPlace::Key => self.key.clear(),
+            "\"" => self.begin(Value::String(String::new()), changed),
+            part => {
+                let place = self.scan.place();
+                let arriving = matches!(place, JsonPlace::Number | JsonPlace::Word);
+                if arriving || before == JsonPlace::Word {
+                    self.pending.push_str(part);
+                }
+                if before == JsonPlace::Word && place != JsonPlace::Word {
+                    self.end_scalar(changed);
+                }
+            }
+        }
+    }
+
+    /// Adds the number or word that is complete now.
+    fn end_scalar(&mut self, changed: &mut impl FnMut(ArgumentsChange<'_>)) {
+        match serde_json::from_str(&self.pending) {
+            Ok(value) => {
+                self.begin(value, changed);
+                self.end();
+            }
+            // A number that no JSON reader represents.
+            Err(_) => self.state = ViewState::Malformed,
+        }
+        self.pending.clear();
+    }
+
+    /// Adds a value to the container that is open.
+    fn begin(&mut self, value: Value, changed: &mut impl FnMut(ArgumentsChange<'_>)) {
+        let first = std::mem::replace(&mut self.state, ViewState::Open) == ViewState::Empty;
+        match latest(&mut self.top, self.path.len()) {
+            Some(Value::Object(members)) if !first => {
+                let key: Arc<str> = self.key.as_str().into();
+                // A key that occurs again becomes the last, where its text is added.
+                members.swap_remove(&*key);
+                members.insert(self.key.clone(), value);
+                self.path.push(ArgumentsStep::Key(key));
+            }
+            Some(Value::Array(elements)) if !first => {
+                self.path.push(ArgumentsStep::Index(elements.len()));
+                elements.push(value);
+            }
+            _ => self.top = value,
+        }
+        if let Some(value) = latest(&mut self.top, self.path.len()) {
+            changed(ArgumentsChange { path: &self.path, value, appended: None });
+        }
+    }
+
+    /// Ends the value that is arriving.
+    fn end(&mut self) {
+        if self.path.pop().is_none() {
+            self.state = ViewState::Complete;
+        }
+    }
+}
+
+/// The value that came last, `depth` containers below `top`.
+fn latest(top: &mut Value, depth: usize) -> Option<&mut Value> {
+    (0..depth).try_fold(top, |value, _| match value {
+        Value::Object(members) => members.values_mut().next_back(),
+        Value::Array(elements) => elements.last_mut(),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{ArgumentsChange, ArgumentsStep, ArgumentsView};
+
+    const ALL: &str = r#"{"a": "x\"\ud83c\udf31é\\", "b\n": [1, {"c": true, "d": []}], "e": -1.5}"#;
+
+    /// A value that only changes build.
+    fn replay(top: &mut Value, ArgumentsChange { path, value, appended }: ArgumentsChange<'_>) {
+        let mut place = top;
+        for step in path {
+            place = match (step, place) {
+                (ArgumentsStep::Key(key), Value::Object(members)) => {
+                    members.entry(&**key).or_insert(Value::Null)
+                }
+                (ArgumentsStep::Index(index), Value::Array(elements)) => {
+                    if *index == elements.len() {
+                        elements.push(Value::Null);
+                    }
+                    &mut elements[*index]
+                }
+                _ => panic!("no container at {path:?}"),
+            };
+        }
+        match (appended, &mut *place) {
+            (Some(text), Value::String(string)) => string.push_str(text),
+            (None, place) => *place = value.clone(),
+            _ => panic!("no string at {path:?}"),
+        }
+        assert_eq!(place, value);
+    }
+
+    fn view(fragments: &[&str]) -> ArgumentsView {
+        let mut view = ArgumentsView::new();
+        let mut top = json!({});
+        for fragment in fragments {
+            view.push(fragment, |change| replay(&mut top, change));
+            assert_eq!(&top, view.value(), "after {fragment:?} of {fragments:?}");
+        }
+        view
+    }
+
+    #[test]
+    fn every_cut_gives_the_value_that_a_json_reader_gives() {
+        let whole: Value = serde_json::from_str(ALL).unwrap();
+        for (at, _) in ALL.char_indices() {
+            let view = view(&[&ALL[..at], &ALL[at..]]);
+            assert_eq!(view.value(), &whole);
+            assert!(view.is_complete());
+        }
+        let scalars: Vec<&str> = ALL.split_inclusive(|_| true).collect();
+        assert_eq!(view(&scalars).value(), &whole);
+    }
+
+    #[test]
+    fn unfinished_numbers_words_keys_and_escapes_are_left_out() {
+        for (text, value) in [
+            ("", json!({})),
+            ("{\"ke", json!({})),
+            ("{\"key\": ", json!({})),
+            ("{\"key\": 1", json!({})),
+            ("{\"key\": 1 ", json!({"key": 1})),
+            ("{\"key\": tru", json!({})),
+            ("{\"key\": true", json!({"key": true})),
+            ("{\"key\": \"a\\u00", json!({"key": "a"})),
+            ("{\"key\": \"a\\ud83c", json!({"key": "a"})),
+            ("{\"key\": \"a\\ud83c\\n", json!({"key": "a\u{fffd}\n"})),
+            ("{\"key\": [[1, [\"b", json!({"key": [[1, ["b"]]]})),
+        ] {
+            assert_eq!(view(&[text]).value(), &value, "{text}");
+            assert!(!view(&[text]).is_complete(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_two_members_with_one_key_counts() {
+        let view = view(&[r#"{"a": "x", "b": {"c": 1}, "a": "y"#, r#"z", "b": 2}"#]);
+        assert_eq!(view.value(), &json!({"a": "yz", "b": 2}));
+    }
+
+    #[test]
+    fn malformed_text_ends_the_view_where_it_begins() {
+        for text in ["]}", "{\"a\": \"b\\x", "{]", "{{", "{\"a\": 1,,", "\u{0}"] {
+            let view = view(&[text, "\"", "}", "1"]);
+            assert!(view.is_malformed() && !view.is_complete(), "{text}");
+        }
+        let deep = "[".repeat(100_000);
+        assert!(view(&[&deep]).is_malformed());
+    }
+
+    #[test]
+    fn text_after_the_value_is_ignored() {
+        let view = view(&["[1]", "{\"a\": 2}"]);
+        assert_eq!(view.value(), &json!([1]));
+        assert!(view.is_complete());
+    }
+
+    #[test]
+    fn a_long_string_in_small_pieces_costs_its_length() {
+        let key = "k".repeat(32 << 10);
+        for open in ["{\"a\": \"".to_owned(), format!("{{\"{key}\": [{{\"b\": \"")] {
+            let mut view = ArgumentsView::new();
+            view.push(&open, |_| {});
+            let allocated = allocation_counter::measure(|| {
+                for _ in 0..32 << 10 {
+                    view.push("wor\n", |change| assert_eq!(change.appended, Some("wor\n")));
+                }
+            });
+            assert!(allocated.bytes_total < 1 << 20, "{allocated:?}");
+        }
+    }
+
+    #[test]
+    fn a_new_element_costs_nothing_for_the_elements_before_it() {
+        let mut view = ArgumentsView::new();
+        view.push("[", |_| {});
+        let allocated = allocation_counter::measure(|| {
+            for _ in 0..32 << 10 {
+                view.push("1, ", |_| {});
+            }
+        });
+        assert!(allocated.bytes_total < 8 << 20, "{allocated:?}");
+        assert_eq!(view.value().as_array().map(Vec::len), Some(32 << 10));
+    }
+}
