@@ -24,6 +24,7 @@ mod remap_stage;
 mod request;
 mod rules;
 mod server_items;
+#[cfg_attr(not(feature = "response-templates"), path = "guard/no_template.rs")]
 mod template;
 mod tokens;
 

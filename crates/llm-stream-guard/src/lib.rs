@@ -85,7 +85,9 @@ pub use stream_lifecycle::{Clock, TryItem};
 pub use wire_remap::{Collapse, CollapseAction, CollapseLimits};
 
 /// The crates below, whole.
-pub use {jail_match, response_templates, think_filter, toolcall_parsers, wire_remap};
+#[cfg(feature = "response-templates")]
+pub use response_templates;
+pub use {jail_match, think_filter, toolcall_parsers, wire_remap};
 
 /// Examples of pages outside of this crate, compiled and run as documentation tests.
 #[cfg(doctest)]

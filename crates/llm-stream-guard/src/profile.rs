@@ -10,6 +10,7 @@ mod written;
 use std::collections::BTreeMap;
 
 use jail_match::Whitespace;
+#[cfg(feature = "response-templates")]
 use response_templates::{ResponseTemplate, ResponseTemplateError, TemplateSettings};
 use serde::{Deserialize, Serialize};
 use think_filter::{Format, Start};
@@ -86,12 +87,14 @@ pub struct Profile {
     pub grammar: Option<Grammar>,
     /// The checkpoint's own response template, which is read in place of all formats above; see
     /// [`Profile::from_response_template`].
+    #[cfg(feature = "response-templates")]
     #[serde(default, with = "written::template")]
     pub response_template: Option<ResponseTemplate>,
     /// How the response template is read.
     ///
     /// [`crate::GuardBuilder::limits`] override the limits of held text: `candidate` for bytes that
     /// may be part of a boundary, `whitespace` for bytes that may end a text.
+    #[cfg(feature = "response-templates")]
     #[serde(skip)]
     pub template_settings: TemplateSettings,
 }
@@ -115,6 +118,7 @@ impl Profile {
     ///
     /// # Errors
     /// What is wrong with the template, and where.
+    #[cfg(feature = "response-templates")]
     pub fn from_response_template(text: &str) -> Result<Self, ResponseTemplateError> {
         Ok(Self {
             response_template: Some(ResponseTemplate::from_json(text)?),
@@ -156,6 +160,14 @@ impl Profile {
         grammar.map(Some)
     }
 
+    /// Whether a response template reads the message.
+    pub(crate) fn has_template(&self) -> bool {
+        #[cfg(feature = "response-templates")]
+        return self.response_template.is_some();
+        #[cfg(not(feature = "response-templates"))]
+        false
+    }
+
     /// A profile under which everything is content.
     #[must_use]
     pub fn named(name: &str) -> Self {
@@ -175,7 +187,9 @@ impl Profile {
             token_suffix: None,
             format: None,
             grammar: None,
+            #[cfg(feature = "response-templates")]
             response_template: None,
+            #[cfg(feature = "response-templates")]
             template_settings: TemplateSettings::default(),
         }
     }

@@ -155,6 +155,7 @@ impl GuardBuilder {
     /// Compiles what is said by now.
     fn compile(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
+        #[cfg(feature = "response-templates")]
         if let Some(template) = self.profile.response_template.clone() {
             return self.compile_template(&template);
         }

@@ -16,6 +16,12 @@ pub(super) enum Cursor {
     Template(Box<TemplateCursor>),
 }
 
+impl From<TemplateCursor> for Cursor {
+    fn from(template: TemplateCursor) -> Self {
+        Self::Template(Box::new(template))
+    }
+}
+
 impl Cursor {
     pub(super) fn reset(&mut self) {
         match self {
@@ -74,9 +80,7 @@ impl Cursor {
             Self::Family(FamilyCursor { driver, .. }) => {
                 driver.position().saturating_sub(driver.buffered() as u64)
             }
-            Self::Template(template) => {
-                template.counters.bytes_in.saturating_sub(template.parser.held().bytes as u64)
-            }
+            Self::Template(template) => template.settled(),
         }
     }
 
@@ -91,7 +95,7 @@ impl Cursor {
     pub(super) fn message_boundary(&mut self, sink: &mut dyn Sink) {
         match self {
             Self::Family(family) => family.driver.message_boundary(sink),
-            Self::Template(template) => template.parser.next_message(sink),
+            Self::Template(template) => template.next_message(sink),
         }
     }
 
@@ -108,28 +112,28 @@ impl Cursor {
     pub(super) fn undecided(&self) -> usize {
         match self {
             Self::Family(family) => family.held().bytes,
-            Self::Template(template) => template.parser.held().bytes,
+            Self::Template(template) => template.held().bytes,
         }
     }
 
     pub(super) fn held(&self) -> Held {
         match self {
             Self::Family(family) => family.held(),
-            Self::Template(template) => template.parser.held(),
+            Self::Template(template) => template.held(),
         }
     }
 
     pub(super) fn buffered(&self) -> usize {
         match self {
             Self::Family(family) => family.buffered(),
-            Self::Template(template) => template.parser.buffered(),
+            Self::Template(template) => template.buffered(),
         }
     }
 
     pub(super) fn counters(&self) -> &Counters {
         match self {
             Self::Family(family) => family.driver.counters(),
-            Self::Template(template) => &template.counters,
+            Self::Template(template) => template.counters(),
         }
     }
 
@@ -137,7 +141,7 @@ impl Cursor {
     pub(super) fn edges(&self) -> &[Edge] {
         match self {
             Self::Family(family) => family.driver.table().edges(),
-            Self::Template(template) => &template.edges,
+            Self::Template(template) => template.edges(),
         }
     }
 
@@ -151,28 +155,28 @@ impl Cursor {
     pub(super) fn ids(&self) -> &Ids {
         match self {
             Self::Family(family) => family.bodies.ids(),
-            Self::Template(template) => &template.parser.call_options().ids,
+            Self::Template(template) => &template.call_options().ids,
         }
     }
 
     pub(super) fn set_ids(&mut self, ids: Ids) {
         match self {
             Self::Family(family) => family.bodies.set_ids(ids),
-            Self::Template(template) => template.parser.set_ids(ids),
+            Self::Template(template) => template.set_ids(ids),
         }
     }
 
     pub(super) fn wanted(&self) -> &Wanted {
         match self {
             Self::Family(family) => family.bodies.wanted(),
-            Self::Template(template) => &template.parser.call_options().wanted,
+            Self::Template(template) => &template.call_options().wanted,
         }
     }
 
     pub(super) fn parallel(&self) -> Parallel {
         match self {
             Self::Family(family) => family.bodies.parallel(),
-            Self::Template(template) => template.parser.call_options().parallel,
+            Self::Template(template) => template.call_options().parallel,
         }
     }
 

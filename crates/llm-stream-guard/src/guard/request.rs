@@ -5,7 +5,6 @@ mod tools;
 
 use std::{collections::BTreeMap, fmt};
 
-use response_templates::ResponseTemplate;
 use serde_json::Value;
 use think_filter::Start;
 use toolcall_parsers::{Parallel, Tools};
@@ -126,14 +125,7 @@ impl GuardBuilder {
         // A required call is read without a grammar, too.
         let declares = self.asked.declares || !self.tools.is_empty();
         let by_grammar = declares && self.choice == ToolChoice::Auto;
-        if by_grammar
-            && self.profile.grammar.is_none()
-            && !self
-                .profile
-                .response_template
-                .as_ref()
-                .map_or_else(|| reads_calls(&self.profile), ResponseTemplate::has_calls)
-        {
+        if by_grammar && self.profile.grammar.is_none() && !reads_calls(&self.profile) {
             return Err(BuildError::NoToolGrammar { profile: self.profile.name });
         }
         self.profile.start = self.asked.start(&self.profile);
@@ -164,6 +156,10 @@ impl Asked {
 
 /// Whether a profile reads calls: some profiles do so by their reasoning format.
 fn reads_calls(profile: &Profile) -> bool {
+    #[cfg(feature = "response-templates")]
+    if let Some(template) = &profile.response_template {
+        return template.has_calls();
+    }
     let format = profile.reasoning.as_deref().map(reasoning);
     profile.tools.is_some() || matches!(format, Some(Ok(Reasoning::Channels(_))))
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use jail_match::{
-    Counters, Dangling, Edge, End, Event, InlineTags, LimitPolicy, Limits, Sink, Span, Trace,
+    Counters, Dangling, Edge, End, Event, Held, InlineTags, LimitPolicy, Limits, Sink, Span, Trace,
     Whitespace,
 };
 use response_templates::{NoAnchor, ResponseTemplate, TemplateParser};
 use think_filter::Withheld;
-use toolcall_parsers::InReasoning;
+use toolcall_parsers::{Ids, InReasoning, Options};
 
 use super::{
     BadPayload, BrokenBlock, BuildError, Delivery, Guard, GuardBuilder, ToolChoice,
@@ -22,10 +22,10 @@ use crate::{observe::Foreign, stages::withholding::Withholding, stop::StopString
 /// The parser of a template, and what it counts.
 #[derive(Debug, Clone)]
 pub(super) struct TemplateCursor {
-    pub(super) parser: TemplateParser,
-    pub(super) counters: Counters,
+    parser: TemplateParser,
+    counters: Counters,
     /// The boundaries, as traces name them.
-    pub(super) edges: Arc<[Edge]>,
+    edges: Arc<[Edge]>,
 }
 
 impl TemplateCursor {
@@ -41,6 +41,39 @@ impl TemplateCursor {
 
     pub(super) fn finish(&mut self, end: End, sink: &mut dyn Sink) {
         self.counted(sink, |parser, sink| parser.finish(end, sink));
+    }
+
+    pub(super) fn next_message(&mut self, sink: &mut dyn Sink) {
+        self.parser.next_message(sink);
+    }
+
+    pub(super) fn held(&self) -> Held {
+        self.parser.held()
+    }
+
+    pub(super) fn buffered(&self) -> usize {
+        self.parser.buffered()
+    }
+
+    /// Offset of the first byte that is still kept.
+    pub(super) fn settled(&self) -> u64 {
+        self.counters.bytes_in.saturating_sub(self.held().bytes as u64)
+    }
+
+    pub(super) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(super) fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    pub(super) fn call_options(&self) -> &Options {
+        self.parser.call_options()
+    }
+
+    pub(super) fn set_ids(&mut self, ids: Ids) {
+        self.parser.set_ids(ids);
     }
 
     fn counted(
@@ -82,7 +115,7 @@ impl Sink for Counting<'_> {
 impl GuardBuilder {
     /// As [`GuardBuilder::compile`], where a template reads the message.
     pub(super) fn compile_template(self, template: &ResponseTemplate) -> Result<Guard, BuildError> {
-        let cursor = Cursor::Template(Box::new(self.template_cursor(template)?));
+        let cursor = Cursor::from(self.template_cursor(template)?);
         let stop = (!self.stop.is_empty()).then(|| StopStrings::new(self.stop)).transpose()?;
         let stats = self.stats.map(|stats| {
             let none = std::iter::empty::<&str>();

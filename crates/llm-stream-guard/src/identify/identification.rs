@@ -50,7 +50,7 @@ impl fmt::Display for Identification {
         {
             write!(f, "\n  cannot be told from: {}", others.join(", "))?;
         }
-        if let Some(profile) = self.profile.as_ref().filter(|it| it.response_template.is_none()) {
+        if let Some(profile) = self.profile.as_ref().filter(|it| !it.has_template()) {
             let start = if profile.start == Start::Reasoning { "reasoning" } else { "content" };
             write!(f, "\n  answers begin in {start}")?;
             for name in profile.switch.keys() {
@@ -182,7 +182,12 @@ pub(super) fn identified(checkpoint: &Checkpoint, render: Option<Render<'_>>) ->
 }
 
 impl Identification {
+    /// Does nothing: templates are not compiled in.
+    #[cfg(not(feature = "response-templates"))]
+    fn prefer_own(&self) {}
+
     /// Replaces the profile by the checkpoint's own response template if that is valid.
+    #[cfg(feature = "response-templates")]
     fn prefer_own(&mut self) {
         let Some(template) = &self.response_template else { return };
         match Profile::from_response_template(&template.to_string()) {

@@ -29,6 +29,7 @@ pub(super) mod whitespace {
 }
 
 /// A response template as the text of its JSON.
+#[cfg(feature = "response-templates")]
 pub(super) mod template {
     use response_templates::ResponseTemplate;
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
