@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use jail_match::{
     Diagnostic, DiagnosticKind, Dropped, End, Event, Held, Jail, JailEvent, JailSignal, Jailed,
-    LimitError, OnFail, Sink,
+    LimitError, OnFail, Sink, Span,
 };
 use stream_lifecycle::Clock;
 use toolcall_parsers::Ids;
@@ -337,7 +337,7 @@ fn report<S: Sink>(signal: JailSignal, next: &mut Counted<'_, S>) {
 #[derive(Debug, Clone)]
 pub(crate) struct JailStage {
     pub(crate) jailer: Jailer,
-    /// The limit that ended it all: no content passes any more.
+    /// The limit that ended it all: no event passes any more.
     pub(crate) failed: Option<LimitError>,
 }
 
@@ -369,6 +369,15 @@ impl<S: Sink> OutputStage<Counted<'_, S>> for JailStage {
             }
             _ => {}
         }
-        next.event(event);
+        // How much comes after the limit depends on the cuts.
+        if self.failed.is_none() {
+            next.event(event);
+        }
+    }
+
+    fn account(&mut self, span: Span, next: &mut Counted<'_, S>) {
+        if self.failed.is_none() {
+            next.account(span);
+        }
     }
 }

@@ -89,3 +89,18 @@ fn a_message_boundary_settles_the_jail() {
     guard.finish(llm_stream_guard::End::Stop, &mut sink).unwrap();
     assert_eq!(content, "a<s>b</s>");
 }
+
+#[test]
+fn nothing_follows_a_limit_with_the_error_policy_at_any_cut() {
+    let pair = JailPair::new("<s>", "</s>").limit(2, OnFail::Error);
+    let jail = Jail::builder().rule(pair).build().unwrap();
+    let guard = guarded(Jailer::new(jail));
+    let text = format!("a<s>bcde{CALL}f");
+    let scalars: Vec<String> = text.chars().map(String::from).collect();
+    let scalars: Vec<&str> = scalars.iter().map(String::as_str).collect();
+    for chunks in [vec![text.as_str()], scalars] {
+        let (seen, result) = fed(&guard, &chunks);
+        assert_eq!(seen, "a!jail_bytes!<s>bc");
+        assert!(result.is_err());
+    }
+}
