@@ -32,7 +32,7 @@ use crate::{
     outcome::{Outcome, Says},
     peer::{Made, Ours, Peer, Task},
     text::tokens,
-    works::{Case, Work, long_call, small_calls, tools, works},
+    works::{Case, Fed, Work, long_call, small_calls, tools, works},
 };
 
 /// Who is compared, each with what makes its parser of a family.
@@ -151,7 +151,7 @@ fn main() -> Result<(), String> {
     let (mut notes, mut rows) = (Vec::new(), 0);
     print!("{:28} {:12} {:>23}", "times the floor, allocations", "", "ours");
     println!("{}", PEERS.map(|(who, _)| format!(" {who:>23}")).concat());
-    for work in works().into_iter().filter(|work| !work.bytes) {
+    for work in works().into_iter().filter(|work| work.fed == Fed::Text) {
         let (name, task) =
             (work.name, if work.name.starts_with("W5") { Task::Reasoning } else { Task::Calls });
         for case in chosen(work, task, &filter) {
