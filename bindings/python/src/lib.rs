@@ -11,11 +11,14 @@ mod convert;
 mod encode;
 mod event;
 mod explain;
+mod grammar;
 mod guard;
 mod message;
 mod names;
 mod recorder;
+mod roles;
 mod settings;
+mod splitter;
 
 use pyo3::prelude::*;
 
@@ -61,7 +64,12 @@ mod native {
         encode::encode,
         event::PyEvent,
         explain::explain,
+        grammar::structural_tag,
         guard::PyGuard,
-        names::{detect, families, identify, profile, serve_renderings},
+        names::{
+            detect, families, identify, profile, reasoning_after, reasoning_tags, serve_renderings,
+        },
+        roles::token_roles,
+        splitter::PySplitter,
     };
 }

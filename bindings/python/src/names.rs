@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use llm_stream_guard::{Checkpoint, Worker, all_names};
+use llm_stream_guard::{
+    Checkpoint, Reasoning, Start, Worker, all_names, reasoning, think_filter::last_turn,
+};
 use pyo3::{exceptions::PyOSError, prelude::*, types::PyDict};
 
 use crate::{
@@ -24,6 +26,49 @@ pub(crate) fn profile<'py>(
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     to_python(py, &Settings::new(settings)?.profile()?)
+}
+
+/// Opener and closer of the reasoning of the profile that the settings name, if it has such tags.
+#[pyfunction]
+#[pyo3(signature = (**settings))]
+pub(crate) fn reasoning_tags(
+    settings: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(Option<String>, Option<String>)> {
+    let Some(Reasoning::Format(format)) = reasoning_of(settings)? else { return Ok((None, None)) };
+    let first = |tags: &[_]| tags.first().map(ToString::to_string);
+    Ok((first(&format.open), first(&format.close)))
+}
+
+/// Whether the last turn of a prompt leaves reasoning open, or `None` if the turn has none.
+#[pyfunction]
+#[pyo3(signature = (prompt, /, **settings))]
+pub(crate) fn reasoning_after(
+    prompt: &str,
+    settings: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Option<bool>> {
+    let Some(reasoning) = reasoning_of(settings)? else { return Ok(None) };
+    if reasoning.start_after(prompt) == Start::Reasoning {
+        return Ok(Some(true));
+    }
+    let Reasoning::Format(format) = reasoning else { return Ok(None) };
+    let turn = last_turn(prompt);
+    Ok(format.close.iter().any(|close| turn.contains(&**close)).then_some(false))
+}
+
+/// The way in which the models of the settings' profile separate reasoning.
+pub(crate) fn reasoning_of(settings: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Reasoning>> {
+    let profile = Settings::new(settings)?.profile()?;
+    let found = match (profile.format, profile.reasoning) {
+        (Some(format), _) => Some(Reasoning::Format(format)),
+        (None, Some(name)) => Some(reasoning(&name).map_err(fault)?),
+        (None, None) => None,
+    };
+    Ok(match (found, profile.token_suffix) {
+        (Some(Reasoning::Format(format)), Some(suffix)) => {
+            Some(Reasoning::Format(format.with_token_suffix(&suffix)))
+        }
+        (found, _) => found,
+    })
 }
 
 /// The families whose models may have written these texts, and the profile that reads them best.

@@ -113,7 +113,7 @@ impl<'a, 'py> Settings<'a, 'py> {
                 serde_json::from_value(profile).map_err(|error| fault(format!("profile: {error}")))
             }
             (None, None, None, None) => {
-                let request = self.json("request")?.unwrap_or_default();
+                let request = self.request()?;
                 let Some(id) = request.get("model").and_then(Value::as_str) else {
                     return Err(fault(
                         "expected one of `model`, `family`, `template`, `profile`, or a `request` \
@@ -132,6 +132,23 @@ impl<'a, 'py> Settings<'a, 'py> {
         Tools::from_json(&tools).map(Some).map_err(|error| fault(format!("tools: {error}")))
     }
 
+    /// Where the text begins, if a setting decides that.
+    pub(crate) fn start(&self) -> PyResult<Option<Start>> {
+        let known = [("content", Start::Content), ("reasoning", Start::Reasoning)];
+        self.text("start")?.map(|start| word("start", &start, &known)).transpose()
+    }
+
+    /// The texts that are single tokens of the tokenizer.
+    pub(crate) fn marker_tokens(&self) -> PyResult<Vec<String>> {
+        let texts = self.get("marker_tokens")?;
+        texts.map_or(Ok(Vec::new()), |texts| texts.extract())
+    }
+
+    /// The body of the request, or null.
+    pub(crate) fn request(&self) -> PyResult<Value> {
+        Ok(self.json("request")?.unwrap_or_default())
+    }
+
     /// The builder of the guard for `profile` with all other settings. `ids` is the policy where no
     /// setting decides.
     pub(crate) fn builder(&self, profile: &Profile, ids: Ids) -> PyResult<GuardBuilder> {
@@ -142,17 +159,12 @@ impl<'a, 'py> Settings<'a, 'py> {
             Some(_) => Ids::default(),
             None => ids,
         };
-        if let Some(start) = self.text("start")? {
-            let known = [("content", Start::Content), ("reasoning", Start::Reasoning)];
-            reasoning.start = Some(word("start", &start, &known)?);
-        }
+        reasoning.start = self.start()?;
         let mut builder = Guard::builder(profile).calls(calls).reasoning(reasoning);
         if let Some(prompt) = self.text("prompt")? {
             builder = builder.prompt(&prompt);
         }
-        if let Some(texts) = self.get("marker_tokens")? {
-            builder = builder.marker_tokens(texts.extract::<Vec<String>>()?);
-        }
+        builder = builder.marker_tokens(self.marker_tokens()?);
         if let Some(request) = self.json("request")? {
             builder = builder.request(&request);
         }

@@ -1,0 +1,315 @@
+"""Tool parser and reasoning parser of vLLM.
+
+vLLM reads an answer in two passes: the reasoning parser first, then the tool parser, which gets the
+rest. The reasoning parser therefore leaves calls as they are written. In a stream it hands over at
+the first text that is not reasoning; reasoning between calls is then read by the tool parser.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from vllm.entrypoints.generate.base.protocol import (
+    DeltaFunctionCall,
+    DeltaMessage,
+    DeltaToolCall,
+    ExtractedToolCallInformation,
+    FunctionCall,
+    ToolCall,
+)
+from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+from vllm.reasoning.abs_reasoning_parsers import ReasoningParser
+from vllm.sampling_params import StructuredOutputsParams
+from vllm.tool_parsers.abstract_tool_parser import ToolParser
+
+from .. import _native
+from ._families import (
+    Decoder,
+    class_of,
+    is_forced,
+    joined,
+    reads_calls,
+    request_of,
+    settings_of,
+    without_reasoning,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .._native import Event, Guard, ReasoningSplitter
+
+# Tokens before the last ones that may hold the beginning of a tag.
+_TAG_TOKENS = 32
+
+
+def _model_of(tokenizer: Any) -> str | None:
+    return getattr(tokenizer, "name_or_path", None)
+
+
+def _dumped(value: Any) -> Any:
+    return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value
+
+
+def _request_of(request: Any) -> dict[str, Any]:
+    """Return what a request says about calls."""
+    tools = [_dumped(tool) for tool in request.tools or []]
+    choice = _dumped(request.tool_choice)
+    return request_of(tools, choice, parallel=request.parallel_tool_calls)
+
+
+def _with_special_tokens(request: Any, guard: Guard) -> None:
+    """Keep the markers that are special tokens in the text."""
+    if guard.needs_special_tokens and hasattr(request, "skip_special_tokens"):
+        request.skip_special_tokens = False
+
+
+class GuardToolParser(ToolParser):
+    """Reads tool calls with the guard of the model's family."""
+
+    family: str | None = None
+    """The family, if the parser's name says it."""
+    # Required and named calls are read in the family's own syntax.
+    supports_required_and_named = False
+    # A text is read once, and `finish_streaming` is called at its end.
+    engine_based_streaming = True
+    # Set by the server where no reasoning parser is in use: reasoning is then content.
+    skip_reasoning_parsing = False
+
+    def __init__(self, tokenizer: Any, tools: Any = None) -> None:
+        """Look the family up."""
+        super().__init__(tokenizer, tools)
+        self._settings = settings_of(self.family, [_model_of(tokenizer)])
+        if not reads_calls(self._settings):
+            message = f"the family {self.family!r} has no tool calls"
+            raise ValueError(message)
+        self._stream: Guard | None = None
+
+    def _guard(self, request: Any) -> Guard:
+        settings = self._settings
+        if self.skip_reasoning_parsing:
+            settings = without_reasoning(settings)
+        return _native.Guard(**{**settings, "start": "content", "request": _request_of(request)})
+
+    def adjust_request(self, request: Any) -> Any:
+        """Keep special tokens, and constrain calls that the request forces."""
+        if not request.tools or request.tool_choice == "none":
+            return request
+        _with_special_tokens(request, self._guard(request))
+        if is_forced(request.tool_choice) and request.structured_outputs is None:
+            self._constrain(request)
+        return request
+
+    def _constrain(self, request: Any) -> None:
+        """Let only calls in the family's syntax be written, if a grammar can express them."""
+        settings: dict[str, Any] = {**self._settings, "request": _request_of(request)}
+        try:
+            tag = _native.structural_tag(**settings)
+        except _native.SettingsError:
+            return
+        request.structured_outputs = StructuredOutputsParams(structural_tag=json.dumps(tag))
+        if isinstance(request, ChatCompletionRequest):
+            request.response_format = None
+        else:
+            request.text = None
+
+    def extract_tool_calls(self, model_output: str, request: Any) -> ExtractedToolCallInformation:
+        """Parse a whole answer."""
+        message = self._guard(request).parse(model_output)
+        calls = [
+            ToolCall(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
+            for call in message.calls
+            if call.outcome in ("complete", "repaired")
+        ]
+        self.prev_tool_call_arr = [
+            {"name": call.function.name, "arguments": call.function.arguments} for call in calls
+        ]
+        # Families that write in messages have reasoning that no setting turns off.
+        content = message.reasoning + message.content
+        return ExtractedToolCallInformation(
+            tools_called=bool(calls), tool_calls=calls, content=content or None
+        )
+
+    def extract_tool_calls_streaming(
+        self,
+        previous_text: str,  # noqa: ARG002
+        current_text: str,  # noqa: ARG002
+        delta_text: str,
+        previous_token_ids: Sequence[int],  # noqa: ARG002
+        current_token_ids: Sequence[int],  # noqa: ARG002
+        delta_token_ids: Sequence[int],  # noqa: ARG002
+        request: Any,
+    ) -> DeltaMessage | None:
+        """Parse the next text of a stream."""
+        if self._stream is None:
+            self._stream = self._guard(request)
+        return self._delta(self._stream.push(delta_text))
+
+    def finish_streaming(self) -> DeltaMessage | None:
+        """Parse the text that was held, at the end of the stream."""
+        if self._stream is None:
+            return None
+        guard, self._stream = self._stream, None
+        return self._delta(guard.finish())
+
+    def _delta(self, events: Iterable[Event]) -> DeltaMessage | None:
+        content: list[str] = []
+        reasoning: list[str] = []
+        calls: list[DeltaToolCall] = []
+        for event in events:
+            match event.kind:
+                case "content":
+                    content.append(event.text)
+                case "reasoning":
+                    (content if self.skip_reasoning_parsing else reasoning).append(event.text)
+                case "call_start":
+                    calls.append(self._started(event))
+                case "call_arguments":
+                    self._grow(calls, event)
+        fields: dict[str, Any] = {
+            "content": joined(content),
+            "reasoning": joined(reasoning),
+            "tool_calls": calls,
+        }
+        fields = {name: value for name, value in fields.items() if value}
+        return DeltaMessage(**fields) if fields else None
+
+    def _started(self, event: Event) -> DeltaToolCall:
+        """Note a call's begin where the server looks for it."""
+        self.current_tool_id = event.index
+        self.current_tool_name_sent = True
+        self.prev_tool_call_arr.append({"name": event.name, "arguments": ""})
+        self.streamed_args_for_tool.append("")
+        function = DeltaFunctionCall(name=event.name, arguments="")
+        return DeltaToolCall(id=event.id, type="function", index=event.index, function=function)
+
+    def _grow(self, calls: list[DeltaToolCall], event: Event) -> None:
+        """Add arguments to the call's delta, and to the server's notes."""
+        self.prev_tool_call_arr[event.index]["arguments"] += event.fragment
+        self.streamed_args_for_tool[event.index] += event.fragment
+        if calls and calls[-1].index == event.index:
+            calls[-1].function.arguments += event.fragment
+            return
+        function = DeltaFunctionCall(arguments=event.fragment)
+        calls.append(DeltaToolCall(index=event.index, function=function))
+
+
+class GuardReasoningParser(ReasoningParser):
+    """Reads reasoning with the guard of the model's family."""
+
+    family: str | None = None
+    """The family, if the parser's name says it."""
+    engine_based_streaming = True
+
+    def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
+        """Look the family up, and where the chat template leaves off."""
+        super().__init__(tokenizer, *args, **kwargs)
+        model = getattr(kwargs.get("model_config"), "model", None)
+        self._settings = settings_of(self.family, [model, _model_of(tokenizer)])
+        if arguments := kwargs.get("chat_template_kwargs"):
+            self._settings["request"] = {"chat_template_kwargs": arguments}
+        self._tags = _native.reasoning_tags(**self._settings)
+        self._decode = Decoder(tokenizer)
+        self._stream: ReasoningSplitter | None = None
+        self._ended = False
+
+    def _splitter(self, **more: Any) -> ReasoningSplitter:
+        settings: dict[str, Any] = {**self._settings, **more}
+        return _native.ReasoningSplitter(**settings)
+
+    def adjust_request(self, request: Any) -> Any:
+        """Keep markers that are special tokens in the text."""
+        _with_special_tokens(request, _native.Guard(**self._settings))
+        return request
+
+    @property
+    def reasoning_start_str(self) -> str | None:
+        """The tag before reasoning."""
+        return self._tags[0]
+
+    @property
+    def reasoning_end_str(self) -> str | None:
+        """The tag after reasoning."""
+        return self._tags[1]
+
+    def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
+        """Read where the prompt leaves off."""
+        self._settings["prompt"] = self._decode.last(prompt_token_ids)
+
+    def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
+        """Return whether the tokens close reasoning: no reasoning follows a prompt that does."""
+        text = self._decode.last(input_ids)
+        return _native.reasoning_after(text, **self._settings) is False
+
+    def is_reasoning_end_streaming(
+        self, input_ids: Sequence[int], delta_ids: Iterable[int]
+    ) -> bool:
+        """Return whether the last tokens end reasoning, by its closer or by a call."""
+        count = _TAG_TOKENS + len(list(delta_ids))
+        splitter = self._splitter(start="reasoning", prompt=None)
+        splitter.push(self._decode(list(input_ids)[-count:]))
+        return splitter.thinking is False
+
+    def has_engine_confirmed_reasoning_end(self) -> bool:
+        """Return whether the stream has left the reasoning."""
+        return self._ended
+
+    def extract_content_ids(self, input_ids: list[int]) -> list[int]:
+        """Return the tokens after the reasoning."""
+        splitter = self._splitter(start="reasoning", prompt=None)
+        for at, piece in enumerate(self._decode.pieces(input_ids)):
+            if splitter.push_lead(piece)[1]:
+                return input_ids[at:]
+        return []
+
+    def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
+        """Return the number of tokens that are reasoning."""
+        roles = _native.token_roles(self._decode.pieces(token_ids), "stop", **self._settings)
+        return roles.count("reasoning")
+
+    def extract_reasoning(
+        self,
+        model_output: str,
+        request: Any,
+    ) -> tuple[str | None, str | None]:
+        """Split a whole answer into reasoning and the rest."""
+        tools = [] if request.tool_choice == "none" else _request_of(request)["tools"]
+        splitter = self._splitter(tools=tools or None)
+        splitter.keep_markup = bool(tools)
+        parts = [splitter.push(model_output), splitter.finish()]
+        return joined(part[0] for part in parts), joined(part[1] for part in parts)
+
+    def extract_reasoning_streaming(
+        self,
+        previous_text: str,  # noqa: ARG002
+        current_text: str,  # noqa: ARG002
+        delta_text: str,
+        previous_token_ids: Sequence[int],  # noqa: ARG002
+        current_token_ids: Sequence[int],  # noqa: ARG002
+        delta_token_ids: Sequence[int],  # noqa: ARG002
+    ) -> DeltaMessage | None:
+        """Read the next text of the reasoning that leads the answer."""
+        if self._ended:
+            return DeltaMessage(content=delta_text) if delta_text else None
+        if self._stream is None:
+            self._stream = self._splitter()
+        return self._delta(*self._stream.push_lead(delta_text))
+
+    def finish_streaming(self) -> DeltaMessage | None:
+        """Read the text that was held, at the end of a stream that never left the reasoning."""
+        if self._ended or self._stream is None:
+            return None
+        return self._delta(*self._stream.finish_lead("stop"))
+
+    def _delta(self, reasoning: str, rest: str) -> DeltaMessage | None:
+        self._ended = self._ended or bool(rest)
+        fields = {"reasoning": reasoning, "content": rest}
+        fields = {name: text for name, text in fields.items() if text}
+        return DeltaMessage(**fields) if fields else None
+
+
+def __getattr__(name: str) -> type[Any]:
+    """Return the class of a family."""
+    bases = {base.__name__: base for base in (GuardToolParser, GuardReasoningParser)}
+    return class_of(name, bases, __name__)
