@@ -19,6 +19,17 @@ const CHECKERS: &str = "mypy ruff typing_extensions";
 /// The packages of the tests. The tests of a missing one are skipped.
 const TESTS: [&str; 3] = ["pytest", "pyarrow", "openai"];
 
+/// The tests: of the package, the examples of its docstrings, and those of the pages.
+const TESTED: [&str; 3] = [
+    "",
+    "--doctest-modules --doctest-ignore-import-errors --pyargs toolcall_parsers",
+    "--doctest-glob=*.md ../../docs/python.md ../../docs/engines.md",
+];
+
+/// The engines, which are installed without their dependencies, and what their code imports.
+const ENGINES: [&str; 2] =
+    ["--no-deps -r engine_tests/engines.txt", "-r engine_tests/requirements.txt"];
+
 /// The oldest Python that the package promises to run on.
 const OLDEST: (u32, u32) = (3, 10);
 
@@ -130,7 +141,27 @@ impl Environment {
                 }
             }
         }
-        self.module("pytest --quiet").run(&root.join(PACKAGE))
+        let package = root.join(PACKAGE);
+        for what in TESTED {
+            self.module(&format!("pytest --quiet {what}")).run(&package)?;
+        }
+        self.test_engines(root)
+    }
+
+    /// Tests the plug-ins inside the engines' own code.
+    fn test_engines(&self, root: &Path) -> Result<(), String> {
+        let package = root.join(PACKAGE);
+        for packages in ENGINES {
+            if let Err(missing) = self.fetch(&package, packages) {
+                println!("skipped the tests inside engines: {missing}");
+                return Ok(());
+            }
+        }
+        // Each engine in a process of its own, because of the stand-ins for what needs a GPU.
+        for engine in ["vllm", "sglang"] {
+            self.module(&format!("pytest --quiet engine_tests/test_{engine}.py")).run(&package)?;
+        }
+        Ok(())
     }
 
     /// A command that builds beside the other builds.

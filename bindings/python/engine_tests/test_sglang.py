@@ -1,0 +1,267 @@
+"""The detectors inside SGLang: its registries, its parser classes, its server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from importlib.metadata import PackageNotFoundError, version
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import stubs
+from toolcall_parsers import families
+from wires import PIECES, SPECIAL_BASE, Answer, Tokenizer, alike, answer_of, pieces, wires
+
+try:
+    version("sglang")
+except PackageNotFoundError:
+    pytest.skip("sglang is not installed", allow_module_level=True)
+
+stubs.install(
+    "torch",
+    "torchaudio",
+    "torchvision",
+    "triton",
+    # Layers and kernels ask the GPU while they are imported; the patches need a real model.
+    "sglang.kernels",
+    "sglang.srt.distributed",
+    "sglang.srt.layers",
+    "sglang.srt.model_executor",
+    "sglang.srt.models",
+    "sglang.srt.utils.hf_transformers_patches",
+)
+
+from sglang.srt.entrypoints.openai.protocol import ChatCompletionRequest, Tool, ToolChoice
+from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
+from sglang.srt.function_call.function_call_parser import FunctionCallParser
+from sglang.srt.parser.reasoning_parser import ReasoningParser
+from sglang.srt.plugins import load_plugins
+from sglang.srt.server_args import _reasoning_parser_choices, _tool_call_parser_choices
+
+load_plugins()
+
+RING = {
+    "type": "function",
+    "function": {
+        "name": "ring",
+        "parameters": {"type": "object", "properties": {"times": {"type": "integer"}}},
+    },
+}
+CALL = '<tool_call>\n{"name": "ring", "arguments": {"times": 2}}\n</tool_call>'
+
+
+def tools_of(tools: list[Any] | None) -> list[Tool]:
+    """Return tools as SGLang has them. Without tools, it parses no calls."""
+    return [Tool(**tool) for tool in tools or [RING]]
+
+
+def parsers_of(name: str, tools: list[Tool], *, calls: bool = True) -> tuple[Any, Any]:
+    tokenizer = Tokenizer()
+    reasoning = ReasoningParser(name, tokenizer=tokenizer, tool_call_parser_active=calls)
+    if not calls:
+        return reasoning, None
+    return reasoning, FunctionCallParser(tools, name, tokenizer=tokenizer)
+
+
+def whole(parsers: tuple[Any, Any], text: str) -> Answer:
+    reasoning, content = parsers[0].parse_non_stream(text)
+    calls = []
+    if parsers[1] is not None:
+        content, calls = parsers[1].parse_non_stream(content)
+    return Answer(reasoning, content, [(call.name, call.parameters) for call in calls])
+
+
+def streamed(parsers: tuple[Any, Any], text: str, size: int) -> Answer:
+    answer = Answer()
+    calls: list[list[str]] = []
+    parts = pieces(text, size) or [""]
+    for at, part in enumerate(parts):
+        last = at + 1 == len(parts)
+        steps = [parsers[0].parse_stream_chunk(part)]
+        steps += [parsers[0].parse_stream_end()] if last else []
+        answer.reasoning += "".join(step[0] for step in steps)
+        content = "".join(step[1] for step in steps)
+        if parsers[1] is None:
+            answer.content += content
+            continue
+        found = [parsers[1].parse_stream_chunk(content)]
+        found += [parsers[1].parse_stream_end()] if last else []
+        answer.content += "".join(text for text, _ in found)
+        for call in (item for _, items in found for item in items):
+            if call.name:
+                assert call.tool_index == len(calls)
+                calls.append([call.name, ""])
+            calls[call.tool_index][1] += call.parameters
+    answer.calls = [(name, arguments) for name, arguments in calls]
+    return answer
+
+
+class TestRegistry:
+    def test_all_families_are_registered(self) -> None:
+        names = {"guard", *(f"guard_{family}" for family in families())}
+        assert names <= set(FunctionCallParser.ToolCallParserEnum)
+        assert {name.lower() for name in names} <= set(ReasoningParser.DetectorMap)
+
+    def test_the_command_line_accepts_the_names(self) -> None:
+        assert "guard_qwen3" in _tool_call_parser_choices()
+        assert "guard" in _reasoning_parser_choices()
+
+    def test_the_model_names_the_family(self) -> None:
+        tokenizer = Tokenizer(name_or_path="Qwen/Qwen3-8B")
+        parser = FunctionCallParser(tools_of([RING]), "guard", tokenizer=tokenizer)
+        assert parser.parse_non_stream(CALL)[1][0].name == "ring"
+
+    def test_an_unknown_model_is_refused(self) -> None:
+        tokenizer = Tokenizer(name_or_path="nobody/nothing-7b")
+        with pytest.raises(ValueError, match="no family is known for the model"):
+            FunctionCallParser(tools_of([RING]), "guard", tokenizer=tokenizer)
+
+
+# Where the engine's two passes give another answer than the guard alone; docs/engines.md has the
+# reasons.
+DIFFER = {
+    f"profiles/{family}:{family}/{case}"
+    for family in ("hy_v3", "hy_v4")
+    for case in ("suffix-of-others", "suffix-missing")
+}
+
+
+@pytest.mark.parametrize("size", [None, *PIECES])
+@pytest.mark.parametrize("folder", ["tools", "profiles"])
+def test_vectors_give_the_answer_of_the_guard(folder: str, size: int | None) -> None:
+    count, differ = 0, set()
+    for name, case, guard in wires(folder, tools=[RING]):
+        expected = answer_of(guard.parse(case["wire"]), streamed=size is not None)
+        parsers = parsers_of(f"guard_{case['family']}", tools_of(case.get("tools")))
+        got = (
+            whole(parsers, case["wire"]) if size is None else streamed(parsers, case["wire"], size)
+        )
+        count += 1
+        if not alike(got, expected):
+            differ.add(name)
+    assert count > 300
+    assert differ == {name for name in DIFFER if name.startswith(folder)}
+
+
+@pytest.mark.parametrize("size", [None, *PIECES])
+def test_a_reasoning_parser_alone_gives_the_answer_of_the_guard(size: int | None) -> None:
+    count = 0
+    differ = set()
+    for name, case, guard in wires("reasoning"):
+        message = guard.parse(case["wire"])
+        parsers = parsers_of(f"guard_{case['family']}", [], calls=False)
+        got = (
+            whole(parsers, case["wire"]) if size is None else streamed(parsers, case["wire"], size)
+        )
+        count += 1
+        if message.calls:
+            got.content = message.content
+        if not alike(got, Answer(message.reasoning, message.content)):
+            differ.add(name)
+    assert count > 500
+    assert differ == set()
+
+
+def test_without_a_reasoning_parser_its_markup_is_content() -> None:
+    parser = FunctionCallParser(tools_of([RING]), "guard_qwen3", tokenizer=Tokenizer())
+    content, calls = parser.parse_non_stream(f"<think>hm</think>{CALL}")
+    assert content == "<think>hm</think>"
+    assert calls[0].parameters == '{"times": 2}'
+
+
+class TestRequests:
+    @pytest.mark.parametrize("choice", ["required", ToolChoice(function={"name": "ring"})])
+    def test_forced_calls_are_constrained_and_read_in_the_familys_syntax(self, choice: Any) -> None:
+        parser = FunctionCallParser(
+            tools_of([RING]), "guard_qwen3", tokenizer=Tokenizer(), tool_choice=choice
+        )
+        kind, tag = parser.get_structure_constraint(choice)
+        assert kind == "structural_tag"
+        assert "<tool_call>" in json.dumps(tag.model_dump())
+        assert parser.owns_tool_format()
+        assert parser.parse_non_stream(CALL)[1][0].parameters == '{"times": 2}'
+
+    def test_an_automatic_choice_is_not_constrained(self) -> None:
+        parser = FunctionCallParser(tools_of([RING]), "guard_qwen3", tokenizer=Tokenizer())
+        assert parser.get_structure_constraint("auto") is None
+
+    def test_reasoning_that_a_template_opened_is_heard(self) -> None:
+        parser = ReasoningParser("guard_qwen3", force_reasoning=True, tokenizer=Tokenizer())
+        assert parser.parse_non_stream("hm</think>Well.") == ("hm", "Well.")
+        assert parser.detector.get_think_end_token_ids(Tokenizer("</think>")) == [SPECIAL_BASE]
+
+    def test_reasoning_that_is_not_streamed_comes_at_once(self) -> None:
+        parser = ReasoningParser("guard_qwen3", stream_reasoning=False, tokenizer=Tokenizer())
+        steps = [parser.parse_stream_chunk(text) for text in ("<think>h", "m</think>", "Well.")]
+        assert steps == [("", ""), ("", ""), ("hm", "Well.")]
+
+    def test_reasoning_without_an_answer_becomes_the_answer_on_request(self) -> None:
+        request = ChatCompletionRequest(
+            model="m", messages=[], chat_template_kwargs={"force_nonempty_content": True}
+        )
+        parser = ReasoningParser("guard_qwen3", request=request, tokenizer=Tokenizer())
+        assert parser.parse_non_stream("<think>hm")[1] == "hm"
+
+
+class TestServer:
+    """The code of the server that makes responses of the engine's outputs."""
+
+    def server(self) -> Any:
+        server = object.__new__(OpenAIServingChat)
+        server.__dict__.update(
+            tool_call_parser="guard",
+            reasoning_parser="guard",
+            tokenizer_manager=SimpleNamespace(tokenizer=Tokenizer(name_or_path="Qwen/Qwen3-8B")),
+            template_manager=SimpleNamespace(
+                force_reasoning=False, reasoning_config=None, chat_template_name=None
+            ),
+            _reasoning_detector=None,
+        )
+        return server
+
+    def request(self, **more: Any) -> Any:
+        messages = [{"role": "user", "content": "hi"}]
+        return ChatCompletionRequest(model="m", messages=messages, tools=[RING], **more)
+
+    @pytest.mark.parametrize("choice", ["auto", "required"])
+    def test_a_stream_of_responses(self, choice: str) -> None:
+        server, request = self.server(), self.request(tool_choice=choice)
+        reasoning_parsers: dict[int, Any] = {}
+        call_parsers: dict[int, Any] = {}
+        content = {"meta_info": {"id": "r"}}
+        parts = pieces(f"<think>hm</think>Well. {CALL}", 5)
+
+        async def read() -> list[Any]:
+            deltas = []
+            for at, part in enumerate(parts):
+                last = at + 1 == len(parts)
+                reasoning, text = server._process_reasoning_stream(
+                    0, part, reasoning_parsers, content, request, "stop" if last else None
+                )
+                deltas.append({"reasoning_content": reasoning})
+                stream = server._process_tool_call_stream(
+                    0, text, call_parsers, content, request, {}, created=0, flush=last
+                )
+                async for event in stream:
+                    chunk = json.loads(event.removeprefix("data: "))
+                    deltas.append(chunk["choices"][0]["delta"])
+            rest = server._check_for_unstreamed_tool_args(call_parsers[0], content, request, 0, 0)
+            assert rest is None
+            return deltas
+
+        deltas = asyncio.run(read())
+        assert "".join(delta.get("reasoning_content") or "" for delta in deltas) == "hm"
+        assert "".join(delta.get("content") or "" for delta in deltas) == "Well. "
+        calls = [call for delta in deltas for call in delta.get("tool_calls") or []]
+        assert [call["function"]["name"] for call in calls if call["id"]] == ["ring"]
+        assert "".join(call["function"]["arguments"] or "" for call in calls) == '{"times": 2}'
+
+    @pytest.mark.parametrize("choice", ["auto", "required", ToolChoice(function={"name": "ring"})])
+    def test_a_whole_response(self, choice: Any) -> None:
+        found = self.server()._process_tool_calls(
+            f"Well. {CALL}", tools_of([RING]), {"type": "stop"}, choice
+        )
+        assert found.remaining_text.strip() == "Well."
+        assert found.tool_calls[0].function.arguments == '{"times": 2}'
+        assert found.finish_reason["type"] == "tool_calls"
