@@ -137,7 +137,10 @@ impl ApiDialect {
         let names = match self {
             Self::Chat | Self::Completions => Vec::new(),
             Self::Messages => vec!["stop_sequences"],
-            Self::Responses => responses::asked().collect(),
+            Self::Responses => {
+                responses::gather_tools(body)?;
+                responses::asked().collect()
+            }
         };
         let mut asked = Map::new();
         for name in names {

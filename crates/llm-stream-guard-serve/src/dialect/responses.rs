@@ -7,8 +7,11 @@ mod tools;
 use llm_stream_guard::chat::{Chunk, Completion};
 use serde_json::{Value, json};
 
-pub(crate) use self::request::request;
-use self::{item::Item, tools::custom_names};
+pub(crate) use self::request::{gather_tools, request};
+use self::{
+    item::Item,
+    tools::{ADDITIONAL, ToolName, tool_names},
+};
 use super::{
     encoded::{Encoder, write},
     fields::KEEP_ALIVE,
@@ -36,7 +39,7 @@ const REPEATED: [(&str, &str); 13] = [
 
 /// Fields of a request at which the writer of its response looks.
 pub(crate) fn asked() -> impl Iterator<Item = &'static str> {
-    REPEATED.iter().map(|(name, _)| *name).chain(["model"])
+    REPEATED.iter().map(|(name, _)| *name).chain(["model", ADDITIONAL])
 }
 
 /// A response as far as it goes.
@@ -47,8 +50,8 @@ struct Response {
     items: Vec<Item>,
     reason: Option<String>,
     usage: Option<Value>,
-    /// Names of tools that take text.
-    custom: Vec<String>,
+    /// Tools that take text or have a namespace.
+    tools: Vec<ToolName>,
 }
 
 impl Response {
@@ -67,8 +70,8 @@ impl Response {
             envelope[name] =
                 said.unwrap_or_else(|| serde_json::from_str(default).unwrap_or_default());
         }
-        let custom = custom_names(asked);
-        Self { envelope, items: Vec::new(), reason: None, usage: None, custom }
+        let tools = tool_names(asked);
+        Self { envelope, items: Vec::new(), reason: None, usage: None, tools }
     }
 
     /// Reads the fields with which upstream describes the response.
@@ -86,7 +89,7 @@ impl Response {
     /// The item that `part` begins, if it begins one.
     fn begun(&self, part: Part<'_>) -> Option<Item> {
         let id = self.envelope["id"].as_str().unwrap_or_default().trim_start_matches("resp_");
-        Item::begun(part, format!("{id}_{}", self.items.len()), &self.custom)
+        Item::begun(part, format!("{id}_{}", self.items.len()), &self.tools)
     }
 
     /// How it ended: the last event's name.

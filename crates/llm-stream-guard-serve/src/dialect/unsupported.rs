@@ -3,7 +3,7 @@
 use crate::{config::UnsupportedTools, dialect::fields::expected, error::Fault};
 
 /// Kinds of tools and items that may be omitted, by the names that metrics count.
-const KINDS: [&str; 21] = [
+const KINDS: [&str; 20] = [
     "code_execution",
     "code_interpreter",
     "compaction",
@@ -17,7 +17,6 @@ const KINDS: [&str; 21] = [
     "local_shell",
     "mcp",
     "memory",
-    "namespace",
     "search_result",
     "server_tool",
     "shell",

@@ -45,7 +45,7 @@ fn refusing() -> Config {
 #[tokio::test]
 async fn tools_that_cannot_be_asked_for_are_left_out_and_counted_or_refused() {
     let function = json!({"type": "function", "name": "f", "parameters": {"type": "object"}});
-    for kind in ["namespace", "web_search", "local_shell", "mcp", "something_new"] {
+    for kind in ["web_search", "local_shell", "mcp", "something_new"] {
         let tools = json!([{"type": kind, "name": "x", "tools": []}, function]);
         let body = json!({"model": MODEL, "input": "?", "stream": true, "tools": tools,
                           "tool_choice": {"type": kind}});
@@ -101,6 +101,47 @@ async fn a_tool_that_takes_text_is_a_function_of_one_string() {
     let events = values(&got);
     let item = &events.last().unwrap()["response"]["output"][0];
     assert_eq!(item["status"], "incomplete", "{}", got.text());
+}
+
+#[tokio::test]
+async fn tools_of_namespaces_and_of_items_are_functions_with_both_names() {
+    let object = json!({"type": "object"});
+    let sleep = json!({"type": "function", "name": "sleep", "parameters": object});
+    let exec = json!({"type": "custom", "name": "exec"});
+    let clock =
+        json!({"type": "namespace", "name": "clock", "tools": [sleep, exec, {"type": "mcp"}]});
+    let plain = json!({"type": "function", "name": "sleep", "parameters": object});
+    let said = r#"<tool_call>{"name": "clock__sleep", "arguments": {"ms": 1}}</tool_call><tool_call>{"name": "clock__exec", "arguments": {"input": "x"}}</tool_call><tool_call>{"name": "sleep", "arguments": {}}</tool_call>"#;
+    let before = json!([
+        {"type": "function_call", "call_id": "c1", "namespace": "clock", "name": "sleep", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": "ok"},
+        {"type": "message", "role": "user", "content": "additional_tools?"},
+    ]);
+    let items = json!({"type": "additional_tools", "role": "developer", "tools": [clock]});
+    for further in [false, true] {
+        let mut body = json!({"model": MODEL, "input": before, "stream": true, "tools": [plain]});
+        match further {
+            true => body["input"].as_array_mut().unwrap().insert(0, items.clone()),
+            false => body["tools"].as_array_mut().unwrap().push(clock.clone()),
+        }
+        let (got, sent, counted) = ask(RESPONSES, &body, said, config()).await;
+        assert_eq!(got.status, StatusCode::OK, "{}", got.text());
+        let names = sent["tools"].as_array().unwrap().iter().map(|it| &it["function"]["name"]);
+        assert_eq!(names.collect::<Vec<_>>(), ["sleep", "clock__sleep", "clock__exec"]);
+        assert!(counted.contains("dropped_total{kind=\"mcp\"} 1"), "{counted}");
+        assert_eq!(sent["messages"][0]["tool_calls"][0]["function"]["name"], "clock__sleep");
+        assert_eq!(sent["messages"][2]["content"], "additional_tools?");
+        assert!(sent.get("additional_tools").is_none());
+        let events = values(&got);
+        let output = &events.last().unwrap()["response"]["output"];
+        let told = |n: usize| json!([output[n]["type"], output[n]["namespace"], output[n]["name"]]);
+        assert_eq!(told(0), json!(["function_call", "clock", "sleep"]));
+        assert_eq!(told(1), json!(["custom_tool_call", "clock", "exec"]));
+        assert_eq!(told(2), json!(["function_call", null, "sleep"]));
+        let (got, ..) = ask(RESPONSES, &body, said, refusing()).await;
+        assert_eq!(got.status, StatusCode::BAD_REQUEST);
+        assert!(got.json()["error"]["param"].as_str().unwrap().ends_with(".tools[2].type"));
+    }
 }
 
 #[tokio::test]

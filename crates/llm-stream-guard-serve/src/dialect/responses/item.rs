@@ -3,7 +3,10 @@
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use super::{super::parts::Part, tools::INPUT};
+use super::{
+    super::parts::Part,
+    tools::{INPUT, ToolName},
+};
 
 /// Many clients show the summary of reasoning and not the reasoning: it has the same text.
 const SUMMARY: &str = "response.reasoning_summary";
@@ -22,31 +25,46 @@ pub(super) struct Item {
 enum ItemKind {
     Reasoning,
     Message,
-    Call {
-        index: u32,
-        id: String,
-        name: String,
-    },
+    Call(Called),
     /// A call of a tool that takes text; the item's text is its arguments.
-    Custom {
-        index: u32,
-        id: String,
-        name: String,
-    },
+    Custom(Called),
+}
+
+/// A call, and the tool that is called.
+#[derive(Debug, PartialEq, Eq)]
+struct Called {
+    index: u32,
+    id: String,
+    name: String,
+    namespace: Option<String>,
+}
+
+impl Called {
+    /// The item of the call, with the namespace of the tool if it has one.
+    fn to_json(&self, mut item: Value) -> Value {
+        if let Some(namespace) = &self.namespace {
+            item["namespace"] = namespace.as_str().into();
+        }
+        item
+    }
 }
 
 impl Item {
     /// The item that `part` begins, if it begins one. `id` is what ids of the response share,
-    /// `custom` the names of tools that take text.
-    pub(super) fn begun(part: Part<'_>, id: String, custom: &[String]) -> Option<Self> {
+    /// `tools` those that take text or have a namespace.
+    pub(super) fn begun(part: Part<'_>, id: String, tools: &[ToolName]) -> Option<Self> {
         let (prefix, kind) = match part {
             Part::Reasoning(_) => ("rs", ItemKind::Reasoning),
             Part::Text(_) => ("msg", ItemKind::Message),
-            Part::Call { index, id, name } if custom.iter().any(|custom| custom == name) => {
-                ("ctc", ItemKind::Custom { index, id: id.into(), name: name.into() })
-            }
             Part::Call { index, id, name } => {
-                ("fc", ItemKind::Call { index, id: id.into(), name: name.into() })
+                let tool = tools.iter().find(|tool| tool.function == name);
+                let namespace = tool.and_then(|tool| tool.namespace.clone());
+                let name = tool.map_or(name, |tool| &tool.name).to_owned();
+                let called = Called { index, id: id.into(), name, namespace };
+                match tool.is_some_and(|tool| tool.is_custom) {
+                    true => ("ctc", ItemKind::Custom(called)),
+                    false => ("fc", ItemKind::Call(called)),
+                }
             }
             Part::Arguments { .. } | Part::Finish(_) => return None,
         };
@@ -60,7 +78,7 @@ impl Item {
             (&self.kind, part),
             (ItemKind::Reasoning, Part::Reasoning(_))
                 | (ItemKind::Message, Part::Text(_))
-                | (ItemKind::Call { .. } | ItemKind::Custom { .. }, Part::Arguments { .. })
+                | (ItemKind::Call(_) | ItemKind::Custom(_), Part::Arguments { .. })
         )
     }
 
@@ -76,11 +94,11 @@ impl Item {
                 self.event(SUMMARY_DELTA, "delta", text),
             ],
             ItemKind::Message => vec![self.event("response.output_text.delta", "delta", text)],
-            ItemKind::Call { .. } => {
+            ItemKind::Call(_) => {
                 vec![self.event("response.function_call_arguments.delta", "delta", text)]
             }
             // Its text is known when its arguments are whole.
-            ItemKind::Custom { .. } => Vec::new(),
+            ItemKind::Custom(_) => Vec::new(),
         }
     }
 
@@ -91,7 +109,7 @@ impl Item {
                 vec![self.part_event("added", ""), self.summary_event("added", "")]
             }
             ItemKind::Message => vec![self.part_event("added", "")],
-            ItemKind::Call { .. } | ItemKind::Custom { .. } => Vec::new(),
+            ItemKind::Call(_) | ItemKind::Custom(_) => Vec::new(),
         }
     }
 
@@ -111,13 +129,13 @@ impl Item {
                     self.part_event("done", text),
                 ]
             }
-            ItemKind::Call { name, .. } => {
+            ItemKind::Call(called) => {
                 let mut done =
                     self.event("response.function_call_arguments.done", "arguments", text);
-                done["name"] = name.as_str().into();
+                done["name"] = called.name.as_str().into();
                 vec![done]
             }
-            ItemKind::Custom { .. } => {
+            ItemKind::Custom(_) => {
                 let input = self.input().unwrap_or_else(|| text.clone());
                 vec![
                     self.event("response.custom_tool_call_input.delta", "delta", &input),
@@ -136,7 +154,7 @@ impl Item {
                 event["content_index"] = 0.into();
                 event["logprobs"] = json!([]);
             }
-            ItemKind::Call { .. } | ItemKind::Custom { .. } => {}
+            ItemKind::Call(_) | ItemKind::Custom(_) => {}
         }
         event
     }
@@ -181,15 +199,16 @@ impl Item {
     fn is_broken(&self, broken: &[u32]) -> bool {
         match &self.kind {
             ItemKind::Reasoning | ItemKind::Message => false,
-            ItemKind::Call { index, .. } => {
-                broken.contains(index) || serde_json::from_str::<IgnoredAny>(&self.text).is_err()
+            ItemKind::Call(call) => {
+                broken.contains(&call.index)
+                    || serde_json::from_str::<IgnoredAny>(&self.text).is_err()
             }
-            ItemKind::Custom { index, .. } => broken.contains(index) || self.input().is_none(),
+            ItemKind::Custom(call) => broken.contains(&call.index) || self.input().is_none(),
         }
     }
 
     fn is_call(&self) -> bool {
-        matches!(self.kind, ItemKind::Call { .. } | ItemKind::Custom { .. })
+        matches!(self.kind, ItemKind::Call(_) | ItemKind::Custom(_))
     }
 
     fn part(&self, text: &str) -> Value {
@@ -216,14 +235,14 @@ impl Item {
                 "type": "message", "id": id, "status": status, "role": "assistant",
                 "content": content,
             }),
-            ItemKind::Call { id: call, name, .. } => json!({
-                "type": "function_call", "id": id, "status": status, "call_id": call,
-                "name": name, "arguments": text,
-            }),
-            ItemKind::Custom { id: call, name, .. } => json!({
-                "type": "custom_tool_call", "id": id, "status": status, "call_id": call,
-                "name": name, "input": self.input().unwrap_or_else(|| text.clone()),
-            }),
+            ItemKind::Call(call) => call.to_json(json!({
+                "type": "function_call", "id": id, "status": status, "call_id": call.id,
+                "name": call.name, "arguments": text,
+            })),
+            ItemKind::Custom(call) => call.to_json(json!({
+                "type": "custom_tool_call", "id": id, "status": status, "call_id": call.id,
+                "name": call.name, "input": self.input().unwrap_or_else(|| text.clone()),
+            })),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! From a request for a response to one for a chat completion.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 
-use super::tools::{tool_choice, tools};
+use super::tools::{ADDITIONAL, function_name, tool_choice, tools};
 use crate::{
     body::{Body, each, part},
     dialect::{
@@ -60,18 +60,54 @@ pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<B
     for name in DROPPED {
         drop(body.take_text(name));
     }
-    let tools = body.take("tools")?.map(|list| tools(list, unsupported)).transpose()?;
+    let mut functions = Vec::new();
+    for name in ["tools", ADDITIONAL] {
+        match body.take(name)? {
+            Some(Value::Array(lists)) if name == ADDITIONAL => lists
+                .into_iter()
+                .try_for_each(|list| tools(list, name, unsupported, &mut functions))?,
+            Some(list) => tools(list, name, unsupported, &mut functions)?,
+            None => {}
+        }
+    }
     let choice = body.take("tool_choice")?.map(tool_choice);
-    let tools = tools.filter(|tools| !tools.is_empty());
     // Without tools there is nothing to choose.
-    if let (Some(choice), Some(_)) = (choice, &tools) {
+    if let Some(choice) = choice.filter(|_| !functions.is_empty()) {
         body.set("tool_choice", &choice);
     }
-    if let Some(tools) = tools {
-        body.set("tools", &tools.into());
+    if !functions.is_empty() {
+        body.set("tools", &functions.into());
     }
     count_at_end(&mut body);
     Ok(body)
+}
+
+/// Writes the tools that items of the input declare into the field [`ADDITIONAL`].
+///
+/// # Errors
+/// The input is malformed.
+pub(crate) fn gather_tools(body: &mut Body) -> Result<(), Fault> {
+    drop(body.take_text(ADDITIONAL));
+    let Some(input) = body.text("input").filter(|input| input.get().contains(ADDITIONAL)) else {
+        return Ok(());
+    };
+    let mut lists = Vec::new();
+    each(input, "input", &mut |n, raw| {
+        if !raw.get().contains(ADDITIONAL) {
+            return Ok(());
+        }
+        let mut item = part(raw, &format!("input[{n}]"))?;
+        if item.get("type").is_some_and(|kind| kind == ADDITIONAL) {
+            // Kept as text, which takes less memory.
+            lists.push(
+                item.get_mut("tools").map_or_else(|| "[]".into(), |it| it.take().to_string()),
+            );
+        }
+        Ok(())
+    })?;
+    let lists = RawValue::from_string(format!("[{}]", lists.join(",")));
+    body.set_text(ADDITIONAL, lists.map_err(|_| expected("input", "a list"))?);
+    Ok(())
 }
 
 /// Adds an `item` to the messages. Consecutive items of the assistant are one message.
@@ -111,13 +147,14 @@ fn item(
             }
         }
         "function_call" => {
-            let function =
-                json!({"name": text(&item, "name")?, "arguments": text(&item, "arguments")?});
+            let name = function_name(namespace(&item), &text(&item, "name")?);
+            let function = json!({"name": name, "arguments": text(&item, "arguments")?});
             called(messages, &text(&item, "call_id")?, function);
         }
         "custom_tool_call" => {
             let input = json!({"input": text(&item, "input")?}).to_string();
-            let function = json!({"name": text(&item, "name")?, "arguments": input});
+            let name = function_name(namespace(&item), &text(&item, "name")?);
+            let function = json!({"name": name, "arguments": input});
             called(messages, &text(&item, "call_id")?, function);
         }
         "local_shell_call" => {
@@ -135,11 +172,18 @@ fn item(
             result.insert("tool_call_id".into(), id.into());
             messages.push(result);
         }
+        // Their tools are among those of the request.
+        ADDITIONAL => {}
         // Nobody here keeps what is referred to, or can read what its maker wrote.
         "item_reference" | "compaction" | "compaction_summary" => unsupported.note(&kind),
         kind => unsupported.drop(&format!("{at}.type"), kind)?,
     }
     Ok(())
+}
+
+/// The namespace of the tool that an item calls.
+fn namespace(item: &Value) -> Option<&str> {
+    item.get("namespace").and_then(Value::as_str)
 }
 
 /// The assistant's message at the end; it is begun if need be.

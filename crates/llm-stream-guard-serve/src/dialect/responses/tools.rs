@@ -1,4 +1,7 @@
 //! Tools of a request for a response, and the choice among them.
+//!
+//! A tool of a namespace, `{"type": "namespace", "name": "clock", "tools": [{"name": "sleep", ..}]}`, becomes the
+//! function `clock__sleep`. Its call is an item with both names again.
 
 use serde_json::{Map, Value, json};
 
@@ -10,26 +13,66 @@ use crate::{
 /// The only argument of a tool that takes text.
 pub(super) const INPUT: &str = "input";
 
-/// Functions as chat completions have them. A tool that takes text becomes a function of one string.
-pub(super) fn tools(tools: Value, unsupported: &mut Unsupported) -> Result<Vec<Value>, Fault> {
-    let Value::Array(list) = tools else { return Err(expected("tools", "a list")) };
-    let mut functions = Vec::new();
+/// The field of a request's body that has the tools of its items of this type: a list of lists.
+pub(super) const ADDITIONAL: &str = "additional_tools";
+
+/// Adds functions as chat completions have them. A tool that takes text becomes a function of one
+/// string.
+pub(super) fn tools(
+    tools: Value,
+    at: &str,
+    unsupported: &mut Unsupported,
+    functions: &mut Vec<Value>,
+) -> Result<(), Fault> {
+    let Value::Array(list) = tools else { return Err(expected(at, "a list")) };
     for (n, mut tool) in list.into_iter().enumerate() {
-        match tool.get("type").and_then(Value::as_str) {
-            Some("function") => {
-                nest(&mut tool);
-                functions.push(tool);
-            }
-            Some("custom") => functions.push(custom(&tool, &format!("tools[{n}]"))?),
-            Some(kind) => unsupported.drop(&format!("tools[{n}].type"), kind)?,
-            None => return Err(expected(&format!("tools[{n}].type"), "text")),
+        let at = format!("{at}[{n}]");
+        if tool.get("type").is_none_or(|kind| kind != "namespace") {
+            functions.extend(function(tool, &at, None, unsupported)?);
+            continue;
+        }
+        let Some(Value::Array(inner)) = tool.get_mut("tools").map(Value::take) else {
+            return Err(expected(&format!("{at}.tools"), "a list"));
+        };
+        let namespace = tool.get("name").and_then(Value::as_str);
+        for (n, tool) in inner.into_iter().enumerate() {
+            let at = format!("{at}.tools[{n}]");
+            functions.extend(function(tool, &at, namespace, unsupported)?);
         }
     }
-    Ok(functions)
+    Ok(())
+}
+
+/// Returns the function that represents a tool, unless there is none and the tool is omitted.
+fn function(
+    mut tool: Value,
+    at: &str,
+    namespace: Option<&str>,
+    unsupported: &mut Unsupported,
+) -> Result<Option<Value>, Fault> {
+    let Some(kind) = tool.get("type").and_then(Value::as_str) else {
+        return Err(expected(&format!("{at}.type"), "text"));
+    };
+    match kind {
+        "function" => {
+            if let Some(name) = tool.get_mut("name") {
+                *name = function_name(namespace, name.as_str().unwrap_or_default()).into();
+            }
+            nest(&mut tool);
+            Ok(Some(tool))
+        }
+        "custom" => custom(&tool, at, namespace).map(Some),
+        kind => unsupported.drop(&format!("{at}.type"), kind).map(|()| None),
+    }
+}
+
+/// The name of the function that represents a tool of a namespace, or of none.
+pub(super) fn function_name(namespace: Option<&str>, name: &str) -> String {
+    namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}__{name}"))
 }
 
 /// Returns the function that represents a tool with text as its input.
-fn custom(tool: &Value, at: &str) -> Result<Value, Fault> {
+fn custom(tool: &Value, at: &str, namespace: Option<&str>) -> Result<Value, Fault> {
     let text = |path: &str| tool.pointer(path).and_then(Value::as_str);
     let name = text("/name").ok_or_else(|| expected(&format!("{at}.name"), "text"))?;
     let mut about = text("/description").unwrap_or_default().to_owned();
@@ -38,7 +81,7 @@ fn custom(tool: &Value, at: &str) -> Result<Value, Fault> {
         about.push_str(&format!("\n\nThe input follows this {syntax} grammar:\n{grammar}"));
     }
     Ok(json!({"type": "function", "function": {
-        "name": name,
+        "name": function_name(namespace, name),
         "description": about.trim_start(),
         "parameters": {
             "type": "object",
@@ -49,19 +92,50 @@ fn custom(tool: &Value, at: &str) -> Result<Value, Fault> {
     }}))
 }
 
-/// The names of the tools of a request that take text.
-pub(super) fn custom_names(asked: &Value) -> Vec<String> {
-    let tools = asked.get("tools").and_then(Value::as_array).into_iter().flatten();
-    let custom = tools.filter(|tool| tool.get("type").is_some_and(|kind| kind == "custom"));
-    custom.filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())).collect()
+/// A tool whose calls differ from those of the function that represents it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ToolName {
+    /// The function's name.
+    pub(super) function: String,
+    pub(super) namespace: Option<String>,
+    pub(super) name: String,
+    /// Whether the tool takes text.
+    pub(super) is_custom: bool,
+}
+
+/// The tools of a request that take text or have a namespace.
+pub(super) fn tool_names(asked: &Value) -> Vec<ToolName> {
+    let text = |tool: &Value, key: &str| tool.get(key).and_then(Value::as_str).map(str::to_owned);
+    let further = list(asked.get(ADDITIONAL)).flat_map(|tools| list(Some(tools)));
+    let mut names = Vec::new();
+    for tool in list(asked.get("tools")).chain(further) {
+        let is_namespace = text(tool, "type").as_deref() == Some("namespace");
+        let namespace = text(tool, "name").filter(|_| is_namespace);
+        let inner = is_namespace.then(|| list(tool.get("tools")));
+        for tool in inner.into_iter().flatten().chain((!is_namespace).then_some(tool)) {
+            let is_custom = text(tool, "type").as_deref() == Some("custom");
+            let Some(name) = text(tool, "name").filter(|_| is_custom || is_namespace) else {
+                continue;
+            };
+            let function = function_name(namespace.as_deref(), &name);
+            names.push(ToolName { function, namespace: namespace.clone(), name, is_custom });
+        }
+    }
+    names
+}
+
+/// The entries of a list, or none.
+fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
 }
 
 /// A choice as chat completions have it. One of a tool that is left out leaves the choice open.
 pub(super) fn tool_choice(mut choice: Value) -> Value {
     match choice.get("type").and_then(Value::as_str) {
-        Some("function") => nest(&mut choice),
-        Some("custom") => {
-            choice = json!({"type": "function", "function": {"name": choice.get("name")}});
+        Some("function" | "custom") => {
+            let text = |key: &str| choice.get(key).and_then(Value::as_str);
+            let name = function_name(text("namespace"), text("name").unwrap_or_default());
+            choice = json!({"type": "function", "function": {"name": name}});
         }
         Some("allowed_tools") => {
             let tools = choice.get_mut("tools").and_then(Value::as_array_mut);
