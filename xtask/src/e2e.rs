@@ -1,5 +1,7 @@
 //! `cargo xtask e2e`: real clients and a real server, as far as this machine has what they need.
 
+mod agents;
+
 use std::{
     fs,
     io::{BufRead as _, BufReader},
@@ -80,7 +82,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     }
     node(root, &place, &addresses)?;
     drop(started);
-    Ok(())
+    agents::converse(root, &place)
 }
 
 /// Many streams for minutes, with and without a guard, optimised.

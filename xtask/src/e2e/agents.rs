@@ -1,0 +1,61 @@
+//! Agents in a network namespace without a way out, through the proxy to a scripted upstream.
+
+use std::{fs, path::Path};
+
+use super::{has, python};
+use crate::process::{Invocation, installed, target};
+
+/// Runs a command in a new network namespace, as its administrator.
+const ALONE: &str = "unshare --map-root-user --net";
+/// The agents in Node, and the packages that have them.
+const NODE: (&str, &str) = (
+    "claude-code codex codex-own-model ai-chat ai-responses",
+    "@anthropic-ai/claude-code @openai/codex ai @ai-sdk/openai @ai-sdk/openai-compatible",
+);
+/// The agents in Python, and the packages that have them.
+const PYTHON: [(&str, &str); 5] = [
+    ("openai-agents-responses openai-agents-chat", "openai-agents"),
+    ("langgraph", "langgraph langchain-openai"),
+    ("smolagents", "smolagents openai"),
+    ("litellm", "litellm"),
+    ("instructor", "instructor"),
+];
+
+/// Lets each agent whose packages can be fetched talk with the upstream of `e2e/scripted.py`.
+pub(super) fn converse(root: &Path, place: &Path) -> Result<(), String> {
+    let script = "conversations.py";
+    let alone = Invocation::new(&format!("{ALONE} ip link set lo up"));
+    if !installed("unshare") || alone.output(root).is_err() {
+        println!("skipped {script}: this user cannot make a network namespace");
+        return Ok(());
+    }
+    let Some(python) = python(place) else { return Ok(()) };
+    let python = python.display();
+    let mut agents = Vec::new();
+    let modules = place.join("agents");
+    fs::create_dir_all(&modules).map_err(|error| format!("{}: {error}", modules.display()))?;
+    let (names, packages) = NODE;
+    if installed("node") && installed("npm") {
+        let line =
+            format!("npm install --no-audit --no-fund --no-save --no-package-lock {packages}");
+        agents.extend(has(&modules, &line, names).then_some(names));
+    } else {
+        println!("skipped {names}: node or npm is not installed");
+    }
+    for (names, packages) in PYTHON {
+        let line = format!("{python} -m pip install --quiet {packages}");
+        agents.extend(has(place, &line, names).then_some(names));
+    }
+    if agents.is_empty() {
+        return Ok(());
+    }
+    let program = target(root)?.join("debug/llm-stream-guard");
+    let line = format!(
+        "{ALONE} {python} {}/e2e/{script} {} {}/node_modules {}",
+        root.display(),
+        program.display(),
+        modules.display(),
+        agents.join(" ")
+    );
+    Invocation::new(&line).run(root)
+}
