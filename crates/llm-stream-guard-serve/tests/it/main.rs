@@ -13,6 +13,7 @@ mod hostile;
 mod lifecycle;
 mod logs;
 mod parse;
+mod recorded;
 mod requests;
 mod soak;
 mod support;
