@@ -62,6 +62,9 @@ pub(crate) struct ServeArgs {
     /// Where to listen [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address, env = "LLM_STREAM_GUARD_LISTEN")]
     pub(crate) listen: Option<SocketAddr>,
+    /// Where to answer `/metrics`, which clients then do not find at `--listen`
+    #[arg(long, value_name = "ADDRESS", value_parser = listen_address, env = "LLM_STREAM_GUARD_METRICS_LISTEN")]
+    pub(crate) metrics_listen: Option<SocketAddr>,
     /// One family for all models: a profile, a model's id, or the file of a family's calls
     ///
     /// `auto`, the default, takes each model's own.

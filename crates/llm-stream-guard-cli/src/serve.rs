@@ -11,7 +11,7 @@ use std::{
 
 use llm_stream_guard_serve::{
     Config, FamilyChoice, FamilyName, Fault, Proxy, Record, Upstream, check_health, demo, is_open,
-    read_models, serve as listen,
+    read_models, serve as listen, serve_metrics,
 };
 use tokio::{net::TcpListener, sync::Notify};
 use tracing_subscriber::{
@@ -73,6 +73,7 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
     if let Some(listen) = args.listen {
         config.listen = listen;
     }
+    config.metrics_listen = args.metrics_listen.or(config.metrics_listen);
     if let Some(dir) = &args.record {
         config.record = Some(Record::to(dir));
     }
@@ -117,8 +118,15 @@ async fn run(mut config: Config, args: &ServeArgs, out: &mut dyn Write) -> Resul
     let address = config.listen;
     let listener = TcpListener::bind(address).await.map_err(|error| fault(address, error))?;
     let address = listener.local_addr()?;
+    let metrics = match config.metrics_listen {
+        None => None,
+        Some(address) => Some(TcpListener::bind(address).await.map_err(|e| fault(address, e))?),
+    };
     let proxy = Proxy::new(config).map_err(|fault| refused(&fault))?;
     writeln!(out, "http://{address} guards {}", proxy.config().upstream)?;
+    if let Some(metrics) = &metrics {
+        writeln!(out, "metrics: http://{}/metrics", metrics.local_addr()?)?;
+    }
     if is_open(address) {
         tracing::warn!("{address} can be reached from other machines, and asks for no key");
     }
@@ -133,8 +141,15 @@ async fn run(mut config: Config, args: &ServeArgs, out: &mut dyn Write) -> Resul
     }
     out.flush()?;
     let refuse = Notify::new();
+    let measured = async {
+        match metrics {
+            Some(listener) => serve_metrics(&proxy, listener).await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         served = listen(&proxy, listener, refuse.notified()) => served?,
+        () = measured => {}
         () = end.comes(&proxy, &refuse) => {}
         () = hangup.each(|| reload(&proxy, args)) => {}
     }
@@ -148,15 +163,17 @@ fn reload(proxy: &Proxy, args: &ServeArgs) {
         if args.demo {
             new.upstream = old.upstream.clone();
         }
-        let listen = new.listen;
+        let addresses = [("listen", Some(new.listen)), ("metrics_listen", new.metrics_listen)];
         proxy.reload(new).map_err(|fault| refused(&fault))?;
-        Ok(listen)
+        Ok(addresses)
     });
     match new {
-        Ok(listen) => {
+        Ok(addresses) => {
             tracing::info!("configuration reloaded");
-            if listen != old.listen {
-                tracing::warn!("`listen` changes with a restart only");
+            for ((name, new), old) in addresses.iter().zip([Some(old.listen), old.metrics_listen]) {
+                if *new != old {
+                    tracing::warn!("`{name}` changes with a restart only");
+                }
             }
         }
         Err(error) => tracing::error!("configuration not reloaded, the old one stays: {error}"),

@@ -48,6 +48,13 @@ pub struct Config {
     /// Address to listen on.
     #[serde(deserialize_with = "listen::read")]
     pub listen: SocketAddr,
+    /// Address to answer `/metrics` on. Without one it is that of clients.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "listen::read_some"
+    )]
+    pub metrics_listen: Option<SocketAddr>,
     /// The server whose answers are guarded.
     pub upstream: Upstream,
     /// Certificates (PEM) of authorities to trust besides the system's, for `https`.
@@ -93,6 +100,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 8080).into(),
+            metrics_listen: None,
             upstream: Upstream::local(8000),
             ca: None,
             server: ServerName::Auto,

@@ -58,4 +58,4 @@ pub use config::{
 };
 pub use error::{Fault, Kind, Reported};
 pub use proxy::Proxy;
-pub use server::{check_health, is_open, serve};
+pub use server::{check_health, is_open, serve, serve_metrics};

@@ -77,6 +77,34 @@ pub async fn serve(
     }
 }
 
+/// Answers `/metrics`, `/healthz` and `/readyz` of `proxy` on `listener` as long as it is polled,
+/// also while the proxy refuses requests. Other paths are not found.
+///
+/// ```
+/// # async fn operate() -> Result<(), Box<dyn std::error::Error>> {
+/// use llm_stream_guard_serve::{Config, Proxy, serve, serve_metrics};
+/// use tokio::net::TcpListener;
+///
+/// let metrics = TcpListener::bind("127.0.0.1:9090").await?;
+/// let config = Config { metrics_listen: Some(metrics.local_addr()?), ..Config::default() };
+/// let proxy = Proxy::new(config)?;
+/// let listener = TcpListener::bind(proxy.config().listen).await?;
+/// tokio::select! {
+///     served = serve(&proxy, listener, std::future::pending()) => served?,
+///     () = serve_metrics(&proxy, metrics) => {}
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub async fn serve_metrics(proxy: &Proxy, listener: TcpListener) {
+    let router = proxy.operation();
+    loop {
+        let stream = accept(&listener).await;
+        let (connection, activity) = connect(&proxy.config(), router.clone(), stream);
+        tokio::spawn(run(connection, activity));
+    }
+}
+
 /// Waits for a connection.
 async fn accept(listener: &TcpListener) -> TcpStream {
     loop {

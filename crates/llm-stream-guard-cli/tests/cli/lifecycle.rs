@@ -3,7 +3,11 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
-    process::{Command, Stdio},
+    process::{ChildStderr, ChildStdout, Command, Stdio},
+    sync::{
+        Arc, Condvar, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
     thread,
     time::Duration,
 };
@@ -13,19 +17,26 @@ use crate::{
     support::{command, run, scratch},
 };
 
-/// An upstream that says `name`, and goes on after `wait` where a stream is asked for.
-fn upstream(name: &'static str, wait: Duration) -> u16 {
+/// Longer than anything a test waits for.
+const LONG: Duration = Duration::from_secs(60);
+
+/// An upstream that says `name`. Where a stream is asked for, the second half of the answer waits
+/// until the sender is dropped.
+fn upstream(name: &'static str) -> (u16, Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("an address").port();
+    let (sender, gate) = channel();
+    let gate = Arc::new(Mutex::new(gate));
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer(stream, name, wait));
+            let gate = gate.clone();
+            thread::spawn(move || answer(stream, name, &gate));
         }
     });
-    port
+    (port, sender)
 }
 
-fn answer(mut stream: TcpStream, name: &str, wait: Duration) -> std::io::Result<()> {
+fn answer(mut stream: TcpStream, name: &str, gate: &Mutex<Receiver<()>>) -> std::io::Result<()> {
     let asked = request(&mut stream)?;
     let key = asked.lines().find(|line| line.starts_with("authorization:")).unwrap_or("no key");
     let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type:";
@@ -44,7 +55,8 @@ fn answer(mut stream: TcpStream, name: &str, wait: Duration) -> std::io::Result<
         )
     };
     stream.write_all(say(&format!("one of {name} "), "null").as_bytes())?;
-    thread::sleep(wait);
+    // An error is what a dropped sender gives.
+    let _ = gate.lock().expect("no thread panics").recv();
     stream.write_all(say("two", "\"stop\"").as_bytes())?;
     stream.write_all(b"data: [DONE]\n\n")
 }
@@ -68,7 +80,46 @@ fn request(stream: &mut TcpStream) -> std::io::Result<String> {
 pub(crate) struct Proxy {
     started: Started,
     address: String,
-    log: Option<thread::JoinHandle<String>>,
+    /// The output after its first line.
+    rest: BufReader<ChildStdout>,
+    log: Arc<Log>,
+}
+
+/// The log of a process as far as it was read.
+#[derive(Default)]
+struct Log {
+    /// The text, and whether it is all.
+    text: Mutex<(String, bool)>,
+    grew: Condvar,
+}
+
+impl Log {
+    /// Reads the log while the process runs.
+    fn of(error: ChildStderr) -> Arc<Self> {
+        let log = Arc::new(Self::default());
+        let writer = log.clone();
+        thread::spawn(move || {
+            for line in BufReader::new(error).split(b'\n').map_while(Result::ok) {
+                let mut text = writer.text.lock().expect("no thread panics");
+                text.0.push_str(&String::from_utf8_lossy(&line));
+                text.0.push('\n');
+                writer.grew.notify_all();
+            }
+            writer.text.lock().expect("no thread panics").1 = true;
+            writer.grew.notify_all();
+        });
+        log
+    }
+
+    /// Waits until the log is as `wanted`, and returns it.
+    fn until(&self, wanted: impl Fn(&str, bool) -> bool) -> String {
+        let text = self.text.lock().expect("no thread panics");
+        let waits = |(text, ended): &mut (String, bool)| !wanted(text, *ended) && !*ended;
+        let waited = self.grew.wait_timeout_while(text, LONG, waits);
+        let (text, _) = waited.expect("no thread panics");
+        assert!(wanted(&text.0, text.1), "{}", text.0);
+        text.0.clone()
+    }
 }
 
 impl Proxy {
@@ -76,17 +127,12 @@ impl Proxy {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut started = Started(child.expect("it starts"));
         let out = started.0.stdout.take().expect("piped");
-        let mut error = started.0.stderr.take().expect("piped");
-        let log = Some(thread::spawn(move || {
-            let mut log = String::new();
-            let _ = error.read_to_string(&mut log);
-            log
-        }));
-        let mut first = String::new();
-        BufReader::new(out).read_line(&mut first).expect("text");
+        let log = Log::of(started.0.stderr.take().expect("piped"));
+        let (mut first, mut rest) = (String::new(), BufReader::new(out));
+        rest.read_line(&mut first).expect("text");
         let address = first.split_whitespace().next().and_then(|it| it.strip_prefix("http://"));
-        let Some(address) = address else { panic!("{first}: {:?}", log.map(|it| it.join())) };
-        Self { started, address: address.to_owned(), log }
+        let Some(address) = address else { panic!("{first}: {}", log.until(|_, ended| ended)) };
+        Self { started, address: address.to_owned(), rest, log }
     }
 
     fn configured(file: &str) -> Self {
@@ -103,24 +149,19 @@ impl Proxy {
         assert!(sent.success());
     }
 
-    /// Begins a request; its answer is read later.
-    fn begin(&self, line: &str, body: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        let length = body.len();
-        let head =
-            format!("{line} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: {length}");
-        write!(stream, "{head}\r\n\r\n{body}").expect("it reads");
-        stream
+    fn ask(&self, line: &str, body: &str) -> String {
+        rest(begin(&self.address, line, body))
     }
 
-    fn ask(&self, line: &str, body: &str) -> String {
-        rest(self.begin(line, body))
+    /// Waits for a line of the log with `words`.
+    fn logs(&self, words: &str) {
+        self.log.until(|text, _| text.contains(words));
     }
 
     /// Begins a stream whose first piece has come.
     fn stream(&self) -> (TcpStream, String) {
         let body = "{\"model\": \"Qwen/Qwen3-8B\", \"stream\": true}";
-        let mut stream = self.begin("POST /v1/chat/completions", body);
+        let mut stream = begin(&self.address, "POST /v1/chat/completions", body);
         let (mut came, mut piece) = (String::new(), [0; 4096]);
         while !came.contains("one of") {
             let length = stream.read(&mut piece).expect("it answers");
@@ -132,10 +173,20 @@ impl Proxy {
 
     /// Waits for the end of the process; its log.
     fn log(mut self) -> (bool, String) {
+        let log = self.log.until(|_, ended| ended);
         let status = self.started.0.wait().expect("it ends");
-        let log = self.log.take().expect("it is there").join().expect("it ends");
         (status.success(), log)
     }
+}
+
+/// Begins a request; its answer is read later.
+fn begin(address: &str, line: &str, body: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let length = body.len();
+    let head =
+        format!("{line} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: {length}");
+    write!(stream, "{head}\r\n\r\n{body}").expect("it reads");
+    stream
 }
 
 fn rest(mut stream: TcpStream) -> String {
@@ -148,45 +199,48 @@ fn status(answer: &str) -> &str {
     answer.get(9..12).unwrap_or(answer)
 }
 
-/// Asks until the status is `wanted`.
-fn until(proxy: &Proxy, line: &str, wanted: &str) {
-    for _ in 0..200 {
-        if status(&proxy.ask(line, "")) == wanted {
-            return;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    panic!("{line} is never answered {wanted}");
-}
-
 #[test]
 fn terminated_proxy_is_not_ready_then_refuses_requests_and_finishes_streams() {
-    let port = upstream("a", Duration::from_secs(4));
-    let text = format!("upstream = \"http://127.0.0.1:{port}\"\n[timeouts]\ndrain = \"1500ms\"\n");
+    let (port, gate) = upstream("a");
+    let text = format!("upstream = \"http://127.0.0.1:{port}\"\n[timeouts]\ndrain = \"1h\"\n");
     let proxy = Proxy::configured(&scratch("drain.toml", &text));
     assert_eq!(status(&proxy.ask("GET /readyz", "")), "200");
     let (stream, _) = proxy.stream();
     proxy.signal("TERM");
-    until(&proxy, "GET /readyz", "503");
-    assert_eq!(status(&proxy.ask("GET /healthz", "")), "200");
-    assert_eq!(status(&proxy.ask("GET /v1/other", "")), "200", "in the time of grace");
-    until(&proxy, "GET /v1/other", "503");
+    proxy.logs("not ready from now on");
     assert_eq!(status(&proxy.ask("GET /readyz", "")), "503");
     assert_eq!(status(&proxy.ask("GET /healthz", "")), "200");
+    assert_eq!(status(&proxy.ask("GET /v1/other", "")), "200", "in the time of grace");
+    proxy.signal("TERM");
+    proxy.logs("new ones are refused");
+    assert_eq!(status(&proxy.ask("GET /v1/other", "")), "503");
+    assert_eq!(status(&proxy.ask("GET /readyz", "")), "503");
+    assert_eq!(status(&proxy.ask("GET /healthz", "")), "200");
+    drop(gate);
     let said = rest(stream);
     assert!(said.contains("two") && said.contains("[DONE]"), "{said}");
     let (success, log) = proxy.log();
-    assert!(success && log.contains("not ready from now on"), "{log}");
+    assert!(success && !log.contains("cut"), "{log}");
+}
+
+#[test]
+fn terminated_proxy_ends_by_itself_after_the_time_to_drain() {
+    let (port, _gate) = upstream("a");
+    let text = format!("upstream = \"http://127.0.0.1:{port}\"\n[timeouts]\ndrain = \"1ms\"\n");
+    let proxy = Proxy::configured(&scratch("drained.toml", &text));
+    proxy.signal("TERM");
+    let (success, log) = proxy.log();
+    assert!(success && log.contains("new ones are refused"), "{log}");
 }
 
 #[test]
 fn second_signal_cuts_open_streams() {
-    let port = upstream("a", Duration::from_secs(60));
-    let text = format!("upstream = \"http://127.0.0.1:{port}\"\n");
+    let (port, _gate) = upstream("a");
+    let text = format!("upstream = \"http://127.0.0.1:{port}\"\n[timeouts]\nshutdown = \"1h\"\n");
     let proxy = Proxy::configured(&scratch("twice.toml", &text));
     let (stream, _) = proxy.stream();
     proxy.signal("INT");
-    until(&proxy, "GET /v1/other", "503");
+    proxy.logs("new ones are refused");
     proxy.signal("INT");
     let (success, log) = proxy.log();
     assert!(success && log.contains("open requests are cut"), "{log}");
@@ -194,8 +248,33 @@ fn second_signal_cuts_open_streams() {
 }
 
 #[test]
+fn metrics_have_an_address_of_their_own_until_the_end() {
+    let (port, gate) = upstream("a");
+    let text =
+        format!("upstream = \"http://127.0.0.1:{port}\"\nmetrics_listen = \"127.0.0.1:0\"\n");
+    let mut proxy = Proxy::configured(&scratch("metrics.toml", &text));
+    let mut line = String::new();
+    proxy.rest.read_line(&mut line).expect("text");
+    let address =
+        line.trim().strip_prefix("metrics: http://").and_then(|it| it.strip_suffix("/metrics"));
+    let address = address.unwrap_or_else(|| panic!("{line}"));
+    let (stream, _) = proxy.stream();
+    for path in ["/metrics", "//metrics/", "/%6detrics"] {
+        assert_eq!(status(&proxy.ask(&format!("GET {path}"), "")), "404", "{path}");
+    }
+    assert_eq!(status(&rest(begin(address, "GET /v1/other", ""))), "404", "no upstream there");
+    proxy.signal("INT");
+    proxy.logs("new ones are refused");
+    let metrics = rest(begin(address, "GET /metrics", ""));
+    assert!(metrics.contains("llm_stream_guard_streams_open 1\n"), "{metrics}");
+    drop(gate);
+    assert!(rest(stream).contains("[DONE]"));
+    assert!(proxy.log().0);
+}
+
+#[test]
 fn new_configuration_is_heeded_and_a_bad_one_leaves_the_old_one() {
-    let (first, second) = (upstream("a", Duration::from_secs(3)), upstream("b", Duration::ZERO));
+    let ((first, gate), (second, _second)) = (upstream("a"), upstream("b"));
     let write = |port: u16, more: &str| {
         let text = format!("upstream = \"http://127.0.0.1:{port}\"\n{more}");
         scratch("reload.toml", &text)
@@ -205,29 +284,24 @@ fn new_configuration_is_heeded_and_a_bad_one_leaves_the_old_one() {
     assert!(proxy.ask("GET /v1/other", "").contains("\"from\": \"a\""));
     write(second, "[limits]\nbody = 0\n");
     proxy.signal("HUP");
-    thread::sleep(Duration::from_millis(300));
+    proxy.logs("configuration not reloaded");
     assert!(proxy.ask("GET /v1/other", "").contains("\"from\": \"a\""));
     write(second, "");
     proxy.signal("HUP");
-    for _ in 0..100 {
-        if proxy.ask("GET /v1/other", "").contains("\"from\": \"b\"") {
-            break;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
+    proxy.logs("configuration reloaded");
     assert!(proxy.ask("GET /v1/other", "").contains("\"from\": \"b\""));
+    drop(gate);
     let said = rest(stream);
     assert!(said.contains("two") && said.contains("[DONE]"), "{said}");
     proxy.signal("INT");
     let (success, log) = proxy.log();
     assert!(success, "{log}");
     assert!(log.contains("reload.toml, line 3, column 1: `limits.body`"), "{log}");
-    assert!(log.contains("configuration reloaded"), "{log}");
 }
 
 #[test]
 fn key_of_an_upstream_is_sent_and_never_shown() {
-    let (first, second) = (upstream("a", Duration::ZERO), upstream("b", Duration::ZERO));
+    let ((first, _first), (second, _second)) = (upstream("a"), upstream("b"));
     let text = format!(
         "upstream = \"http://127.0.0.1:{first}\"\n[upstreams.b]\nurl = \"http://127.0.0.1:{second}\"\n\
          key_env = \"SECOND_KEY\"\n[models]\n\"claude-*\" = {{ upstream = \"b\", model = \"m\" }}\n"

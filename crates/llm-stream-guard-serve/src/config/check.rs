@@ -164,6 +164,7 @@ mod tests {
         ("listen", "listen = '127.0.0.1:99999'", "a port up to 65535"),
         ("listen", "listen = 'localhost:80'", "such as `127.0.0.1:8080`"),
         ("listen", "listen = 8080", "expected a string"),
+        ("metrics_listen", "metrics_listen = '127.0.0.1:99999'", "a port up to 65535"),
         ("upstream", "upstream = 'http://a:99999'", "expected a port from 1 to 65535"),
         ("upstream", "upstream = 'http://a:0'", "expected a port from 1 to 65535"),
         ("upstream", "upstream = 'http://a:'", "expected a port from 1 to 65535"),
@@ -306,6 +307,7 @@ mod tests {
     fn every_key_has_a_bad_value_in_the_table() {
         let mut config = Config { ca: Some("a".into()), ..Config::default() };
         config.key_env = Some("KEY".into());
+        config.metrics_listen = Some(config.listen);
         let (url, ca, key_env) = (config.upstream.clone(), config.ca.clone(), Some("K".into()));
         let other = Endpoint { ca, key_env, ..Endpoint::at(url) };
         config.upstreams.insert("b".into(), other);

@@ -20,3 +20,9 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
 pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
     listen_address(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
+
+pub(super) fn read_some<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<SocketAddr>, D::Error> {
+    read(deserializer).map(Some)
+}

@@ -10,7 +10,7 @@ use axum::{
         request::Parts,
     },
     response::{IntoResponse as _, Response},
-    routing::{get, post},
+    routing::{any, get, post},
 };
 
 use super::Proxy;
@@ -24,14 +24,17 @@ use crate::{
     routes::{Backend, Route},
 };
 
+/// The path of the metrics.
+const METRICS: &str = "/metrics";
+
 /// The path of the list of models.
 const MODELS: &str = "/v1/models";
 
 impl Proxy {
     /// The proxy as a service: guarded paths, `/healthz`, `/readyz`, `/metrics`, and upstream for
-    /// all else.
+    /// all else. Where [`crate::Config::metrics_listen`] is set, `/metrics` is not found.
     pub fn router(&self) -> Router {
-        let mut router = self.own_paths();
+        let mut router = self.public_paths();
         for dialect in ApiDialect::ALL {
             let answer = move |State(proxy): State<Self>, request| async move {
                 proxy.now().guarded(dialect, request).await
@@ -55,15 +58,25 @@ impl Proxy {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             response
         };
-        self.own_paths().fallback(refuse).with_state(self.clone())
+        self.public_paths().fallback(refuse).with_state(self.clone())
     }
 
-    /// The paths that the proxy answers itself.
-    fn own_paths(&self) -> Router<Self> {
-        Router::new()
-            .route("/healthz", get(|| async { "ok\n" }))
-            .route("/readyz", get(Self::ready))
-            .route("/metrics", get(Self::metrics))
+    /// The service of the address for metrics: `/metrics`, `/healthz` and `/readyz`.
+    pub(crate) fn operation(&self) -> Router {
+        Self::health_paths().route(METRICS, get(Self::metrics)).with_state(self.clone())
+    }
+
+    /// The paths that clients find here and not upstream.
+    fn public_paths(&self) -> Router<Self> {
+        match self.shared.config.metrics_listen {
+            None => Self::health_paths().route(METRICS, get(Self::metrics)),
+            // Passed on, the request would be for upstream's metrics.
+            Some(_) => Self::health_paths().route(METRICS, any(|| async { StatusCode::NOT_FOUND })),
+        }
+    }
+
+    fn health_paths() -> Router<Self> {
+        Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(Self::ready))
     }
 
     /// Answers whether requests should be sent here: one line for each upstream. Of several one that
@@ -97,6 +110,9 @@ impl Proxy {
         let proxy = proxy.now();
         match (guarded, request.method()) {
             (Some(dialect), &Method::POST) => proxy.guarded(dialect, request).await,
+            _ if path == METRICS && proxy.shared.config.metrics_listen.is_some() => {
+                StatusCode::NOT_FOUND.into_response()
+            }
             (_, &Method::GET) if proxy.shared.routes.depend_on_models() => {
                 match path.strip_prefix(MODELS) {
                     Some("") => proxy.models(request.headers(), None).await,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     body::Body,
-    config::UnsupportedTools,
+    config::{BareEnd, UnsupportedTools},
     dialect::{ApiDialect, encoded::broken_call, unsupported::Unsupported},
     error::{Fault, Kind},
 };
@@ -58,6 +58,7 @@ pub(super) fn whole(
     dialect: ApiDialect,
     guard: &ChatGuard,
     said: &[u8],
+    bare_end: BareEnd,
 ) -> Result<(Completion, Vec<u32>), Fault> {
     let none = |_| Fault::new(Kind::Broken, "upstream's answer is no completion");
     let read = dialect.read(said);
@@ -67,11 +68,14 @@ pub(super) fn whole(
             return Err(Fault::reported(&said));
         }
     }
-    let mut broken = Vec::new();
-    let whole = guard.complete_noting(read.map_err(none)?, |note| broken.extend(broken_call(note)));
-    let whole = whole.map_err(|error| Fault::new(Kind::Limit, error))?;
+    let read = read.map_err(none)?;
+    // Asked of upstream's answer: its usage would be enough for the guard to add a reason.
     let open = |choice: &CompletionChoice| choice.finish_reason.value().is_none();
-    if whole.choices.is_empty() || whole.choices.iter().any(open) {
+    let is_cut = bare_end == BareEnd::Fail && read.choices.iter().any(open);
+    let mut broken = Vec::new();
+    let whole = guard.complete_noting(read, |note| broken.extend(broken_call(note)));
+    let whole = whole.map_err(|error| Fault::new(Kind::Limit, error))?;
+    if whole.choices.is_empty() || is_cut {
         return Err(Fault::new(Kind::Broken, "upstream's answer has no finish reason: it was cut"));
     }
     Ok((whole, broken))

@@ -260,10 +260,14 @@ async fn a_named_tools_call_ends_a_message_with_tool_use() {
 async fn a_whole_answer_without_an_end_and_one_that_is_an_error_are_failures() {
     let message = json!({"role": "assistant", "content": "So."});
     let open = json!({"choices": [{"index": 0, "message": message, "text": "So."}]});
+    let choice = json!({"index": 0, "message": {"role": "assistant", "content": CUT}, "text": CUT, "finish_reason": null});
+    let usage = json!({"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3});
+    let counted = json!({"choices": [choice], "usage": usage});
     let error = json!({"error": {"message": "gone", "type": "x", "code": 7}});
     for path in PATHS {
         for (answer, code) in [
             (&open, json!("upstream_broken")),
+            (&counted, json!("upstream_broken")),
             (&json!({"choices": []}), json!("upstream_broken")),
             (&error, json!(7)),
         ] {
