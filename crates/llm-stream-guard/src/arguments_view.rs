@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_gives_the_value_that_a_json_reader_gives() {
+    fn view_equals_the_parsed_json_at_every_cut() {
         let whole: Value = serde_json::from_str(ALL).unwrap();
         for (at, _) in ALL.char_indices() {
             let view = view(&[&ALL[..at], &ALL[at..]]);
@@ -337,13 +337,13 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_two_members_with_one_key_counts() {
+    fn last_of_two_members_with_one_key_is_kept() {
         let view = view(&[r#"{"a": "x", "b": {"c": 1}, "a": "y"#, r#"z", "b": 2}"#]);
         assert_eq!(view.value(), &json!({"a": "yz", "b": 2}));
     }
 
     #[test]
-    fn malformed_text_ends_the_view_where_it_begins() {
+    fn malformed_text_ends_the_view_at_its_start() {
         for text in ["]}", "{\"a\": \"b\\x", "{]", "{{", "{\"a\": 1,,", "\u{0}"] {
             let view = view(&[text, "\"", "}", "1"]);
             assert!(view.is_malformed() && !view.is_complete(), "{text}");
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_string_in_small_pieces_costs_its_length() {
+    fn long_string_in_small_pieces_is_read_in_linear_work() {
         let key = "k".repeat(32 << 10);
         for open in ["{\"a\": \"".to_owned(), format!("{{\"{key}\": [{{\"b\": \"")] {
             let mut view = ArgumentsView::new();
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_element_costs_nothing_for_the_elements_before_it() {
+    fn cost_of_a_new_element_is_independent_of_earlier_elements() {
         let mut view = ArgumentsView::new();
         view.push("[", |_| {});
         let allocated = allocation_counter::measure(|| {

@@ -242,7 +242,7 @@ mod tests {
     use crate::Start;
 
     #[test]
-    fn names_fold_case_and_dashes_but_never_match_inside() {
+    fn profile_names_ignore_case_and_dashes_and_match_exactly() {
         assert_eq!(profile("QWEN3-Coder").map(|p| p.name).as_deref(), Ok("qwen3_coder"));
         assert_eq!(profile("gpt-oss").map(|p| p.name).as_deref(), Ok("harmony"));
         let error = profile("qwen3_code").expect_err("a prefix is no name");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_profile_builds_begins_in_content_and_has_names_of_its_own() {
+    fn every_profile_builds_starts_in_content_and_has_unique_names() {
         let mut seen = std::collections::BTreeSet::new();
         for profile in profiles() {
             crate::Guard::builder(&profile).build().unwrap_or_else(|e| panic!("{e}"));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_calls_tools_or_reasons_has_a_profile_of_its_name() {
+    fn every_call_family_and_reasoning_format_has_a_profile() {
         let calls = toolcall_parsers::families().map(|family| family.name.to_owned());
         let formats = think_filter::formats().into_iter().map(|format| format.name.into_owned());
         for name in calls.chain(formats) {

@@ -75,7 +75,7 @@ mod tests {
     use super::{Answer, Server, forward_request};
 
     #[test]
-    fn each_server_is_asked_for_raw_text_and_nothing_else_changes() {
+    fn forwarded_request_changes_only_what_makes_each_server_return_raw_text() {
         let body = json!({
             "model": "m", "messages": [], "tools": [{"type": "function"}], "tool_choice": "required",
         });
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn without_tools_there_is_no_choice_and_a_prompt_is_completed_raw() {
+    fn request_without_tools_gets_no_tool_choice_and_prompts_are_sent_raw() {
         let mut body = json!({"messages": [], "tools": []});
         assert_eq!(forward_request(&mut body, Server::Vllm), Answer::Raw);
         assert_eq!(body.get("tool_choice"), None);

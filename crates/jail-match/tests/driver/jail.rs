@@ -62,7 +62,7 @@ fn a_builder_is_empty_until_a_sequence_is_added() {
 }
 
 #[test]
-fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
+fn text_without_marks_passes_chunk_by_chunk() {
     let (mut jail, mut pieces) = (secret(), Vec::new());
     let chunks = ["some ", "text, a > b", "é"];
     for chunk in chunks {

@@ -90,7 +90,7 @@ fn invariance_and_totality_hold() {
 }
 
 #[test]
-fn nothing_is_lost() {
+fn every_input_byte_is_accounted_for() {
     for text in TEXTS {
         for settings in [verbatim(), verbatim().whitespace(Whitespace::Framing)] {
             let machine = cursor(all(), settings);

@@ -184,7 +184,7 @@ mod tests {
     use crate::chat::pending_fields::PendingField;
 
     #[test]
-    fn a_choice_is_level_only_if_nothing_waits_and_nothing_is_due() {
+    fn choice_with_any_pending_state_is_not_level() {
         assert!(ChoiceState::default().is_level());
         let changes: [fn(&mut ChoiceState); 10] = [
             |lane| lane.held_since = Some(1),

@@ -191,7 +191,7 @@ mod tests {
     use super::{NoChunk, ReadChunk, read};
 
     #[test]
-    fn chunks_that_strict_readers_refuse_are_read() {
+    fn chunks_that_strict_parsers_reject_are_parsed() {
         for (choice, text) in [
             (r#"{"index":"0","delta":{"content":"a"}}"#, "a"),
             (r#"{"index":0.0,"delta":{"content":"a"}}"#, "a"),
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_that_cannot_be_read_are_told_from_other_data() {
+    fn unreadable_choices_are_distinguished_from_other_data() {
         for (data, expected) in [
             (r#"{"choices":[{"index":-1,"delta":{"content":"a"}}]}"#, NoChunk::Unreadable),
             (r#"{"choices":[{"index":0,"delta":{"content":"a"}}"#, NoChunk::Unreadable),

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_narrowed_to_the_text_that_is_written() {
+    fn logprob_entries_are_cut_to_their_emitted_text() {
         let mut entries = entries(&["h", "m.</", "think>", "\nHi"]);
         entries.decide(0, 3, TextFate::Reasoning, "hm.");
         assert_eq!(entries.take_ready(true).len(), 1, "the second token is not decided");
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_with_text_of_two_fields_goes_to_the_content() {
+    fn logprob_entry_spanning_reasoning_and_content_goes_to_content() {
         let mut entries = entries(&["m</t>H"]);
         entries.decide(0, 1, TextFate::Reasoning, "m");
         entries.decide(1, 4, TextFate::Markup, "");
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_without_text_goes_with_the_text_after_it() {
+    fn logprob_entry_without_text_waits_for_the_next_text() {
         let mut entries = entries(&["", "a"]);
         assert!(!entries.has_ready());
         entries.decide(0, 1, TextFate::Content, "a");
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_without_tokens_count_as_one_and_ids_as_their_number() {
+    fn chunk_counts_as_one_reasoning_token_unless_it_has_token_ids() {
         for (ids, reasoning, count) in
             [(None, 4, (1, true)), (Some(3), 4, (3, false)), (Some(3), 2, (1, true))]
         {

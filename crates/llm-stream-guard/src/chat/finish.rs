@@ -63,7 +63,7 @@ mod tests {
     use super::{End, end_of, meaning};
 
     #[test]
-    fn words_say_how_the_text_ended() {
+    fn finish_reasons_map_to_their_meaning_and_end() {
         for (word, means, end) in [
             ("EOS", Some("stop"), End::Stop),
             ("tool_use", Some("tool_calls"), End::Stop),

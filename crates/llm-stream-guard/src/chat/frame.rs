@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_with_the_same_frame_is_its_text() {
+    fn event_matching_the_frame_yields_its_unescaped_text() {
         let mut frame = frame(EVENT).unwrap();
         assert_eq!(frame.index(), 3);
         for (written, means) in
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn other_events_are_not() {
+    fn event_with_any_other_change_does_not_match_the_frame() {
         let frame = frame(EVENT).unwrap();
         for (from, to) in [
             ("hm", r#"a"},"x":{"y":"b"#),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_alone_has_no_frame() {
+    fn only_short_single_choice_text_events_have_a_frame() {
         for event in [
             r#"{"choices":[]}"#,
             r#"{"choices":[{"delta":{"role":"assistant","content":"a"}}]}"#,
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_in_each_event_is_learnt_less_and_less() {
+    fn frames_that_never_repeat_are_learnt_less_often() {
         let mut frames = Frames::default();
         for n in 1..=3 * IN_VAIN {
             learn(&mut frames, &event(n, 0));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_of_so_many_choices_and_one_of_each() {
+    fn frames_are_limited_in_number_and_one_per_choice() {
         let mut frames = Frames::default();
         for id in 0..2 {
             for index in 0..=MOST as u32 {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_kept_while_its_events_have_choices() {
+    fn frame_is_dropped_after_an_event_without_choices() {
         let mut frames = Frames::default();
         learn(&mut frames, EVENT);
         let chunk: Chunk = serde_json::from_str(EVENT).unwrap();
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_may_be_long_on_both_sides() {
+    fn frame_may_have_200_bytes_on_both_sides_of_the_text() {
         let long = EVENT.replace("\"a\"", &format!("{:?}", "x".repeat(200)));
         let long = long.replace("null", &format!("null,\"x\":{:?}", "y".repeat(200)));
         assert!(frame(&long).is_some());

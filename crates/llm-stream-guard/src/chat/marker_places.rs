@@ -216,19 +216,19 @@ mod tests {
     }
 
     #[test]
-    fn as_many_places_as_tokens_are_certain() {
+    fn equal_counts_of_places_and_tokens_are_unambiguous() {
         assert_eq!(read("x<a>y<b>z", &[(0, 1), (1, 1)], Some(1)), "x|<a>y|<b>z");
         assert_eq!(read("x<a>y<a>z", &[(0, 1), (0, 1)], None), "x|<a>y|<a>z");
     }
 
     #[test]
-    fn more_places_than_tokens_are_ambiguous() {
+    fn more_places_than_marker_tokens_are_ambiguous() {
         assert_eq!(read("x<a>y<a>z", &[(0, 2)], Some(2)), "x<a>y<a>z?");
         assert_eq!(read("x<a>y<b>z<b>w", &[(0, 1), (1, 4)], Some(1)), "x|<a>y<b>z<b>w?");
     }
 
     #[test]
-    fn tokens_at_the_edges_and_next_to_each_other_are_certain() {
+    fn adjacent_and_edge_marker_tokens_are_unambiguous() {
         assert_eq!(read("<a>y<a>z", &[(0, 0)], Some(4)), "|<a>y<a>z");
         assert_eq!(read("y<a>z<a>", &[(0, 4)], Some(0)), "y<a>z|<a>");
         assert_eq!(read("<a>x<a><b>y", &[(0, 3), (1, 0)], Some(1)), "<a>x|<a>|<b>y");
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_without_a_place_are_not_ambiguous() {
+    fn marker_tokens_without_a_place_are_unambiguous() {
         assert_eq!(read("x<a>y", &[(1, 1), (0, 0)], Some(1)), "x|<a>y");
         assert_eq!(read("x<a>y", &[(0, 1), (1, 2), (0, 3)], None), "x|<a>y");
         assert_eq!(read("xy", &[(1, 1), (0, 0)], Some(1)), "xy");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn many_tokens_without_a_place_cost_little() {
+    fn five_thousand_unplaceable_tokens_are_reported_as_ambiguous() {
         let text = "<a>".repeat(5000);
         let tokens: Vec<_> = (0..5000).map(|n| (1 - n % 2, 1)).collect();
         let shown = read(&text, &tokens, Some(1));

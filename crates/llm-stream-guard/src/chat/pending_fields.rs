@@ -102,7 +102,7 @@ mod tests {
     use super::{PendingField, Riders};
 
     #[test]
-    fn riders_come_in_the_order_of_their_text_and_log_probabilities_are_forgotten() {
+    fn pending_fields_follow_their_text_and_forgotten_logprobs_are_removed() {
         let mut riders = Riders::default();
         riders.push(5, PendingField::Logprobs(json!(1)));
         riders.push(7, PendingField::Logprobs(json!(2)));

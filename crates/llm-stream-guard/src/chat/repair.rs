@@ -101,7 +101,7 @@ mod tests {
     use super::repaired;
 
     #[test]
-    fn what_strict_readers_refuse_is_changed_and_nothing_else() {
+    fn repair_changes_only_json_that_strict_parsers_reject() {
         for (data, expected) in [
             (r#"{"a":"x\ud83d"}"#, Some(r#"{"a":"x\ufffd"}"#)),
             (

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn length_of_a_token_is_that_of_its_bytes_or_else_its_text() {
+    fn token_length_is_taken_from_bytes_or_else_text() {
         for (entry, len) in [
             (json!({"token": "ab", "bytes": [240, 159, 166]}), 3),
             (json!({"token": "é", "bytes": null}), 2),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_text_completions_are_taken_apart_and_what_is_no_token_stays() {
+    fn text_completion_logprobs_are_split_into_tokens_and_other_members() {
         let mut logprobs =
             logprobs(json!({"tokens": ["a", "é"], "token_logprobs": [-1, -2], "x": [1]}));
         let mut tokens = tokens(&mut logprobs);

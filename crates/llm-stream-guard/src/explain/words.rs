@@ -100,7 +100,7 @@ mod tests {
     use super::code;
 
     #[test]
-    fn code_with_backticks_has_a_longer_fence_and_backslashes_stay() {
+    fn code_with_backticks_gets_a_longer_fence_and_keeps_backslashes() {
         assert_eq!(code("a\\n\nb"), "`a\\n\u{21b5}b`");
         assert_eq!(code("```json"), "```` ```json ````");
         assert_eq!(code("say `x`"), "`` say `x` ``");

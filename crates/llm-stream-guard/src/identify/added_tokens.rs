@@ -144,7 +144,7 @@ mod tests {
     use super::AddedTokens;
 
     #[test]
-    fn both_files_give_numbers_texts_and_whether_servers_strip_them() {
+    fn both_token_files_yield_ids_texts_and_special_flags() {
         let tokenizer = r#"{"version": "1.0", "added_tokens": [
             {"id": 9, "content": "<think>", "special": false, "normalized": false},
             {"id": 7, "content": "<|end|>", "special": true}], "model": {"vocab": {"a": 0}}}"#;

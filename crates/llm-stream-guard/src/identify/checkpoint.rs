@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_a_python_template_tell_the_family_and_are_not_run() {
+    fn python_template_is_identified_by_its_strings_without_running_it() {
         let source = "def render(messages):\n    out = ['[gMASK]<sop>']\n    \
                       out.append(f'<tool_call>{name}<arg_key>{key}</arg_key>')\n{{ 1/0 }} {% if %}";
         let files = [("tokenizer_config.json", "{}"), ("chat_template.py", source)];
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parser_that_a_tokenizer_names_is_a_clue() {
+    fn parser_named_by_the_tokenizer_identifies_the_family() {
         let config = r#"{"tool_parser_type": "json_tools", "chat_template": "{{ messages }}"}"#;
         let path = folder("parser", &[("tokenizer_config.json", config)]);
         let found = identify(&Checkpoint::read(&path).unwrap());

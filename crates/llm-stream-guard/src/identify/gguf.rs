@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_template_for_tools_is_kept_and_other_values_are_passed() {
+    fn tool_template_is_preferred_and_other_values_are_skipped() {
         let list = [&8_u32.to_le_bytes()[..], &2_u64.to_le_bytes(), &text("a"), &text("")].concat();
         let file = head(&[
             ("tokenizer.ggml.tokens", 9, list),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_looked_up_by_their_numbers_wherever_those_stand() {
+    fn bos_and_eos_are_resolved_whether_ids_precede_or_follow_the_token_list() {
         let list = |texts: &[&str]| {
             let texts: Vec<u8> = texts.iter().flat_map(|it| text(it)).collect();
             [&8_u32.to_le_bytes()[..], &3_u64.to_le_bytes(), &texts].concat()
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_head_is_an_error_and_nothing_long_is_kept() {
+    fn malformed_or_truncated_gguf_header_is_an_error() {
         let long = head(&[("general.name", 8, u64::MAX.to_le_bytes().to_vec())]);
         let odd = head(&[("x", 77, Vec::new())]);
         for file in [&b"GGML"[..], b"GGUF\x01\0\0\0", &long, &odd] {

@@ -71,7 +71,7 @@ mod tests {
     use super::marks;
 
     #[test]
-    fn tags_and_tokens_are_told_from_text() {
+    fn tags_and_special_tokens_are_distinguished_from_text() {
         let text = "a<b> 1 < 2 <|im_end|></s><｜tool▁sep｜>[TOOL_CALLS][1][OK] [/THINK]\
                     ◁think▷ <a\nb> <function=f> <<x>> [|endofturn|] <";
         let found: Vec<(&str, bool)> = marks(text).map(|mark| (mark.text, mark.special)).collect();

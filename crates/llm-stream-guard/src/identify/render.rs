@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_as_python_writes_it() {
+    fn tojson_and_indent_match_python() {
         assert_eq!(render("{{ value.b | tojson }}"), "[1, 2.5, true, null]");
         assert_eq!(render("{{ value.a | tojson }}"), "\"<é>\"");
         assert_eq!(render("{{ value.a | tojson(ensure_ascii=True) }}"), "\"<\\u00e9>\"");
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_templates_take_from_python_is_there() {
+    fn python_methods_and_generation_tags_work_in_templates() {
         assert_eq!(render("{{ ' x '.strip() }}{% generation %}y{% endgeneration %}"), "xy");
         let appends = "{% set n = namespace(l=[]) %}{% for x in value.b[:2] %}\
             {%- set _ = n.l.append(x) -%}{% endfor %}{{ n.l }}";
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_chains_of_operators_fit_the_stack() {
+    fn longest_operator_chains_do_not_overflow_the_stack() {
         let signs = "-".repeat(LONGEST_TEMPLATE - 7);
         assert!(try_render(&format!("{{{{ {signs}1 }}}}")).is_ok());
         let attributes = ".b".repeat(LONGEST_TEMPLATE / 2 - 4);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_in_lists_are_printed_compared_and_dropped_however_deep() {
+    fn deeply_nested_lists_are_printed_compared_and_dropped_without_overflow() {
         let [open, close] = ["[", "]"].map(|bracket| bracket.repeat(50));
         let nested = format!(
             "{{% set n = namespace(l=[]) %}}{{% for a in range(1000) %}}\

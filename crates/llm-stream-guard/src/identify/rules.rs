@@ -85,7 +85,7 @@ mod tests {
     use super::written;
 
     #[test]
-    fn quoted_formats_do_not_count() {
+    fn markup_in_tool_instructions_is_ignored() {
         let template = "{% if tools %}Write <a>.{% for tool in tools %}<b>{% endfor %}{% endif %}\
             {% for message in messages %}<c>{% if message.tool_calls %}{{ '<d>' }}{% else %}<e>\
             {% endif %}{% endfor %}{% if tools and message.tool_calls %}<f>{% endif %}";

@@ -94,7 +94,7 @@ mod tests {
     use crate::profile_for_model;
 
     #[test]
-    fn a_version_that_nobody_checked_has_the_family_of_another_as_suggestion() {
+    fn unknown_model_version_suggests_the_family_of_a_known_version() {
         for (id, near) in [
             ("ibm-granite/granite-4.9-8b", "granite4"),
             ("LGAI-EXAONE/K-EXAONE-3.0-900B", "exaone4"),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn suggestions_are_of_the_same_brand_or_none() {
+    fn suggestions_for_unknown_models_share_the_brand() {
         let error = profile_for_model("someone/qwen9-8b").expect_err("not yet");
         assert!(error.nearest().iter().all(|name| name.contains("qwen")), "{error}");
         assert!(!error.nearest().is_empty());

@@ -100,7 +100,7 @@ fn check(page: &str, text: &str, areas: &[(&str, usize)], noted: &mut Noted) {
 }
 
 #[test]
-fn every_promise_is_named_by_a_test() {
+fn every_contract_id_is_named_by_a_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut noted = noted(&root);
     for (page, areas) in PAGES {

@@ -117,7 +117,7 @@ const FIXED: &[Fixed] = &[
 ];
 
 #[test]
-fn fixed_limits_of_the_page_are_those_of_the_code() {
+fn fixed_limits_of_the_page_match_the_constants() {
     for (row, written, constant, source) in FIXED {
         assert!(source.contains(constant), "{row}: the code has no `{constant}`");
         let start = format!("| {row}");
@@ -131,7 +131,7 @@ fn fixed_limits_of_the_page_are_those_of_the_code() {
 }
 
 #[test]
-fn the_page_names_the_default_limits_of_the_code() {
+fn default_limits_of_the_page_match_the_code() {
     let (guard, call, chat) = (Limits::default(), CallLimits::default(), ChatLimits::default());
     let event = sse::SseLimits::default();
     let builder = format!("{:?}", Guard::builder(&Profile::named("hermes")));

@@ -35,7 +35,7 @@ fn document() -> String {
 }
 
 #[test]
-fn the_page_of_diagnostics_has_the_words_of_every_kind() {
+fn diagnostics_page_matches_the_code() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/diagnostics.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, document()).expect("docs can be written");
@@ -45,7 +45,7 @@ fn the_page_of_diagnostics_has_the_words_of_every_kind() {
 }
 
 #[test]
-fn every_kind_has_a_name_and_words_of_its_own() {
+fn every_diagnostic_kind_has_a_unique_name_and_text() {
     let all = DiagnosticKind::ALL;
     let names: BTreeSet<&str> = all.iter().map(|kind| kind.name()).collect();
     let meanings: BTreeSet<&str> = all.iter().map(|kind| kind.meaning()).collect();

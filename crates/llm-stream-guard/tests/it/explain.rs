@@ -35,7 +35,7 @@ fn text_of(explanation: &Explanation, fate: Fate) -> String {
 }
 
 #[test]
-fn every_byte_has_a_fate_and_it_is_the_one_the_guard_gave_it() {
+fn every_byte_has_the_fate_the_guard_gave_it() {
     for policy in [Whitespace::Framing, Whitespace::Verbatim] {
         let guard = Guard::builder(&Profile { whitespace: policy, ..profile("qwen3").unwrap() })
             .stage(GuardStage::Stats);
@@ -63,7 +63,7 @@ fn every_byte_has_a_fate_and_it_is_the_one_the_guard_gave_it() {
 }
 
 #[test]
-fn what_is_found_does_not_depend_on_the_cuts() {
+fn regions_and_findings_are_the_same_at_every_cut() {
     let whole = explained(guard("qwen3"), &[MIXED], End::Stop);
     let bounds = (1..MIXED.len()).filter(|&at| MIXED.is_char_boundary(at));
     for at in bounds {
@@ -78,7 +78,7 @@ fn what_is_found_does_not_depend_on_the_cuts() {
 }
 
 #[test]
-fn what_is_held_says_what_releases_it_and_what_waited_says_how_long() {
+fn held_text_reports_what_releases_it_and_released_text_its_delay() {
     let mut explainer = Explainer::new("qwen3", guard("qwen3"));
     for (chunk, ms) in [("Hi <", 100), ("tool_", 130), ("box>", 190)] {
         explainer.push(chunk, Some(Duration::from_millis(ms)));
@@ -95,7 +95,7 @@ fn what_is_held_says_what_releases_it_and_what_waited_says_how_long() {
 }
 
 #[test]
-fn an_opener_says_which_templates_begin_so() {
+fn opener_event_lists_the_templates_with_that_opener() {
     let told = explained(guard("mistral"), &["[TOOL_CALLS]f[ARGS]{}"], End::Stop);
     let of = told.steps.iter().flat_map(|step| &step.events).find_map(|event| match event {
         Happening::Opener { templates, .. } => Some(templates),
@@ -106,7 +106,7 @@ fn an_opener_says_which_templates_begin_so() {
 }
 
 #[test]
-fn a_cut_call_says_what_cut_it() {
+fn truncated_call_reports_its_cause() {
     let wire = ["<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": 1"];
     for (end, word) in
         [(End::Length, "token limit"), (End::Aborted, "broke off"), (End::Stop, "model stopped")]
@@ -118,7 +118,7 @@ fn a_cut_call_says_what_cut_it() {
 }
 
 #[test]
-fn usage_inside_a_call_is_told_from_usage_behind_it() {
+fn usage_is_a_finding_inside_a_call_and_not_after_it() {
     let parts = ["<tool_call>{\"name\": \"f\", \"arguments\": {", "}}</tool_call>"];
     let told = |after: usize| {
         let mut explainer = Explainer::new("qwen3", guard("qwen3"));
@@ -135,7 +135,7 @@ fn usage_inside_a_call_is_told_from_usage_behind_it() {
 }
 
 #[test]
-fn what_is_held_says_where_it_begins() {
+fn held_text_reports_its_start() {
     let wire = "<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"a\\";
     for (delivery, held) in [(Delivery::Streaming, "\\"), (Delivery::Atomic, wire)] {
         let guard =
@@ -156,7 +156,7 @@ fn what_is_held_says_where_it_begins() {
 }
 
 #[test]
-fn a_block_without_a_call_is_no_opener_in_prose() {
+fn block_without_calls_is_not_reported_as_opener_in_prose() {
     for (family, wire, text, opener) in [
         ("kimi_k2", "<|tool_calls_section_begin|>nothing<|tool_calls_section_end|>", "nothing", 28),
         ("nemotron_deci", "<TOOLCALL>[]</TOOLCALL>", "", 10),
@@ -174,7 +174,7 @@ fn a_block_without_a_call_is_no_opener_in_prose() {
 }
 
 #[test]
-fn a_limit_that_ends_the_message_is_told_once() {
+fn limit_that_ends_the_message_is_reported_once() {
     let limits = Limits { candidate: 16, policy: LimitPolicy::Error, ..Limits::default() };
     let guard = Guard::builder(&profile("qwen3").unwrap()).limits(limits).build().unwrap();
     let long = format!("<tool_call>{}", " ".repeat(40));
@@ -186,7 +186,7 @@ fn a_limit_that_ends_the_message_is_told_once() {
 }
 
 #[test]
-fn text_that_a_stage_rewrites_is_said_to_be_rewritten() {
+fn remapped_text_has_the_rewritten_fate() {
     let guard = Guard::builder(&profile("qwen3").unwrap()).stage(RemapTable::hermes());
     let wire = "a\n[[CALL]]\n{\"name\": \"f\", \"arguments\": {}}\n[[/CALL]] behind";
     let told = explained(guard.build().unwrap(), &[wire], End::Stop);
@@ -196,7 +196,7 @@ fn text_that_a_stage_rewrites_is_said_to_be_rewritten() {
 }
 
 #[test]
-fn hostile_chunks_are_survived() {
+fn every_hostile_chunk_is_one_step() {
     for name in ["none", "harmony", "kimi_k2", "llamacpp_generic"] {
         let profile = profile(name).unwrap_or_else(|_| Profile::named("none"));
         let guard = Guard::builder(&profile).stage(GuardStage::Stats).build().unwrap();
@@ -222,7 +222,7 @@ impl Sink for Traces {
 }
 
 #[test]
-fn traces_say_which_edge_acted_at_every_cut() {
+fn traces_report_the_same_edges_at_every_cut() {
     let traced = |chunks: &[&str]| {
         let (mut guard, mut sink) = (guard("qwen3"), Traces::default());
         chunks.iter().for_each(|chunk| guard.push(chunk, &mut sink).unwrap());

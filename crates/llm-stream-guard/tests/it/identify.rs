@@ -29,7 +29,7 @@ const RECORDINGS: &[(&str, &str, Certainty)] = &[
 ];
 
 #[test]
-fn recordings_tell_the_families_that_read_them() {
+fn families_are_detected_from_recordings() {
     for (text, family, certainty) in RECORDINGS {
         let found = detect([*text]);
         assert!(is_of(&found, family), "{text}: {found:?}");
@@ -38,7 +38,7 @@ fn recordings_tell_the_families_that_read_them() {
 }
 
 #[test]
-fn what_tells_no_family_is_unknown() {
+fn text_without_known_markup_has_no_family() {
     let texts = [
         "",
         "Just text, 1 < 2.",
@@ -56,14 +56,14 @@ fn what_tells_no_family_is_unknown() {
 }
 
 #[test]
-fn a_closer_that_nothing_opened_tells_that_the_prompt_opened_it() {
+fn closer_without_opener_means_the_prompt_opened_reasoning() {
     let found = detect(["So it rains.\n</think>\n\nYes."]);
     assert_eq!(found.profile().map(|profile| profile.start), Some(Start::Reasoning));
     assert_eq!(found.candidates[0].markers, ["</think>"]);
 }
 
 #[test]
-fn all_messages_count_and_what_is_left_as_text_speaks_against_a_family() {
+fn family_that_leaves_markup_of_any_message_as_text_is_rejected() {
     let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     let found = detect([call, "<think>Hm.</think>Yes."]);
     assert!(is_of(&found, "qwen3") && !is_of(&found, "hermes"), "{found:?}");
@@ -72,13 +72,13 @@ fn all_messages_count_and_what_is_left_as_text_speaks_against_a_family() {
 }
 
 #[test]
-fn long_texts_are_read_up_to_a_bound() {
+fn long_texts_are_read_up_to_a_limit() {
     let long = "é".repeat(1 << 20) + "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     assert_eq!(detect([long.as_str()]).certainty, Certainty::Unknown);
 }
 
 #[test]
-fn of_several_templates_that_for_tools_counts() {
+fn tool_use_template_is_chosen_among_several() {
     let config = json!({
         "chat_template": [
             {"name": "default", "template": "d"},
@@ -112,7 +112,7 @@ fn a_checkpoints_own_response_template_is_preferred_to_a_family() {
 }
 
 #[test]
-fn a_broken_template_tells_nothing() {
+fn malformed_template_identifies_no_family() {
     let widest = usize::MAX;
     let broken =
         ["{%", "{%}", "a{%}b%}", "{%é%}", "{{ 'a\nb' | indent(", "{{ [[1]] | tojson(indent="];
@@ -127,7 +127,7 @@ fn a_broken_template_tells_nothing() {
 }
 
 #[test]
-fn texts_alone_count_where_nothing_renders() {
+fn unrendered_template_is_identified_by_its_strings() {
     let template = "{% for c in calls %}<|tool_call:begin|>{{ c }}{% endfor %}";
     let found = identify(&Checkpoint::from_template(template));
     assert_eq!((found.families[0].as_str(), found.certainty), ("solar_open", Certainty::Likely));
@@ -138,7 +138,7 @@ fn texts_alone_count_where_nothing_renders() {
 }
 
 #[test]
-fn members_of_a_tokenizers_file_that_are_not_looked_at_take_no_memory() {
+fn unused_members_of_a_tokenizer_file_are_not_kept_in_memory() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("long.json");
     let read = |text: &str| {
         std::fs::write(&path, text).expect("the scratch directory is there");
@@ -168,12 +168,12 @@ mod rendered {
     use super::*;
     use crate::hostile;
 
-    /// This program, started to run `renders_for_others` alone.
+    /// This program, started to run `worker_process_serves_renderings` alone.
     fn worker() -> Worker {
         let this = std::env::current_exe().expect("this program");
         Worker::new(this).args([
             "--exact",
-            "identify::rendered::renders_for_others",
+            "identify::rendered::worker_process_serves_renderings",
             "--ignored",
             "--nocapture",
         ])
@@ -181,20 +181,20 @@ mod rendered {
 
     #[test]
     #[ignore = "a worker of another test: it reads its job from the standard input"]
-    fn renders_for_others() {
+    fn worker_process_serves_renderings() {
         // Without a job there is nothing to be done.
         let _ = serve_renderings();
     }
 
     #[test]
-    fn a_worker_finds_what_this_process_finds() {
+    fn worker_identifies_like_this_process() {
         let checkpoint = Checkpoint::from_template(&template(HERMES, "", ""));
         assert_eq!(worker().identify(&checkpoint), identify_trusted(&checkpoint));
     }
 
     #[cfg(unix)]
     #[test]
-    fn hostile_templates_cost_a_worker_and_no_more() {
+    fn hostile_templates_end_in_a_worker_within_five_seconds() {
         for (name, text) in hostile::templates() {
             let start = Instant::now();
             let found = worker().identify(&Checkpoint::from_template(&text));
@@ -220,7 +220,7 @@ mod rendered {
         {{ c.function.arguments | tojson }}}\n</tool_call>";
 
     #[test]
-    fn rendered_calls_tell_the_family_and_more() {
+    fn rendered_calls_identify_family_end_of_turn_and_argument_form() {
         let found = identify_trusted(&Checkpoint::from_template(&template(HERMES, "", "")));
         assert_eq!((&*found.families[0], found.certainty), ("hermes", Certainty::Sure), "{found}");
         assert!(found.families.iter().any(|family| family == "qwen3"), "{found}");
@@ -230,7 +230,7 @@ mod rendered {
     }
 
     #[test]
-    fn the_prompt_tells_where_answers_begin_and_what_moves_that() {
+    fn rendered_prompt_yields_the_start_and_the_thinking_switch() {
         let opened = "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n\
             </think>\n\n{% else %}<think>\n{% endif %}";
         let found = identify_trusted(&Checkpoint::from_template(&template(HERMES, "", opened)));
@@ -243,7 +243,7 @@ mod rendered {
     }
 
     #[test]
-    fn a_format_that_is_only_quoted_tells_nothing() {
+    fn format_quoted_in_instructions_identifies_no_family() {
         let quoted = template("", "Write <tool_call>{\"name\": ...}</tool_call>.", "");
         let found = identify_trusted(&Checkpoint::from_template(&quoted));
         assert_eq!((found.certainty, found.families.len()), (Certainty::Unknown, 0), "{found}");
@@ -251,7 +251,7 @@ mod rendered {
     }
 
     #[test]
-    fn arguments_are_given_as_a_string_where_the_template_wants_one() {
+    fn arguments_are_rendered_as_a_string_if_the_template_expects_one() {
         let call =
             "{{ '<function=' + c.function.name + '>' + c.function.arguments + '</function>' }}";
         let found = identify_trusted(&Checkpoint::from_template(&template(call, "", "")));
@@ -260,7 +260,7 @@ mod rendered {
     }
 
     #[test]
-    fn variants_are_told_by_what_they_write() {
+    fn variants_are_identified_by_their_rendered_calls() {
         let array = "{% if loop.first %}[TOOL_CALLS]{{ open }}[{% endif %}{\"name\": \
             \"{{ c.function.name }}\", \"arguments\": {{ c.function.arguments | tojson }}, \"id\": \
             \"{{ c.id }}\"}{{ ']' if loop.last else ', ' }}";
@@ -274,7 +274,7 @@ mod rendered {
     }
 
     #[test]
-    fn names_that_stand_in_ids_alone_are_probed_for() {
+    fn call_names_inside_ids_are_probed() {
         let call = "<|tool_calls_section_begin|><|tool_call_begin|>{{ c.id }}\
             <|tool_call_argument_begin|>{{ c.function.arguments | tojson }}<|tool_call_end|>\
             <|tool_calls_section_end|>";
@@ -283,7 +283,7 @@ mod rendered {
     }
 
     #[test]
-    fn a_suffix_in_the_tags_is_found() {
+    fn token_suffix_in_tags_is_identified() {
         let call = "<tool_calls:z>\n<tool_call:z>{{ c.function.name }}<tool_sep:z>\n{% for k, v in \
             c.function.arguments.items() %}<arg_key:z>{{ k }}</arg_key:z>\n<arg_value:z>\
             {{ v if v is string else v | tojson }}</arg_value:z>\n{% endfor %}</tool_call:z>\n\
@@ -294,7 +294,7 @@ mod rendered {
     }
 
     #[test]
-    fn calls_that_no_family_reads_and_templates_that_fail_are_said_to_be() {
+    fn unreadable_calls_and_failing_templates_are_in_the_evidence() {
         let odd = template("%%{{ c.function.name }}%%{{ c.function.arguments | tojson }}", "", "");
         let found = identify_trusted(&Checkpoint::from_template(&odd));
         assert_eq!(found.families.len(), 0, "{found}");

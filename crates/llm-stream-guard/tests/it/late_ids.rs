@@ -23,7 +23,7 @@ const WIRES: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn a_late_id_is_the_calls_where_calls_are_kept_until_they_end() {
+fn late_id_is_used_if_the_call_is_withheld_until_its_end() {
     for (family, wire) in WIRES {
         let message = parse(family, (Delivery::Atomic, 1 << 10), wire);
         assert_eq!(told(&message), (vec!["Ab3dEf6hI"], vec![]), "{family}");
@@ -31,7 +31,7 @@ fn a_late_id_is_the_calls_where_calls_are_kept_until_they_end() {
 }
 
 #[test]
-fn a_call_that_is_out_already_keeps_the_id_it_began_with() {
+fn late_id_of_an_emitted_call_is_ignored_and_reported() {
     for (family, wire) in WIRES {
         for delivery in [(Delivery::Streaming, 1 << 10), (Delivery::Atomic, 1)] {
             let message = parse(family, delivery, wire);

@@ -43,7 +43,7 @@ fn calls(change: impl FnOnce(&mut CallLimits)) -> GuardBuilder {
 }
 
 #[test]
-fn a_candidate_is_as_long_as_its_limit() {
+fn candidate_limit_applies_at_its_byte_under_every_policy() {
     // From the opener on, the byte that decides included.
     let candidate = |bytes: usize, policy| {
         let blanks = " ".repeat(20 - "<tool_call>".len());
@@ -58,7 +58,7 @@ fn a_candidate_is_as_long_as_its_limit() {
 }
 
 #[test]
-fn a_run_of_whitespace_is_as_long_as_its_limit() {
+fn whitespace_limit_applies_at_its_byte() {
     let run = |bytes: usize| {
         let limits = Limits { whitespace: 4, ..Limits::default() };
         let trimmed = Profile { whitespace: Whitespace::Trim, ..profile("qwen3").unwrap() };
@@ -70,7 +70,7 @@ fn a_run_of_whitespace_is_as_long_as_its_limit() {
 }
 
 #[test]
-fn reasoning_is_as_long_as_its_limit() {
+fn reasoning_limit_applies_at_its_byte() {
     let limit = |policy| {
         let limit = ReasoningLimit { bytes: 2, policy };
         move |text: &str| {
@@ -84,7 +84,7 @@ fn reasoning_is_as_long_as_its_limit() {
 }
 
 #[test]
-fn parts_of_calls_are_as_long_as_their_limits() {
+fn call_limits_apply_at_their_byte() {
     let named = |name: &str| {
         format!("<tool_call>{{\"name\": \"{name}\", \"arguments\": {{}}}}</tool_call>")
     };
@@ -113,7 +113,7 @@ fn parts_of_calls_are_as_long_as_their_limits() {
 }
 
 #[test]
-fn a_block_that_may_come_again_is_as_long_as_its_limit() {
+fn repeated_block_is_recognized_up_to_its_limit() {
     let block = "{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     let echo = |bytes: usize| {
         let text = format!("<tool_call>{block}{block}");
@@ -124,7 +124,7 @@ fn a_block_that_may_come_again_is_as_long_as_its_limit() {
 }
 
 #[test]
-fn what_waits_behind_an_end_inside_a_value_is_as_long_as_its_limit() {
+fn text_waiting_after_an_inner_end_is_limited() {
     let parameters = json!({"properties": {"a": {"type": "string"}}});
     let waiting = |bytes: usize, text: &str| {
         let mut options = CallOptions::default();
@@ -155,7 +155,7 @@ fn what_waits_behind_an_end_inside_a_value_is_as_long_as_its_limit() {
 
 /// One for each choice: what an idle one takes is kept in view.
 #[test]
-fn an_idle_guard_takes_a_kilobyte() {
+fn idle_guard_occupies_at_most_a_kilobyte() {
     for profile in profiles() {
         let guard = Guard::builder(&profile).build().expect("builds");
         let cloned = allocation_counter::measure(|| drop(std::hint::black_box(guard.clone())));
@@ -165,7 +165,7 @@ fn an_idle_guard_takes_a_kilobyte() {
 }
 
 #[test]
-fn kept_arguments_and_reasoning_are_as_long_as_their_limits() {
+fn withheld_arguments_and_reasoning_are_limited() {
     let call = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
     let pieces = |limit: usize| {
         let guard = qwen3()
@@ -229,7 +229,7 @@ const HOSTILE: [(&str, &str); 8] = [
 const HOSTILE_BYTES: usize = 256 * 1024;
 
 #[test]
-fn the_heap_of_a_guard_stays_below_the_sum_of_its_limits() {
+fn guard_heap_stays_below_the_sum_of_its_limits() {
     for start in [Start::Content, Start::Reasoning] {
         for (head, unit) in HOSTILE {
             let mut guard = small(Some(start)).build().expect("builds");
@@ -249,7 +249,7 @@ fn the_heap_of_a_guard_stays_below_the_sum_of_its_limits() {
 const IDS: u64 = 2 * 256 * 1024;
 
 #[test]
-fn the_heap_of_a_messages_ids_stays_below_their_limit() {
+fn heap_of_the_ids_of_a_message_stays_below_their_limit() {
     let call = format!(
         "<tool_call>{{\"id\": \"{}\", \"name\": \"f\", \"arguments\": {{}}}}</tool_call>",
         "x".repeat(200)
@@ -276,7 +276,7 @@ const CHOICE: u64 = 8 * 1024;
 const STREAM: u64 = 64 * 1024;
 
 #[test]
-fn the_heap_of_a_chat_guard_stays_below_the_sum_of_its_choices() {
+fn chat_guard_heap_stays_below_the_sum_of_its_choices() {
     const CHOICES: u32 = 128;
     let options = ChatOptions::default();
     for (head, unit) in HOSTILE {
@@ -298,7 +298,7 @@ fn the_heap_of_a_chat_guard_stays_below_the_sum_of_its_choices() {
 }
 
 #[test]
-fn the_heap_of_an_event_stream_stays_below_its_limits() {
+fn event_stream_heap_stays_below_its_limits() {
     const EVENT: usize = 4096;
     for unit in
         ["data: x", "data: x\n", ": c\n", "data: {\"choices\": [\n", "\r", "event: x\ndata: y\n"]

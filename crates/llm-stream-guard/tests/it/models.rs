@@ -15,7 +15,7 @@ fn rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 }
 
 #[test]
-fn ids_have_the_profile_and_the_start_of_their_models() {
+fn model_ids_resolve_to_their_profile_and_start() {
     let mut wrong = Vec::new();
     for (id, name, start) in rows() {
         let found = profile_for_model(id).ok();
@@ -64,7 +64,7 @@ fn no_pattern_is_shadowed_and_no_id_has_two_families() {
 }
 
 #[test]
-fn a_match_says_which_patterns_and_the_variant_that_is_read() {
+fn model_match_reports_its_patterns_and_variant() {
     let found = resolve_model("mistralai/Mistral-7B-Instruct-v0.3").unwrap();
     assert_eq!(found.profile.name, "mistral");
     assert!(found.pattern.starts_with("mistral"));
@@ -78,7 +78,7 @@ fn a_match_says_which_patterns_and_the_variant_that_is_read() {
 }
 
 #[test]
-fn a_long_or_hostile_id_is_unknown_soon() {
+fn long_or_hostile_model_id_is_unknown() {
     for id in ["qwen3-".repeat(100_000), "-/".repeat(300), "a-".repeat(256), "\u{130}p".into()] {
         assert!(profile_for_model(&id).is_err());
     }
@@ -86,7 +86,7 @@ fn a_long_or_hostile_id_is_unknown_soon() {
 }
 
 #[test]
-fn names_that_resolved_before_there_were_files_still_do() {
+fn every_original_profile_name_still_resolves() {
     let names = "hermes qwen3_coder qwen3 qwq trinity mistral mistral_v11 magistral llama3_json \
         pythonic deepseek_v3_1 gemma4 functiongemma minimax_m3 k2_horizon deepseek_r1 deepseek_v3 \
         kimi_k2 exaone4 mimo_vl granite granite4 ernie45 internlm2 apriel hunyuan_a13b \

@@ -92,7 +92,7 @@ fn a_closer_is_text_if_its_opener_is_in_every_family() {
 }
 
 #[test]
-fn every_reasoning_parser_in_use_has_a_format() {
+fn every_known_reasoning_parser_name_has_a_format() {
     let wanted = "deepseek_r1 deepseek_v4 qwen3 qwen3_coder glm45 ling3 kimi kimi_k2 kimi_k3 \
         minimax_m2 minimax_m3 minimax_append_think mistral granite cohere_command4 gemma4 seed_oss \
         ernie45 hunyuan_a13b hy_v3 hy_v4 olmo3 nemotron_v3 step3 step3p5 inkling gpt_oss apertus \
@@ -120,7 +120,7 @@ fn every_reasoning_parser_in_use_has_a_format() {
 
 // Contract: S3.9.
 #[test]
-fn the_prompt_tells_where_the_stream_begins() {
+fn start_is_derived_from_the_prompt_unless_set() {
     let opened = "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n<think>\n";
     let guard = builder("qwen3").prompt(opened).build().unwrap();
     assert_eq!(shown(&guard, "a</think>b"), "{a}b");
@@ -136,7 +136,7 @@ fn the_prompt_tells_where_the_stream_begins() {
 }
 
 #[test]
-fn prompts_of_families_that_write_in_messages_tell_it_too() {
+fn start_is_derived_from_prompts_with_message_headers() {
     for (name, prompt, start) in [
         ("harmony", "<|start|>user<|message|>hi<|end|><|start|>assistant", Start::Content),
         ("harmony", "<|start|>assistant<|channel|>analysis<|message|>", Start::Reasoning),
@@ -149,7 +149,7 @@ fn prompts_of_families_that_write_in_messages_tell_it_too() {
 
 // Contract: S3.22.
 #[test]
-fn a_limit_on_reasoning_holds_across_calls() {
+fn reasoning_limit_holds_across_calls() {
     let limit = |policy| ReasoningLimit { bytes: 3, policy };
     let text = "<think>ab<tool_call>{\"name\": \"f\"}</tool_call>cd</think>e";
     let guard = builder("trinity")
@@ -172,7 +172,7 @@ fn a_limit_on_reasoning_holds_across_calls() {
 }
 
 #[test]
-fn reasoning_tokens_are_estimated_from_what_came_out() {
+fn reasoning_tokens_are_estimated_from_emitted_reasoning() {
     let mut guard = builder("qwen3").build().unwrap();
     let mut sink = |_: Event<'_>| {};
     for chunk in ["<think>", "12345", "6789</think>", "visible"] {
@@ -203,14 +203,14 @@ fn collapsing(action: CollapseAction) -> Guard {
 const COLLAPSE: &str = "ok\n<tool_call>\n<tool_call>\n<tool_call>\n<tool_call>\n{\"name\": \"f\"}";
 
 #[test]
-fn nobody_looks_for_a_collapse_unless_asked() {
+fn collapse_is_not_detected_by_default() {
     let mut guard = builder("hermes").build().unwrap();
     guard.push(COLLAPSE, &mut |_: Event<'_>| {}).unwrap();
     assert!(guard.collapse().is_none() && !guard.is_over());
 }
 
 #[test]
-fn an_observed_collapse_changes_nothing() {
+fn observed_collapse_is_reported_and_leaves_the_output_unchanged() {
     let mut guard = collapsing(CollapseAction::Observe);
     let plain = builder("hermes").build().unwrap();
     assert_eq!(shown(&guard, COLLAPSE), shown(&plain, COLLAPSE));
@@ -222,7 +222,7 @@ fn an_observed_collapse_changes_nothing() {
 
 // Contract: X.30.
 #[test]
-fn a_collapse_ends_the_message_for_every_cut() {
+fn collapse_ends_the_message_at_every_cut() {
     let guard = collapsing(CollapseAction::EndStream);
     let seen = shown(&guard, &format!("{COLLAPSE}</tool_call> and more"));
     assert!(seen.starts_with("ok\n") && !seen.contains(['[', 'm']), "no call, no more: {seen:?}");
@@ -249,7 +249,7 @@ fn a_collapse_fails_the_message_on_request() {
 }
 
 #[test]
-fn fragments_and_wire_openers_count_with_a_remapping() {
+fn marker_fragments_and_wire_openers_count_as_collapse_openers() {
     let limits =
         CollapseLimits { run: 3, action: CollapseAction::EndStream, ..CollapseLimits::default() };
     let guard = builder("hermes").stage(RemapTable::hermes()).stage(limits).build().unwrap();
@@ -280,7 +280,7 @@ fn a_collapse_ends_a_guarded_stream() {
 
 // Contract: S3.12.
 #[test]
-fn a_span_that_a_guard_is_left_in_goes_where_it_is_told() {
+fn unclosed_reasoning_goes_to_the_channel_of_its_policy() {
     let call = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
     for (policy, expected) in [
         (Unclosed::Reasoning, "a\n{plan\n\nThe answer}"),
@@ -322,7 +322,7 @@ fn a_span_that_a_guard_is_left_in_goes_where_it_is_told() {
 
 // Contract: S3.12, S3.17.
 #[test]
-fn reasoning_that_a_server_told_apart_is_reasoning_and_may_make_tags_text() {
+fn separated_reasoning_is_reasoning_and_inline_tags_follow_their_option() {
     for (tags, expected) in
         [(InlineTags::Live, "{told}a\n{b}"), (InlineTags::Literal, "{told}a\n<think>b")]
     {

@@ -222,7 +222,7 @@ fn names(format: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_page_is_what_the_registry_says() {
+fn reasoning_formats_page_matches_the_registry() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reasoning-formats.md");
     let document = document();
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -233,7 +233,7 @@ fn the_page_is_what_the_registry_says() {
 }
 
 #[test]
-fn every_engine_of_the_aliases_has_a_column() {
+fn every_engine_of_a_reasoning_alias_has_a_column() {
     for alias in reasoning_aliases() {
         assert!(
             alias.engine.is_empty() || ENGINES.iter().any(|(engine, _)| *engine == alias.engine),

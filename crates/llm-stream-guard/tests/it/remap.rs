@@ -62,7 +62,7 @@ fn hermes() -> Guard {
 
 // Contract: S2.21, X.14.
 #[test]
-fn the_wire_form_is_invisible_until_it_is_decoded() {
+fn wire_form_is_text_until_it_is_decoded() {
     let plain = seen(&guard(None), WIRE);
     assert_eq!((plain.content.as_str(), plain.calls.len()), (WIRE, 0));
     let decoded = seen(&hermes(), WIRE);
@@ -76,7 +76,7 @@ fn the_wire_form_is_invisible_until_it_is_decoded() {
 
 // Contract: S2.13, X.12.
 #[test]
-fn what_a_user_typed_comes_back_as_text_and_calls_nothing() {
+fn typed_wire_markers_are_restored_as_text_without_calls() {
     for text in [
         "You typed [[~CALL]]{\"name\": \"f\"}[[/~CALL]].",
         "Write `[[CALL]]` and then {\"name\": \"f\"}.",
@@ -96,14 +96,14 @@ fn a_marker_in_an_argument_string_is_data() {
 }
 
 #[test]
-fn calls_directly_behind_each_other_all_count() {
+fn adjacent_calls_in_wire_form_are_all_read() {
     let one = "[[CALL]]{\"name\": \"f\"}[[/CALL]]";
     assert_eq!(seen(&hermes(), &one.repeat(5)).calls.len(), 5);
 }
 
 // Contract: S2.15.
 #[test]
-fn a_damaged_marker_is_told_and_kept_or_recovered() {
+fn damaged_marker_is_reported_and_kept_or_recovered() {
     let text = "ok\n[[CALL]\n{\"name\": \"f\"}\n[[/CALL]]";
     let diagnosed = seen(&hermes(), text);
     assert_eq!((diagnosed.told[0], diagnosed.calls.len()), (("damaged_marker", 3, 7), 0));
@@ -115,7 +115,7 @@ fn a_damaged_marker_is_told_and_kept_or_recovered() {
 
 // Contract: X.11.
 #[test]
-fn a_thought_is_decoded_and_what_it_quotes_is_text() {
+fn reasoning_is_decoded_and_quoted_markers_in_it_are_text() {
     let seen = seen(&hermes(), "<think>use [[CALL]] `[[/CALL]]`</think>Done.");
     assert_eq!(seen.reasoning, "use <tool_call> `</tool_call>`");
     assert_eq!((seen.content.as_str(), seen.calls.len()), ("Done.", 0));
@@ -129,7 +129,7 @@ fn both(canonical: &str) -> (Seen, Seen) {
 
 // Contract: S2.14, S2.21, X.11, X.14.
 #[test]
-fn a_decoded_marker_is_markup_where_the_canonical_one_is() {
+fn decoded_marker_is_markup_where_the_canonical_marker_is() {
     let call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     for (canonical, calls) in [
         (format!("<think>x</think>{call}"), 1),
@@ -158,7 +158,7 @@ fn regime(regime: Regime) -> Guard {
 
 // Contract: S2.14.
 #[test]
-fn structural_detection_goes_by_where_the_cursor_stands() {
+fn structural_detection_reads_calls_only_on_their_own_lines() {
     let guard =
         regime(Regime::from(RemapTable::hermes()).with_detection(MarkerDetection::Structural));
     let call = "[[CALL]]{\"name\": \"f\"}[[/CALL]]";
@@ -177,7 +177,7 @@ fn structural_detection_goes_by_where_the_cursor_stands() {
 
 // Contract: S2.20, X.15.
 #[test]
-fn mixed_forms_are_accepted_told_and_counted() {
+fn mixed_markers_are_accepted_reported_and_counted() {
     let wire = "[[CALL]]{\"name\": \"f\"}</tool_call> <tool_call>{\"name\": \"f\"}[[/CALL]]";
     let mixed = seen(&hermes(), wire);
     assert_eq!(mixed.calls.len(), 2);
@@ -195,7 +195,7 @@ fn mixed_forms_are_accepted_told_and_counted() {
 
 // Contract: S2.9.
 #[test]
-fn stop_strings_are_looked_for_in_canonical_text() {
+fn stop_strings_match_canonical_text() {
     let builder = || {
         Guard::builder(&Profile { whitespace: Whitespace::Verbatim, ..profile("qwen3").unwrap() })
     };
@@ -213,7 +213,7 @@ fn stop_strings_are_looked_for_in_canonical_text() {
 }
 
 #[test]
-fn quoted_calls_stay_text_behind_an_opener_that_opened_nothing() {
+fn quoted_call_after_a_refuted_opener_stays_text() {
     let text = "<think>t</think>[[CALL]] is not [[~~CALL]]{\"name\": \"f\"}[[/~~CALL]]";
     let seen = seen(&hermes(), text);
     let content = "<tool_call> is not <tool_call>{\"name\": \"f\"}</tool_call>";
@@ -221,7 +221,7 @@ fn quoted_calls_stay_text_behind_an_opener_that_opened_nothing() {
 }
 
 #[test]
-fn nothing_piles_up_behind_a_stop_string_or_in_long_texts() {
+fn remap_buffers_stay_bounded_after_a_stop_string_and_in_long_text() {
     let builder = || Guard::builder(&profile("qwen3").unwrap()).stage(RemapTable::hermes());
     let stopped = builder().stop([StopString::hidden("END")]).build().unwrap();
     for (mut guard, first) in [(stopped, "a END"), (builder().build().unwrap(), "a ")] {

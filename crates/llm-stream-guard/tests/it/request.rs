@@ -21,7 +21,7 @@ fn read(builder: GuardBuilder, wire: &str) -> (String, String, Vec<String>) {
 const OPENED: &str = "Okay, rain.\n</think>\n\nIt rains.";
 
 #[test]
-fn a_model_begins_where_its_template_leaves_off_and_a_name_in_content() {
+fn model_id_starts_as_its_template_and_profile_name_in_content() {
     for id in
         ["Qwen/Qwen3-30B-A3B-Thinking-2507", "deepseek-ai/DeepSeek-R1", "MiniMaxAI/MiniMax-M2"]
     {
@@ -35,7 +35,7 @@ fn a_model_begins_where_its_template_leaves_off_and_a_name_in_content() {
 }
 
 #[test]
-fn the_rules_of_a_builder_are_those_of_its_guard() {
+fn builder_rules_match_the_guard_it_builds() {
     let body = json!({"tools": [tool("f"), tool("g")], "parallel_tool_calls": false,
         "tool_choice": {"type": "allowed_tools", "mode": "required", "tools": [tool("g")]}});
     let rules = Guard::for_model("Qwen/Qwen3-8B").unwrap().request(&body).rules();
@@ -101,7 +101,7 @@ fn template_arguments_and_options_turn_reasoning_on_and_off() {
 }
 
 #[test]
-fn a_message_that_is_continued_tells_where_it_leaves_off() {
+fn continued_assistant_message_determines_the_start() {
     let body = json!({
         "messages": [{"role": "assistant", "content": "<think>a</think>b"}],
         "continue_final_message": true,
@@ -111,7 +111,7 @@ fn a_message_that_is_continued_tells_where_it_leaves_off() {
 }
 
 #[test]
-fn tools_that_are_no_functions_are_kept_aside() {
+fn tools_that_are_not_functions_are_set_aside() {
     let body = json!({"tools": [
         tool("a"),
         {"type": "custom", "custom": {"name": "grep"}},
@@ -125,7 +125,7 @@ fn tools_that_are_no_functions_are_kept_aside() {
 }
 
 #[test]
-fn choices_are_read_as_apis_write_them() {
+fn tool_choices_are_read_in_the_forms_of_every_api() {
     let named = Some(ToolChoice::Named("a".into()));
     let rows = [
         (json!("any"), Some(ToolChoice::Required)),
@@ -173,14 +173,14 @@ fn stop_strings_of_the_request_end_the_message() {
 }
 
 #[test]
-fn the_number_of_answers_is_read() {
+fn number_of_choices_is_read_from_the_request() {
     let guard = || Guard::for_model("qwen3").unwrap();
     assert_eq!(guard().answers(), 1);
     assert_eq!(guard().request(&json!({"n": 3})).request(&json!({"n": null})).answers(), 3);
 }
 
 #[test]
-fn ids_are_made_as_the_family_writes_them_and_count_on_behind_the_history() {
+fn generated_ids_follow_the_family_and_continue_the_history() {
     let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "a"}});
     let body = json!({
         "messages": [
@@ -209,7 +209,7 @@ fn ids_are_made_as_the_family_writes_them_and_count_on_behind_the_history() {
 }
 
 #[test]
-fn faults_name_the_field() {
+fn request_errors_name_the_field() {
     let fault = |body: Value| {
         Guard::for_model("qwen3").unwrap().request(&body).build().map(drop).unwrap_err().to_string()
     };
@@ -234,7 +234,7 @@ fn faults_name_the_field() {
 }
 
 #[test]
-fn tools_of_which_no_call_is_read_are_a_fault_unless_no_call_is_wanted() {
+fn tools_without_a_call_grammar_are_an_error_unless_choice_is_none_or_required() {
     let built = |choice: Value| {
         let body = json!({"tools": [tool("a")], "tool_choice": choice});
         Guard::for_model("LGAI-EXAONE/EXAONE-Deep-7.8B").unwrap().request(&body).build().map(drop)

@@ -68,7 +68,7 @@ fn upstream_is_not_polled_while_events_are_queued() {
 }
 
 #[test]
-fn what_was_held_comes_before_the_upstream_error_and_nothing_after_it() {
+fn held_events_precede_the_upstream_error_which_ends_the_stream() {
     let cut = "a<tool_call>{\"name\": \"f\", \"arguments\": {\"x\": \"y";
     let script = Script::new([Poll::Ready(Ok(cut)), Poll::Ready(Err("gone"))]);
     let mut stream = pin!(guard_text(&script, guard("hermes")));
@@ -97,7 +97,7 @@ fn the_end_of_upstream_releases_a_partial_marker() {
 }
 
 #[test]
-fn a_limit_with_the_error_policy_ends_the_stream_behind_the_released_text() {
+fn limit_with_the_error_policy_ends_the_stream_after_the_released_text() {
     let limits = Limits { candidate: 20, policy: LimitPolicy::Error, ..Limits::default() };
     let guard = Guard::builder(&profile("hermes").unwrap()).limits(limits).build().unwrap();
     let script =

@@ -50,7 +50,7 @@ fn a_template_reads_the_message_at_every_cut() {
 }
 
 #[test]
-fn a_tokenizers_file_is_read_and_the_template_alone_is_kept() {
+fn tokenizer_file_is_read_and_only_its_template_is_kept() {
     let file = format!(r#"{{"chat_template": "x", "response_template": {TEMPLATE}}}"#);
     let profile = Profile::from_response_template(&file).expect("a file");
     assert!(!profile.response_template.as_ref().expect("kept").as_json().contains("chat_template"));
@@ -60,7 +60,7 @@ fn a_tokenizers_file_is_read_and_the_template_alone_is_kept() {
 }
 
 #[test]
-fn the_whole_prompt_may_be_given() {
+fn template_reads_the_complete_prompt_or_a_continued_message() {
     let builder = Guard::builder(&profile()).prompt("<user>Well?<bot><t>");
     assert_eq!(run(&machine(builder), "Aye.", Cut::Whole).channel_text(REASONING), "Aye.");
     let body = json!({
@@ -72,7 +72,7 @@ fn the_whole_prompt_may_be_given() {
 }
 
 #[test]
-fn policies_of_calls_and_stages_hold() {
+fn call_options_and_stages_apply_to_template_output() {
     let mut options = CallOptions::default();
     options.parallel = Parallel::One;
     let record = run(&machine(Guard::builder(&profile()).calls(options)), WIRE, Cut::Whole);
@@ -123,7 +123,7 @@ fn tools_of_a_request_need_a_template_with_calls() {
 }
 
 #[test]
-fn the_message_object_is_at_hand() {
+fn template_exposes_the_message_object() {
     let mut profile = profile();
     profile.template_settings.keep_regions = true;
     let tools = Tools::new([("f", json!({"properties": {"a": {"type": "integer"}}}))]);
@@ -138,7 +138,7 @@ fn the_message_object_is_at_hand() {
 }
 
 #[test]
-fn messages_of_one_stream_are_told_apart() {
+fn message_boundary_separates_template_messages() {
     let mut guard = Guard::builder(&profile()).build().expect("a guard");
     let (mut text, mut places) = (String::new(), Vec::new());
     let mut sink = |event: llm_stream_guard::Event<'_>| match event {
@@ -173,7 +173,7 @@ const WRITTEN: [(&str, &str, &str); 4] = [
 ];
 
 #[test]
-fn a_chunk_costs_no_allocation_in_the_steady_state() {
+fn template_chunk_does_not_allocate_in_the_steady_state() {
     let mut sink = |_: llm_stream_guard::Event<'_>| ();
     let mut counted = |guard: &mut Guard, text: &str| {
         let chunks: Vec<&str> = text.split_inclusive(|c: char| !c.is_alphanumeric()).collect();

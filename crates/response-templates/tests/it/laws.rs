@@ -91,7 +91,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn chunks_do_not_matter(wire in soup(), seed: u64) {
+    fn events_are_chunk_invariant(wire in soup(), seed: u64) {
         for machine in machines() {
             check_chunk_invariance(&machine, &wire, CutPlan::standard(seed))
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_lost(wire in soup(), seed: u64) {
+    fn every_input_byte_is_accounted_for(wire in soup(), seed: u64) {
         // Values that are not text are written as new JSON, so their machines are left out.
         for machine in [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT].map(machine) {
             check_nothing_lost(&machine, &wire, &DROPS, CutPlan::standard(seed))

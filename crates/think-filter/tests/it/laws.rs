@@ -64,7 +64,7 @@ fn bytes_may_be_cut_inside_a_character_and_be_invalid() {
 
 // Contract: S3.1.
 #[test]
-fn nothing_is_lost() {
+fn every_input_byte_is_accounted_for() {
     for format in formats() {
         for text in texts(&format) {
             for policy in [Whitespace::Verbatim, Whitespace::Framing] {
@@ -121,7 +121,7 @@ fn memory_and_work_are_bounded() {
 
 // Contract: S3.24.
 #[test]
-fn neighbours_do_not_matter() {
+fn concurrent_machines_are_isolated() {
     for format in formats() {
         let (think, texts) = (machine(&format, Whitespace::Trim, Start::Content), texts(&format));
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

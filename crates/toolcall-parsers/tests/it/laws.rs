@@ -94,11 +94,11 @@ fn under(
     policies.iter().map(machine).try_for_each(|machine| law(&machine))
 }
 
-law!(chunks_do_not_matter, |grammar, inputs| under(POLICIES, grammar, |machine| {
+law!(events_are_chunk_invariant, |grammar, inputs| under(POLICIES, grammar, |machine| {
     inputs.all().try_for_each(|input| check_chunk_invariance(machine, input, PLAN))
 }));
 
-law!(nothing_is_lost, |grammar, inputs| {
+law!(every_input_byte_is_accounted_for, |grammar, inputs| {
     if inputs.decodes_text {
         return Ok(());
     }
@@ -107,7 +107,7 @@ law!(nothing_is_lost, |grammar, inputs| {
     })
 });
 
-law!(text_comes_promptly, |grammar, inputs| {
+law!(text_is_emitted_promptly, |grammar, inputs| {
     if inputs.decodes_text {
         return Ok(());
     }
@@ -149,7 +149,7 @@ law!(one_push_takes_linear_work, |grammar, _| under(&[Whitespace::Framing], gram
     common.try_for_each(|run| check_linear_push(&limited, |bytes| run.of_length(bytes), long))
 }));
 
-law!(nothing_panics_and_complete_calls_hold_objects, |grammar, inputs| {
+law!(nothing_panics_and_complete_calls_have_object_arguments, |grammar, inputs| {
     under(POLICIES, grammar, |machine| {
         inputs.all().try_for_each(|input| check_total(machine, input, FEW))
     })?;
@@ -158,7 +158,7 @@ law!(nothing_panics_and_complete_calls_hold_objects, |grammar, inputs| {
     endless.try_for_each(|input| check_total(&machine, &input, FEW))
 });
 
-law!(neighbours_do_not_matter, |grammar, inputs| under(
+law!(concurrent_machines_are_isolated, |grammar, inputs| under(
     &[Whitespace::Framing],
     grammar,
     |machine| {
@@ -179,7 +179,7 @@ law!(markup_of_calls_is_not_leaked, |grammar, inputs| {
     })
 });
 
-law!(what_is_held_is_what_is_said, |grammar, inputs| {
+law!(held_bytes_equal_the_reported_ones, |grammar, inputs| {
     let unit = if inputs.decodes_text { TextForm::Decoded } else { TextForm::WireBytes };
     under(POLICIES, grammar, |machine| {
         let mut short = inputs.all().filter(|input| input.len() <= 400);
@@ -192,7 +192,7 @@ law!(what_is_held_is_what_is_said, |grammar, inputs| {
         .try_for_each(|case| check_held(&ParserMachine::of_case(grammar, &case), &case.wire, unit))
 });
 
-law!(nothing_stays_behind_the_end, |grammar, inputs| under(POLICIES, grammar, |machine| {
+law!(nothing_is_held_after_the_end, |grammar, inputs| under(POLICIES, grammar, |machine| {
     inputs.all().try_for_each(|input| check_idle(machine, input, CutPlan::quick(2)))
 }));
 

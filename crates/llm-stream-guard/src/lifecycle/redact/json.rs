@@ -86,14 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn only_strings_that_match_change() {
+    fn only_matching_json_strings_are_redacted() {
         let json = r#"{"a" : [1.50, 1e999, "\u00e9 kept"], "b\"<k>": "p <s\u003e q"}"#;
         let expected = r#"{"a" : [1.50, 1e999, "\u00e9 kept"], "b\"\"x\"": "p \"x\" q"}"#;
         assert_eq!(redacted(json), expected);
     }
 
     #[test]
-    fn a_cut_string_is_redacted_as_it_stands() {
+    fn truncated_json_string_is_redacted_without_its_closing_quote() {
         assert_eq!(redacted(r#"{"a": "open <secret"#), r#"{"a": "open \"x\""#);
         assert_eq!(redacted(r#"{"a": "\u003cs> \u00"#), r#"{"a": "\"x\" \u00"#);
     }

@@ -17,7 +17,7 @@ fn content(deltas: &[Value]) -> Value {
 }
 
 #[test]
-fn the_last_usage_stays_and_null_replaces_none() {
+fn last_usage_is_kept_and_not_replaced_by_null() {
     let with = |usage: &Value| chunk(json!({"choices": [], "usage": usage}));
     let bare = || chunk(json!({"choices": []}));
     let (one, two) = (json!({"total_tokens": 1}), json!({"total_tokens": 2}));
@@ -29,7 +29,7 @@ fn the_last_usage_stays_and_null_replaces_none() {
 }
 
 #[test]
-fn a_field_is_replaced_but_not_by_null() {
+fn later_field_replaces_earlier_unless_it_is_null() {
     let with = |x: Value| chunk(json!({"choices": [], "x": x}));
     let x = |chunks: &[Chunk]| aggregate(chunks).fields.get("x").cloned();
     assert_eq!(x(&[with(json!(1)), with(json!(2))]), Some(json!(2)));
@@ -38,7 +38,7 @@ fn a_field_is_replaced_but_not_by_null() {
 }
 
 #[test]
-fn the_first_role_and_the_first_finish_reason_stay() {
+fn first_role_and_first_finish_reason_are_kept() {
     let finish = |reason: Value| choice(json!({"index": 0, "delta": {}, "finish_reason": reason}));
     for behind in [json!("length"), Value::Null] {
         let whole = aggregate(&[finish(Value::Null), finish(json!("stop")), finish(behind)]);
@@ -51,7 +51,7 @@ fn the_first_role_and_the_first_finish_reason_stay() {
 }
 
 #[test]
-fn a_message_without_text_is_null_only_beside_something_else() {
+fn empty_content_is_null_only_beside_calls_reasoning_or_refusal() {
     let call = json!({"tool_calls": [{"index": 0, "function": {"name": "f"}}]});
     assert_eq!(content(&[json!({"role": "assistant"})]), "");
     assert_eq!(content(&[json!({"content": ""}), call]), Value::Null);
@@ -61,7 +61,7 @@ fn a_message_without_text_is_null_only_beside_something_else() {
 }
 
 #[test]
-fn text_before_parts_is_a_part_unless_it_is_empty() {
+fn nonempty_text_before_content_parts_becomes_a_part() {
     let image = json!({"type": "image_url", "image_url": {"url": "data:,"}});
     let parts = json!({"content": [image]});
     assert_eq!(content(&[json!({"content": ""}), parts.clone()]), json!([image]));
@@ -70,7 +70,7 @@ fn text_before_parts_is_a_part_unless_it_is_empty() {
 }
 
 #[test]
-fn reasoning_is_found_under_the_name_that_has_some() {
+fn nonempty_reasoning_field_is_preferred() {
     let delta = |delta| serde_json::from_value::<Delta>(delta).expect("a delta");
     for (names, text) in [
         (json!({"reasoning": "", "reasoning_content": "b"}), Some("b")),

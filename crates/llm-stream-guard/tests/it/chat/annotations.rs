@@ -45,21 +45,21 @@ fn withheld() -> Vec<Chunk> {
 
 // Contract: S1.47.
 #[test]
-fn withheld_annotations_join_the_release() {
+fn coalesced_annotations_join_the_releasing_chunk() {
     let expected = [("1", "c1", "a"), ("2", "c2+c3+c4", "<toolbox>"), ("5", "c5", "b")];
     expect(Annotations::Coalesce, withheld(), &expected);
 }
 
 // Contract: S1.47.
 #[test]
-fn withheld_annotations_vanish_but_for_the_first_of_the_release() {
+fn swallowed_annotations_are_dropped_except_the_first_of_the_release() {
     let expected = [("1", "c1", "a"), ("2", "c2", "<toolbox>"), ("5", "c5", "b")];
     expect(Annotations::Swallow, withheld(), &expected);
 }
 
 // Contract: S1.47.
 #[test]
-fn withheld_annotations_come_at_once_on_chunks_without_choices() {
+fn withheld_annotations_are_emitted_at_once_on_empty_chunks() {
     let expected = [
         ("1", "c1", "a"),
         ("2", "c2", ""),
@@ -72,7 +72,7 @@ fn withheld_annotations_come_at_once_on_chunks_without_choices() {
 
 // Contract: S1.49.
 #[test]
-fn the_first_of_several_pieces_has_the_annotation() {
+fn first_chunk_of_a_split_carries_the_annotation() {
     for mode in [Annotations::Coalesce, Annotations::Swallow, Annotations::EmptyChunk] {
         let seen = run(mode, vec![text(0, &format!("a{CALL}b"))]);
         let ids: Vec<_> =
@@ -83,7 +83,7 @@ fn the_first_of_several_pieces_has_the_annotation() {
 
 // Contract: S1.48.
 #[test]
-fn each_choice_and_each_hold_has_its_own() {
+fn choices_hold_their_annotations_separately() {
     let chunks =
         vec![text(0, "<to"), text(1, "<tool"), text(2, "x"), text(1, "s>"), text(0, "ok>")];
     let expected = [("3", "c3", "x"), ("2", "c2", "<tools>"), ("1", "c1", "<took>")];
@@ -93,13 +93,13 @@ fn each_choice_and_each_hold_has_its_own() {
 }
 
 #[test]
-fn what_waits_at_the_end_of_the_stream_comes_out() {
+fn waiting_annotations_are_emitted_at_the_end_of_the_stream() {
     let chunks = vec![text(0, "a"), text(0, "")];
     expect(Annotations::Coalesce, chunks, &[("1", "c1", "a"), ("2", "c2", "")]);
 }
 
 #[test]
-fn annotations_do_not_wait_without_end() {
+fn annotations_over_the_limit_are_emitted_before_the_held_text() {
     let mut chunks = vec![text(0, "<tool")];
     chunks.extend((0..1024).map(|_| text(0, "")));
     let seen = run(Annotations::Coalesce, chunks);

@@ -46,7 +46,7 @@ fn whole(guard: &ChatGuard, wire: &str) -> Completion {
 
 // Contract: S1.15, S1.23.
 #[test]
-fn cuts_of_broken_calls_do_not_show() {
+fn broken_calls_read_the_same_at_every_cut_under_every_policy() {
     let mut wrong = Vec::new();
     for profile in profiles() {
         let Ok(Some(grammar)) = profile.grammar() else { continue };
@@ -93,7 +93,7 @@ fn calls(completion: &Completion) -> Vec<(String, Option<String>)> {
 }
 
 #[test]
-fn second_broken_call_of_a_block_is_dropped_wherever_it_is_cut() {
+fn second_broken_call_of_a_block_is_dropped_at_every_cut() {
     let wire = "<minimax:tool_call><invoke name=\"e\"></invoke>\n<invoke name=\"ge\">a";
     let profile = profile("minimax_m2").expect("a registered profile");
     for broken in [BrokenCalls::Drop, BrokenCalls::Release] {
@@ -106,7 +106,7 @@ fn second_broken_call_of_a_block_is_dropped_wherever_it_is_cut() {
 }
 
 #[test]
-fn call_longer_than_the_atomic_limit_is_kept_wherever_it_is_cut() {
+fn call_over_the_atomic_limit_is_kept_at_every_cut() {
     let wire = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"0123456789\", ?";
     let hermes = profile("hermes").expect("a registered profile");
     for (limit, kept) in [(18, 1), (1 << 20, 0)] {
@@ -119,7 +119,7 @@ fn call_longer_than_the_atomic_limit_is_kept_wherever_it_is_cut() {
 
 /// Reasoning or a call that upstream told apart ends what was uncertain, as text.
 #[test]
-fn block_abandoned_for_upstreams_own_items_leaves_no_call_open() {
+fn block_interrupted_by_upstream_items_leaves_no_call_open() {
     let first = |wire: &str| choice(json!({"index": 0, "delta": {"content": wire}}));
     let reasoning = choice(json!({"index": 0, "delta": {"reasoning_content": "hm"}}));
     let native = choice(json!({"index": 0, "delta": {"tool_calls": [
@@ -151,7 +151,7 @@ fn block_abandoned_for_upstreams_own_items_leaves_no_call_open() {
 }
 
 #[test]
-fn call_cut_by_the_token_limit_is_the_same_whole_and_streamed() {
+fn call_truncated_by_the_token_limit_is_equal_complete_and_streamed() {
     let wire = "Hi. <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"cut";
     let guard = chat("hermes", ChatOptions::default());
     let chunks = vec![text(0, wire), stop(0, "length")];

@@ -18,7 +18,7 @@ const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call
 
 // Contract: S1.16, S1.27.
 #[test]
-fn the_first_delta_names_the_call_and_later_ones_grow_its_arguments() {
+fn first_delta_names_the_call_and_later_deltas_append_arguments() {
     let pieces = ["<tool_call>{\"name\": \"f\", \"arg", "uments\": {\"a\":", " 1}}</tool_call>"];
     let mut chunks: Vec<_> = pieces.iter().map(|piece| text(0, piece)).collect();
     chunks.push(stop(0, "stop"));
@@ -35,7 +35,7 @@ fn the_first_delta_names_the_call_and_later_ones_grow_its_arguments() {
 
 // Contract: S1.5, S1.6, S1.18, S1.21.
 #[test]
-fn indices_count_over_the_turn_and_prose_between_stays_in_place() {
+fn call_indices_increase_and_text_between_calls_keeps_its_place() {
     let seen = clean("hermes", vec![text(0, &format!("a{CALL}b{CALL}c")), stop(0, "stop")]);
     let order: Vec<_> = choices(&seen.chunks)
         .iter()
@@ -50,7 +50,7 @@ fn indices_count_over_the_turn_and_prose_between_stays_in_place() {
 
 // Contract: S1.19.
 #[test]
-fn ids_differ_between_responses_and_choices_and_come_from_the_caller_if_asked() {
+fn call_ids_are_unique_per_response_and_choice_or_supplied_by_the_caller() {
     let ids = |ids: Ids| {
         let mut options = CallOptions::default();
         options.ids = ids;
@@ -72,7 +72,7 @@ fn ids_differ_between_responses_and_choices_and_come_from_the_caller_if_asked() 
 
 // Contract: S1.19.
 #[test]
-fn ids_of_the_wire_are_kept() {
+fn call_ids_written_by_the_model_are_kept() {
     let call = "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:3\
                 <|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>";
     let seen = clean("kimi_k2", vec![text(0, call), stop(0, "stop")]);
@@ -81,7 +81,7 @@ fn ids_of_the_wire_are_kept() {
 }
 
 #[test]
-fn calls_without_an_id_have_one_of_the_familys_form() {
+fn upstream_calls_without_id_get_one_in_the_form_of_the_family() {
     let name = json!([{"index": 0, "type": "function", "function": {"name": "g"}}]);
     let seen = clean("kimi_k2", vec![native(name), stop(0, "stop")]);
     assert_eq!(read_finished(&seen.chunks)[&0].calls[0].id, "functions.g:0");
@@ -94,7 +94,7 @@ fn native(calls: serde_json::Value) -> llm_stream_guard::chat::Chunk {
 
 // Contract: S1.18, S1.45, X.33.
 #[test]
-fn upstream_calls_go_on_counting_where_the_text_stopped() {
+fn upstream_calls_are_numbered_after_calls_of_the_text() {
     let seen = clean(
         "hermes",
         vec![
@@ -118,7 +118,7 @@ fn upstream_calls_go_on_counting_where_the_text_stopped() {
 
 // Contract: S1.45.
 #[test]
-fn upstream_calls_are_told_apart_however_they_are_numbered() {
+fn upstream_calls_are_separated_under_every_numbering_scheme() {
     let cases = [
         (
             "all at index 0",
@@ -168,7 +168,7 @@ fn upstream_calls_are_told_apart_however_they_are_numbered() {
 
 // Contract: S1.19, X.33.
 #[test]
-fn an_id_that_was_used_gets_a_suffix_and_a_note() {
+fn repeated_call_id_gets_a_suffix_and_a_note() {
     let call = json!([{"index": 0, "id": "n1", "function": {"name": "g", "arguments": "{}"}}]);
     let mut other = call.clone();
     other[0]["index"] = json!(1);
@@ -179,14 +179,14 @@ fn an_id_that_was_used_gets_a_suffix_and_a_note() {
 }
 
 #[test]
-fn arguments_that_are_no_string_are_read_as_their_json() {
+fn arguments_given_as_an_object_are_serialized() {
     let call = json!([{"id": "n1", "function": {"name": "g", "arguments": {"b": 2}}}]);
     let seen = clean("hermes", vec![native(call), stop(0, "stop")]);
     assert_eq!(read_finished(&seen.chunks)[&0].calls[0].arguments, "{\"b\":2}");
 }
 
 #[test]
-fn under_atomic_delivery_each_call_is_one_delta() {
+fn atomic_delivery_emits_each_call_as_one_delta() {
     let guard = builder("hermes").delivery(Delivery::Atomic).build().expect("builds");
     let mut guard = ChatGuard::new(guard, ChatOptions::default());
     let chunks = CALL.chars().map(|c| text(0, &c.to_string())).chain([stop(0, "stop")]).collect();
@@ -199,7 +199,7 @@ fn under_atomic_delivery_each_call_is_one_delta() {
 
 // Contract: S1.23.
 #[test]
-fn a_cut_call_comes_out_as_far_as_it_goes_or_not_at_all() {
+fn broken_calls_policy_keeps_or_drops_a_truncated_call() {
     let cut = &CALL[..CALL.len() - "}</tool_call>".len() - 2];
     for (policy, calls) in [(BrokenCalls::Keep, 1), (BrokenCalls::Drop, 0)] {
         let mut options = ChatOptions::default();
@@ -216,7 +216,7 @@ fn a_cut_call_comes_out_as_far_as_it_goes_or_not_at_all() {
 
 // Contract: S1.33.
 #[test]
-fn without_parallel_calls_one_comes_out_be_it_the_texts_or_upstreams() {
+fn parallel_one_emits_only_the_first_of_text_and_upstream_calls() {
     let own =
         || native(json!([{"index": 0, "id": "n", "function": {"name": "g", "arguments": "{}"}}]));
     for (chunks, name) in
@@ -235,7 +235,7 @@ fn without_parallel_calls_one_comes_out_be_it_the_texts_or_upstreams() {
 
 // Contract: S1.20.
 #[test]
-fn upstream_calls_without_arguments_have_none() {
+fn upstream_calls_without_arguments_get_an_empty_object_unless_truncated() {
     for arguments in [json!(""), json!(null)] {
         let own = native(
             json!([{"index": 0, "id": "n", "function": {"name": "g", "arguments": arguments}}]),
@@ -252,7 +252,7 @@ fn upstream_calls_without_arguments_have_none() {
 
 // Contract: S1.17.
 #[test]
-fn arguments_that_are_no_string_keep_digits_and_order() {
+fn serialized_arguments_keep_number_spelling_and_member_order() {
     let chunk = r#"{"id":"c1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"n","type":"function",
         "function":{"name":"g","arguments":{"z":12345678901234567890123.50,"a":1e2}}}]}}]}"#;
     let chunk = serde_json::from_str(chunk).expect("a chunk");
@@ -262,7 +262,7 @@ fn arguments_that_are_no_string_keep_digits_and_order() {
 }
 
 #[test]
-fn what_stands_beside_a_dropped_call_stays() {
+fn fields_beside_a_dropped_call_are_kept() {
     let mut options = ChatOptions::default();
     options.broken_calls = BrokenCalls::Drop;
     let cut = &CALL[..CALL.len() - "}</tool_call>".len() - 2];
@@ -276,7 +276,7 @@ fn what_stands_beside_a_dropped_call_stays() {
 }
 
 #[test]
-fn upstreams_call_without_number_and_id_goes_on_until_another_is_named() {
+fn upstream_call_without_index_and_id_continues_until_the_next_name() {
     let piece = |name: &str, arguments: &str| {
         native(json!([{"function": {"name": name, "arguments": arguments}}]))
     };
@@ -290,7 +290,7 @@ fn upstreams_call_without_number_and_id_goes_on_until_another_is_named() {
 }
 
 #[test]
-fn a_call_that_is_dropped_at_once_leaves_no_chunk_and_its_number_to_the_next() {
+fn dropped_call_emits_no_chunk_and_consumes_no_index() {
     let mut options = ChatOptions::default();
     options.broken_calls = BrokenCalls::Drop;
     let broken = r#"<tool_call>{"name": "f", "arguments": {"a": }}</tool_call>"#;
@@ -305,7 +305,7 @@ fn a_call_that_is_dropped_at_once_leaves_no_chunk_and_its_number_to_the_next() {
 }
 
 #[test]
-fn only_a_call_that_was_written_to_its_end_makes_stop_tool_calls() {
+fn finish_reason_becomes_tool_calls_only_after_an_emitted_complete_call() {
     let call = |arguments: &str| {
         native(json!([{"index": 0, "id": "n", "function": {"name": "g", "arguments": arguments}}]))
     };
@@ -324,7 +324,7 @@ fn only_a_call_that_was_written_to_its_end_makes_stop_tool_calls() {
 }
 
 #[test]
-fn an_id_behind_a_call_without_one_is_another_calls() {
+fn id_after_a_call_without_id_starts_another_call() {
     let call = |call: serde_json::Value| native(json!([call]));
     let chunks = vec![
         call(json!({"index": 0, "function": {"name": "f", "arguments": "{}"}})),

@@ -61,7 +61,7 @@ fn parts(response: &Field<Content>) -> Vec<Value> {
 
 proptest! {
     #[test]
-    fn the_reader_accepts_whatever_comes_and_nothing_is_lost(
+    fn arbitrary_streams_pass_the_strict_reader_and_lose_nothing(
         pieces in prop::collection::vec((0..3u32, 0..20usize, 0..64usize), 1..60),
         finished in prop::array::uniform3(prop::option::of(0..4usize)),
         usage_comes: bool,

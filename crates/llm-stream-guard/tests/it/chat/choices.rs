@@ -31,7 +31,7 @@ fn native(name: &str) -> llm_stream_guard::chat::Chunk {
 
 // Contract: S1.32.
 #[test]
-fn with_none_there_are_no_calls_and_tool_calls_becomes_stop() {
+fn tool_choice_none_drops_calls_and_turns_tool_calls_into_stop() {
     for call in [text(0, CALL), native("f")] {
         let chunks = vec![text(0, "a"), call, stop(0, "tool_calls")];
         let read = only(&run(&mut guard(ToolChoice::None), chunks, End::Stop));
@@ -42,7 +42,7 @@ fn with_none_there_are_no_calls_and_tool_calls_becomes_stop() {
 
 // Contract: S1.26.
 #[test]
-fn with_required_a_bare_payload_is_calls() {
+fn tool_choice_required_reads_a_json_array_as_calls() {
     let payload = r#"[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "parameters": {}}]"#;
     let chunks = payload.chars().map(|c| text(0, &c.to_string()));
     let chunks = chunks.chain([stop(0, "stop")]).collect();
@@ -55,7 +55,7 @@ fn with_required_a_bare_payload_is_calls() {
 
 // Contract: S1.29.
 #[test]
-fn with_a_named_tool_its_call_comes_out_others_do_not_and_stop_stays() {
+fn named_tool_choice_emits_only_that_tool_and_keeps_stop() {
     let named = || ToolChoice::Named("f".into());
     let chunks = vec![text(0, r#"{"a""#), text(0, ": 1}"), stop(0, "stop")];
     let read = only(&run(&mut guard(named()), chunks, End::Stop));
@@ -79,7 +79,7 @@ fn with_a_named_tool_its_call_comes_out_others_do_not_and_stop_stays() {
 
 // Contract: S1.31.
 #[test]
-fn a_rejected_payload_is_noted_and_an_error_for_a_whole_response() {
+fn rejected_payload_is_noted_in_a_stream_and_an_error_for_a_complete_response() {
     let guard = builder("hermes")
         .tool_choice(ToolChoice::Required)
         .calls(call_options(|it| it.bad_payload = BadPayload::Reject))
@@ -99,7 +99,7 @@ fn a_rejected_payload_is_noted_and_an_error_for_a_whole_response() {
 
 // Contract: S1.33.
 #[test]
-fn without_parallel_calls_only_the_first_comes_out_of_a_stream_too() {
+fn parallel_one_emits_only_the_first_call_of_a_stream() {
     let mut options = CallOptions::default();
     options.parallel = Parallel::One;
     let guard = builder("hermes").calls(options).build().expect("builds");
@@ -110,7 +110,7 @@ fn without_parallel_calls_only_the_first_comes_out_of_a_stream_too() {
 }
 
 #[test]
-fn a_stop_string_is_the_reason_whatever_limit_was_hit_behind_it() {
+fn stop_string_sets_finish_reason_stop_despite_a_later_length() {
     let guard = builder("hermes").stop([StopString::hidden("END")]).build().expect("builds");
     let chunks = ["a E", "N", "D b", "c"].map(|content| text(0, content));
     let chunks = chunks.into_iter().chain([stop(0, "length")]).collect();
@@ -120,7 +120,7 @@ fn a_stop_string_is_the_reason_whatever_limit_was_hit_behind_it() {
 }
 
 #[test]
-fn behind_a_stop_string_the_stream_may_be_left() {
+fn stopped_choices_are_counted_and_finished_without_more_input() {
     let guard = builder("hermes").stop([StopString::hidden("END")]).build().expect("builds");
     let mut guard = ChatGuard::new(guard, ChatOptions::default());
     let mut chunks: Vec<llm_stream_guard::chat::Chunk> = Vec::new();

@@ -51,7 +51,7 @@ const CUT: Result<(), ChatSseError> = Err(ChatSseError::Chat(ChatError::Unfinish
 
 // Contract: S1.38, S1.60.
 #[test]
-fn bytes_that_end_without_a_word_were_cut_unless_any_end_counts() {
+fn end_of_bytes_without_finish_reason_is_an_error_unless_synthesis_is_always() {
     let said = event(&text(0, "So. <to"));
     let call = event(&text(0, CALL));
     let other = [event(&text(0, "a")), event(&text(1, "b")), event(&stop(0, "stop"))].concat();
@@ -69,7 +69,7 @@ fn bytes_that_end_without_a_word_were_cut_unless_any_end_counts() {
 
 // Contract: S1.38.
 #[test]
-fn a_finish_reason_of_each_choice_usage_at_the_end_or_done_makes_an_answer_whole() {
+fn finish_reasons_final_usage_or_done_complete_an_answer() {
     let hi = event(&text(0, "Hi."));
     for last in [event(&stop(0, "stop")), event(&usage()), DONE.into(), "data: [DONE]".into()] {
         let (out, result) = ended(&sse(Synthesis::Proven), &(hi.clone() + &last));
@@ -80,7 +80,7 @@ fn a_finish_reason_of_each_choice_usage_at_the_end_or_done_makes_an_answer_whole
 
 // Contract: S1.60.
 #[test]
-fn an_event_that_the_end_cuts_is_neither_closed_nor_sent() {
+fn event_truncated_by_the_end_is_not_emitted() {
     let hi = event(&text(0, "Hi."));
     let late = event(&text(0, "late"));
     for half in [&late[..late.len() - 9], "event: error\ndata: {\"mess", "data: [DO", "id: 7\n"] {
@@ -101,7 +101,7 @@ fn an_event_that_the_end_cuts_is_neither_closed_nor_sent() {
 }
 
 #[test]
-fn done_is_written_once_and_never_after_an_error() {
+fn done_is_written_once_and_omitted_after_an_error() {
     let whole = [event(&text(0, "Hi.")), event(&stop(0, "stop")), DONE.into(), DONE.into()];
     for done in [Done::AsUpstream, Done::Always] {
         let machine = ChatSse::new(chat("hermes", ChatOptions::default())).done(done);
@@ -117,7 +117,7 @@ fn done_is_written_once_and_never_after_an_error() {
 
 // Contract: S1.60.
 #[test]
-fn a_cut_may_be_written_as_an_error() {
+fn truncated_answer_is_written_as_an_error_event_on_request() {
     let machine = sse(Synthesis::Proven).failures(Failures::Written);
     let (out, result) = ended(&machine, &event(&text(0, "Hi.")));
     assert_eq!(result, CUT);
@@ -127,7 +127,7 @@ fn a_cut_may_be_written_as_an_error() {
 }
 
 #[test]
-fn an_event_beyond_the_default_limits_is_an_error() {
+fn event_over_the_default_limits_is_an_error() {
     let much = event(&text(0, "2 <to")) + &event(&text(0, &"x".repeat(9 << 20)));
     let mut machine = ChatSse::new(chat("hermes", ChatOptions::default()));
     let mut out = Vec::new();
@@ -139,7 +139,7 @@ fn an_event_beyond_the_default_limits_is_an_error() {
 
 // Contract: S1.38, S1.60.
 #[test]
-fn streams_of_chunks_and_of_bytes_tell_that_they_were_cut() {
+fn truncated_chunk_and_byte_streams_report_an_error() {
     let items = || [text(0, CALL), text(1, "Hi. <to")];
     let mut stream =
         guard_chunks(tokio_stream::iter(items()), chat("hermes", ChatOptions::default()));

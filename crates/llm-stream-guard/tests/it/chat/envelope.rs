@@ -39,7 +39,7 @@ fn text_without_markup_passes_unchanged() {
 
 // Contract: S1.41.
 #[test]
-fn chunks_that_are_split_or_made_up_keep_what_describes_the_response() {
+fn split_and_synthesized_chunks_keep_the_response_fields() {
     let mut first = text(0, &format!("a{CALL}b{CALL}"));
     for name in ["system_fingerprint", "service_tier", "provider"] {
         first = with(first, name, json!("x"));
@@ -65,7 +65,7 @@ fn chunks_that_are_split_or_made_up_keep_what_describes_the_response() {
 
 // Contract: S1.39.
 #[test]
-fn usage_comes_once_on_the_last_chunk_of_its_input() {
+fn usage_is_emitted_once_on_the_last_chunk_of_a_split() {
     let seen = clean("hermes", vec![with_usage(text(0, &format!("a{CALL}b")), 5), stop(0, "stop")]);
     let at: Vec<_> = seen.chunks.iter().map(|chunk| chunk.usage.value().is_some()).collect();
     assert_eq!(at, [false, false, true, false]);
@@ -73,7 +73,7 @@ fn usage_comes_once_on_the_last_chunk_of_its_input() {
 
 // Contract: X.21.
 #[test]
-fn usage_of_withheld_chunks_is_carried_on_the_latest_counts() {
+fn usage_of_withheld_chunks_is_emitted_with_the_latest_counts() {
     let seen = clean(
         "hermes",
         vec![
@@ -90,7 +90,7 @@ fn usage_of_withheld_chunks_is_carried_on_the_latest_counts() {
 
 // Contract: X.21.
 #[test]
-fn a_usage_chunk_says_all_that_withheld_usage_said() {
+fn final_usage_chunk_replaces_withheld_usage() {
     let seen = clean("hermes", vec![with_usage(text(0, "<tool"), 1), usage()]);
     let usages: Vec<_> = seen.chunks.iter().filter_map(|chunk| chunk.usage.value()).collect();
     assert_eq!(usages, [&json!({"total_tokens": 9})]);
@@ -98,7 +98,7 @@ fn a_usage_chunk_says_all_that_withheld_usage_said() {
 
 // Contract: X.39.
 #[test]
-fn tokens_of_reasoning_are_counted_where_upstream_does_not() {
+fn reasoning_tokens_are_counted_unless_upstream_reports_them() {
     use ReasoningTokens::{Counted, Upstream};
     let thought = ["<think>", "a", "b c", "</th", "ink>", "Hi"];
     let chunks = |more: &dyn Fn(&str) -> Value| {
@@ -144,7 +144,7 @@ fn tokens_of_reasoning_are_counted_where_upstream_does_not() {
 
 // Contract: X.39.
 #[test]
-fn an_estimate_of_a_whole_response_goes_by_its_bytes_and_is_no_more_than_all_tokens() {
+fn estimated_reasoning_tokens_never_exceed_completion_tokens() {
     for (tokens, expected) in [(90, 5), (3, 3)] {
         let response = serde_json::from_value(json!({
             "choices": [{"index": 0, "message": {"content": "<think>sixteen bytes and 4.</think>a"}}],
@@ -159,7 +159,7 @@ fn an_estimate_of_a_whole_response_goes_by_its_bytes_and_is_no_more_than_all_tok
 
 // Contract: S1.41.
 #[test]
-fn unknown_fields_of_a_withheld_chunk_come_at_once() {
+fn unknown_fields_of_a_withheld_chunk_are_emitted_at_once() {
     let seen = clean(
         "hermes",
         vec![
@@ -191,7 +191,7 @@ fn several(texts: &[(u32, &str)]) -> Chunk {
 
 // Contract: S1.57, X.27.
 #[test]
-fn packed_chunks_hold_each_index_once_in_ascending_order() {
+fn packed_chunks_contain_each_index_once_in_ascending_order() {
     let input = several(&[(7, "z"), (0, &format!("a{CALL}b")), (2, CALL)]);
     let seen = clean("hermes", vec![input]);
     let indices: Vec<Vec<u32>> = seen
@@ -207,7 +207,7 @@ fn packed_chunks_hold_each_index_once_in_ascending_order() {
 
 // Contract: S1.57.
 #[test]
-fn one_choice_per_chunk_if_asked() {
+fn single_choice_emission_puts_one_choice_in_each_chunk() {
     let mut options = ChatOptions::default();
     options.emission = Emission::SingleChoice;
     let chunks = vec![
@@ -224,13 +224,13 @@ fn one_choice_per_chunk_if_asked() {
 
 // Contract: X.27.
 #[test]
-fn a_choice_that_is_withheld_delays_no_other() {
+fn withheld_choice_does_not_delay_other_choices() {
     let seen = clean("hermes", vec![several(&[(0, "<tool_call>{"), (1, "Hi.")])]);
     assert_eq!(choices(&seen.chunks)[0]["index"], 1);
 }
 
 #[test]
-fn text_knows_the_chunk_it_began_in() {
+fn emitted_text_reports_the_chunk_where_it_began() {
     let seen = clean(
         "hermes",
         vec![text(0, "a"), text(0, "<to"), text(1, "b"), text(0, "ol"), text(0, "x"), text(0, "y")],
@@ -239,7 +239,7 @@ fn text_knows_the_chunk_it_began_in() {
 }
 
 #[test]
-fn what_is_made_up_says_null_where_upstream_does() {
+fn synthesized_chunks_have_null_usage_if_upstream_does() {
     let bare = || text(0, "a <tool");
     let null = || Chunk { usage: Field::Null, ..bare() };
     for (input, usage) in [
@@ -260,7 +260,7 @@ fn what_is_made_up_says_null_where_upstream_does() {
 }
 
 #[test]
-fn a_finish_reason_that_is_missing_stays_missing() {
+fn missing_finish_reason_field_stays_missing() {
     let bare = || choice(json!({"index": 0, "delta": {"content": "<tool"}}));
     let null = || text(0, "box> <tool");
     let rest = |input| {

@@ -44,7 +44,7 @@ fn too_long() -> String {
 
 // Contract: S1.14.
 #[test]
-fn what_the_others_hold_and_usage_come_out_before_an_error() {
+fn held_text_of_other_choices_and_usage_precede_an_error() {
     let mut one = ChatOptions::default();
     one.limits.choices = 2;
     let many = (0..3).map(|index| json!({"index": index, "delta": {"content": "b <to"}}));
@@ -71,7 +71,7 @@ fn what_the_others_hold_and_usage_come_out_before_an_error() {
 
 // Contract: S1.14.
 #[test]
-fn a_choice_too_many_takes_nothing_from_the_others_in_its_chunk() {
+fn surplus_choice_does_not_suppress_other_choices_of_its_chunk() {
     let mut options = ChatOptions::default();
     options.limits.choices = 1;
     let mut guard = chat("hermes", options);
@@ -97,7 +97,7 @@ fn told(machine: ChatSse, bytes: &str) -> (Vec<String>, Option<Value>) {
 
 // Contract: S1.60.
 #[test]
-fn an_error_may_be_written_with_done_behind_it() {
+fn errors_are_written_before_done_on_request() {
     let upstream =
         [event(&text(0, "a <to")), event(&text(1, &too_long())), event(&text(0, "late"))];
     let (data, error) = told(ChatSse::new(strict()), &upstream.concat());
@@ -124,7 +124,7 @@ fn an_error_may_be_written_with_done_behind_it() {
 
 // Contract: S1.60.
 #[test]
-fn a_body_that_breaks_may_end_with_the_error_written() {
+fn error_of_the_body_is_written_without_its_details_on_request() {
     let body = || [Ok(event(&text(0, "a <to"))), Err(io::Error::other("10.0.0.7 gone"))];
     let machine = ChatSse::new(chat("hermes", ChatOptions::default())).failures(Failures::Written);
     let bytes = drain(guard_sse(upstream(body()), machine.clone()));
@@ -141,7 +141,7 @@ fn a_body_that_breaks_may_end_with_the_error_written() {
 
 // Contract: S1.60.
 #[test]
-fn a_limit_that_ends_a_stream_of_chunks_may_be_told_in_it() {
+fn limit_error_is_written_into_a_chunk_stream_on_request() {
     let long = || [text(0, "a <to"), text(1, &too_long()), text(0, "late")];
     assert!(
         drain(guard_chunks(upstream(long()), strict()))
@@ -174,7 +174,7 @@ fn a_limit_that_ends_a_stream_of_chunks_may_be_told_in_it() {
 
 // Contract: X.40.
 #[test]
-fn a_guard_says_when_stop_strings_ended_it_all() {
+fn guard_is_over_when_every_choice_finished_after_a_stop_string() {
     let guard = builder("hermes").stop([StopString::hidden("END")]).build().expect("builds");
     let mut guard = ChatGuard::new(guard, ChatOptions::default());
     let mut out: Vec<Chunk> = Vec::new();
@@ -195,7 +195,7 @@ fn a_guard_says_when_stop_strings_ended_it_all() {
 
 // Contract: S1.51.
 #[test]
-fn an_event_stream_tells_notes_and_gives_signs_of_life() {
+fn event_stream_reports_notes_and_sends_keep_alives() {
     let notes = Arc::new(Mutex::new(0));
     let count = notes.clone();
     let call = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;

@@ -19,7 +19,7 @@ fn delta(delta: serde_json::Value) -> llm_stream_guard::chat::Chunk {
 
 // Contract: S1.42.
 #[test]
-fn the_role_comes_once_whatever_was_withheld() {
+fn role_is_emitted_once_despite_withheld_text() {
     for (roles, expected) in [
         ([json!("assistant"), json!("assistant")], "assistant"),
         ([json!("model"), json!(null)], "model"),
@@ -64,7 +64,7 @@ fn reasoning_is_read_under_both_names_and_written_under_one() {
 
 // Contract: S1.44.
 #[test]
-fn fields_nobody_knows_come_once_and_in_place() {
+fn unknown_delta_fields_are_emitted_once_and_in_order() {
     let seen = clean(
         "hermes",
         vec![
@@ -138,7 +138,7 @@ fn content_parts_wait_for_the_text_before_them() {
 }
 
 #[test]
-fn fields_of_a_choice_come_with_its_first_piece_or_its_finish() {
+fn choice_fields_are_emitted_with_the_first_delta_or_the_finish_reason() {
     let seen = clean(
         "hermes",
         vec![
@@ -163,7 +163,7 @@ fn fields_of_a_choice_come_with_its_first_piece_or_its_finish() {
 }
 
 #[test]
-fn empty_deltas_are_not_passed_on() {
+fn empty_deltas_are_not_forwarded() {
     let seen = clean(
         "hermes",
         vec![
@@ -178,7 +178,7 @@ fn empty_deltas_are_not_passed_on() {
 }
 
 #[test]
-fn a_field_that_came_with_each_piece_of_a_call_comes_as_often() {
+fn delta_field_repeated_during_a_call_is_emitted_as_often() {
     let pieces = ["<tool_call>{\"name\"", ": \"f\", ", "\"arguments\": {}}", "</tool_call>"];
     let chunks = pieces.iter().zip(1..).map(|(text, n)| {
         choice(json!({"index": 0, "delta": {"content": text, "x": n}, "finish_reason": null}))

@@ -15,7 +15,7 @@ const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call
 
 // Contract: S1.35.
 #[test]
-fn stop_becomes_tool_calls_if_a_call_completed_and_nothing_else_changes() {
+fn stop_becomes_tool_calls_after_a_complete_call_and_other_reasons_are_kept() {
     let cut = &CALL[..CALL.len() - 16];
     for (content, upstream, written) in [
         ("Hi.", "stop", "stop"),
@@ -40,7 +40,7 @@ fn stop_becomes_tool_calls_if_a_call_completed_and_nothing_else_changes() {
 
 // Contract: S1.37, X.19.
 #[test]
-fn what_is_held_comes_out_before_the_finish_reason_and_the_usage() {
+fn held_text_is_emitted_before_finish_reason_and_usage() {
     let seen = clean("hermes", vec![text(0, "a <tool"), stop(0, "stop"), usage()]);
     let choice = &read_finished(&seen.chunks)[&0];
     assert_eq!(choice.content, "a <tool");
@@ -50,7 +50,7 @@ fn what_is_held_comes_out_before_the_finish_reason_and_the_usage() {
 
 // Contract: X.18.
 #[test]
-fn a_call_its_trailing_text_and_the_finish_reason_may_come_in_one_chunk() {
+fn call_trailing_text_and_finish_reason_in_one_chunk_are_all_read() {
     let last =
         json!({"index": 0, "delta": {"content": format!("{CALL} bye")}, "finish_reason": "stop"});
     let seen = clean("hermes", vec![choice(last)]);
@@ -62,7 +62,7 @@ fn a_call_its_trailing_text_and_the_finish_reason_may_come_in_one_chunk() {
 
 // Contract: S1.38, S1.52.
 #[test]
-fn a_missing_finish_reason_is_made_up_before_the_usage() {
+fn missing_finish_reason_is_synthesized_before_usage() {
     for (synthesis, call, plain) in [
         (Synthesis::Off, None, None),
         (Synthesis::Proven, Some("tool_calls"), Some("stop")),
@@ -86,7 +86,7 @@ fn a_missing_finish_reason_is_made_up_before_the_usage() {
 
 // Contract: S1.38.
 #[test]
-fn at_the_bare_end_of_the_stream_only_calls_prove_that_the_choice_ended() {
+fn proven_synthesis_at_the_end_requires_a_complete_call() {
     for (synthesis, call, plain) in [
         (Synthesis::Off, None, None),
         (Synthesis::Proven, Some("tool_calls"), None),
@@ -104,7 +104,7 @@ fn at_the_bare_end_of_the_stream_only_calls_prove_that_the_choice_ended() {
 
 // Contract: S1.60, X.23.
 #[test]
-fn behind_an_error_prose_comes_out_and_neither_calls_nor_reasons_are_made_up() {
+fn after_an_error_held_text_is_emitted_and_nothing_is_synthesized() {
     let held = r#"Hi <tool_call>{"name": "f", "arguments""#;
     for synthesis in [Synthesis::Off, Synthesis::Proven, Synthesis::Always] {
         let mut options = ChatOptions::default();
@@ -121,7 +121,7 @@ fn behind_an_error_prose_comes_out_and_neither_calls_nor_reasons_are_made_up() {
 
 // Contract: S1.36, S1.46.
 #[test]
-fn what_comes_behind_the_finish_reason_is_passed_on_and_noted() {
+fn text_after_the_finish_reason_is_forwarded_and_noted() {
     let chunks = vec![text(0, "a"), stop(0, "stop"), text(0, "b <"), stop(0, "length")];
     let seen = clean("hermes", chunks);
     let text: String = choices(&seen.chunks)
@@ -138,7 +138,7 @@ fn what_comes_behind_the_finish_reason_is_passed_on_and_noted() {
 
 // Contract: X.31.
 #[test]
-fn streams_without_text_keep_what_they_have() {
+fn streams_without_text_are_unchanged() {
     assert_eq!(clean("hermes", vec![]).chunks, []);
     let role = choice(
         json!({"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": null}),
@@ -153,7 +153,7 @@ fn streams_without_text_keep_what_they_have() {
 
 // Contract: S1.35.
 #[test]
-fn every_word_that_means_stop_does_what_stop_does() {
+fn synonyms_of_stop_become_tool_calls_after_a_call() {
     let words = ["stop", "eos", "eos_token", "EOS", "end_turn", "stop_sequence", "COMPLETE"];
     for word in words {
         let finish = |content: &str| {
@@ -167,7 +167,7 @@ fn every_word_that_means_stop_does_what_stop_does() {
 
 // Contract: S1.35.
 #[test]
-fn the_stop_string_that_hit_is_told_where_upstream_would() {
+fn matched_stop_string_is_written_in_the_field_upstream_uses() {
     let last = |extra: serde_json::Value| {
         let mut last = json!({"index": 0, "delta": {}, "finish_reason": "length"});
         let fields = extra.as_object().expect("an object").clone();
@@ -188,7 +188,7 @@ fn the_stop_string_that_hit_is_told_where_upstream_would() {
 }
 
 #[test]
-fn only_what_says_something_comes_behind_the_finish_reason() {
+fn empty_delta_after_the_finish_reason_is_not_noted() {
     let noted = |behind: Chunk| {
         let seen = clean("hermes", vec![text(0, "a"), stop(0, "stop"), behind]);
         let late = Note::Violation(Violation::AfterFinish);

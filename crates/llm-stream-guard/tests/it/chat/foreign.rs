@@ -80,7 +80,7 @@ proptest! {
 
     // Contract: S1.41.
     #[test]
-    fn unknown_members_of_whole_answers_keep_order_and_numbers(seed: u64) {
+    fn unknown_members_of_complete_answers_keep_order_and_numbers(seed: u64) {
         let random = &mut Random::new(seed);
         let [envelope, choice, message, usage] =
             ["e_", "c_", "m_", "u_"].map(|prefix| members(random, prefix, 2));

@@ -45,7 +45,7 @@ fn guard(set: u8) -> ChatGuard {
 
 proptest! {
     #[test]
-    fn events_give_what_their_chunks_give(
+    fn events_and_their_chunks_yield_equal_output(
         picks in prop::collection::vec((0..MESSAGES.len(), any::<u64>()), 1..3),
         order in prop::collection::vec(0..2usize, 1..40),
         set in 0u8..8,
@@ -90,7 +90,7 @@ proptest! {
 }
 
 #[test]
-fn an_event_that_only_brings_text_allocates_nothing_and_leaves_as_its_bytes() {
+fn text_only_event_passes_byte_for_byte_without_allocation() {
     // A guard that counts has a buffer, which the longest text so far has made large enough.
     for (counts, before) in [(0, &["It ", "is "][..]), (4, &["It ", "is ", "a fine day "][..])] {
         let mut sse = ChatSse::new(guard(counts));
@@ -109,7 +109,7 @@ fn an_event_that_only_brings_text_allocates_nothing_and_leaves_as_its_bytes() {
 }
 
 #[test]
-fn an_event_of_an_error_s_name_is_no_text() {
+fn error_event_with_a_matching_frame_is_not_read_as_text() {
     let mut sse = ChatSse::new(chat("qwen3", ChatOptions::default()));
     let mut out = Vec::new();
     for word in ["It ", "is "] {

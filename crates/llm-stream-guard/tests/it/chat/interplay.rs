@@ -48,7 +48,7 @@ fn check(builder: GuardBuilder, wire: &str, reason: &str, expected: (&str, &str,
 
 // Contract: X.1, X.2.
 #[test]
-fn a_call_inside_a_thought_comes_out_and_the_thought_goes_on_or_ends() {
+fn call_in_reasoning_is_emitted_and_suspends_or_ends_the_span() {
     let wire = format!("<think>a{CALL}b</think>c");
     let with = |tool_in_reasoning| {
         let known = profile("qwen3").expect("a registered profile");
@@ -62,7 +62,7 @@ fn a_call_inside_a_thought_comes_out_and_the_thought_goes_on_or_ends() {
 
 // Contract: X.1, X.2.
 #[test]
-fn what_turns_out_to_be_no_call_stays_in_the_thought() {
+fn refuted_call_in_reasoning_stays_reasoning() {
     for mention in ["use `<tool_call>` for it", "<tool_call>nope</tool_call>", "\"<tool_call>\""] {
         let wire = format!("<think>{mention}</think>c");
         for policy in [InReasoning::Suspend, InReasoning::End] {
@@ -76,7 +76,7 @@ fn what_turns_out_to_be_no_call_stays_in_the_thought() {
 
 // Contract: X.3.
 #[test]
-fn a_whole_call_in_a_thought_that_never_ends_comes_out() {
+fn complete_call_in_reasoning_that_never_ends_is_emitted() {
     check(builder("qwen3"), &format!("<think>a{CALL}"), "stop", ("a", "", &[F]));
 }
 
@@ -97,7 +97,7 @@ fn tags_inside_arguments_are_data() {
 
 // Contract: X.6.
 #[test]
-fn a_thought_cut_by_the_token_limit_stays_a_thought() {
+fn reasoning_truncated_by_the_token_limit_stays_reasoning() {
     check(builder("qwen3"), "<think>a", "length", ("a", "", &[]));
     let wire = r#"<think>a<tool_call>{"name""#;
     check(builder("qwen3"), wire, "length", ("a", "", &[]));
@@ -105,7 +105,7 @@ fn a_thought_cut_by_the_token_limit_stays_a_thought() {
 
 // Contract: X.7.
 #[test]
-fn literal_tags_are_content_and_a_stray_quote_hides_no_call() {
+fn tags_in_code_are_content_and_stray_quotes_do_not_hide_calls() {
     let literal = "So: ```\n<think>x</think>\n```\nand `<think>` too.";
     check(builder("qwen3"), literal, "stop", ("", literal, &[]));
     let quoted = "write \"<tool_call>\" or `<tool_call>`.";
@@ -117,7 +117,7 @@ fn literal_tags_are_content_and_a_stray_quote_hides_no_call() {
 
 // Contract: X.8.
 #[test]
-fn thoughts_between_calls_stay_between_them() {
+fn reasoning_between_calls_keeps_its_place() {
     let wire = format!("<think>a</think>{CALL}<think>b</think>{CALL}");
     let profile = Profile {
         reasoning: Some("basic".into()),
@@ -142,7 +142,7 @@ fn thoughts_between_calls_stay_between_them() {
 
 // Contract: X.9.
 #[test]
-fn whitespace_that_only_frames_markup_goes_and_other_stays() {
+fn whitespace_between_markup_is_removed_and_other_whitespace_is_kept() {
     check(
         builder("qwen3"),
         &format!("<think>a</think>\n\n{CALL}\n{CALL}"),
@@ -158,7 +158,7 @@ fn remapped() -> GuardBuilder {
 
 // Contract: X.10, X.11, X.14, X.15.
 #[test]
-fn wire_delimiters_are_calls_wherever_they_are_cut() {
+fn remapped_delimiters_are_read_as_calls_at_every_cut() {
     let call = r#"[[CALL]]{"name": "f", "arguments": {"a": 1}}[[/CALL]]"#;
     check(remapped(), &format!("<think>a</think>\n\n{call}"), "stop", ("a", "", &[F]));
     let mixed = r#"[[CALL]]{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
@@ -170,7 +170,7 @@ fn wire_delimiters_are_calls_wherever_they_are_cut() {
 
 // Contract: X.10.
 #[test]
-fn two_holds_compose() {
+fn remap_and_recognizer_hold_at_most_one_marker_each() {
     let mut guard = remapped().build().expect("builds");
     let mut sink = |_: llm_stream_guard::Event<'_>| {};
     let longest = "[[/CALL]]".len() + "</tool_call>".len();
@@ -182,7 +182,7 @@ fn two_holds_compose() {
 
 // Contract: S1.17, S1.20, S1.26.
 #[test]
-fn arguments_are_what_the_model_wrote() {
+fn arguments_keep_the_spelling_of_the_model() {
     for (written, arguments) in [
         (
             r#"{"name": "f", "arguments": {"b": 12345678901234567890123, "a": 1.50}}"#,
@@ -201,7 +201,7 @@ fn arguments_are_what_the_model_wrote() {
 
 // Contract: S1.24.
 #[test]
-fn a_call_behind_a_broken_one_is_found() {
+fn call_after_a_malformed_call_is_found() {
     let wire = format!("<tool_call>{{\"name\": \"g\", \"arguments\": {{]}}</tool_call>{CALL}");
     let read = message(builder("hermes"), &wire, "stop");
     assert_eq!(read.calls.last().map(|call| call.name.as_str()), Some("f"));
@@ -232,7 +232,7 @@ fn undeclared_tools_are_reported_and_not_dropped() {
 
 // Contract: X.29.
 #[test]
-fn a_limit_inside_a_call_that_is_out_closes_nothing() {
+fn limit_in_an_emitted_call_leaves_its_arguments_unclosed() {
     let mut options = CallOptions::default();
     options.limits = CallLimits { name: 16, ..CallLimits::default() };
     let key = "k".repeat(64);
@@ -249,14 +249,14 @@ fn a_limit_inside_a_call_that_is_out_closes_nothing() {
 
 // Contract: S1.10, X.35.
 #[test]
-fn a_guard_without_recognisers_passes_everything() {
+fn guard_without_recognizers_passes_everything() {
     let wire = format!("<think>a</think>{CALL}[[CALL]]```");
     check(Guard::builder(&Profile::named("plain")), &wire, "stop", ("", &wire, &[]));
 }
 
 // Contract: X.38.
 #[test]
-fn a_guard_says_whether_markers_are_special_tokens() {
+fn needs_special_tokens_is_true_only_for_families_with_marker_tokens() {
     let special = |name: &str| builder(name).build().expect("builds").needs_special_tokens();
     assert!(special("kimi_k2") && special("mistral"));
     assert!(!special("hermes"));

@@ -100,7 +100,7 @@ proptest! {
 
     // Contract: S1.15, X.36.
     #[test]
-    fn cuts_do_not_show(seed: u64, pick in 0..MESSAGES.len(), atomic: bool) {
+    fn streams_aggregate_to_the_complete_response_at_every_cut(seed: u64, pick in 0..MESSAGES.len(), atomic: bool) {
         let delivery = if atomic { Delivery::Atomic } else { Delivery::Streaming };
         let message = MESSAGES[pick];
         let cut = |cut: Cut| {
@@ -119,7 +119,7 @@ proptest! {
 
     // Contract: S1.43.
     #[test]
-    fn every_token_entry_is_kept_once_and_in_order_if_asked(seed: u64, pick in 0..MESSAGES.len(), atomic: bool) {
+    fn logprobs_all_keeps_every_entry_once_and_in_order(seed: u64, pick in 0..MESSAGES.len(), atomic: bool) {
         let delivery = if atomic { Delivery::Atomic } else { Delivery::Streaming };
         let chunks = stream(0, MESSAGES[pick], seed);
         let mut options = ChatOptions::default();
@@ -152,7 +152,7 @@ fn guarding_clean_output_again_changes_nothing() {
 
 // Contract: X.35.
 #[test]
-fn text_passes_without_allocation() {
+fn text_chunks_pass_without_allocation() {
     let mut guard = chat("hermes", ChatOptions::default());
     struct Count(usize);
     impl llm_stream_guard::chat::ChatSink for Count {

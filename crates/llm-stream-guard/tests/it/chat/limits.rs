@@ -15,7 +15,7 @@ use crate::chat::{
 const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
 
 #[test]
-fn one_choice_too_many_is_an_error() {
+fn choice_over_the_limit_is_an_error() {
     let mut options = ChatOptions::default();
     options.limits.choices = 2;
     let mut guard = chat("hermes", options);
@@ -28,7 +28,7 @@ fn one_choice_too_many_is_an_error() {
 
 // Contract: S1.55.
 #[test]
-fn calls_beyond_the_limit_are_dropped_and_noted() {
+fn calls_over_the_limit_are_dropped_and_noted() {
     let mut options = ChatOptions::default();
     options.limits.calls = 2;
     let native = |index: u32| {
@@ -46,7 +46,7 @@ fn calls_beyond_the_limit_are_dropped_and_noted() {
 }
 
 #[test]
-fn entries_that_wait_too_long_come_out_early() {
+fn logprob_entries_over_the_waiting_limit_are_emitted_early() {
     let mut options = ChatOptions::default();
     options.limits.waiting = 3;
     let empty = choice(
@@ -73,7 +73,7 @@ fn a_limit_of_the_guard_with_the_error_policy_reaches_the_caller() {
 }
 
 #[test]
-fn an_aggregate_that_outgrows_its_limit_says_so() {
+fn aggregate_over_its_limit_is_marked_truncated() {
     let long = "ab".repeat(4096);
     let mut whole = llm_stream_guard::chat::Aggregator::with_limit(20_480);
     for piece in [&*long, &long, &long] {
@@ -85,7 +85,7 @@ fn an_aggregate_that_outgrows_its_limit_says_so() {
 }
 
 #[test]
-fn seventeen_chunks_without_choices_are_no_tail() {
+fn seventeenth_waiting_chunk_without_choices_releases_all() {
     let bare = || choices_none(json!({"prompt_tokens": 1, "completion_tokens": 1}));
     let mut guard = chat("hermes", ChatOptions::default());
     let mut out: Vec<Chunk> = Vec::new();
@@ -103,7 +103,7 @@ fn choices_none(usage: serde_json::Value) -> Chunk {
 }
 
 #[test]
-fn annotations_beyond_those_that_may_wait_come_out_alone() {
+fn annotations_over_the_waiting_limit_are_emitted_alone() {
     let seen = |count: usize| {
         let noted = |n: usize| {
             let part = if n == 0 { "a <tool" } else { "" };

@@ -39,7 +39,7 @@ fn seen(chunks: &[Chunk]) -> Vec<(String, String)> {
 
 // Contract: S1.43.
 #[test]
-fn entries_come_with_their_text() {
+fn logprob_entries_are_emitted_with_their_text() {
     let out =
         clean("hermes", vec![tokens(&["n", " ", "<"]), tokens(&[" 5", "!"]), stop(0, "stop")]);
     let expected = [("n ", "n| "), ("< 5!", "<| 5|!"), ("call null", "")];
@@ -62,7 +62,7 @@ fn lists(chunks: &[Chunk]) -> Value {
 
 // Contract: S1.43.
 #[test]
-fn entries_of_removed_markup_are_dropped_and_others_narrowed_to_their_text() {
+fn logprob_entries_of_markup_are_dropped_and_others_cut_to_their_text() {
     let out = clean("hermes", CALL.map(tokens).into_iter().chain([stop(0, "stop")]).collect());
     let calls = ["_call>", "{\"name\": \"f\", \"arguments\": ", "{}}"];
     let lists = lists(&out.chunks);
@@ -74,7 +74,7 @@ fn entries_of_removed_markup_are_dropped_and_others_narrowed_to_their_text() {
 
 // Contract: S1.43.
 #[test]
-fn all_entries_are_kept_as_they_came_if_asked() {
+fn logprobs_all_keeps_entries_of_markup() {
     let mut options = ChatOptions::default();
     options.logprobs = Logprobs::All;
     let chunks = CALL.map(tokens).into_iter().chain([stop(0, "stop")]).collect();
@@ -87,7 +87,7 @@ fn all_entries_are_kept_as_they_came_if_asked() {
 
 // Contract: S1.43.
 #[test]
-fn entries_of_reasoning_are_in_lists_named_as_its_fields() {
+fn reasoning_logprobs_use_the_name_of_the_reasoning_field() {
     let chunks = || vec![tokens(&["<think>", "h", "m.</", "think>", "Hi"]), stop(0, "stop")];
     for (field, lists_of) in [
         (
@@ -111,7 +111,7 @@ fn entries_of_reasoning_are_in_lists_named_as_its_fields() {
 }
 
 #[test]
-fn tokens_of_text_completions_go_with_their_text_too() {
+fn text_completion_logprobs_are_split_between_reasoning_and_content() {
     let text = ["<think>", "hm", "</think>", "Hi"];
     let chunk = choice(
         json!({"index": 0, "delta": {"content": text.concat()}, "finish_reason": null,
@@ -128,7 +128,7 @@ fn tokens_of_text_completions_go_with_their_text_too() {
 }
 
 #[test]
-fn entries_without_text_of_their_own_are_not_lost() {
+fn logprob_entries_without_text_are_kept() {
     let out = clean(
         "hermes",
         vec![
@@ -143,7 +143,7 @@ fn entries_without_text_of_their_own_are_not_lost() {
 }
 
 #[test]
-fn other_members_come_once() {
+fn other_logprobs_members_are_emitted_once() {
     let refused = json!({"content": [], "refusal": [{"token": "no"}]});
     let out = clean(
         "hermes",

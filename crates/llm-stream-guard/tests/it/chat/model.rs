@@ -4,7 +4,7 @@ use llm_stream_guard::chat::{ChatChunk, Chunk, Field};
 use serde_json::{Value, json};
 
 #[test]
-fn reading_and_writing_changes_nothing() {
+fn chunks_serialize_to_the_json_they_were_parsed_from() {
     for chunk in [
         json!({"choices": []}),
         json!({"id": null, "choices": [], "usage": null, "x": {"y": [1]}}),
@@ -21,7 +21,7 @@ fn reading_and_writing_changes_nothing() {
 }
 
 #[test]
-fn what_servers_leave_out_or_null_is_read() {
+fn chunks_with_missing_or_null_members_are_parsed() {
     let chunk =
         json!({"choices": [{"delta": {"tool_calls": null}}, {"index": null, "delta": null}]});
     let read: Chunk = serde_json::from_value(chunk).expect("a chunk");
@@ -32,7 +32,7 @@ fn what_servers_leave_out_or_null_is_read() {
 }
 
 #[test]
-fn json_values_are_chunks_or_pass() {
+fn json_value_converts_to_a_chunk_or_is_returned() {
     for (value, chunk) in [
         (json!({"choices": []}), true),
         (json!({"usage": {"total_tokens": 1}}), true),

@@ -15,7 +15,7 @@ fn typed(chunk: Chunk) -> CreateChatCompletionStreamResponse {
 }
 
 #[test]
-fn a_stream_of_their_chunks_is_guarded() {
+fn stream_of_async_openai_chunks_is_guarded() {
     let input = [
         typed(text(0, "Hi. <tool_call>{\"name\": \"f\", ")),
         typed(text(0, "\"arguments\": {}}</tool_call>")),
@@ -33,7 +33,7 @@ fn a_stream_of_their_chunks_is_guarded() {
 }
 
 #[test]
-fn what_their_types_cannot_hold_is_refused() {
+fn conversion_to_async_openai_refuses_fields_it_lacks() {
     let refuse = |chunk| CreateChatCompletionStreamResponse::try_from(chunk).expect_err("refused");
     let reasoning = choice(json!({"index": 0, "delta": {"reasoning": "hm"}}));
     assert!(matches!(refuse(reasoning), ConvertError::Reasoning));
@@ -44,7 +44,7 @@ fn what_their_types_cannot_hold_is_refused() {
 }
 
 #[test]
-fn whole_responses_go_both_ways() {
+fn complete_responses_convert_to_async_openai_and_back() {
     let response = json!({"id": "c1", "object": "chat.completion", "created": 7, "model": "m", "usage": null,
         "choices": [{"index": 0, "message": {"role": "assistant", "content": "a"}, "finish_reason": "stop"}]});
     let ours: Completion = serde_json::from_value(response).expect("a completion");

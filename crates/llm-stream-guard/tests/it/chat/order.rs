@@ -76,7 +76,7 @@ const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
 
 // Contract: S1.44, X.32.
 #[test]
-fn what_was_held_comes_out_before_what_follows_it() {
+fn held_text_is_emitted_before_later_items() {
     let text = |text: &str| json!({"content": text});
     let image = || json!({"content": [{"type": "image_url", "image_url": {"url": "u"}}]});
     let thought = || json!({"reasoning_content": "r"});
@@ -104,7 +104,7 @@ fn what_was_held_comes_out_before_what_follows_it() {
 
 // Contract: S1.45.
 #[test]
-fn what_stands_in_an_open_call_does_not_cut_it() {
+fn items_inside_an_open_call_do_not_end_it() {
     let (one, two) = CALL.split_at(35);
     for aside in [json!({"reasoning_content": "r"}), native("g"), json!({"audio": {"id": "u"}})] {
         for delivery in [Delivery::Streaming, Delivery::Atomic] {
@@ -118,7 +118,7 @@ fn what_stands_in_an_open_call_does_not_cut_it() {
 
 // Contract: X.1.
 #[test]
-fn a_call_in_reasoning_that_upstream_tells_apart_is_found() {
+fn call_in_separated_reasoning_is_found_at_every_cut() {
     for cut in 1..CALL.len() {
         let (one, two) = CALL.split_at(cut);
         let pieces = [
@@ -132,7 +132,7 @@ fn a_call_in_reasoning_that_upstream_tells_apart_is_found() {
 }
 
 #[test]
-fn reasoning_that_upstream_tells_apart_ends_with_the_content() {
+fn separated_reasoning_ends_where_content_starts() {
     let pieces =
         [json!({"reasoning": "r <to"}), json!({"content": "b <to"}), json!({"content": "ol"})];
     assert_eq!(ordered(&pieces, Delivery::Streaming), "{r <to}b <tool");
@@ -150,7 +150,7 @@ fn tokens(chunks: &[Chunk]) -> String {
 
 // Contract: S1.43.
 #[test]
-fn what_a_jail_takes_out_does_not_come_out_as_tokens() {
+fn logprobs_of_jailed_text_are_removed() {
     let handed = |replacement: Replacement| {
         let jail = Jail::builder().pair("<s>", "</s>").build().expect("builds");
         Jailer::new(jail).on_jailed(move |_| replacement.clone())
@@ -178,7 +178,7 @@ fn what_a_jail_takes_out_does_not_come_out_as_tokens() {
 
 // Contract: S1.43.
 #[test]
-fn arguments_that_are_kept_shift_no_tokens() {
+fn logprobs_after_withheld_arguments_stay_aligned() {
     let guard = builder("hermes").delivery(Delivery::Atomic).build().expect("builds");
     let pieces =
         [r#"<tool_call>{"name": "f", "arguments": {"a": "long enough"#, r#""}}"#, " b", "c"];
@@ -198,7 +198,7 @@ fn arguments_that_are_kept_shift_no_tokens() {
 
 // Contract: S1.44.
 #[test]
-fn text_in_parts_is_guarded_and_stays_in_its_parts() {
+fn content_parts_are_guarded_and_keep_their_structure() {
     let part = |text: &str| json!({"type": "text", "text": text, "n": 1});
     let pieces = [
         json!({"content": [part("a <th"), {"type": "image_url"}, part("b<tool_call>{\"name\": \"f\",")]}),

@@ -27,7 +27,7 @@ fn written(field: ReasoningField, chunks: Vec<Chunk>) -> Vec<Value> {
 }
 
 #[test]
-fn reasoning_is_written_where_it_is_wanted() {
+fn reasoning_is_written_in_the_configured_field() {
     let text = || delta(json!({"content": "<think>r</think>b"}));
     for (field, expected) in [
         (ReasoningField::ReasoningContent, json!({"reasoning_content": "r"})),
@@ -56,7 +56,7 @@ fn reasoning_is_written_where_it_is_wanted() {
 }
 
 #[test]
-fn reasoning_in_the_content_stands_between_tags() {
+fn inline_reasoning_is_written_between_tags() {
     let content = |chunks: Vec<Chunk>| {
         let deltas = written(ReasoningField::Inline, chunks);
         let text = |delta: &Value| match delta["tool_calls"].is_array() {
@@ -89,7 +89,7 @@ fn reasoning_in_the_content_stands_between_tags() {
 }
 
 #[test]
-fn hidden_reasoning_leaves_nothing_behind() {
+fn hidden_reasoning_is_removed_with_its_logprobs_and_ids() {
     let token = |token: &str, field: &str| {
         choice(
             json!({"index": 0, "delta": {field: token}, "token_ids": [token.len()], "finish_reason": null,
@@ -122,7 +122,7 @@ fn hidden_reasoning_leaves_nothing_behind() {
 
 // Contract: X.39.
 #[test]
-fn usage_on_every_chunk_counts_the_reasoning_so_far_upstreams_own_included() {
+fn continuous_usage_counts_inline_and_separated_reasoning() {
     let options = ChatOptions::default();
     let guard = builder("qwen3").build().expect("builds");
     let counted = |delta_of: Value| {
@@ -146,7 +146,7 @@ fn usage_on_every_chunk_counts_the_reasoning_so_far_upstreams_own_included() {
 }
 
 #[test]
-fn reasoning_comes_under_every_name_that_upstream_used() {
+fn as_upstream_writes_reasoning_under_every_name_upstream_used() {
     let names = |first: Value| {
         let mut options = ChatOptions::default();
         options.reasoning = ReasoningField::AsUpstream;

@@ -26,7 +26,7 @@ macro_rules! recording {
 }
 
 #[test]
-fn recordings_read_as_their_whole_text_does() {
+fn streamed_recordings_yield_the_message_of_their_concatenated_text() {
     for (profile_name, start, (name, recording)) in [
         ("hermes", Start::Content, recording!("hermes")),
         ("qwen3", Start::Content, recording!("hermes_think")),

@@ -116,7 +116,7 @@ fn check(message: &Value) {
 
 // Contract: S2.11, S2.12.
 #[test]
-fn every_field_of_a_stream_comes_back_however_it_is_cut() {
+fn streamed_fields_are_decoded_at_every_chunk_size() {
     for len in [1, 2, 3, 5, 7, 1000] {
         let (message, _) = streamed(&guard(hermes()), &deltas(&message(), len));
         check(&message);
@@ -124,7 +124,7 @@ fn every_field_of_a_stream_comes_back_however_it_is_cut() {
 }
 
 #[test]
-fn an_entry_of_reasoning_may_have_any_number() {
+fn reasoning_detail_with_the_maximum_index_is_decoded() {
     let delta = |text: &str| json!({"reasoning_details": [{"index": u64::MAX, "text": text}]});
     let (message, _) = streamed(&guard(hermes()), &[delta("a [[CA"), delta("LL]] [[")]);
     let details = message["reasoning_details"].as_array().unwrap();
@@ -134,7 +134,7 @@ fn an_entry_of_reasoning_may_have_any_number() {
 
 // Contract: S2.11, S2.12.
 #[test]
-fn a_whole_response_comes_back_as_its_stream_does() {
+fn complete_response_is_decoded_like_its_stream() {
     let response = json!({"id": "r", "object": "chat.completion", "choices": [
         {"index": 0, "message": message(), "finish_reason": "stop"}]});
     let response: Completion = serde_json::from_value(response).unwrap();
@@ -144,7 +144,7 @@ fn a_whole_response_comes_back_as_its_stream_does() {
 
 // Contract: S2.20.
 #[test]
-fn what_was_done_is_counted_by_location() {
+fn decoded_and_unescaped_markers_are_counted_by_location() {
     let (_, guard) = streamed(&guard(hermes()), &deltas(&message(), 3));
     let report = guard.remap_report();
     let decoded = |location| (report.at(location).decoded, report.at(location).unescaped);
@@ -156,7 +156,7 @@ fn what_was_done_is_counted_by_location() {
 
 // Contract: S2.11.
 #[test]
-fn text_parts_come_back_and_scope_leaves_fields_out() {
+fn text_parts_are_decoded_and_fields_out_of_scope_are_unchanged() {
     let parts = |text: &str| json!({"content": [{"type": "text", "text": text}, {"type": "x", "text": "[[CALL]]"}]});
     let (message, _) = streamed(&guard(hermes()), &[parts("a [[CA"), parts("LL]] [[")]);
     let text: String = message["content"]
@@ -178,7 +178,7 @@ fn text_parts_come_back_and_scope_leaves_fields_out() {
 }
 
 #[test]
-fn what_is_held_of_reasoning_comes_before_the_answer_and_without_a_reason_at_the_end() {
+fn held_reasoning_is_emitted_before_content_or_at_the_end() {
     let deltas = [json!({"reasoning_content": "r [[CA"}), json!({"content": "c"})];
     let (message, _) = streamed(&guard(hermes()), &deltas);
     assert_eq!(
@@ -203,7 +203,7 @@ fn broken_off(index: u32, deltas: &[Value]) -> Value {
 }
 
 #[test]
-fn what_is_held_of_each_field_comes_out_in_its_choice_when_the_stream_breaks_off() {
+fn held_text_of_each_field_is_emitted_in_its_choice_after_a_broken_stream() {
     let text = "r [[CALL]] [[CA";
     let back = "r <tool_call> [[CA";
     for name in ["reasoning", "reasoning_content", "refusal", "thinking"] {
@@ -235,7 +235,7 @@ fn what_is_held_of_each_field_comes_out_in_its_choice_when_the_stream_breaks_off
 }
 
 #[test]
-fn a_field_ends_where_another_goes_on_and_calls_do_not() {
+fn another_field_ends_held_text_but_not_calls() {
     let (message, _) = streamed(
         &guard(hermes()),
         &[json!({"reasoning": "a [["}), json!({"refusal": "b [["}), json!({"reasoning": "CALL]]"})],

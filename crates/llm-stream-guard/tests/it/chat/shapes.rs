@@ -34,7 +34,7 @@ fn check(what: &str, chunks: &[Value]) -> Read {
 }
 
 #[test]
-fn vllm_with_usage_on_every_chunk() {
+fn vllm_stream_with_usage_on_every_chunk_is_read() {
     let chunk = |delta: Value, finish: Value| {
         json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m",
             "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish, "token_ids": null}],
@@ -53,7 +53,7 @@ fn vllm_with_usage_on_every_chunk() {
 }
 
 #[test]
-fn sglang_with_the_role_on_every_chunk_and_matched_stop() {
+fn sglang_stream_with_repeated_role_and_matched_stop_is_read() {
     let chunk = |delta: Value, finish: Value| {
         json!({"id": "2", "object": "chat.completion.chunk", "created": 1, "model": "m",
             "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish, "matched_stop": null}],
@@ -71,7 +71,7 @@ fn sglang_with_the_role_on_every_chunk_and_matched_stop() {
 }
 
 #[test]
-fn llama_cpp_with_timings_on_the_usage_chunk() {
+fn llama_cpp_stream_with_timings_on_the_usage_chunk_is_read() {
     let chunk = |delta: Value, finish: Value| {
         json!({"choices": [{"finish_reason": finish, "index": 0, "delta": delta}], "created": 1,
             "id": "chatcmpl-3", "model": "m", "system_fingerprint": "b0", "object": "chat.completion.chunk"})
@@ -85,7 +85,7 @@ fn llama_cpp_with_timings_on_the_usage_chunk() {
 }
 
 #[test]
-fn ollama_with_reasoning_of_its_own_beside_empty_content() {
+fn ollama_stream_with_reasoning_beside_empty_content_is_read() {
     let chunk = |delta: Value, finish: Value| {
         json!({"id": "chatcmpl-4", "object": "chat.completion.chunk", "created": 1, "model": "m",
             "system_fingerprint": "fp_ollama",
@@ -103,7 +103,7 @@ fn ollama_with_reasoning_of_its_own_beside_empty_content() {
 }
 
 #[test]
-fn openrouter_with_details_and_usage_beside_an_empty_choice() {
+fn openrouter_stream_with_reasoning_details_and_late_usage_is_read() {
     let chunk = |delta: Value, finish: Value| {
         json!({"id": "gen-5", "provider": "P", "object": "chat.completion.chunk", "created": 1, "model": "m",
             "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "native_finish_reason": finish, "logprobs": null}]})

@@ -69,7 +69,7 @@ fn said(text: &str) -> String {
 const FIRST: &str = "\"delta\":{\"role\":\"assistant\",\"content\":\"\"}";
 
 #[test]
-fn streams_of_the_usual_servers_reach_a_strict_reader() {
+fn streams_of_known_servers_pass_a_strict_reader() {
     for (profile, upstream, content, reasoning) in [
         ("qwen3", server!("vllm"), "Let me look. ", "Ask the tide table."),
         ("qwen3_coder", server!("sglang"), "One moment.", "High water first."),
@@ -105,7 +105,7 @@ fn streams_of_the_usual_servers_reach_a_strict_reader() {
 }
 
 #[test]
-fn what_holds_no_markup_comes_out_as_it_came() {
+fn stream_without_markup_passes_byte_for_byte() {
     let mut upstream = String::from("\u{FEFF}: hi\r\n\r\nretry: 10\r\n\r\n");
     let chunks = [chunk(FIRST), said("Hello"), said(" *there*.")].concat();
     upstream += &chunks.replace('\n', "\r\n");
@@ -117,7 +117,7 @@ fn what_holds_no_markup_comes_out_as_it_came() {
 }
 
 #[test]
-fn the_other_lines_of_a_changed_event_stay_where_they_stood() {
+fn changed_event_keeps_its_other_lines_in_place() {
     let upstream = [
         chunk(FIRST),
         format!("id: 1\nevent: chunk\n{}", said("a\\n<think>b</think>c")),
@@ -148,7 +148,7 @@ fn the_other_lines_of_a_changed_event_stay_where_they_stood() {
 }
 
 #[test]
-fn done_comes_behind_what_was_held_and_only_if_it_is_wanted() {
+fn done_is_written_after_held_text_as_its_option_requires() {
     let last = chunk("\"delta\":{},\"finish_reason\":\"stop\"");
     let upstream = [chunk(FIRST), said("2 <too"), last].concat();
     for (done, came, expected) in [
@@ -176,7 +176,7 @@ fn done_comes_behind_what_was_held_and_only_if_it_is_wanted() {
 }
 
 #[test]
-fn an_error_comes_behind_what_was_held_and_nothing_is_made_up() {
+fn error_event_follows_held_text_and_nothing_is_synthesized() {
     let call = "<tool_call>{\\\"name\\\": \\\"f\\\", \\\"arguments\\\": {}}";
     for error in [
         "data: {\"error\":{\"message\":\"gone\"}}\n\n",
@@ -207,7 +207,7 @@ fn an_error_comes_behind_what_was_held_and_nothing_is_made_up() {
 }
 
 #[test]
-fn bytes_that_are_no_text_do_not_come_out() {
+fn invalid_utf8_is_replaced_in_the_output() {
     let mut upstream = chunk(FIRST).into_bytes();
     upstream.extend_from_slice(said("caf\u{0}").replace('\0', "X").as_bytes());
     let at = upstream.iter().position(|&byte| byte == b'X').expect("the place");
@@ -219,7 +219,7 @@ fn bytes_that_are_no_text_do_not_come_out() {
 }
 
 #[test]
-fn limits_bite_and_what_is_dropped_is_counted() {
+fn sse_limits_drop_and_count_or_fail() {
     let limits = |policy| sse::SseLimits::default().line(200).event(200).policy(policy);
     let long = said(&"x".repeat(200));
     let upstream = [chunk(FIRST), long.clone(), said("ok")].concat();
@@ -249,7 +249,7 @@ fn limits_bite_and_what_is_dropped_is_counted() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn a_stream_gives_whole_events_then_the_error_then_nothing() {
+async fn stream_emits_complete_events_then_the_upstream_error_then_ends() {
     let bytes = [chunk(FIRST), said("2 <too")].concat();
     let (head, tail) = bytes.split_at(20);
     let body = [Ok(head), Ok(tail), Err(io::Error::other("gone")), Ok("data: {}\n\n")];
@@ -266,7 +266,7 @@ async fn a_stream_gives_whole_events_then_the_error_then_nothing() {
 }
 
 #[test]
-fn an_event_that_broke_off_does_not_run_into_the_next() {
+fn truncated_event_is_not_emitted_after_an_abort() {
     let whole = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"}}]}\n\n";
     let machine = machine("qwen3");
     for cut in ["data: {\"choices\":[{\"in", ": still th", "event: x\ndata", "data: [DO"] {

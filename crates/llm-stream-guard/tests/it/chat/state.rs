@@ -34,7 +34,7 @@ use crate::{
 };
 
 #[test]
-fn a_guard_that_was_reset_is_a_new_one() {
+fn reset_chat_guard_equals_a_new_guard() {
     let input = || vec![text(0, "a <tool"), text(1, "b"), usage(), stop(0, "stop")];
     let new = run(&mut chat("hermes", ChatOptions::default()), input(), End::Stop);
     let mut used = chat("hermes", ChatOptions::default());
@@ -46,7 +46,7 @@ fn a_guard_that_was_reset_is_a_new_one() {
 }
 
 #[test]
-fn a_guard_tells_the_last_usage_and_what_it_keeps() {
+fn guard_reports_last_usage_and_held_bytes() {
     let mut guard = chat("hermes", ChatOptions::default());
     let mut out: Vec<Chunk> = Vec::new();
     assert_eq!((guard.usage(), guard.buffered()), (None, 0));
@@ -61,7 +61,7 @@ fn a_guard_tells_the_last_usage_and_what_it_keeps() {
 }
 
 #[test]
-fn bytes_that_were_reset_are_as_new() {
+fn reset_sse_machine_equals_a_new_one() {
     let body =
         [event(&text(0, "a <tool")), event(&usage()), "data: [DONE]\n\n".to_owned()].concat();
     let mut used = machine("hermes");
@@ -79,7 +79,7 @@ fn bytes_that_were_reset_are_as_new() {
 }
 
 #[test]
-fn streams_are_over_when_nothing_is_left_to_give() {
+fn streams_are_terminated_only_after_their_last_item() {
     let body = || [event(&text(0, "a <tool")), event(&text(0, "s"))].map(Ok::<_, &str>);
     let mut stream = pin!(guard_sse(tokio_stream::iter(body()), machine("hermes")));
     assert_eq!((stream.is_terminated(), stream.size_hint()), (false, (0, None)));
@@ -101,7 +101,7 @@ fn streams_are_over_when_nothing_is_left_to_give() {
 }
 
 #[test]
-fn an_error_of_upstream_is_due_behind_the_last_bytes() {
+fn upstream_error_follows_the_held_bytes() {
     let body = [Ok(event(&text(0, "a <tool"))), Err("cut")];
     let mut stream = pin!(guard_sse(tokio_stream::iter(body), machine("hermes")));
     for bytes in 0..2 {
@@ -113,7 +113,7 @@ fn an_error_of_upstream_is_due_behind_the_last_bytes() {
 }
 
 #[test]
-fn a_stream_tells_of_its_limit_and_gives_the_inner_one_back() {
+fn stream_reports_its_limit_and_returns_the_inner_stream() {
     let mut options = ChatOptions::default();
     options.limits.choices = 1;
     let body = [text(0, "a"), text(1, "b"), text(0, "c")].map(|it| Ok::<_, &str>(event(&it)));
@@ -141,14 +141,14 @@ fn a_stream_tells_of_its_limit_and_gives_the_inner_one_back() {
 }
 
 #[test]
-fn an_adapter_shows_whether_notes_are_asked_for() {
+fn debug_output_shows_whether_a_note_callback_is_set() {
     let stream = || guard_sse(tokio_stream::empty::<Result<Vec<u8>, ()>>(), machine("hermes"));
     assert!(format!("{:?}", stream()).contains("on_note: OnNote }"));
     assert!(format!("{:?}", stream().on_note(|_| ())).contains("on_note: OnNote(..)"));
 }
 
 #[test]
-fn violations_are_named_as_their_variants() {
+fn violations_have_the_names_of_their_variants() {
     for violation in [
         Violation::AfterFinish,
         Violation::SecondFinish,
@@ -192,7 +192,7 @@ impl ChatChunk for Item {
 }
 
 #[test]
-fn an_item_of_a_type_of_the_caller_passes_and_ends_nothing() {
+fn custom_item_without_a_chunk_passes_through() {
     let items = [Item::Chunk(text(0, "a")), Item::Ping, Item::Chunk(text(0, "b"))];
     let guard = chat("hermes", ChatOptions::default());
     let seen = drain(guard_chunks(upstream(items.map(Annotated::from_data)), guard));
@@ -201,7 +201,7 @@ fn an_item_of_a_type_of_the_caller_passes_and_ends_nothing() {
 }
 
 #[test]
-fn an_error_event_ends_the_stream_whatever_it_carries() {
+fn error_event_ends_the_stream_with_any_data() {
     for data in [serde_json::to_value(text(0, "x")).expect("JSON"), json!("no chunk")] {
         let held = Annotated::from_data(serde_json::to_value(text(0, "a <tool")).expect("JSON"));
         let error = Annotated { event: Some("error".into()), ..Annotated::from_data(data) };
@@ -213,7 +213,7 @@ fn an_error_event_ends_the_stream_whatever_it_carries() {
 }
 
 #[test]
-fn an_annotation_that_waited_comes_alone_at_the_end_of_a_stream_of_results() {
+fn waiting_annotation_is_emitted_alone_at_the_end_of_a_result_stream() {
     let said = Annotated { comment: Some(vec!["x".into()]), ..Annotated::from_data(text(0, "")) };
     let guard = chat("hermes", ChatOptions::default());
     let seen = drain(guard_chunks(upstream([Ok::<_, ()>(said)]), guard));
@@ -230,7 +230,7 @@ fn impatient() -> (Guard, Arc<AtomicU64>) {
 }
 
 #[test]
-fn a_tick_frees_what_a_jail_kept_for_too_long_though_nothing_comes() {
+fn tick_releases_a_block_over_its_time_limit_without_new_input() {
     let (guard, time) = impatient();
     let chat = ChatGuard::new(guard, ChatOptions::default());
     let mut sse = ChatSse::new(chat.clone());
@@ -256,7 +256,7 @@ fn a_tick_frees_what_a_jail_kept_for_too_long_though_nothing_comes() {
 }
 
 #[test]
-fn a_queue_takes_chunks_as_a_list_does() {
+fn queue_sink_receives_the_chunks_of_a_vec_sink() {
     let (mut queue, mut list) = (VecDeque::new(), Vec::new());
     let mut guard = chat("hermes", ChatOptions::default());
     let mut other = guard.clone();
@@ -269,7 +269,7 @@ fn a_queue_takes_chunks_as_a_list_does() {
 }
 
 #[test]
-fn a_chunk_made_for_an_annotation_has_what_surrounds_every_chunk() {
+fn chunk_synthesized_for_an_annotation_has_the_response_fields() {
     let said = |chunk| Annotated { comment: Some(vec!["x".into()]), ..Annotated::from_data(chunk) };
     let guard = chat("hermes", ChatOptions::default());
     let held = Chunk { usage: Field::Null, ..text(0, "<tool") };

@@ -95,7 +95,7 @@ fn chunks(values: Vec<Value>) -> Vec<Chunk> {
 
 // Contract: S1.58.
 #[test]
-fn every_kind_of_item_is_guarded_alike() {
+fn every_item_type_is_guarded_alike() {
     let input = || vec![text(0, "Hi <to"), text(0, "ol> "), text(0, CALL), stop(0, "stop")];
     let bare = guarded(input());
     assert_eq!(read_finished(&bare)[&0].content, "Hi <tool> ");
@@ -129,7 +129,7 @@ fn upstream_is_not_polled_while_pieces_wait() {
 
 // Contract: S1.50.
 #[test]
-fn items_that_are_no_chunks_pass_at_once_and_in_order() {
+fn items_without_a_chunk_pass_at_once_and_in_order() {
     let heartbeat =
         Annotated { comment: Some(vec!["alive".into()]), ..Annotated::from_data(json!(0)) };
     let dataless = Annotated { data: None, ..heartbeat.clone() };
@@ -146,7 +146,7 @@ fn items_that_are_no_chunks_pass_at_once_and_in_order() {
 
 // Contract: S1.60, X.22.
 #[test]
-fn behind_an_error_comes_what_was_held_then_the_error_then_nothing() {
+fn upstream_error_is_emitted_after_held_text_and_ends_the_stream() {
     let seen = guarded(vec![Ok(text(0, "a <tool")), Err("cut"), Ok(text(0, "never"))]);
     assert_eq!(seen.len(), 3);
     assert_eq!(seen[2], Err("cut"));
@@ -156,7 +156,7 @@ fn behind_an_error_comes_what_was_held_then_the_error_then_nothing() {
 }
 
 #[test]
-fn errors_in_the_data_and_error_events_end_the_stream_likewise() {
+fn error_data_and_error_events_end_the_stream() {
     let held = serde_json::to_value(text(0, "a <tool")).expect("JSON");
     let error = json!({"error": {"message": "overloaded"}});
     let seen = guarded(vec![held.clone(), error.clone(), held.clone()]);
@@ -179,7 +179,7 @@ fn errors_in_the_data_and_error_events_end_the_stream_likewise() {
 }
 
 #[test]
-fn messages_between_sequences_are_calls_of_a_chat_stream() {
+fn harmony_messages_between_jail_sequences_are_calls() {
     let call = "<|channel|>commentary to=functions.f<|message|>{}<|call|>";
     let jail = JailedStream::builder()
         .jail_start_sequences(vec!["<TOOLCALL>", "<FUNCTION>"])
@@ -202,7 +202,7 @@ fn messages_between_sequences_are_calls_of_a_chat_stream() {
 
 // Contract: S1.60, X.22.
 #[test]
-fn an_error_invents_no_call() {
+fn call_truncated_by_an_error_is_not_emitted() {
     let cut = &CALL[..CALL.len() - "}}</tool_call>".len()];
     let jail = JailedStream::builder().tool_call_parser("hermes").build().expect("builds");
     let items = [Ok(text(0, "a")), Ok(text(0, cut)), Err("cut")];
@@ -213,7 +213,7 @@ fn an_error_invents_no_call() {
 }
 
 #[test]
-fn a_limit_ends_the_stream_and_is_told() {
+fn limit_ends_the_stream_and_is_reported() {
     let mut options = ChatOptions::default();
     options.limits.choices = 1;
     let stream =
@@ -244,7 +244,7 @@ fn dropping_a_stream_between_pieces_is_harmless() {
 
 // Contract: X.24.
 #[test]
-fn what_a_stream_withholds_can_be_seen_before_it_is_dropped() {
+fn withheld_bytes_of_a_stream_are_reported_before_its_drop() {
     let inner = upstream([text(0, "a<tool"), text(1, "<"), text(0, "_ca")]);
     let mut stream = Box::pin(guard_chunks(inner, chat("hermes", ChatOptions::default())));
     let mut cx = Context::from_waker(Waker::noop());
@@ -256,7 +256,7 @@ fn what_a_stream_withholds_can_be_seen_before_it_is_dropped() {
 }
 
 #[test]
-fn notes_reach_the_caller() {
+fn chat_notes_reach_the_callback() {
     let notes = std::sync::Arc::new(std::sync::Mutex::new(0));
     let count = notes.clone();
     let items = upstream([text(0, CALL), usage()]);
@@ -267,7 +267,7 @@ fn notes_reach_the_caller() {
 
 // Contract: S1.51.
 #[test]
-fn ticks_become_signs_of_life_while_text_is_withheld() {
+fn ticks_become_keep_alives_only_while_text_is_withheld() {
     let alive = || choice(json!({"index": 0, "delta": {}, "alive": true}));
     for (pieces, expected) in
         [(["<tool_call>", "  ", "  ", "  "], true), (["a", "b", "c", "d"], false)]
@@ -289,7 +289,7 @@ fn ticks_become_signs_of_life_while_text_is_withheld() {
 }
 
 #[test]
-fn a_jailed_stream_applies_to_chunks_any_number_of_times() {
+fn jailed_stream_may_be_applied_to_chunk_streams_repeatedly() {
     let jail = JailedStream::builder()
         .jail_start_sequences(["<TOOLCALL>", "<FUNCTION>"])
         .jail_end_sequences(["</TOOLCALL>", "</FUNCTION>"])
@@ -329,7 +329,7 @@ fn a_jail_without_a_parser_releases_blocks_as_text() {
 }
 
 #[test]
-fn sequences_may_stand_beside_a_reasoning_parser_alone() {
+fn jail_sequences_work_with_a_reasoning_parser_and_no_tool_parser() {
     let jail = JailedStream::builder()
         .jail_start_sequence("<secret>")
         .jail_end_sequence("</secret>")
@@ -347,7 +347,7 @@ fn sequences_may_stand_beside_a_reasoning_parser_alone() {
 
 // Contract: S1.55.
 #[test]
-fn a_tick_ends_a_jail_that_was_open_for_too_long() {
+fn tick_releases_a_jail_over_its_time_limit() {
     let (time, now) = clock();
     let jail = JailedStream::builder()
         .jail_start_sequence("<secret>")

@@ -124,7 +124,7 @@ fn typed_markers_are_text_where_each_chunk_has_one_token() {
 }
 
 #[test]
-fn ids_are_read_where_each_server_writes_them() {
+fn token_ids_are_read_from_the_field_of_each_server() {
     let around = |field: &str, content: &str, id: u32| {
         let mut event =
             json!({"id": "c1", "choices": [{"index": 0, "delta": {"content": content}}]});
@@ -158,7 +158,7 @@ fn ids_are_read_where_each_server_writes_them() {
 }
 
 #[test]
-fn tokens_that_share_a_chunk_are_told_apart_or_noted() {
+fn tokens_sharing_a_chunk_are_assigned_or_noted_as_ambiguous() {
     let mut random = Random::new(41);
     let (mut exact, mut noted) = (0, 0);
     for _ in 0..400 {
@@ -190,7 +190,7 @@ fn ambiguous_text_is_kept_as_text() {
 }
 
 #[test]
-fn text_that_lags_behind_its_ids_is_read_in_step() {
+fn text_arriving_after_its_token_ids_stays_aligned() {
     for lag in 0..30 {
         for cut in 1..7 {
             let (mut late, mut chunks) = (String::new(), Vec::new());
@@ -224,7 +224,7 @@ fn without_ids_markers_are_recognised_by_text() {
 }
 
 #[test]
-fn chunk_without_ids_in_a_stream_with_ids_is_text_and_noted() {
+fn chunk_without_token_ids_in_a_stream_with_ids_is_text_and_noted() {
     let mut chunks = grouped(PLAIN, || 1);
     chunks.insert(3, text(0, "a</think>b"));
     let seen = run(&mut chat(), chunks, End::Stop);
@@ -270,7 +270,7 @@ fn reasoning_tokens_are_counted_by_ids() {
 }
 
 #[test]
-fn whole_response_is_read_by_its_ids() {
+fn complete_response_is_read_by_its_token_ids() {
     let response = |tokens: Tokens<'_>| -> Completion {
         let text: String = tokens.iter().map(|(text, _)| *text).collect();
         let ids: Vec<u32> = tokens.iter().map(|(_, id)| *id).collect();

@@ -37,7 +37,7 @@ fn unchanged() -> Vec<Value> {
 
 // Contract: S1.1.
 #[test]
-fn chunks_in_which_there_is_nothing_to_do_are_the_same_chunks() {
+fn chunks_without_changes_pass_unchanged() {
     let chunks: Vec<Chunk> = unchanged().into_iter().map(choice).chain([stop(0, "stop")]).collect();
     let seen = run(&mut chat("hermes", ChatOptions::default()), chunks.clone(), End::Stop);
     for (seen, came) in seen.chunks.iter().zip(&chunks) {
@@ -48,7 +48,7 @@ fn chunks_in_which_there_is_nothing_to_do_are_the_same_chunks() {
 
 // Contract: S1.1.
 #[test]
-fn bytes_of_events_in_which_there_is_nothing_to_do_are_the_same_bytes() {
+fn events_without_changes_pass_byte_for_byte() {
     let null_calls = json!({"index": 0, "delta": {"content": "a", "tool_calls": null}});
     let call = json!({"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "n", "type": "function",
         "function": {"name": "g", "arguments": "{}"}}]}, "finish_reason": null});
@@ -61,7 +61,7 @@ fn bytes_of_events_in_which_there_is_nothing_to_do_are_the_same_bytes() {
 }
 
 #[test]
-fn an_event_whose_text_was_looked_at_keeps_its_own_spelling_of_json() {
+fn event_with_refuted_markup_keeps_its_json_spelling() {
     let event = |text: &str| {
         format!(
             "data: {{ \"id\":\"c\", \"choices\": [ {{\"index\":0, \"delta\": {{\"content\":{text:?}}}}}]}}\n\n"
@@ -74,7 +74,7 @@ fn an_event_whose_text_was_looked_at_keeps_its_own_spelling_of_json() {
 }
 
 #[test]
-fn an_event_that_waits_is_written_once_with_all_that_stands_beside_its_data() {
+fn waiting_event_is_written_once_with_its_comment_and_id() {
     let chunk = |choices: Value| json!({"id": "c", "choices": choices, "usage": {"n": 1}});
     let text = json!([{"index": 0, "delta": {"content": "a"}}]);
     let upstream = format!(

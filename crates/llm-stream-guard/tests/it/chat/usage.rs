@@ -29,7 +29,7 @@ fn calls(choice: &Read) -> Vec<Value> {
 
 // Contract: X.20.
 #[test]
-fn usage_behind_each_of_two_choices_ends_neither() {
+fn usage_after_each_of_two_choices_ends_neither() {
     let all = [
         vec![json!({"port": "Brest"}), json!({"port": "Hull", "days": 3})],
         vec![json!({"port": "Kiel"}), json!({"port": "Riga"})],
@@ -48,7 +48,7 @@ fn usage_behind_each_of_two_choices_ends_neither() {
 }
 
 #[test]
-fn bytes_of_usage_behind_each_of_two_choices_leave_as_they_came() {
+fn usage_events_after_each_of_two_choices_pass_byte_for_byte() {
     let machine = machine("hermes");
     let whole = written(&machine, LLAMA_CPP_N2.as_bytes(), Cut::Whole, End::Stop);
     let plan = CutPlan::random(20, 3);
@@ -64,7 +64,7 @@ fn bytes_of_usage_behind_each_of_two_choices_leave_as_they_came() {
 
 // Contract: S1.40, X.20.
 #[test]
-fn usage_in_the_middle_of_a_call_waits_and_changes_nothing() {
+fn usage_inside_a_call_waits_and_does_not_end_it() {
     for cut in 1..CALL.len() {
         let (one, two) = CALL.split_at(cut);
         let input =
@@ -80,7 +80,7 @@ fn usage_in_the_middle_of_a_call_waits_and_changes_nothing() {
 
 // Contract: X.20.
 #[test]
-fn the_last_usage_comes_behind_the_reasons_that_are_made_up() {
+fn last_usage_follows_synthesized_finish_reasons() {
     let other = serde_json::from_value::<Chunk>(json!({"id": "c1", "choices": [], "x": 1}));
     let other = other.expect("a chunk");
     for (synthesis, finish) in [(Synthesis::Off, None), (Synthesis::Proven, Some("stop"))] {
@@ -100,7 +100,7 @@ fn the_last_usage_comes_behind_the_reasons_that_are_made_up() {
 }
 
 #[test]
-fn usage_of_a_stream_that_is_done_comes_at_once() {
+fn usage_after_all_finish_reasons_is_emitted_at_once() {
     for before in [vec![], vec![text(0, "a"), stop(0, "stop")]] {
         let mut guard = chat("hermes", ChatOptions::default());
         let mut out: Vec<Chunk> = Vec::new();
@@ -113,7 +113,7 @@ fn usage_of_a_stream_that_is_done_comes_at_once() {
 
 // Contract: X.20.
 #[test]
-fn chunks_without_choices_do_not_pile_up() {
+fn chunks_without_choices_do_not_accumulate() {
     let mut guard = chat("hermes", ChatOptions::default());
     let mut out: Vec<Chunk> = Vec::new();
     guard.push(text(0, "a"), &mut out).expect("no limit");

@@ -13,7 +13,7 @@ fn completion(json: serde_json::Value) -> Completion {
 }
 
 #[test]
-fn a_whole_response_comes_out_as_its_stream_would() {
+fn complete_response_is_guarded_like_its_stream() {
     let raw = "<think>look</think>Hi. <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>";
     let entries = json!([{"token": "x", "bytes": null}]);
     let response = completion(json!({
@@ -46,7 +46,7 @@ fn a_whole_response_comes_out_as_its_stream_would() {
 
 // Contract: X.36.
 #[test]
-fn a_stream_put_together_is_the_whole_response() {
+fn aggregated_stream_equals_the_complete_response() {
     let chunks = vec![
         choice(
             json!({"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": null}),
@@ -75,7 +75,7 @@ fn a_stream_put_together_is_the_whole_response() {
 }
 
 #[test]
-fn usage_proves_that_a_whole_response_ended_as_it_does_for_a_stream() {
+fn complete_response_with_usage_equals_its_aggregated_stream() {
     for last in [vec![], vec![usage()]] {
         let chunks: Vec<_> = [text(0, "Hi.")].into_iter().chain(last).collect();
         let response = aggregate(&chunks);
@@ -85,7 +85,7 @@ fn usage_proves_that_a_whole_response_ended_as_it_does_for_a_stream() {
 }
 
 #[test]
-fn upstream_calls_and_parts_are_put_together() {
+fn upstream_calls_and_content_parts_are_aggregated() {
     let delta = |delta| choice(json!({"index": 0, "delta": delta}));
     let whole = aggregate(&[
         delta(json!({"role": "assistant", "content": [{"type": "text", "text": "a"}]})),
@@ -113,7 +113,7 @@ fn upstream_calls_and_parts_are_put_together() {
 
 // Contract: X.33.
 #[test]
-fn calls_of_a_whole_response_are_calls_of_their_own_whatever_their_ids() {
+fn calls_of_a_complete_response_with_equal_ids_stay_separate() {
     let call = |name: &str| json!({"id": "n", "type": "function", "function": {"name": name, "arguments": "{}"}});
     let unnamed =
         json!({"id": "n", "type": "function", "function": {"name": "h", "arguments": ""}});
@@ -132,7 +132,7 @@ fn calls_of_a_whole_response_are_calls_of_their_own_whatever_their_ids() {
 }
 
 #[test]
-fn only_texts_that_are_continued_grow() {
+fn repeated_metadata_is_kept_and_token_ids_are_concatenated() {
     let filter = json!({"hate": {"filtered": false, "severity": "safe"}});
     let piece = |text: &str| {
         choice(json!({"index": 0, "delta": {"content": text}, "severity": "safe",
@@ -146,7 +146,7 @@ fn only_texts_that_are_continued_grow() {
 
 // Contract: X.36.
 #[test]
-fn notes_of_a_whole_response_are_told() {
+fn notes_of_a_complete_response_are_reported() {
     let call = r#"<tool_call>{"name": "f", "arguments": {"a": "cut"#;
     let response = completion(json!({"choices": [
         {"index": 2, "finish_reason": "length", "message": {"role": "assistant", "content": call}}]}));
@@ -160,7 +160,7 @@ fn notes_of_a_whole_response_are_told() {
 }
 
 #[test]
-fn malformed_call_is_never_a_call_of_a_whole_response() {
+fn malformed_call_is_not_a_call_of_a_complete_response() {
     let broken = r#"Hi. <tool_call>{"name": "f", "arguments": {"a": ?"#;
     let whole = r#"<tool_call>{"name": "g", "arguments": {}}</tool_call>"#;
     for (text, content, calls) in [

@@ -20,21 +20,21 @@ fn guarded(jailer: Jailer) -> Guard {
 const CALL: &str = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"<s>x</s>\"}}</tool_call>";
 
 #[test]
-fn content_is_jailed_and_reasoning_and_calls_are_not() {
+fn jail_applies_to_content_but_not_to_reasoning_and_calls() {
     let text = format!("<think><s>r</s></think>a<s>b</s>c{CALL}d<s>e</s>");
     let expected = r#"{<s>r</s>}a[b]cf({"a": "<s>x</s>"})d[e]"#;
     assert_eq!(seen(&guarded(secrets()), &text), expected);
 }
 
 #[test]
-fn no_mark_spans_a_call_and_a_block_may() {
+fn block_may_span_a_call_but_a_mark_may_not() {
     let text = format!("a<{CALL}s>b<s>c{CALL}d</s>e");
     let call = r#"f({"a": "<s>x</s>"})"#;
     assert_eq!(seen(&guarded(secrets()), &text), format!("a<{call}s>b{call}[cd]e"));
 }
 
 #[test]
-fn what_a_jail_holds_is_told() {
+fn bytes_held_by_a_jail_are_reported() {
     let mut guard = guarded(secrets());
     let mut sink = |_: llm_stream_guard::Event<'_>| {};
     guard.push("a<s", &mut sink).unwrap();
@@ -49,7 +49,7 @@ fn what_a_jail_holds_is_told() {
 }
 
 #[test]
-fn a_limit_of_a_jail_with_the_error_policy_ends_the_guard() {
+fn jail_limit_with_the_error_policy_ends_the_guard() {
     let pair = JailPair::new("<s>", "</s>").limit(2, OnFail::Error);
     let jail = Jail::builder().rule(pair).build().unwrap();
     let guard = guarded(Jailer::new(jail));
@@ -75,7 +75,7 @@ fn bytes_are_jailed_like_text() {
 }
 
 #[test]
-fn a_message_boundary_settles_the_jail() {
+fn message_boundary_releases_text_held_by_the_jail() {
     let mut guard = guarded(secrets());
     let mut content = String::new();
     let mut sink = |event: llm_stream_guard::Event<'_>| {

@@ -77,7 +77,7 @@ fn plain(text: &str) -> String {
 
 // Contract: S1.7, S1.10.
 #[test]
-fn sequences_by_hand_work_with_every_family() {
+fn custom_sequences_work_with_every_family() {
     let (mut messages, mut broken) = (0, Vec::new());
     for (grammar, wire) in wires() {
         let wire = match wire {
@@ -103,7 +103,7 @@ fn sequences_by_hand_work_with_every_family() {
 
 // Contract: S1.7.
 #[test]
-fn the_end_of_another_pair_does_not_show_nor_does_the_right_one_behind_it() {
+fn end_of_another_pair_and_the_end_after_it_are_removed() {
     let mut broken = Vec::new();
     for (grammar, wire) in wires() {
         let (Ok(wire), false) = (wire, grammar.has_messages()) else { continue };
@@ -123,7 +123,7 @@ fn the_end_of_another_pair_does_not_show_nor_does_the_right_one_behind_it() {
 
 // Contract: S1.10.
 #[test]
-fn ordinary_markup_outside_of_the_sequences_is_text() {
+fn family_markup_outside_custom_sequences_is_text() {
     let mut broken = Vec::new();
     for (grammar, wire) in wires() {
         let Ok(wire) = wire else { continue };

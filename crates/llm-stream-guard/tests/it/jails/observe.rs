@@ -76,7 +76,7 @@ fn jailer() -> Jailer {
 
 // Contract: S1.52.
 #[test]
-fn an_observer_is_told_what_happens_and_never_the_text() {
+fn observer_receives_jail_signals_without_text() {
     let notes = Arc::new(Notes::default());
     let guard = Guard::builder(&Profile::named("plain")).stage(jailer());
     let mut guard = guard.stage(GuardStage::Observer(notes.clone())).build().unwrap();
@@ -134,7 +134,7 @@ fn stats_count_one_message() {
 
 // Contract: S1.52.
 #[test]
-fn markup_of_another_family_is_suspected_wherever_it_is_cut() {
+fn markup_of_another_family_is_suspected_at_every_cut() {
     let text = "so <|tool_call_begin|>x <tool_call>{ [TOOL_CA is [TOOL_CALLS] <think>no";
     let suspected = |name: &str, cut: usize| {
         let mut guard =
@@ -160,14 +160,14 @@ fn markup_of_another_family_is_suspected_wherever_it_is_cut() {
 
 // Contract: S1.52.
 #[test]
-fn nothing_is_counted_unless_asked_for() {
+fn guard_without_the_stats_stage_has_no_stats() {
     let mut guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
     guard.push("text", &mut ignore()).unwrap();
     assert!(guard.stats().is_none());
 }
 
 #[test]
-fn an_observer_is_an_object_and_its_methods_are_optional() {
+fn observer_is_dyn_compatible_and_its_methods_are_optional() {
     struct Idle;
     impl Observer for Idle {}
     let observer: Arc<dyn Observer + Send + Sync> = Arc::new(Idle);
@@ -180,7 +180,7 @@ fn an_observer_is_an_object_and_its_methods_are_optional() {
 
 // Contract: S1.52.
 #[test]
-fn what_a_parser_withholds_is_counted_and_told() {
+fn parser_candidates_are_counted_and_reported() {
     let notes = Arc::new(Notes::default());
     let jail = JailedStream::builder()
         .tool_call_parser("hermes")
@@ -201,7 +201,7 @@ fn what_a_parser_withholds_is_counted_and_told() {
 
 // Contract: S1.52.
 #[test]
-fn an_observer_may_be_told_per_choice_and_counts_survive_the_finish_reason() {
+fn observer_per_choice_receives_its_chunks_and_stats_outlive_the_finish() {
     #[derive(Default)]
     struct PerChoice(Mutex<Vec<(u32, Arc<Notes>)>>);
     impl Observer for PerChoice {

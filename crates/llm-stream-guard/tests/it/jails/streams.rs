@@ -27,7 +27,7 @@ const CALL: &str = r#"{"name": "f", "arguments": {}}"#;
 
 // Contract: S1.1.
 #[test]
-fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
+fn text_without_marks_passes_chunk_by_chunk() {
     let jail = plain().build().unwrap();
     let chunks = ["no ", "mark, a > b", "é "];
     let stream = tokio_stream::iter(chunks.map(Ok::<_, std::io::Error>));
@@ -39,7 +39,7 @@ fn text_without_a_mark_passes_in_the_chunks_it_came_in() {
 
 // Contract: S1.13.
 #[test]
-fn a_pair_alone_withholds_its_blocks_and_emits_each_as_one_piece_as_written() {
+fn pair_without_a_parser_emits_each_block_as_one_unchanged_piece() {
     let jail = JailedStream::builder().jail_pair("<s>", "</s>").build().unwrap();
     let (mut guard, mut seen) = (jail.guard().clone(), Vec::new());
     for chunk in ["a<s>b", "c", "d</", "s>e<s>f"] {
@@ -53,7 +53,7 @@ fn a_pair_alone_withholds_its_blocks_and_emits_each_as_one_piece_as_written() {
 
 // Contract: S1.7.
 #[test]
-fn pairs_are_bound_with_and_without_a_parser() {
+fn pair_is_closed_only_by_its_own_end_with_and_without_a_parser() {
     let pairs = || JailedStream::builder().jail_pair("<a>", "</a>").jail_pair("<b>", "</b>");
     let handed = pairs().on_jailed(|block| Replacement::Text(format!("[{}]", block.body)));
     assert_eq!(jailed(handed, "<a>1</b>2</a>3</b>"), "[1</b>2]3</b>");
@@ -63,7 +63,7 @@ fn pairs_are_bound_with_and_without_a_parser() {
 
 // Contract: S1.10.
 #[test]
-fn sequences_by_hand_replace_the_familys_markers_unless_asked_otherwise() {
+fn custom_sequences_replace_family_markers_unless_both_are_enabled() {
     let text = format!("<tool_call>{CALL}</tool_call><s>{CALL}</s>");
     let parsed = || plain().tool_call_parser("hermes");
     assert_eq!(jailed(parsed(), &text), format!("<tool_call>{CALL}</tool_call>f({{}})"));
@@ -76,7 +76,7 @@ fn sequences_by_hand_replace_the_familys_markers_unless_asked_otherwise() {
 
 /// What the first users of such a builder write: a parser alone, a pair beside it, two lists.
 #[test]
-fn a_parser_its_own_pair_by_hand_and_lists_of_sequences_do_what_they_say() {
+fn calls_are_read_with_a_parser_its_own_pair_or_sequence_lists() {
     let text = format!("Sure. <TOOLCALL>[{CALL}, {CALL}]</TOOLCALL> Done.");
     let parsed = |name: &str| JailedStream::builder().tool_call_parser(name);
     let expected = "Sure. f({})f({}) Done.";
@@ -120,7 +120,7 @@ fn calls_of_all_blocks_are_numbered_as_those_of_one_message() {
 }
 
 #[test]
-fn what_asks_for_calls_outside_of_the_blocks_of_messages_is_refused() {
+fn options_for_calls_outside_message_blocks_are_refused() {
     let jail = || JailedStream::builder().jail_pair("<s>", "</s>").tool_call_parser("harmony");
     for (jail, option) in [
         (jail().also_family_markers(), "also_family_markers"),
@@ -135,7 +135,7 @@ fn what_asks_for_calls_outside_of_the_blocks_of_messages_is_refused() {
 }
 
 #[test]
-fn a_jail_takes_whatever_a_guard_takes() {
+fn jail_accepts_stop_strings_and_tool_choice_of_the_guard() {
     let text = format!("Hi. <s>{CALL}</s> Bye. END more");
     let changes: [fn(GuardBuilder) -> GuardBuilder; 3] = [
         |it| it,
@@ -154,7 +154,7 @@ fn a_jail_takes_whatever_a_guard_takes() {
 
 // Contract: S1.11.
 #[test]
-fn an_unknown_parser_is_refused_with_the_names_there_are() {
+fn unknown_parser_is_refused_with_the_list_of_names() {
     let error = plain().tool_call_parser("hermez").build().unwrap_err();
     assert!(error.to_string().contains("`hermes`"), "{error}");
 }
@@ -172,7 +172,7 @@ fn faulty_sequences_are_refused_by_name() {
 
 // Contract: S1.13.
 #[test]
-fn what_is_jailed_comes_out_as_the_rule_says() {
+fn jailed_blocks_are_released_by_the_policy_of_their_rule() {
     for (release, expected) in [
         (Release::Hand, "a<x>b</x>c"),
         (Release::Verbatim, "a<x>b</x>c"),
@@ -192,7 +192,7 @@ fn what_is_jailed_comes_out_as_the_rule_says() {
 }
 
 #[test]
-fn a_tapped_block_passes_and_the_closure_learns_of_it() {
+fn tapped_block_passes_and_its_body_is_handed_to_the_closure() {
     let bodies = Arc::new(Mutex::new(Vec::new()));
     let kept = bodies.clone();
     let jail = JailedStream::builder()
@@ -210,7 +210,7 @@ fn a_tapped_block_passes_and_the_closure_learns_of_it() {
 
 // Contract: S1.53.
 #[test]
-fn expressions_are_rules() {
+fn rules_accept_regular_expressions() {
     let rule = JailPair::new(Mark::pattern("(?m)^KEY=[a-z]{1,8}:"), Mark::pattern("(?m)[0-9]$"));
     let jail = JailedStream::builder().rule(rule).on_jailed(|_| Replacement::Text("***".into()));
     assert_eq!(jailed(jail, "KEY=a:1\nKEY=b:2\nMYKEY=c:3"), "***\n***\nMYKEY=c:3");
@@ -218,7 +218,7 @@ fn expressions_are_rules() {
 
 // Contract: S1.56.
 #[test]
-fn blocks_nest() {
+fn nested_blocks_are_replaced_inner_first() {
     let jail = JailedStream::builder()
         .rule(JailPair::new("{", "}").inner(Inner::Every))
         .rules(|rules| rules.nested(Nested::InnerFirst).depth(2))
@@ -228,7 +228,7 @@ fn blocks_nest() {
 
 // Contract: S1.55.
 #[test]
-fn a_block_that_takes_too_many_chunks_is_over() {
+fn block_over_the_chunk_limit_follows_its_policy() {
     for (over, expected) in [
         (OnFail::Release, "a!jail_chunks!<s>bcd</s>e"),
         (OnFail::Strip, "a!jail_chunks!bcde"),
@@ -249,7 +249,7 @@ fn a_block_that_takes_too_many_chunks_is_over() {
 
 // Contract: S1.55.
 #[test]
-fn a_block_that_takes_too_long_is_over() {
+fn block_over_the_time_limit_follows_its_policy() {
     let (time, read) = clock();
     let jail = plain().time_limit(Duration::from_secs(5), OnFail::Release, read).build().unwrap();
     let (mut guard, mut seen) = (jail.guard().clone(), String::new());
@@ -270,7 +270,7 @@ fn a_block_that_takes_too_long_is_over() {
 
 // Contract: S1.55.
 #[test]
-fn what_is_set_for_blocks_is_refused_where_there_are_none() {
+fn block_options_without_a_block_rule_are_refused() {
     let parsed = || plain().tool_call_parser("hermes");
     let (_, read) = clock();
     for (builder, option) in [
@@ -287,7 +287,7 @@ fn what_is_set_for_blocks_is_refused_where_there_are_none() {
 
 // Contract: X.35.
 #[test]
-fn blank_text_around_calls_goes_and_without_markup_it_stays() {
+fn whitespace_around_calls_is_removed_and_other_whitespace_is_kept() {
     let call = format!("<tool_call>{CALL}</tool_call>");
     let parsed = JailedStream::builder().tool_call_parser("hermes");
     let text = format!("\n\n{call}\n{call}\n");

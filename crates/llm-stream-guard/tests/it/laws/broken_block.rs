@@ -47,7 +47,7 @@ fn kinds(message: &Message) -> Vec<&str> {
 
 /// Wherever a call is cut, it is whole, as it would be anyway, or the text that came.
 #[test]
-fn a_cut_call_of_each_family_is_text_in_its_place() {
+fn truncated_call_of_every_family_is_text_under_broken_block_text() {
     let call = EncodeCall::new("tide", r#"{"port": "Brest", "day": 12}"#);
     let (mut given_back, mut wrong) = (0, Vec::new());
     for grammar in grammars() {
@@ -93,7 +93,7 @@ fn told(message: &Message) -> (Vec<&str>, &str, Vec<&str>) {
 }
 
 #[test]
-fn a_call_that_breaks_gives_its_block_back_and_the_next_block_is_read() {
+fn broken_block_becomes_text_and_the_next_block_is_read() {
     let wire = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": ?}}</tool_call> then \
                 <tool_call>{\"name\": \"g\", \"arguments\": {}}</tool_call>";
     let message = read(hermes(BrokenBlock::Text).build().expect("builds"), &[wire]);
@@ -102,7 +102,7 @@ fn a_call_that_breaks_gives_its_block_back_and_the_next_block_is_read() {
 }
 
 #[test]
-fn behind_a_whole_call_of_its_block_a_broken_one_is_one() {
+fn malformed_call_after_a_complete_call_of_its_block_stays_a_call() {
     let mistral = profile("mistral").expect("a registered profile");
     let guard = Guard::builder(&mistral)
         .calls(call_options(|it| it.broken_block = BrokenBlock::Text))
@@ -115,7 +115,7 @@ fn behind_a_whole_call_of_its_block_a_broken_one_is_one() {
 
 /// What is longer than may be kept is what it is without the option.
 #[test]
-fn a_block_beyond_the_limit_is_not_kept() {
+fn block_over_the_candidate_limit_is_not_kept_for_recovery() {
     let opener = "<tool_call>";
     for (room, calls) in [(opener.len() + 40, 0), (opener.len() + 39, 1)] {
         let limits = Limits { candidate: room + 1, ..Limits::default() };
@@ -132,7 +132,7 @@ fn a_block_beyond_the_limit_is_not_kept() {
 }
 
 #[test]
-fn tools_are_refused_where_nothing_says_what_calls_look_like() {
+fn tools_are_refused_for_profiles_without_a_call_grammar() {
     for name in ["deepseek_r1", "any_tags", "passthrough"] {
         let profile = profile(name).expect("a registered profile");
         let error = Guard::builder(&profile).tools(tools()).build().expect_err("no calls are read");
@@ -142,7 +142,7 @@ fn tools_are_refused_where_nothing_says_what_calls_look_like() {
 
 /// What a call holds is kept until it is whole, in buffers that double: no chunk has one of its own.
 #[test]
-fn reading_ahead_allocates_for_what_it_keeps_and_not_for_each_chunk() {
+fn reading_ahead_does_not_allocate_per_chunk() {
     let mut guard = hermes(BrokenBlock::Text).build().expect("builds");
     let mut sink = |_: llm_stream_guard::Event<'_>| {};
     guard.push("<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"", &mut sink).expect("fits");
@@ -156,7 +156,7 @@ fn reading_ahead_allocates_for_what_it_keeps_and_not_for_each_chunk() {
 }
 
 #[test]
-fn what_a_guard_was_told_of_broken_blocks_a_chat_guard_keeps() {
+fn chat_guard_keeps_the_broken_block_policy_of_its_guard() {
     let guard = hermes(BrokenBlock::Text).build().expect("builds");
     let mut chat = ChatGuard::new(guard, ChatOptions::default());
     let text = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": ?";

@@ -45,7 +45,7 @@ fn told(message: &Message) -> (Vec<(&str, &str)>, &str, Vec<&str>) {
 
 // Contract: S1.28.
 #[test]
-fn a_required_answer_is_an_object_an_array_or_the_familys_own_syntax() {
+fn required_choice_accepts_an_object_an_array_or_family_syntax() {
     let tide = ("tide", "{\"port\": \"Brest\"}");
     for (wire, calls) in [
         (
@@ -91,7 +91,7 @@ fn a_required_answer_is_an_object_an_array_or_the_familys_own_syntax() {
 
 // Contract: S1.30.
 #[test]
-fn what_is_required_and_not_given_is_text() {
+fn answer_without_the_required_call_is_text() {
     for wire in ["I cannot do that.", "{\"port\": 1}", "[1] is a note", "{braces} and more"] {
         for choice in [ToolChoice::Required, named("tide")] {
             if choice != ToolChoice::Required && wire.starts_with("{\"") {
@@ -105,7 +105,7 @@ fn what_is_required_and_not_given_is_text() {
 
 // Contract: S1.29.
 #[test]
-fn a_named_tool_is_given_its_arguments_alone_or_wrapped() {
+fn named_tool_accepts_bare_or_wrapped_arguments() {
     for (name, wire, arguments) in [
         ("tide", "{\"port\": \"Brest\"}", "{\"port\": \"Brest\"}"),
         ("tide", "\n{ \"day\" : 3 }\n", "{ \"day\" : 3 }"),
@@ -158,7 +158,7 @@ fn calls_of_other_tools_are_dropped_and_reported() {
 }
 
 #[test]
-fn a_name_that_is_not_declared_is_refused() {
+fn named_choice_of_an_undeclared_tool_is_refused() {
     let built = builder("qwen3", named("tides")).build();
     let Err(error @ BuildError::Unknown(_)) = built else { panic!("{built:?}") };
     assert!(error.to_string().contains("tide"), "{error}");
@@ -169,7 +169,7 @@ fn a_name_that_is_not_declared_is_refused() {
 
 // Contract: S1.28.
 #[test]
-fn the_name_comes_with_the_first_key_and_arguments_as_they_arrive() {
+fn call_starts_with_the_first_byte_of_its_arguments_which_then_stream() {
     let mut guard = builder("qwen3", named("tide")).build().expect("a registered profile");
     let mut message = Message::default();
     let mut push = |text: &str, message: &mut Message| {
@@ -198,7 +198,7 @@ fn the_name_comes_with_the_first_key_and_arguments_as_they_arrive() {
 
 // Contract: S1.34.
 #[test]
-fn reasoning_may_come_first_and_speak_of_calls() {
+fn calls_quoted_in_reasoning_before_the_payload_are_text() {
     let thought = "use {\"name\": \"wait\", \"arguments\": {}} or a <tool_call>, hm";
     let wire = format!("<think>{thought}</think>\n\n{{\"name\": \"wait\", \"arguments\": {{}}}}");
     for choice in [ToolChoice::Required, named("wait")] {
@@ -218,7 +218,7 @@ fn reasoning_may_come_first_and_speak_of_calls() {
 
 // Contract: S1.31.
 #[test]
-fn a_broken_payload_is_what_the_policy_says() {
+fn malformed_payload_follows_the_bad_payload_policy() {
     let good = "{\"name\": \"wait\", \"arguments\": {}}";
     let broken = "{\"name\": \"tide\", \"arguments\": {\"day\": }}";
     let wire = format!("[{good}, {broken}]");
@@ -236,7 +236,7 @@ fn a_broken_payload_is_what_the_policy_says() {
 }
 
 #[test]
-fn a_rejection_is_told_and_nothing_comes_out_behind_it() {
+fn rejection_is_reported_and_nothing_is_emitted_after_it() {
     let builder = builder("qwen3", named("tide"))
         .calls(call_options(|it| it.bad_payload = BadPayload::Reject));
     let mut guard = builder.build().expect("a registered profile");
@@ -258,7 +258,7 @@ fn a_rejection_is_told_and_nothing_comes_out_behind_it() {
 }
 
 #[test]
-fn a_cut_payload_is_nobodys_text_unless_it_is_to_be() {
+fn truncated_payload_is_text_only_under_recover_as_text() {
     for (bad, content, kinds) in [
         (BadPayload::BestEffort, "", vec!["cut_opener"]),
         (BadPayload::RecoverAsText, "{\"na", vec![]),
@@ -275,7 +275,7 @@ fn a_cut_payload_is_nobodys_text_unless_it_is_to_be() {
 }
 
 #[test]
-fn a_payload_beyond_the_limit_is_not_kept() {
+fn payload_over_the_candidate_limit_is_not_kept() {
     // The byte behind it may begin another call and is looked at, too.
     let limits = Limits { candidate: 64, ..Limits::default() };
     let fits = format!("{{\"port\": \"{}\"}}", "x".repeat(64 - 13));
@@ -305,7 +305,7 @@ fn a_payload_beyond_the_limit_is_not_kept() {
 }
 
 #[test]
-fn one_call_is_one_call_on_streams_too() {
+fn parallel_one_emits_only_the_first_call_of_a_payload() {
     let mut options = CallOptions::default();
     options.parallel = Parallel::One;
     let wire = "[{\"name\": \"tide\", \"arguments\": {}}, {\"name\": \"wait\", \"arguments\": {}}]";
@@ -314,7 +314,7 @@ fn one_call_is_one_call_on_streams_too() {
 }
 
 #[test]
-fn messages_with_headers_keep_them_under_every_choice() {
+fn message_headers_are_read_under_every_tool_choice() {
     let header = "<|channel|>commentary to=functions.tide <|constrain|>json<|message|>";
     let own =
         format!("<|channel|>analysis<|message|>hm<|end|><|start|>assistant{header}{{}}<|call|>");
@@ -335,7 +335,7 @@ fn messages_with_headers_keep_them_under_every_choice() {
 }
 
 #[test]
-fn names_that_are_not_declared_pass_are_reported_or_dropped() {
+fn undeclared_tool_names_pass_are_reported_or_dropped_by_policy() {
     let wire = "a<tool_call>{\"name\": \"ebb\", \"arguments\": {}}</tool_call>b";
     for (policy, calls, kinds) in [
         (UnknownTools::Pass, vec![("ebb", "{}")], vec![]),
@@ -350,7 +350,7 @@ fn names_that_are_not_declared_pass_are_reported_or_dropped() {
 }
 
 #[test]
-fn no_call_comes_out_where_none_is_wanted() {
+fn tool_choice_none_drops_and_reports_calls() {
     let call = "<tool_call>{\"name\": \"wait\", \"arguments\": {}}</tool_call>";
     let message = parse(builder("qwen3", ToolChoice::None), &format!("a{call}b"));
     assert_eq!(told(&message), (vec![], "ab", vec!["unwanted_call"]));
@@ -364,7 +364,7 @@ fn no_call_comes_out_where_none_is_wanted() {
 }
 
 #[test]
-fn requests_say_it_in_json() {
+fn tool_choice_is_parsed_from_request_json() {
     for (json, choice) in [
         (json!("auto"), Some(ToolChoice::Auto)),
         (json!("none"), Some(ToolChoice::None)),
@@ -465,7 +465,7 @@ fn every_machine(
 const PLAN: CutPlan = CutPlan::quick(23);
 
 #[test]
-fn chunks_do_not_matter_and_nothing_is_lost() {
+fn output_is_chunk_invariant_and_every_byte_is_accounted_for() {
     every_machine(plain, |machine, wires| {
         wires.iter().try_for_each(|wire| {
             check_chunk_invariance(machine, wire, PLAN)?;
@@ -476,7 +476,7 @@ fn chunks_do_not_matter_and_nothing_is_lost() {
 }
 
 #[test]
-fn text_comes_promptly() {
+fn text_is_emitted_promptly() {
     let ends = [
         "x",
         "\n",
@@ -551,7 +551,7 @@ fn memory_and_work_are_bounded() {
 }
 
 #[test]
-fn neighbours_and_delivery_do_not_matter() {
+fn concurrent_guards_are_isolated_and_delivery_modes_agree() {
     let atomic = machines(|builder, bad| plain(builder, bad).delivery(Delivery::Atomic));
     let wires = wires();
     for ((name, streaming), (_, atomic)) in machines(plain).iter().zip(&atomic) {

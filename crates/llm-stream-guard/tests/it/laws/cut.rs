@@ -70,11 +70,11 @@ fn check(broken_calls: BrokenCalls, malformed: bool) {
 }
 
 #[test]
-fn a_cut_answer_whose_calls_are_kept_is_the_same_streamed_and_whole() {
+fn truncated_answer_with_kept_calls_is_equal_streamed_and_complete() {
     check(BrokenCalls::Keep, true);
 }
 
 #[test]
-fn a_cut_answer_is_the_same_streamed_and_whole() {
+fn truncated_answer_is_equal_streamed_and_complete() {
     check(BrokenCalls::Auto, false);
 }

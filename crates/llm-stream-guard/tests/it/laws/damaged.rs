@@ -69,7 +69,7 @@ fn machine(profile: &Profile, adjust: Adjust, declared: bool) -> GuardMachine {
     GuardMachine::new(adjust(builder).build().expect("a registered profile builds"), End::Stop)
 }
 
-fn cuts_do_not_show(profile: &Profile, damage: &Damage) -> Result<(), String> {
+fn check_cuts(profile: &Profile, damage: &Damage) -> Result<(), String> {
     let mut random = Random::new(profile.name.bytes().map(u64::from).sum());
     for (n, (name, adjust)) in OPTIONS.into_iter().enumerate() {
         let machine = machine(profile, adjust, n % 2 == 0 || name.contains("recover, "));
@@ -87,20 +87,20 @@ fn profiles_of(shard: usize) {
     let mut broken = Vec::new();
     for profile in profiles().into_iter().skip(shard).step_by(2) {
         let Ok(Some(grammar)) = profile.grammar() else { continue };
-        broken.extend(cuts_do_not_show(&profile, &Damage::new(&grammar)).err());
+        broken.extend(check_cuts(&profile, &Damage::new(&grammar)).err());
     }
     assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
 }
 
 // Contract: S1.15, S1.24.
 #[test]
-fn cuts_of_damaged_calls_do_not_show_0() {
+fn damaged_calls_read_the_same_at_every_cut_0() {
     profiles_of(0);
 }
 
 // Contract: S1.15, S1.24.
 #[test]
-fn cuts_of_damaged_calls_do_not_show_1() {
+fn damaged_calls_read_the_same_at_every_cut_1() {
     profiles_of(1);
 }
 
@@ -111,7 +111,7 @@ fn check(family: &str, adjust: Adjust, wire: &str) {
 }
 
 #[test]
-fn first_malformed_call_of_a_block_decides_where_its_text_ends() {
+fn first_malformed_call_of_a_block_determines_the_end_of_its_text() {
     for (family, wire) in [
         (
             "minimax_m2",
@@ -140,7 +140,7 @@ fn first_malformed_call_of_a_block_decides_where_its_text_ends() {
 }
 
 #[test]
-fn whole_call_between_two_malformed_ones_is_kept() {
+fn complete_call_between_two_malformed_calls_is_kept() {
     let wire = "<minimax:tool_call><invoke name=\"a\">x<invoke name=\"b\"></invoke>\
                 <invoke name=\"c\">x";
     let profile = profile("minimax_m2").expect("a registered profile");
@@ -154,7 +154,7 @@ fn whole_call_between_two_malformed_ones_is_kept() {
 }
 
 #[test]
-fn payload_beyond_the_limit_leaves_no_call_open() {
+fn payload_over_the_limit_leaves_no_call_open() {
     let words = "word ".repeat(17_000);
     let wire = format!(
         "{{\"name\": \"f\", \"arguments\": {{\"port\": \"{words}\"}}}}\n\
@@ -180,7 +180,7 @@ fn payload_beyond_the_limit_leaves_no_call_open() {
 }
 
 #[test]
-fn blanks_of_an_unclosed_list_do_not_move_with_the_cut() {
+fn whitespace_of_an_unclosed_list_is_the_same_at_every_cut() {
     let call = r#"{"name": "f", "arguments": {}}"#;
     for (family, opener, call) in [
         ("mistral", "[TOOL_CALLS]", call),

@@ -77,17 +77,17 @@ macro_rules! in_shards {
 }
 
 in_shards! {
-    text_tokens_may_be_cut_and_joined => |machine, _, wire| {
+    text_tokens_are_chunk_invariant => |machine, _, wire| {
         check_chunk_invariance(machine, wire, PLAN)
     };
-    no_byte_of_a_token_is_lost => |machine, _, wire| {
+    every_token_byte_is_accounted_for => |machine, _, wire| {
         check_nothing_lost(machine, wire, &["cut_opener"], PLAN)
     };
     held_tokens_are_reported => |machine, inputs, wire| {
         let short = wire.len() <= 200 && !inputs.torn.iter().any(|torn| torn == wire);
         if short { check_held(machine, wire, TextForm::WireBytes) } else { Ok(()) }
     };
-    complete_calls_of_tokens_hold_objects => |machine, _, wire| {
+    complete_calls_of_tokens_have_object_arguments => |machine, _, wire| {
         check_total(machine, wire, CutPlan::random(2, 5))
     };
 }
@@ -267,7 +267,7 @@ fn typed_block_of_marker_tokens_is_content() {
 }
 
 #[test]
-fn value_that_quotes_marker_tokens_is_one_call_with_that_value() {
+fn call_whose_value_quotes_marker_tokens_keeps_the_value() {
     let only = std::env::var("FAMILY").ok();
     let (mut broken, mut checked, mut caught) = (Vec::new(), 0, 0);
     for (profile, grammar, guard, tokens) in marked() {

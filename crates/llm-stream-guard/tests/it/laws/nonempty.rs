@@ -28,7 +28,7 @@ fn parsed(wire: &str, end: End) -> (String, String) {
 
 // Contract: S3.21, X.34.
 #[test]
-fn reasoning_is_the_answer_only_if_the_stream_stopped_without_one() {
+fn nonempty_content_turns_reasoning_into_content_only_without_an_answer() {
     let call = "<tool_call>\n<function=weigh>\n</function>\n</tool_call>";
     let long = "x".repeat(LIMIT + 1);
     for (wire, end, content, reasoning) in [
@@ -46,7 +46,7 @@ fn reasoning_is_the_answer_only_if_the_stream_stopped_without_one() {
 }
 
 #[test]
-fn what_is_withheld_is_told_and_released_once() {
+fn withheld_reasoning_is_reported_and_released_once() {
     let mut guard = guard();
     let mut message = Message::default();
     guard.push("hm, ", &mut |event: Event<'_>| message.collect(event)).expect("no limit");
@@ -61,7 +61,7 @@ fn what_is_withheld_is_told_and_released_once() {
 }
 
 #[test]
-fn a_boundary_leaves_reasoning_what_it_is() {
+fn message_boundary_emits_withheld_reasoning_as_reasoning() {
     let mut guard = guard();
     let mut message = Message::default();
     let mut sink = |event: Event<'_>| message.collect(event);
@@ -74,7 +74,7 @@ fn a_boundary_leaves_reasoning_what_it_is() {
 
 // Contract: S3.21.
 #[test]
-fn neither_chunks_nor_delivery_matter() {
+fn nonempty_content_is_split_and_delivery_independent() {
     let call = "<tool_call>\n<function=weigh>\n</function>\n</tool_call>";
     let streaming = GuardMachine::new(guard(), End::Stop);
     let atomic = builder().delivery(Delivery::Atomic).build().expect("a registered profile");

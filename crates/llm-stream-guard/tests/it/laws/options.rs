@@ -35,7 +35,7 @@ fn whatever_is_set(inputs: &Inputs) -> Result<(), LawViolation> {
 }
 
 #[test]
-fn where_dropped_reasoning_is_told_does_not_depend_on_how_a_call_is_cut() {
+fn dropped_reasoning_is_reported_at_the_same_place_at_every_cut() {
     let profile = profile("poolside_v1").expect("a registered profile");
     let limit = ReasoningLimit { bytes: 1, policy: LimitPolicy::Drop };
     let guard = Guard::builder(&profile)
@@ -98,13 +98,13 @@ fn profiles<E: ToString>(shard: usize, law: impl Fn(&Inputs) -> Result<(), E>) {
 
 // Contract: S1.15.
 #[test]
-fn chunks_do_not_matter_whatever_is_set_0() {
+fn output_is_chunk_invariant_under_every_option_0() {
     profiles(0, whatever_is_set);
 }
 
 // Contract: S1.15.
 #[test]
-fn chunks_do_not_matter_whatever_is_set_1() {
+fn output_is_chunk_invariant_under_every_option_1() {
     profiles(1, whatever_is_set);
 }
 

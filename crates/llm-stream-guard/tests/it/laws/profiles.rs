@@ -72,20 +72,20 @@ macro_rules! sharded {
 }
 
 sharded! {
-    chunks_do_not_matter,
-    bytes_may_be_cut_anywhere,
-    nothing_is_lost,
-    text_comes_promptly,
-    what_is_held_is_what_is_said,
-    nothing_stays_behind_the_end,
-    calls_have_ids_of_their_own,
+    events_are_chunk_invariant,
+    events_are_invariant_to_byte_cuts,
+    every_input_byte_is_accounted_for,
+    text_is_emitted_promptly,
+    held_bytes_equal_the_reported_ones,
+    nothing_is_held_after_the_end,
+    call_ids_are_unique,
     memory_is_bounded,
     work_is_linear,
     one_push_takes_linear_work,
-    nothing_panics_and_complete_calls_hold_objects,
+    nothing_panics_and_complete_calls_have_object_arguments,
     markup_is_not_leaked,
-    neighbours_do_not_matter,
-    delivery_changes_when_and_not_what,
+    concurrent_machines_are_isolated,
+    delivery_changes_only_the_timing_of_events,
 }
 
 /// Checks a law for the profiles of a shard and reports all that break it.
@@ -101,7 +101,7 @@ fn profiles(shard: usize, law: impl Fn(&Inputs) -> Result<(), LawViolation>) {
 }
 
 // Contract: S1.15.
-fn chunks_do_not_matter(inputs: &Inputs) -> Result<(), LawViolation> {
+fn events_are_chunk_invariant(inputs: &Inputs) -> Result<(), LawViolation> {
     for policy in POLICIES {
         let machine = guard(inputs, policy);
         inputs.all().try_for_each(|input| check_chunk_invariance(&machine, input, PLAN))?;
@@ -111,7 +111,7 @@ fn chunks_do_not_matter(inputs: &Inputs) -> Result<(), LawViolation> {
 }
 
 // Contract: S1.2, S3.26.
-fn bytes_may_be_cut_anywhere(inputs: &Inputs) -> Result<(), LawViolation> {
+fn events_are_invariant_to_byte_cuts(inputs: &Inputs) -> Result<(), LawViolation> {
     let machine = guard(inputs, Whitespace::Framing);
     for input in inputs.all() {
         check_byte_chunk_invariance(&machine, input.as_bytes(), PLAN)?;
@@ -125,7 +125,7 @@ fn bytes_may_be_cut_anywhere(inputs: &Inputs) -> Result<(), LawViolation> {
 }
 
 // Contract: S1.12, S1.14.
-fn nothing_is_lost(inputs: &Inputs) -> Result<(), LawViolation> {
+fn every_input_byte_is_accounted_for(inputs: &Inputs) -> Result<(), LawViolation> {
     // `Trim` puts whitespace behind a call that it stood before.
     for policy in [Whitespace::Verbatim, Whitespace::Framing] {
         let machine = guard(inputs, policy);
@@ -135,7 +135,7 @@ fn nothing_is_lost(inputs: &Inputs) -> Result<(), LawViolation> {
 }
 
 // Contract: S1.3.
-fn text_comes_promptly(inputs: &Inputs) -> Result<(), LawViolation> {
+fn text_is_emitted_promptly(inputs: &Inputs) -> Result<(), LawViolation> {
     let machine = guard(inputs, Whitespace::Framing);
     let short = inputs.wires.iter().filter(|wire| wire.len() <= 120).take(8);
     for input in short.chain(inputs.soups.iter().filter(|soup| soup.len() <= 64)) {
@@ -148,7 +148,7 @@ fn text_comes_promptly(inputs: &Inputs) -> Result<(), LawViolation> {
     Ok(())
 }
 
-fn what_is_held_is_what_is_said(inputs: &Inputs) -> Result<(), LawViolation> {
+fn held_bytes_equal_the_reported_ones(inputs: &Inputs) -> Result<(), LawViolation> {
     for policy in POLICIES {
         let machine = guard(inputs, policy);
         let short = inputs.wires.iter().filter(|wire| wire.len() <= 200);
@@ -159,14 +159,14 @@ fn what_is_held_is_what_is_said(inputs: &Inputs) -> Result<(), LawViolation> {
     Ok(())
 }
 
-fn nothing_stays_behind_the_end(inputs: &Inputs) -> Result<(), LawViolation> {
+fn nothing_is_held_after_the_end(inputs: &Inputs) -> Result<(), LawViolation> {
     POLICIES.iter().try_for_each(|&policy| {
         let machine = guard(inputs, policy);
         inputs.all().try_for_each(|input| check_idle(&machine, input, PLAN))
     })
 }
 
-fn calls_have_ids_of_their_own(inputs: &Inputs) -> Result<(), LawViolation> {
+fn call_ids_are_unique(inputs: &Inputs) -> Result<(), LawViolation> {
     let guard = Guard::builder(&inputs.profile).calls(options()).build().expect("builds");
     // Guards, clones of one guard, and the messages of one.
     let mut responses = 0..;
@@ -240,7 +240,9 @@ fn one_push_takes_linear_work(inputs: &Inputs) -> Result<(), LawViolation> {
     Ok(())
 }
 
-fn nothing_panics_and_complete_calls_hold_objects(inputs: &Inputs) -> Result<(), LawViolation> {
+fn nothing_panics_and_complete_calls_have_object_arguments(
+    inputs: &Inputs,
+) -> Result<(), LawViolation> {
     for end in [End::Stop, End::Length] {
         let guard = Guard::builder(&inputs.profile).limits(LIMITS).calls(options()).build();
         let machine = GuardMachine::new(guard.expect("a registered profile builds"), end);
@@ -288,13 +290,13 @@ fn of_case(inputs: &Inputs, case: &VectorCase) -> GuardMachine {
 }
 
 // Contract: X.26.
-fn neighbours_do_not_matter(inputs: &Inputs) -> Result<(), LawViolation> {
+fn concurrent_machines_are_isolated(inputs: &Inputs) -> Result<(), LawViolation> {
     let machine = guard(inputs, Whitespace::Framing);
     let wires: Vec<&str> = inputs.wires.iter().map(String::as_str).collect();
     wires.chunks(8).try_for_each(|wires| check_isolation(&machine, wires, 3))
 }
 
-fn delivery_changes_when_and_not_what(inputs: &Inputs) -> Result<(), LawViolation> {
+fn delivery_changes_only_the_timing_of_events(inputs: &Inputs) -> Result<(), LawViolation> {
     let streaming = guard(inputs, Whitespace::Framing);
     let atomic = machine(
         Guard::builder(&Profile { whitespace: Whitespace::Framing, ..inputs.profile.clone() })

@@ -57,7 +57,7 @@ fn whole(machine: &GuardMachine, text: &str) -> RunRecord {
 }
 
 /// What the canonical text gives, its wire form gives, whatever the markers turn out to be.
-fn the_wire_form_gives_what_the_canonical_form_gives(shard: usize) {
+fn wire_form_and_canonical_form_yield_equal_events(shard: usize) {
     let mut mapped = 0;
     for inputs in of_shard(shard, 4) {
         let name = &inputs.profile.name;
@@ -84,24 +84,24 @@ fn the_wire_form_gives_what_the_canonical_form_gives(shard: usize) {
 
 // Contract: S2.6, S2.21, X.10.
 #[test]
-fn the_wire_form_gives_what_the_canonical_form_gives_0() {
-    the_wire_form_gives_what_the_canonical_form_gives(0);
+fn wire_form_and_canonical_form_yield_equal_events_0() {
+    wire_form_and_canonical_form_yield_equal_events(0);
 }
 
 // Contract: S2.6, S2.21, X.10.
 #[test]
-fn the_wire_form_gives_what_the_canonical_form_gives_1() {
-    the_wire_form_gives_what_the_canonical_form_gives(1);
+fn wire_form_and_canonical_form_yield_equal_events_1() {
+    wire_form_and_canonical_form_yield_equal_events(1);
 }
 
 // Contract: S2.6, S2.21, X.10.
 #[test]
-fn the_wire_form_gives_what_the_canonical_form_gives_2() {
-    the_wire_form_gives_what_the_canonical_form_gives(2);
+fn wire_form_and_canonical_form_yield_equal_events_2() {
+    wire_form_and_canonical_form_yield_equal_events(2);
 }
 
 // Contract: S2.6, S2.21, X.10.
 #[test]
-fn the_wire_form_gives_what_the_canonical_form_gives_3() {
-    the_wire_form_gives_what_the_canonical_form_gives(3);
+fn wire_form_and_canonical_form_yield_equal_events_3() {
+    wire_form_and_canonical_form_yield_equal_events(3);
 }

@@ -59,7 +59,7 @@ fn text_of(
 }
 
 #[test]
-fn bytes_of_roles_add_up_to_the_input_and_to_the_text_of_the_events() {
+fn role_byte_counts_sum_to_the_input_and_match_the_events() {
     let mut broken = Vec::new();
     for inputs in of_shard(0, 1) {
         let plain = Guard::builder(&inputs.profile).build().expect("builds");
@@ -98,7 +98,7 @@ fn bytes_of_roles_add_up_to_the_input_and_to_the_text_of_the_events() {
 }
 
 #[test]
-fn names_and_arguments_of_calls_have_roles() {
+fn call_names_and_arguments_have_roles() {
     let (mut broken, mut named) = (Vec::new(), 0);
     for inputs in of_shard(0, 1) {
         let guard = Guard::builder(&inputs.profile).build().expect("builds");
@@ -129,7 +129,7 @@ fn names_and_arguments_of_calls_have_roles() {
 }
 
 #[test]
-fn token_of_two_roles_counts_for_the_one_that_has_most_of_it() {
+fn token_spanning_two_roles_counts_for_the_larger_part() {
     let guard = Guard::builder(&profile("qwen3").expect("registered"))
         .reasoning(reasoning_options(|it| it.start = Some(Start::Reasoning)));
     let tokens = [
@@ -151,7 +151,7 @@ fn token_of_two_roles_counts_for_the_one_that_has_most_of_it() {
 }
 
 #[test]
-fn a_token_allocates_nothing_in_the_steady_state() {
+fn token_does_not_allocate_in_the_steady_state() {
     for family in ["qwen3", "hermes", "harmony"] {
         let guard = Guard::builder(&profile(family).expect("registered"));
         let guard = guard.marker_tokens(["<think>", "<tool_call>", "</tool_call>", "<|message|>"]);

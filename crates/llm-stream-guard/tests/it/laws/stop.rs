@@ -50,7 +50,7 @@ fn strings() -> impl Strategy<Value = Vec<StopString>> {
 proptest! {
     // Contract: X.40.
     #[test]
-    fn what_comes_out_is_what_looking_again_finds(
+    fn stop_matches_equal_a_search_of_the_complete_text(
         strings in strings(),
         text in "[abéc]{0,24}",
         seed: u64,
@@ -84,7 +84,7 @@ proptest! {
 }
 
 #[test]
-fn work_is_linear_in_text_that_nearly_stops() {
+fn work_is_linear_for_repeated_stop_string_prefixes() {
     let mut stop =
         StopStrings::new([StopString::hidden(format!("{}b", "a".repeat(63)))]).expect("text");
     for _ in 0..1 << 16 {
@@ -104,7 +104,7 @@ fn guard() -> Guard {
 }
 
 #[test]
-fn an_empty_string_is_refused() {
+fn empty_stop_string_is_refused() {
     let profile = profile("qwen3").expect("a registered profile");
     let built = Guard::builder(&profile).stop([StopString::hidden("")]).build();
     let Err(error @ BuildError::Stop(_)) = built else { panic!("{built:?}") };
@@ -113,7 +113,7 @@ fn an_empty_string_is_refused() {
 
 // Contract: X.40.
 #[test]
-fn a_string_ends_the_message_wherever_it_stands() {
+fn stop_string_ends_the_message_in_content_reasoning_and_arguments() {
     for (wire, content, reasoning) in [
         ("hi\n\nUser: you", "hi", ""),
         ("<think>hm\n\nUser:</think>two", "", "hm"),
@@ -134,7 +134,7 @@ fn a_string_ends_the_message_wherever_it_stands() {
 }
 
 #[test]
-fn the_guard_tells_what_is_held_and_where_it_stopped() {
+fn guard_reports_held_bytes_and_the_stop_position() {
     let mut guard = guard();
     let mut seen = Vec::new();
     let mut sink = |event: llm_stream_guard::Event<'_>| {
@@ -151,7 +151,7 @@ fn the_guard_tells_what_is_held_and_where_it_stopped() {
 }
 
 #[test]
-fn neither_chunks_nor_delivery_matter_and_every_byte_is_accounted_for() {
+fn stopped_output_is_chunk_invariant_lossless_and_bounded() {
     let plan = CutPlan::standard(2);
     let streaming = GuardMachine::new(guard(), End::Stop);
     let atomic = builder().delivery(Delivery::Atomic).build().expect("a registered profile");
@@ -174,7 +174,7 @@ fn neither_chunks_nor_delivery_matter_and_every_byte_is_accounted_for() {
 }
 
 #[test]
-fn what_stands_behind_a_stop_string_is_counted_though_a_limit_failed_the_message() {
+fn text_after_a_stop_string_is_counted_despite_a_failed_limit() {
     let limit = ReasoningLimit { bytes: 0, policy: LimitPolicy::Error };
     let guard = builder()
         .reasoning(reasoning_options(|it| {
@@ -215,7 +215,7 @@ fn nothing_is_held_after_a_visible_stop_string() {
 }
 
 #[test]
-fn a_stop_string_releases_what_stood_before_it_at_once() {
+fn stop_string_releases_the_text_before_it_at_once() {
     for wire in ["a <tool\n\nUser: b", "a \n <thi\n\nUser:"] {
         let mut guard = guard();
         let text = texts(&mut guard, &[wire]);

@@ -95,7 +95,7 @@ fn left_behind(chunks: impl IntoIterator<Item = Result<Chunk, Broken>>) -> Endin
 
 // Contract: S4.8.
 #[test]
-fn an_answer_is_whole_when_every_choice_finished_and_usage_came() {
+fn answer_is_complete_once_every_choice_finished_and_usage_arrived() {
     let text = |index| delta(index, json!({"content": "x"}));
     assert_eq!(left_behind([text(0), finish(0, "stop"), usage()]), Ending::Complete);
     assert_eq!(left_behind([text(0), finish(0, "stop")]), Ending::Dropped);
@@ -107,7 +107,7 @@ fn an_answer_is_whole_when_every_choice_finished_and_usage_came() {
 
 // Contract: S4.20.
 #[test]
-fn a_chunks_mark_tells_its_choices_finish_and_usage() {
+fn chunk_mark_records_choices_finish_and_usage() {
     let log = Log::default();
     let chunks = [delta(2, json!({"content": "secret"})), finish(2, "stop"), usage()];
     let record = record(&log).marks(Marks::Every(NonZeroU64::MIN));
@@ -124,7 +124,7 @@ fn a_chunks_mark_tells_its_choices_finish_and_usage() {
 
 // Contract: S4.6.
 #[test]
-fn end_tells_what_the_response_said_of_itself_apart_from_its_content() {
+fn end_event_has_response_metadata_without_the_content() {
     let log = Log::default();
     let chunks = [
         chunk(json!({"id": "c", "model": "served", "choices": [
@@ -145,7 +145,7 @@ fn end_tells_what_the_response_said_of_itself_apart_from_its_content() {
 
 // Contract: S4.23.
 #[test]
-fn a_response_over_the_limit_is_cut_and_says_so() {
+fn response_over_the_limit_is_truncated_and_marked() {
     let log = Log::default();
     let record = Lifecycle::<Chunk, Broken>::new("a").subscriber(log.subscriber());
     let text = "abc".repeat(4096);
@@ -211,7 +211,7 @@ fn parsed(value: Value) -> Chunk {
 
 // Contract: S4.23.
 #[test]
-fn a_limit_bounds_the_heap_whatever_a_response_grows_by() {
+fn collector_limit_bounds_the_heap_for_every_growing_part() {
     const LIMIT: usize = 1 << 16;
     for what in [
         "choices",
@@ -263,7 +263,7 @@ fn redacted(chunks: Vec<Result<Chunk, Broken>>) -> (Vec<Chunk>, EndEvent) {
 
 // Contract: S4.13.
 #[test]
-fn chunks_are_redacted_by_choice_wherever_they_are_cut() {
+fn chunks_are_redacted_per_choice_at_every_cut() {
     let texts = ["a [[x]] b [", "two [[yy]][[zz]] [[open"];
     for size in 1..texts[1].len() {
         let pieces = |index: u32| {
@@ -315,7 +315,7 @@ fn reasoning_and_parts_are_redacted_and_log_probabilities_removed() {
 
 // Contract: S4.13.
 #[test]
-fn a_match_too_long_or_too_many_choices_end_the_stream() {
+fn match_or_choice_count_over_the_limit_ends_the_stream() {
     let (seen, end) =
         redacted(vec![delta(0, json!({"content": "a [[0123456789abcdefsecret]] b"})), usage()]);
     assert_eq!(seen[0].choices[0].delta.text(), Some("a ***"));
@@ -451,7 +451,7 @@ fn refused(refusal: RefuseChunks, chunks: Vec<Result<Chunk, Broken>>) -> (Vec<Va
 
 // Contract: S4.13.
 #[test]
-fn a_refusal_is_told_in_the_dialect_of_chat_completions() {
+fn refusal_is_written_as_a_chat_completion_chunk() {
     let chunks = || {
         vec![
             delta(0, json!({"content": "all good"})),
@@ -512,7 +512,7 @@ fn decoded(wire: &str, size: usize) -> Vec<Result<Chunk, Broken>> {
 
 // Contract: S4.24.
 #[test]
-fn a_stream_of_bytes_is_on_record_the_same_however_it_is_cut() {
+fn byte_stream_is_recorded_equally_at_every_cut() {
     for size in 1..=WIRE.len() {
         let log = Log::default();
         drain(record(&log).wrap(tokio_stream::iter(decoded(WIRE, size))));
@@ -526,7 +526,7 @@ fn a_stream_of_bytes_is_on_record_the_same_however_it_is_cut() {
 
 // Contract: S4.24.
 #[test]
-fn an_error_frame_ends_the_record_with_what_came_before() {
+fn error_event_ends_the_record_with_the_text_before_it() {
     let (part, _) = WIRE.split_once(": pong").unwrap();
     let wire = format!("{part}data: {{\"error\":{{\"message\":\"overloaded\"}}}}\n\n");
     let log = Log::default();

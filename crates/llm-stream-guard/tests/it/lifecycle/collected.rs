@@ -13,7 +13,7 @@ const WIRE: &str = "<think>é hm</think>Hi <tool_call>{\"name\": \"f\", \"argume
 
 // Contract: S4.22.
 #[test]
-fn the_aggregate_of_the_stream_is_the_parse_of_the_whole() {
+fn collected_stream_equals_the_parsed_complete_text() {
     let mut guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
     guard.set_ids(Ids::counting());
     let whole = message_json(&guard.parse(WIRE, End::Stop).unwrap());
@@ -61,7 +61,7 @@ fn limited(limit: usize) -> (String, bool) {
 
 // Contract: S4.23.
 #[test]
-fn a_message_over_the_limit_is_cut_and_says_so() {
+fn message_over_the_limit_is_truncated_and_marked() {
     assert_eq!(limited(0), (String::new(), true));
     // Never inside a scalar.
     assert_eq!(limited(1), (String::new(), true));

@@ -19,7 +19,7 @@ fn redactor() -> Redactor {
 }
 
 #[test]
-fn redaction_does_not_depend_on_the_cuts_and_holds_no_more_than_it_must() {
+fn redaction_is_chunk_invariant_and_holds_only_possible_matches() {
     let text = "key [[hunter2]] [ok] [[a]] end [";
     let expected = "key *** [ok] *** end [";
     let cut = |size: usize| -> Vec<Result<String, Broken>> {
@@ -90,7 +90,7 @@ fn expressions_are_redacted_across_chunks_within_their_hold() {
 }
 
 #[test]
-fn a_match_over_the_limit_ends_the_stream_rather_than_leak() {
+fn match_over_the_limit_ends_the_stream_without_leaking() {
     let log = Log::default();
     let stream = recorded(&log).enforce(RedactText::new(redactor())).wrap(items([
         "a [[0123456789abcdef",
@@ -104,7 +104,7 @@ fn a_match_over_the_limit_ends_the_stream_rather_than_leak() {
 }
 
 #[test]
-fn a_jail_that_drops_long_matches_goes_on_behind_them() {
+fn jail_that_drops_long_matches_continues_after_them() {
     let rule = JailPair::new("[[", "]]").limit(4, OnFail::Drop).unclosed(OnFail::Drop);
     let jail = Jail::builder().rule(rule).build().unwrap();
     let log = Log::default();
@@ -154,7 +154,7 @@ fn events_are_redacted_in_place_by_channel() {
 }
 
 #[test]
-fn arguments_are_redacted_as_json_when_the_call_ended() {
+fn arguments_are_redacted_as_json_at_the_end_of_the_call() {
     for size in [1, 3, WIRE.len()] {
         let rail = RedactEvents::new(redactor()).arguments(1 << 10);
         let (events, data) = redacted(WIRE, size, rail);
@@ -168,14 +168,14 @@ fn arguments_are_redacted_as_json_when_the_call_ended() {
 }
 
 #[test]
-fn arguments_over_the_limit_end_the_stream_unseen() {
+fn arguments_over_the_redaction_limit_end_the_stream_unemitted() {
     let rail = RedactEvents::new(redactor()).arguments(8);
     let (events, _) = redacted(WIRE, 3, rail);
     assert!(matches!(events.last(), Some(OwnedEvent::CallStart { .. })), "{events:?}");
 }
 
 #[test]
-fn a_redacting_sanitizer_cleans_the_record_and_fails_closed() {
+fn redacting_sanitizer_redacts_the_record_and_fails_closed() {
     let log = Log::default();
     let record = recorded(&log).sanitizer(redactor().sanitizer("keys", 0));
     assert_eq!(drain(record.wrap(items(["a [[b", "]] c"]))).len(), 2);
@@ -256,7 +256,7 @@ fn a_redacting_sanitizer_reads_keys_and_json_in_strings() {
 }
 
 #[test]
-fn substitutes_mask_hash_restore_and_ask() {
+fn substitutes_label_mask_hash_and_restore_matches() {
     let name = || Recogniser::new("name", "Ann Lee").mark("Bo");
     let with = |substitute| Redactor::of([name().substitute(substitute)]).unwrap();
     let text = "Ann Lee, Bo, Ann Lee";
@@ -283,7 +283,7 @@ fn substitutes_mask_hash_restore_and_ask() {
 }
 
 #[test]
-fn restored_text_is_json_in_arguments_and_whole_across_chunks() {
+fn restored_text_is_json_escaped_in_arguments_at_every_chunk_size() {
     let vault = Vault::default();
     let quote = Recogniser::new("quote", "say \"hi\"").substitute(Substitute::token(&vault));
     seen(&Redactor::of([quote]).unwrap(), "say \"hi\"").unwrap();
@@ -309,7 +309,7 @@ mod ready_made {
     }
 
     #[test]
-    fn recognisers_find_what_they_are_for() {
+    fn recognizers_find_their_kind_of_data() {
         for (text, expected) in [
             ("write ann.lee+x@mail.example.org.", "write [email]."),
             ("Ann <ann@example.org>, bo@x.io", "Ann <[email]>, [email]"),
@@ -329,7 +329,7 @@ mod ready_made {
     }
 
     #[test]
-    fn web_tokens_of_every_length_are_found() {
+    fn jwts_of_every_length_are_found() {
         let part = |len: usize| format!("eyJ{}", "aB3_-".repeat(len / 5));
         for header in [20, 100, 900, 2000] {
             for payload in [20, 400, 600, 1200, 2400, 20_000] {
@@ -369,7 +369,7 @@ mod ready_made {
     }
 
     #[test]
-    fn recognisers_let_pass_what_their_checks_refuse() {
+    fn recognizers_skip_matches_that_fail_their_checks() {
         for text in [
             "card 4111 1111 1111 1112",
             "DE88 3704 0044 0532 0130 00",

@@ -38,7 +38,7 @@ const HALF_CALL: &str = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"b
 
 // Contract: X.22.
 #[test]
-fn an_error_inside_a_call_closes_it_and_is_passed_on() {
+fn upstream_error_in_a_call_ends_it_as_incomplete_and_is_forwarded() {
     let log = Log::default();
     let inner = upstream([Does::Item("Hi. "), Does::Item(HALF_CALL), Does::Fail("gone")]);
     let all = drain(guarded(&log, inner));
@@ -73,7 +73,7 @@ fn held_prose_is_released_before_the_error() {
 
 // Contract: X.23.
 #[test]
-fn a_call_that_was_complete_stays_complete() {
+fn complete_call_stays_complete_after_an_error() {
     let log = Log::default();
     drain(guarded(&log, upstream([Does::Item(CALL), Does::Fail("gone")])));
     let end = log.end();
@@ -83,7 +83,7 @@ fn a_call_that_was_complete_stays_complete() {
 
 // Contract: X.24.
 #[test]
-fn a_drop_inside_a_call_tells_what_was_emitted_and_what_was_withheld() {
+fn drop_inside_a_call_records_emitted_and_withheld_data() {
     let log = Log::default();
     // The name is not complete: the call has not begun for the consumer.
     let mut stream = Box::pin(guarded(&log, items(["Hi. ", "<tool_call>{\"name\": \"f", "x"])));
@@ -110,7 +110,7 @@ const HALF_NAME: &str = "<tool_call>{\"name\": \"f";
 
 // Contract: X.24.
 #[test]
-fn the_finalizer_is_told_what_was_withheld() {
+fn finalizer_receives_the_withheld_byte_count() {
     let log = Log::default();
     let inner = upstream([Does::Item(HALF_NAME), Does::Wait]);
     let stream = Lifecycle::<OwnedEvent, Broken>::new("a")
@@ -127,7 +127,7 @@ fn the_finalizer_is_told_what_was_withheld() {
 
 // Contract: X.24.
 #[test]
-fn a_drop_inside_a_jail_tells_how_much_it_withheld() {
+fn drop_inside_a_jail_records_the_withheld_bytes() {
     let log = Log::default();
     let jail = JailedStream::builder().jail_start_sequence("<<").jail_end_sequence(">>").build();
     let inner = upstream([Does::Item("a <<secret"), Does::Wait, Does::Item(">>")]);
@@ -147,7 +147,7 @@ fn a_drop_inside_a_jail_tells_how_much_it_withheld() {
 
 // Contract: X.25.
 #[test]
-fn a_drop_between_two_events_of_one_chunk_ends_once() {
+fn drop_between_two_events_of_a_chunk_ends_the_stream_once() {
     let log = Log::default();
     let chunk = "<think>hm</think>Hi.<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     let mut stream = Box::pin(guarded(&log, items([chunk])));
@@ -185,7 +185,7 @@ fn taps(log: &Log) -> Vec<(String, &'static str, Value)> {
 
 // Contract: S4.26.
 #[test]
-fn taps_before_and_behind_the_guard_end_once_each_under_one_id() {
+fn lifecycles_before_and_after_the_guard_each_end_once_under_one_id() {
     let log = Log::default();
     drain(tapped(&log, items(["<think>hm</th", "ink>Hi."])));
     let [raw, guarded] = &taps(&log)[..] else { panic!("{:?}", log.ends()) };
@@ -196,7 +196,7 @@ fn taps_before_and_behind_the_guard_end_once_each_under_one_id() {
 
 // Contract: S4.26.
 #[test]
-fn taps_agree_on_a_drop_and_on_an_error() {
+fn lifecycles_before_and_after_the_guard_agree_on_drops_and_errors() {
     let log = Log::default();
     let mut stream = Box::pin(tapped(&log, items(["Hi.", " more"])));
     next(&mut stream);
@@ -211,7 +211,7 @@ fn taps_agree_on_a_drop_and_on_an_error() {
 }
 
 #[test]
-fn a_guards_limit_is_no_completion() {
+fn guard_limit_is_recorded_as_a_limit_ending() {
     let log = Log::default();
     let limits = Limits { candidate: 16, policy: LimitPolicy::Error, ..Limits::default() };
     let guard = Guard::builder(&profile("qwen3").unwrap()).limits(limits).build().unwrap();
@@ -235,7 +235,7 @@ fn subscribers_share_one_event() {
 
 // Contract: X.30.
 #[test]
-fn a_collapse_that_ends_the_stream_is_a_limit() {
+fn collapse_is_recorded_as_a_limit_ending() {
     let log = Log::default();
     let limits = CollapseLimits { action: CollapseAction::EndStream, ..CollapseLimits::default() };
     let guard = Guard::builder(&profile("qwen3").unwrap()).stage(limits).build().unwrap();
@@ -255,7 +255,7 @@ fn a_collapse_that_ends_the_stream_is_a_limit() {
 
 // Contract: X.24, X.30.
 #[test]
-fn a_chat_stream_records_its_collapse_and_what_it_withheld() {
+fn chat_stream_records_its_collapse_and_withheld_bytes() {
     let opener = "<tool_call>\n";
     let pieces = ["Hi.\n", opener, opener, opener, opener, opener, CALL];
     let json = |text: &str| json!({"choices": [{"index": 0, "delta": {"content": text}}]});
@@ -302,7 +302,7 @@ fn a_chat_stream_records_its_collapse_and_what_it_withheld() {
 }
 
 #[test]
-fn an_error_that_is_written_is_on_record() {
+fn written_upstream_error_is_recorded_as_failed() {
     let log = Log::default();
     let guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
     let sse = ChatSse::new(ChatGuard::new(guard, ChatOptions::default()));
