@@ -119,7 +119,7 @@ mod tests {
     use super::{Input, halved, spelled};
 
     #[test]
-    fn a_spelled_text_reads_back_behind_its_options() {
+    fn spelled_input_decodes_to_its_options_and_text() {
         let pieces = ["<tool_call>", "é", "</tool_call>"];
         let text = "a <tool_call>{}é</tool_call>\n";
         let data = [&[7, 0][..], &spelled(text, &pieces)].concat();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn words_come_whole_and_halved_and_once() {
+    fn dictionary_contains_words_and_their_halves_once() {
         let words = ["<ab>".to_owned(), "<a".to_owned()];
         assert_eq!(halved(words), ["<ab>", "<a", "b>", "<", "a"]);
     }

@@ -70,7 +70,7 @@ pub fn shrink(run: fn(&[u8]), data: &[u8]) -> Option<(Vec<u8>, String)> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_failing_input_shrinks_to_what_fails() {
+    fn failing_input_shrinks_to_its_failing_part() {
         fn run(data: &[u8]) {
             assert!(!data.windows(2).any(|pair| pair == b"ab"), "holds ab");
         }

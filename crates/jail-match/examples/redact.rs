@@ -89,19 +89,19 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_between_the_lines_is_replaced() {
+    fn text_between_the_markers_is_replaced() {
         let input = b"a\n-----BEGIN KEY-----\nMIIE\n-----END KEY-----\nb";
         assert_eq!(redacted(input), b"a\n-----BEGIN[15 bytes redacted]-----END KEY-----\nb");
     }
 
     #[test]
-    fn bytes_that_are_no_text_pass() {
+    fn invalid_utf8_passes_unchanged() {
         let input = b"\xFF\xC3-----BEGIN\xC3\xFF-----END\x80\xE2\x97";
         assert_eq!(redacted(input), b"\xFF\xC3-----BEGIN[2 bytes redacted]-----END\x80\xE2\x97");
     }
 
     #[test]
-    fn a_secret_without_an_end_does_not_come_out() {
+    fn secret_without_an_end_is_redacted() {
         let mut input = b"a-----BEGIN".to_vec();
         assert_eq!(redacted(&input), b"a[an endless secret redacted]");
         input.extend([b'x'; 100_000]);

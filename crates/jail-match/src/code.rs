@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn fences_and_inline_code_hide_and_end_where_they_should() {
+    fn fences_and_inline_code_hide_text_as_in_markdown() {
         for (text, hidden) in [
             ("plain", false),
             ("`x", true),

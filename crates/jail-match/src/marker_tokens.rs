@@ -207,7 +207,7 @@ mod tests {
     use super::{MarkerTokens, Reserved, escape_reserved, is_reserved, unescape_reserved};
 
     #[test]
-    fn longest_token_counts_where_several_begin_alike() {
+    fn longest_of_tokens_with_a_common_prefix_is_used() {
         let tokens = MarkerTokens::used(["<tool", "<tool_call>", "_call"], ["<tool_call> <tool"]);
         assert_eq!(tokens.texts().collect::<Vec<_>>(), ["<tool", "<tool_call>"]);
         let fed = tokens.respell("a<tool_call>b<tool").expect("it holds two");
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reserved_scalar_has_a_stand_in() {
+    fn every_reserved_scalar_is_escaped_and_restored() {
         for scalar in '\u{10F000}'..='\u{10FFFD}' {
             let [escape, other] = escape_reserved(scalar);
             assert_eq!(MarkerTokens::default().reserved(escape), Some(Reserved::Escape));

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn names_come_before_aliases_and_engines_tell_what_they_mean() {
+    fn names_precede_aliases_and_engine_prefixes_disambiguate() {
         assert_eq!(named("ONE"), Ok("one"));
         assert_eq!(named("uno"), Ok("one"));
         assert_eq!(named("There:Both"), Ok("two"));

@@ -57,7 +57,7 @@ mod tests {
     use super::ByteBudget;
 
     #[test]
-    fn bytes_are_taken_whole_and_nothing_after_a_refusal() {
+    fn byte_budget_refuses_everything_after_its_first_refusal() {
         let mut budget = ByteBudget::new(5);
         assert!(budget.take(2) && budget.take(3) && budget.take(0));
         assert!(!budget.is_exceeded() && !budget.take(1));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_taken_in_whole_characters() {
+    fn text_budget_is_cut_between_characters() {
         let mut budget = ByteBudget::new(4);
         assert_eq!(
             [budget.take_text("aé"), budget.take_text("é"), budget.take_text("b")],

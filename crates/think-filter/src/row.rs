@@ -85,7 +85,7 @@ mod tests {
     };
 
     #[test]
-    fn a_format_has_every_field_of_its_row() {
+    fn format_has_every_field_of_its_row() {
         let row = Row {
             open: &["<a>"],
             close: &["</a>"],

@@ -141,7 +141,7 @@ mod tests {
     use super::{Stands, Texts};
 
     #[test]
-    fn texts_that_agree_are_told_without_a_look_at_each() {
+    fn text_set_matches_common_prefixes_approximately() {
         let texts = Texts::of([("</a>", true), ("<b", false), ("</ab>", false), ("<b", false)]);
         let at = |text: &str| texts.at(text.as_bytes());
         assert_eq!(["x", "<<", "<c", "</b", "</a<", "</abc"].map(at), [Stands::None; 6]);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_one_byte_stands_before_any_other() {
+    fn one_byte_text_matches_before_longer_texts() {
         let texts = Texts::of([("<", true), ("<ab>", true)]);
         assert_eq!(["<x", "<", "<ab"].map(|text| texts.at(text.as_bytes())), [Stands::Perhaps; 3]);
         assert_eq!(Texts::default().at(b"x"), Stands::None);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_remembered_than_the_limit() {
+    fn used_ids_over_the_byte_limit_are_replaced() {
         let mut ids = UsedIds::default();
         for n in 0..400 {
             let (id, _) = ids.claim(format!("{n:01024}"), || format!("made-{n}"));

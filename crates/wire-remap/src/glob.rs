@@ -76,7 +76,7 @@ mod tests {
     use super::Glob;
 
     #[test]
-    fn globs_match_whole_names_in_either_case() {
+    fn globs_match_complete_names_ignoring_case() {
         for (pattern, name, matches) in [
             ("", "", true),
             ("", "a", false),
@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn globs_do_what_the_recursive_matcher_does(pattern in "[abé*?]{0,8}", name in "[aAbBé]{0,10}") {
+        fn globs_match_like_a_recursive_matcher(pattern in "[abé*?]{0,8}", name in "[aAbBé]{0,10}") {
             let chars = |text: &str| text.chars().collect::<Vec<_>>();
             prop_assert_eq!(Glob::new(&pattern).unwrap().matches(&name), naive(&chars(&pattern), &chars(&name)));
         }

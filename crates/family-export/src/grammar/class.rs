@@ -88,7 +88,7 @@ mod tests {
     use super::CharClass;
 
     #[test]
-    fn a_class_loses_single_characters() {
+    fn character_class_excludes_single_characters() {
         let letters = CharClass::of(&[('a', 'e'), ('d', 'f')]);
         assert_eq!(letters.ranges(), [('a', 'f')]);
         assert_eq!(letters.without(&['a', 'c']).ranges(), [('b', 'b'), ('d', 'f')]);

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn free_text_ends_at_its_first_end_and_has_no_other_markup() {
+    fn free_text_ends_at_its_first_end_and_excludes_other_markup() {
         let node = until(&["</a>".into(), "<b".into()], "\n</a>");
         for (text, is) in [
             ("\n</a>", true),
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_json_string_has_whole_escapes_and_no_markup() {
+    fn json_string_grammar_has_complete_escapes_and_no_markup() {
         let Node::Seq(parts) = json_string(&["</a>".into()]) else { panic!("not a sequence") };
         for (text, is) in [
             ("\"", true),

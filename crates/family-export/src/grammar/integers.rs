@@ -103,7 +103,7 @@ mod tests {
     use crate::grammar::{ir::Rules, matcher::admits};
 
     #[test]
-    fn bounds_admit_the_integers_between_them_and_no_others() {
+    fn integer_grammar_accepts_exactly_the_integers_in_its_bounds() {
         let bounds = [None, Some(-120), Some(-7), Some(0), Some(3), Some(19), Some(204)];
         for least in bounds {
             for most in bounds.into_iter().filter(|most| most.is_none() || *most >= least) {

@@ -162,7 +162,7 @@ fn texts_of_loose_schemas_are_valid_calls() {
 }
 
 #[test]
-fn named_grammars_admit_one_call_of_the_tool_and_nothing_else() {
+fn grammar_of_a_named_tool_accepts_one_call_of_that_tool_only() {
     let (tools, mut failures) = (tools(), Vec::new());
     let declared = Tools::from_json(&tools).unwrap();
     let only = json!([tools[1]]);
@@ -190,7 +190,7 @@ fn named_grammars_admit_one_call_of_the_tool_and_nothing_else() {
 }
 
 #[test]
-fn texts_of_required_grammars_in_reasoning_end_it_first() {
+fn texts_of_required_grammars_started_in_reasoning_end_it_first() {
     let (tools, mut failures, mut seen) = (tools(), Vec::new(), 0);
     let declared = Tools::from_json(&tools).unwrap();
     for profile in profiles() {
@@ -206,7 +206,7 @@ fn texts_of_required_grammars_in_reasoning_end_it_first() {
 }
 
 #[test]
-fn texts_of_optional_calls_are_answers_and_valid_calls() {
+fn texts_of_optional_call_grammars_are_answers_or_valid_calls() {
     let (tools, mut failures, mut seen) = (tools(), Vec::new(), 0);
     let declared = Tools::from_json(&tools).unwrap();
     for choice in [ToolChoice::Auto, ToolChoice::None] {
@@ -270,12 +270,12 @@ fn refused_writings(tools: &Value, texts: usize) -> Vec<String> {
 }
 
 #[test]
-fn encoded_valid_calls_are_texts_of_the_grammar() {
+fn encoded_valid_calls_match_the_grammar() {
     assert_none(&refused_writings(&tools(), texts()));
 }
 
 #[test]
-fn encoded_calls_of_loose_schemas_are_texts_of_the_grammar() {
+fn encoded_calls_of_loose_schemas_match_the_grammar() {
     assert_none(&refused_writings(&loose_tools(), texts()));
 }
 
@@ -287,7 +287,7 @@ fn changed(tag: &str) -> Option<String> {
 }
 
 #[test]
-fn texts_with_one_changed_tag_break_the_laws() {
+fn texts_with_one_changed_tag_violate_the_laws() {
     let (tools, mut seen) = (tools(), 0);
     let declared = Tools::from_json(&tools).unwrap();
     let mut blind = Vec::new();

@@ -40,7 +40,7 @@ macro_rules! runs {
         })+
 
         #[test]
-        fn no_target_is_left_out() {
+        fn every_fuzz_target_has_a_test() {
             let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
             assert_eq!(names, [$(stringify!($name)),+]);
         }
@@ -53,7 +53,7 @@ runs! {
 }
 
 #[test]
-fn each_target_has_its_binary_its_night_and_its_line() {
+fn every_fuzz_target_has_a_binary_a_nightly_run_and_a_docs_row() {
     let manifest = std::fs::read_to_string(root().join("fuzz/Cargo.toml")).expect("readable");
     let nightly = root().join(".github/workflows/fuzz.yml");
     let nightly = std::fs::read_to_string(nightly).expect("readable");
@@ -69,7 +69,7 @@ fn each_target_has_its_binary_its_night_and_its_line() {
 }
 
 #[test]
-fn dictionaries_are_written_as_libfuzzer_reads_them() {
+fn dictionaries_are_written_in_libfuzzer_syntax() {
     let words = dictionary("calls");
     assert!(words.lines().any(|line| line == "\"<tool_call>\""), "{words}");
     let good = |line: &str| line.len() > 2 && line.is_ascii() && line.ends_with('"');
@@ -77,7 +77,7 @@ fn dictionaries_are_written_as_libfuzzer_reads_them() {
 }
 
 #[test]
-fn an_input_of_calls_is_printed_as_a_vector() {
+fn fuzz_input_of_calls_is_printed_as_a_vector() {
     let seed = &seeds("calls", root()).expect("files of the workspace")[0];
     let line = vector("calls", seed).expect("a line");
     let cases = stream_laws::vector::read_cases(&line).unwrap_or_else(|error| panic!("{error}"));

@@ -291,37 +291,37 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn a_match_is_known_with_its_last_byte() {
+    fn match_is_reported_with_its_last_byte() {
         assert_eq!(readings("ab", None, "ab"), [Partial, Match(2), Match(2)]);
         assert_eq!(readings("a[0-9]{2}", None, "a12"), [Partial, Partial, Match(3), Match(3)]);
     }
 
     #[test]
-    fn a_mismatch_is_known_with_the_byte_that_makes_it() {
+    fn mismatch_is_reported_with_its_first_wrong_byte() {
         assert_eq!(readings("ab", None, "ax")[1], Mismatch);
     }
 
     #[test]
-    fn a_match_that_may_grow_waits() {
+    fn match_that_may_grow_is_not_reported_yet() {
         assert_eq!(readings("ab?", None, "a"), [Partial, Match(1)]);
         assert_eq!(readings("ab?", None, "ax")[1], Match(1));
     }
 
     #[test]
-    fn an_expression_that_looks_ahead_waits_for_one_byte() {
+    fn expression_with_look_ahead_waits_for_one_byte() {
         assert_eq!(readings("(?m)a$", None, "a\n"), [Partial, Match(1), Match(1)]);
         assert_eq!(readings("(?m)a$", None, "ab")[1], Mismatch);
         assert_eq!(readings("a$", None, "a"), [Partial, Match(1)]);
     }
 
     #[test]
-    fn the_hold_ends_a_match() {
+    fn match_ends_at_the_hold() {
         assert_eq!(readings("a+", Some(2), "aaa"), [Partial, Match(2), Match(2), Match(2)]);
         assert_eq!(readings("a+b", Some(2), "aaa")[2], Mismatch);
     }
 
     #[test]
-    fn preference_decides_not_length() {
+    fn alternation_prefers_its_first_branch_over_the_longest() {
         assert_eq!(readings("a|ab", None, "ab")[0], Match(1));
     }
 }

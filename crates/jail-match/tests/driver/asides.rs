@@ -49,7 +49,7 @@ fn seen(steps: &[Step], settings: DriverSettings) -> (String, Vec<bool>) {
 }
 
 #[test]
-fn held_text_is_emitted_before_an_aside() {
+fn held_text_is_emitted_before_separated_items() {
     let call = || A(Aside::Call);
     for (steps, expected) in [
         (vec![T("a<ca"), call(), T("ll>b")], "a<ca|ll>b"),

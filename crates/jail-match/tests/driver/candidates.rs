@@ -10,7 +10,7 @@ use crate::{bodies::*, tables::*};
 
 // Contract: S1.4.
 #[test]
-fn a_refuted_candidate_is_emitted_in_place_and_scanned_again() {
+fn refuted_candidate_is_emitted_in_place_and_rescanned() {
     for (text, expected) in [
         ("a<call>b!c", "a<call>b!c"),
         ("<call><call>x!:y</call>z", "<call><call>x!:y</call>z"),
@@ -46,7 +46,7 @@ impl BodyParsers for Refusing {
 }
 
 #[test]
-fn a_body_is_read_once_unless_it_asks_for_more() {
+fn body_without_progress_is_fed_once() {
     let mut driver = Driver::new(Table::new(calls()).unwrap(), verbatim());
     let (mut out, mut bodies) = (RunRecord::default(), Refusing::default());
     driver.push("a<call>b", &mut bodies, &mut Out(&mut out)).unwrap();
@@ -75,7 +75,7 @@ impl BodyParsers for Nowhere {
 }
 
 #[test]
-fn the_opener_of_a_body_that_may_not_begin_is_text() {
+fn opener_of_a_refused_body_is_text() {
     let mut driver = Driver::new(Table::new(calls()).unwrap(), verbatim());
     let mut out = RunRecord::default();
     driver.push("<call>b<call>", &mut Nowhere, &mut Out(&mut out)).unwrap();
@@ -89,7 +89,7 @@ fn the_opener_of_a_body_that_may_not_begin_is_text() {
 }
 
 #[test]
-fn an_opener_is_not_tried_again_at_each_newline_bound_to_it() {
+fn refuted_opener_is_not_retried_for_each_bound_newline() {
     let edge = Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay))
         .bound(Newlines::declared(Newlines::MANY, 0));
     let cursor = cursor(vec![edge], verbatim());
@@ -109,7 +109,7 @@ fn rescans_are_limited() {
 }
 
 #[test]
-fn the_limit_falls_on_the_same_byte_for_every_chunking() {
+fn candidate_limit_applies_at_the_same_byte_at_every_cut() {
     // The limit of 8 falls inside the two bytes of the last letter, which go with it.
     let text = "ab<call>xé<call>:</call>";
     let of =
@@ -143,7 +143,7 @@ fn the_limit_falls_on_the_same_byte_for_every_chunking() {
 }
 
 #[test]
-fn a_failed_driver_takes_no_quiet_text() {
+fn failed_driver_rejects_further_text() {
     let settings =
         verbatim().limits(Limits { candidate: 8, policy: LimitPolicy::Error, ..Limits::default() });
     let mut driver = Driver::new(Table::new(calls()).unwrap(), settings);
@@ -155,7 +155,7 @@ fn a_failed_driver_takes_no_quiet_text() {
 }
 
 #[test]
-fn limits_may_be_zero_or_endless() {
+fn driver_works_with_zero_and_maximum_limits() {
     for size in [0, usize::MAX] {
         let limits = Limits { candidate: size, whitespace: size, depth: size, ..Limits::default() };
         for policy in [Whitespace::Framing, Whitespace::Trim] {
@@ -169,7 +169,7 @@ fn limits_may_be_zero_or_endless() {
 }
 
 #[test]
-fn whitespace_beyond_its_limit_is_text_and_reported_once() {
+fn whitespace_over_its_limit_is_text_and_reported_once() {
     for (text, expected) in [("<call>:</call>    x", "#    x"), ("   <call>:</call>", "   #")] {
         let limits = Limits { whitespace: 2, ..Limits::default() };
         let settings = verbatim().whitespace(Whitespace::Framing).limits(limits);
@@ -181,7 +181,7 @@ fn whitespace_beyond_its_limit_is_text_and_reported_once() {
 }
 
 #[test]
-fn orphan_closers_are_markup_only_directly_after_a_call() {
+fn orphan_closer_is_markup_only_directly_after_a_call() {
     for (text, expected) in [
         ("<call>:</call></call>x", "#x"),
         ("<call>:</call> \n</call>x", "# \nx"),
@@ -194,7 +194,7 @@ fn orphan_closers_are_markup_only_directly_after_a_call() {
 }
 
 #[test]
-fn a_call_ends_reasoning_if_its_edge_leaves_the_channel() {
+fn call_ends_reasoning_if_its_edge_leaves_the_channel() {
     assert_eq!(shown(all(), verbatim(), "<think>a<call>b:</call>c"), "{a}#c");
     assert_eq!(shown(all(), verbatim(), "<think>a<call>b!</call>c"), "{a<call>b!</call>c}");
 }
@@ -208,14 +208,14 @@ fn a_header_body_enters_channels() {
 }
 
 #[test]
-fn openers_cut_by_the_end_are_markup_and_counted() {
+fn opener_truncated_by_the_end_is_markup_and_counted() {
     let record = recorded(calls(), verbatim(), "ab<call>cd");
     assert_eq!((show(&record), notices(&record)), ("ab".into(), vec![("cut_opener", 2, 8)]));
     assert_eq!(shown(calls(), verbatim(), "ab<cal"), "ab<cal");
 }
 
 #[test]
-fn held_bytes_have_a_reason() {
+fn held_bytes_report_their_kind() {
     let mut machine = cursor(all(), verbatim().whitespace(Whitespace::Framing));
     let mut out = RunRecord::default();
     for (chunk, bytes, kind) in [
@@ -238,7 +238,7 @@ fn held_bytes_have_a_reason() {
 }
 
 #[test]
-fn counters_count() {
+fn counters_are_the_same_complete_and_by_scalar() {
     let text = "a<call>b!<call>c:</call>d";
     for cut in [Cut::Whole, Cut::EachScalar] {
         let mut machine = cursor(calls(), verbatim());
@@ -252,7 +252,7 @@ fn counters_count() {
 }
 
 #[test]
-fn a_boundary_starts_a_message_and_keeps_a_split_tag() {
+fn message_boundary_starts_a_message_and_keeps_a_split_tag() {
     let mut machine = cursor(all(), verbatim());
     let mut out = RunRecord::default();
     for chunk in ["<think>r</think>x <thi", "nk>s</think>y"] {
@@ -265,7 +265,7 @@ fn a_boundary_starts_a_message_and_keeps_a_split_tag() {
 }
 
 #[test]
-fn a_boundary_frees_newlines_bound_to_the_message_before() {
+fn newlines_after_a_message_boundary_are_not_bound_to_the_earlier_marker() {
     let mut machine = cursor(think(), verbatim().whitespace(Whitespace::Framing));
     let mut out = RunRecord::default();
     machine.push("<think>r</think>", &mut out);
@@ -275,7 +275,7 @@ fn a_boundary_frees_newlines_bound_to_the_message_before() {
 }
 
 #[test]
-fn whitespace_policies_keep_source_order_where_they_promise_it() {
+fn whitespace_policies_place_whitespace_as_documented() {
     let reasoning_end = verbatim().whitespace(Whitespace::ReasoningEnd);
     let stay = vec![
         Edge::new("<t>", CONTENT_ONLY, Then::Enter(jail_match::Channel::REASONING)),
@@ -290,7 +290,7 @@ fn whitespace_policies_keep_source_order_where_they_promise_it() {
 }
 
 #[test]
-fn reset_makes_a_driver_as_new_and_a_clone_goes_its_own_way() {
+fn reset_driver_equals_a_new_one_and_clones_are_independent() {
     let fresh = cursor(all(), verbatim());
     let mut used = fresh.clone();
     used.push("<think>a\n\n<call>b", &mut RunRecord::default());
@@ -304,7 +304,7 @@ fn reset_makes_a_driver_as_new_and_a_clone_goes_its_own_way() {
 }
 
 #[test]
-fn tables_that_cannot_work_are_refused_by_entry() {
+fn invalid_tables_are_refused_with_the_entry() {
     let bad = |edges: Vec<Edge>| {
         let error = Table::new(edges).unwrap_err();
         (error.entry(), error.to_string())
@@ -323,7 +323,7 @@ fn tables_that_cannot_work_are_refused_by_entry() {
 }
 
 #[test]
-fn a_complete_opener_before_literal_text_opens() {
+fn complete_opener_before_literal_text_opens() {
     // `<c>` waits for its rival, which literal text cannot finish.
     let edges = vec![
         Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)),
@@ -344,7 +344,7 @@ fn a_complete_opener_before_literal_text_opens() {
 }
 
 #[test]
-fn nothing_is_read_after_a_body_halts() {
+fn input_after_a_halting_body_is_dropped_and_counted() {
     let halting = || {
         let mut edges = all();
         edges.push(Edge::new("[[LAST]]", CONTENT_ONLY, Then::Body(HALTING, OnCommit::Stay)));
@@ -408,7 +408,7 @@ fn literal_text_in_a_refuted_candidate_stays_literal() {
 }
 
 #[test]
-fn offsets_count_what_was_settled_or_literal_and_a_reset_forgets_it() {
+fn offsets_include_settled_and_literal_text_until_a_reset() {
     let mut machine = cursor(all(), verbatim());
     let mut out = RunRecord::default();
     machine.push("a<call>b", &mut out);
@@ -468,7 +468,7 @@ fn answered(feeds: &[Feed], at_end: AtEnd, chunks: &[&str]) -> (RunRecord, Told)
 }
 
 #[test]
-fn a_body_hears_where_it_begins_and_once_that_it_is_over_and_is_believed() {
+fn body_receives_its_start_and_one_end_and_decides_about_its_bytes() {
     let (out, bodies) = answered(&[], AtEnd::Release, &["abc", "d<call>", "z"]);
     assert_eq!(out.all_text(), "abcd<call>z");
     assert_eq!((bodies.openers, bodies.ended), (vec![(10, 6)], 1));

@@ -3,7 +3,7 @@
 use jail_match::{Channel, ChannelMask};
 
 #[test]
-fn a_set_has_the_channels_that_were_added_and_no_other() {
+fn channel_set_contains_only_the_added_channels() {
     let set = ChannelMask::NONE.with(Channel::REASONING).with(Channel::HIDDEN);
     assert!(set.has(Channel::REASONING) && set.has(Channel::HIDDEN));
     assert!(!set.has(Channel::CONTENT));

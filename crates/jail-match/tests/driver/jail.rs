@@ -79,14 +79,14 @@ fn text_without_marks_passes_chunk_by_chunk() {
 
 // Contract: S1.2.
 #[test]
-fn a_mark_is_found_wherever_it_is_cut() {
+fn mark_is_found_at_every_cut() {
     let jail = built(Jail::builder().pair("◁think▷", "◁/think▷"));
     assert_eq!(shown(&jail, "é◁think▷a◁/think▷b"), "é[a|◁/think▷]b");
 }
 
 // Contract: S1.3.
 #[test]
-fn nothing_is_held_that_cannot_be_a_mark() {
+fn only_possible_mark_prefixes_are_held() {
     let marks = ["<s>", "</s>", "◁x▷", "<s>>"];
     let jail = built(Jail::builder().start("<s>").start("◁x▷").start("<s>>").end("</s>"));
     let mut witnesses = suffixes(&marks);
@@ -103,7 +103,7 @@ fn nothing_is_held_that_cannot_be_a_mark() {
 
 // Contract: S1.4.
 #[test]
-fn refuted_held_text_is_emitted_once_and_in_place() {
+fn refuted_mark_prefix_is_emitted_once_and_in_place() {
     assert_eq!(shown(&secret(), "a<sx<<s<s>b</s>c<s"), "a<sx<<s[b|</s>]c<s");
 }
 
@@ -127,7 +127,7 @@ fn all_blocks_of_a_chunk_are_emitted_with_it() {
 }
 
 #[test]
-fn a_start_is_closed_by_its_own_end_only() {
+fn block_is_closed_only_by_an_end_of_its_pair() {
     let jail = built(Jail::builder().pair("<a>", "</a>").pair("<b>", "</b>"));
     assert_eq!(shown(&jail, "<a>1</b>2</a><b>3</a>4</b>"), "[1</b>2|</a>][3</a>4|</b>]");
     let pool = built(Jail::builder().start("<a>").start("<b>").end("</a>").end("</b>"));
@@ -138,7 +138,7 @@ fn a_start_is_closed_by_its_own_end_only() {
 
 // Contract: S1.8.
 #[test]
-fn the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest() {
+fn earliest_end_wins_and_at_one_offset_the_longest() {
     let pool = || Jail::builder().start("<").end("]").end("]]").end(")");
     assert_eq!(shown(&built(pool()), "<a)b]]"), "[a|)]b]]");
     assert_eq!(shown(&built(pool()), "<a]]b"), "[a|]]]b");
@@ -157,7 +157,7 @@ fn the_end_at_the_lowest_offset_wins_and_at_one_place_the_longest() {
 
 // Contract: S1.9.
 #[test]
-fn ends_in_quotes_and_inner_blocks_do_not_count() {
+fn ends_in_quotes_and_inner_blocks_do_not_close() {
     let quotes = JailPair::new("{", "}").quote(Quote::new("\"", "\"")).quote(Quote::new("'", "'"));
     assert_eq!(shown(&built(Jail::builder().rule(quotes)), "{'}'}b"), "['}'|}]b");
     let json = built(Jail::builder().rule(JailPair::new("{", "}").quote(Quote::JSON)));
@@ -178,7 +178,7 @@ fn ends_in_quotes_and_inner_blocks_do_not_count() {
 
 // Contract: S1.12.
 #[test]
-fn released_text_is_what_came_in() {
+fn released_blocks_are_verbatim() {
     use jail_match::Release::Verbatim;
     let jail = built(Jail::builder().rule(JailPair::new("<s>", "</s>").release(Verbatim)));
     let text = "a <s>b\r\n é</s> c<s>\t";
@@ -210,21 +210,21 @@ fn literals_may_fold_case_and_be_anchored() {
 }
 
 #[test]
-fn an_end_is_found_whatever_the_scalars_around_it() {
+fn end_is_found_next_to_scalars_with_shared_bytes() {
     // The bytes searched for are the last of one scalar and the middle of the other.
     let jail = built(Jail::builder().start("<").end("◁").end("\u{397}x"));
     assert_eq!(shown(&jail, "<abc◁d"), "[abc|◁]d");
 }
 
 #[test]
-fn an_end_that_a_longer_one_may_outgrow_closes_at_the_end_of_the_stream() {
+fn end_that_may_grow_closes_at_the_end_of_the_stream() {
     let jail = built(Jail::builder().start("<").end("]").end("]>>"));
     assert_eq!(shown(&jail, "<a]"), "[a|]]");
     assert_eq!(shown(&jail, "<a]>"), "[a|]]>");
 }
 
 #[test]
-fn a_settled_jail_joins_no_marks_and_keeps_its_blocks() {
+fn settled_jail_keeps_open_blocks_and_does_not_join_split_marks() {
     let (mut jail, mut seen) = (secret(), String::new());
     let mut on = |event: JailEvent<'_>| match event {
         JailEvent::Text(text) => seen.push_str(text),
@@ -240,7 +240,7 @@ fn a_settled_jail_joins_no_marks_and_keeps_its_blocks() {
 }
 
 #[test]
-fn a_jail_that_was_reset_is_as_new() {
+fn reset_jail_equals_a_new_one() {
     let mut jail = secret();
     jail.push("a<s>b", |_| {}).unwrap();
     jail.reset();
@@ -249,7 +249,7 @@ fn a_jail_that_was_reset_is_as_new() {
 }
 
 #[test]
-fn bad_tables_name_the_entry() {
+fn invalid_pairs_are_refused_with_the_entry() {
     let error = |builder: JailBuilder| builder.build().unwrap_err().to_string();
     let jail = Jail::builder;
     assert!(jail().pair("A", "x").pair("a", "y").build().is_ok());
@@ -292,7 +292,7 @@ fn bad_tables_name_the_entry() {
 }
 
 #[test]
-fn a_mark_may_be_a_block_by_itself() {
+fn single_mark_is_a_block() {
     let jail = built(Jail::builder().rule(JailPair::single("ab").start("abc")).pair("<", ">"));
     assert_eq!(shown(&jail, "xababcab<ab>a"), "x[|][|][|][ab|>]a");
     // Inside another block it is a part of that.
@@ -326,7 +326,7 @@ fn blocks_dropped_inside_a_dropped_one_are_counted_once() {
 }
 
 #[test]
-fn a_check_is_equal_to_its_clones_alone_and_shows_nothing() {
+fn check_equals_only_its_clones_and_has_opaque_debug_output() {
     let mark = || Mark::from("id").checked(|_| true);
     let one = mark();
     assert_eq!(one, one.clone());
@@ -337,7 +337,7 @@ fn a_check_is_equal_to_its_clones_alone_and_shows_nothing() {
 }
 
 #[test]
-fn a_check_may_accept_a_part_of_a_match_or_refuse_it() {
+fn check_accepts_a_prefix_of_the_match_or_refuses_it() {
     let taken = |len: Option<usize>| {
         let mark = Mark::from("aéb").accepting(move |_| len);
         shown(&Jail::builder().rule(JailPair::single(mark)).build().unwrap(), "xaéby")

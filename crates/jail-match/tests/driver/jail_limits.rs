@@ -17,7 +17,7 @@ fn curly() -> JailPair {
 }
 
 #[test]
-fn a_block_never_outgrows_its_limit() {
+fn block_never_exceeds_its_byte_limit() {
     let jail = built(Jail::builder().start("<").end("</s>").limit(4));
     assert_eq!(shown(&jail, "<abcd</s>e"), "[abcd|</s>]e");
     assert_eq!(shown(&jail, "<abcdefg"), "!jail_bytes![abcd|-]efg");
@@ -27,7 +27,7 @@ fn a_block_never_outgrows_its_limit() {
 
 // Contract: S1.55.
 #[test]
-fn a_limit_of_bytes_applies_its_policy() {
+fn byte_limit_applies_its_policy() {
     for (over, expected) in [
         (OnFail::Release, "a!jail_bytes!{bcdef}[g|}]"),
         (OnFail::Strip, "a!jail_bytes!(1)bcdef(1)[g|}]"),
@@ -41,7 +41,7 @@ fn a_limit_of_bytes_applies_its_policy() {
 }
 
 #[test]
-fn at_the_end_every_byte_is_released_handed_over_or_reported() {
+fn every_byte_is_released_handed_over_or_reported_at_the_end() {
     let drops = ["jail_markup", "jail_dropped", "jail_dropped_limit"];
     for release in [Release::Hand, Release::Verbatim, Release::Strip, Release::Drop] {
         for fail in [OnFail::Release, OnFail::Strip, OnFail::Drop, OnFail::End] {
@@ -56,7 +56,7 @@ fn at_the_end_every_byte_is_released_handed_over_or_reported() {
 }
 
 #[test]
-fn only_its_limit_bounds_a_block() {
+fn block_memory_is_bounded_only_with_a_limit() {
     let bounded = |limit| {
         let jail = built(Jail::builder().rule(curly().inner(Inner::Own).limit(limit, OnFail::End)));
         check_bounded(&Jailed::new(jail), std::iter::repeat_n("{ab", 100), 64)
@@ -66,7 +66,7 @@ fn only_its_limit_bounds_a_block() {
 }
 
 #[test]
-fn a_limit_of_blocks_applies_its_policy() {
+fn block_count_limit_applies_its_policy() {
     for (over, expected) in [
         (OnFail::Release, "[a|}]!jail_count!{b}c"),
         (OnFail::Strip, "[a|}]!jail_count!(1)b(1)c"),
@@ -80,7 +80,7 @@ fn a_limit_of_blocks_applies_its_policy() {
 }
 
 #[test]
-fn limits_of_chunks_and_time_are_the_callers() {
+fn expire_applies_chunk_and_time_limits_of_the_caller() {
     for (then, expected) in [
         (OnFail::Release, "!jail_time!{abc}"),
         (OnFail::Strip, "!jail_time!(1)abc(1)"),
@@ -116,7 +116,7 @@ fn limits_of_chunks_and_time_are_the_callers() {
 }
 
 #[test]
-fn a_failed_jail_takes_no_more() {
+fn failed_jail_rejects_input_until_reset() {
     let mut jail = built(Jail::builder().rule(curly().limit(2, OnFail::Error)));
     let error = jail.push("a{bcd", |_| {}).unwrap_err();
     assert_eq!(
@@ -146,7 +146,7 @@ fn an_inner_end_never_closes_the_outer_block() {
 }
 
 #[test]
-fn inner_blocks_are_released_first_or_never() {
+fn inner_blocks_are_released_first_or_only_with_the_outer_block() {
     let rules = |release, nested| {
         let inner = JailPair::new("(", ")").release(release).only_inside();
         let pairs = Jail::builder().rule(curly().inner(Inner::Only(vec![1]))).rule(inner);
@@ -167,7 +167,7 @@ fn inner_blocks_are_released_first_or_never() {
 
 // Contract: S1.56.
 #[test]
-fn the_depth_is_limited() {
+fn block_depth_is_limited() {
     let jail = built(Jail::builder().rule(curly().inner(Inner::Own)).depth(2));
     assert_eq!(shown(&jail, "{a{b{c}d}e}"), "!depth_limit![a{b{c}d|}]e}");
 }
@@ -252,7 +252,7 @@ fn a_tapped_block_is_handed_over_after_its_end() {
 }
 
 #[test]
-fn an_inner_block_over_its_limit_leaves_the_outer_one_alone() {
+fn inner_block_over_its_limit_does_not_affect_the_outer_block() {
     for (over, expected) in [
         (OnFail::Release, "!jail_bytes![a(bcd)e|}]"),
         (OnFail::Strip, "!jail_bytes!(1)(1)[abcde|}]"),
@@ -268,7 +268,7 @@ fn an_inner_block_over_its_limit_leaves_the_outer_one_alone() {
 }
 
 #[test]
-fn a_block_is_released_by_the_policy_of_its_pair() {
+fn block_is_released_by_the_policy_of_its_pair() {
     for (release, expected) in [
         (Release::Hand, "a[b|}]c"),
         (Release::Verbatim, "a{b}c"),
@@ -281,7 +281,7 @@ fn a_block_is_released_by_the_policy_of_its_pair() {
 }
 
 #[test]
-fn a_tapped_block_passes_while_it_comes() {
+fn tapped_block_passes_as_it_arrives() {
     let jail = built(Jail::builder().rule(curly().flow(BlockDelivery::Tap)));
     assert_eq!(show(&jail, &["a{bc}d"]), "a{bc}<<bc>>d");
     let (mut jail, mut seen) = (jail, String::new());
@@ -295,7 +295,7 @@ fn a_tapped_block_passes_while_it_comes() {
 }
 
 #[test]
-fn signals_say_what_happened_and_show_no_text() {
+fn signals_report_state_changes_without_text() {
     let rules = || Jail::builder().rule(curly().inner(Inner::Own).limit(6, OnFail::Strip));
     let (mut jail, mut signals) = (built(rules()), Vec::new());
     let mut on = |event: JailEvent<'_>| {
@@ -325,7 +325,7 @@ fn signals_say_what_happened_and_show_no_text() {
 }
 
 #[test]
-fn partial_marks_are_counted_and_so_are_those_refuted() {
+fn partial_and_refuted_marks_are_counted() {
     let mut jail = built(Jail::builder().pair("<s>", "</s>"));
     for chunk in ["a<", "s", "x<", "s>b</", "x"] {
         jail.push(chunk, |_| {}).unwrap();

@@ -36,7 +36,7 @@ fn expressions_may_be_anchored() {
 
 // Contract: S1.53.
 #[test]
-fn the_hold_is_derived_or_stated() {
+fn hold_is_derived_from_the_expression_or_configured() {
     let jail = built(pair("<t[0-9]{1,3}>", "</t>"));
     let (mut machine, mut out) = (Jailed::new(jail), RunRecord::default());
     for (chunk, held) in [("a<", 1), ("t12", 4), ("3", 5), ("4", 0), ("<t1", 3), (">", 4)] {
@@ -51,7 +51,7 @@ fn the_hold_is_derived_or_stated() {
 }
 
 #[test]
-fn bad_expressions_name_the_entry() {
+fn invalid_expressions_are_refused_with_the_entry() {
     let error = |builder: JailBuilder| builder.build().unwrap_err().to_string();
     let expected = "pair 0, end 0 (\"a+\"): the expression has no maximum length: expected one in \
                     bytes (`Mark::hold`)";
@@ -69,13 +69,13 @@ fn bad_expressions_name_the_entry() {
 
 // Contract: S1.54.
 #[test]
-fn an_expression_is_found_wherever_it_is_cut() {
+fn expression_is_found_at_every_cut() {
     let jail = built(pair(r"(?i)◁[a-zé]{1,8}▷", r"◁/\w{1,8}▷"));
     assert_eq!(shown(&jail, "◁É◁thiNk▷é◁/é▷"), "◁É[é|◁/é▷]");
 }
 
 #[test]
-fn expressions_nest() {
+fn blocks_of_expressions_nest() {
     let pair = JailPair::new(Mark::pattern("<[a-z]>"), Mark::pattern("</[a-z]>")).inner(Inner::Own);
     assert_eq!(shown(&built(Jail::builder().rule(pair)), "<a><b>1</x>2</y>3"), "[<b>1</x>2|</y>]3");
 }
@@ -93,7 +93,7 @@ fn work_and_memory_of_expressions_are_bounded() {
 }
 
 #[test]
-fn an_expression_may_be_a_block_by_itself() {
+fn single_expression_is_a_block() {
     let key = Mark::pattern("sk-[a-z0-9]{4,8}");
     let jail = built(Jail::builder().rule(JailPair::single(key)));
     assert_eq!(shown(&jail, "use sk-abcd.sk-123456789 sk-abc"), "use [|].[|]9 sk-abc");
@@ -106,7 +106,7 @@ fn key(then: OnFail) -> Jail {
 }
 
 #[test]
-fn an_expression_that_outgrows_its_hold_hits_the_limit_and_is_followed_to_its_end() {
+fn match_over_its_hold_applies_the_limit_policy_up_to_its_end() {
     for (then, expected) in [
         (OnFail::Drop, "a !jail_bytes!(14) b"),
         (OnFail::End, "a !jail_bytes![|-]gééx b"),
@@ -133,7 +133,7 @@ fn an_expression_that_outgrows_its_hold_hits_the_limit_and_is_followed_to_its_en
 }
 
 #[test]
-fn a_single_mark_that_outgrows_its_hold_is_dropped_without_a_limit_being_set() {
+fn single_mark_over_its_hold_is_dropped_by_default() {
     let key = Mark::pattern("sk-[A-Za-z0-9]{8,}").hold(32);
     let jail = built(Jail::builder().rule(JailPair::single(key)));
     let long = format!("a sk-{} b", "x".repeat(100));
@@ -142,7 +142,7 @@ fn a_single_mark_that_outgrows_its_hold_is_dropped_without_a_limit_being_set() {
 }
 
 #[test]
-fn a_match_that_may_grow_waits_for_its_end() {
+fn match_that_may_grow_waits_for_its_end() {
     // The hold falls where the expression has matched and may go on to match more.
     let rule = |then| JailPair::single(Mark::pattern("a(bc)+").hold(4)).limit(1, then);
     let jail = built(Jail::builder().rule(rule(OnFail::Drop)));
@@ -151,7 +151,7 @@ fn a_match_that_may_grow_waits_for_its_end() {
 }
 
 #[test]
-fn a_check_decides_what_is_a_mark() {
+fn check_accepts_or_refuses_matches() {
     let even = |text: &str| text.bytes().filter(u8::is_ascii_digit).count() % 2 == 0;
     let mark = Mark::pattern("#[0-9]{1,6}").checked(even);
     let jail = built(Jail::builder().rule(JailPair::single(mark)));
@@ -171,7 +171,7 @@ fn a_check_decides_what_is_a_mark() {
 }
 
 #[test]
-fn unicode_word_boundaries_are_refused_and_those_of_ascii_hold() {
+fn unicode_word_boundaries_are_refused_and_ascii_ones_work() {
     let rule = JailPair::single(Mark::pattern(r"\bkey"));
     let error = Jail::builder().rule(rule).build().unwrap_err().to_string();
     assert!(error.starts_with(r#"pair 0, start 0 ("\\bkey"): "#), "{error}");

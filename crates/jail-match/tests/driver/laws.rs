@@ -143,7 +143,7 @@ fn work_is_linear() {
 }
 
 #[test]
-fn endless_beginnings_of_markers_are_looked_at_once() {
+fn repeated_marker_prefixes_are_examined_at_most_twice() {
     // With what is held from one chunk to the next, a byte is counted twice at most.
     for repeated in ["<", "</", "[", "<|"] {
         let text = repeated.repeat(4096);
@@ -158,7 +158,7 @@ fn endless_beginnings_of_markers_are_looked_at_once() {
 }
 
 #[test]
-fn blanks_at_the_lead_are_looked_at_once() {
+fn leading_mebibyte_of_newlines_is_read_in_linear_time() {
     // Counted work would not show this; seconds would, and minutes before it was fixed.
     let machine = cursor(all(), verbatim());
     let blanks = "\n".repeat(1 << 20);

@@ -14,7 +14,7 @@ fn erase(marker: &'static str) -> Edge {
 }
 
 #[test]
-fn markers_after_their_own_first_bytes_are_found() {
+fn markers_after_their_own_prefix_are_found() {
     for (marker, text, expected) in [
         ("<tool_call>", "<<tool_call>x", "<x"),
         ("[[CALL]]", "[[[CALL]]x", "[x"),
@@ -41,7 +41,7 @@ fn a_short_marker_waits_only_while_a_longer_one_may_match() {
 }
 
 #[test]
-fn letter_case_counts_only_where_it_should() {
+fn letter_case_is_folded_only_for_ascii_and_on_request() {
     let edges = vec![
         erase("<Ä>").cased(LetterCase::FoldAscii),
         erase("<b>"),
@@ -51,7 +51,7 @@ fn letter_case_counts_only_where_it_should() {
 }
 
 #[test]
-fn the_first_of_equal_markers_wins_in_every_comparison() {
+fn first_of_equal_markers_wins() {
     let others = ["<a", "<b", "<c"].map(erase);
     let folded = Edge::new("<", CONTENT_ONLY, Then::Enter(Channel::REASONING));
     let folded = folded.cased(LetterCase::FoldAscii);
@@ -62,7 +62,7 @@ fn the_first_of_equal_markers_wins_in_every_comparison() {
 }
 
 #[test]
-fn a_suffix_only_the_checkpoint_knows_belongs_to_the_marker() {
+fn unknown_suffix_in_a_marker_belongs_to_it() {
     let edges = || {
         vec![
             erase("<t>").suffixed(SuffixRule::Optional),
@@ -93,7 +93,7 @@ fn a_suffix_only_the_checkpoint_knows_belongs_to_the_marker() {
 }
 
 #[test]
-fn a_driver_tells_the_suffix_it_learnt_and_takes_one_that_is_known() {
+fn learnt_suffix_is_reported_and_a_known_suffix_is_required() {
     let read = |settings: DriverSettings, text: &str| {
         let table = Table::new(vec![erase("<t>").suffixed(SuffixRule::Optional)]).unwrap();
         let (mut driver, mut seen) = (Driver::new(table, settings), String::new());
@@ -121,7 +121,7 @@ fn a_marker_that_begins_with_a_newline_is_found_within_a_run() {
 }
 
 #[test]
-fn declared_newlines_bind_under_every_policy_and_framing_ones_unless_verbatim() {
+fn declared_newlines_always_bind_and_framing_newlines_unless_verbatim() {
     let declared = vec![erase("<x>").bound(Newlines::declared(1, 2))];
     let framing = vec![erase("<x>").bound(Newlines::framing(1, 2))];
     let text = "a\n\n<x>\n\n\nb";
@@ -131,7 +131,7 @@ fn declared_newlines_bind_under_every_policy_and_framing_ones_unless_verbatim() 
 }
 
 #[test]
-fn at_most_many_newlines_bind() {
+fn bound_newlines_are_limited_to_the_maximum() {
     for most in [Newlines::MANY, u8::MAX] {
         let edges = vec![erase("<x>").bound(Newlines::declared(most, most))];
         let run = "\n".repeat(100);
@@ -150,7 +150,7 @@ fn newlines_belong_to_the_longest_marker_after_them() {
 }
 
 #[test]
-fn no_newline_waits_for_a_marker_that_is_not_live() {
+fn newline_is_not_held_for_a_marker_of_another_channel() {
     // The stray closer is live at the lead only, the closer in reasoning only.
     let mut machine = cursor(think(), verbatim().whitespace(Whitespace::Framing));
     let mut out = RunRecord::default();
@@ -160,7 +160,7 @@ fn no_newline_waits_for_a_marker_that_is_not_live() {
 }
 
 #[test]
-fn the_lead_is_armed_at_the_start_and_again_after_reasoning() {
+fn lead_markers_are_live_at_the_start_and_after_reasoning() {
     let edges = || {
         vec![
             erase("<l>").anchored(Anchor::Lead),
@@ -183,13 +183,13 @@ fn the_lead_is_armed_at_the_start_and_again_after_reasoning() {
 }
 
 #[test]
-fn line_starts_are_those_of_content() {
+fn line_start_markers_act_only_at_the_start_of_a_line() {
     let edges = vec![erase("# ").anchored(Anchor::LineStart)];
     assert_eq!(shown(edges, verbatim(), "# a # b\n# c\n # d"), "a # b\nc\n # d");
 }
 
 #[test]
-fn code_hides_what_is_literal_in_it() {
+fn markers_literal_in_code_are_text_inside_code() {
     let edges = || vec![erase("<x>").literal_in_code(), erase("<y>")];
     for (text, expected) in [
         ("`<x><y>` <x>", "`<x>` "),
@@ -209,7 +209,7 @@ fn a_bound_newline_ends_its_line() {
 }
 
 #[test]
-fn uses_are_counted_by_channel_and_by_message() {
+fn limited_uses_are_counted_per_channel_entry_or_message() {
     let edges = vec![
         Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)),
         Edge::new("</t>", REASONING_ONLY, Then::Leave),
@@ -245,7 +245,7 @@ fn a_line_marker_acts_at_line_starts_and_after_markup() {
 }
 
 #[test]
-fn a_closer_that_a_call_came_before_is_markup_once() {
+fn closer_of_a_span_ended_by_a_call_is_markup_once() {
     let edges = || {
         vec![
             Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)),
@@ -264,7 +264,7 @@ fn a_closer_that_a_call_came_before_is_markup_once() {
 }
 
 #[test]
-fn an_orphan_closer_is_one_before_any_reasoning() {
+fn orphan_closer_is_markup_only_before_any_reasoning() {
     let edges = || {
         vec![
             Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)).anchored(Anchor::Line),
@@ -278,7 +278,7 @@ fn an_orphan_closer_is_one_before_any_reasoning() {
 }
 
 #[test]
-fn a_refuted_opener_was_not_used() {
+fn refuted_opener_does_not_count_as_used() {
     let once =
         Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)).used(Uses::OncePerMessage);
     assert_eq!(shown(vec![once], verbatim(), "<c>!<c>:</call><c>:"), "<c>!#<c>:");
@@ -330,7 +330,7 @@ fn switching_closes_every_channel() {
 }
 
 #[test]
-fn the_first_token_of_a_marker_tells_it_from_text() {
+fn truncated_marker_is_markup_from_its_first_token() {
     let cut = |marker: &'static str| Edge::new(marker, CONTENT_ONLY, Then::Erase).of_tokens().cut;
     for (marker, bytes) in [("<|a|>x", 5), ("<|a|>x<|b|>", 5), ("<｜a｜>x<｜b｜>", 9)] {
         assert_eq!(cut(marker), CutMarker::MarkupFrom(bytes), "{marker}");
@@ -341,7 +341,7 @@ fn the_first_token_of_a_marker_tells_it_from_text() {
 }
 
 #[test]
-fn a_search_stops_where_a_marker_may_begin_however_long_the_text_is() {
+fn search_stops_at_a_possible_marker_in_text_of_every_length() {
     let mut set = MarkerSetBuilder::new();
     set.marker("<a>", false, 1);
     set.marker("◁b", false, 2);
@@ -360,7 +360,7 @@ fn a_search_stops_where_a_marker_may_begin_however_long_the_text_is() {
 }
 
 #[test]
-fn events_say_what_they_are_told() {
+fn outcomes_and_diagnostics_have_their_names_and_places() {
     let names = [Outcome::Complete, Outcome::Repaired, Outcome::Malformed, Outcome::Incomplete];
     assert_eq!(names.map(Outcome::name), ["complete", "repaired", "malformed", "incomplete"]);
     let told = Diagnostic::new(DiagnosticKind::DepthLimit, 3, 2).about(Some(1));
@@ -370,7 +370,7 @@ fn events_say_what_they_are_told() {
 }
 
 #[test]
-fn setters_change_their_setting() {
+fn setters_change_only_their_setting() {
     let newlines = Newlines::framing(1, 2);
     let settings = verbatim()
         .inline_tags(InlineTags::Literal)
@@ -384,7 +384,7 @@ fn setters_change_their_setting() {
 }
 
 #[test]
-fn a_driver_that_begins_again_counts_from_nothing() {
+fn reset_driver_has_zero_counters() {
     let mut cursor = cursor(all(), verbatim());
     let mut record = RunRecord::default();
     cursor.push("<think>why<call>a:b</call>", &mut record);
@@ -410,7 +410,7 @@ fn ended(
 }
 
 #[test]
-fn a_cut_marker_is_dropped_where_only_a_marker_can_be() {
+fn truncated_marker_is_dropped_if_it_cannot_be_text() {
     let edges = || vec![erase("<ab>"), erase("cd>")];
     let settings = verbatim().dangling(Dangling::Drop);
     for (text, end, expected, told) in [
@@ -443,7 +443,7 @@ fn a_cut_marker_is_dropped_where_only_a_marker_can_be() {
 }
 
 #[test]
-fn openers_teach_their_own_suffix_their_closers_act_once_and_newlines_may_begin_markers() {
+fn suffixes_single_use_closers_and_leading_newlines_work_together() {
     let call = Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay));
     let edges =
         vec![call.suffixed(SuffixRule::Optional), erase("<t>").suffixed(SuffixRule::Optional)];
@@ -469,7 +469,7 @@ fn openers_teach_their_own_suffix_their_closers_act_once_and_newlines_may_begin_
 }
 
 #[test]
-fn a_search_for_several_bytes_counts_all_of_a_long_text() {
+fn search_for_several_bytes_covers_a_long_text() {
     let mut set = MarkerSetBuilder::new();
     let ids = ["<a", "[b", "{c", "|d"].map(|marker| set.marker(marker, false, 1));
     assert_eq!(ids, [0, 1, 2, 3]);

@@ -70,7 +70,7 @@ proptest! {
     }
     // Needs no oracle: what is open where does not depend on limits that let blocks go on.
     #[test]
-    fn a_limit_of_a_block_that_goes_on_moves_no_end(
+    fn limits_that_strip_or_drop_do_not_move_the_end_of_a_block(
         (mut spec, text) in spec_and_text(),
         over in prop::sample::select(&[OnFail::Strip, OnFail::Drop]),
         limits in prop::collection::vec(1usize..12, 4),

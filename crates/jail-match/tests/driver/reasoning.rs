@@ -40,7 +40,7 @@ fn after_an_error_limit_the_rest_of_the_chunk_is_not_read() {
 }
 
 #[test]
-fn after_an_error_limit_no_blanks_are_held() {
+fn no_whitespace_is_held_after_an_error_limit() {
     for whitespace in [Whitespace::Trim, Whitespace::Framing] {
         let settings = limited(0, LimitPolicy::Error).whitespace(whitespace);
         let mut driver = Driver::new(Table::new(think()).expect("a table"), settings);
@@ -51,7 +51,7 @@ fn after_an_error_limit_no_blanks_are_held() {
 }
 
 #[test]
-fn the_limit_is_of_a_message() {
+fn reasoning_limit_applies_per_message() {
     let table = Table::new(think()).expect("a good table");
     let mut driver = Driver::new(table, limited(1, LimitPolicy::Drop));
     let mut texts = Texts::default();
@@ -64,7 +64,7 @@ fn the_limit_is_of_a_message() {
 }
 
 #[test]
-fn blanks_that_a_policy_held_count_when_they_come_out() {
+fn held_whitespace_counts_towards_the_reasoning_limit_when_emitted() {
     let framing = limited(2, LimitPolicy::Drop).whitespace(Whitespace::Framing);
     assert_eq!(shown(think(), framing, "<think>\n \n</think>a"), "a");
     assert_eq!(shown(think(), framing, "<think> a b</think>c"), "{ a}c");
@@ -125,7 +125,7 @@ fn the_sink_receives_acted_edges_between_texts() {
 }
 
 #[test]
-fn long_blanks_and_long_reasoning_are_reported_where_they_are() {
+fn whitespace_and_reasoning_over_their_limits_are_reported_in_place() {
     let narrow = |settings: DriverSettings| {
         let limits = Limits { whitespace: 2, ..Limits::default() };
         settings.whitespace(Whitespace::Trim).limits(limits)
@@ -147,7 +147,7 @@ fn long_blanks_and_long_reasoning_are_reported_where_they_are() {
 }
 
 #[test]
-fn too_much_reasoning_is_reported_at_its_end_and_where_a_call_may_end_it() {
+fn reasoning_over_its_limit_is_reported_at_its_end_or_before_a_call() {
     let edges = || {
         vec![
             Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)),

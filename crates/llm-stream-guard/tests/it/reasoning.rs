@@ -58,7 +58,7 @@ fn shown(guard: &Guard, text: &str) -> String {
 }
 
 #[test]
-fn a_closer_is_text_if_its_opener_is_in_every_family() {
+fn closer_of_a_quoted_opener_is_text_in_every_family() {
     let mut families = 0;
     for profile in profiles() {
         let named = profile.reasoning.as_deref().and_then(|name| reasoning(name).ok());

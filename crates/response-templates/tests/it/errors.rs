@@ -13,7 +13,7 @@ fn field(keys: &str) -> ResponseTemplateError {
 }
 
 #[test]
-fn refused_templates_of_the_vectors_have_the_expected_kind() {
+fn refused_template_vectors_fail_with_the_expected_kind() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/templates/invalid.jsonl");
     let lines = fs::read_to_string(path).expect("the vectors");
     let mut kinds = Vec::new();
@@ -37,7 +37,7 @@ fn refused_templates_of_the_vectors_have_the_expected_kind() {
 }
 
 #[test]
-fn an_error_names_field_key_and_place() {
+fn template_error_names_field_key_and_place() {
     let error = field(r#""open": "<x>", "close_pattern": "</x>\\p{L}""#);
     let said = "response template: field `x`: `close_pattern`: a property of characters is not \
                 supported (at character 4)";
@@ -83,7 +83,7 @@ fn pattern_features_beyond_automata_are_refused_by_name() {
 }
 
 #[test]
-fn repetitions_of_nothing_load() {
+fn nested_repetitions_of_an_empty_group_are_accepted() {
     let pattern = "a(?:(?:(?:(?:(?:){1000}){1000}){1000}){1000}){1000}";
     let fields = format!(r#"{{"x": {{"open_pattern": "{pattern}"}}}}"#);
     let loaded =
@@ -102,7 +102,7 @@ fn other_json_files_are_refused_by_name() {
 }
 
 #[test]
-fn a_template_is_found_in_its_file_and_in_a_string() {
+fn template_is_read_from_a_file_member_or_a_string() {
     let template = r#"{"start_anchor": "A", "fields": {"content": {}}}"#;
     let file = format!(r#"{{"tokenizer_class": "T", "response_template": {template}}}"#);
     let string = JsonTree::String(template.to_owned()).to_string();

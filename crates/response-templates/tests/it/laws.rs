@@ -119,7 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn held_bytes_are_reported(wire in soup()) {
+    fn reported_held_bytes_equal_the_held_ones(wire in soup()) {
         let fields = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, EACH, NUMBERS, LENIENT, ENDLESS];
         let strings = [PLAIN, PARAMETERS, LENIENT].map(aware);
         let machines = fields.map(machine).into_iter().chain(strings);
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn buffers_are_empty_after_the_end(wire in soup(), seed: u64) {
+    fn template_buffers_are_empty_after_the_end(wire in soup(), seed: u64) {
         for machine in machines() {
             check_idle(&machine, &wire, CutPlan::quick(seed))
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
@@ -149,7 +149,7 @@ proptest! {
 }
 
 #[test]
-fn certain_arguments_precede_a_fault_at_every_cut() {
+fn arguments_before_a_fault_are_chunk_invariant() {
     for (fields, wire) in [
         (NUMBERS, "<c f>a: 1\nb: x\n</c>"),
         (PLAIN, r#"<c>{"name": "f", "arguments": {}, "arguments": {"l": 2}}</c>"#),
@@ -180,7 +180,7 @@ fn text_streams_in_constant_space_and_linear_time() {
 
 /// A search may be at each place of a repetition at once, so their number is bounded.
 #[test]
-fn the_longest_repetition_takes_bounded_work_for_each_byte() {
+fn longest_repetition_takes_bounded_work_per_byte() {
     let fields = r#""thinking": {"open_pattern": ".{1,128}END", "close": "</t>"}, "content": {}"#;
     let work = Work { per_byte: 1024, bytes: 4096, growth_percent: 220 };
     check_linear(&machine(fields), |bytes| "x".repeat(bytes), work)
@@ -196,14 +196,14 @@ fn look_ahead_work(text: &str) -> u64 {
 }
 
 #[test]
-fn text_under_a_far_look_ahead_is_read_in_linear_time() {
+fn text_with_a_long_look_ahead_is_read_in_linear_time() {
     let work = |n: usize| look_ahead_work(&"no closer <t and so on. ".repeat(n));
     let (short, long) = (work(100), work(1000));
     assert!(long < 12 * short, "{short} {long}");
 }
 
 #[test]
-fn regions_under_a_far_look_ahead_are_read_in_linear_time() {
+fn regions_with_a_long_look_ahead_are_read_in_linear_time() {
     let work = |n: usize| look_ahead_work(&"<c f><a>1</></c> ".repeat(n));
     let (short, long) = (work(100), work(1000));
     assert!(long < 12 * short, "{short} {long}");

@@ -112,7 +112,7 @@ fn templates_that_the_reference_refuses_are_refused() {
 }
 
 #[test]
-fn faults_of_boundaries_and_placeholders_have_a_place() {
+fn boundary_and_placeholder_errors_have_a_place() {
     use ErrorKind as E;
     let mixed = r#""open": "B", "transform": {"f": ["é{content}"]}"#;
     let undefined = r#""open": "B", "transform": {"function": {"name": "{name}"}}"#;
@@ -140,7 +140,7 @@ fn faults_of_boundaries_and_placeholders_have_a_place() {
 
 /// Templates that the reference loads, and that fail there when a message is read.
 #[test]
-fn faults_that_the_reference_finds_late_are_refused_at_load() {
+fn errors_that_the_reference_raises_when_parsing_are_refused_at_load() {
     use ErrorKind as E;
     let tags = |args: &str| format!(r#""content": "xml-inline", "content_args": {{{args}}}"#);
     let lines = |args: &str| format!(r#""content": "kv-lines", "content_args": {{{args}}}"#);

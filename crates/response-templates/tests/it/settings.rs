@@ -33,7 +33,7 @@ fn kinds(record: &RunRecord) -> Vec<&str> {
 }
 
 #[test]
-fn a_closer_in_a_string_ends_a_region_unless_strings_count() {
+fn closer_in_a_string_ends_a_region_unless_boundaries_are_string_aware() {
     let wire = r#"<c>{"name": "f", "arguments": {"s": "a </c> b"}}</c>x"#;
     let exact = run(&machine(PLAIN), wire, Cut::Whole);
     assert_eq!(outcomes(&exact), ["malformed"]);
@@ -46,7 +46,7 @@ fn a_closer_in_a_string_ends_a_region_unless_strings_count() {
 }
 
 #[test]
-fn string_aware_closers_in_delimited_strings_do_not_count() {
+fn string_aware_boundaries_ignore_closers_in_delimited_strings() {
     let aware = machine_with(DIALECT, |it| it.boundaries = Boundaries::StringAware);
     for cut in [Cut::Whole, Cut::EachScalar] {
         let record = run(&aware, "<c f>{s:<q>a </c> \"<</q>}</c>x", cut);
@@ -60,7 +60,7 @@ fn string_aware_closers_in_delimited_strings_do_not_count() {
 
 /// Patterns that drop a newline at the edge of a value, or that end a value at any `<`.
 #[test]
-fn string_aware_closers_in_tag_values_do_not_count() {
+fn string_aware_boundaries_ignore_closers_in_tag_values() {
     let tags = r"<(?P<key>\\w+)>(?P<value>.*?)</>";
     let aware = |pattern: &str| {
         machine_with(&PARAMETERS.replace(tags, pattern), |it| {
@@ -90,7 +90,7 @@ fn string_aware_closers_in_tag_values_do_not_count() {
 }
 
 #[test]
-fn a_malformed_region_is_dropped_or_text() {
+fn malformed_region_is_dropped_or_text_by_policy() {
     let wire = "<c>oops</c>x";
     let dropped = run(&machine(PLAIN), wire, Cut::Whole);
     assert_eq!(dropped.channel_text(CONTENT), "x");
@@ -115,14 +115,14 @@ fn a_prompt_without_a_turn_is_ignored_by_default() {
 }
 
 #[test]
-fn the_last_turn_of_a_prompt_counts() {
+fn last_turn_of_a_prompt_is_found() {
     let template = template(PLAIN);
     assert_eq!(template.last_turn("<bot>one<bot>two"), Some("two"));
     assert_eq!(template.last_turn("one"), None);
 }
 
 #[test]
-fn text_held_beyond_the_limit_is_emitted() {
+fn text_held_over_the_limit_is_emitted() {
     let machine = machine_with(TAGGED, |it| it.hold = 20);
     let record = run(&machine, "<s>a</s>0123456789</t><c f></c>", Cut::EachScalar);
     let record_of_whole = run(&machine, "<s>a</s>0123456789</t><c f></c>", Cut::Whole);
@@ -131,7 +131,7 @@ fn text_held_beyond_the_limit_is_emitted() {
 }
 
 #[test]
-fn white_space_beyond_its_limit_is_text_at_every_cut() {
+fn whitespace_over_its_limit_is_text_at_every_cut() {
     let machine = machine_with(PLAIN, |it| it.blanks = 1);
     for wire in ["a   ", "a   b", "a \u{2003} b  c"] {
         let record = run(&machine, wire, Cut::Whole);
@@ -152,7 +152,7 @@ fn text_is_emitted_before_the_diagnostic_of_later_held_text() {
 }
 
 #[test]
-fn a_call_without_a_name_is_a_bad_payload() {
+fn call_without_a_name_is_a_bad_payload() {
     for (fields, wire) in [
         (PLAIN, r#"<c>{"name": "", "arguments": {}}</c>x"#),
         (PLAIN, r#"<c>{"arguments": {}, "name": ""}</c>x"#),
@@ -168,7 +168,7 @@ fn a_call_without_a_name_is_a_bad_payload() {
 }
 
 #[test]
-fn a_message_is_an_error_unless_regions_are_kept() {
+fn message_is_an_error_unless_regions_are_kept() {
     let TemplateMachine(mut parser) = machine(PLAIN);
     parser.push("one", &mut |_: response_templates::Event<'_>| {});
     parser.finish(response_templates::End::Stop, &mut |_: response_templates::Event<'_>| {});
@@ -176,7 +176,7 @@ fn a_message_is_an_error_unless_regions_are_kept() {
 }
 
 #[test]
-fn a_region_beyond_its_limit_is_malformed() {
+fn region_over_its_limit_is_malformed() {
     let machine = machine_with(NAMED, |it| it.region = 10);
     for cut in [Cut::Whole, Cut::EachScalar] {
         let record = run(&machine, "<c f>{\"a\": \"0123456789\"}</c>x", cut);
@@ -186,7 +186,7 @@ fn a_region_beyond_its_limit_is_malformed() {
 }
 
 #[test]
-fn the_last_region_counts_in_the_message_and_all_are_events() {
+fn message_keeps_the_last_region_and_events_report_all() {
     let machine = machine_with(PLAIN, |it| it.keep_regions = true);
     let TemplateMachine(mut parser) = machine;
     let mut text = String::new();

@@ -37,7 +37,7 @@ fn is_start(event: &RecordedEvent, named: &str) -> bool {
 }
 
 #[test]
-fn arguments_come_with_their_first_byte() {
+fn arguments_are_emitted_from_their_first_byte() {
     let events =
         each(machine(PLAIN), &[r#"<c>{"name": "f""#, r#", "arguments": {"#, "\"a", "\": 1}}"]);
     assert!(is_start(&events[0][0], "f"), "{events:?}");
@@ -47,7 +47,7 @@ fn arguments_come_with_their_first_byte() {
 }
 
 #[test]
-fn a_name_in_the_opener_comes_with_the_opener() {
+fn name_in_the_opener_is_emitted_with_the_opener() {
     let events = each(machine(NAMED), &["<c wind>", "{\"kn", "ots\": 4", "0}</c>x"]);
     assert!(is_start(&events[0][0], "wind"), "{events:?}");
     assert_eq!(events[1], [arguments("{\"kn")]);
@@ -59,7 +59,7 @@ fn a_name_in_the_opener_comes_with_the_opener() {
 }
 
 #[test]
-fn a_parameter_in_a_tag_comes_when_the_tag_ends() {
+fn parameter_in_a_tag_is_emitted_after_the_end_of_the_tag() {
     let events = each(machine(PARAMETERS), &["<c f>", "<a>x</", "><b>y", "</>", "</c>"]);
     assert!(is_start(&events[0][0], "f"), "{events:?}");
     assert_eq!(events[0][1], arguments("{"));
@@ -136,7 +136,7 @@ fn a_text_streams_once_it_cannot_be_json() {
 }
 
 #[test]
-fn a_dialect_of_json_comes_as_json_byte_by_byte() {
+fn json_dialect_is_emitted_as_json_as_it_arrives() {
     let pieces = ["<c f>{", "city:<q>Pa", "r\"is", "</", "q>,n:[tru", "e]}</c>"];
     let events = each(machine(DIALECT), &pieces);
     assert!(is_start(&events[0][0], "f"), "{events:?}");
@@ -149,7 +149,7 @@ fn a_dialect_of_json_comes_as_json_byte_by_byte() {
 }
 
 #[test]
-fn strings_of_several_kinds_come_byte_by_byte() {
+fn strings_of_every_delimiter_are_emitted_as_they_arrive() {
     let pieces = ["<c f>{a:'x<", "b',b:<q>it's", "</q>", ",c:'<", "q", ">y'}", "</c>"];
     let events = each(machine(KINDS), &pieces);
     assert_eq!(events[0][1..], [arguments("{\"a\":\"x")]);
@@ -172,7 +172,7 @@ fn text_before_overlapping_delimiters_streams() {
 }
 
 #[test]
-fn a_delimiter_in_a_string_counts_if_it_is_closed() {
+fn delimiter_in_a_string_opens_a_string_if_it_is_closed() {
     for (wire, outcome) in [
         (r#"<c f>{a:"x <q> y"}</c>"#, stream_laws::COMPLETE),
         (r#"<c f>{a:"x <q> y",b:<q>z</q>}</c>"#, "malformed"),
@@ -208,7 +208,7 @@ fn parameters_are_cast_to_their_schema_one_by_one() {
 }
 
 #[test]
-fn calls_without_a_wrapper_are_not_cast_as_in_the_message() {
+fn arguments_of_calls_without_a_wrapper_are_not_cast() {
     let schema = json!({"properties": {"n": {"type": "integer"}}});
     let bare =
         NAMED.replace("\"type\": \"function\",", "").replace("\"function\": {\"name\"", "\"name\"");
@@ -219,7 +219,7 @@ fn calls_without_a_wrapper_are_not_cast_as_in_the_message() {
 }
 
 #[test]
-fn arguments_that_are_not_json_complete_no_call() {
+fn call_with_arguments_that_are_not_json_is_not_complete() {
     let lenient =
         DIALECT.replace("\"unquoted_keys\"", "\"allow_non_json\": true, \"unquoted_keys\"");
     for wire in ["<c f>{a:1} x</c>", "<c f></c>", "<c f>{a:1</c>", "<c f>{a:</c>"] {
@@ -235,7 +235,7 @@ fn arguments_that_are_not_json_complete_no_call() {
 }
 
 #[test]
-fn only_arguments_that_a_schema_may_change_wait() {
+fn only_arguments_that_the_schema_may_cast_are_withheld() {
     let schema = json!({"properties": {"n": {"type": "integer"}, "s": {"type": "string"}}});
     let parser = TemplateParser::new(&template(NAMED)).tools(Tools::new([("f", schema)]));
     let pieces = ["<c f>", "{\"s\": \"1", "2\", \"n\": \"1", "2\", \"m\": \"1"];
@@ -246,7 +246,7 @@ fn only_arguments_that_a_schema_may_change_wait() {
 }
 
 #[test]
-fn text_waits_for_blanks_and_markers_alone() {
+fn only_whitespace_and_marker_prefixes_of_text_are_withheld() {
     let events = each(machine(PLAIN), &[" a", " ", "b <", "b", " <t>", "x", "\n</t>"]);
     let expected = [
         vec![text(0, "a")],
@@ -260,7 +260,7 @@ fn text_waits_for_blanks_and_markers_alone() {
 }
 
 #[test]
-fn half_a_pair_of_escapes_waits() {
+fn first_half_of_an_escaped_surrogate_pair_is_withheld() {
     let pieces = ["<c f>{\"a\": \"", "\\ud83d", "\\ude00", "\\ud83d", "x\"}"];
     let events = each(machine(NAMED), &pieces);
     assert_eq!(events[1], []);

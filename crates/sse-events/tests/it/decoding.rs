@@ -17,7 +17,7 @@ fn data(raw: &str, data: &str) -> Owned {
 }
 
 #[test]
-fn all_line_ends_are_read_alike_at_every_cut() {
+fn all_line_ends_are_read_equally_at_every_cut() {
     for eol in ["\n", "\r", "\r\n"] {
         let one = format!("data: a{eol}data:b{eol}{eol}");
         let two = format!("data{eol}{eol}");
@@ -32,7 +32,7 @@ fn all_line_ends_are_read_alike_at_every_cut() {
 }
 
 #[test]
-fn last_field_of_a_name_counts() {
+fn last_valid_field_of_a_name_is_used() {
     let raw = "event: x\nevent: y\nid: 7\nid: \0\nretry: 20\nretry: soon\n: hush\ndata:  two\nwhat: 1\n\n";
     let event = Owned {
         name: Some("y".into()),
@@ -75,7 +75,7 @@ fn lone_comment_is_reported_at_once() {
 }
 
 #[test]
-fn event_cut_by_the_end_is_reported_not_closed() {
+fn event_truncated_by_the_end_is_reported_as_not_closed() {
     for (input, closed) in [("data: x\n\n", true), ("data: x\n", false), ("data: x", false)] {
         assert_eq!(read(input), [Owned { closed, ..data(input, "x") }]);
     }
@@ -127,7 +127,7 @@ fn joined_rows_count_as_held() {
 
 proptest! {
     #[test]
-    fn cuts_do_not_matter_and_the_raw_bytes_are_the_input(input in streams(), seed: u64) {
+    fn items_are_chunk_invariant_and_raw_bytes_equal_the_input(input in streams(), seed: u64) {
         for decoder in [Decoder::new(), Decoder::new().lenient()] {
             let kept = decode_every_way(&decoder, &input, CutPlan::quick(seed));
             let raw: String = events(kept).into_iter().map(|event| event.raw).collect();
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_kept(input: Vec<u8>, seed: u64) {
+    fn raw_bytes_of_invalid_utf8_equal_the_input(input: Vec<u8>, seed: u64) {
         let mut raw = Vec::new();
         let mut decoder = Decoder::new();
         let mut on = |item: SseItem<'_>| if let SseItem::Event(event) = item {

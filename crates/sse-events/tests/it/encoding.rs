@@ -33,7 +33,7 @@ fn with_data(raw: &str, data: &str) -> String {
 }
 
 #[test]
-fn fields_that_would_break_the_event_are_refused() {
+fn fields_that_would_end_the_event_are_refused() {
     let name = |name| Fields::default().name(name);
     let id = |id| Fields::default().id(id);
     assert_eq!(encoded(name("a\nb")).unwrap_err(), "field `event`: expected one line without NUL");
@@ -93,7 +93,7 @@ fn without_data_writes_other_lines_or_nothing() {
 }
 
 #[test]
-fn again_keeps_the_name_and_line_ends() {
+fn again_keeps_the_event_name_and_line_ends() {
     let again = |raw| written(raw, |event, out| event.again(b"2", out));
     assert_eq!(again("event: a\rid: 7\rdata: 1\r\r"), "event: a\rdata: 2\r\r");
     assert_eq!(again("id: 7\n\n"), "data: 2\n\n");
@@ -118,7 +118,7 @@ fn normalised(data: &str) -> String {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(
+    fn encoded_events_decode_to_the_same_fields(
         name in prop::option::of("[^\r\n]*"),
         data in prop::option::of("[a \r\n:é]*"),
         id in prop::option::of("[^\r\n\0]*"),
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn other_data_changes_nothing_else(input in streams(), data in "[a \r\n:é{}]*") {
+    fn replacing_the_data_changes_nothing_else(input in streams(), data in "[a \r\n:é{}]*") {
         let before = events(decode(&Decoder::new(), &input, Cut::Whole));
         let mut out = Vec::new();
         let mut on = |item: SseItem<'_>| match item {

@@ -65,7 +65,7 @@ fn failed_decoder_reads_no_more_bytes() {
 }
 
 #[test]
-fn bytes_beyond_the_limits_are_not_kept() {
+fn bytes_over_the_limits_are_not_kept() {
     for policy in [SseLimitPolicy::Drop, SseLimitPolicy::Release] {
         let mut decoder = decoder(policy);
         for _ in 0..1000 {
@@ -78,7 +78,7 @@ fn bytes_beyond_the_limits_are_not_kept() {
 
 proptest! {
     #[test]
-    fn released_or_dropped_no_byte_is_lost_at_any_cut(input in streams(), seed: u64) {
+    fn released_and_dropped_bytes_sum_to_the_input_at_every_cut(input in streams(), seed: u64) {
         for policy in [SseLimitPolicy::Drop, SseLimitPolicy::Release] {
             for decoder in [decoder(policy), decoder(policy).lenient()] {
                 let kept = decode_every_way(&decoder, &input, CutPlan::quick(seed));

@@ -26,7 +26,7 @@ fn same(ours: &Owned) -> Sse {
 
 proptest! {
     #[test]
-    fn another_implementation_finds_the_same_events(input in streams(), seed: u64) {
+    fn events_equal_those_of_another_implementation(input in streams(), seed: u64) {
         let cut = Cut::Random { seed };
         let ours = events(decode(&Decoder::new(), &input, cut));
         let ours = ours.iter().filter(|event| event.closed).map(same);

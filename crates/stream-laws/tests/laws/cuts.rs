@@ -5,7 +5,7 @@ use stream_laws::{Cut, CutPlan};
 const TEXT: &str = "aü◁🦀z";
 
 #[test]
-fn pieces_of_every_cut_make_up_the_input() {
+fn pieces_of_every_cut_concatenate_to_the_input() {
     for cut in CutPlan::standard(1).text(TEXT) {
         assert_eq!(cut.pieces(TEXT).collect::<String>(), TEXT, "{cut}");
     }
@@ -30,7 +30,7 @@ fn long_inputs_are_split_at_random_only() {
 }
 
 #[test]
-fn text_is_cut_between_scalars_and_bytes_inside_them() {
+fn text_is_cut_between_scalars_and_bytes_anywhere() {
     let scalars: Vec<&str> = Cut::EachScalar.pieces(TEXT).collect();
     assert_eq!(scalars, ["a", "ü", "◁", "🦀", "z"]);
     assert_eq!(Cut::EachByte.pieces(TEXT).count(), 5);
@@ -61,7 +61,7 @@ fn random_splits_depend_on_the_seed_alone() {
 }
 
 #[test]
-fn random_splits_are_of_very_different_lengths() {
+fn random_splits_have_few_or_many_pieces() {
     let text = "x".repeat(1000);
     let cuts = CutPlan { two_way_up_to: 0, ..CutPlan::standard(9) };
     let counts: Vec<usize> =
@@ -71,7 +71,7 @@ fn random_splits_are_of_very_different_lengths() {
 }
 
 #[test]
-fn names_say_how_to_cut() {
+fn cut_names_describe_the_cut() {
     assert_eq!(Cut::TwoWay { at: 17 }.to_string(), "two-way at 17");
     assert_eq!(Cut::ThreeWay { first: 1, second: 4 }.to_string(), "three-way at 1 and 4");
     assert_eq!(Cut::Random { seed: 255 }.to_string(), "random, seed 0xff");

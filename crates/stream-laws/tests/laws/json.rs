@@ -3,7 +3,7 @@
 use stream_laws::json::{MAX_DEPTH, parse, parse_object};
 
 #[test]
-fn values_are_equal_whatever_their_spelling() {
+fn json_values_are_equal_in_every_spelling() {
     for (one, other) in [
         ("1000.0", "1e3"),
         ("-0.0", "0"),
@@ -19,7 +19,7 @@ fn values_are_equal_whatever_their_spelling() {
 }
 
 #[test]
-fn values_that_differ_are_not_equal() {
+fn different_json_values_are_not_equal() {
     for (one, other) in [
         ("9007199254740993", "9007199254740992"),
         ("1", "-1"),
@@ -69,7 +69,7 @@ fn text_that_is_not_json_is_refused() {
 }
 
 #[test]
-fn errors_say_where_and_what_was_expected() {
+fn json_errors_name_the_byte_and_the_expected_token() {
     let error = parse(r#"{"a" 1}"#).unwrap_err();
     assert_eq!(error.to_string(), "byte 5: expected a colon");
 }
@@ -83,7 +83,7 @@ fn hostile_nesting_is_refused_without_overflow() {
 }
 
 #[test]
-fn only_an_object_is_an_object() {
+fn only_an_object_is_recognized_as_one() {
     parse_object("{}").unwrap();
     parse_object("[]").unwrap_err();
     parse_object("{}x").unwrap_err();

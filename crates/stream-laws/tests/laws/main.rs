@@ -133,7 +133,7 @@ fn quotes(machine: &Tiny) -> Result<(), LawViolation> {
 }
 
 #[test]
-fn a_right_machine_obeys_every_law() {
+fn correct_machine_passes_every_law() {
     for machine in [Tiny::good(), Tiny::new(Fault::None, Delivery::Atomic)] {
         invariant(&machine).unwrap();
         byte_invariant(&machine).unwrap();
@@ -155,7 +155,7 @@ fn a_right_machine_obeys_every_law() {
 }
 
 #[test]
-fn chunk_invariance_catches_what_depends_on_a_chunk() {
+fn chunk_invariance_detects_chunk_dependent_machines() {
     caught(Law::ChunkInvariance, Fault::ForgetsAtChunkEnd, invariant);
     caught(Law::ChunkInvariance, Fault::NotesEachChunk, invariant);
     caught(Law::ChunkInvariance, Fault::NotesLate, invariant);
@@ -163,13 +163,13 @@ fn chunk_invariance_catches_what_depends_on_a_chunk() {
 }
 
 #[test]
-fn chunk_invariance_catches_a_reset_that_is_none_and_copies_that_share() {
+fn chunk_invariance_detects_incomplete_resets_and_shared_clones() {
     caught(Law::ChunkInvariance, Fault::ResetKeepsMode, invariant);
     caught(Law::ChunkInvariance, Fault::SharesMode, invariant);
 }
 
 #[test]
-fn nothing_lost_catches_missing_repeated_and_miscounted_bytes() {
+fn nothing_lost_detects_missing_repeated_and_miscounted_bytes() {
     caught(Law::NothingLost, Fault::SwallowsNewline, lossless);
     caught(Law::NothingLost, Fault::Duplicates, lossless);
     caught(Law::NothingLost, Fault::Miscounts, lossless);
@@ -177,35 +177,35 @@ fn nothing_lost_catches_missing_repeated_and_miscounted_bytes() {
 }
 
 #[test]
-fn prompt_catches_needless_holding() {
+fn prompt_detects_needless_holding() {
     caught(Law::Prompt, Fault::HoldsBlanks, prompt);
 }
 
 #[test]
-fn held_catches_false_statements() {
+fn held_detects_wrong_reports() {
     caught(Law::Held, Fault::DeniesHolding, tells_what_it_holds);
     caught(Law::Held, Fault::TellsLastChunk, tells_what_it_holds);
     caught(Law::Held, Fault::DeniesArguments, tells_what_it_holds);
 }
 
 #[test]
-fn idle_catches_held_bytes_and_repeated_ends() {
+fn idle_detects_held_bytes_and_repeated_ends() {
     caught(Law::Idle, Fault::KeepsName, rests);
     caught(Law::Idle, Fault::EndsTwice, rests);
 }
 
 #[test]
-fn clean_arguments_catches_markup_that_the_wire_did_not_quote() {
+fn clean_arguments_detects_markup_that_the_wire_did_not_quote() {
     caught(Law::CleanArguments, Fault::TakesCloser, keeps_markup_out);
 }
 
 #[test]
-fn quoted_markup_catches_markup_that_acts_inside_a_value() {
+fn quoted_markup_detects_markup_that_acts_inside_a_value() {
     caught(Law::QuotedMarkup, Fault::EndsAtOpener, quotes);
 }
 
 #[test]
-fn ids_catches_ids_that_come_again() {
+fn ids_detects_repeated_ids() {
     identifies(Fault::None).unwrap();
     for fault in [Fault::RepeatsIds, Fault::RepeatsResponses] {
         assert_eq!(identifies(fault).unwrap_err().law, Law::Ids);
@@ -213,29 +213,29 @@ fn ids_catches_ids_that_come_again() {
 }
 
 #[test]
-fn prompt_needs_no_confession_to_catch_needless_holding() {
+fn prompt_detects_holding_that_the_machine_does_not_report() {
     let violation = check_prompt(&Tiny::with(Fault::HoldsBlanks), "a ", &["x"]).unwrap_err();
     assert!(violation.detail.starts_with("1 bytes of text are held"), "{violation}");
 }
 
 #[test]
-fn bounded_catches_memory_that_grows_with_the_stream() {
+fn bounded_detects_memory_that_grows_with_the_stream() {
     caught(Law::Bounded, Fault::KeepsHistory, bounded);
 }
 
 #[test]
-fn bounded_refuses_an_input_too_short_to_tell() {
+fn bounded_refuses_an_input_that_is_too_short() {
     check_bounded(&Tiny::good(), ["x"], 1024).unwrap_err();
 }
 
 #[test]
-fn linear_catches_rescans_and_uncounted_work() {
+fn linear_detects_rescans_and_uncounted_work() {
     caught(Law::Linear, Fault::Rescans, linear);
     caught(Law::Linear, Fault::CountsNothing, linear);
 }
 
 #[test]
-fn linear_catches_growth_even_below_the_bound_per_byte() {
+fn linear_detects_growth_below_the_bound_per_byte() {
     let lenient = Work { bytes: 256, per_byte: 1 << 20, ..Work::default() };
     let input = |bytes| "x".repeat(bytes);
     check_linear(&Tiny::good(), input, lenient).unwrap();
@@ -244,7 +244,7 @@ fn linear_catches_growth_even_below_the_bound_per_byte() {
 }
 
 #[test]
-fn total_catches_panics_and_malformed_events() {
+fn total_detects_panics_and_malformed_events() {
     caught(Law::Total, Fault::PanicsOnNul, total);
     caught(Law::Total, Fault::CompletesAnything, total);
     caught(Law::Total, Fault::RepeatsIds, total);
@@ -253,13 +253,13 @@ fn total_catches_panics_and_malformed_events() {
 }
 
 #[test]
-fn round_trip_catches_calls_that_come_back_different_or_not_at_all() {
+fn round_trip_detects_changed_and_missing_calls() {
     caught(Law::RoundTrip, Fault::Lowercases, round_trip);
     caught(Law::RoundTrip, Fault::OneCallOnly, round_trip);
 }
 
 #[test]
-fn no_leak_catches_markup_in_text() {
+fn no_leak_detects_markup_in_text() {
     caught(Law::NoLeak, Fault::LeaksCloser, leaks_nothing);
 }
 
@@ -269,18 +269,18 @@ fn no_leak_refuses_an_input_without_markup() {
 }
 
 #[test]
-fn isolation_catches_shared_state() {
+fn isolation_detects_shared_state() {
     caught(Law::Isolation, Fault::SharesMode, isolated);
 }
 
 #[test]
-fn delivery_catches_atomic_calls_that_differ() {
+fn delivery_detects_atomic_calls_that_differ() {
     let violation = delivers(Fault::AtomicForgets).unwrap_err();
     assert_eq!(violation.law, Law::Delivery);
 }
 
 #[test]
-fn delivery_catches_a_machine_that_is_not_atomic() {
+fn delivery_detects_a_machine_that_is_not_atomic() {
     let (one, other) = (Tiny::good(), Tiny::good());
     let violation = check_delivery(&one, &other, SHORT, PLAN).unwrap_err();
     assert!(violation.detail.contains("not delivered with"), "{violation}");

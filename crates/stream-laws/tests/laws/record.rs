@@ -5,7 +5,7 @@ use stream_laws::{
 };
 
 #[test]
-fn neighbours_merge_and_others_do_not() {
+fn only_adjacent_events_of_one_kind_merge() {
     let mut record = RunRecord::default();
     record.text(CONTENT, "a");
     record.text(CONTENT, "b");
@@ -30,7 +30,7 @@ fn neighbours_merge_and_others_do_not() {
 }
 
 #[test]
-fn spans_merge_whatever_their_order_and_parts() {
+fn spans_merge_in_any_order_and_split() {
     let mut parts = RunRecord::default();
     parts.span(RecordedSpanKind::Call, 4, 1);
     parts.span(RecordedSpanKind::Markup, 2, 2);
@@ -61,7 +61,7 @@ fn fault(write: impl FnOnce(&mut RunRecord)) -> String {
 }
 
 #[test]
-fn calls_start_grow_and_end_in_this_order() {
+fn call_events_out_of_order_are_refused() {
     assert_eq!(
         fault(|out| {
             out.call_start(0, "a", "f");

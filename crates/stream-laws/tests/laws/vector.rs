@@ -29,7 +29,7 @@ fn one(text: &str) -> VectorCase {
 }
 
 #[test]
-fn every_field_is_read() {
+fn every_field_of_a_file_is_read() {
     let case = one(FULL);
     assert_eq!((case.id.as_str(), case.family.as_str()), ("a", "tiny"));
     assert_eq!((case.kind, case.whitespace), (CaseKind::Both, CaseWhitespace::Trim));
@@ -109,12 +109,12 @@ const EXPECTED: &str = r#"{"id": "a", "kind": "both", "family": "tiny", "wire": 
         "incomplete": {"name": "stow", "arguments_prefix": "{\"deck\":[1,{ \"a b\":\"x y"}}}"#;
 
 #[test]
-fn numbers_key_order_and_outer_blanks_do_not_count() {
+fn number_spelling_key_order_and_outer_whitespace_are_ignored() {
     check_record(&one(EXPECTED), &record()).unwrap();
 }
 
 #[test]
-fn every_compared_field_can_fail() {
+fn every_compared_field_detects_a_difference() {
     for (from, to, field) in [
         ("\"content\": \"c\"", "\"content\": \"C\"", "content"),
         ("\"reasoning\": \"r\"", "\"reasoning\": \"\"", "reasoning"),
@@ -149,7 +149,7 @@ fn every_compared_field_can_fail() {
 }
 
 #[test]
-fn a_call_that_did_not_complete_is_never_among_the_complete_ones() {
+fn malformed_call_does_not_match_an_expected_complete_call() {
     let mut record = record();
     record.events.truncate(5);
     record.call_end(0, "malformed");
@@ -158,7 +158,7 @@ fn a_call_that_did_not_complete_is_never_among_the_complete_ones() {
 }
 
 #[test]
-fn arguments_so_far_are_closed_before_they_are_compared() {
+fn partial_arguments_are_closed_before_comparison() {
     for (text, value) in [
         ("", "{}"),
         ("{", "{}"),
@@ -197,7 +197,7 @@ const TINY: &str = r#"{"id": "tiny", "kind": "both", "family": "tiny",
         "incomplete": {"name": "g"}}, "note": "all at once"}"#;
 
 #[test]
-fn a_right_machine_passes_at_every_cut_and_a_wrong_expectation_names_the_cut() {
+fn correct_machine_passes_at_every_cut_and_a_mismatch_names_the_cut() {
     let plan = CutPlan::standard(3);
     run_case(&one(TINY), Tiny::good, plan).unwrap();
     run_case_bytes(&one(TINY), Tiny::good, plan).unwrap();
@@ -253,7 +253,7 @@ impl stream_laws::StreamMachine for Swaps {
 }
 
 #[test]
-fn another_order_of_events_at_some_cut_is_a_failure() {
+fn different_event_order_at_one_cut_is_a_failure() {
     let text = r#"{"id": "order", "kind": "reasoning", "family": "tiny",
         "wire": "<think>r</think>c", "expect": {"content": "c", "reasoning": "r"}}"#;
     let machine = || Swaps { first: 0, inner: Tiny::new(Fault::None, Delivery::Streaming) };
@@ -262,7 +262,7 @@ fn another_order_of_events_at_some_cut_is_a_failure() {
 }
 
 #[test]
-fn the_projects_own_vectors_are_cases_in_their_place_with_notes() {
+fn every_vector_is_in_its_directory_and_has_notes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
     let mut count = 0;
     for (directory, kind) in [

@@ -35,7 +35,7 @@ proptest! {
 
     // Contract: S4.5, S4.6.
     #[test]
-    fn whatever_happens_it_ends_once(
+    fn arbitrary_stream_ends_exactly_once(
         script in prop::collection::vec(does(), 0..8),
         collects in prop::collection::vec(acts(), 0..8),
         rail in prop::option::of(prop::collection::vec(acts(), 0..8)),

@@ -74,7 +74,7 @@ fn at(seconds: u64) -> Option<Stamp> {
 
 // Contract: S4.21.
 #[test]
-fn times_are_taken_in_the_stream_not_in_the_report() {
+fn times_are_taken_when_items_pass_and_not_when_reported() {
     let (log, clock) = (Log::default(), HandClock::default());
     let late = clock.clone();
     let stream = record(&log)
@@ -102,7 +102,7 @@ fn times_are_taken_in_the_stream_not_in_the_report() {
 
 // Contract: S4.21.
 #[test]
-fn end_time_is_before_the_drop_of_upstream() {
+fn end_time_is_taken_before_the_drop_of_upstream() {
     /// Takes a while to go.
     struct Heavy(HandClock);
     impl Stream for Heavy {
@@ -156,7 +156,7 @@ fn text_over_the_limit_is_cut_and_marked_truncated() {
 }
 
 #[test]
-fn item_costs_no_allocation() {
+fn items_pass_without_allocation() {
     let log = Log::default();
     let stream = Lifecycle::<&'static str, Broken>::new("a")
         .subscriber(log.subscriber())

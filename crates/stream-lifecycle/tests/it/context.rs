@@ -80,7 +80,7 @@ fn noting(trace: &Trace) -> Lifecycle<String, Broken> {
 
 // Contract: S4.17.
 #[test]
-fn all_user_code_runs_in_the_context_on_any_thread() {
+fn user_code_runs_in_the_context_on_every_thread() {
     let trace = Trace::default();
     let stream = noting(&trace).wrap(Whereabouts(trace.clone(), true));
     thread::spawn(move || SCOPE.set("other")).join().unwrap();
@@ -108,7 +108,7 @@ fn all_user_code_runs_in_the_context_on_any_thread() {
 
 // Contract: S4.17.
 #[test]
-fn drop_and_close_run_in_the_context_too() {
+fn drop_and_close_run_in_the_context() {
     for close in [false, true] {
         let trace = Trace::default();
         let stream = noting(&trace).wrap(Whereabouts(trace.clone(), true));
@@ -195,7 +195,7 @@ fn context_is_returned_to_the_caller() {
 
 // Contract: S4.17.
 #[test]
-fn code_runs_without_a_context_that_fails() {
+fn code_runs_outside_a_context_that_fails() {
     /// A context that does not run its work.
     struct Lazy;
     impl Context for Lazy {
@@ -268,7 +268,7 @@ mod spans {
 
     // Contract: S4.17.
     #[test]
-    fn a_tracing_span_is_a_context() {
+    fn tracing_span_is_entered_as_a_context() {
         let trace = Trace::default();
         let stream = tracing::subscriber::with_default(Spans, || {
             let sink = trace.clone();

@@ -32,7 +32,7 @@ fn ok(texts: &[&str]) -> Vec<Result<String, Broken>> {
 
 // Contract: S4.1.
 #[test]
-fn an_item_is_marked_then_collected_then_yielded() {
+fn item_is_marked_then_collected_then_yielded() {
     let (log, trace) = (Log::default(), Trace::default());
     let (marks, collects) = (trace.clone(), trace.clone());
     let stream = record(&log)
@@ -59,7 +59,7 @@ fn kind(event: &stream_lifecycle::LifecycleEvent) -> String {
 
 // Contract: S4.2.
 #[test]
-fn collector_borrows_items_and_the_owned_one_clones_them() {
+fn collectors_receive_items_borrowed_or_cloned() {
     /// Not `Clone`: the collector cannot have cloned it.
     struct Whole(String);
     let seen = Trace::default();
@@ -137,7 +137,7 @@ fn drop_or_close_after_a_delivered_refusal_ends_as_failed() {
 
 // Contract: S4.4.
 #[test]
-fn upstream_error_is_last_and_comes_after_end() {
+fn upstream_error_is_yielded_last_and_after_end() {
     let (log, trace) = (Log::default(), Trace::default());
     let inner = upstream([Does::Item("a"), Does::Fail("gone"), Does::Item("never")]);
     let seen = inner.seen();
@@ -365,7 +365,7 @@ fn cleanup_error_keeps_its_source() {
 
 // Contract: S4.9.
 #[test]
-fn a_drop_while_closing_ends_as_closed() {
+fn drop_while_closing_ends_as_closed() {
     let (log, trace, ready) = (Log::default(), Trace::default(), Arc::default());
     let stream = record(&log).wrap(items(["a"])).on_close(slow_cleanup(&ready, &trace));
     let mut stream = Box::pin(stream);
@@ -410,7 +410,7 @@ fn any_result_stream_works_without_a_runtime() {
 
 // Contract: S4.27.
 #[test]
-fn upstream_is_polled_once_per_item_asked_for() {
+fn upstream_is_polled_once_per_requested_item() {
     let inner = items(["a", "b", "c"]);
     let seen = inner.seen();
     let mut stream = Box::pin(record(&Log::default()).wrap(inner));
@@ -426,7 +426,7 @@ fn upstream_is_polled_once_per_item_asked_for() {
 
 // Contract: S4.30.
 #[test]
-fn upstream_is_dropped_as_soon_as_the_stream_ended() {
+fn upstream_is_dropped_at_the_end_of_the_stream() {
     for last in [None, Some(Does::Fail("x"))] {
         let inner = upstream(last);
         let seen = inner.seen();
@@ -481,7 +481,7 @@ fn timer_ends_a_waiting_stream() {
 }
 
 #[test]
-fn errors_are_described_by_the_caller() {
+fn error_description_of_the_caller_is_recorded() {
     let log = Log::default();
     let words = |error: &Broken| {
         let mut info = ErrorInfo::class("broken");
@@ -495,7 +495,7 @@ fn errors_are_described_by_the_caller() {
 }
 
 #[test]
-fn errors_are_made_only_for_cuts() {
+fn cut_error_is_asked_only_for_truncated_streams() {
     let cut = |ending: &Ending| Some(Broken(ending.name()));
     let log = Log::default();
     assert_eq!(drain(recorded(&log).cut_error(cut).wrap(items(["a"]))), ok(&["a"]));
@@ -557,7 +557,7 @@ fn upstream_error_is_recorded_if_the_consumer_leaves_while_guardrails_release() 
 }
 
 #[test]
-fn reported_failure_is_the_ending_of_a_stream_that_just_stopped() {
+fn failure_reported_by_the_probe_is_the_ending() {
     let log = Log::default();
     let told = |_: &_| Progress::default().failed(ErrorInfo::class("wire"));
     drain(recorded(&log).wrap(items(["a"])).probe(told));

@@ -82,7 +82,7 @@ fn end_maps_to_the_attributes_of_a_client_span() {
 }
 
 #[test]
-fn unknown_attributes_are_left_out_and_an_error_has_its_class() {
+fn unknown_attributes_are_omitted_and_an_error_has_its_class() {
     let log = Log::default();
     let record = Lifecycle::<String, Broken>::new("a").subscriber(log.subscriber());
     let told = |_: &Broken| stream_lifecycle::ErrorInfo::class("overloaded");

@@ -29,7 +29,7 @@ fn told(faults: &[ComponentFault]) -> Vec<(Component, &str)> {
 
 // Contract: S4.10.
 #[test]
-fn panic_in_the_item_path_continues_after_end() {
+fn panic_in_the_item_path_is_resumed_after_end() {
     struct Rail;
     impl Guardrail<String> for Rail {
         fn push(&mut self, _: String, _: &mut GuardrailOutput<String>) -> Decision {
@@ -75,7 +75,7 @@ fn panic_in_the_item_path_continues_after_end() {
 
 // Contract: S4.10.
 #[test]
-fn a_panicking_finalizer_leaves_null_and_a_fault() {
+fn panicking_finalizer_leaves_null_and_a_fault() {
     let log = Log::default();
     let stream = record(&log).finalizer(|_| panic_any("fin")).wrap(items(["a"]));
     assert_eq!(drain(stream).len(), 1);
@@ -86,7 +86,7 @@ fn a_panicking_finalizer_leaves_null_and_a_fault() {
 
 // Contract: S4.10.
 #[test]
-fn a_panicking_sanitizer_omits_the_aggregate() {
+fn panicking_sanitizer_omits_the_aggregate() {
     let (log, trace) = (Log::default(), Trace::default());
     let sink = trace.clone();
     let stream = recorded(&log)
@@ -123,7 +123,7 @@ fn panics_of_codec_and_subscriber_do_not_end_the_stream() {
 
 // Contract: S4.10.
 #[test]
-fn panics_do_not_leave_a_drop_even_while_unwinding() {
+fn panics_do_not_escape_a_drop_during_unwinding() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -155,7 +155,7 @@ fn panics_do_not_leave_a_drop_even_while_unwinding() {
 
 // Contract: S4.10.
 #[test]
-fn first_faults_are_kept_and_further_ones_counted() {
+fn first_faults_are_kept_and_later_ones_counted() {
     let log = Log::default();
     let stream = record(&log)
         .marks(stream_lifecycle::Marks::Every(std::num::NonZeroU64::MIN))
@@ -270,7 +270,7 @@ fn armed(log: &Log) -> Lifecycle<String, Broken> {
 
 // Contract: S4.10.
 #[test]
-fn panics_of_dropped_values_do_not_leave_a_drop_or_a_poll() {
+fn panics_of_dropped_values_do_not_escape_a_drop_or_a_poll() {
     let held = || {
         let (probed, closed) = (Bomb, Bomb);
         let log = Log::default();

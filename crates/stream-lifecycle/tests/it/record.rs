@@ -137,7 +137,7 @@ fn metadata_overrides_attributes_and_the_ending_overrides_both() {
 
 // Contract: S4.16.
 #[test]
-fn a_null_aggregate_stays_null() {
+fn null_aggregate_stays_null() {
     let log = Log::default();
     let stream = record(&log).sanitizer(Sanitizer::new("keep", 0, |_, _| SanitizerVerdict::Keep));
     drain(stream.wrap(items([])));
@@ -145,7 +145,7 @@ fn a_null_aggregate_stays_null() {
 }
 
 #[test]
-fn end_names_the_call() {
+fn end_event_has_the_call_metadata() {
     let log = Log::default();
     let stream = Lifecycle::<String, Broken>::new("id-7")
         .tap("raw")
@@ -167,7 +167,7 @@ fn end_names_the_call() {
 }
 
 #[test]
-fn a_state_with_two_closures_is_a_collector() {
+fn collector_is_built_from_a_state_and_two_closures() {
     let log = Log::default();
     let stream = record(&log)
         .collect(
@@ -187,7 +187,7 @@ fn a_state_with_two_closures_is_a_collector() {
 }
 
 #[test]
-fn closures_and_json_need_no_types() {
+fn lifecycle_accepts_closures_and_json_values() {
     let log = Log::default();
     let (tell, told) = std::sync::mpsc::channel();
     let stream = recorded(&log)

@@ -28,7 +28,7 @@ fn refused_call_has_one_event_and_no_start() {
 
 // Contract: S4.29.
 #[test]
-fn start_comes_before_the_producer_is_created() {
+fn start_is_sent_before_the_producer_is_created() {
     let log = Log::default();
     let stream = record(&log).create(|| {
         assert_eq!(log.kinds(), ["start"]);

@@ -93,7 +93,7 @@ fn queue_without_a_receiver_does_not_block() {
 
 // Contract: S4.18.
 #[test]
-fn a_receiver_is_a_stream_that_ends_with_its_senders() {
+fn receiver_is_a_stream_that_ends_with_its_senders() {
     struct Woken(AtomicUsize);
     impl Wake for Woken {
         fn wake(self: Arc<Self>) {

@@ -63,7 +63,7 @@ fn leaked(text: &str, size: usize) -> Vec<&'static str> {
 
 // Contract: S4.13.
 #[test]
-fn passages_do_not_depend_on_the_cuts_of_items() {
+fn window_passages_are_invariant_to_item_cuts() {
     let text = "héllo wörld";
     for waits in [0, 2] {
         for size in 1..=11 {
@@ -83,7 +83,7 @@ fn passages_do_not_depend_on_the_cuts_of_items() {
 
 // Contract: S4.13.
 #[test]
-fn last_passage_is_marked_whether_full_or_not() {
+fn last_passage_is_marked_when_full_or_partial() {
     for (text, passages) in [
         ("abcdefgh", vec!["|abcd", "|efgh", "|."]),
         ("abcd", vec!["|abcd", "|."]),
@@ -153,7 +153,7 @@ fn upstream_waits_while_a_full_passage_waits_for_the_check() {
 
 // Contract: S4.13.
 #[test]
-fn abandoned_poll_loses_nothing_and_a_dropped_stream_drops_the_check() {
+fn abandoned_poll_keeps_items_and_a_dropped_stream_drops_the_check() {
     struct Counted(Arc<AtomicUsize>);
     impl Drop for Counted {
         fn drop(&mut self) {
@@ -236,7 +236,7 @@ fn texts_are_checked_separately_and_a_paused_text_does_not_block_others() {
 }
 
 #[test]
-fn too_many_texts_end_the_stream() {
+fn texts_over_the_limit_end_the_stream() {
     let ending = |texts: u64| {
         let log = Log::default();
         let read = |item: &String, on: &mut dyn FnMut(u64, &str)| {

@@ -50,7 +50,7 @@ fn invariance_and_totality_hold() {
 
 // Contract: S3.26.
 #[test]
-fn bytes_may_be_cut_inside_a_character_and_be_invalid() {
+fn split_and_invalid_utf8_is_chunk_invariant() {
     for format in formats() {
         let think = machine(&format, Whitespace::Framing, Start::Content);
         for text in texts(&format).into_iter().take(2) {
@@ -77,7 +77,7 @@ fn every_input_byte_is_accounted_for() {
 
 // Contract: S3.3.
 #[test]
-fn held_reports_the_bytes_that_are_held() {
+fn held_reports_the_held_bytes() {
     for format in formats() {
         for text in texts(&format) {
             for policy in POLICIES {

@@ -11,14 +11,14 @@ fn lead_only(text: &str) -> String {
 
 // Contract: S3.1, S3.18.
 #[test]
-fn events_come_in_order_and_are_never_empty() {
+fn events_are_in_order_and_never_empty() {
     assert_eq!(lead_only("<think>a</think>b"), "{a}b");
     assert_eq!(lead_only(" <think>a</think> <think>b</think>c"), " {a} {b}c");
 }
 
 // Contract: S3.7.
 #[test]
-fn tags_match_in_any_letter_case_without_attributes_or_blanks() {
+fn tags_match_in_any_letter_case_without_attributes_or_whitespace() {
     assert_eq!(lead_only("<THINK>a</Think>b"), "{a}b");
     assert_eq!(lead_only("<think a=1>x</think>"), "<think a=1>x</think>");
     assert_eq!(lead_only("< think>x"), "< think>x");
@@ -27,19 +27,19 @@ fn tags_match_in_any_letter_case_without_attributes_or_blanks() {
 
 // Contract: S3.4.
 #[test]
-fn an_opener_counts_after_whitespace_which_is_content() {
+fn opener_after_leading_whitespace_opens_and_the_whitespace_is_content() {
     assert_eq!(lead_only(" \t\r\n<think>a</think>b"), " \t\r\n{a}b");
 }
 
 // Contract: S3.4.
 #[test]
-fn an_opener_after_visible_text_is_content_and_so_is_the_rest() {
+fn opener_after_visible_text_and_all_later_tags_are_content() {
     assert_eq!(lead_only("x<think>a</think>b"), "x<think>a</think>b");
 }
 
 // Contract: S3.6.
 #[test]
-fn several_blocks_in_a_row_at_the_start_count() {
+fn several_leading_blocks_are_reasoning() {
     assert_eq!(lead_only("<think>a</think>\n <think>b</think>c"), "{a}\n {b}c");
     assert_eq!(lead_only("<think>a</think><think>b</think>"), "{ab}");
 }
@@ -52,13 +52,13 @@ fn tags_are_literal_once_content_is_visible() {
 }
 
 #[test]
-fn the_first_closer_ends_a_block_and_an_opener_inside_is_text() {
+fn first_closer_ends_a_block_and_an_opener_inside_is_text() {
     assert_eq!(lead_only("<think>a<think>b</think>c</think>"), "{a<think>b}c</think>");
     assert_eq!(lead_only("<think><think>b</think>c"), "{<think>b}c");
 }
 
 #[test]
-fn a_closer_with_nothing_open_is_content() {
+fn closer_without_an_open_block_is_content() {
     assert_eq!(lead_only("</think>a"), "</think>a");
     assert_eq!(lead_only("<think>a</think></think>b"), "{a}</think>b");
 }
@@ -71,7 +71,7 @@ fn tags_after_an_open_fence_are_literal() {
 
 // Contract: S3.3.
 #[test]
-fn only_what_may_be_a_tag_is_held_back() {
+fn only_tag_prefixes_are_held() {
     // Not a constant number of characters, and nothing once tags are literal.
     let mut think = Think::named("lead_only");
     let mut out = RunRecord::default();
@@ -86,7 +86,7 @@ fn only_what_may_be_a_tag_is_held_back() {
 
 // Contract: S3.19.
 #[test]
-fn the_end_emits_held_text_on_its_channel() {
+fn held_text_is_emitted_on_its_channel_at_the_end() {
     assert_eq!(lead_only("<think>a"), "{a}");
     assert_eq!(lead_only("<think>a</thi"), "{a</thi}");
     assert_eq!(lead_only("<thi"), "<thi");
@@ -96,7 +96,7 @@ fn the_end_emits_held_text_on_its_channel() {
 
 // Contract: S3.18.
 #[test]
-fn empty_chunks_do_nothing() {
+fn empty_chunks_emit_nothing() {
     let mut think = Think::named("lead_only");
     let mut out = RunRecord::default();
     for chunk in ["", "<think", "", ">a", "", "</think>", "", "b", ""] {
@@ -125,7 +125,7 @@ fn a_short_answer_is_emitted_at_once() {
 }
 
 #[test]
-fn a_block_the_prompt_opened_counts_as_leading() {
+fn block_opened_by_the_prompt_is_a_leading_block() {
     let builder = ThinkFilter::builder(format("lead_only").unwrap()).start(Start::Reasoning);
     let think = Think::from(builder.whitespace(Whitespace::Verbatim).build().unwrap());
     assert_eq!(shown(&think, "a</think>\n<think>b</think>c<think>"), "{a}\n{b}c<think>");
@@ -133,7 +133,7 @@ fn a_block_the_prompt_opened_counts_as_leading() {
 
 // Contract: S3.15.
 #[test]
-fn the_rules_are_those_of_such_filters_to_the_byte_only_if_whitespace_is_kept() {
+fn lead_only_filter_is_exact_only_with_verbatim_whitespace() {
     let default = Think::from(ThinkFilter::new(format("lead_only").unwrap()).unwrap());
     for (text, kept, by_default) in [
         ("<think>\n</think>a", "{\n}a", "a"),

@@ -79,7 +79,7 @@ proptest! {
 
     // Contract: S3.11.
     #[test]
-    fn tags_that_are_shown_stay_in_pairs(parts in parts(), which in 0usize..1000, known in any::<bool>()) {
+    fn quoted_tags_stay_in_pairs(parts in parts(), which in 0usize..1000, known in any::<bool>()) {
         let all = in_sentences();
         let (format, open, close) = &all[which % all.len()];
         let lead_only = format.openers == think_filter::Openers::Lead;
@@ -96,7 +96,7 @@ proptest! {
 
 // Contract: S3.11.
 #[test]
-fn a_closer_is_text_if_its_opener_is_in_every_format() {
+fn closer_of_a_quoted_opener_is_text_in_every_format() {
     let all = in_sentences();
     assert!(all.len() >= 40, "{}", all.len());
     for (format, open, close) in &all {
@@ -113,7 +113,7 @@ fn a_closer_is_text_if_its_opener_is_in_every_format() {
 }
 
 #[test]
-fn openers_beyond_the_most_spans_keep_their_closers() {
+fn closers_of_openers_over_the_span_limit_are_text() {
     for format in formats().into_iter().filter(|format| !format.open.is_empty()) {
         let (open, close) = (&format.open[0], &format.close[0]);
         let filter = builder(&format).max_blocks(0).build().expect("a good format");

@@ -56,7 +56,7 @@ const WANTED: &[(&str, &str)] = &[
 
 // Contract: S3.7.
 #[test]
-fn every_name_in_use_is_known() {
+fn every_known_reasoning_name_resolves_to_its_format() {
     for (name, of) in WANTED {
         let found = format(name).map(|format| format.name);
         assert_eq!(found.as_deref(), Ok(*of), "{name}");
@@ -64,7 +64,7 @@ fn every_name_in_use_is_known() {
 }
 
 #[test]
-fn every_alias_means_a_format_and_no_engine_uses_a_name_twice() {
+fn every_alias_has_a_format_and_is_unique_per_engine() {
     let formats = formats();
     let mut seen = std::collections::BTreeSet::new();
     for alias in aliases() {
@@ -79,14 +79,14 @@ fn every_alias_means_a_format_and_no_engine_uses_a_name_twice() {
 }
 
 #[test]
-fn a_name_with_several_meanings_is_refused_with_all_of_them() {
+fn ambiguous_name_is_refused_with_all_its_meanings() {
     let error = format("minimax").unwrap_err();
     let told = "ambiguous reasoning format `minimax`; say which: `sglang:minimax`, `smg:minimax`";
     assert_eq!(error.to_string(), told);
 }
 
 #[test]
-fn an_unknown_name_is_refused_with_the_nearest() {
+fn unknown_format_name_is_refused_with_the_nearest() {
     let error = format("qwen4").unwrap_err();
     assert_eq!(error.nearest()[0], "qwen3");
     assert!(format("ollama:minimax").is_err(), "another engine's name");

@@ -24,7 +24,7 @@ fn told(builder: ThinkFilterBuilder, text: &str) -> String {
 
 // Contract: S3.4.
 #[test]
-fn an_ordinary_opener_counts_at_line_starts_and_after_markup() {
+fn ordinary_opener_opens_at_line_starts_and_after_markup() {
     let line = || verbatim(format("glm45").unwrap());
     for (text, expected) in [
         ("The tag <think> is used.", "The tag <think> is used."),
@@ -41,7 +41,7 @@ fn an_ordinary_opener_counts_at_line_starts_and_after_markup() {
 
 // Contract: S3.11.
 #[test]
-fn the_first_closer_ends_what_a_prompt_may_have_opened() {
+fn first_closer_ends_a_span_the_prompt_may_have_opened() {
     let qwen3 = || verbatim(format("qwen3").unwrap());
     for (text, unknown, known) in [
         ("a\n</think>\n\nb</think>c", "a\n\n\nb</think>c", "a\n</think>\n\nb</think>c"),
@@ -76,14 +76,14 @@ fn newlines_stay_where_the_prompt_has_no_closer() {
 }
 
 #[test]
-fn a_format_of_closers_alone_reads_what_the_prompt_opened() {
+fn format_without_openers_reads_a_span_opened_by_the_prompt() {
     let closers = Format { open: Vec::new(), ..glm45() };
     assert!(!closers.is_passthrough());
     assert_eq!(told(verbatim(closers).start(Start::Reasoning), "a</think>b"), "[a]b");
 }
 
 #[test]
-fn the_suffix_of_the_first_tag_is_that_of_every_other() {
+fn suffix_of_the_first_tag_is_required_of_every_other_tag() {
     let hy = || verbatim(format("hy_v3").unwrap());
     let text = "<think:6124c78e>Not a closer: </think:0000> so...</think:6124c78e>Hi";
     assert_eq!(told(hy(), text), "[Not a closer: </think:0000> so...]Hi");
@@ -91,7 +91,7 @@ fn the_suffix_of_the_first_tag_is_that_of_every_other() {
 }
 
 #[test]
-fn a_known_suffix_is_the_only_one() {
+fn configured_suffix_is_the_only_accepted_one() {
     let known = || verbatim(format("hy_v4").unwrap().with_token_suffix(":a1"));
     assert_eq!(told(known(), "<think:a1>b</think:a1>c"), "[b]c");
     assert_eq!(told(known(), "<think:a1:b2>c"), "<think:a1:b2>c");
@@ -99,7 +99,7 @@ fn a_known_suffix_is_the_only_one() {
 
 // Contract: S3.7.
 #[test]
-fn a_label_without_its_newline_is_an_empty_thought() {
+fn label_without_its_newline_is_empty_reasoning() {
     let gemma4 = || verbatim(format("gemma4").unwrap());
     assert_eq!(told(gemma4(), "<|channel>thought<channel|>Ok"), "Ok");
     assert_eq!(told(gemma4(), "<|channel>thoughts<channel|>Ok"), "[thoughts]Ok");
@@ -107,7 +107,7 @@ fn a_label_without_its_newline_is_an_empty_thought() {
 
 // Contract: S3.5, S3.9.
 #[test]
-fn openers_count_anywhere_at_the_lead_or_never() {
+fn openers_act_anywhere_at_the_lead_or_never() {
     let text = "a<think>b</think>c";
     assert_eq!(told(verbatim(glm45()), text), "a[b]c");
     let lead = Format { openers: Openers::Lead, ..glm45() };
@@ -117,7 +117,7 @@ fn openers_count_anywhere_at_the_lead_or_never() {
 
 // Contract: S3.6.
 #[test]
-fn later_spans_count_or_are_text() {
+fn later_spans_are_reasoning_or_text_by_option() {
     let text = "<think>a</think>b<think>c</think>";
     assert_eq!(told(verbatim(glm45()), text), "[a]b[c]");
     let once = Format { recur: Recur::Once, ..glm45() };
@@ -128,7 +128,7 @@ fn later_spans_count_or_are_text() {
 
 // Contract: S3.11.
 #[test]
-fn stray_closers_are_removed_at_the_lead_or_everywhere_or_kept() {
+fn stray_closers_are_removed_at_the_lead_everywhere_or_kept() {
     let text = " </think>a</think><think>b</think></think>c`</think>`";
     for (stray_close, expected) in [
         (StrayClose::Leading, " a</think>[b]c`</think>`"),
@@ -165,7 +165,7 @@ fn whitespace_is_kept_framed_or_trimmed() {
 }
 
 #[test]
-fn whitespace_beyond_its_limit_is_not_trimmed() {
+fn whitespace_over_its_limit_is_not_trimmed() {
     let limits = Limits { whitespace: 2, ..Limits::default() };
     let trim = || verbatim(glm45()).whitespace(Whitespace::Trim).limits(limits);
     assert_eq!(told(trim(), "<think>a  </think>b"), "[a]b");
@@ -174,7 +174,7 @@ fn whitespace_beyond_its_limit_is_not_trimmed() {
 
 // Contract: S3.14.
 #[test]
-fn fences_hide_tags_as_markdown_has_them() {
+fn fences_hide_tags_as_in_markdown() {
     for (text, expected) in [
         ("````\n```\n<think>\n````\n<think>a</think>", "````\n```\n<think>\n````\n[a]"),
         ("~~~\n<think>\n~~~\n<think>a</think>", "~~~\n<think>\n~~~\n[a]"),
@@ -199,7 +199,7 @@ fn limited(bytes: usize, policy: LimitPolicy) -> ThinkFilterBuilder {
 
 // Contract: S3.22.
 #[test]
-fn reasoning_beyond_its_limit_is_content_or_dropped() {
+fn reasoning_over_its_limit_is_content_or_dropped() {
     let text = "<think>abé</think>c<think>d</think>e";
     for (bytes, released, dropped) in [
         (5, "[abé]c[d]e", "[abé]c[d]e"),
@@ -242,7 +242,7 @@ fn whitespace_held_by_trim_is_emitted_before_released_reasoning() {
 
 // Contract: S3.22.
 #[test]
-fn the_error_policy_stops_at_the_limit_on_the_same_byte_for_every_cut() {
+fn error_policy_stops_at_the_same_byte_at_every_cut() {
     let filter = limited(2, LimitPolicy::Error).build().unwrap();
     let text = "x<think>abc</think>d<think>e";
     check_chunk_invariance(&Spanned(filter.clone()), text, CutPlan::standard(5)).unwrap();
@@ -267,7 +267,7 @@ fn nonempty(limit: usize) -> ThinkFilterBuilder {
 
 // Contract: S3.21.
 #[test]
-fn reasoning_is_the_answer_if_there_is_none() {
+fn reasoning_becomes_content_if_the_content_is_blank() {
     for (text, expected) in [
         ("<think>a</think>", "a"),
         ("<think>a</think> \n", "a \n"),
@@ -282,7 +282,7 @@ fn reasoning_is_the_answer_if_there_is_none() {
 
 // Contract: S3.21.
 #[test]
-fn a_cut_stream_and_a_boundary_keep_their_reasoning() {
+fn truncated_stream_and_message_boundary_keep_reasoning() {
     for end in [End::Length, End::Aborted] {
         let (mut filter, mut seen) = (nonempty(100).build().unwrap(), Vec::new());
         let mut on = |piece: Piece<'_>| seen.push(format!("{piece:?}"));
@@ -306,7 +306,7 @@ fn a_cut_stream_and_a_boundary_keep_their_reasoning() {
 
 // Contract: S3.21.
 #[test]
-fn reasoning_beyond_its_limit_is_not_withheld() {
+fn reasoning_over_its_limit_is_not_withheld() {
     assert_eq!(told(nonempty(3), "<think>abcd</think>"), "[abcd]");
     assert_eq!(told(nonempty(4), "<think>abcd</think>"), "abcd");
     let mut filter = nonempty(3).build().unwrap();

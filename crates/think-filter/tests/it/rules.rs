@@ -35,7 +35,7 @@ fn a_prompt_that_opened_reasoning_starts_in_it() {
 
 // Contract: S3.10.
 #[test]
-fn one_echo_of_the_opener_is_absorbed() {
+fn one_repeated_opener_is_absorbed() {
     assert_eq!(shown(&prompt_opened("basic"), "<think>a</think>b"), "{a}b");
     assert_eq!(
         shown(&Think::named("basic"), "<think>\n<think>a<think>b</think>c"),
@@ -53,7 +53,7 @@ fn a_stray_closer_is_removed_at_the_lead_only() {
 
 // Contract: S3.13.
 #[test]
-fn a_boundary_arms_the_lead_again_and_keeps_a_split_tag() {
+fn message_boundary_restarts_the_lead_and_does_not_join_split_tags() {
     let mut filter = Think::named("lead_only").0;
     let mut out = RunRecord::default();
     for chunk in ["answer <th", "<th"] {
@@ -88,7 +88,7 @@ fn names_ignore_case_and_dashes_and_are_unique() {
 
 // Contract: S3.7.
 #[test]
-fn a_custom_format_is_a_value_and_an_empty_marker_is_refused() {
+fn custom_format_is_accepted_and_an_empty_marker_refused() {
     let plan = ThinkFilter::new(Format::tags("mine", "<plan>", "</plan>")).unwrap();
     let split = plan.split("<plan>a</plan>b");
     assert_eq!((split.content.as_str(), split.reasoning.as_str()), ("b", "a"));

@@ -96,7 +96,7 @@ proptest! {
 
     // Contract: S3.2.
     #[test]
-    fn spans_do_not_depend_on_the_cut(
+    fn spans_are_chunk_invariant(
         (format, text) in soup(16),
         policy in 0usize..3,
         opened in any::<bool>(),
@@ -120,7 +120,7 @@ proptest! {
 
     // Contract: S3.1.
     #[test]
-    fn nothing_is_lost_or_added((format, text) in soup(16), framing in any::<bool>()) {
+    fn no_input_byte_is_dropped_or_duplicated((format, text) in soup(16), framing in any::<bool>()) {
         let policy = if framing { Whitespace::Framing } else { Whitespace::Verbatim };
         check_nothing_lost(&Told::new(&format, policy), &text, DROPS, CutPlan::quick(4))
             .map_err(fail(&format))?;
@@ -284,7 +284,7 @@ impl StreamMachine for Broken {
 }
 
 #[test]
-fn each_law_catches_the_filter_that_breaks_it() {
+fn each_law_detects_a_filter_that_violates_it() {
     let text = "a[THINK]plan it[/THINK]answer[THI";
     let plan = CutPlan::standard(1);
     let l1 = |fault| check_chunk_invariance(&Broken::new(fault), text, plan);

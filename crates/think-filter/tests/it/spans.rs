@@ -88,7 +88,7 @@ fn the_tags_of_the_table_open_and_close() {
 
 // Contract: S3.23.
 #[test]
-fn counts_are_the_same_for_every_cut() {
+fn reasoning_counts_are_the_same_at_every_cut() {
     let text = "</think><think><think>é</think>b\n<think>cd</think>";
     let counted = |size: usize| -> Counts {
         let mut filter = filter("glm45");
@@ -129,7 +129,7 @@ fn is_reasoning_changes_with_the_text() {
 
 // Contract: S3.19.
 #[test]
-fn a_second_finish_does_nothing_and_a_push_after_it_starts_a_message() {
+fn second_finish_is_ignored_and_a_later_push_starts_a_message() {
     let (mut qwen3, mut seen) = (filter("qwen3"), Vec::new());
     let mut on = |piece: Piece<'_>| seen.push(format!("{piece:?}"));
     qwen3.push("<think>a</think>b</th", &mut on).unwrap();

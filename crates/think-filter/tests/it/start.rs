@@ -7,7 +7,7 @@ fn start(name: &str, prompt: &str) -> Start {
 }
 
 #[test]
-fn an_opener_at_the_end_of_the_prompt_opens_and_a_closer_after_it_closes() {
+fn prompt_starts_reasoning_with_an_opener_unless_a_closer_follows() {
     for (prompt, expected) in [
         ("<|im_start|>assistant\n<think>\n", Start::Reasoning),
         ("<|im_start|>assistant\n<think>\n\n</think>\n\n", Start::Content),
@@ -23,7 +23,7 @@ fn an_opener_at_the_end_of_the_prompt_opens_and_a_closer_after_it_closes() {
 
 // Contract: S3.9.
 #[test]
-fn tags_of_earlier_turns_do_not_count() {
+fn tags_of_earlier_turns_are_ignored() {
     let asked = "<|im_start|>user\nwhat is <think>?<|im_end|>\n<|im_start|>assistant\n";
     assert_eq!(start("qwen3", asked), Start::Content);
     let thought =
@@ -40,7 +40,7 @@ fn tags_of_earlier_turns_do_not_count() {
 
 // Contract: S3.9.
 #[test]
-fn every_format_knows_its_own_opener_whatever_its_rules() {
+fn opener_at_the_end_of_the_prompt_is_found_for_every_format() {
     for format in formats().into_iter().filter(|format| !format.is_passthrough()) {
         for (open, close) in format.open.iter().zip(&format.close) {
             let prompt = format!("<|im_start|>assistant\n{open}");
@@ -62,13 +62,13 @@ fn the_builder_reads_the_prompt() {
 }
 
 #[test]
-fn a_second_opener_counts_in_a_prompt_but_not_in_an_answer() {
+fn repeated_opener_opens_in_a_prompt_but_not_in_an_answer() {
     let once = Format { recur: Recur::Once, ..format("qwen3").unwrap() };
     assert_eq!(once.start_after("<think>a</think>\n<think>\n"), Start::Reasoning);
 }
 
 #[test]
-fn the_suffix_of_the_prompts_opener_is_that_of_the_answers_closer() {
+fn suffix_of_the_opener_in_the_prompt_is_required_of_the_closer() {
     let builder = ThinkFilter::builder(format("hy_v4").unwrap()).prompt("<think:a1>");
     let split = builder.build().unwrap().split("b</think:c2>d</think:a1>e");
     assert_eq!((split.reasoning.as_str(), split.content.as_str()), ("b</think:c2>d", "e"));

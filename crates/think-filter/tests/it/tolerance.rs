@@ -78,7 +78,7 @@ fn table() -> String {
 }
 
 #[test]
-fn the_table_of_damaged_reasoning_is_that_of_the_page() {
+fn tolerance_page_matches_the_filter() {
     let table = table();
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/tolerance.md");
     let page = fs::read_to_string(&path).expect("the page");

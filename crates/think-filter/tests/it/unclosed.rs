@@ -19,7 +19,7 @@ fn unclosed(policy: Unclosed) -> ThinkFilter {
 
 // Contract: S3.12.
 #[test]
-fn an_unclosed_span_goes_to_the_channel_of_its_policy() {
+fn unclosed_span_goes_to_the_channel_of_its_policy() {
     let text = "a<think>plan\n\nstep two\n \nThe answer";
     for (policy, expected) in [
         (Unclosed::Reasoning, "a[plan\n\nstep two\n \nThe answer]"),
@@ -42,7 +42,7 @@ fn an_unclosed_span_goes_to_the_channel_of_its_policy() {
 
 // Contract: S3.12.
 #[test]
-fn an_open_span_is_withheld_to_its_end_or_its_limit() {
+fn open_span_is_withheld_up_to_its_end_or_limit() {
     let mut filter = builder().unclosed(Unclosed::Content, 4).build().unwrap();
     let mut seen = String::new();
     let mut on = |piece: Piece<'_>| match piece {
@@ -71,7 +71,7 @@ fn an_open_span_is_withheld_to_its_end_or_its_limit() {
 }
 
 #[test]
-fn only_a_policy_for_open_spans_waits_for_closers() {
+fn only_an_unclosed_policy_waits_for_closers() {
     let waits = |unclosed| Withheld::new(Some(8), unclosed).waits_for_closers();
     assert!(waits(Some((Unclosed::Content, 8))));
     assert!(!waits(None));
@@ -79,7 +79,7 @@ fn only_a_policy_for_open_spans_waits_for_closers() {
 
 // Contract: S3.12.
 #[test]
-fn an_unclosed_span_may_be_the_whole_message() {
+fn unclosed_policy_combines_with_nonempty_content_and_limits() {
     let both = builder().unclosed(Unclosed::Split, 64).force_nonempty_content(64);
     let both = both.build().unwrap();
     assert_eq!(spans(&both, "<think>a\n\nb"), "[a\n\n]b");
@@ -92,7 +92,7 @@ fn an_unclosed_span_may_be_the_whole_message() {
 
 // Contract: S3.6.
 #[test]
-fn openers_beyond_the_most_spans_are_text() {
+fn openers_over_the_span_limit_are_text() {
     let most = |n: u32| builder().max_blocks(n).build().unwrap();
     let text = "<think>a</think><think>b</think>c<think>d</think>";
     assert_eq!(spans(&most(0), text), "<think>a</think><think>b</think>c<think>d</think>");
@@ -142,7 +142,7 @@ fn mixed(builder: ThinkFilterBuilder, pieces: &[Result<&str, &str>]) -> String {
 
 // Contract: S3.17.
 #[test]
-fn reasoning_of_the_server_is_emitted_in_its_place() {
+fn reasoning_separated_by_the_server_is_emitted_in_place() {
     let pieces = [Ok("a<thi"), Err("na"), Err("tive<think>"), Ok("nk>b<think>c</think>d")];
     assert_eq!(mixed(builder(), &pieces), "a<thi{native<think>}nk>b{c}d");
     let inside = [Ok("<think>a"), Err("b"), Ok("c</think>d")];

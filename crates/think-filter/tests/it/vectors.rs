@@ -62,7 +62,7 @@ fn kinds() -> Vec<Format> {
 }
 
 #[test]
-fn every_kind_of_format_has_a_vector_of_every_aspect() {
+fn every_format_has_a_vector_for_every_aspect() {
     for Format { name, .. } in kinds() {
         let cases = cases(&name);
         for aspect in ASPECTS {
@@ -75,7 +75,7 @@ fn every_kind_of_format_has_a_vector_of_every_aspect() {
 
 // Contract: S3.2, S3.26.
 #[test]
-fn the_filter_alone_passes_them_at_every_cut() {
+fn filter_passes_the_reasoning_vectors_at_every_cut() {
     let mut ran = 0;
     for Format { name, .. } in kinds() {
         for case in cases(&name).into_iter().filter(|case| case.options.is_empty()) {

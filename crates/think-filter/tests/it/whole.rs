@@ -8,7 +8,7 @@ fn qwen3() -> ThinkFilter {
 
 // Contract: S3.20.
 #[test]
-fn split_strip_and_the_rest_agree() {
+fn split_strip_and_only_reasoning_agree() {
     let text = "<think>\nplan\n</think>\n\nDone.";
     let Split { content, reasoning, spans, unclosed, .. } = qwen3().split(text);
     assert_eq!(
@@ -36,7 +36,7 @@ fn blank_content_is_not_visible() {
 }
 
 #[test]
-fn splitting_a_whole_text_leaves_a_filter_in_use_unchanged() {
+fn splitting_a_complete_text_leaves_a_running_filter_unchanged() {
     let mut filter = qwen3();
     filter.push("<think>half", |_| {}).unwrap();
     assert_eq!(filter.strip("a<think>b"), "a<think>b", "a new message");
@@ -47,7 +47,7 @@ fn splitting_a_whole_text_leaves_a_filter_in_use_unchanged() {
 
 // Contract: S3.20.
 #[test]
-fn whole_texts_use_the_start_and_the_options_of_the_filter() {
+fn split_uses_the_start_and_the_options_of_the_filter() {
     let builder = ThinkFilter::builder(format("qwen3").unwrap()).start(Start::Reasoning);
     let filter = builder.force_nonempty_content(100).build().unwrap();
     assert_eq!(filter.strip("a</think>b"), "b");

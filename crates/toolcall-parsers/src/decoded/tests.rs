@@ -40,7 +40,7 @@ fn decoded(arguments: &str) -> (String, bool) {
 }
 
 #[test]
-fn strings_that_hold_what_the_schema_wants_are_decoded() {
+fn strings_containing_the_declared_type_are_decoded() {
     for (wire, json) in [
         (r#"{"list": "[1, 2]"}"#, r#"{"list": [1, 2]}"#),
         (r#"{"list": " [\"a\\n\u00e9\"] \n", "text": "x"}"#, r#"{"list": ["a\né"], "text": "x"}"#),
@@ -57,7 +57,7 @@ fn strings_that_hold_what_the_schema_wants_are_decoded() {
 }
 
 #[test]
-fn other_strings_stay() {
+fn strings_without_the_declared_type_are_unchanged() {
     for wire in [
         r#"{"list": "[1, 2"}"#,
         r#"{"list": "[1] and more"}"#,

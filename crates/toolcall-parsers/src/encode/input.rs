@@ -223,7 +223,7 @@ mod tests {
     use super::{JsonNode, read_object};
 
     #[test]
-    fn numbers_keep_their_spelling_and_members_their_order() {
+    fn objects_keep_number_spelling_and_member_order() {
         let members = read_object(" {\"b\": [1.50, -0, 1E+400], \"a\\u00e9\\ud83d\\ude00\": {}} ");
         let numbers = ["1.50", "-0", "1E+400"].map(JsonNode::Number);
         let expected = vec![
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_refused_where_it_stops_being_one() {
+    fn malformed_object_is_refused_at_the_faulty_byte() {
         let rows = [
             ("", 0),
             ("[]", 0),

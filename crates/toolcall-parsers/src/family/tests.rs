@@ -24,7 +24,7 @@ fn templates(texts: &[&str]) -> Vec<Template> {
 }
 
 #[test]
-fn what_a_file_does_not_say_has_its_default() {
+fn missing_family_fields_have_their_defaults() {
     let calls = templates(&["<x>{object}</x>"]);
     let form = Form { calls, ..Form::default() };
     assert_eq!(form.sections, templates(&["{call}"]));
@@ -34,7 +34,7 @@ fn what_a_file_does_not_say_has_its_default() {
 }
 
 #[test]
-fn every_field_is_read() {
+fn every_field_of_a_file_is_read() {
     let read = family(
         r#"
 about = "A"
@@ -163,7 +163,7 @@ const FAULTY: &[(&str, usize, &str, &str)] = &[
 ];
 
 #[test]
-fn a_faulty_file_is_refused_with_line_and_field() {
+fn malformed_family_file_is_refused_with_line_and_field() {
     for (text, line, field, problem) in FAULTY {
         let error = Family::from_toml("bad", text).expect_err(text);
         assert_eq!((error.line(), error.field()), (Some(*line), *field), "{text}: {error}");
@@ -198,7 +198,7 @@ fn resolved(name: &str) -> Result<Value, String> {
 }
 
 #[test]
-fn a_file_takes_over_what_it_does_not_name() {
+fn derived_family_inherits_fields_it_does_not_set() {
     let reasoning = json!({"block": "<r>{text}</r>"});
     let calls = json!({"call": "<{object}>", "keys": {"name": "n"}, "at": "lead", "between": ""});
     let b = json!({"about": "B", "erase": ["z"], "calls": calls, "reasoning": reasoning});
@@ -219,7 +219,7 @@ fn cycles_and_long_chains_are_refused() {
 }
 
 #[test]
-fn a_reasoning_section_is_that_of_the_file_it_stands_in() {
+fn reasoning_section_is_inherited_with_the_name_of_its_file() {
     let of = |name: &str| reasoning(name, &lookup(name).unwrap(), lookup).unwrap().unwrap();
     let a = lookup("a").unwrap()["reasoning"].clone();
     for name in ["a", "b", "h", "i"] {
@@ -230,7 +230,7 @@ fn a_reasoning_section_is_that_of_the_file_it_stands_in() {
 }
 
 #[test]
-fn a_variant_replaces_what_it_names() {
+fn variant_replaces_only_the_fields_it_sets() {
     let file = json!({"about": "A", "write": {"json": "compact"}, "variant": [1]});
     let variant = json!({"models": ["x"], "write": {"form": 2}});
     let expected = json!({"about": "A", "write": {"json": "compact", "form": 2}});
@@ -239,7 +239,7 @@ fn a_variant_replaces_what_it_names() {
 
 /// Every file of the repository is read.
 #[test]
-fn every_registered_file_reads() {
+fn every_family_file_is_read() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../families");
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     let paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -259,7 +259,7 @@ fn every_registered_file_reads() {
 }
 
 #[test]
-fn a_list_is_refused_before_its_length_costs_time() {
+fn list_of_over_1000_entries_is_refused() {
     let text = |n: usize| alloc::format!("end_of_turn = [{}]", "'<|e|>',".repeat(n));
     assert!(Family::from_toml("long", &text(1000)).is_ok());
     let error = Family::from_toml("long", &text(1001)).unwrap_err();

@@ -74,7 +74,7 @@ mod tests {
     use crate::Tools;
 
     #[test]
-    fn the_longest_declared_name_that_stands_as_a_word_is_found() {
+    fn longest_declared_name_is_found_as_a_separate_word() {
         let tools = Tools::new(["go", "go_on"].map(|name| (name, serde_json::json!({}))));
         for (text, wanted) in [("go_on now", "go_on"), ("ago, go", "go"), ("(go)", "go")] {
             assert_eq!(declared(text, &tools), Some(wanted), "{text}");
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn without_tools_all_of_the_text_is_the_name_or_none_is() {
+    fn without_tools_the_complete_text_is_the_name_or_rejected() {
         let name = |text| declared(text, &Tools::none());
         assert_eq!(
             (name("a.b-c_1"), name("f("), name("f  (")),

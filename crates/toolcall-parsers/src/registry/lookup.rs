@@ -138,7 +138,7 @@ mod tests {
     use crate::family::{Family, with_variant};
 
     #[test]
-    fn every_row_and_every_variant_reads() {
+    fn every_registered_family_and_variant_is_read() {
         for row in FAMILIES {
             let name = row.summary.name;
             let file = Row::file(row).unwrap();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_name_leads_to_its_family() {
+    fn every_alias_resolves_to_its_family() {
         for alias in aliases().filter(|alias| !alias.engine.is_empty()) {
             let name = alias.to_string();
             assert_eq!(family(&name).unwrap().name, alias.of, "{name}");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_have_near_ones_and_ambiguous_ones_their_meanings() {
+    fn unknown_family_name_reports_the_nearest_name() {
         assert_eq!(family("hermess").unwrap_err().nearest()[0], "hermes");
         assert!(family_variant("hermes", 99).is_err());
         assert_eq!((family_variants("mistral"), family_variants("none")), (2, 0));

@@ -9,7 +9,7 @@ fn literal(text: &str) -> Part {
 }
 
 #[test]
-fn literals_holes_and_groups_are_read_in_the_order_of_the_wire() {
+fn literals_holes_and_groups_are_parsed_in_order() {
     let template = Template::parse(r#"<a b="{name}">\n{?x{arguments:python}}{{\\\t}}"#).unwrap();
     let group = vec![literal("x"), Part::Hole(Hole::Arguments(Dialect::Python))];
     let expected = [
@@ -24,7 +24,7 @@ fn literals_holes_and_groups_are_read_in_the_order_of_the_wire() {
 }
 
 #[test]
-fn an_id_is_a_template_of_its_own() {
+fn id_hole_contains_a_template() {
     let template = Template::parse("{id:{?functions.}{name}{?:{index}}}<x>").unwrap();
     let id = vec![
         Part::Group(vec![literal("functions.")]),
@@ -36,7 +36,7 @@ fn an_id_is_a_template_of_its_own() {
 }
 
 #[test]
-fn what_is_printed_reads_back_as_the_same_template() {
+fn printed_template_parses_to_the_same_template() {
     for text in [
         "",
         "plain } text".replace('}', "}}").as_str(),
@@ -57,7 +57,7 @@ fn what_is_printed_reads_back_as_the_same_template() {
 }
 
 #[test]
-fn a_faulty_template_is_refused_with_the_place_and_what_was_expected() {
+fn malformed_template_is_refused_with_place_and_expectation() {
     let rows: [(&str, usize, &str, &str); 24] = [
         ("<x>{nmae}", 4, "a hole (nearest: name, ", "`nmae`"),
         ("<x>{}", 4, "a hole's name", "`}`"),
@@ -92,7 +92,7 @@ fn a_faulty_template_is_refused_with_the_place_and_what_was_expected() {
 }
 
 #[test]
-fn a_name_that_is_not_on_the_wire_touches_nothing() {
+fn implied_name_and_raw_argument_may_be_adjacent() {
     let template = Template::parse("<|python_tag|>{name=python}{raw:code}").unwrap();
     let holes: Vec<_> = template.holes().cloned().collect();
     assert_eq!(holes, [Hole::NameMeant("python".into()), Hole::Raw("code".into())]);

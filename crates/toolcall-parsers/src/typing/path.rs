@@ -80,7 +80,7 @@ mod tests {
     use super::{Path, PathStep};
 
     #[test]
-    fn names_come_back_in_order() {
+    fn path_steps_are_returned_in_order() {
         let mut path = Path::default();
         path.member("a");
         path.element(2);

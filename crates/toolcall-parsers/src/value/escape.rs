@@ -203,7 +203,7 @@ mod tests {
     use super::{PLAIN, escape, escaped_len, plain_len};
 
     #[test]
-    fn the_first_byte_that_does_not_pass_is_found_wherever_it_stands() {
+    fn first_byte_to_escape_is_found_at_every_offset() {
         for byte in 0..=255 {
             for at in 0..200 {
                 let mut text = Vec::from([b'a'; 200]);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_of_one_letter_are_json_as_they_stand() {
+    fn single_letter_escapes_are_copied_unchanged() {
         assert_eq!(escaped_len(br#"a\n\\\"b"c"#), 8);
         assert_eq!(escaped_len(br"a\u0041"), 1);
         assert_eq!(escaped_len(br"a\"), 1);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_any_length_are_gathered_whole() {
+    fn escaped_text_is_exact_for_pieces_of_every_length() {
         for len in 0..70 {
             let piece: String = ('a'..='z').cycle().take(len).chain(['é', '"']).collect();
             let (text, mut escaped) = (piece.repeat(40), String::new());

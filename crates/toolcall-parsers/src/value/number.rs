@@ -109,7 +109,7 @@ mod tests {
     use super::{NumberFault, to_json};
 
     #[test]
-    fn spellings_keep_every_digit() {
+    fn python_numbers_are_converted_without_losing_digits() {
         for (python, json) in [
             ("0", "0"),
             ("+2", "2"),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_told_from_what_json_lacks() {
+    fn malformed_numbers_differ_from_numbers_json_lacks() {
         for text in
             ["1x", "1__0", "1_", ".", "-.", "1.2.3", "1e", "1ee5", "0x", "0xg", "e5", "--1", "1j2"]
         {

@@ -174,7 +174,7 @@ mod tests {
     use super::{Escape, Flavor, unescape};
 
     #[test]
-    fn every_escape_is_read_or_waits_for_more() {
+    fn escapes_are_read_or_wait_for_more_input() {
         use Escape::{Cut, Is, Named, Nothing, Verbatim};
         for (text, read) in [
             ("\\", Cut),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_keep_a_backslash_that_begins_no_escape() {
+    fn unknown_script_escapes_keep_their_backslash() {
         use Escape::{Cut, Is, Verbatim};
         for (text, read) in [
             ("\\`", Is('`', 2)),

@@ -145,7 +145,7 @@ fn unspaced(template: &Template) -> Template {
 }
 
 #[test]
-fn every_family_shows_what_it_does_with_the_usual_inputs() {
+fn every_family_has_vectors_of_every_required_input() {
     let mut missing = Vec::new();
     for grammar in grammars() {
         let cases = cases(&grammar);

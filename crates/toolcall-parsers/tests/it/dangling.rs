@@ -18,7 +18,7 @@ fn read(family: &str, dangling: Dangling, wire: &str, end: End) -> (String, Vec<
 }
 
 #[test]
-fn a_marker_that_a_limit_cut_is_text_unless_it_is_to_be_dropped() {
+fn truncated_marker_is_text_unless_dangling_is_drop() {
     for (family, wire) in [("hermes", "Hi.<tool_"), ("kimi_k2", "Hi.<|tool_calls_sec")] {
         let dropped = ("Hi.".to_owned(), vec!["cut_opener"]);
         let text = (wire.to_owned(), Vec::new());
@@ -30,7 +30,7 @@ fn a_marker_that_a_limit_cut_is_text_unless_it_is_to_be_dropped() {
 }
 
 #[test]
-fn one_byte_and_the_beginning_of_a_word_are_text() {
+fn truncated_single_byte_or_word_is_text() {
     for (family, wire) in [("hermes", "1 <"), ("granite_pythonic", "Hi.\nsho")] {
         let text = (wire.to_owned(), Vec::new());
         assert_eq!(read(family, Dangling::Drop, wire, End::Length), text, "{family}");

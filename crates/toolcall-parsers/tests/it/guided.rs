@@ -29,7 +29,7 @@ fn calls(message: &Message) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn keys_that_no_call_has_make_an_object_the_arguments_of_the_tool() {
+fn object_with_keys_outside_a_call_is_read_as_arguments() {
     let of_f = guided("hermes", Payload::Of("f"), OwnCalls::Tried);
     let arguments = r#"{"a": 1, "x": 2}"#;
     assert_eq!(calls(&read(&of_f, arguments)), [("f", arguments)]);
@@ -48,7 +48,7 @@ fn keys_that_no_call_has_make_an_object_the_arguments_of_the_tool() {
 }
 
 #[test]
-fn a_familys_bare_calls_that_begin_like_a_payload_are_tried_on_request() {
+fn bare_calls_that_begin_like_a_payload_are_read_only_if_tried() {
     let own = |own| guided("pythonic", Payload::Calls, own);
     let calls_of = |grammar, wire| calls(&read(&grammar, wire)).len();
     let (bare, payload) = ("[f(a=1)]", r#"[{"name": "f", "arguments": {"a": 1}}]"#);

@@ -8,7 +8,7 @@ use toolcall_parsers::{
 use crate::support::inputs::Inputs;
 
 #[test]
-fn headers_are_markup_wherever_they_are_cut() {
+fn message_headers_are_markup_at_every_cut() {
     for grammar in grammars().filter(|grammar| grammar.family().messages.is_some()) {
         let inputs = Inputs::of(&grammar);
         let parser = Parser::builder(grammar).whitespace(Whitespace::Verbatim);
@@ -40,7 +40,7 @@ fn headers_are_markup_wherever_they_are_cut() {
 }
 
 #[test]
-fn a_header_says_whom_a_message_is_for() {
+fn message_header_selects_channel_or_tool() {
     let to = |name: &str, body: &str| {
         let header = format!("<|start|>assistant to=functions.{name}<|channel|>commentary json");
         format!("{header}<|message|>{body}<|call|>")
@@ -69,7 +69,7 @@ fn a_header_says_whom_a_message_is_for() {
 }
 
 #[test]
-fn markers_are_what_no_text_holds() {
+fn markers_exclude_names_in_headers() {
     let markers = |family| Vec::from_iter(grammar(family).unwrap().markers().map(String::from));
     assert_eq!(markers("hermes"), ["<tool_call>"]);
     assert!(markers("harmony").contains(&"<|start|>".to_owned()));
@@ -92,7 +92,7 @@ fn a_tag_may_begin_with_a_brace() {
 }
 
 #[test]
-fn what_ends_an_attribute_may_be_any_character() {
+fn attribute_may_end_with_any_character() {
     let family =
         Family::from_toml("arrow", "calls.call = '<call of=\"{name}\"→{arguments}</call>'");
     let grammar = Grammar::new(family.expect("a family")).expect("a grammar");

@@ -207,7 +207,7 @@ law!(arguments_hold_no_markup, |grammar, inputs| {
 });
 
 #[test]
-fn noise_in_a_section_is_counted_the_same_for_every_cut() {
+fn skipped_text_in_a_section_is_chunk_invariant() {
     let family = grammar("deepseek_v3").expect("a registered family");
     let machine = ParserMachine::new(family, Whitespace::Verbatim);
     for noise in ["a \n b", " \n"] {
@@ -217,7 +217,7 @@ fn noise_in_a_section_is_counted_the_same_for_every_cut() {
 }
 
 #[test]
-fn blanks_before_what_may_be_raw_text_wait_for_what_follows() {
+fn whitespace_before_raw_arguments_is_chunk_invariant() {
     for (name, wire) in [
         ("cwm", "<tool: x>\npython   {\"command\": \"ls\"}\n</tool>"),
         ("functionary_v31", "<function=python>  {\"code\": \"x\"}</function>"),
@@ -230,7 +230,7 @@ fn blanks_before_what_may_be_raw_text_wait_for_what_follows() {
 }
 
 #[test]
-fn behind_a_list_inside_an_object_nothing_is_held() {
+fn nothing_is_held_after_a_list_inside_an_object() {
     let wire =
         r#"{"tool_calls": [{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]  }"#;
     for name in ["bare_json", "hermes", "ollama_generic"] {

@@ -24,7 +24,7 @@ fn vectors_pass_without_limits() {
 }
 
 #[test]
-fn a_family_with_more_tags_than_have_numbers_is_refused() {
+fn family_with_over_65535_tags_is_refused() {
     let call = |n| json!({"call": format!("<a{n}>{}{{object}}", "<a>".repeat(499))});
     let forms: Vec<_> = (0..140).map(call).collect();
     let family =
@@ -34,7 +34,7 @@ fn a_family_with_more_tags_than_have_numbers_is_refused() {
 }
 
 #[test]
-fn a_list_of_a_family_with_more_entries_than_the_limit_is_refused() {
+fn family_list_over_its_limit_is_refused() {
     let forms = |n| {
         let forms = vec![json!({"call": "<a>{object}"}); n];
         Family::from_value(&json!({"name": "large", "calls": forms}))
@@ -45,7 +45,7 @@ fn a_list_of_a_family_with_more_entries_than_the_limit_is_refused() {
 }
 
 #[test]
-fn an_element_has_one_token_and_closes_its_own_tag() {
+fn element_template_without_one_token_and_a_closing_tag_is_refused() {
     let compiles = |element: &str| {
         let call = "<<a><c name=\"{name}\">{elements}<</c>".replace('<', "]<");
         let form = json!({"call": call, "element": element});
@@ -66,7 +66,7 @@ fn an_element_has_one_token_and_closes_its_own_tag() {
 }
 
 #[test]
-fn parameters_that_begin_alike_say_the_same_first() {
+fn indistinguishable_parameter_templates_are_refused() {
     let compiles = |parameters: [&str; 2]| {
         let form = json!({"call": "<c={name}>{parameters}</c>", "parameter": parameters});
         let family = Family::from_value(&json!({"name": "own", "calls": [form]}));
@@ -84,7 +84,7 @@ fn parameters_that_begin_alike_say_the_same_first() {
 }
 
 #[test]
-fn of_closing_brackets_too_many_thirty_two_go_with_their_call() {
+fn up_to_32_surplus_closing_brackets_are_dropped() {
     let machine = ParserMachine::new(grammar("hermes").unwrap(), Whitespace::Framing);
     let told = |brackets: usize| {
         let call = r#"<tool_call>{"name": "f", "arguments": {}}"#;

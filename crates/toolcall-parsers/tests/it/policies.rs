@@ -59,7 +59,7 @@ fn names(message: &Message) -> Vec<&str> {
 }
 
 #[test]
-fn one_call_may_be_all_there_is() {
+fn parallel_one_emits_only_the_first_call_of_every_family() {
     for (grammar, wire) in wires(&[BELL, NOTE]) {
         let mut options = Options::default();
         options.parallel = Parallel::One;
@@ -74,7 +74,7 @@ fn one_call_may_be_all_there_is() {
 }
 
 #[test]
-fn reading_may_stop_behind_the_first_call() {
+fn stop_after_first_call_drops_later_text_and_calls() {
     let mut options = Options::default();
     (options.stop, options.ids) = (StopAfter::FirstCall, Ids::counting());
     for (grammar, wire) in wires(&[BELL]) {
@@ -93,7 +93,7 @@ fn reading_may_stop_behind_the_first_call() {
 }
 
 #[test]
-fn a_stopped_parser_says_so_and_can_start_over() {
+fn stopped_parser_reports_it_and_restarts_after_reset() {
     let mut options = Options::default();
     options.stop = StopAfter::FirstCall;
     let grammar = toolcall_parsers::grammar("hermes").expect("registered");
@@ -116,7 +116,7 @@ fn a_stopped_parser_says_so_and_can_start_over() {
 }
 
 #[test]
-fn names_that_are_not_declared_are_reported_if_asked_for() {
+fn undeclared_names_are_reported_on_request() {
     let mut options = Options::default();
     options.unknown_tools = UnknownTools::Report;
     for (grammar, wire) in wires(&[BELL]) {
@@ -138,7 +138,7 @@ fn names_that_are_not_declared_are_reported_if_asked_for() {
 }
 
 #[test]
-fn a_cut_call_is_repaired_only_on_request() {
+fn truncated_call_is_repaired_only_on_request() {
     let mut repair = Options::default();
     repair.repair = Repair::Close;
     let mut repaired = 0;
@@ -163,7 +163,7 @@ fn a_cut_call_is_repaired_only_on_request() {
 }
 
 #[test]
-fn a_call_that_is_cut_anywhere_is_repaired_to_an_object() {
+fn call_truncated_at_any_byte_is_repaired_to_an_object() {
     let mut options = Options::default();
     options.repair = Repair::Close;
     for (grammar, wire) in wires(&[BELL]) {
@@ -189,7 +189,7 @@ fn a_call_that_is_cut_anywhere_is_repaired_to_an_object() {
 }
 
 #[test]
-fn an_id_of_the_wire_that_looks_made_is_not_made_again() {
+fn generated_ids_differ_from_ids_of_the_wire() {
     let grammar = grammars().find(|it| it.name() == "mistral").expect("registered");
     let ids = |id: &str| {
         let wire = format!(
@@ -209,7 +209,7 @@ fn an_id_of_the_wire_that_looks_made_is_not_made_again() {
 }
 
 #[test]
-fn ids_come_from_the_source_and_differ() {
+fn call_ids_come_from_the_id_source_and_differ() {
     let mut options = Options::default();
     options.ids = Ids::new(|_: &str, n| format!("own-{n}"));
     for (grammar, wire) in wires(&[BELL, NOTE]) {
@@ -223,7 +223,7 @@ fn ids_come_from_the_source_and_differ() {
 }
 
 #[test]
-fn ids_differ_between_parsers_their_clones_and_their_messages() {
+fn call_ids_differ_between_parsers_clones_and_messages() {
     let wire = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
     let hermes = || grammars().find(|it| it.name() == "hermes").expect("registered");
     let built = || Parser::new(hermes()).expect("a sound table");
@@ -244,12 +244,12 @@ fn ids_differ_between_parsers_their_clones_and_their_messages() {
 }
 
 #[test]
-fn a_large_value_arrives_exact_a_byte_at_a_time() {
+fn large_value_in_single_bytes_is_exact() {
     large_values_arrive(64 << 10, 1);
 }
 
 #[test]
-fn a_mebibyte_arrives_exact() {
+fn value_of_one_mebibyte_is_exact() {
     large_values_arrive(1 << 20, 61);
 }
 
@@ -283,7 +283,7 @@ fn large_values_arrive(len: usize, step: usize) {
 }
 
 #[test]
-fn what_json_cannot_say_is_told_apart_from_what_is_no_value() {
+fn inexpressible_values_are_reported_apart_from_malformed_ones() {
     let lfm2 = grammar("lfm2").expect("a registered family");
     let told = |value: &str| {
         let wire = format!("<|tool_call_start|>[f(x=1, y={value})]<|tool_call_end|>");
@@ -303,7 +303,7 @@ fn what_json_cannot_say_is_told_apart_from_what_is_no_value() {
 }
 
 #[test]
-fn text_behind_an_end_inside_a_value_waits_in_the_room_that_the_value_leaves() {
+fn text_after_an_inner_end_shares_the_value_limit() {
     let coder = grammar("qwen3_coder").expect("a registered family");
     let value = "v".repeat(40);
     let end = "</tool_call> so.";

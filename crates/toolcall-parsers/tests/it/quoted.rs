@@ -71,7 +71,7 @@ fn values(grammar: &Grammar) -> Vec<(Shape, String)> {
 }
 
 #[test]
-fn a_value_that_quotes_markup_is_one_call_with_that_value() {
+fn call_whose_value_quotes_markup_keeps_the_value() {
     let only = std::env::var("FAMILY").ok();
     let (mut broken, mut excused, mut checked) = (Vec::new(), Vec::new(), 0);
     for grammar in grammars().filter(|it| only.as_deref().is_none_or(|only| only == it.name())) {

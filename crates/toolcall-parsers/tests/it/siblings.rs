@@ -75,7 +75,7 @@ fn siblings_of_a_malformed_object_are_complete_calls() {
 }
 
 #[test]
-fn cuts_of_damaged_lists_do_not_matter() {
+fn damaged_lists_are_chunk_invariant() {
     let mut broken = Vec::new();
     for grammar in grammars() {
         let machine = ParserMachine::new(grammar.clone(), Whitespace::Framing);

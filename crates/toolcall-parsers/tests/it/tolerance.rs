@@ -81,7 +81,7 @@ fn row(name: &str) -> Option<String> {
 }
 
 #[test]
-fn the_table_of_tolerances_says_what_happens() {
+fn tolerance_page_matches_the_parser() {
     let heads: Vec<&str> = DAMAGES.iter().map(|(head, _)| *head).collect();
     let mut table =
         format!("| family | {} |\n|---{}|\n", heads.join(" | "), "|---".repeat(heads.len()));

@@ -36,7 +36,7 @@ fn the_vetted_families_are_registered_and_have_vectors() {
 }
 
 #[test]
-fn families_without_vectors_are_told() {
+fn families_without_vectors_are_listed() {
     let with_vectors = families_with_vectors();
     for grammar in grammars() {
         if !with_vectors.iter().any(|family| same_name(family, grammar.name())) {

@@ -21,7 +21,7 @@ fn collapse(verdict: CollapseVerdict) -> Option<Collapse> {
 
 // Contract: S2.19, X.30.
 #[test]
-fn repeated_openers_are_a_collapse() {
+fn repeated_openers_are_reported_as_a_collapse() {
     for (text, run) in [
         ("ok\n<tool_call>\n<tool_call>\n<tool_call>", 3),
         ("ok\n[[CALL]][[CALL]]\n\n[[CALL]]", 3),
@@ -34,7 +34,7 @@ fn repeated_openers_are_a_collapse() {
 }
 
 #[test]
-fn calls_in_a_row_are_not_a_collapse() {
+fn consecutive_calls_are_not_a_collapse() {
     let mut detector = detector(2, CollapseAction::Error);
     let calls = "<tool_call>{}</tool_call>\n<tool_call>{}</tool_call>[[CALL]]{}[[/CALL]][[CALL]]x";
     assert_eq!(detector.observe(calls), CollapseVerdict::Fine);
@@ -138,7 +138,7 @@ fn detector_work_is_linear_and_memory_is_constant() {
 
 proptest! {
     #[test]
-    fn a_collapse_does_not_depend_on_chunks(parts in prop::collection::vec(prop::sample::select(vec![
+    fn collapse_detection_is_chunk_invariant(parts in prop::collection::vec(prop::sample::select(vec![
         "<tool_call>", "[[CALL]]", "_call>", "tool_call>", "</tool_call>", "\n", " ", "x", "{", "\"", "```\n", "`", "<tool", "_call", ">", "[[", "é"
     ]), 0..24)) {
         let text = parts.concat();

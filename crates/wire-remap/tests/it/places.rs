@@ -64,7 +64,7 @@ fn a_closer_inside_an_argument_string_is_text() {
 
 // Contract: S2.14.
 #[test]
-fn detection_everywhere_counts_every_marker_and_keeps_the_text() {
+fn detection_everywhere_reports_markers_in_prose_and_code() {
     let text = "write [[CALL]] or `[[/CALL]]`";
     let decoder = StreamDecoder::new(&RemapTable::hermes()).detection(MarkerDetection::Everywhere);
     assert_eq!(

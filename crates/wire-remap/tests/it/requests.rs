@@ -123,7 +123,7 @@ fn images_names_ids_signed_text_and_unknown_parts_are_unchanged() {
 }
 
 #[test]
-fn request_is_unchanged_when_off() {
+fn request_is_unchanged_when_remapping_is_off() {
     let (wire, report) = apply(&Regime::off(), &chat(), &OpenAiChat);
     assert_eq!((wire, report), (chat(), RemapReport::default()));
 }
@@ -142,7 +142,7 @@ fn a_request_decodes_to_itself() {
 
 // Contract: S2.8, X.13.
 #[test]
-fn texts_out_of_scope_are_unchanged() {
+fn texts_outside_the_scope_are_unchanged() {
     let none = Scope { reasoning: false, arguments: false, schemas: false };
     let (wire, report) = apply(&hermes().with_scope(none), &chat(), &OpenAiChat);
     assert_eq!(wire["messages"][3]["reasoning"], chat()["messages"][3]["reasoning"]);
@@ -383,7 +383,7 @@ fn a_gemini_request_has_the_same_scope() {
 
 // Contract: S2.10.
 #[test]
-fn calls_the_server_runs_and_formats_of_a_responses_request_are_encoded() {
+fn server_side_calls_and_formats_of_a_responses_request_are_encoded() {
     let body = json!({
         "input": [
             {"type": "mcp_list_tools", "tools": [{"name": "f", "description": "<tool_call>", "input_schema": {"description": "<tool_call>"}}]},
@@ -472,7 +472,7 @@ fn custom_shape_is_remapped() {
 /// The body without its canonical markers, as a model sees it, comes back as it was.
 // Contract: S2.3, S2.8.
 #[test]
-fn names_of_members_are_encoded_wherever_a_model_sees_them() {
+fn member_names_visible_to_the_model_are_encoded() {
     const M: &str = "a <tool_call> b";
     let schema = json!({
         "type": "object",

@@ -77,7 +77,7 @@ fn choices_and_fields_are_decoded_separately() {
 }
 
 #[test]
-fn pieces_beyond_the_limit_of_open_texts_pass_unchanged() {
+fn pieces_over_the_limit_of_open_texts_pass_unchanged() {
     let mut remap = response().with_limit(2);
     let piece = |index| delta(index, json!({"content": "x [[CA"}));
     let sent: Vec<Value> = (0..4).chain([1]).map(piece).collect();
@@ -129,7 +129,7 @@ fn argument_fragments_are_decoded_by_scope() {
 }
 
 #[test]
-fn events_are_unchanged_when_off() {
+fn events_are_unchanged_when_remapping_is_off() {
     let events = vec![delta(0, json!({"content": "[[CALL]] [["})), finish(0)];
     let mut off = Regime::off().response();
     assert_eq!(send(&mut off, &OpenAiChat, events.clone()), events);
@@ -140,7 +140,7 @@ fn events_are_unchanged_when_off() {
 
 // Contract: S2.11.
 #[test]
-fn a_whole_chat_response_is_decoded() {
+fn complete_chat_response_is_decoded() {
     let mut body = json!({"id": "c", "choices": [
         {"index": 0, "finish_reason": "stop", "stop_reason": "[[/CALL]]", "message": {
             "content": "[[CALL]] [[~CALL]]", "reasoning": "[[CALL]]", "refusal": null,
@@ -196,7 +196,7 @@ fn anthropic_blocks_are_decoded_and_flushed_before_they_stop() {
 }
 
 #[test]
-fn responses_events_are_decoded_and_stay_numbered() {
+fn responses_events_are_decoded_and_keep_consecutive_numbers() {
     let event = |number: u64, rest: Value| {
         let mut event = json!({"sequence_number": number, "item_id": "m", "output_index": 0});
         event.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
@@ -305,7 +305,7 @@ proptest! {
 
     // Contract: S2.11, S2.12.
     #[test]
-    fn a_streamed_response_equals_the_whole_one(
+    fn streamed_response_equals_the_complete_one(
         a in texts(),
         b in texts(),
         order in prop::collection::vec(any::<bool>(), 64),

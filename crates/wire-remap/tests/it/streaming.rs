@@ -20,7 +20,7 @@ fn check(table: &RemapTable, text: &str) -> Result<(), String> {
 
 // Contract: S2.6, S2.7.
 #[test]
-fn every_cut_gives_the_same_text() {
+fn decoded_text_is_the_same_at_every_cut() {
     for table in tables() {
         for text in [
             "<tool_call>é</tool_call>[[CALL]]◁[[~~~~CALL]]\n[[CALL]x[[/CALL",
@@ -173,12 +173,12 @@ proptest! {
 
     // Contract: S2.6, S2.7.
     #[test]
-    fn streams_equal_whole_texts(text in texts(), which in 0..3usize) {
+    fn decoded_streams_equal_decoded_complete_texts(text in texts(), which in 0..3usize) {
         check(&tables()[which], &text).map_err(TestCaseError::fail)?;
     }
 
     #[test]
-    fn pieces_do_not_depend_on_chunks(parts in prop::collection::vec(prop::sample::select(FRAGMENTS), 0..14), which in 0..3usize) {
+    fn emitted_pieces_are_chunk_invariant(parts in prop::collection::vec(prop::sample::select(FRAGMENTS), 0..14), which in 0..3usize) {
         let decoder = StreamDecoder::new(&tables()[which]);
         let text = parts.concat();
         let whole = pieces(&decoder, [&*text]);

@@ -60,7 +60,7 @@ fn switching_models_leaves_the_transcript_byte_identical() {
 
 // Contract: X.16.
 #[test]
-fn the_same_history_gives_the_same_prefix_each_turn() {
+fn equal_history_yields_an_equal_prefix_in_each_turn() {
     let (_, bodies) = talk(["Qwen3-32B"; 3], &routes());
     for pair in bodies.windows(2) {
         let [before, after] = pair else { unreachable!() };
@@ -108,7 +108,7 @@ fn cache_key_depends_on_the_canonical_form() {
 }
 
 #[test]
-fn the_order_of_members_does_not_change_a_cache_key() {
+fn cache_key_ignores_the_order_of_members() {
     let parse = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
     let (a, b) = (parse(r#"{"a":1,"b":[true]}"#), parse(r#"{ "b":[true], "a":1 }"#));
     assert_eq!(cache_key("m", &a, None), cache_key("m", &b, None));
@@ -116,7 +116,7 @@ fn the_order_of_members_does_not_change_a_cache_key() {
 
 // Contract: S2.12.
 #[test]
-fn regime_switches_both_directions() {
+fn regime_determines_encoding_and_decoding() {
     let on = Regime::on(RemapTable::hermes());
     assert!(on.encoder(Location::User).is_some() && on.decoder().is_some() && on.table().is_some());
     assert_eq!(on.decode(&on.encode("<tool_call>[[CALL]]")), "<tool_call>[[CALL]]");

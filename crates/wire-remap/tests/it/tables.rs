@@ -128,7 +128,7 @@ fn a_nonce_is_short_and_alphanumeric() {
 }
 
 #[test]
-fn too_many_entries_are_refused() {
+fn table_with_too_many_entries_is_refused() {
     let mut builder = RemapTable::builder();
     for i in 0..257 {
         builder = builder.pair(&format!("<{i}>"), &format!("[[{i}]]"));

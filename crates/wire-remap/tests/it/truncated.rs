@@ -53,7 +53,7 @@ fn damaged_markers_in_prose_and_code_are_text() {
 
 // Contract: S2.15.
 #[test]
-fn a_marker_cut_by_the_end_is_reported_where_one_is_expected() {
+fn marker_truncated_by_the_end_is_reported_at_an_expected_place() {
     let decoder = decoder(Truncated::Diagnose);
     assert_eq!(pieces(&decoder, ["ok\n[[CALL"]), ["text ok\n", "suspect Cut [[CALL"]);
     assert_eq!(pieces(&decoder, ["ok\n[[CALL]"]), ["text ok\n", "suspect Truncated [[CALL]"]);

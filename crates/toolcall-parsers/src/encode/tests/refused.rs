@@ -28,7 +28,7 @@ fn special(family: &mut Family) {
 }
 
 #[test]
-fn what_templates_cannot_express_is_refused_with_the_place() {
+fn inexpressible_values_are_refused_with_their_place() {
     let f = |arguments| EncodeCall::new("f", arguments);
     let named = |name| EncodeCall::new(name, "{}");
     let rows: &[(Templates<'_>, Options, EncodeCall<'_>, Kind, Option<usize>)] = &[
@@ -108,7 +108,7 @@ fn what_templates_cannot_express_is_refused_with_the_place() {
 }
 
 #[test]
-fn tags_that_end_nothing_where_they_stand_are_written() {
+fn values_with_tags_that_do_not_end_them_are_written() {
     for value in [
         "x <p=a>",
         "</f> </c>",
@@ -131,7 +131,7 @@ fn tags_that_end_nothing_where_they_stand_are_written() {
 }
 
 #[test]
-fn ends_of_the_call_inside_quotes_are_written() {
+fn call_end_tags_inside_quotes_are_written() {
     for (arguments, written) in [
         (json!({"</c>": null}), "<c>f{<q></c><q>:null}</c>"),
         (json!({"a</c>": "</c>"}), "<c>f{<q>a</c><q>:<q></c><q>}</c>"),
@@ -145,7 +145,7 @@ fn ends_of_the_call_inside_quotes_are_written() {
 }
 
 #[test]
-fn calls_that_read_as_one_only_alone_are_refused_together() {
+fn several_calls_are_refused_if_only_single_calls_read_back() {
     let words = ("<s>{calls: and }</s>", &["{object}"][..], &[][..]);
     let family = grammar(family(words, plain));
     let calls = ["f", "g"].map(|name| EncodeCall::new(name, "{}"));
@@ -162,7 +162,7 @@ fn calls_that_read_as_one_only_alone_are_refused_together() {
 }
 
 #[test]
-fn a_part_of_a_message_header_is_none_of_a_call() {
+fn message_header_parts_in_call_templates_are_refused() {
     for section in ["<s>{role}<b>{call}", "<s>{note}<b>{call}"] {
         let family = grammar(family((section, &["<c>{name}<a>{arguments}"], &[]), plain));
         let error = encode(&family, &[EncodeCall::new("g", "{}")], &tools());
@@ -171,7 +171,7 @@ fn a_part_of_a_message_header_is_none_of_a_call() {
 }
 
 #[test]
-fn the_call_at_fault_is_named() {
+fn encode_error_names_the_faulty_call() {
     let calls = ["{}", "{\"s\": \"x</p>\"}"].map(|arguments| EncodeCall::new("f", arguments));
     let error = encode(&grammar(family(TAGGED, plain)), &calls, &tools()).expect_err("an end tag");
     assert_eq!((error.call(), error.key()), (1, Some("s")));

@@ -34,7 +34,7 @@ fn messages(family: &mut Family) {
 }
 
 #[test]
-fn sections_and_what_stands_between() {
+fn sections_and_separators_are_written() {
     check(&[
         ("no calls", ("<s>{calls}</s>", &["{object}"], &[]), plain, &[], ""),
         (
@@ -76,7 +76,7 @@ fn sections_and_what_stands_between() {
 }
 
 #[test]
-fn names_and_ids() {
+fn names_and_ids_are_written() {
     let kimi = ("{call}", &["<c>{id:{?fs.}{name}{?:{index}}}<a>{arguments}"][..], &[][..]);
     let python = ("{call}", &["<f>{name}<a>{arguments}", "<x>{name=py}{raw:code}"][..], &[][..]);
     let code = EncodeCall::new("py", r#"{"code":"1\n2"}"#);
@@ -126,7 +126,7 @@ fn names_and_ids() {
 }
 
 #[test]
-fn objects_in_every_dialect() {
+fn objects_are_written_in_every_dialect() {
     let object = ("{call}", &["{object}"][..], &[][..]);
     let nested = EncodeCall::new("f", r#"{"b":[1,{"d":null,"c":true}],"a":{}}"#);
     let keyword = ("[{calls:, }]", &["{name}({arguments:python})"][..], &[][..]);
@@ -251,7 +251,7 @@ fn objects_in_every_dialect() {
 }
 
 #[test]
-fn parameters_and_elements() {
+fn parameters_and_elements_are_written() {
     let tagged = ("{call}", &["<f={name}>\n{parameters}</f>"][..], TAGS);
     let flag = &["<p n=\"{key}\" s=\"{string}\">{value}</p>"][..];
     let cdata = &["<p n=\"{key}\">{value:trim}</p>", "<p n=\"{key}\"><![CDATA[{value}]]></p>"][..];
@@ -349,7 +349,7 @@ fn parameters_and_elements() {
 }
 
 #[test]
-fn forms_are_tried_from_the_one_that_is_written() {
+fn encoder_tries_the_configured_form_first() {
     let mut family = family(("{call}", &["<c>{object}</c>"], &[]), plain);
     family.forms.push(form(("{call}", &["[C]{name}[A]{arguments}"], &[])));
     family.write.form = 1;

@@ -9,7 +9,7 @@ fn texts(id: &str) -> Vec<alloc::string::String> {
 }
 
 #[test]
-fn spellings_of_one_model_are_one_text() {
+fn model_id_spellings_are_normalized_to_one_text() {
     for id in ["Qwen/Qwen3.5-9B", "qwen3.5:9b", " qwen3p5-9b ", "hf.co/x/QWEN3_5--9b:latest"] {
         assert_eq!(texts(id)[0], "qwen3-5-9b", "{id}");
     }
@@ -20,7 +20,7 @@ fn spellings_of_one_model_are_one_text() {
 }
 
 #[test]
-fn an_id_of_a_model_that_writes_no_answers_has_no_text() {
+fn ids_of_embedding_and_speech_models_have_no_text() {
     for id in ["Qwen/Qwen3-Embedding-8B", "qwen3-reranker:0.6b", "/m/Qwen3-ASR-1.7B/main.gguf"] {
         let found = texts(id);
         assert!(found.iter().all(|text| !text.contains("qwen")), "{id}: {found:?}");
@@ -34,7 +34,7 @@ fn an_id_of_a_model_that_writes_no_answers_has_no_text() {
 }
 
 #[test]
-fn only_of_paths_every_segment_counts() {
+fn every_segment_is_used_only_for_paths() {
     assert_eq!(texts("org/model"), ["model"]);
     assert_eq!(texts(r"C:\llm\model\main.gguf"), ["main", "model", "llm", "c"]);
     assert_eq!(texts("~/x/y/"), ["y", "x"]);
@@ -42,7 +42,7 @@ fn only_of_paths_every_segment_counts() {
 }
 
 #[test]
-fn a_star_does_not_begin_with_a_version() {
+fn star_does_not_match_a_version_number() {
     let rows = [
         ("granite-4-*", "Granite-4", true),
         ("granite-4-*", "granite-4.0-micro", true),
@@ -76,7 +76,7 @@ fn a_star_does_not_begin_with_a_version() {
 }
 
 #[test]
-fn patterns_meet_where_a_text_is_of_both() {
+fn patterns_overlap_if_a_text_matches_both() {
     let rows = [
         ("a-*", "*-b", true),
         ("a-*", "a", true),
@@ -93,7 +93,7 @@ fn patterns_meet_where_a_text_is_of_both() {
 }
 
 #[test]
-fn what_begins_first_wins_then_what_is_most_literal() {
+fn earliest_match_wins_then_the_most_literal_pattern() {
     let patterns = ["qwen3-*", "qwen3-coder-*", "hermes-*", "a*b", "a-*c"];
     let patterns: Vec<_> = patterns.map(|it| (ModelPattern::new(it), it)).into();
     let found = |id: &str| -> Vec<&str> {

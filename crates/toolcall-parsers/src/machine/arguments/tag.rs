@@ -102,14 +102,14 @@ mod tests {
     use crate::cursor::Undecided;
 
     #[test]
-    fn literals_are_cut_between_tags() {
+    fn literals_are_split_between_tags() {
         let pieces: Vec<_> = cut("</a>\n<b> <c d>x").collect();
         assert_eq!(pieces, ["</a>", "<b>", "<c d>x"]);
         assert_eq!(cut(" \n").count(), 0);
     }
 
     #[test]
-    fn a_tag_has_all_spellings_of_what_it_contains() {
+    fn tag_has_every_combination_of_its_spellings() {
         let spellings = [
             ("<|".to_string(), vec!["<| ".to_string()]),
             ("|>".to_string(), vec![" |>".to_string()]),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_tag_counts() {
+    fn longest_tag_is_matched() {
         let tags = ["<a", "<ab>"].map(|text| TagTexts::new(text, &[]));
         assert_eq!(longest("<ab>", &tags), Ok(Some((1, 4))));
         assert_eq!(longest("<ac", &tags), Ok(Some((0, 2))));

@@ -10,7 +10,7 @@ fn json(kind: ValueKind) -> Case {
 }
 
 #[test]
-fn values_pass_byte_for_byte() {
+fn json_values_pass_byte_for_byte() {
     for wire in [
         "{}",
         "[]",
@@ -28,7 +28,7 @@ fn values_pass_byte_for_byte() {
 }
 
 #[test]
-fn control_characters_and_lone_surrogates_are_mended() {
+fn control_characters_and_lone_surrogates_are_escaped_or_replaced() {
     json(ValueKind::Value).check_rows(&[
         ("\"a\n\u{1}\t\"", "\"a\\n\\u0001\\t\" .6"),
         ("\"\\ud83ex\"", "\"\\ufffdx\" .9"),
@@ -39,7 +39,7 @@ fn control_characters_and_lone_surrogates_are_mended() {
 }
 
 #[test]
-fn what_is_not_json_is_refused_where_it_stands() {
+fn malformed_json_is_refused_at_the_faulty_byte() {
     json(ValueKind::Value).check_rows(&[
         ("x", " !0 Syntax"),
         ("'a'", " !0 Syntax"),
@@ -57,7 +57,7 @@ fn what_is_not_json_is_refused_where_it_stands() {
 }
 
 #[test]
-fn cut_values_can_be_closed() {
+fn truncated_values_report_how_to_close_them() {
     json(ValueKind::Value).check_rows(&[
         ("{\"a", "{\"a ?\":null}"),
         ("{\"a\"", "{\"a\" ?:null}"),
@@ -72,7 +72,7 @@ fn cut_values_can_be_closed() {
 }
 
 #[test]
-fn arguments_are_an_object_however_wrapped() {
+fn arguments_are_read_from_an_object_null_or_string() {
     json(ValueKind::Arguments).check_rows(&[
         (" {\"a\": 1} ", "{\"a\": 1} .9"),
         ("null}", "{} .4"),
@@ -100,7 +100,7 @@ fn arguments_are_an_object_however_wrapped() {
 }
 
 #[test]
-fn nesting_ends_at_128_levels() {
+fn value_nesting_is_limited_to_128_levels() {
     for syntax in [Syntax::Json, Syntax::Lenient, Syntax::Literal] {
         let case = Case::new(ValueKind::Value, syntax);
         let wire = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
@@ -110,7 +110,7 @@ fn nesting_ends_at_128_levels() {
 }
 
 #[test]
-fn careless_json_is_read_and_each_tolerance_said_once() {
+fn lenient_json_is_repaired_and_each_tolerance_reported_once() {
     Case::new(ValueKind::Value, Syntax::Lenient).check_rows(&[
         ("{\"a\": [1, \"x\\u00e9\\/\"], \"b\": null},", "{\"a\": [1, \"xé/\"], \"b\": null} .34"),
         ("{'a': 'b\"c'}", "{\"a\": \"b\\\"c\"} #Tolerated(SingleQuotes)@1 .12"),

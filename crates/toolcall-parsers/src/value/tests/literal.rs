@@ -35,7 +35,7 @@ fn check_whole(case: &Case, rows: &[(&str, &str)]) {
 }
 
 #[test]
-fn values_are_what_the_wire_says() {
+fn literal_values_are_read() {
     check_whole(
         &gemma(),
         &[
@@ -79,7 +79,7 @@ fn values_are_what_the_wire_says() {
 }
 
 #[test]
-fn objects_as_scripts_write_them() {
+fn script_objects_are_read() {
     check_whole(
         &script(),
         &[
@@ -116,7 +116,7 @@ fn objects_as_scripts_write_them() {
 }
 
 #[test]
-fn faults_stand_where_they_are() {
+fn malformed_literals_are_refused_at_the_faulty_byte() {
     gemma().check_rows(&[
         ("(a=1)", " !0 Syntax"),
         ("{a:<|\"|>x<|\"|> y}", "{\"a\": \"x\" !15 Syntax"),
@@ -128,7 +128,7 @@ fn faults_stand_where_they_are() {
 }
 
 #[test]
-fn cut_values_can_be_closed() {
+fn truncated_values_report_how_to_close_them() {
     gemma().check_rows(&[
         ("{", "{ ?}"),
         ("{ke", "{ ?}"),
@@ -162,7 +162,7 @@ fn check_typed(limits: CallLimits, rows: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_declared_type_wins_where_every_value_is_quoted() {
+fn declared_type_overrides_quotes_if_every_value_is_quoted() {
     check_typed(
         CallLimits::default(),
         &[
@@ -191,7 +191,7 @@ fn a_declared_type_wins_where_every_value_is_quoted() {
 }
 
 #[test]
-fn a_call_that_lost_an_end_is_ended_by_its_own() {
+fn unclosed_string_is_ended_by_the_end_tag_of_its_call() {
     let case = Case {
         ends: vec!["<tool_call|>".to_string()],
         follows: vec!["<turn|>".to_string(), "<|tool_call>".to_string()],
@@ -217,7 +217,7 @@ fn a_call_that_lost_an_end_is_ended_by_its_own() {
 }
 
 #[test]
-fn strings_and_structure_stream() {
+fn literal_strings_and_structure_stream() {
     let case = gemma();
     let mut reader = ValueReader::new(ValueKind::Arguments);
     let mut seen = String::new();

@@ -88,7 +88,7 @@ fn containers_become_arrays_and_objects() {
 }
 
 #[test]
-fn keywords_end_with_their_bracket() {
+fn keyword_arguments_end_at_their_parenthesis() {
     keywords().check_rows(&[
         (") b()", "{} .1"),
         (" )", "{} .2"),
@@ -100,7 +100,7 @@ fn keywords_end_with_their_bracket() {
 }
 
 #[test]
-fn what_is_no_call_says_nothing() {
+fn text_without_keyword_arguments_is_refused_without_output() {
     for wire in [
         "x)",
         "x=y)",
@@ -124,7 +124,7 @@ fn what_is_no_call_says_nothing() {
 }
 
 #[test]
-fn calls_that_break_say_where() {
+fn malformed_keyword_arguments_are_refused_at_the_faulty_byte() {
     keywords().check_rows(&[
         ("a=1+2)", "{\"a\":  !3 Syntax"),
         ("a=1, 2)", "{\"a\": 1 !5 Syntax"),
@@ -137,7 +137,7 @@ fn calls_that_break_say_where() {
 }
 
 #[test]
-fn cut_calls_can_be_closed() {
+fn truncated_keyword_arguments_report_how_to_close_them() {
     keywords().check_rows(&[
         ("a='Bre", "{\"a\": \"Bre ?\"}"),
         ("a='Bre\\u00", "{\"a\": \"Bre ?\"}"),
@@ -169,7 +169,7 @@ fn inner_quotes_belong_to_the_string() {
 }
 
 #[test]
-fn limits_fall_on_the_same_byte_at_every_cut() {
+fn value_limits_apply_at_the_same_byte_at_every_cut() {
     let limits = CallLimits { name: 8, ..CallLimits::default() };
     let case = Case { limits, ..keywords() };
     case.check_rows(&[
@@ -186,7 +186,7 @@ fn limits_fall_on_the_same_byte_at_every_cut() {
 }
 
 #[test]
-fn nesting_ends_at_128_levels() {
+fn value_nesting_is_limited_to_128_levels() {
     let wire = |levels: usize| format!("a=1, b={}{})", "[".repeat(levels), "]".repeat(levels));
     assert!(!keywords().read([wire(127).as_str()]).contains('!'));
     assert!(keywords().read([wire(128).as_str()]).contains('!'));
@@ -194,7 +194,7 @@ fn nesting_ends_at_128_levels() {
 }
 
 #[test]
-fn an_object_of_arguments_is_a_dict_or_nothing() {
+fn python_arguments_are_a_dict_or_empty() {
     let arguments = Case::new(ValueKind::Arguments, Syntax::Python);
     arguments.check_rows(&[
         ("{'a': 1}, x", "{\"a\": 1} .8"),
@@ -216,7 +216,7 @@ fn an_object_of_arguments_is_a_dict_or_nothing() {
 }
 
 #[test]
-fn strings_without_escapes_pass_as_they_are() {
+fn strings_without_escapes_pass_unparsed() {
     use crate::value::ValueReader;
     let case = keywords();
     let mut reader = ValueReader::new(ValueKind::Keywords);

@@ -33,7 +33,7 @@ fn read(syntax: Syntax, key: bool, pieces: &[&str]) -> String {
 }
 
 #[test]
-fn strings_become_plain_text_up_to_a_limit() {
+fn keys_and_strings_are_unescaped_up_to_a_limit() {
     use Syntax::{Json, Lenient, Literal, Python};
     let rows = [
         (Json, false, "\"a\\n\\u00e9\\\"\n\": 1", "a\né\"\n .14"),
@@ -126,7 +126,7 @@ fn members_of_objects_are_found_in_every_dialect() {
 }
 
 #[test]
-fn escapes_are_gathered_and_plain_text_is_one_slice() {
+fn escaped_text_is_batched_and_plain_text_is_one_slice() {
     let mut pieces = Vec::new();
     escape("nothing to escape é", |piece| pieces.push(piece.as_ptr()));
     assert_eq!(pieces.len(), 1);

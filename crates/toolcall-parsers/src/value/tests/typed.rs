@@ -24,7 +24,7 @@ fn write(text: &str, schema: Value) -> (String, Fit) {
 
 // Contract: S1.25.
 #[test]
-fn text_is_typed_by_what_the_schema_admits() {
+fn text_is_typed_by_the_schema() {
     let union = json!({"type": ["string", "integer"]});
     let rows = [
         // A declared string is never looked at.
@@ -119,7 +119,7 @@ fn text_is_typed_by_what_the_schema_admits() {
 
 // Contract: S1.25.
 #[test]
-fn a_name_is_found_wherever_the_schema_declares_it() {
+fn property_is_found_wherever_the_schema_declares_it() {
     let integer = json!({"properties": {"n": {"type": "integer"}}});
     let rows = [
         (integer.clone(), Some(TypeSet::INTEGER)),
@@ -142,7 +142,7 @@ fn a_name_is_found_wherever_the_schema_declares_it() {
 }
 
 #[test]
-fn untyped_text_is_json_where_it_spells_json() {
+fn untyped_text_is_json_if_it_parses_and_a_string_otherwise() {
     let rows = [
         ("42", "42", Fit::Yes),
         (" {\"a\": 1}\n", "{\"a\": 1}", Fit::Yes),

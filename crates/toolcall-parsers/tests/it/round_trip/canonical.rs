@@ -235,7 +235,7 @@ const ROWS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn calls_are_written_as_templates_write_them() {
+fn encoded_calls_equal_those_of_chat_templates() {
     let mut wrong = Vec::new();
     for (family, one, three) in ROWS {
         let grammar = grammar(family).expect("it is registered");
@@ -252,7 +252,7 @@ fn calls_are_written_as_templates_write_them() {
 }
 
 #[test]
-fn mistral_has_two_forms_and_both_have_a_place_for_ids() {
+fn both_mistral_forms_write_ids() {
     let grammar = grammar("mistral").expect("it is registered");
     let calls = [TIDE.with_id("aB3dE6gH9"), PING];
     let wire = |n: usize| {
@@ -271,7 +271,7 @@ fn mistral_has_two_forms_and_both_have_a_place_for_ids() {
 }
 
 #[test]
-fn python_values_are_written_as_python_writes_them() {
+fn python_values_are_written_in_python_syntax() {
     let arguments = r#"{"a": null, "b": [true, false, {}], "c": {"k k": -1e-7}, "d": "it's", "e": "\"'\\\n\u0000\u0007é"}"#;
     let call = EncodeCall::new("f", arguments);
     let grammar = grammar("pythonic").expect("it is registered");
@@ -282,7 +282,7 @@ fn python_values_are_written_as_python_writes_them() {
 }
 
 #[test]
-fn cdata_holds_what_tags_cannot() {
+fn values_that_tags_cannot_contain_are_written_as_cdata() {
     let grammar = grammar("minicpm5").expect("it is registered");
     let call = EncodeCall::new("f", r#"{"a": " x", "b": "</param>]]>", "c": "plain & <b>"}"#);
     assert_eq!(
@@ -294,14 +294,14 @@ fn cdata_holds_what_tags_cannot() {
 }
 
 #[test]
-fn no_calls_are_no_text() {
+fn encoding_no_calls_yields_empty_text() {
     for grammar in toolcall_parsers::grammars() {
         assert_eq!(encode(&grammar, &[], &Tools::none()), Ok(String::new()), "{}", grammar.name());
     }
 }
 
 #[test]
-fn a_wrong_wire_is_caught_by_the_law() {
+fn round_trip_law_detects_a_wrong_wire() {
     let grammar = grammar("hermes").expect("it is registered");
     let wire = encode(&grammar, &[TIDE, PING], &tools()).unwrap_or_else(|no| panic!("{no}"));
     let check = |wire: &str| reads_back(&grammar, &tools(), &[TIDE, PING], wire, CutPlan::quick(1));

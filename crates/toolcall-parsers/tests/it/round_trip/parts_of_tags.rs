@@ -32,7 +32,7 @@ fn parts(grammar: &Grammar) -> Vec<String> {
 }
 
 #[test]
-fn parts_of_tags_are_data_in_a_value() {
+fn partial_tags_in_a_value_are_data() {
     let tools = json!([{"type": "function", "function": {"name": "note", "parameters": {
         "type": "object", "properties": {"text": {"type": "string"}}}}}]);
     let tools = Tools::from_json(&tools).expect("tools");

@@ -11,7 +11,7 @@ fn tools() -> Tools {
 }
 
 #[test]
-fn what_a_family_cannot_express_is_refused_with_the_place() {
+fn values_inexpressible_in_a_family_are_refused_with_their_place() {
     let f = |arguments| EncodeCall::new("f", arguments);
     let rows = [
         ("hermes", f("[1]"), Kind::Arguments, Some(0)),
@@ -77,7 +77,7 @@ fn what_a_family_cannot_express_is_refused_with_the_place() {
 }
 
 #[test]
-fn the_call_at_fault_is_named() {
+fn encode_error_names_the_faulty_call() {
     let grammar = grammar("qwen3_coder").expect("it is registered");
     let calls =
         [EncodeCall::new("f", "{}"), EncodeCall::new("f", "{\"s\": \"x\", \"n\": \"y z\"}")];
@@ -92,7 +92,7 @@ fn the_call_at_fault_is_named() {
 }
 
 #[test]
-fn tags_that_end_nothing_where_they_stand_are_written() {
+fn values_with_tags_that_do_not_end_them_are_written() {
     let grammar = grammar("qwen3_coder").expect("it is registered");
     let values =
         ["x <parameter=a>", "</function>", "</function> x", "</tool_call>", "\n", "\n\n\n"];
@@ -104,7 +104,7 @@ fn tags_that_end_nothing_where_they_stand_are_written() {
 }
 
 #[test]
-fn several_calls_are_written_one_behind_the_other_whatever_separates_them() {
+fn calls_are_written_with_any_separator_between_them() {
     for separator in ["", "\n", " and then ", "; "] {
         let mut family = grammar("llama3_json").expect("it is registered").family().clone();
         family.forms[0].between = vec![separator.to_owned()];
@@ -115,7 +115,7 @@ fn several_calls_are_written_one_behind_the_other_whatever_separates_them() {
 }
 
 #[test]
-fn a_grammar_that_says_nothing_writes_nothing() {
+fn encoding_with_an_empty_grammar_is_an_error() {
     let error = encode(&Default::default(), &[EncodeCall::new("f", "{}")], &Tools::none());
     assert_eq!(error.expect_err("no openers").kind(), Kind::Grammar);
 }

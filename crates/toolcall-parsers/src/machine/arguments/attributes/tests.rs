@@ -41,7 +41,7 @@ fn read(header: &AttributeHeader, text: &str) -> String {
 }
 
 #[test]
-fn attributes_stand_in_any_order_and_quotes() {
+fn attributes_are_read_in_any_order_and_quoting() {
     let header = header(Holes::Attributes, &["name", "string"]);
     let both = "Some(\"a>b\") Some(\"true\") 0 x";
     assert_eq!(read(&header, " name=\"a>b\" string='true'>x"), both);
@@ -58,7 +58,7 @@ fn attributes_stand_in_any_order_and_quotes() {
 }
 
 #[test]
-fn a_text_behind_an_equals_sign_may_be_quoted() {
+fn text_after_an_equals_sign_may_be_quoted() {
     let header = header(Holes::Assigned, &[""]);
     assert_eq!(read(&header, "a b>x"), "Some(\"a b\") 0 x");
     assert_eq!(read(&header, " 'a>b' >x"), "Some(\"a>b\") 0 x");
@@ -76,7 +76,7 @@ fn quotes_between_tags_are_text() {
 }
 
 #[test]
-fn a_last_word_has_a_blank_and_something_else_before_it() {
+fn last_word_requires_text_and_a_space_before_it() {
     for (value, wanted) in [("a bc", Some(2)), ("a b ", Some(2)), ("a, bc", Some(3))] {
         assert_eq!(last_word(value), wanted, "{value}");
     }

@@ -86,7 +86,7 @@ fn tools() -> Tools {
 }
 
 #[test]
-fn the_schema_says_what_elements_are() {
+fn elements_are_typed_by_the_schema() {
     Family::new(Options::default()).check_all(&[
         ("", ""),
         ("~<s>a \"b\" </s> <~</s>~<n> 7 ~</n>", "\"s\": \"a \\\"b\\\" </s> <\", \"n\": 7"),
@@ -104,7 +104,7 @@ fn the_schema_says_what_elements_are() {
 }
 
 #[test]
-fn without_a_schema_children_say_what_elements_are() {
+fn elements_without_a_schema_are_typed_by_their_children() {
     Family::new(Options::default()).check_all(&[
         ("~<a>1~</a>~<a>2~</a>", "\"a\": \"1\", \"a\": \"2\""),
         ("~<a>~<b>~</b>~</a>", "\"a\": {\"b\": \"\"}"),
@@ -138,7 +138,7 @@ fn elements_may_have_the_names_of_the_tags_around_calls() {
 }
 
 #[test]
-fn what_is_no_element_is_left_to_the_call() {
+fn text_after_the_elements_is_left_to_the_call() {
     let mut family = Family::new(Options::default());
     for (text, expected) in [
         ("~<a>1~</a>\n~</tool_call> b", "{\"a\": \"1\"}|~</tool_call> b"),
@@ -162,7 +162,7 @@ fn what_is_no_element_is_left_to_the_call() {
 }
 
 #[test]
-fn a_cut_call_is_whole_incomplete_or_closed_on_request() {
+fn truncated_elements_are_incomplete_or_closed_by_repair() {
     let rows = [
         ("", "{ incomplete", "{} repaired"),
         ("~<s", "{ incomplete", "{} repaired"),
@@ -188,7 +188,7 @@ fn a_cut_call_is_whole_incomplete_or_closed_on_request() {
 }
 
 #[test]
-fn what_is_held_is_bounded() {
+fn element_text_over_the_value_limit_is_not_held() {
     let limits = CallLimits { value: 8, ..CallLimits::default() };
     Family::new(Options { limits, ..Options::default() }).check_all(&[
         ("~<x>12345678~</x>", "\"x\": \"12345678\""),
@@ -200,12 +200,12 @@ fn what_is_held_is_bounded() {
 }
 
 #[test]
-fn declared_strings_stream() {
+fn declared_string_elements_stream() {
     Family::new(Options::default()).check("~<o>~<s>ab]<]mini", "{\"o\": {\"s\": \"ab incomplete");
 }
 
 #[test]
-fn nesting_ends_at_a_limit() {
+fn element_nesting_is_limited() {
     let mut family = Family::new(Options::default());
     let mut read = |depth: usize| {
         let (open, close) = ("~<item>".repeat(depth - 1), "~</item>".repeat(depth - 1));

@@ -101,7 +101,7 @@ mod tests {
     use crate::machine::plan::Arguments;
 
     #[test]
-    fn no_family_stops_at_bytes_that_prose_is_made_of() {
+    fn no_family_has_stop_bytes_that_are_letters_digits_or_whitespace() {
         let mut stopping = Vec::new();
         for grammar in crate::grammars() {
             let leaves = grammar.plan().leaves.iter();

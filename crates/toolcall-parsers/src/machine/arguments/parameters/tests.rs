@@ -82,7 +82,7 @@ fn qwen() -> Family {
 }
 
 #[test]
-fn values_of_every_type() {
+fn parameter_values_of_every_type_are_read() {
     let mut family = qwen();
     for (text, expected) in [
         (
@@ -111,7 +111,7 @@ fn values_of_every_type() {
 }
 
 #[test]
-fn one_newline_goes_at_each_edge_of_a_value() {
+fn one_newline_is_removed_at_each_edge_of_a_value() {
     let mut family = qwen();
     for (value, expected) in [
         ("\nv\n", "v"),
@@ -131,7 +131,7 @@ fn one_newline_goes_at_each_edge_of_a_value() {
 }
 
 #[test]
-fn tags_inside_a_value_are_data() {
+fn tags_inside_a_parameter_value_are_data() {
     let mut family = qwen();
     for value in [
         "</param",
@@ -160,7 +160,7 @@ fn tags_inside_a_value_are_data() {
 }
 
 #[test]
-fn ends_of_values_may_be_missing() {
+fn missing_value_ends_are_repaired_and_reported() {
     let mut family = qwen();
     for (text, expected) in [
         (
@@ -189,7 +189,7 @@ fn ends_of_values_may_be_missing() {
 }
 
 #[test]
-fn what_is_no_parameter_is_left_to_the_call() {
+fn text_after_the_parameters_is_left_to_the_call() {
     let mut family = qwen();
     for (text, expected) in [
         ("oops<p></function>", "{}|oops<p></function>"),
@@ -210,7 +210,7 @@ fn what_is_no_parameter_is_left_to_the_call() {
 
 // Contract: S1.23.
 #[test]
-fn a_cut_call_is_complete_only_if_its_values_are() {
+fn truncated_parameters_are_incomplete_or_closed_by_repair() {
     let rows = [
         ("", " incomplete", "{} repaired"),
         ("<parameter=s>ab", "{\"s\": \"ab incomplete", "{\"s\": \"ab\"} repaired"),
@@ -236,7 +236,7 @@ fn a_cut_call_is_complete_only_if_its_values_are() {
 }
 
 #[test]
-fn a_value_beyond_its_limit_becomes_a_string() {
+fn parameter_value_over_its_limit_becomes_a_string() {
     let mut family = qwen();
     family.options.limits = CallLimits { value: 8, ..CallLimits::default() };
     for (text, expected) in [
@@ -249,7 +249,7 @@ fn a_value_beyond_its_limit_becomes_a_string() {
 }
 
 #[test]
-fn strings_that_may_be_null_stream_once_they_are_not() {
+fn nullable_strings_stream_once_they_differ_from_null() {
     let mut family = qwen();
     for (text, expected) in [
         ("<parameter=z>nu", " incomplete"),
@@ -284,7 +284,7 @@ fn long_strings_stream_and_hostile_values_cost_linear_work() {
 }
 
 #[test]
-fn plain_text_of_a_string_passes() {
+fn plain_text_inside_a_string_value_passes_unparsed() {
     let (mut family, mut seen) = (qwen(), String::new());
     let mut calls = crate::calls::Calls::new(tools(), Options::default());
     let mut sink = |event: crate::Event<'_>| {

@@ -24,7 +24,7 @@ fn dsml() -> Family {
 }
 
 #[test]
-fn names_and_values_may_come_as_pairs() {
+fn names_and_values_are_read_as_tag_pairs() {
     let pair = |key: &str, value: &str| {
         format!("<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n")
     };
@@ -44,7 +44,7 @@ fn names_and_values_may_come_as_pairs() {
 }
 
 #[test]
-fn a_lost_end_does_not_swallow_the_next_pair_or_the_calls_end() {
+fn missing_value_end_keeps_the_next_pair_and_the_end_of_the_call() {
     let mut family = glm();
     for (text, expected) in [
         (
@@ -78,7 +78,7 @@ fn a_lost_end_does_not_swallow_the_next_pair_or_the_calls_end() {
 }
 
 #[test]
-fn the_wire_may_say_what_is_a_string() {
+fn string_attribute_decides_the_type_of_a_value() {
     let mut family = dsml();
     for (attributes, value, expected) in [
         ("name=\"n\" string=\"true\"", "42", "{\"n\": \"42\"}."),
@@ -98,7 +98,7 @@ fn the_wire_may_say_what_is_a_string() {
 }
 
 #[test]
-fn an_object_under_a_name_for_all_arguments_is_the_arguments() {
+fn object_parameter_named_arguments_becomes_the_arguments() {
     let parameter = |key: &str, value: &str| {
         format!("<｜DSML｜parameter name=\"{key}\" string=\"false\">{value}</｜DSML｜parameter>")
     };
@@ -118,7 +118,7 @@ fn an_object_under_a_name_for_all_arguments_is_the_arguments() {
 }
 
 #[test]
-fn a_sigil_may_have_a_blank_behind_it() {
+fn tags_are_read_with_and_without_a_space_after_the_sigil() {
     let parameter =
         "<｜DSML｜ parameter name=\"{key}\" string=\"{string}\">{value}</｜DSML｜ parameter>\n";
     let form = Form { types: Types::Wire, ..form("<x>{name}{parameters}</x>", &[parameter], &[]) };
@@ -129,7 +129,7 @@ fn a_sigil_may_have_a_blank_behind_it() {
 }
 
 #[test]
-fn a_type_may_stand_between_name_and_value() {
+fn type_between_name_and_value_is_read() {
     let parameters =
         ["<k>{key}</k>\n<v>{value}</v>\n", "<k>{key}</k>\n<t>{type}</t>\n<v>{value}</v>\n"];
     let form = Form {
@@ -155,7 +155,7 @@ fn a_type_may_stand_between_name_and_value() {
 }
 
 #[test]
-fn elements_of_tokens_have_types_and_spellings() {
+fn typed_token_tags_are_read_in_every_spelling() {
     let parameter =
         "<|open|>argument key=\"{key}\" type=\"{type}\"<|sep|>{value}<|close|>argument<|sep|>";
     let others = [("<|open|>", "<|open|> "), ("<|close|>", "<|close|> "), ("<|sep|>", " <|sep|>")];
@@ -184,7 +184,7 @@ fn elements_of_tokens_have_types_and_spellings() {
 }
 
 #[test]
-fn cdata_hides_tags_and_keeps_its_blanks() {
+fn cdata_hides_tags_and_keeps_its_whitespace() {
     let parameters = [
         "<param name=\"{key}\">{value:trim}</param>",
         "<param name=\"{key}\"><![CDATA[{value}]]></param>",
@@ -206,7 +206,7 @@ fn cdata_hides_tags_and_keeps_its_blanks() {
 }
 
 #[test]
-fn all_blanks_go_at_the_edges_where_the_family_says_so() {
+fn trimming_families_remove_all_whitespace_at_value_edges() {
     let form = form("<i>{name}{parameters}</i>", &["<p name=\"{key}\">{value:trim}</p>"], &[]);
     let mut family = Family::new(&form, &["</i>"], &[], &[]);
     let long = " ".repeat(3000);
@@ -228,7 +228,7 @@ fn all_blanks_go_at_the_edges_where_the_family_says_so() {
 }
 
 #[test]
-fn the_first_of_repeated_parameters_counts_where_the_family_says_so() {
+fn keep_first_families_keep_the_first_of_repeated_parameters() {
     let form = Form { repeated: Repeated::KeepFirst, ..pairs() };
     let mut family = Family::new(&form, &["</tool_call>"], &[], &[]);
     let pair =
@@ -238,7 +238,7 @@ fn the_first_of_repeated_parameters_counts_where_the_family_says_so() {
 }
 
 #[test]
-fn tags_of_special_tokens_count_in_the_middle_of_a_line() {
+fn headers_of_special_tokens_end_a_value_in_the_middle_of_a_line() {
     let mut family = qwen();
     let text = "<parameter=s>a<parameter=t>b</parameter>!";
     family.check("f", text, "{\"s\": \"a<parameter=t>b\"}|!");
@@ -256,7 +256,7 @@ fn header_ends_an_unended_value_anywhere_if_templates_write_no_lines() {
 }
 
 #[test]
-fn templates_that_cannot_be_read_are_refused() {
+fn indistinguishable_or_open_parameter_templates_are_refused() {
     for parameters in [
         &["<a>{key}</a>{value}</v><b><c>"][..],
         &["<a>{key}</a>{value}</v>", "<a>{key}</a>\n<b>{value}</v>"],
