@@ -22,7 +22,7 @@ use super::{
     notes::Notes,
     shape::{Object, Reader, Shape},
     values::Values,
-    walk::{CallOf, Walk, has_parameters, holds_json},
+    walk::{CallOf, Walk, has_parameters, heads, holds_json},
 };
 use crate::ExportError;
 
@@ -214,7 +214,9 @@ impl<'m> Message<'m> {
         let values = Values::new(notes);
         let (not, margin) = (not.clone(), 0);
         let elements = BTreeMap::new();
-        let mut walk = Walk { family, form, values, not, margin, is_applied: false, elements };
+        let heads = heads(&read);
+        let mut walk =
+            Walk { family, form, values, not, heads, margin, is_applied: false, elements };
         let mut blocks = self.blocks(&mut walk, &read)?;
         // Values that tags cannot enclose are written in another form.
         let others =

@@ -29,6 +29,9 @@ use crate::ExportError;
 /// The maximum length of an id.
 const MAX_ID: u32 = 64;
 
+/// The most bytes of names that strings in Python are searched for.
+const MAX_HEADS: usize = 400;
+
 /// A tool with what its arguments may be.
 #[derive(Debug, Clone)]
 pub(super) struct CallOf {
@@ -45,12 +48,25 @@ pub(super) struct Walk<'w, 'n> {
     pub(super) values: Values<'n>,
     /// The family's markup, which free text must not contain.
     pub(super) not: Arc<[String]>,
+    /// Texts that begin a call in Python. In a string, such a text after `)` is taken for the next call
+    /// after a lost quote.
+    pub(super) heads: Arc<[String]>,
     /// The blanks that the present line begins with.
     pub(super) margin: usize,
     /// Whether the text so far ends with an opening parenthesis.
     pub(super) is_applied: bool,
     /// The rules of elements, by tool and definition.
     pub(super) elements: BTreeMap<(usize, usize), usize>,
+}
+
+/// Returns the texts that begin calls of these tools. Of very many tools it is the parenthesis alone.
+pub(super) fn heads(tools: &[CallOf]) -> Arc<[String]> {
+    let length: usize = tools.iter().map(|tool| tool.name.len()).sum();
+    if length > MAX_HEADS {
+        return Arc::from(["(".to_owned()]);
+    }
+    let ways = [')', ',', ' '];
+    tools.iter().flat_map(|tool| ways.map(|before| format!("{before}{}(", tool.name))).collect()
 }
 
 /// The parts of a template from one on, without the first bytes of the first literal.
@@ -251,6 +267,8 @@ impl Walk<'_, '_> {
                 let why = format!("`{}` is not the name of a keyword", member.key);
                 return Err(ExportError::new(why));
             }
+            self.values.notes.refused("strings that contain the beginning of a call");
+            let style = Style { not: self.heads.clone(), ..style };
             return Ok(self.values.keywords(&call.arguments, &style));
         }
         let arguments = Shape::Object(call.arguments.clone());
