@@ -87,7 +87,8 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
                 "test -p llm-stream-guard --all-features --test it mebibyte -- --ignored",
             ));
             steps.extend(
-                ["xtask page", "xtask e2e", "xtask python", "xtask templates"].map(Step::cargo),
+                ["xtask page", "xtask e2e", "xtask python", "xtask templates", "xtask grammars"]
+                    .map(Step::cargo),
             );
             steps.extend(optional(root, &crates));
         }

@@ -24,6 +24,7 @@ cargo xtask fuzz seed [TARGET]             inputs and words to begin with, made 
 cargo xtask mutants [PART] [--shard K/N]   changes of the code, by `cargo mutants`: a test must see each
 cargo xtask seeded                         faults put back one at a time: a law must see each
 cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
+cargo xtask grammars [--count N]           grammars of all families under llguidance and XGrammar
 cargo xtask page                           the page of `explain` in a headless Chromium, if there is one
 cargo xtask python [--check]               the Python package: style, types, wheel and tests; or style and
                                            types alone
@@ -35,6 +36,9 @@ const EFFORT: Effort = Effort { seconds: 60, jobs: 1 };
 
 /// The default number of wires compared with the reference.
 const WIRES: u32 = 500;
+
+/// The default number of random texts of each grammar.
+const TEXTS: u32 = 1000;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Command {
@@ -70,6 +74,9 @@ pub(crate) enum Command {
     Templates {
         count: u32,
         seed: Option<u32>,
+    },
+    Grammars {
+        count: u32,
     },
     Release {
         mode: Mode,
@@ -166,6 +173,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "bench" => Command::Bench { pace: Pace::Full, filter: None },
         "fuzz" => Command::Fuzz { effort: EFFORT, target: None },
         "templates" => Command::Templates { count: WIRES, seed: None },
+        "grammars" => Command::Grammars { count: TEXTS },
         "release" => Command::Release { mode: Mode::Publish, crates: Vec::new() },
         _ => return Err(format!("unknown command {name:?}").into()),
     };
@@ -215,7 +223,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             (Command::Mutants { shard: shard @ None, .. }, Arg::Long("shard")) => {
                 *shard = Some(parser.value()?.string()?);
             }
-            (Command::Templates { count, .. }, Arg::Long("count")) => {
+            (
+                Command::Templates { count, .. } | Command::Grammars { count },
+                Arg::Long("count"),
+            ) => {
                 *count = parser.value()?.parse()?;
             }
             (Command::Templates { seed: seed @ None, .. }, Arg::Value(number)) => {
@@ -243,7 +254,8 @@ fn arg_error(flag: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::{
-        Against, Command, Counted, Depth, EFFORT, Effort, Mode, Pace, Scope, Tables, WIRES, parse,
+        Against, Command, Counted, Depth, EFFORT, Effort, Mode, Pace, Scope, TEXTS, Tables, WIRES,
+        parse,
     };
 
     fn command(line: &str) -> Option<Command> {
@@ -299,6 +311,8 @@ mod tests {
         let templates = |count, seed| Some(Command::Templates { count, seed });
         assert_eq!(command("templates"), templates(WIRES, None));
         assert_eq!(command("templates --count 9 4"), templates(9, Some(4)));
+        assert_eq!(command("grammars"), Some(Command::Grammars { count: TEXTS }));
+        assert_eq!(command("grammars --count 9"), Some(Command::Grammars { count: 9 }));
         assert_eq!(command("release"), release(Mode::Publish, &[]));
         assert_eq!(command("release --dry-run a b"), release(Mode::DryRun, &["a", "b"]));
     }

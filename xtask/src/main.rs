@@ -10,6 +10,7 @@ mod e2e;
 mod families;
 mod flags;
 mod fuzz;
+mod grammars;
 mod house;
 mod manifest;
 mod mutants;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::Seeded => seeded::run(&root),
         Command::Seed { target } => fuzz::seed(&root, target.as_deref()),
         Command::Templates { count, seed } => templates::run(&root, count, seed.unwrap_or(1)),
+        Command::Grammars { count } => grammars::run(&root, count),
         Command::Release { mode, crates } => release::run(&root, mode, &crates),
     };
     match result {

@@ -2,41 +2,20 @@
 
 use family_export::{CallGrammar, call_grammar};
 use llm_stream_guard::{
-    AnswerRules, End, Guard, Outcome, Parallel, Profile, ReasoningOptions, Start, ToolChoice,
-    Tools, profile,
+    AnswerRules, Parallel, Profile, Start, ToolChoice, Tools, profile,
     toolcall_parsers::{EncodeCall, encode, families},
 };
 use serde_json::{Value, json};
 use stream_laws::Random;
 
-use crate::schema::{sample, violation};
+use crate::{
+    law::{Law, tools},
+    schema::sample,
+};
 
 /// Returns the number of random texts for each family and request: `GRAMMAR_TEXTS`, or a few.
 fn texts() -> usize {
     std::env::var("GRAMMAR_TEXTS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
-}
-
-/// Tools whose schemas have all that grammars express.
-fn tools() -> Value {
-    json!([
-        {"name": "get_weather", "parameters": {"type": "object", "properties": {
-            "city": {"type": "string"}, "unit": {"enum": ["celsius", "fahrenheit"]},
-            "days": {"type": "integer", "minimum": 1, "maximum": 14}}, "required": ["city"]}},
-        {"name": "search_files", "parameters": {"type": "object", "properties": {
-            "exact": {"type": "boolean"}, "query": {"type": "string"},
-            "limits": {"type": "object", "properties": {
-                "from": {"type": "integer"},
-                "tags": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3}},
-                "required": ["from"]}},
-            "required": ["query", "limits"]}},
-        {"name": "set_value", "parameters": {"type": "object", "properties": {
-            "id": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-            "ratio": {"type": "number"}, "note": {"type": ["string", "null"]},
-            "points": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
-            "short": {"type": "string", "minLength": 1, "maxLength": 4}},
-            "required": ["id"]}},
-        {"name": "list_all", "parameters": {"type": "object", "properties": {}}}
-    ])
 }
 
 /// Tools whose values are any JSON, or nest without end.
@@ -57,81 +36,20 @@ fn profiles() -> impl Iterator<Item = Profile> {
     families().map(|family| profile(family.name).unwrap())
 }
 
-struct Law<'l> {
-    profile: &'l Profile,
-    tools: &'l Value,
-    /// The request's choice. Guards that know it read the text, and guards that do not.
-    choice: ToolChoice,
-    start: Start,
-    /// Whether an answer without a call is admitted.
-    may_answer: bool,
-}
-
-impl<'l> Law<'l> {
-    /// The law of answers that must be calls.
-    fn required(profile: &'l Profile, tools: &'l Value) -> Self {
-        let (choice, start) = (ToolChoice::Required, Start::Content);
-        Self { profile, tools, choice, start, may_answer: false }
-    }
-
-    /// Returns how a text of the grammar breaks the law.
-    fn broken(&self, grammar: &CallGrammar, text: &str) -> Option<String> {
-        let choices = [ToolChoice::Auto, self.choice.clone()];
-        choices.into_iter().find_map(|choice| self.broken_under(choice, grammar, text))
-    }
-
-    fn broken_under(
-        &self,
-        choice: ToolChoice,
-        grammar: &CallGrammar,
-        text: &str,
-    ) -> Option<String> {
-        let tools = Tools::from_json(self.tools).unwrap();
-        let mut reasoning = ReasoningOptions::default();
-        reasoning.start = Some(self.start);
-        let builder = Guard::builder(self.profile).tools(tools).tool_choice(choice);
-        let guard = builder.reasoning(reasoning).build().unwrap();
-        let message = guard.parse(text, End::Stop).unwrap();
-        if message.calls.is_empty() && !self.may_answer {
-            return Some(format!("no call: {message:?}"));
+/// Checks random texts of a grammar; the first that breaks the law is returned with why.
+fn check(law: &Law<'_>, grammar: &CallGrammar, texts: usize) -> Result<(), String> {
+    let name = &law.profile.name;
+    let mut random = Random::new(7);
+    for _ in 0..texts {
+        let text = grammar.random_text(|bound| random.below(bound));
+        if !grammar.admits(&text) {
+            return Err(format!("{name}: its own text is not admitted: {text:?}"));
         }
-        if !self.may_answer && !message.content.trim().is_empty() {
-            return Some(format!("content {:?}", message.content));
+        if let Some(why) = law.broken(grammar, &text) {
+            return Err(format!("{name}: {why}\n  in {text:?}"));
         }
-        let has_lengths = !grammar.widened().iter().any(|it| it.starts_with("lengths"));
-        for call in &message.calls {
-            if call.outcome != Some(Outcome::Complete) {
-                return Some(format!("outcome {:?} of {:?}", call.outcome, call.arguments));
-            }
-            let tool = self.tools.as_array().unwrap().iter().find(|tool| tool["name"] == call.name);
-            let Some(tool) = tool else { return Some(format!("name {:?}", call.name)) };
-            let arguments: Value = match serde_json::from_str(&call.arguments) {
-                Ok(arguments) => arguments,
-                Err(error) if error.to_string().contains("out of range") => continue,
-                Err(error) => return Some(format!("{error}: {}", call.arguments)),
-            };
-            if let Some(why) = violation(&tool["parameters"], &arguments, has_lengths) {
-                return Some(why);
-            }
-        }
-        None
     }
-
-    /// Checks random texts of a grammar; the first that breaks the law is returned with why.
-    fn check(&self, grammar: &CallGrammar, texts: usize) -> Result<(), String> {
-        let name = &self.profile.name;
-        let mut random = Random::new(7);
-        for _ in 0..texts {
-            let text = grammar.random_text(|bound| random.below(bound));
-            if !grammar.admits(&text) {
-                return Err(format!("{name}: its own text is not admitted: {text:?}"));
-            }
-            if let Some(why) = self.broken(grammar, &text) {
-                return Err(format!("{name}: {why}\n  in {text:?}"));
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 fn assert_none(failures: &[String]) {
@@ -144,7 +62,7 @@ fn check_required(tools: &Value, texts: usize) -> Vec<String> {
     for profile in profiles() {
         let law = Law::required(&profile, tools);
         match call_grammar(&profile, &AnswerRules::required(&declared)) {
-            Ok(grammar) => failures.extend(law.check(&grammar, texts).err()),
+            Ok(grammar) => failures.extend(check(&law, &grammar, texts).err()),
             Err(error) => failures.push(format!("{}: {error}", profile.name)),
         }
     }
@@ -173,7 +91,7 @@ fn grammar_of_a_named_tool_accepts_one_call_of_that_tool_only() {
         };
         let grammar = call_grammar(&profile, &request).unwrap();
         let law = Law { choice: request.choice.clone(), ..Law::required(&profile, &only) };
-        failures.extend(law.check(&grammar, 20).err());
+        failures.extend(check(&law, &grammar, 20).err());
         assert!(!grammar.admits("") && !grammar.admits("Hello"), "{}", profile.name);
         // What the other tools' grammar admits, and several calls, are refused.
         let mut random = Random::new(11);
@@ -199,7 +117,7 @@ fn texts_of_required_grammars_started_in_reasoning_end_it_first() {
         let Ok(grammar) = call_grammar(&profile, &request) else { continue };
         seen += 1;
         let law = Law { start, ..Law::required(&profile, &tools) };
-        failures.extend(law.check(&grammar, 50).err());
+        failures.extend(check(&law, &grammar, 50).err());
     }
     assert!(seen > 40, "{seen} families that reason");
     assert_none(&failures);
@@ -221,7 +139,7 @@ fn texts_of_optional_call_grammars_are_answers_or_valid_calls() {
             seen += 1;
             let law =
                 Law { may_answer: true, choice: choice.clone(), ..Law::required(&profile, &tools) };
-            failures.extend(law.check(&grammar, 50).err());
+            failures.extend(check(&law, &grammar, 50).err());
         }
     }
     assert!(seen > 120, "{seen} grammars");

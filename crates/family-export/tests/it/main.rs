@@ -1,4 +1,5 @@
 //! Laws of the exported grammars.
 
 mod grammar_laws;
+mod law;
 mod schema;

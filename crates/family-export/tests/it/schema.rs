@@ -37,7 +37,11 @@ impl Checker<'_> {
         let is = |name: &str| match name {
             "null" => value.is_null(),
             "boolean" => value.is_boolean(),
-            "integer" => value.is_number() && !value.to_string().contains(['.', 'e', 'E']),
+            // Integers of more than 20 digits are read as floats.
+            "integer" => {
+                let is_long = value.as_f64().is_some_and(|it| it.abs() > 1e18);
+                value.is_number() && (is_long || !value.to_string().contains(['.', 'e', 'E']))
+            }
             "number" => value.is_number(),
             "string" => value.is_string(),
             "array" => value.is_array(),
