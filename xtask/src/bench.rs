@@ -46,7 +46,7 @@ mod tests {
     use crate::manifest::{Manifest, Publish};
 
     #[test]
-    fn pace_and_filter_reach_the_benchmark() {
+    fn pace_and_filter_are_passed_to_the_benchmark() {
         let line = invocation(Pace::Table, None).to_string();
         assert!(line.starts_with("GUARD_BENCH=\"summary\" cargo bench"), "{line}");
         assert!(invocation(Pace::Full, Some("W3")).to_string().ends_with("throughput -- W3"));

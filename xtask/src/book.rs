@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn links_out_of_the_pages_become_web_addresses() {
+    fn links_outside_the_pages_become_web_addresses() {
         let page = "[a](a.md) [families](../families/README.md#keys)";
         let expected =
             format!("[a](a.md) [families]({}families/README.md#keys)", super::REPOSITORY);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_no_link_leads_to_is_found() {
+    fn unlinked_page_is_found() {
         let pages = BTreeSet::from(["a.md".to_owned(), "b.md".to_owned()]);
         let text = "[A](a.md#part) [out](https://example.com) [part](#b.md)";
         assert_eq!(missing(&pages, &links(text)), ["b.md"]);

@@ -71,7 +71,7 @@ mod tests {
     use super::Ceilings;
 
     #[test]
-    fn more_than_the_ceiling_is_found_and_exemptions_cover_directories() {
+    fn counts_over_the_ceiling_are_found_and_exemptions_cover_directories() {
         let ceilings = Ceilings::parse("# Comment 1\nwide_functions a 2\nwords crates/b\n");
         assert_eq!(ceilings.check("wide_functions", "a", &["x", "y"]), None);
         assert_eq!(

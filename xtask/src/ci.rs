@@ -205,7 +205,7 @@ mod tests {
     use super::{Invocation, Manifest, Scope, Step, feature_checks, steps};
 
     #[test]
-    fn libraries_with_features_are_checked_without_them() {
+    fn libraries_with_features_are_checked_without_default_features() {
         let crates = [
             Manifest::parse("[package]\nname = \"lib\"\n[features]\nstd = []"),
             Manifest::parse("[package]\nname = \"plain\""),

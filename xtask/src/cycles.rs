@@ -47,7 +47,7 @@ mod tests {
     use super::{Source, cycles};
 
     #[test]
-    fn modules_that_import_each_other_are_found_around_corners() {
+    fn indirect_import_cycles_are_found() {
         let source = |path: &str, text: &str| Source { path: path.into(), text: text.into() };
         let sources = [
             source("lib.rs", "mod a;\nuse crate::a;"),

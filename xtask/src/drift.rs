@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_known_by_its_kind_or_ignored_or_found() {
+    fn registered_name_is_known_for_its_kind_ignored_or_reported() {
         let known = KnownNames { calls: vec!["a_b".into()], reasoning: vec!["r".into()] };
         let listed =
             registered(&["e\ttools\tA-b", "e\ttools\tr", "e\treasoning\tr", "e\ttools\tx"]);

@@ -109,7 +109,7 @@ mod tests {
     use super::{Effort, chosen, finding, invocation};
 
     #[test]
-    fn one_target_or_all_are_chosen() {
+    fn one_fuzz_target_or_all_are_chosen() {
         let all = || vec!["a".to_owned(), "b".to_owned()];
         assert_eq!(chosen(all(), None), Ok(all()));
         assert_eq!(chosen(all(), Some("all")), Ok(all()));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_runs_for_the_time_given() {
+    fn fuzz_target_runs_for_the_given_time() {
         let line = |jobs| invocation("a", Effort { seconds: 5, jobs }).to_string();
         let one = line(1);
         assert!(one.starts_with("cargo fuzz run -s none a -- -max_total_time=5 "), "{one}");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_finding_of_a_run_is_printed() {
+    fn newest_fuzz_finding_is_printed() {
         let directory = std::env::temp_dir().join(format!("xtask-fuzz-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("crash-1"), "x").unwrap();

@@ -65,7 +65,7 @@ mod tests {
     use super::{PARTS, commands};
 
     #[test]
-    fn one_room_or_all_are_mutated_in_shards() {
+    fn one_part_or_all_are_mutated_in_shards() {
         assert_eq!(commands(None, None).unwrap().len(), PARTS.len());
         let line = commands(Some("machine"), Some("3/40")).unwrap()[0].to_string();
         let wanted = "cargo mutants -p toolcall-parsers -f crates/toolcall-parsers/src/machine/** \

@@ -51,7 +51,7 @@ fn dependency(root: &Path, name: &str, features: &str) -> String {
 }
 
 #[test]
-fn the_crates_that_promise_it_compile_without_the_standard_library() {
+fn no_std_crates_compile_without_the_standard_library() {
     let root = crate::root();
     let all: String =
         CRATES.iter().map(|(name, features)| dependency(&root, name, features)).collect();
@@ -62,7 +62,7 @@ fn the_crates_that_promise_it_compile_without_the_standard_library() {
 }
 
 #[test]
-fn every_crate_that_promises_it_is_in_the_list() {
+fn every_no_std_crate_is_listed() {
     let root = crate::root();
     for entry in fs::read_dir(root.join("crates")).unwrap() {
         let directory = entry.unwrap().path();

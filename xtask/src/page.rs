@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_fails_is_seen_to_fail() {
+    fn failing_page_is_reported_as_failed() {
         let good = r#"<html lang="en" data-ready="9" data-walked="yes"><body>"#;
         assert_eq!(told(good, "[1:INFO:startup.cc] hello"), Ok(()));
         assert!(told(good, "[1:INFO:CONSOLE(3)] \"Uncaught TypeError\"").is_err());
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_is_as_long_as_it_should_be() {
+    fn generated_recording_has_the_requested_length() {
         let lines = recorded(1000);
         let text: String =
             lines.lines().map(|line| serde_json::from_str::<String>(line).unwrap()).collect();

@@ -133,7 +133,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn an_invocation_prints_as_it_would_be_typed() {
+    fn invocation_prints_as_a_shell_command() {
         let doc = Invocation::new("cargo doc  --no-deps").env("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(doc.to_string(), "RUSTDOCFLAGS=\"-D warnings\" cargo doc --no-deps");
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_directory_is_the_one_that_the_environment_names() {
+    fn target_directory_is_taken_from_the_environment() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let elsewhere = std::env::temp_dir().join("elsewhere");
         let named = metadata().env("CARGO_TARGET_DIR", &elsewhere.display().to_string());
@@ -155,7 +155,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn an_unhappy_end_is_a_failure() {
+    fn nonzero_exit_status_is_a_failure() {
         let error = Invocation::new("false").run(Path::new(".")).unwrap_err();
         assert!(error.starts_with("`false` failed"), "{error}");
     }

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_come_after_what_they_depend_on() {
+    fn libraries_are_ordered_after_their_dependencies() {
         assert_eq!(libraries(&crates()).unwrap(), ["z", "a"]);
     }
 
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_library_brings_what_it_depends_on() {
+    fn chosen_library_includes_its_dependencies() {
         let libraries = libraries(&crates()).unwrap();
         let packages = |name: &str| with_dependencies(&[name.to_owned()], &libraries, &crates());
         assert_eq!(packages("a"), ["z", "a"]);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_made_in_one_go() {
+    fn packages_are_built_with_one_command() {
         let names = ["z", "a"].map(String::from);
         let line = package(&names.iter().collect::<Vec<_>>(), "t").to_string();
         assert_eq!(line, "cargo package --allow-dirty --target-dir t -p z -p a");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_published_without_a_person() {
+    fn publishing_is_always_manual() {
         let names = ["z", "a"].map(String::from);
         let manual = refusal(Mode::Publish, &[], &names).unwrap();
         assert!(manual.contains("manual"), "{manual}");

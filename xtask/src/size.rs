@@ -130,7 +130,7 @@ mod tests {
     use crate::source::Source;
 
     #[test]
-    fn the_figures_are_counted_from_the_sources() {
+    fn size_figures_are_counted_from_the_sources() {
         let source = |path: &str, text: &str| Source { path: path.into(), text: text.into() };
         let driver = "pub struct Driver {\n    a: u8,\n    b: u8,\n}\nstruct Driver;\n";
         let builder = "impl GuardBuilder {\n    pub fn a(self) {}\n    pub fn build(&self) {}\n}\n";

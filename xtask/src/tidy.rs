@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_about_files_finds_what_breaks_it() {
+    fn every_file_rule_finds_its_violation() {
         let leftover = ["to", "do!()"].concat();
         let bad = format!("use a;\nlet b = 1; \n{leftover}\n// FIXME\n");
         assert_eq!(
@@ -309,21 +309,21 @@ mod tests {
     }
 
     #[test]
-    fn rules_about_libraries_spare_their_tests() {
+    fn library_rules_do_not_apply_to_tests() {
         let text = format!("//! A test.\n// TODO\n{}", "\n".repeat(LONGEST_FILE));
         assert_eq!(in_file("crates/a/tests/b.rs", &text), Vec::<String>::new());
         assert_eq!(in_file("xtask/src/b.rs", &text), Vec::<String>::new());
     }
 
     #[test]
-    fn an_exception_removes_its_finding_or_is_a_finding() {
+    fn exception_removes_its_finding_or_is_reported_as_unused() {
         let mut findings = vec!["a".to_owned(), "b".to_owned()];
         except(&mut findings, "b\nc\n");
         assert_eq!(findings, ["a", "xtask/exceptions.txt: nothing needs `c`"]);
     }
 
     #[test]
-    fn dependencies_point_down_only() {
+    fn dependencies_on_higher_layers_are_found() {
         let crates = [
             "name = \"jail-match\"\n[dev-dependencies]\nstream-laws.workspace = true",
             "name = \"wire-remap\"\n[dependencies]\njail-match.workspace = true",

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_docs_code_and_comments_in_bodies_are_not_found() {
+    fn plain_docs_code_and_comments_in_bodies_have_no_findings() {
         let doc =
             ["Returns the text after `is no` marker, is: no.", "", "```text", "behind", "```"];
         let doc = doc.map(|line| format!("/// {line}\n")).concat();

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_escaped_inside_json_strings() {
+    fn marker_token_prefixes_are_escaped_inside_json_strings() {
         let tokens = MarkerTokens::used(["<|\"|>", "\\\u{1}ab>"], ["<|\"|>\\\u{1}ab>"]);
         let heads: Vec<_> = tokens
             .texts()

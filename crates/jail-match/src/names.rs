@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_levenshtein() {
+    fn name_distances_are_levenshtein_distances() {
         for (a, b, wanted) in
             [("kitten", "Sitting", 3), ("", "abc", 3), ("abc", "", 3), ("abcd", "ab", 2)]
         {

@@ -61,7 +61,7 @@ mod tests {
     use super::Pattern;
 
     #[test]
-    fn a_star_makes_a_part_of_an_id_a_glob_over_all_of_it() {
+    fn pattern_with_a_star_matches_the_complete_id() {
         let is = |pattern: &str, id| Pattern::from(pattern).matches(id);
         assert!(is("split", "hermes/split_name"));
         assert!(is("hermes/*", "hermes/split_name") && !is("split*", "hermes/split_name"));

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_alarm_that_is_set_again_rings_at_the_new_deadline() {
+    async fn reset_alarm_fires_at_the_new_deadline() {
         let began = Instant::now();
         let mut alarm = Alarm::new(SPAN);
         assert!(tokio::time::timeout(SPAN / 4, poll_fn(|cx| alarm.poll(cx))).await.is_err());

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_changed_keeps_its_spelling_and_place() {
+    fn unchanged_members_keep_their_spelling_and_order() {
         let mut it = body(r#"{ "z": 1.0e2, "a":[1,  2], "stop": "x", "a": {"b" :null}}"#);
         let before = it.view().unwrap();
         let mut after = before.clone();
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_has_the_calls_of_messages_and_the_text_that_goes_on() {
+    fn body_view_contains_calls_of_messages_and_continued_text() {
         let mut it = body(
             r#"{"continue_final_message": true, "messages": [
                 {"role": "assistant", "tool_calls": [{}, {"a": [1]}]},
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn many_small_values_are_not_parsed() {
+    fn body_of_many_small_values_is_not_parsed() {
         let many = format!("[{}0]", "{\"\":0},".repeat(600_000));
         assert!(weight(&many) > 300 << 20);
         let mut it = body(&format!("{{\"tools\": {many}, \"other\": {many}}}"));

@@ -152,7 +152,7 @@ mod tests {
     use super::Listed;
 
     #[test]
-    fn a_name_stands_for_what_the_list_says() {
+    fn served_name_resolves_to_the_root_of_the_model_list() {
         let listed = Listed::read(&json!({"data": [
             {"id": "chat", "owned_by": "vllm", "root": "Qwen/Qwen3-8B"},
             {"id": "code", "owned_by": "vllm", "root": "Qwen/Qwen3-Coder-30B-A3B"},
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_only_model_answers_to_any_name() {
+    fn single_listed_model_matches_every_name() {
         let listed = Listed::read(&json!({"data": [{"id": "/m/a.gguf", "owned_by": "llamacpp"}]}));
         assert_eq!(listed.server, Some(Server::LlamaCpp));
         assert_eq!(listed.names("gpt-4").collect::<Vec<_>>(), ["/m/a.gguf"]);

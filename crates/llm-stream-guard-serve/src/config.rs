@@ -152,7 +152,7 @@ mod tests {
     use super::{Config, Models, TimeSpan, place::parse};
 
     #[test]
-    fn what_is_printed_reads_as_the_same() {
+    fn printed_toml_parses_to_the_same_configuration() {
         let text = "upstream = \"http://gpu:8000/v1/\"\nprofile = \"qwen3\"\n[timeouts]\nidle = \"90s\"\n\
                     [models]\n\"a-*\" = \"hermes\"\nb = { profile = \"Qwen/Qwen3-8B\", remap = \"hermes\" }\n";
         let config: Config = parse(text).unwrap();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn configuration_of_the_manual_is_read() {
+    fn configuration_in_the_manual_is_valid() {
         let manual = include_str!("../../../docs/serve.md");
         let block = manual.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
         let config: Config = parse(block.unwrap()).unwrap();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_tell_line_and_field() {
+    fn parse_errors_name_line_and_field() {
         let fault = |text: &str| parse::<Config>(text).unwrap_err();
         let error = fault("listen = \"127.0.0.1:1\"\n[timeouts]\nidle = \"soon\"\n");
         assert!(

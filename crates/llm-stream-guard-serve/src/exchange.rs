@@ -260,7 +260,7 @@ mod tests {
     use super::{REQUEST_ID, request_id};
 
     #[test]
-    fn a_clients_request_id_is_kept_if_a_log_line_can_hold_it() {
+    fn request_id_of_the_client_is_kept_if_it_fits_a_log_line() {
         let named = |id: &str| {
             let id = HeaderValue::from_str(id).unwrap();
             request_id(&HeaderMap::from_iter([(REQUEST_ID, id)]))

@@ -207,7 +207,7 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn a_remembered_family_is_the_resolved_one() {
+    fn cached_family_equals_the_resolved_one() {
         let families = Families::new(&Config::default());
         let long = format!("Qwen/Qwen3-8B-{}", "x".repeat(MAX_RECENT_ID));
         let ids = ["Qwen/Qwen3-8B", "deepseek-ai/DeepSeek-V3.1", "of no family", &long];

@@ -54,7 +54,7 @@ mod tests {
     use super::forwarded;
 
     #[test]
-    fn what_is_for_one_hop_and_what_connection_names_goes() {
+    fn hop_by_hop_and_connection_named_headers_are_removed() {
         let rows = [
             ("connection", "close, X-Secret"),
             ("keep-alive", "5"),

@@ -41,7 +41,7 @@ mod tests {
     use super::canonical;
 
     #[test]
-    fn spellings_of_one_path_are_that_path() {
+    fn path_spellings_are_canonicalized() {
         for path in [
             "/v1/chat/completions",
             "/v1//chat/completions",

@@ -127,7 +127,7 @@ mod tests {
     use crate::config::Record;
 
     #[test]
-    fn a_stream_that_is_dropped_outside_of_a_runtime_is_kept() {
+    fn record_of_a_stream_dropped_outside_a_runtime_is_kept() {
         let name = format!("llm-stream-guard-record-{}", std::process::id());
         let dir = std::env::temp_dir().join(name);
         let records = Arc::new(Records::new(&Record::to(&dir)).unwrap());

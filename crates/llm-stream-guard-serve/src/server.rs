@@ -185,7 +185,7 @@ pub fn is_open(address: SocketAddr) -> bool {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn whatever_is_not_loopback_is_open() {
+    fn every_non_loopback_address_is_open() {
         for (address, open) in [
             ("127.0.0.1:1", false),
             ("[::1]:1", false),

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_numbers_words_keys_and_escapes_are_left_out() {
+    fn unfinished_numbers_words_keys_and_escapes_are_omitted() {
         for (text, value) in [
             ("", json!({})),
             ("{\"ke", json!({})),

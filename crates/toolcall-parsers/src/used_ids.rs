@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn undo_forgets_what_was_claimed_since_the_mark() {
+    fn undo_forgets_ids_claimed_since_the_mark() {
         let mut ids = UsedIds::default();
         ids.claim("a".into(), String::new);
         ids.claim("a".into(), String::new);

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_fails_the_gate_and_noise_does_not() {
+    fn instruction_growth_over_three_percent_fails_the_gate() {
         assert!(compare(&one(100), &one(103)).is_ok());
         assert!(compare(&one(100), &one(50)).is_ok());
         let slower = compare(&one(100), &one(104)).unwrap_err();
@@ -149,12 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn kept_figures_read_as_they_were_written() {
+    fn written_figures_are_read_back() {
         assert_eq!(read(&written(&one(7))), one(7));
     }
 
     #[test]
-    fn counts_are_found_in_what_is_printed() {
+    fn instruction_counts_are_parsed_from_the_output() {
         let found = parse("W1 prose\thermes\t58\n==1== Collected : 123\n").unwrap();
         assert_eq!((found.instructions, found.works), (123, vec![("W1 prose".to_owned(), 58)]));
         assert!(parse("W1 prose\thermes\t58\n").is_none());

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_find_their_families_and_wires_are_written() {
+    fn model_ids_and_wires_of_the_families_score_without_errors() {
         let scores = scores(&crate::root());
         assert!(scores.is_ok(), "{scores:?}");
     }
@@ -169,7 +169,7 @@ mod tests {
     const CALLS: &str = "calls.call = '<x>{object}</x>'\n";
 
     #[test]
-    fn everything_wrong_with_the_files_is_found_with_file_and_line() {
+    fn family_file_errors_are_reported_with_file_and_line() {
         let rows: [(&[(&str, &str)], &str); 15] = [
             (&[("a", "abuot = 1")], "a.toml:3: `abuot`: unknown field `abuot`"),
             (&[("a", "like = 'a'")], "a.toml:3: `like`: a cycle: a -> a"),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn sound_files_make_tables_of_all_crates() {
+    fn valid_family_files_generate_the_tables_of_all_crates() {
         let head = "about = 'A'\nsource = 'B'\n";
         let text = format!("{head}{CALLS}reasoning.block = '<r>\\n{{text}}</r>'\nmodels = ['m-*']");
         let entries = from_texts(&[("one".into(), text)]).unwrap();

@@ -119,7 +119,7 @@ fn text_around_a_block_keeps_its_place() {
 
 // Contract: S1.6.
 #[test]
-fn all_blocks_of_a_chunk_are_emitted_with_it() {
+fn all_blocks_of_a_chunk_are_emitted_with_the_chunk() {
     let (mut jail, mut blocks) = (secret(), 0);
     let on = |event: JailEvent<'_>| blocks += u32::from(matches!(event, JailEvent::Jailed(_)));
     jail.push("<s>1</s> and <s>2</s><s>3</s>", on).unwrap();
@@ -311,7 +311,7 @@ fn single_mark_is_a_block() {
 }
 
 #[test]
-fn blocks_dropped_inside_a_dropped_one_are_counted_once() {
+fn bytes_of_nested_dropped_blocks_are_counted_once() {
     let inner = JailPair::new("<i>", "</i>").release(Release::Drop);
     let outer = JailPair::new("<o>", "</o>").release(Release::Drop).inner(Inner::Every);
     let rules = Jail::builder().rule(outer).rule(inner).nested(Nested::InnerFirst);

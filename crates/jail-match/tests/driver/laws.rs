@@ -100,7 +100,7 @@ fn every_input_byte_is_accounted_for() {
 }
 
 #[test]
-fn reported_held_bytes_are_held_and_none_at_the_end() {
+fn reported_held_bytes_are_exact_and_zero_at_the_end() {
     for text in TEXTS {
         for machine in machines() {
             check_held(&machine, text, TextForm::WireBytes).unwrap();

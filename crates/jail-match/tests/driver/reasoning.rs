@@ -115,7 +115,7 @@ impl Sink for Texts {
 }
 
 #[test]
-fn the_sink_receives_acted_edges_between_texts() {
+fn sink_receives_matched_edges_between_texts() {
     let table = Table::new(think()).expect("a good table");
     let mut driver = Driver::new(table, verbatim().edge_events(EdgeEvents::Reported));
     let mut texts = Texts::default();

@@ -277,7 +277,7 @@ mod tests {
     use super::{pieces, shortened};
 
     #[test]
-    fn lines_break_at_blanks_and_else_anywhere() {
+    fn lines_break_at_spaces_and_otherwise_anywhere() {
         let broken = |line, room| pieces(line, room).collect::<Vec<_>>();
         assert_eq!(broken("one two three", 8), ["one two", "three"]);
         assert_eq!(broken("überlang", 3), ["übe", "rla", "ng"]);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_of_long_text_is_left_out() {
+    fn middle_of_long_text_is_omitted() {
         assert_eq!(shortened("abcdefgh", 4), "ab [... 4 bytes ...] gh");
         assert_eq!(shortened("äöü", 4), "ä [... 2 bytes ...] ü");
         assert_eq!(shortened("abcd", 4), "abcd");

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_lines_tell() {
+    fn input_kind_is_detected_from_the_first_lines() {
         assert_eq!(kind("\n \r\ndata: {}\n"), InputKind::Sse);
         assert_eq!(kind("\u{FEFF}: ping\n\n"), InputKind::Sse);
         assert_eq!(kind("event: x"), InputKind::Sse);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_not_waited_for() {
+    fn live_input_kind_is_detected_from_the_first_line() {
         let mut detector = Detector::new(Patience::Live);
         assert_eq!(detector.push(b"{\"choices\": []}"), None);
         assert_eq!(detector.push(b"\n"), Some(InputKind::Jsonl));

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_end_at_every_split() {
+    fn every_line_end_is_read_at_every_cut() {
         let input = b"\xEF\xBB\xBFa\r\n\rb\n\nc\r\r\nd".as_slice();
         let expected = ["a", "", "b", "", "c", "", "d"];
         for first in 0..=input.len() {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_beyond_the_bound_is_counted_and_the_next_is_whole() {
+    fn line_over_the_limit_is_counted_and_the_next_line_is_complete() {
         let long = vec![b'x'; MAX_LINE];
         assert_eq!(
             lines(&[&long, b"y", b"z\nnext\n"]),

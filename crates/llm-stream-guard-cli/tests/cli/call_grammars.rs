@@ -52,7 +52,7 @@ fn each_language_has_the_markers_and_tools_of_the_family() {
 }
 
 #[test]
-fn markers_that_are_tokens_are_tokens_in_lark_alone() {
+fn token_markers_are_written_as_tokens_in_lark_only() {
     let tools = tools("token_tools.json");
     let (lark, _) = written(&["lark", "kimi_k2", "--tools", &tools]);
     assert!(lark.contains(" <|tool_call_begin|> "), "{lark}");

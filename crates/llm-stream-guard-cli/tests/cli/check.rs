@@ -18,7 +18,7 @@ fn vector(id: &str, content: &str) -> String {
 }
 
 #[test]
-fn a_wrong_expectation_fails_with_what_was_expected_and_got() {
+fn wrong_expectation_fails_with_expected_and_actual_values() {
     let file = scratch("wrong.jsonl", &(vector("right", "ok ") + &vector("wrong", "no")));
     let output = run(&["check", &file]);
     let text = String::from_utf8(output.stdout).expect("UTF-8");
@@ -38,7 +38,7 @@ fn a_wrong_expectation_fails_with_what_was_expected_and_got() {
 }
 
 #[test]
-fn a_failure_is_explained_as_explain_does() {
+fn failed_case_prints_the_output_of_explain() {
     let wrong = vector("wrong", "no");
     let template = json!({"id": "template", "template": {"start_anchor": "", "fields": {}},
         "wire": "x", "expect": {"message": {}, "regions": []}});
@@ -61,7 +61,7 @@ fn a_failure_is_explained_as_explain_does() {
 }
 
 #[test]
-fn a_line_that_is_no_case_fails_alone() {
+fn line_without_a_valid_case_fails_alone() {
     let unknown =
         |what: &str, with: &str| vector(&format!("bad-{with}"), "ok ").replace(what, with);
     let option = vector("opt", "ok ").replace("\"note\"", "\"options\":{\"tag\":\"<x>\"},\"note\"");
@@ -125,7 +125,7 @@ fn the_last_third_of_the_vectors_passes() {
 
 /// What is fixed moves to the other vectors.
 #[test]
-fn the_known_faults_are_faults_still() {
+fn known_faults_still_fail() {
     let file = root().join("vectors/faults/profiles.jsonl");
     let cases = fs::read_to_string(&file).expect("a file").lines().count();
     let output = run(&["check", &file.display().to_string()]);
@@ -138,7 +138,7 @@ fn the_known_faults_are_faults_still() {
 }
 
 #[test]
-fn a_case_of_no_family_is_read_by_the_template_given() {
+fn case_without_a_family_is_read_with_the_given_template() {
     let own = json!({"response_template": {"start_anchor": "<bot>", "fields": {"thinking":
         {"open": "<t>", "close": "</t>"}, "content": {}}}});
     let template = scratch("own-template.json", &own.to_string());

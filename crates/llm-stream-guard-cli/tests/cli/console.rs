@@ -58,7 +58,7 @@ fn fault(shown: &Shown) -> Option<String> {
 }
 
 #[test]
-fn every_shown_command_prints_what_its_page_says() {
+fn documented_commands_print_the_documented_output() {
     let mut pages: Vec<PathBuf> = vec![root().join("README.md")];
     let docs = fs::read_dir(root().join("docs")).expect("the pages");
     pages.extend(docs.map(|entry| entry.expect("a page").path()));
@@ -76,7 +76,7 @@ fn every_shown_command_prints_what_its_page_says() {
 }
 
 #[test]
-fn a_command_that_fails_or_prints_something_else_is_found() {
+fn failing_or_outdated_documented_commands_are_found() {
     let page = "```console\n$ llm-stream-guard families --resolve qwen3-8b   # an id\nqwen3-8b\tqwen2\n\
                 $ llm-stream-guard no-such-command\n```\n$ not in a block\n";
     let shown = commands(page);

@@ -13,7 +13,7 @@ fn wire(args: &[&str]) -> String {
 }
 
 #[test]
-fn calls_are_written_as_the_model_of_an_id_writes_them() {
+fn model_id_selects_the_form_in_which_calls_are_written() {
     assert_eq!(
         wire(&["--model", "mistralai/Mistral-Small-3.2-24B-Instruct-2506"]),
         "[TOOL_CALLS]book[CALL_ID]aB3dE5gH7[ARGS]{\"seats\": 2, \"window\": true}[TOOL_CALLS]ping[ARGS]{}"
@@ -26,7 +26,7 @@ fn calls_are_written_as_the_model_of_an_id_writes_them() {
 }
 
 #[test]
-fn types_are_those_of_the_calls_or_of_declared_tools() {
+fn argument_types_come_from_the_calls_or_declared_tools() {
     let file = scratch("calls.json", r#"[{"name": "book", "arguments": {"seats": 2}}]"#);
     let output = run(&["encode", "--family", "qwen3_coder", &file]);
     assert_eq!(
@@ -43,7 +43,7 @@ fn types_are_those_of_the_calls_or_of_declared_tools() {
 }
 
 #[test]
-fn a_suffix_of_the_checkpoint_goes_into_the_tags() {
+fn token_suffix_is_written_into_the_tags() {
     let file = scratch("ping.json", r#"[{"name": "ping", "arguments": {}}]"#);
     let output = run(&["encode", "--model", "tencent/Hy3", "--token-suffix", ":x", &file]);
     assert_eq!(
@@ -53,7 +53,7 @@ fn a_suffix_of_the_checkpoint_goes_into_the_tags() {
 }
 
 #[test]
-fn misuse_is_refused_with_what_and_where() {
+fn misuse_is_refused_with_argument_and_place() {
     let calls = scratch("no_calls.json", "[\n{\"nmae\": \"f\"}]");
     refused(&["encode", &calls], &["--family <NAME>", "--model <ID>"]);
     refused(&["encode", "--family", "hermes", &calls], &["no_calls.json", "`name`", "line 2"]);

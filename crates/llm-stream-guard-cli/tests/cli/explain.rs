@@ -37,7 +37,7 @@ fn kinds(explanation: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_summary_names_the_cause_of_every_fault_at_every_cut() {
+fn summary_names_the_cause_of_every_fault_at_every_cut() {
     for &(name, how, causes) in FAULTS {
         let file = fault(name);
         for cut in [&[][..], &["--chunk", "1"], &["--chunk", "7"]] {
@@ -50,7 +50,7 @@ fn the_summary_names_the_cause_of_every_fault_at_every_cut() {
 }
 
 #[test]
-fn the_cure_of_a_fault_is_one() {
+fn suggested_remedy_of_every_fault_removes_it() {
     let cured: &[(&str, &[&str])] = &[
         ("prompt_opened_thinking", &[]),
         ("wrong_family", &[]),
@@ -67,7 +67,7 @@ fn the_cure_of_a_fault_is_one() {
 }
 
 #[test]
-fn the_first_line_of_a_recording_names_the_family() {
+fn family_comment_in_a_recording_selects_the_family() {
     let stream = std::fs::read_to_string(fault("wrong_family")).expect("a sample");
     let file = scratch("named.sse", &format!(": family qwen3\n\n{stream}"));
     let report = json(&[&file]);
@@ -89,7 +89,7 @@ fn the_first_line_of_a_recording_names_the_family() {
 }
 
 #[test]
-fn times_of_the_recording_become_latency() {
+fn recorded_times_are_reported_as_latency() {
     let report = json(&[&fault("truncated_call"), "--model", "Qwen/Qwen3-8B"]);
     let explanation = &report["explanations"][0];
     let delay = &explanation["summary"]["delay"];
@@ -125,7 +125,7 @@ fn regions_and_steps_cover_every_sample() {
 }
 
 #[test]
-fn text_keeps_to_the_width_and_has_no_escapes_in_a_pipe() {
+fn text_fits_the_width_and_has_no_escapes_in_a_pipe() {
     for columns in ["50", "80", "200"] {
         let shown = text(&[&fault("truncated_call"), "--family", "qwen3"], columns);
         let width: usize = columns.parse().expect("a number");
@@ -141,7 +141,7 @@ fn text_keeps_to_the_width_and_has_no_escapes_in_a_pipe() {
 }
 
 #[test]
-fn several_families_are_told_side_by_side() {
+fn several_families_are_compared_side_by_side() {
     let args = [&fault("wrong_family"), "--compare", "qwen3,mistral"];
     let report = json(&args);
     let names: Vec<_> = report["explanations"]
@@ -166,7 +166,7 @@ const TEMPLATE: &str = r#"{"response_template": {"start_anchor": "<bot>", "field
     "content": {}}}}"#;
 
 #[test]
-fn a_prompt_tells_a_template_and_a_family_where_the_stream_begins() {
+fn prompt_determines_the_start_with_a_template_or_a_family() {
     let template = scratch("prompted_template.json", TEMPLATE);
     let wire = scratch("prompted.txt", "x</t>y");
     let prompt = scratch("prompted_prompt.txt", "<bot>old<t>z</t><bot><t>");
@@ -180,7 +180,7 @@ fn a_prompt_tells_a_template_and_a_family_where_the_stream_begins() {
 }
 
 #[test]
-fn a_checkpoints_own_template_reads_and_its_boundaries_are_told() {
+fn own_template_of_a_checkpoint_is_explained_with_its_boundaries() {
     let template = scratch("explain_template.json", TEMPLATE);
     let wire = scratch("explain_template.txt", "<t>x</t>y<c f>{\"a\": 1}</c>");
     let args = [wire.as_str(), "--template", &template, "--chunk", "1"];
@@ -199,7 +199,7 @@ fn a_checkpoints_own_template_reads_and_its_boundaries_are_told() {
 }
 
 #[test]
-fn a_page_has_the_data_and_no_text_of_the_model_ends_its_script() {
+fn html_page_embeds_the_data_and_escapes_script_ends() {
     let page = scratch("page.html", "");
     let wire = scratch("hostile.txt", "</script><script>alert(1)</script><!-- ");
     text(&[&wire, "--family", "qwen3", "--html", &page], "80");
@@ -215,7 +215,7 @@ fn a_page_has_the_data_and_no_text_of_the_model_ends_its_script() {
 }
 
 #[test]
-fn findings_are_told_in_the_words_of_the_proxys_configuration() {
+fn findings_name_the_matching_proxy_configuration() {
     for (name, how, words) in [
         ("wrong_family", "qwen3", "`\"ID\" = \"mistral\"`"),
         ("prompt_opened_thinking", "qwen3", "{ profile = \"qwen3\", start = \"reasoning\" }"),
@@ -231,7 +231,7 @@ fn findings_are_told_in_the_words_of_the_proxys_configuration() {
 }
 
 #[test]
-fn the_guide_shows_what_the_command_prints() {
+fn explain_guide_matches_the_output() {
     let guide = std::fs::read_to_string(root().join("docs/explain.md")).expect("the guide");
     for &(name, how, _) in FAULTS {
         let shown = text(&[&[fault(name).as_str()], how].concat(), "90");

@@ -88,7 +88,7 @@ pub(crate) fn exported(name: &str) -> Option<Profile> {
 }
 
 #[test]
-fn exported_templates_read_what_their_families_write() {
+fn exported_templates_parse_calls_of_their_families() {
     let schema = json!({"properties": {"to": {"type": "string"}, "n": {"type": "integer"}}});
     let tools = Tools::new([("wave", schema.clone()), ("nod", schema)]);
     let one = EncodeCall::new("wave", r#"{"to": "Ida, \u00e9", "n": 3}"#);
@@ -365,7 +365,7 @@ fn cases() -> Vec<(Profile, Exported, VectorCase)> {
 }
 
 #[test]
-fn exported_templates_read_the_vectors_of_their_families() {
+fn exported_templates_pass_the_vectors_of_their_families() {
     let mut lost: BTreeSet<&str> = LOST.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
     let (mut alike, mut exact, mut wrong) = (0, 0, Vec::new());
     let cases = cases();
@@ -400,7 +400,7 @@ fn exported_templates_read_the_vectors_of_their_families() {
 }
 
 #[test]
-fn a_family_is_written_as_a_template_and_what_is_lost_is_said() {
+fn exported_family_is_a_template_and_losses_are_reported() {
     let anchor = "<|im_start|>assistant\n";
     let output = run_command(&["families", "--export", "qwen3", "--anchor", anchor]);
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
@@ -411,7 +411,7 @@ fn a_family_is_written_as_a_template_and_what_is_lost_is_said() {
 }
 
 #[test]
-fn a_template_without_an_anchor_has_the_one_of_chatml_and_a_note() {
+fn export_without_an_anchor_uses_the_chatml_anchor_with_a_note() {
     let output = run_command(&["families", "--export", "qwen3"]);
     let notes = String::from_utf8(output.stderr).expect("UTF-8");
     assert!(output.status.success(), "{notes}");
@@ -422,7 +422,7 @@ fn a_template_without_an_anchor_has_the_one_of_chatml_and_a_note() {
 }
 
 #[test]
-fn what_cannot_be_a_template_says_why() {
+fn families_without_a_template_report_the_reason() {
     let mut refused = BTreeMap::<String, Vec<String>>::new();
     for grammar in toolcall_parsers::grammars() {
         if let Err(why) = response_template(&Profile::tools(grammar.name()), "<bot>") {

@@ -15,7 +15,7 @@ keys = { name = ["fn"], arguments = ["args"] }
 const WIRE: &str = "Hi. <book>{\"fn\": \"find\", \"args\": {\"title\": \"Emma\"}}</book>";
 
 #[test]
-fn a_family_of_ones_own_is_parsed_with_and_without_a_profile() {
+fn custom_family_file_is_parsed_with_and_without_a_profile() {
     let books = scratch("books.toml", BOOKS);
     let plain = run_on(WIRE.as_bytes(), &["parse", "--grammar", &books]);
     let events = coalesced(&plain.stdout);
@@ -31,7 +31,7 @@ fn a_family_of_ones_own_is_parsed_with_and_without_a_profile() {
 }
 
 #[test]
-fn cases_of_a_family_of_ones_own_are_checked() {
+fn cases_of_a_custom_family_are_checked() {
     let books = scratch("checked_books.toml", BOOKS);
     let case = |id: &str, content: &str| {
         let calls = json!([{"name": "find", "arguments": {"title": "Emma"}}]);
@@ -50,7 +50,7 @@ fn cases_of_a_family_of_ones_own_are_checked() {
 }
 
 #[test]
-fn a_file_that_is_no_family_is_refused_with_the_field() {
+fn invalid_family_file_is_refused_with_the_field() {
     let typo = scratch("typo.toml", &BOOKS.replace("call =", "cal ="));
     refused(&["parse", "--grammar", &typo], &["typo.toml:5", "calls", "cal"]);
     let empty = scratch("empty.toml", "[calls]\n");

@@ -17,7 +17,7 @@ fn json(args: &[&str]) -> Value {
 }
 
 #[test]
-fn recordings_of_every_form_tell_their_family() {
+fn family_is_detected_from_recordings_of_every_form() {
     for (name, family) in [
         ("hermes_think.sse", "qwen3"),
         ("strings.jsonl", "qwen3"),
@@ -37,7 +37,7 @@ fn recordings_of_every_form_tell_their_family() {
 }
 
 #[test]
-fn parse_without_a_family_takes_what_it_detects_and_says_so() {
+fn parse_without_a_family_uses_and_reports_the_detected_one() {
     let output = run(&["parse", &sample("think_prefilled.sse")]);
     let events = coalesced(&output.stdout);
     assert!(of_type(&events, "reasoning", "text").concat().starts_with("Bonjour!"));
@@ -61,7 +61,7 @@ const TEMPLATE: &str = "{% for m in messages %}[{{ m.role }}]{{ m.content or '' 
     {% endfor %}{{ eos_token }}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
 
 #[test]
-fn a_folder_a_template_and_a_gguf_file_tell_their_family() {
+fn family_is_identified_from_a_folder_a_template_or_a_gguf_file() {
     let config = json!({"chat_template": TEMPLATE, "eos_token": "</s>"});
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkpoint");
     fs::create_dir_all(&folder).expect("the scratch directory is there");
@@ -91,7 +91,7 @@ fn a_folder_a_template_and_a_gguf_file_tell_their_family() {
 }
 
 #[test]
-fn what_holds_no_template_is_refused() {
+fn checkpoint_without_a_template_is_refused() {
     refused(&["identify", "no/such/folder"], &["no/such/folder"]);
     let config = scratch("tokenizer_config.json", "{\"eos_token\": \"</s>\"}");
     refused(&["identify", &config], &["tokenizer_config.json", "no chat template"]);
@@ -103,7 +103,7 @@ fn what_holds_no_template_is_refused() {
 /// Each process of the command in an address space of 256 MiB.
 #[cfg(unix)]
 #[test]
-fn hostile_checkpoints_neither_end_the_command_nor_take_its_time_and_memory() {
+fn hostile_checkpoints_are_reported_as_unknown_within_time_and_memory_limits() {
     for (name, text) in hostile::templates() {
         let path = scratch(&format!("hostile_{name}.jinja"), &text);
         let start = Instant::now();

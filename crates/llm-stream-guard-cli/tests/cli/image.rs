@@ -53,7 +53,7 @@ fn variables(stage: &[(String, String)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_option_of_serve_has_a_variable_of_its_name() {
+fn every_serve_option_has_an_environment_variable() {
     let cli = Cli::command();
     let serve = cli.find_subcommand("serve").expect("it is there");
     // These do something else than to serve.
@@ -145,7 +145,7 @@ fn starts_as_the_image_does(program: &Path) {
 }
 
 #[test]
-fn program_starts_as_the_image_does_and_checks_its_health() {
+fn program_starts_as_in_the_image_and_passes_its_health_check() {
     starts_as_the_image_does(Path::new(env!("CARGO_BIN_EXE_llm-stream-guard")));
     assert!(run(&["serve", "--help"]).status.success());
 }

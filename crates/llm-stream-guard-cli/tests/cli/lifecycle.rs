@@ -224,7 +224,7 @@ fn terminated_proxy_is_not_ready_then_refuses_requests_and_finishes_streams() {
 }
 
 #[test]
-fn terminated_proxy_ends_by_itself_after_the_time_to_drain() {
+fn terminated_proxy_exits_after_the_drain_time() {
     let (port, _gate) = upstream("a");
     let text = format!("upstream = \"http://127.0.0.1:{port}\"\n[timeouts]\ndrain = \"1ms\"\n");
     let proxy = Proxy::configured(&scratch("drained.toml", &text));
@@ -248,7 +248,7 @@ fn second_signal_cuts_open_streams() {
 }
 
 #[test]
-fn metrics_have_an_address_of_their_own_until_the_end() {
+fn separate_metrics_address_answers_until_shutdown_ends() {
     let (port, gate) = upstream("a");
     let text =
         format!("upstream = \"http://127.0.0.1:{port}\"\nmetrics_listen = \"127.0.0.1:0\"\n");
@@ -273,7 +273,7 @@ fn metrics_have_an_address_of_their_own_until_the_end() {
 }
 
 #[test]
-fn new_configuration_is_heeded_and_a_bad_one_leaves_the_old_one() {
+fn reload_applies_a_valid_configuration_and_keeps_the_old_on_errors() {
     let ((first, gate), (second, _second)) = (upstream("a"), upstream("b"));
     let write = |port: u16, more: &str| {
         let text = format!("upstream = \"http://127.0.0.1:{port}\"\n{more}");
@@ -300,7 +300,7 @@ fn new_configuration_is_heeded_and_a_bad_one_leaves_the_old_one() {
 }
 
 #[test]
-fn key_of_an_upstream_is_sent_and_never_shown() {
+fn upstream_key_is_sent_and_never_printed() {
     let ((first, _first), (second, _second)) = (upstream("a"), upstream("b"));
     let text = format!(
         "upstream = \"http://127.0.0.1:{first}\"\n[upstreams.b]\nurl = \"http://127.0.0.1:{second}\"\n\

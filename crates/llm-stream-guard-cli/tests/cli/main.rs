@@ -53,7 +53,7 @@ const SAMPLES: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn calls_come_out_of_every_sample_and_no_markup_stays() {
+fn every_sample_yields_its_calls_without_markup_in_content() {
     for &(name, family, calls) in SAMPLES {
         let events = events(&[&sample(name), "--family", family]);
         assert_eq!(of_type(&events, "call_start", "name"), calls, "{name}");
@@ -74,7 +74,7 @@ fn calls_come_out_of_every_sample_and_no_markup_stays() {
 }
 
 #[test]
-fn the_length_of_chunks_changes_nothing() {
+fn chunk_option_does_not_change_events() {
     for &(name, family, _) in SAMPLES {
         let file = sample(name);
         let whole = events(&[&file, "--family", family]);
@@ -86,7 +86,7 @@ fn the_length_of_chunks_changes_nothing() {
 }
 
 #[test]
-fn reasoning_is_told_from_content() {
+fn reasoning_is_separated_from_content() {
     let file = sample("think_prefilled.sse");
     let events = events(&[&file, "--family", "qwen3", "--start", "reasoning"]);
     assert!(of_type(&events, "reasoning", "text").concat().starts_with("Bonjour!"));
@@ -97,7 +97,7 @@ fn reasoning_is_told_from_content() {
 }
 
 #[test]
-fn declared_tools_type_the_parameters() {
+fn parameters_are_typed_by_declared_tools() {
     let args = [&sample("qwen3_coder.sse"), "--family", "qwen3_coder", "--tools"];
     let events = events(&[&args[..], &[&sample("tools.json")]].concat());
     let arguments = of_type(&events, "call_arguments", "fragment");
@@ -122,7 +122,7 @@ fn each_choice_has_its_own_state() {
 }
 
 #[test]
-fn a_cut_call_is_incomplete_under_either_delivery() {
+fn truncated_call_is_incomplete_under_both_deliveries() {
     for delivery in ["streaming", "atomic"] {
         let file = sample("truncated.sse");
         let events = events(&[&file, "--family", "hermes", "--delivery", delivery]);
@@ -132,7 +132,7 @@ fn a_cut_call_is_incomplete_under_either_delivery() {
 }
 
 #[test]
-fn an_error_in_the_stream_is_reported_and_what_was_held_comes_out() {
+fn error_in_the_stream_is_reported_and_held_text_is_emitted() {
     let events = events(&[&sample("error.sse"), "--family", "hermes"]);
     let kinds = of_type(&events, "diagnostic", "kind");
     assert_eq!(kinds, ["error", "no_finish_reason"]);
@@ -150,7 +150,7 @@ fn bytes_that_are_not_utf8_are_replaced_and_counted() {
 }
 
 #[test]
-fn a_pipe_is_answered_before_it_ends() {
+fn events_are_written_before_piped_input_ends() {
     let mut child = command(&["parse", "--family", "hermes"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -167,7 +167,7 @@ fn a_pipe_is_answered_before_it_ends() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn closed_output_pipe_is_not_a_failure() {
     let mut child = command(&["parse", "--family", "hermes", &sample("plain_emoji.sse")])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -179,7 +179,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
-fn misuse_is_refused_with_what_and_where() {
+fn misuse_is_refused_with_argument_and_place() {
     let file = sample("hermes.txt");
     refused(&["parse", &file, "--family", "qwen4"], &["unknown family `qwen4`", "`qwen3`"]);
     refused(
@@ -204,7 +204,7 @@ fn misuse_is_refused_with_what_and_where() {
 }
 
 #[test]
-fn text_for_people_marks_reasoning_and_calls_and_disarms_escapes() {
+fn text_output_marks_reasoning_and_calls_and_escapes_control_characters() {
     let args = ["parse", "--family", "qwen3", "--output", "text"];
     let input =
         b"<think>hm</think>\x1b[31mred <tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
@@ -214,7 +214,7 @@ fn text_for_people_marks_reasoning_and_calls_and_disarms_escapes() {
 }
 
 #[test]
-fn families_are_listed_for_people_and_programs() {
+fn families_are_listed_as_text_and_json() {
     let output = run(&["families", "--json"]);
     let value: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     for (table, name) in [("tools", "hermes"), ("reasoning", "qwen3"), ("profiles", "qwen3")] {

@@ -59,7 +59,7 @@ fn listener() -> (u16, Receiver<(String, String)>) {
 }
 
 #[test]
-fn a_guarded_request_is_a_span_of_its_clients_trace() {
+fn guarded_request_is_a_span_of_the_client_trace() {
     let (port, told) = listener();
     let there = format!("http://127.0.0.1:{port}");
     let mut serve = command(&["serve", "--upstream", &there, "--listen", "127.0.0.1:0"]);

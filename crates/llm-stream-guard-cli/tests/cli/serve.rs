@@ -19,7 +19,7 @@ impl Drop for Started {
 }
 
 #[test]
-fn the_demo_answers_the_line_it_prints() {
+fn demo_answers_the_command_it_prints() {
     let args = ["serve", "--demo", "--listen", "127.0.0.1:0", "--log-format", "json"];
     let mut demo = command(&args);
     let demo = demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
@@ -49,7 +49,7 @@ fn the_demo_answers_the_line_it_prints() {
 }
 
 #[test]
-fn a_checkpoints_own_template_is_taken_and_survives_the_printed_configuration() {
+fn own_template_is_used_and_kept_in_the_printed_configuration() {
     let own = r#"{"response_template": {"start_anchor": "<bot>", "fields": {"content": {}}}}"#;
     let template = scratch("serve_template.json", own);
     let printed = |args: &[&str]| {
@@ -67,7 +67,7 @@ fn a_checkpoints_own_template_is_taken_and_survives_the_printed_configuration() 
 }
 
 #[test]
-fn the_configuration_in_force_can_be_printed_and_read_again() {
+fn printed_configuration_is_read_back_unchanged() {
     let file = scratch("serve.toml", "upstream = \"http://a:1\"\n[timeouts]\nidle = \"9s\"\n");
     let args = ["serve", "--config", &file, "--listen", "127.0.0.1:9", "--print-config"];
     let printed = run(&args);
@@ -82,7 +82,7 @@ fn the_configuration_in_force_can_be_printed_and_read_again() {
 }
 
 #[test]
-fn mistakes_name_place_and_field() {
+fn configuration_errors_name_place_and_field() {
     let file = scratch("bad.toml", "[timeouts]\nidle = 9\n");
     refused(&["serve", "--config", &file], &["bad.toml, line 2, column 8: `timeouts.idle`"]);
     let file = scratch("bad_map.toml", "\"a\" = \"qwen9000\"\n");

@@ -16,7 +16,7 @@ fn arguments(profile: &Profile, wire: &str) -> Option<String> {
 }
 
 #[test]
-fn what_a_model_means_and_what_the_reference_makes_of_it_differ_where_the_page_says() {
+fn template_and_family_differ_as_documented() {
     let json = |text: &str| {
         format!("<tool_call>\n{{\"name\": \"f\", \"arguments\": {text}}}\n</tool_call>")
     };

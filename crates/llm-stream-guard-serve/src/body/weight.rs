@@ -32,7 +32,7 @@ mod tests {
     use super::weight;
 
     #[test]
-    fn a_weight_is_no_less_than_what_is_parsed_takes() {
+    fn weight_is_at_least_the_parsed_size() {
         for (text, least) in [
             (json!({"a": "x".repeat(1000)}).to_string(), 1600),
             (json!(vec![0; 1000]).to_string(), 72_000),

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_has_a_bad_value_in_the_table() {
+    fn every_configuration_key_has_a_rejected_value() {
         let mut config = Config { ca: Some("a".into()), ..Config::default() };
         config.key_env = Some("KEY".into());
         config.metrics_listen = Some(config.listen);

@@ -157,7 +157,7 @@ mod tests {
     const CALL: &str = "<run>{\"name\": \"f\", \"arguments\": {}}</run>";
 
     #[test]
-    fn a_file_says_how_its_family_reasons() {
+    fn custom_family_file_defines_its_reasoning_format() {
         let calls = "calls.call = '<run>{object}</run>'\n";
         let rows = [
             ("tags.toml", "[reasoning]\nblock = '<plan>\\n{text}\\n</plan>'\n", "<plan>hm</plan>"),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_says_of_reasoning_and_cannot_be_heeded_is_refused() {
+    fn unusable_reasoning_sections_are_refused() {
         let rows = [
             ("reasoning = 'qwen9000'", ":1: `reasoning`: no family is called `qwen9000`"),
             ("reasoning.block = '<a>'", ":1: `reasoning.block`: expected one `{text}`"),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_the_project_is_read_as_a_users_with_the_same_format() {
+    fn every_family_file_has_the_same_reasoning_format_as_a_custom_file() {
         let files = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../families");
         let mut read = 0;
         for entry in std::fs::read_dir(files).unwrap() {

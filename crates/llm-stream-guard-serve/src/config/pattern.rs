@@ -46,7 +46,7 @@ mod tests {
     use super::IdPattern;
 
     #[test]
-    fn a_star_is_any_text_and_the_most_literal_pattern_wins() {
+    fn star_matches_any_text_and_the_most_literal_pattern_wins() {
         for (pattern, id, fits) in [
             ("claude-*", "claude-3-7-sonnet-20250219", true),
             ("Claude-*", "CLAUDE-", true),

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_pieces_come_call_by_call() {
+    fn interleaved_call_fragments_are_emitted_call_by_call() {
         let mixed = [
             (0, "=f"),
             (1, "=g"),
@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_was_cut_ends_where_text_or_the_end_comes() {
+    fn unfinished_call_ends_before_text_or_at_the_end() {
         let cut = [(0, "=f"), (0, "{\"a\":"), (1, "=g"), (1, "{}"), (9, "So."), (0, "late")];
         assert_eq!(told(&cut), ["0:f{\"a\":", "1:g{}", "So."]);
         assert_eq!(told(&cut[..4]), ["0:f{\"a\":", "1:g{}"]);
     }
 
     #[test]
-    fn what_waits_is_bounded() {
+    fn waiting_fragments_are_limited() {
         let much = "x".repeat(MOST + 1);
         let told = told(&[(0, "=f"), (1, "=g"), (1, &much), (0, "{}"), (1, "y")]);
         assert_eq!(told[0], "0:f");

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn heavy_work_is_done_elsewhere() {
+    async fn heavy_work_runs_on_another_thread() {
         let here = std::thread::current().id();
         let at = |length| heavy(length, || std::thread::current().id());
         assert_eq!(at(HEAVY - 1).await.unwrap(), here);

@@ -43,7 +43,7 @@ fn refusing() -> Config {
 }
 
 #[tokio::test]
-async fn tools_that_cannot_be_asked_for_are_left_out_and_counted_or_refused() {
+async fn unsupported_tools_are_omitted_and_counted_or_refused() {
     let function = json!({"type": "function", "name": "f", "parameters": {"type": "object"}});
     for kind in ["web_search", "local_shell", "mcp", "something_new"] {
         let tools = json!([{"type": kind, "name": "x", "tools": []}, function]);
@@ -74,7 +74,7 @@ async fn tools_that_cannot_be_asked_for_are_left_out_and_counted_or_refused() {
 }
 
 #[tokio::test]
-async fn a_tool_that_takes_text_is_a_function_of_one_string() {
+async fn custom_text_tool_becomes_a_function_with_one_string() {
     let format = json!({"type": "grammar", "syntax": "lark", "definition": "start: \"x\""});
     let tools =
         json!([{"type": "custom", "name": "patch", "description": "Patches.", "format": format}]);
@@ -145,7 +145,7 @@ async fn tools_of_namespaces_and_of_items_are_functions_with_both_names() {
 }
 
 #[tokio::test]
-async fn items_of_agents_become_messages_and_references_are_left_out() {
+async fn agent_items_become_messages_and_references_are_omitted() {
     let input = json!([
         {"role": "user", "content": [{"type": "input_text", "text": "A"}, {"type": "input_text", "text": "B"}]},
         {"type": "item_reference", "id": "rs_1"},
@@ -181,7 +181,7 @@ async fn items_of_agents_become_messages_and_references_are_left_out() {
 }
 
 #[tokio::test]
-async fn results_of_tools_keep_images_errors_and_the_space_between_texts() {
+async fn tool_results_keep_images_errors_and_separators() {
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA"}});
     let pdf = json!({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "AA"}});
     let text = json!({"type": "document", "title": "T", "source": {"type": "text", "media_type": "text/plain", "data": "D"}});
@@ -213,7 +213,7 @@ async fn results_of_tools_keep_images_errors_and_the_space_between_texts() {
 }
 
 #[tokio::test]
-async fn reasoning_has_a_summary_for_clients_that_show_no_other() {
+async fn reasoning_is_also_sent_as_a_summary() {
     let body = json!({"model": MODEL, "input": "?", "stream": true});
     let (got, ..) = ask(RESPONSES, &body, "<think>hm</think>So.", config()).await;
     let events = values(&got);
@@ -225,7 +225,7 @@ async fn reasoning_has_a_summary_for_clients_that_show_no_other() {
 }
 
 #[tokio::test]
-async fn the_lack_of_a_required_call_is_told() {
+async fn missing_required_call_is_reported() {
     let tool =
         json!({"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}});
     let body = |stream: bool, choice: &str| json!({"model": MODEL, "messages": [], "stream": stream, "tools": [tool], "tool_choice": choice});

@@ -20,7 +20,7 @@ fn calls(completion: &llm_stream_guard::chat::Completion) -> Vec<(String, Value)
 }
 
 #[tokio::test]
-async fn a_stream_is_guarded_wherever_it_is_cut() {
+async fn stream_is_guarded_at_every_cut() {
     let body = sample("hermes_think.sse");
     let mut seen = Vec::new();
     for size in [1, 7, 64, 1000, body.len()] {
@@ -40,7 +40,7 @@ async fn a_stream_is_guarded_wherever_it_is_cut() {
 }
 
 #[tokio::test]
-async fn a_whole_answer_is_what_the_stream_says() {
+async fn complete_answer_equals_the_stream() {
     let text = "<think>hm</think>\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>";
     let answer = json!({
         "id": "c1", "object": "chat.completion", "system": "kept",
@@ -60,7 +60,7 @@ async fn a_whole_answer_is_what_the_stream_says() {
 }
 
 #[tokio::test]
-async fn choices_are_kept_apart_and_usage_comes_last() {
+async fn choices_are_separate_and_usage_is_last() {
     let upstream = Replay::new(stream(&sample("two_choices.sse"), 11)).await;
     let served = Served::new(upstream.port, config()).await;
     let got = served.ask(&asks("Qwen/Qwen3-8B", json!({"n": 2}))).await;
@@ -73,7 +73,7 @@ async fn choices_are_kept_apart_and_usage_comes_last() {
 }
 
 #[tokio::test]
-async fn choices_of_tools_are_heeded() {
+async fn tool_choice_of_the_request_is_applied() {
     let said = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}\n</tool_call>";
     let bare = "{\"a\": 1}";
     let tools = json!([
@@ -104,7 +104,7 @@ fn sample_end() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn done_comes_once_even_if_upstream_leaves_it_out() {
+async fn done_is_sent_once_even_if_upstream_omits_it() {
     let upstream = Replay::new(stream(&sample("missing_done.sse"), 100)).await;
     let served = Served::new(upstream.port, config()).await;
     let got = served.ask(&asks("NousResearch/Hermes-3-Llama-3.1-8B", json!({}))).await;
@@ -113,7 +113,7 @@ async fn done_comes_once_even_if_upstream_leaves_it_out() {
 }
 
 #[tokio::test]
-async fn comments_pass_and_silence_is_filled_with_them() {
+async fn upstream_comments_pass_and_keep_alives_fill_silence() {
     let timeouts =
         Timeouts { keep_alive: TimeSpan(Duration::from_millis(40)), ..Timeouts::default() };
     let upstream = Replay::new(vec![
@@ -132,7 +132,7 @@ async fn comments_pass_and_silence_is_filled_with_them() {
 }
 
 #[tokio::test]
-async fn a_stop_string_ends_upstream_early_unless_usage_is_asked_for() {
+async fn stop_string_ends_upstream_early_unless_usage_is_requested() {
     let long = |end: Do| {
         vec![
             Do::Send(STREAM.to_vec()),

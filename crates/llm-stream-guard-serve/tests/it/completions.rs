@@ -76,7 +76,7 @@ fn gathered(got: &Got, index: u64) -> [String; 5] {
 }
 
 #[tokio::test]
-async fn text_is_guarded_wherever_it_is_cut_for_each_choice() {
+async fn text_completion_is_guarded_per_choice_at_every_cut() {
     let mut body: Vec<u8> = SAID
         .as_bytes()
         .chunks(4)
@@ -99,7 +99,7 @@ async fn text_is_guarded_wherever_it_is_cut_for_each_choice() {
 }
 
 #[tokio::test]
-async fn a_whole_answer_says_the_same() {
+async fn complete_text_completion_equals_its_stream() {
     let answer = json!({
         "id": "c1", "object": "text_completion", "usage": {"total_tokens": 3},
         "choices": [{"index": 0, "text": SAID, "logprobs": null, "finish_reason": "stop"}],
@@ -120,7 +120,7 @@ async fn a_whole_answer_says_the_same() {
 }
 
 #[tokio::test]
-async fn who_asks_for_it_is_guarded_and_nobody_else() {
+async fn text_completions_are_guarded_by_configuration_or_header() {
     let body = said(0, "<think>hm</think>yes", Some("stop"));
     let rows = [
         (Completions::Pass, None, false),
@@ -142,7 +142,7 @@ async fn who_asks_for_it_is_guarded_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn the_prompt_tells_where_the_answer_begins_and_tools_stay_here() {
+async fn prompt_determines_the_start_and_tools_are_not_forwarded() {
     let body = said(0, "hm</think>yes", Some("stop"));
     let tools = json!([{"type": "function", "function": {"name": "f", "parameters": {}}}]);
     for prompt in [json!("<|im_start|>assistant\n<think>\n"), json!(["<think>\n"])] {
@@ -158,7 +158,7 @@ async fn the_prompt_tells_where_the_answer_begins_and_tools_stay_here() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_guarded_is_refused_by_name() {
+async fn unsupported_completion_fields_are_refused_by_name() {
     let served = Served::new(1, guarding()).await;
     let rows = [("prompt", json!(["a", "b"])), ("echo", json!(true))];
     for (field, value) in rows {
@@ -169,7 +169,7 @@ async fn what_cannot_be_guarded_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn a_model_nobody_knows_passes_and_a_break_is_told() {
+async fn unknown_model_passes_and_a_broken_stream_is_reported() {
     let upstream = Replay::new(stream(&said(0, "<think>", None), 1000)).await;
     let served = Served::new(upstream.port, guarding()).await;
     let got = ask(&served, &asks(&json!({"model": "nobody-knows"})), None).await;

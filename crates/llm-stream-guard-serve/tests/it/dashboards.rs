@@ -165,7 +165,7 @@ fn alerts() -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn dashboard_and_alerts_name_metrics_and_labels_that_exist() {
+async fn dashboard_and_alerts_use_only_existing_metrics_and_labels() {
     let exposed = exposed().await;
     let all = [dashboard(), alerts()].concat();
     assert!(all.len() > 25, "{}", all.len());
@@ -187,7 +187,7 @@ async fn dashboard_and_alerts_name_metrics_and_labels_that_exist() {
 }
 
 #[tokio::test]
-async fn a_wrong_name_in_an_expression_is_found() {
+async fn wrong_metric_or_label_in_an_expression_is_found() {
     let exposed = exposed().await;
     for (expression, wrong) in [
         ("rate(llm_stream_guard_anwsers_total[5m])", "llm_stream_guard_anwsers_total"),

@@ -72,7 +72,7 @@ fn response(more: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_message_comes_in_blocks_one_behind_the_other() {
+async fn message_stream_emits_its_blocks_in_order() {
     let mut seen = Vec::new();
     for size in [1, 50, 100_000] {
         let (got, sent) = asked(stream(&answer(), size), "/v1/messages", &message(json!({}))).await;
@@ -128,7 +128,7 @@ async fn a_message_comes_in_blocks_one_behind_the_other() {
 }
 
 #[tokio::test]
-async fn a_whole_message_is_what_the_stream_says() {
+async fn complete_message_equals_its_stream() {
     let text =
         "<think>hm</think>So.<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>";
     let answer = json!({
@@ -149,7 +149,7 @@ async fn a_whole_message_is_what_the_stream_says() {
 }
 
 #[tokio::test]
-async fn a_request_for_a_message_becomes_one_for_a_completion() {
+async fn message_request_becomes_a_chat_completion_request() {
     let body = message(json!({
         "system": [{"type": "text", "text": "Be kind."}, {"type": "text", "text": "Be brief."}],
         "stop_sequences": ["END"], "top_k": 4, "metadata": {"user_id": "u"},
@@ -200,7 +200,7 @@ async fn a_request_for_a_message_becomes_one_for_a_completion() {
 }
 
 #[tokio::test]
-async fn a_stop_sequence_is_named() {
+async fn matched_stop_sequence_is_reported() {
     let said = text_event("one, two, three, four");
     let usage =
         b"data: {\"choices\":[],\"usage\":{\"completion_tokens\":3}}\n\ndata: [DONE]\n\n".to_vec();
@@ -218,7 +218,7 @@ async fn a_stop_sequence_is_named() {
 }
 
 #[tokio::test]
-async fn faults_have_the_dialects_form() {
+async fn errors_have_the_form_of_the_dialect() {
     let refusal = || {
         let error = json!({"error": {"message": "busy"}}).to_string();
         vec![Do::Send(whole("429 Too Many Requests", "retry-after: 7\r\n", &error))]
@@ -261,7 +261,7 @@ async fn faults_have_the_dialects_form() {
 }
 
 #[tokio::test]
-async fn a_response_comes_in_items_and_is_whole_at_the_end() {
+async fn response_stream_emits_items_and_ends_with_the_complete_response() {
     let mut seen = Vec::new();
     for size in [1, 50, 100_000] {
         let (got, _) = asked(stream(&answer(), size), "/v1/responses", &response(json!({}))).await;
@@ -316,7 +316,7 @@ async fn a_response_comes_in_items_and_is_whole_at_the_end() {
 }
 
 #[tokio::test]
-async fn a_response_that_was_cut_is_incomplete() {
+async fn truncated_response_is_incomplete() {
     let cut =
         [text_event("one"), event(&json!({"index": 0, "delta": {}, "finish_reason": "length"}))];
     let (got, _) = asked(stream(&cut.concat(), 9), "/v1/responses", &response(json!({}))).await;
@@ -328,7 +328,7 @@ async fn a_response_that_was_cut_is_incomplete() {
 }
 
 #[tokio::test]
-async fn a_whole_response_is_what_the_stream_says() {
+async fn complete_response_equals_its_response_stream() {
     let text =
         "<think>hm</think>So.<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1}}</tool_call>";
     let answer = json!({"id": "c1", "created": 7, "choices": [
@@ -346,7 +346,7 @@ async fn a_whole_response_is_what_the_stream_says() {
 }
 
 #[tokio::test]
-async fn a_request_for_a_response_becomes_one_for_a_completion() {
+async fn response_request_becomes_a_chat_completion_request() {
     let body = response(json!({
         "max_output_tokens": 9, "store": true, "reasoning": {"effort": "none"},
         "text": {"format": {"type": "json_schema", "name": "n", "schema": {}}},
@@ -386,7 +386,7 @@ async fn a_request_for_a_response_becomes_one_for_a_completion() {
 }
 
 #[tokio::test]
-async fn silence_is_filled_as_the_dialect_has_it() {
+async fn messages_keep_alive_is_a_ping_event() {
     use llm_stream_guard_serve::{Config, TimeSpan, Timeouts};
     let keep_alive = TimeSpan(std::time::Duration::from_millis(40));
     let timeouts = Timeouts { keep_alive, ..Timeouts::default() };

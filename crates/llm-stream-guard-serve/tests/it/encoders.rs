@@ -65,7 +65,7 @@ fn cut_anyhow(dialect: ApiDialect, bytes: &[u8], fault: Option<&Fault>) -> Strin
 }
 
 #[test]
-fn calls_whose_pieces_come_mixed_are_blocks_one_behind_the_other() {
+fn interleaved_calls_are_written_as_consecutive_blocks() {
     let written = cut_anyhow(ApiDialect::Messages, &mixed(), None);
     let starts = events(&written, "content_block_start");
     let names: Vec<_> = starts.iter().map(|it| &it["content_block"]["name"]).collect();
@@ -79,7 +79,7 @@ fn calls_whose_pieces_come_mixed_are_blocks_one_behind_the_other() {
 }
 
 #[test]
-fn calls_whose_pieces_come_mixed_are_items_one_behind_the_other() {
+fn interleaved_calls_are_written_as_consecutive_items() {
     let written = cut_anyhow(ApiDialect::Responses, &mixed(), None);
     let done = events(&written, "response.function_call_arguments.done");
     let arguments: Vec<_> = done.iter().map(|it| &it["arguments"]).collect();
@@ -91,7 +91,7 @@ fn calls_whose_pieces_come_mixed_are_items_one_behind_the_other() {
 }
 
 #[test]
-fn what_waits_for_its_turn_comes_out_where_upstream_breaks_off() {
+fn waiting_calls_are_written_before_an_upstream_error() {
     let fault = Fault::new(Kind::Broken, "gone");
     let bytes = mixed();
     let cut = bytes.windows(6).position(|it| it == b": 2}\"}").unwrap() + 12;
@@ -102,7 +102,7 @@ fn what_waits_for_its_turn_comes_out_where_upstream_breaks_off() {
 }
 
 #[test]
-fn every_dialect_writes_the_same_for_every_cut() {
+fn every_dialect_writes_the_same_at_every_cut() {
     let said = "<think>hm</think>So.<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     for dialect in ApiDialect::ALL {
         let choice = match dialect {

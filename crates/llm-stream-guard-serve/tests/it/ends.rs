@@ -90,7 +90,7 @@ fn assert_failed(path: &str, got: &Got, code: &str) {
 }
 
 #[tokio::test]
-async fn an_answer_that_ceases_is_a_failure_of_upstream() {
+async fn answer_that_stops_early_is_an_upstream_failure() {
     for path in PATHS {
         let half = said(path, "late", None);
         for last in ["", std::str::from_utf8(&half[..half.len() - 9]).unwrap(), "data: [DO"] {
@@ -113,7 +113,7 @@ async fn an_answer_that_ceases_is_a_failure_of_upstream() {
 }
 
 #[tokio::test]
-async fn a_body_without_a_length_may_not_cease_either() {
+async fn unsized_body_that_stops_early_is_an_upstream_failure() {
     let head = b"HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
     for path in PATHS {
         let script = vec![Do::Send([head.to_vec(), said(path, CALL, None)].concat())];
@@ -124,7 +124,7 @@ async fn a_body_without_a_length_may_not_cease_either() {
 }
 
 #[tokio::test]
-async fn servers_that_never_say_that_they_are_done_can_be_accepted() {
+async fn bare_end_is_accepted_on_request() {
     for path in PATHS {
         let config = || guarding(BareEnd::Accept);
         let body = asks(path, true);
@@ -139,7 +139,7 @@ async fn servers_that_never_say_that_they_are_done_can_be_accepted() {
 }
 
 #[tokio::test]
-async fn an_error_event_and_one_beyond_the_limits_are_failures() {
+async fn error_events_and_events_over_the_limits_are_failures() {
     let error = b"data: {\"error\": {\"message\": \"gone\", \"type\": \"overloaded_error\", \"code\": \"busy\"}}\n\n";
     let done = b"data: [DONE]\n\n".to_vec();
     for path in PATHS {
@@ -166,7 +166,7 @@ async fn an_error_event_and_one_beyond_the_limits_are_failures() {
 }
 
 #[tokio::test]
-async fn done_is_sent_once() {
+async fn done_is_sent_exactly_once() {
     let body = [said(CHAT, "So.", Some("stop")), b"data: [DONE]\n\n".repeat(2)].concat();
     let (got, metrics) = streamed(CHAT, &body).await;
     assert_eq!(got.text().matches("[DONE]").count(), 1, "{}", got.text());
@@ -190,7 +190,7 @@ async fn statuses(text: &str, reason: &str, config: Config, whole: bool) -> Vec<
 }
 
 #[tokio::test]
-async fn the_item_that_broke_or_was_cut_has_the_mark_and_no_other() {
+async fn only_the_broken_or_truncated_item_is_marked_incomplete() {
     let keep = || {
         let output = Output { broken_calls: BrokenCalls::Keep, ..Output::default() };
         Config { output, ..config() }
@@ -213,7 +213,7 @@ async fn the_item_that_broke_or_was_cut_has_the_mark_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_call_of_upstreams_own_that_was_cut_is_incomplete() {
+async fn truncated_upstream_call_is_incomplete() {
     let call = json!({"index": 0, "id": "c", "type": "function",
         "function": {"name": "f", "arguments": "{\"a\": "}});
     let body = [
@@ -226,7 +226,7 @@ async fn a_call_of_upstreams_own_that_was_cut_is_incomplete() {
 }
 
 #[tokio::test]
-async fn a_broken_call_is_no_tool_use_that_anyone_waits_for() {
+async fn stop_reason_is_tool_use_only_for_a_complete_call() {
     for (text, reason, expected) in
         [(CALL, "stop", "tool_use"), (MALFORMED, "stop", "end_turn"), (CUT, "length", "max_tokens")]
     {
@@ -247,7 +247,7 @@ async fn a_broken_call_is_no_tool_use_that_anyone_waits_for() {
 }
 
 #[tokio::test]
-async fn a_named_tools_call_ends_a_message_with_tool_use() {
+async fn call_of_a_named_tool_ends_a_message_with_tool_use() {
     let mut body = asks(MESSAGES, true);
     body["tools"] = json!([{"name": "run", "input_schema": {"type": "object"}}]);
     body["tool_choice"] = json!({"type": "tool", "name": "run"});
@@ -257,7 +257,7 @@ async fn a_named_tools_call_ends_a_message_with_tool_use() {
 }
 
 #[tokio::test]
-async fn a_whole_answer_without_an_end_and_one_that_is_an_error_are_failures() {
+async fn complete_answer_without_an_end_or_with_an_error_is_a_failure() {
     let message = json!({"role": "assistant", "content": "So."});
     let open = json!({"choices": [{"index": 0, "message": message, "text": "So."}]});
     let choice = json!({"index": 0, "message": {"role": "assistant", "content": CUT}, "text": CUT, "finish_reason": null});
@@ -288,7 +288,7 @@ async fn a_whole_answer_without_an_end_and_one_that_is_an_error_are_failures() {
 }
 
 #[tokio::test]
-async fn a_reset_after_the_end_changes_nothing() {
+async fn connection_reset_after_done_is_ignored() {
     let script = vec![
         Do::Send(STREAM.to_vec()),
         piece(&[text_event("So."), said(CHAT, "", Some("stop"))].concat()),

@@ -23,7 +23,7 @@ fn broken(got: &crate::support::Got) -> (Vec<Value>, String) {
 }
 
 #[tokio::test]
-async fn a_reset_in_a_call_lets_prose_out_then_says_so() {
+async fn connection_reset_in_a_call_emits_held_text_then_an_error() {
     let whole_call = text_event("Hi <tool_call>{\"name\": \"f\", \"argum");
     for cut in [whole_call.len(), whole_call.len() - 9] {
         let script = vec![
@@ -45,7 +45,7 @@ async fn a_reset_in_a_call_lets_prose_out_then_says_so() {
 }
 
 #[tokio::test]
-async fn an_upstream_that_stands_still_is_left() {
+async fn idle_upstream_times_out_and_is_closed() {
     let timeouts = Timeouts { idle: TimeSpan(Duration::from_millis(100)), ..Timeouts::default() };
     let script = vec![Do::Send(STREAM.to_vec()), piece(&text_event("So. ")), Do::Hang];
     let upstream = Replay::new(script).await;
@@ -56,7 +56,7 @@ async fn an_upstream_that_stands_still_is_left() {
 }
 
 #[tokio::test]
-async fn an_upstream_that_does_not_answer_is_left() {
+async fn upstream_without_a_first_byte_times_out_and_is_closed() {
     let timeouts =
         Timeouts { first_byte: TimeSpan(Duration::from_millis(100)), ..Timeouts::default() };
     for script in [vec![Do::Hang], vec![Do::Send(STREAM.to_vec()), Do::Hang]] {
@@ -73,7 +73,7 @@ async fn an_upstream_that_does_not_answer_is_left() {
 }
 
 #[tokio::test]
-async fn no_upstream_is_a_bad_gateway() {
+async fn unreachable_upstream_is_a_bad_gateway() {
     let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = free.local_addr().unwrap().port();
     drop(free);
@@ -84,7 +84,7 @@ async fn no_upstream_is_a_bad_gateway() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_upstreams_passes_with_its_status_and_when_to_come_again() {
+async fn upstream_refusal_passes_with_status_and_retry_after() {
     let error = json!({"error": {"message": "busy", "type": "overloaded"}});
     let head = "content-type: application/json\r\nretry-after: 7\r\n";
     let refusal = whole("429 Too Many Requests", head, &error.to_string());
@@ -97,7 +97,7 @@ async fn a_refusal_of_upstreams_passes_with_its_status_and_when_to_come_again() 
 }
 
 #[tokio::test]
-async fn an_error_in_the_stream_passes_behind_what_was_held() {
+async fn error_in_the_stream_passes_once() {
     let upstream = Replay::new(stream(&sample("error.sse"), 13)).await;
     let served = Served::new(upstream.port, config()).await;
     let got = served.ask(&asks("NousResearch/Hermes-3-Llama-3.1-8B", json!({}))).await;
@@ -107,7 +107,7 @@ async fn an_error_in_the_stream_passes_behind_what_was_held() {
 }
 
 #[test]
-fn a_configuration_with_a_bad_value_is_refused_with_its_field() {
+fn invalid_configuration_value_is_refused_with_its_field() {
     let limits = ProxyLimits { head: 1, ..ProxyLimits::default() };
     let fault = Proxy::new(Config { limits, ..config() }).unwrap_err();
     assert_eq!(fault.field.as_deref(), Some("limits.head"));
@@ -115,7 +115,7 @@ fn a_configuration_with_a_bad_value_is_refused_with_its_field() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_compressed_in_a_way_nobody_knows_is_refused() {
+async fn answer_with_an_unknown_content_encoding_is_refused() {
     let head = "content-type: application/json\r\ncontent-encoding: rot13\r\n";
     let upstream = Replay::new(vec![Do::Send(whole("200 OK", head, "xx"))]).await;
     let served = Served::new(upstream.port, config()).await;
@@ -127,7 +127,7 @@ async fn an_answer_that_is_compressed_in_a_way_nobody_knows_is_refused() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_ends_upstream_before_its_next_event() {
+async fn disconnected_client_ends_upstream_before_the_next_event() {
     let script = vec![Do::Send(STREAM.to_vec()), piece(&text_event("So. ")), Do::Hang];
     let upstream = Replay::new(script).await;
     let served = Served::new(upstream.port, config()).await;
@@ -140,7 +140,7 @@ async fn a_client_that_leaves_ends_upstream_before_its_next_event() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_before_the_answer_ends_upstream_too() {
+async fn client_disconnected_before_the_answer_ends_upstream() {
     use tokio::io::AsyncWriteExt as _;
     let upstream = Replay::new(vec![Do::Hang]).await;
     let served = Served::new(upstream.port, config()).await;
@@ -179,7 +179,7 @@ async fn a_slow_reader_keeps_upstream_from_sending() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_said_to_be_none() {
+async fn malformed_or_oversized_answers_are_reported() {
     let upstream = Replay::new(vec![Do::Send(whole("200 OK", "", "<html>"))]).await;
     let served = Served::new(upstream.port, config()).await;
     let got = served.ask(&asks(MODEL, json!({"stream": false}))).await;
@@ -193,7 +193,7 @@ async fn what_is_no_answer_is_said_to_be_none() {
 }
 
 #[tokio::test]
-async fn told_to_end_it_lets_open_streams_finish() {
+async fn shutdown_lets_open_streams_finish() {
     let script = vec![
         Do::Send(STREAM.to_vec()),
         piece(&text_event("one ")),

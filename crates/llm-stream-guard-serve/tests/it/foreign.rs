@@ -61,7 +61,7 @@ async fn schemas_of_tools_and_numbers_of_requests_reach_upstream_unchanged() {
 }
 
 #[tokio::test]
-async fn a_changed_answer_keeps_what_the_guard_does_not_know() {
+async fn changed_answer_keeps_unknown_members_and_their_spelling() {
     let body = r#"{"model":"Qwen/Qwen3-8B","messages":[]}"#;
     let (_, got) = passed("/v1/chat/completions", body.into(), SAID).await;
     let expected = SAID.replace(
@@ -126,7 +126,7 @@ async fn reasoning_tokens_are_not_counted_if_only_upstream_may_count_them() {
 }
 
 #[tokio::test]
-async fn answers_that_strict_readers_refuse_are_guarded() {
+async fn answers_that_strict_parsers_reject_are_guarded() {
     let said = SAID.replace("hm</think>Hi.", "hm</think>Hi\\ud83d").replace("1e-7", "NaN");
     for path in ["/v1/chat/completions", "/v1/messages"] {
         let body = r#"{"model":"Qwen/Qwen3-8B","max_tokens":9,"messages":[{"role":"user","content":"?"}]}"#;

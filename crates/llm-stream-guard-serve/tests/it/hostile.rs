@@ -58,7 +58,7 @@ async fn a_connection_without_a_request_is_closed() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_nothing_ends_upstreams_work() {
+async fn client_that_reads_nothing_is_dropped_and_upstream_closed() {
     let much = text_event(&"x".repeat(1 << 16));
     let script = || {
         let mut script = vec![Do::Send(STREAM.to_vec())];
@@ -83,7 +83,7 @@ async fn a_client_that_takes_nothing_ends_upstreams_work() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_that_goes_on_reading_gets_all() {
+async fn slow_but_steady_client_receives_everything() {
     let timeouts = Timeouts { write: TimeSpan(Duration::from_millis(400)), ..Timeouts::default() };
     let last = event(&json!({"index": 0, "delta": {}, "finish_reason": "stop"}));
     let much = [text_event(&"x".repeat(1 << 20)).repeat(4), last].concat();
@@ -118,7 +118,7 @@ async fn connect_and_requests_without_a_host_are_refused() {
 }
 
 #[tokio::test]
-async fn no_spelling_of_a_path_goes_past_the_guard() {
+async fn no_path_spelling_bypasses_the_guard() {
     let last = event(&json!({"index": 0, "delta": {}, "finish_reason": "stop"}));
     let said = [text_event("<think>hm</think>yes"), last].concat();
     for path in [
@@ -142,7 +142,7 @@ async fn no_spelling_of_a_path_goes_past_the_guard() {
 }
 
 #[tokio::test]
-async fn bodies_beyond_the_memory_for_all_are_refused_for_now() {
+async fn bodies_over_the_shared_memory_limit_are_refused_until_it_is_free() {
     let limits = ProxyLimits { body: 2000, bodies: 6000, ..ProxyLimits::default() };
     let served = Served::new(1, Config { limits, ..config() }).await;
     let half = format!("{:x}\r\n{}\r\n", 1500, " ".repeat(1500));
@@ -164,7 +164,7 @@ async fn bodies_beyond_the_memory_for_all_are_refused_for_now() {
 }
 
 #[tokio::test]
-async fn a_compressed_request_is_told_to_be_one() {
+async fn compressed_request_is_an_unsupported_media_type() {
     let served = Served::new(1, config()).await;
     let request = Request::post("/v1/chat/completions").header("content-encoding", "gzip");
     let response = served.send(request.body(Body::from("xx")).unwrap()).await;
@@ -172,7 +172,7 @@ async fn a_compressed_request_is_told_to_be_one() {
 }
 
 #[tokio::test]
-async fn a_body_of_many_small_values_is_refused_or_passed_unread() {
+async fn request_of_many_small_values_is_refused_or_passed_unread() {
     let many = format!("[{}0]", "{\"\":0},".repeat(600_000));
     let upstream = Replay::new(vec![Do::Send(crate::support::whole("200 OK", "", "{}"))]).await;
     let served = Served::new(upstream.port, config()).await;

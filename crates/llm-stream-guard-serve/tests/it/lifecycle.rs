@@ -44,7 +44,7 @@ async fn text(body: Body) -> String {
 }
 
 #[tokio::test]
-async fn a_proxy_is_ready_if_its_upstream_answers() {
+async fn proxy_is_ready_if_its_upstream_answers() {
     for (status, ready) in [
         ("200 OK", true),
         ("401 Unauthorized", true),
@@ -67,7 +67,7 @@ async fn a_proxy_is_ready_if_its_upstream_answers() {
 }
 
 #[tokio::test]
-async fn an_upstream_that_hangs_is_not_waited_for() {
+async fn readiness_check_does_not_wait_for_a_hanging_upstream() {
     let hangs = Replay::new(vec![Do::Hang]).await;
     let served = Served::new(hangs.port, config()).await;
     let began = Instant::now();
@@ -76,7 +76,7 @@ async fn an_upstream_that_hangs_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn readiness_is_told_for_each_upstream() {
+async fn readiness_is_reported_per_upstream() {
     let up = Replay::new(vec![Do::Send(whole("200 OK", "", "{}"))]).await;
     let upstream = Some(EndpointName::At(Upstream::local(up.port)));
     let models = Models::from([("a".to_owned(), Model { upstream, ..Model::default() })]);
@@ -87,7 +87,7 @@ async fn readiness_is_told_for_each_upstream() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_ends_refuses_new_requests_and_finishes_open_streams() {
+async fn draining_proxy_refuses_new_requests_and_finishes_open_streams() {
     let upstream = Replay::new(slow(Duration::from_millis(800))).await;
     let mut served = Served::new(upstream.port, config()).await;
     let open = served.post("/v1/chat/completions", &asks(MODEL, json!({}))).await;
@@ -108,7 +108,7 @@ async fn a_proxy_that_ends_refuses_new_requests_and_finishes_open_streams() {
 }
 
 #[tokio::test]
-async fn a_stream_that_does_not_end_is_cut_after_the_time_to_shut_down() {
+async fn endless_stream_is_cut_after_the_shutdown_time() {
     let upstream = Replay::new(slow(LONG)).await;
     let shutdown = TimeSpan(Duration::from_millis(300));
     let timeouts = Timeouts { shutdown, ..Timeouts::default() };
@@ -123,7 +123,7 @@ async fn a_stream_that_does_not_end_is_cut_after_the_time_to_shut_down() {
 }
 
 #[tokio::test]
-async fn a_new_configuration_is_for_new_requests_and_leaves_open_streams_alone() {
+async fn reload_affects_new_requests_only() {
     let first = Replay::new(slow(Duration::from_millis(500))).await;
     let answer =
         json!({"choices": [{"index": 0, "message": {"content": "new"}, "finish_reason": "stop"}]});
@@ -146,7 +146,7 @@ async fn a_new_configuration_is_for_new_requests_and_leaves_open_streams_alone()
 }
 
 #[tokio::test]
-async fn health_is_asked_of_the_address_that_is_listened_on() {
+async fn health_check_connects_to_the_listen_address() {
     let served = Served::new(1, config()).await;
     for address in ["127.0.0.1", "0.0.0.0"] {
         let address = format!("{address}:{}", served.port).parse().unwrap();

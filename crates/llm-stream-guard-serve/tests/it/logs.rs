@@ -58,7 +58,7 @@ impl Visit for Line<'_> {
 }
 
 #[tokio::test]
-async fn what_upstream_says_of_a_request_reaches_the_client_and_not_the_log() {
+async fn upstream_error_text_reaches_the_client_but_not_the_log() {
     let log = Log::default();
     let _guard = tracing::subscriber::set_default(log.clone());
     let error = json!({"error": {"message": "cannot read `my secret`", "type": "bad"}});
@@ -75,7 +75,7 @@ async fn what_upstream_says_of_a_request_reaches_the_client_and_not_the_log() {
 }
 
 #[tokio::test]
-async fn the_log_has_the_start_of_an_unknown_model_with_nothing_that_acts() {
+async fn unknown_model_is_logged_shortened_and_escaped() {
     for unknown_model in [UnknownModelPolicy::Refuse, UnknownModelPolicy::Pass] {
         let log = Log::default();
         let _guard = tracing::subscriber::set_default(log.clone());
@@ -90,7 +90,7 @@ async fn the_log_has_the_start_of_an_unknown_model_with_nothing_that_acts() {
 }
 
 #[tokio::test]
-async fn choices_that_cannot_be_read_are_logged_and_their_text_is_not() {
+async fn unreadable_choices_are_logged_without_their_text() {
     let log = Log::default();
     let _guard = tracing::subscriber::set_default(log.clone());
     let upstream = stream(&event(&json!({"index": -1, "delta": {"content": "secret"}})), 9);
@@ -110,7 +110,7 @@ fn line(log: &Log) -> String {
 }
 
 #[tokio::test]
-async fn an_answer_is_one_log_line_at_its_end() {
+async fn answer_is_logged_as_one_line_at_its_end() {
     let said = r#"<tool_call>{"name": "f", "arguments": {"a": "secret"}}</tool_call>"#;
     let usage =
         b"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":9}}\n\n";
@@ -182,7 +182,7 @@ async fn every_end_of_an_answer_is_logged_with_its_request() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_is_logged() {
+async fn client_disconnect_is_logged() {
     let log = Log::default();
     let _guard = tracing::subscriber::set_default(log.clone());
     let mut script = stream(&crate::support::text_event("secret"), 999);

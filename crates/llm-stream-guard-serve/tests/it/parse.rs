@@ -19,7 +19,7 @@ async fn parse(body: Value) -> Got {
 }
 
 #[tokio::test]
-async fn text_and_chunks_become_the_same_message_at_every_cut() {
+async fn text_and_chunks_parse_to_the_same_message_at_every_cut() {
     let text = format!("<think>Hm.</think>\n\nSo.\n{CALL}");
     let served = Served::new(1, config()).await;
     let model = "Qwen/Qwen3-8B";
@@ -48,7 +48,7 @@ async fn text_and_chunks_become_the_same_message_at_every_cut() {
 }
 
 #[tokio::test]
-async fn the_fields_of_a_request_are_heeded() {
+async fn parse_request_fields_are_applied() {
     let tools = json!([{"type": "function", "function": {"name": "f",
         "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}}]);
     let glm = "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>";
@@ -76,7 +76,7 @@ async fn the_fields_of_a_request_are_heeded() {
 }
 
 #[tokio::test]
-async fn recorded_chunks_may_have_several_choices_and_be_cut() {
+async fn recorded_chunks_may_have_several_choices_and_be_truncated() {
     let chunk = |index: u32, text: &str, reason: Value| json!({"choices": [{"index": index, "delta": {"content": text}, "finish_reason": reason}]});
     let chunks =
         [chunk(0, "a", Value::Null), chunk(1, CALL, json!("stop")), chunk(0, "b", json!("stop"))];
@@ -89,7 +89,7 @@ async fn recorded_chunks_may_have_several_choices_and_be_cut() {
 }
 
 #[tokio::test]
-async fn a_batch_is_answered_in_order_with_faults_in_place() {
+async fn batch_is_answered_in_order_with_errors_in_place() {
     let served = Served::new(1, config()).await;
     let requests = json!([
         {"family": "qwen3", "text": "one"},
@@ -111,7 +111,7 @@ async fn a_batch_is_answered_in_order_with_faults_in_place() {
 }
 
 #[tokio::test]
-async fn faults_say_which_field_and_what_is_expected() {
+async fn parse_errors_name_the_field_and_the_expected_value() {
     for (body, field, words) in [
         (json!({"text": "x"}), "model", "`family`"),
         (json!({"family": "qwen3"}), "text", "`chunks`"),
@@ -136,7 +136,7 @@ async fn faults_say_which_field_and_what_is_expected() {
 }
 
 #[tokio::test]
-async fn bodies_have_the_limits_of_others() {
+async fn parse_bodies_have_the_same_limits_as_other_requests() {
     let limits = ProxyLimits { body: 1000, ..ProxyLimits::default() };
     let served = Served::new(1, Config { limits, ..config() }).await;
     let long = json!({"family": "qwen3", "text": "x".repeat(2000)});
@@ -155,7 +155,7 @@ async fn bodies_have_the_limits_of_others() {
 
 /// The line with `curl` in the manual, and what it shows below.
 #[tokio::test]
-async fn the_manual_shows_what_curl_gets() {
+async fn manual_shows_the_actual_answer_of_parse() {
     let manual = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/serve.md");
     let manual = std::fs::read_to_string(manual).unwrap();
     let served = Served::new(1, config()).await;

@@ -24,7 +24,7 @@ async fn raw(served: &Served, body: &'static str) -> Got {
 }
 
 #[tokio::test]
-async fn a_server_is_asked_for_raw_text_in_its_own_words() {
+async fn each_server_is_asked_for_raw_text_in_its_own_fields() {
     let rows = [
         (ServerName::Vllm, "/tool_choice", json!("none")),
         (ServerName::Sglang, "/separate_reasoning", json!(false)),
@@ -55,7 +55,7 @@ async fn listing(list: Value, said: &'static str) -> Replay {
 }
 
 #[tokio::test]
-async fn the_list_of_models_tells_server_and_family() {
+async fn server_and_family_are_read_from_the_model_list() {
     let list = json!({"data": [{"id": "chat", "owned_by": "vllm", "root": "Qwen/Qwen3-8B"}]});
     let upstream = listing(list, "<think>hm</think>yes").await;
     let served = Served::new(upstream.port, Config { server: ServerName::Auto, ..config() }).await;
@@ -73,7 +73,7 @@ async fn the_list_of_models_tells_server_and_family() {
 }
 
 #[tokio::test]
-async fn a_map_and_a_profile_tell_the_family() {
+async fn family_is_selected_by_model_map_or_profile() {
     let text = "models = { \"team-*\" = \"qwen3\" }";
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("mapped.toml");
     std::fs::write(&path, text).unwrap();
@@ -88,7 +88,7 @@ async fn a_map_and_a_profile_tell_the_family() {
 }
 
 #[tokio::test]
-async fn a_family_of_ones_own_comes_from_a_file() {
+async fn custom_family_is_read_from_a_file() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("own.toml");
     std::fs::write(&path, "[calls]\ncall = \"<run>{object}</run>\"\n").unwrap();
     let profile = path.to_str().unwrap().parse().unwrap();
@@ -100,7 +100,7 @@ async fn a_family_of_ones_own_comes_from_a_file() {
 }
 
 #[tokio::test]
-async fn a_checkpoints_own_template_comes_from_a_file() {
+async fn own_template_of_a_checkpoint_is_read_from_a_file() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("tokenizer_config.json");
     let own = json!({"start_anchor": "<bot>", "fields": {
         "thinking": {"open": "<t>", "close": "</t>"}, "content": {},
@@ -120,7 +120,7 @@ async fn a_checkpoints_own_template_comes_from_a_file() {
 }
 
 #[tokio::test]
-async fn delimiters_are_written_as_the_model_is_to_see_them_and_come_back() {
+async fn delimiters_are_remapped_in_requests_and_restored_in_answers() {
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("remapped.toml");
     std::fs::write(&path, "[models]\nm = { profile = \"hermes\", remap = \"hermes\" }\n").unwrap();
     let config = Config { server: ServerName::Plain, ..Config::read(&path).unwrap() };
@@ -134,7 +134,7 @@ async fn delimiters_are_written_as_the_model_is_to_see_them_and_come_back() {
 }
 
 #[tokio::test]
-async fn a_model_nobody_knows_passes_or_is_refused() {
+async fn unknown_model_passes_or_is_refused() {
     let said = text_event("<think>hm</think>");
     let upstream = Replay::new(stream(&said, 100)).await;
     let served = Served::new(upstream.port, config()).await;
@@ -148,7 +148,7 @@ async fn a_model_nobody_knows_passes_or_is_refused() {
 }
 
 #[tokio::test]
-async fn requests_that_are_none_are_refused() {
+async fn malformed_and_oversized_requests_are_refused() {
     let upstream = Replay::new(Vec::new()).await;
     let limits = ProxyLimits { body: 200, ..ProxyLimits::default() };
     let served = Served::new(upstream.port, Config { limits, ..config() }).await;
@@ -165,7 +165,7 @@ async fn requests_that_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn fields_for_one_hop_stay_behind_and_keys_go_on() {
+async fn hop_by_hop_headers_are_dropped_and_keys_forwarded() {
     let upstream = Replay::new(stream(&text_event("x"), 100)).await;
     let served = Served::new(upstream.port, config()).await;
     let request = Request::post("/v1/chat/completions?trace=1")

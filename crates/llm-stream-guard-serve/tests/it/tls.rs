@@ -63,7 +63,7 @@ fn config_for(port: u16, ca: Option<PathBuf>) -> Config {
 }
 
 #[tokio::test]
-async fn an_upstream_behind_https_is_asked_in_the_version_it_speaks() {
+async fn https_upstream_is_asked_in_its_http_version() {
     for (name, protocols, said) in
         [("one", &["http/1.1"][..], "one"), ("two", &["h2", "http/1.1"][..], "two")]
     {
@@ -76,7 +76,7 @@ async fn an_upstream_behind_https_is_asked_in_the_version_it_speaks() {
 }
 
 #[tokio::test]
-async fn an_upstream_that_nobody_vouches_for_is_not_asked() {
+async fn https_upstream_with_an_untrusted_certificate_is_not_asked() {
     let (port, _) = upstream("stranger", &[]).await;
     let (_, other) = upstream("other", &[]).await;
     let served = Served::of(config_for(port, Some(other))).await;
@@ -85,7 +85,7 @@ async fn an_upstream_that_nobody_vouches_for_is_not_asked() {
 }
 
 #[tokio::test]
-async fn certificates_that_are_none_or_of_no_use_are_refused() {
+async fn missing_or_invalid_ca_files_are_refused() {
     let here = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
     let missing = config_for(1, Some("no-such-file".into()));
     let useless = Config { ca: Some(here), ..config() };

@@ -81,7 +81,7 @@ async fn each_server_gets_the_grammar_of_a_required_call_in_its_own_field() {
 }
 
 #[tokio::test]
-async fn a_named_or_allowed_tool_is_the_only_one_in_the_grammar() {
+async fn grammar_contains_only_the_named_or_allowed_tool() {
     let function = json!({"type": "function", "function": {"name": "wind"}});
     let allowed = json!({"type": "allowed_tools", "allowed_tools": {"mode": "required",
         "tools": [function]}});
@@ -95,7 +95,7 @@ async fn a_named_or_allowed_tool_is_the_only_one_in_the_grammar() {
 }
 
 #[tokio::test]
-async fn a_strict_tool_holds_answers_to_text_or_calls() {
+async fn strict_tool_constrains_answers_to_text_or_calls() {
     let strict = json!({"tools": [function("tide", json!({"strict": true}))]});
     for kind in SERVERS {
         let (free, log) = chat(&body("auto".into(), json!({})), server(kind)).await;
@@ -113,7 +113,7 @@ async fn a_strict_tool_holds_answers_to_text_or_calls() {
 }
 
 #[tokio::test]
-async fn the_grammar_begins_where_the_answer_does() {
+async fn grammar_starts_where_the_answer_starts() {
     let thinking = json!({"model": "Qwen/Qwen3-235B-A22B-Thinking-2507"});
     let llama = || server(ServerName::LlamaCpp);
     let (sent, _) = chat(&body("required".into(), thinking), llama()).await;
@@ -140,7 +140,7 @@ async fn sent_completion(path: &str, body: &Value, config: Config) -> (Value, St
 }
 
 #[tokio::test]
-async fn other_dialects_demand_calls_in_their_own_words() {
+async fn grammars_are_sent_for_required_calls_of_other_dialects() {
     let tool = json!({"name": "tide", "input_schema": {"type": "object"}});
     let body = json!({"model": MODEL, "max_tokens": 9, "stream": true, "tools": [tool],
         "messages": [{"role": "user", "content": "?"}], "tool_choice": {"type": "any"}});
@@ -154,7 +154,7 @@ async fn other_dialects_demand_calls_in_their_own_words() {
 }
 
 #[tokio::test]
-async fn a_family_without_calls_is_held_to_json() {
+async fn family_without_call_syntax_is_constrained_to_json() {
     let model = json!({"model": "open-thoughts/OpenThinker-7B"});
     let (sent, _) = chat(&body("required".into(), model), server(ServerName::Vllm)).await;
     let grammar = grammar(&sent);
@@ -162,7 +162,7 @@ async fn a_family_without_calls_is_held_to_json() {
 }
 
 #[tokio::test]
-async fn no_grammar_is_sent_where_none_is_wanted_or_taken() {
+async fn grammar_is_not_sent_if_disabled_or_unsupported() {
     let required = body("required".into(), json!({}));
     let off = Config { tool_grammar: ToolGrammar::Off, ..server(ServerName::Vllm) };
     let remapped = Model {
@@ -200,7 +200,7 @@ async fn no_grammar_is_sent_where_none_is_wanted_or_taken() {
 }
 
 #[tokio::test]
-async fn a_grammar_that_cannot_be_made_is_logged_without_names() {
+async fn unwritable_grammar_is_logged_without_names() {
     let tools = json!({"tools": [function("my secret", json!({}))], "model": "pythonic"});
     let models = Models::from([(
         "pythonic".to_owned(),
@@ -214,7 +214,7 @@ async fn a_grammar_that_cannot_be_made_is_logged_without_names() {
 }
 
 #[tokio::test]
-async fn the_call_of_a_server_that_was_held_is_read() {
+async fn call_constrained_by_a_grammar_is_read() {
     let named = json!({"type": "function", "function": {"name": "tide"}});
     for choice in [json!("required"), named] {
         let message = json!({"role": "assistant", "content": CALL});

@@ -23,7 +23,7 @@ const BROTLI: &[u8] = include_bytes!("compressed/event.br");
 const DEFLATE: &[u8] = include_bytes!("compressed/event.zz");
 
 #[tokio::test]
-async fn compressed_answers_are_read_whatever_was_asked() {
+async fn compressed_answers_are_read_in_every_encoding() {
     for (coding, bytes) in [("gzip", GZIP), ("br", BROTLI), ("deflate", DEFLATE)] {
         for size in [1, 20, 1000] {
             let head = String::from_utf8(STREAM.to_vec()).unwrap();
@@ -44,7 +44,7 @@ async fn compressed_answers_are_read_whatever_was_asked() {
 }
 
 #[tokio::test]
-async fn an_answer_whose_compression_is_broken_is_said_to_be() {
+async fn corrupt_compressed_answer_is_an_upstream_failure() {
     let head = "content-type: application/json\r\ncontent-encoding: gzip\r\n";
     let upstream = Replay::new(vec![Do::Send(whole("200 OK", head, "xx"))]).await;
     let served = Served::new(upstream.port, config()).await;
@@ -58,7 +58,7 @@ fn hasty() -> Config {
 }
 
 #[tokio::test]
-async fn what_passes_may_not_stand_still_either() {
+async fn idle_timeout_applies_to_forwarded_requests() {
     let script = vec![Do::Send(STREAM.to_vec()), piece(b"one"), Do::Hang];
     let upstream = Replay::new(script).await;
     let served = Served::new(upstream.port, hasty()).await;
@@ -70,7 +70,7 @@ async fn what_passes_may_not_stand_still_either() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_is_not_taken_for_a_slow_upstream() {
+async fn slow_client_does_not_trigger_the_upstream_timeout() {
     let much = vec![b'x'; 1 << 20];
     let mut script = vec![Do::Send(STREAM.to_vec())];
     script.extend((0..16).map(|_| piece(&much)));
@@ -101,7 +101,7 @@ async fn unfinished(served: &Served, path: &str, every: Duration) -> u16 {
 }
 
 #[tokio::test]
-async fn a_request_that_does_not_end_is_given_up() {
+async fn request_body_that_does_not_end_times_out() {
     let upstream = Replay::new(vec![Do::Hang]).await;
     let served = Served::new(upstream.port, hasty()).await;
     for path in ["/v1/chat/completions", "/v1/other"] {
@@ -115,7 +115,7 @@ async fn a_request_that_does_not_end_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_length_of_time_that_no_clock_reaches_is_for_ever() {
+async fn maximum_durations_never_time_out() {
     let [first_byte, idle, body, keep_alive] = [TimeSpan(Duration::MAX); 4];
     let timeouts = Timeouts { first_byte, idle, body, keep_alive, ..Timeouts::default() };
     let wait = Do::Wait(Duration::from_millis(40));
@@ -127,7 +127,7 @@ async fn a_length_of_time_that_no_clock_reaches_is_for_ever() {
 }
 
 #[tokio::test]
-async fn an_answer_that_comes_slowly_is_waited_for_as_long_as_it_comes() {
+async fn slow_answer_is_read_while_bytes_arrive() {
     let choice = json!({"index": 0, "message": {"content": "slow"}, "finish_reason": "stop"});
     let answer = json!({"choices": [choice]}).to_string();
     let mut script = vec![Do::Send(
@@ -143,7 +143,7 @@ async fn an_answer_that_comes_slowly_is_waited_for_as_long_as_it_comes() {
 }
 
 #[tokio::test]
-async fn tokens_are_counted_as_upstream_says() {
+async fn token_metrics_follow_upstream_usage() {
     let usage =
         "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":9}}\n\n";
     let body = [text_event("x"), usage.into()].concat();

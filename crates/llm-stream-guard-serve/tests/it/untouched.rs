@@ -9,7 +9,7 @@ use http_body_util::BodyExt as _;
 use crate::support::{Do, Replay, Served, asks, config, event, stream, text_event, whole};
 
 #[tokio::test]
-async fn other_paths_and_methods_pass_as_they_are() {
+async fn other_paths_and_methods_pass_unchanged() {
     let head = "content-type: text/x\r\nx-own: 1\r\ncontent-encoding: br\r\n";
     let upstream = Replay::new(vec![Do::Send(whole("418 I'm a teapot", head, "short"))]).await;
     let served = Served::new(upstream.port, config()).await;
@@ -31,7 +31,7 @@ async fn other_paths_and_methods_pass_as_they_are() {
 }
 
 #[tokio::test]
-async fn it_says_that_it_lives_and_what_it_counted() {
+async fn health_and_metrics_are_served() {
     let last = event(&serde_json::json!({"index": 0, "delta": {}, "finish_reason": "stop"}));
     let said = [text_event("<tool_call>{\"name\": \"f\""), last].concat();
     let upstream = Replay::new(stream(&said, 100)).await;
@@ -59,7 +59,7 @@ async fn it_says_that_it_lives_and_what_it_counted() {
 }
 
 #[tokio::test]
-async fn streams_with_diagnostics_are_kept_up_to_a_size() {
+async fn streams_with_diagnostics_are_recorded_up_to_a_size() {
     use llm_stream_guard_serve::{Config, Record};
     let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("records");
     let _ = std::fs::remove_dir_all(&dir);
@@ -88,7 +88,7 @@ async fn streams_with_diagnostics_are_kept_up_to_a_size() {
 }
 
 #[tokio::test]
-async fn whole_answers_with_diagnostics_are_recorded() {
+async fn complete_answers_with_diagnostics_are_recorded() {
     use llm_stream_guard_serve::{Config, Record};
     let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("whole_records");
     let _ = std::fs::remove_dir_all(&dir);
@@ -115,7 +115,7 @@ async fn whole_answers_with_diagnostics_are_recorded() {
 }
 
 #[tokio::test]
-async fn both_versions_of_http_are_spoken() {
+async fn http_2_requests_are_served() {
     let upstream = Replay::new(stream(&text_event("hello"), 10)).await;
     let served = Served::new(upstream.port, config()).await;
     let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new())

@@ -82,7 +82,7 @@ async fn streams_of_an_alias_name_the_alias_at_every_cut() {
 }
 
 #[tokio::test]
-async fn whole_answers_of_an_alias_name_the_alias() {
+async fn complete_answers_of_an_alias_name_the_alias() {
     for path in ["/v1/chat/completions", "/v1/messages", "/v1/responses"] {
         let message = json!({"role": "assistant", "content": "<think>hm</think>yes"});
         let choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
@@ -97,7 +97,7 @@ async fn whole_answers_of_an_alias_name_the_alias() {
 }
 
 #[tokio::test]
-async fn each_model_is_asked_of_its_upstream() {
+async fn requests_are_routed_to_the_upstream_of_their_model() {
     let answer = |text: &str| vec![Do::Send(whole_json("200 OK", &json!({"from": text})))];
     let (first, second) = (Replay::new(answer("first")).await, Replay::new(answer("second")).await);
     let served = Served::new(first.port, Config { models: renamed(second.port), ..config() }).await;
@@ -117,7 +117,7 @@ async fn each_model_is_asked_of_its_upstream() {
 }
 
 #[tokio::test]
-async fn an_upstream_gets_its_own_key_or_the_clients() {
+async fn upstream_receives_its_configured_key_or_that_of_the_client() {
     let answer = vec![Do::Send(whole_json("200 OK", &json!({})))];
     let upstream = Replay::new(answer).await;
     let own = std::env::var("CARGO_PKG_NAME").unwrap();
@@ -152,7 +152,7 @@ async fn an_upstream_gets_its_own_key_or_the_clients() {
 }
 
 #[test]
-fn a_key_that_is_not_there_is_refused_with_its_field() {
+fn missing_key_variable_is_refused_with_its_field() {
     let fault = Proxy::new(Config { key_env: Some("NO_SUCH_KEY".into()), ..config() }).unwrap_err();
     assert_eq!(fault.field.as_deref(), Some("key_env"));
     assert!(fault.message.contains("`NO_SUCH_KEY`"), "{fault}");
@@ -170,7 +170,7 @@ fn list(ids: &[&str]) -> Vec<Do> {
 }
 
 #[tokio::test]
-async fn the_list_of_models_has_what_can_be_asked_for() {
+async fn model_list_contains_the_reachable_models_and_aliases() {
     let first = Replay::new(list(&["a", "claude-own"])).await;
     let second = Replay::new(list(&[SENT, "b", "c"])).await;
     let at = || Some(EndpointName::At(Upstream::local(second.port)));
@@ -192,7 +192,7 @@ async fn the_list_of_models_has_what_can_be_asked_for() {
 }
 
 #[tokio::test]
-async fn an_upstream_that_is_away_takes_nothing_from_the_lists_of_others() {
+async fn unreachable_upstream_does_not_hide_models_of_others() {
     let first = Replay::new(list(&["a"])).await;
     let served = Served::new(first.port, Config { models: renamed(1), ..config() }).await;
     let get = |path: &str| Request::get(path).body(Body::empty()).unwrap();

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_raises_or_runs_forever_is_an_error() {
+    fn template_that_raises_or_loops_forever_is_an_error() {
         let error = try_render("{{ raise_exception('no tools') }}").expect_err("it raises");
         assert!(error.contains("no tools"), "{error}");
         let endless =

@@ -99,7 +99,7 @@ fn tool_use_template_is_chosen_among_several() {
 }
 
 #[test]
-fn a_checkpoints_own_response_template_is_preferred_to_a_family() {
+fn own_response_template_of_a_checkpoint_is_preferred_to_a_family() {
     let own = json!({"start_anchor": "<bot>", "fields": {
         "thinking": {"open": "<t>", "close": "</t>"}, "content": {}}});
     let config = json!({"name_or_path": "Qwen/Qwen3-8B", "response_template": own});

@@ -50,7 +50,7 @@ fn late_id_of_an_emitted_call_is_ignored_and_reported() {
 }
 
 #[test]
-fn a_late_id_that_was_used_before_is_changed_and_reported() {
+fn repeated_late_id_gets_a_suffix_and_is_reported() {
     let wire = r#"[TOOL_CALLS][{"name": "f", "arguments": {}, "id": "Ab3dEf6hI"}, {"name": "g", "arguments": {}, "id": "Ab3dEf6hI"}]"#;
     let message = parse("mistral", (Delivery::Atomic, 1 << 10), wire);
     assert_eq!(told(&message), (vec!["Ab3dEf6hI", "Ab3dEf6hI-2"], vec!["duplicate_id"]));

@@ -113,7 +113,7 @@ fn call_limits_apply_at_their_byte() {
 }
 
 #[test]
-fn repeated_block_is_recognized_up_to_its_limit() {
+fn repeated_block_is_recognised_up_to_its_limit() {
     let block = "{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     let echo = |bytes: usize| {
         let text = format!("<tool_call>{block}{block}");

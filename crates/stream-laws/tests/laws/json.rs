@@ -83,7 +83,7 @@ fn hostile_nesting_is_refused_without_overflow() {
 }
 
 #[test]
-fn only_an_object_is_recognized_as_one() {
+fn only_an_object_is_recognised_as_one() {
     parse_object("{}").unwrap();
     parse_object("[]").unwrap_err();
     parse_object("{}x").unwrap_err();

@@ -186,7 +186,7 @@ fn fences_hide_tags_as_in_markdown() {
 }
 
 #[test]
-fn tags_left_in_the_text_begin_with_the_prompts_opener() {
+fn inline_reasoning_opened_by_the_prompt_gets_its_opener() {
     let inline = |start| verbatim(glm45().inline(start));
     assert_eq!(told(inline(Start::Content), "<think>a</think>b"), "<think>a</think>b");
     assert_eq!(told(inline(Start::Reasoning), "a</think>b"), "<think>a</think>b");

@@ -27,7 +27,7 @@ fn fences_and_inline_code_make_tags_literal() {
 
 // Contract: S3.9.
 #[test]
-fn a_prompt_that_opened_reasoning_starts_in_it() {
+fn stream_starts_in_reasoning_if_the_prompt_opened_it() {
     assert_eq!(shown(&prompt_opened("basic"), "a</think>b"), "{a}b");
     assert_eq!(shown(&prompt_opened("qwen3"), "a</think>b<think>c"), "{a}b<think>c");
     assert_eq!(shown(&prompt_opened("passthrough"), "a</think>b"), "a</think>b");

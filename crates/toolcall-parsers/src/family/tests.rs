@@ -268,7 +268,7 @@ fn list_of_over_1000_entries_is_refused() {
 }
 
 #[test]
-fn a_family_that_cannot_be_compiled_names_the_field() {
+fn error_of_a_family_that_does_not_compile_names_the_field() {
     let text = "[calls]\ncall = '<x={name}>{parameters}</x>'\nparameter = '{key}: {value}\\n'";
     let family = Family::from_toml("lines", text).unwrap();
     let error = crate::Grammar::new(family).unwrap_err();

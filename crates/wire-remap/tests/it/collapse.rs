@@ -59,7 +59,7 @@ fn empty_blocks_and_punctuation_between_openers_do_not_end_a_run() {
 
 // Contract: S2.19.
 #[test]
-fn the_same_block_many_times_is_a_collapse() {
+fn block_repeated_many_times_is_a_collapse() {
     let call = "<tool_call>{\"name\": \"f\"}</tool_call>\n";
     for text in [call.repeat(5), format!("again {call}").repeat(5), "[[CALL]]{}[[/CALL]]".repeat(5)]
     {

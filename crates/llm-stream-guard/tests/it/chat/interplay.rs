@@ -170,7 +170,7 @@ fn remapped_delimiters_are_read_as_calls_at_every_cut() {
 
 // Contract: X.10.
 #[test]
-fn remap_and_recognizer_hold_at_most_one_marker_each() {
+fn remap_and_recogniser_hold_at_most_one_marker_each() {
     let mut guard = remapped().build().expect("builds");
     let mut sink = |_: llm_stream_guard::Event<'_>| {};
     let longest = "[[/CALL]]".len() + "</tool_call>".len();
@@ -249,7 +249,7 @@ fn limit_in_an_emitted_call_leaves_its_arguments_unclosed() {
 
 // Contract: S1.10, X.35.
 #[test]
-fn guard_without_recognizers_passes_everything() {
+fn guard_without_recognisers_forwards_everything() {
     let wire = format!("<think>a</think>{CALL}[[CALL]]```");
     check(Guard::builder(&Profile::named("plain")), &wire, "stop", ("", &wire, &[]));
 }

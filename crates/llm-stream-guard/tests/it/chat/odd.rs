@@ -14,7 +14,7 @@ fn stream(choices: &str) -> String {
 }
 
 #[test]
-fn chunks_that_strict_readers_refuse_are_guarded() {
+fn chunks_that_strict_parsers_reject_are_guarded() {
     for (choice, reasoning, content) in [
         (r#"{"index":0,"delta":{"content":"<think>a\ud83d</think>b"}}"#, "a\u{fffd}", "b"),
         (r#"{"index":"0","delta":{"content":"<think>a</think>b"}}"#, "a", "b"),
@@ -56,7 +56,7 @@ impl SseSink for Noted {
 }
 
 #[test]
-fn choices_that_cannot_be_read_pass_and_are_noted() {
+fn unreadable_choices_pass_and_are_noted() {
     for (choice, unreadable) in [
         (r#"{"index":-1,"delta":{"content":"<think>a"}}"#, true),
         (r#"{"index":0,"delta":{"content":"<think>a"#, true),

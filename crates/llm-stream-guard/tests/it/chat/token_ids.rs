@@ -211,7 +211,7 @@ fn text_arriving_after_its_token_ids_stays_aligned() {
 }
 
 #[test]
-fn without_ids_markers_are_recognised_by_text() {
+fn without_token_ids_markers_are_recognised_by_text() {
     let mut chunks: Vec<_> = PLAIN.iter().map(|(part, _)| text(0, part)).collect();
     // Servers that were not asked write an empty list.
     let with_empty = PLAIN.iter().map(|(text, _)| with_ids(text, &[]));

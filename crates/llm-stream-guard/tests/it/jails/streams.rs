@@ -109,7 +109,7 @@ fn calls_are_read_with_a_parser_its_own_pair_or_sequence_lists() {
 }
 
 #[test]
-fn calls_of_all_blocks_are_numbered_as_those_of_one_message() {
+fn calls_of_all_jailed_blocks_have_unique_ids() {
     let jail = || JailedStream::builder().jail_pair("<s>", "</s>").tool_call_parser("harmony");
     let call = "<s><|channel|>commentary to=functions.f<|message|>{}<|call|></s>";
     let jailed = jail().build().unwrap();

@@ -98,7 +98,7 @@ fn record(machine: &impl StreamMachine, wire: &str) -> RunRecord {
 }
 
 #[test]
-fn without_marker_tokens_a_token_is_its_text() {
+fn without_marker_tokens_every_token_is_read_as_text() {
     for inputs in of_shard(0, 1) {
         let guard = Guard::builder(&inputs.profile).build().expect("a registered profile builds");
         let tokens = likely_marker_tokens(&guard);

@@ -309,7 +309,7 @@ mod ready_made {
     }
 
     #[test]
-    fn recognizers_find_their_kind_of_data() {
+    fn recognisers_find_their_kind_of_data() {
         for (text, expected) in [
             ("write ann.lee+x@mail.example.org.", "write [email]."),
             ("Ann <ann@example.org>, bo@x.io", "Ann <[email]>, [email]"),
@@ -369,7 +369,7 @@ mod ready_made {
     }
 
     #[test]
-    fn recognizers_skip_matches_that_fail_their_checks() {
+    fn recognisers_skip_matches_that_fail_their_checks() {
         for text in [
             "card 4111 1111 1111 1112",
             "DE88 3704 0044 0532 0130 00",
