@@ -68,6 +68,9 @@ impl<'m> Message<'m> {
         if !is_required {
             notes.refused("answers that contain markup of the family");
         }
+        if !is_required && family.messages.is_some() {
+            return Err(ExportError::new("its answers are messages, which begin with headers"));
+        }
         let start = match (is_required, self.request.start) {
             (true, Start::Content) => calls.at_start(),
             (true, Start::Reasoning) => {
