@@ -2,4 +2,5 @@
 
 mod grammar_laws;
 mod law;
+mod page;
 mod schema;
