@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parallel_step_fails_with_its_output() {
+    fn parallel_step_fails_with_its_output() {
         let step = Step::Beside(Invocation::new("true"), vec![Invocation::new("cargo --no-such")]);
         let failed: Vec<_> = step.run(&crate::root()).into_iter().map(|one| one.result).collect();
         assert_eq!(failed[0], Ok(()));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_command_of_the_readme_is_a_step() {
+    fn test_command_of_the_readme_is_a_step() {
         let root = crate::root();
         let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
         let line = "cargo test --workspace --all-features";

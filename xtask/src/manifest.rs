@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_is_published_unless_its_manifest_forbids_it() {
+    fn crate_is_published_unless_its_manifest_forbids_it() {
         assert_eq!(Manifest::parse("[package]\nname = \"a\"").publish, Publish::Yes);
     }
 }

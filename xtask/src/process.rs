@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_names_the_command() {
+    fn failure_names_the_command() {
         let error = Invocation::new("no-such-program now").run(Path::new(".")).unwrap_err();
         assert!(error.starts_with("`no-such-program now` did not start"), "{error}");
     }

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_facade_is_never_published() {
+    fn facade_is_never_published() {
         for mode in [Mode::DryRun, Mode::Publish] {
             let chosen = ["llm-stream-guard".to_owned()];
             let refusal = refusal(mode, &chosen, &["a".to_owned()]).unwrap();

@@ -273,7 +273,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_workspace_is_tidy() {
+    fn workspace_is_tidy() {
         let mut findings = findings(&crate::root()).unwrap();
         except(&mut findings, EXCEPTIONS);
         assert_eq!(findings, Vec::<String>::new());
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seeded_bad_file_is_found_on_disk() {
+    fn seeded_bad_file_is_found_on_disk() {
         let root = std::env::temp_dir().join(format!("xtask-tidy-{}", std::process::id()));
         let source = root.join("crates/bad/src");
         std::fs::create_dir_all(&source).unwrap();

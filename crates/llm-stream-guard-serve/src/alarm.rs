@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_earlier_deadline_replaces_a_later_one() {
+    async fn earlier_deadline_replaces_a_later_one() {
         let began = Instant::now();
         let mut alarm = Alarm::new(Duration::MAX);
         alarm.set(SPAN);

@@ -75,7 +75,7 @@ mod tests {
     use super::{Answer, Server, forward_request};
 
     #[test]
-    fn forwarded_request_changes_only_what_makes_each_server_return_raw_text() {
+    fn forwarded_request_changes_only_the_fields_that_request_raw_text() {
         let body = json!({
             "model": "m", "messages": [], "tools": [{"type": "function"}], "tool_choice": "required",
         });

@@ -97,7 +97,7 @@ mod tests {
     use super::{Claim, MAX_ID_BYTES, UsedIds};
 
     #[test]
-    fn a_repeated_id_gets_the_next_free_suffix() {
+    fn repeated_id_gets_the_next_free_suffix() {
         let mut ids = UsedIds::default();
         let mut claim = |id: &str| ids.claim(id.into(), String::new);
         assert_eq!(claim("a"), ("a".into(), Claim::AsWanted));

@@ -108,7 +108,7 @@ fn grammar_of_a_named_tool_accepts_one_call_of_that_tool_only() {
 }
 
 #[test]
-fn texts_of_required_grammars_started_in_reasoning_end_it_first() {
+fn texts_of_required_grammars_started_in_reasoning_first_end_the_reasoning() {
     let (tools, mut failures, mut seen) = (tools(), Vec::new(), 0);
     let declared = Tools::from_json(&tools).unwrap();
     for profile in profiles() {

@@ -200,7 +200,7 @@ fn call_ends_reasoning_if_its_edge_leaves_the_channel() {
 }
 
 #[test]
-fn a_header_body_enters_channels() {
+fn header_body_enters_channels() {
     assert_eq!(shown(all(), verbatim(), "a<|head|>x;b</think>c"), "a{b}c");
     assert_eq!(shown(all(), verbatim(), "a<|head|>x:b</think>c"), "a{b}c");
     // A channel a body opened begins with a lead, too.
@@ -488,7 +488,7 @@ fn body_receives_its_start_and_one_end_and_decides_about_its_bytes() {
 }
 
 #[test]
-fn the_byte_that_refutes_a_candidate_may_begin_the_next() {
+fn byte_that_refutes_a_candidate_may_begin_the_next() {
     let edges = vec![Edge::new("!c", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay))];
     let text = format!("{}:</call>", "!c".repeat(40));
     let record = recorded(edges, verbatim(), &text);

@@ -50,7 +50,7 @@ fn secret() -> Jail {
 }
 
 #[test]
-fn a_builder_is_empty_until_a_sequence_is_added() {
+fn builder_is_empty_until_a_sequence_is_added() {
     assert!(Jail::builder().is_empty());
     for added in [
         Jail::builder().start("<s>"),
@@ -187,7 +187,7 @@ fn released_blocks_are_verbatim() {
 
 // Contract: S1.13.
 #[test]
-fn an_unclosed_block_follows_the_policy_of_its_pair() {
+fn unclosed_block_follows_the_policy_of_its_pair() {
     for (unclosed, expected) in [
         (OnFail::End, "a[b|-]"),
         (OnFail::Release, "a!jail_unclosed!<s>b"),
@@ -201,7 +201,7 @@ fn an_unclosed_block_follows_the_policy_of_its_pair() {
 }
 
 #[test]
-fn literals_may_fold_case_and_be_anchored() {
+fn literal_marks_fold_case_and_respect_their_anchor() {
     let start = Mark::from("begin").cased(LetterCase::FoldAscii).at(MarkPosition::LineStart);
     let jail = built(Jail::builder().pair(start, "end"));
     assert_eq!(shown(&jail, "begin1end begin\nBeGin2end"), "[1|end] begin\n[2|end]");

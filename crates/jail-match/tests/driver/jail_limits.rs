@@ -138,7 +138,7 @@ fn nested_blocks_of_one_pair_are_counted() {
 }
 
 #[test]
-fn an_inner_end_never_closes_the_outer_block() {
+fn inner_end_never_closes_the_outer_block() {
     let pairs = Jail::builder().rule(curly().inner(Inner::Every)).rule(JailPair::new("(", ")"));
     let jail = built(pairs.nested(Nested::InnerFirst));
     assert_eq!(shown(&jail, "{a(b}c)d}e"), "[b}c|)][ad|}]e");
@@ -173,7 +173,7 @@ fn block_depth_is_limited() {
 }
 
 #[test]
-fn a_limit_of_an_outer_block_ends_the_inner_ones() {
+fn limit_of_an_outer_block_ends_the_inner_ones() {
     let outer = curly().inner(Inner::Every).limit(4, OnFail::End);
     let jail = Jail::builder().rule(outer).rule(JailPair::new("(", ")"));
     let jail = built(jail.nested(Nested::InnerFirst));
@@ -182,7 +182,7 @@ fn a_limit_of_an_outer_block_ends_the_inner_ones() {
 
 // Contract: S1.9.
 #[test]
-fn a_limit_that_falls_inside_quotes_keeps_the_quotes() {
+fn limit_that_falls_inside_quotes_keeps_the_quotes() {
     let json = |over| curly().quote(Quote::JSON).limit(4, over).release(Release::Drop);
     let text = r#"{"aaaaaaaa}SECRET"}tail"#;
     for (over, expected) in [
@@ -210,7 +210,7 @@ fn a_limit_that_falls_inside_quotes_keeps_the_quotes() {
 }
 
 #[test]
-fn a_limit_that_falls_inside_a_mark_keeps_the_mark() {
+fn limit_that_falls_inside_a_mark_keeps_the_mark() {
     let quote = Quote::new("<parameter", "</parameter>");
     let text = "<f><parameter>a</f></parameter>\\</f>b";
     for limit in 1..34 {
@@ -224,7 +224,7 @@ fn a_limit_that_falls_inside_a_mark_keeps_the_mark() {
 }
 
 #[test]
-fn a_limit_that_falls_inside_an_inner_block_still_finds_the_outer_end() {
+fn limit_that_falls_inside_an_inner_block_still_finds_the_outer_end() {
     let own = |over| curly().inner(Inner::Own).limit(4, over);
     for nested in [Nested::OuterOnly, Nested::InnerFirst] {
         for (over, expected) in [
@@ -243,7 +243,7 @@ fn a_limit_that_falls_inside_an_inner_block_still_finds_the_outer_end() {
 }
 
 #[test]
-fn a_tapped_block_is_handed_over_after_its_end() {
+fn tapped_block_is_handed_over_after_its_end() {
     let tap = |pair: JailPair| pair.flow(BlockDelivery::Tap);
     let rules =
         Jail::builder().rule(tap(curly().inner(Inner::Every))).rule(tap(JailPair::new("(", ")")));

@@ -81,7 +81,7 @@ fn linear<M: StreamMachine>(machine: &M, per_byte: u64) {
 }
 
 #[test]
-fn invariance_and_totality_hold() {
+fn every_input_passes_the_invariance_and_totality_laws() {
     for text in TEXTS {
         machines().iter().for_each(|machine| everywhere(machine, text));
         everywhere(&plain(), text);

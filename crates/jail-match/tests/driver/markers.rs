@@ -27,7 +27,7 @@ fn markers_after_their_own_prefix_are_found() {
 }
 
 #[test]
-fn a_short_marker_waits_only_while_a_longer_one_may_match() {
+fn short_marker_waits_only_while_a_longer_one_may_match() {
     let edges =
         vec![erase("<a>"), Edge::new("<a>bcd", CONTENT_ONLY, Then::Enter(Channel::REASONING))];
     assert_eq!(shown(edges.clone(), verbatim(), "1<a>bcX2<a>bcd3<a>b"), "1bcX2{3<a>b}");
@@ -62,7 +62,7 @@ fn first_of_equal_markers_wins() {
 }
 
 #[test]
-fn unknown_suffix_in_a_marker_belongs_to_it() {
+fn suffix_inside_a_marker_belongs_to_the_marker() {
     let edges = || {
         vec![
             erase("<t>").suffixed(SuffixRule::Optional),
@@ -113,7 +113,7 @@ fn learnt_suffix_is_reported_and_a_known_suffix_is_required() {
 }
 
 #[test]
-fn a_marker_that_begins_with_a_newline_is_found_within_a_run() {
+fn marker_that_begins_with_a_newline_is_found_within_a_run() {
     let edges = vec![erase("\n<x>"), erase("</t>").bound(Newlines::declared(1, 0))];
     assert_eq!(shown(edges.clone(), verbatim(), "a\n\n<x>b\n\n</t>c\n\n"), "a\nb\nc\n\n");
     let long = vec![erase("\n\n\n\n<x>"), erase("</t>").bound(Newlines::declared(1, 0))];
@@ -160,7 +160,7 @@ fn newline_is_not_held_for_a_marker_of_another_channel() {
 }
 
 #[test]
-fn lead_markers_are_live_at_the_start_and_after_reasoning() {
+fn leading_markers_are_live_at_the_start_and_after_reasoning() {
     let edges = || {
         vec![
             erase("<l>").anchored(Anchor::Lead),
@@ -203,7 +203,7 @@ fn markers_literal_in_code_are_text_inside_code() {
 }
 
 #[test]
-fn a_bound_newline_ends_its_line() {
+fn bound_newline_ends_its_line() {
     let edges = vec![erase("</t>").bound(Newlines::declared(1, 0)), erase("<x>").literal_in_code()];
     assert_eq!(shown(edges, verbatim(), "`a\n</t><x>b"), "`ab");
 }
@@ -223,7 +223,7 @@ fn limited_uses_are_counted_per_channel_entry_or_message() {
 }
 
 #[test]
-fn a_line_marker_acts_at_line_starts_and_after_markup() {
+fn line_marker_acts_at_line_starts_and_after_markup() {
     let edges = || {
         vec![
             Edge::new("<t>", CONTENT_ONLY, Then::Enter(Channel::REASONING)).anchored(Anchor::Line),

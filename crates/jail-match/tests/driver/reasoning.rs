@@ -82,7 +82,7 @@ fn pairs() -> Vec<Edge> {
 }
 
 #[test]
-fn a_closer_of_another_pair_is_text() {
+fn closer_of_another_pair_is_text() {
     assert_eq!(shown(pairs(), verbatim(), "<a>x</b>y</a>z</a>"), "{x</b>y}z</a>");
     let opened = verbatim().start(Channel::REASONING);
     assert_eq!(shown(pairs(), opened, "x</b>y<a>z</b>"), "{x}y{z</b>}");

@@ -109,17 +109,17 @@ fn the_vectors_of_this_repository_pass(shard: usize) {
 }
 
 #[test]
-fn the_first_third_of_the_vectors_passes() {
+fn first_third_of_the_vectors_passes() {
     the_vectors_of_this_repository_pass(0);
 }
 
 #[test]
-fn the_second_third_of_the_vectors_passes() {
+fn second_third_of_the_vectors_passes() {
     the_vectors_of_this_repository_pass(1);
 }
 
 #[test]
-fn the_last_third_of_the_vectors_passes() {
+fn last_third_of_the_vectors_passes() {
     the_vectors_of_this_repository_pass(2);
 }
 

@@ -67,7 +67,7 @@ fn every_serve_option_has_an_environment_variable() {
 }
 
 #[test]
-fn image_runs_as_nobody_and_listens_on_the_port_it_exposes() {
+fn image_runs_as_nobody_and_listens_on_its_exposed_port() {
     let stage = last_stage();
     assert_eq!(of(&stage, "USER"), format!("{USER}:{USER}"));
     let variables = variables(&stage);

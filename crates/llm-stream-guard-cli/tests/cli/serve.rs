@@ -19,7 +19,7 @@ impl Drop for Started {
 }
 
 #[test]
-fn demo_answers_the_command_it_prints() {
+fn demo_answers_its_printed_command() {
     let args = ["serve", "--demo", "--listen", "127.0.0.1:0", "--log-format", "json"];
     let mut demo = command(&args);
     let demo = demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");

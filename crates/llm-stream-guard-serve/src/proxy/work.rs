@@ -86,7 +86,7 @@ mod tests {
     use super::{ApiDialect, HEAVY, UnsupportedTools, heavy, read_request};
 
     #[test]
-    fn reading_a_request_takes_at_most_four_times_its_memory() {
+    fn reading_a_request_allocates_less_than_four_times_its_size() {
         let small = "{\"\":0},".repeat(600_000);
         let turn = r#"{"role": "user", "content": "a"},"#.repeat(100_000);
         let text = format!(r#"{{"role": "user", "content": "{}"}},"#, "x".repeat(4 << 20));

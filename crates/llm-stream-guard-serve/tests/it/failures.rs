@@ -156,7 +156,7 @@ async fn client_disconnected_before_the_answer_ends_upstream() {
 }
 
 #[tokio::test]
-async fn a_slow_reader_keeps_upstream_from_sending() {
+async fn slow_reader_keeps_upstream_from_sending() {
     // More than sockets and their buffers hold.
     let much = text_event(&"x".repeat(1 << 16));
     let count = 1000;

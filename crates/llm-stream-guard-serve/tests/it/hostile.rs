@@ -37,7 +37,7 @@ async fn rest(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn a_connection_without_a_request_is_closed() {
+async fn connection_without_a_request_is_closed() {
     let timeouts = Timeouts { head: SHORT, idle: SHORT, ..Timeouts::default() };
     let served = Served::new(1, Config { timeouts, ..config() }).await;
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -142,7 +142,7 @@ async fn no_path_spelling_bypasses_the_guard() {
 }
 
 #[tokio::test]
-async fn bodies_over_the_shared_memory_limit_are_refused_until_it_is_free() {
+async fn bodies_over_the_shared_memory_limit_are_refused_until_memory_is_free() {
     let limits = ProxyLimits { body: 2000, bodies: 6000, ..ProxyLimits::default() };
     let served = Served::new(1, Config { limits, ..config() }).await;
     let half = format!("{:x}\r\n{}\r\n", 1500, " ".repeat(1500));

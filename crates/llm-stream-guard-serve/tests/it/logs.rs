@@ -155,7 +155,7 @@ async fn answer_is_logged_as_one_line_at_its_end() {
 }
 
 #[tokio::test]
-async fn every_end_of_an_answer_is_logged_with_its_request() {
+async fn every_answer_end_is_logged_with_its_request_id() {
     let refused = json!({"error": {"message": "secret"}});
     let whole = json!({"choices": [{"index": 0, "finish_reason": "stop",
         "message": {"role": "assistant", "content": "secret"}}]});

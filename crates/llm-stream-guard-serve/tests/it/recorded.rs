@@ -125,7 +125,7 @@ async fn requests_of_every_agent_reach_upstream_as_completions() {
 }
 
 #[tokio::test]
-async fn every_agent_gets_a_call_in_the_form_of_its_api_and_an_error_if_it_is_cut() {
+async fn every_agent_receives_calls_in_the_form_of_its_api_and_an_error_if_truncated() {
     for (agent, _) in AGENTS {
         let (path, body) = requests(agent).remove(0);
         let streamed = is_streamed(&body);

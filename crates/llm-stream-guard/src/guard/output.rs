@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn every_stage_forwards_events_it_does_not_handle() {
+    fn every_stage_forwards_unhandled_events() {
         let jail = Jail::builder().pair("<s>", "</s>").build().unwrap();
         let mut output = Output {
             forms: Some(Box::new(Forms::new(&RemapTable::hermes()))),

@@ -78,7 +78,7 @@ fn regions_and_findings_are_the_same_at_every_cut() {
 }
 
 #[test]
-fn held_text_reports_what_releases_it_and_released_text_its_delay() {
+fn held_text_reports_its_release_condition_and_released_text_its_delay() {
     let mut explainer = Explainer::new("qwen3", guard("qwen3"));
     for (chunk, ms) in [("Hi <", 100), ("tool_", 130), ("box>", 190)] {
         explainer.push(chunk, Some(Duration::from_millis(ms)));

@@ -239,7 +239,7 @@ fn collapse_ends_the_message_at_every_cut() {
 
 // Contract: X.30.
 #[test]
-fn a_collapse_fails_the_message_on_request() {
+fn collapse_fails_the_message_on_request() {
     let mut guard = collapsing(CollapseAction::Error);
     let mut sink = |_: Event<'_>| {};
     let error = guard.push(COLLAPSE, &mut sink).unwrap_err();
@@ -259,7 +259,7 @@ fn marker_fragments_and_wire_openers_count_as_collapse_openers() {
 }
 
 #[test]
-fn a_collapse_ends_a_guarded_stream() {
+fn collapse_ends_a_guarded_stream() {
     use futures_core::Stream;
     use std::{
         pin::pin,

@@ -62,7 +62,7 @@ fn hermes() -> Guard {
 
 // Contract: S2.21, X.14.
 #[test]
-fn wire_form_is_text_until_it_is_decoded() {
+fn wire_form_is_text_until_decoded() {
     let plain = seen(&guard(None), WIRE);
     assert_eq!((plain.content.as_str(), plain.calls.len()), (WIRE, 0));
     let decoded = seen(&hermes(), WIRE);
@@ -89,7 +89,7 @@ fn typed_wire_markers_are_restored_as_text_without_calls() {
 
 // Contract: X.13.
 #[test]
-fn a_marker_in_an_argument_string_is_data() {
+fn marker_in_an_argument_string_is_data() {
     let text = "[[CALL]]\n{\"name\": \"say\", \"arguments\": {\"x\": \"[[~CALL]] [[/~CALL]]\"}}\n[[/CALL]]";
     let seen = seen(&hermes(), text);
     assert_eq!(seen.calls[0].arguments, "{\"x\": \"[[CALL]] [[/CALL]]\"}");

@@ -35,7 +35,7 @@ fn model_id_starts_as_its_template_and_profile_name_in_content() {
 }
 
 #[test]
-fn builder_rules_match_the_guard_it_builds() {
+fn builder_rules_match_the_built_guard() {
     let body = json!({"tools": [tool("f"), tool("g")], "parallel_tool_calls": false,
         "tool_choice": {"type": "allowed_tools", "mode": "required", "tools": [tool("g")]}});
     let rules = Guard::for_model("Qwen/Qwen3-8B").unwrap().request(&body).rules();

@@ -86,7 +86,7 @@ fn held_events_precede_the_upstream_error_which_ends_the_stream() {
 }
 
 #[test]
-fn the_end_of_upstream_releases_a_partial_marker() {
+fn end_of_upstream_releases_a_partial_marker() {
     let script = Script::new([Poll::Ready(Ok("3 <tool")), Poll::Pending]);
     let mut stream = pin!(guard_text(&script, guard("hermes")));
     assert_eq!(poll(stream.as_mut()), Poll::Ready(Some(Ok(content("3 ")))));
@@ -115,7 +115,7 @@ fn limit_with_the_error_policy_ends_the_stream_after_the_released_text() {
 }
 
 #[test]
-fn a_jail_without_a_parser_releases_a_block_as_one_piece() {
+fn jail_without_a_parser_releases_a_block_as_one_piece() {
     let jail = JailedStream::builder()
         .jail_start_sequences(["<a>", "<b>"])
         .jail_end_sequence("</>")

@@ -32,7 +32,7 @@ fn machine(builder: GuardBuilder) -> GuardMachine {
 }
 
 #[test]
-fn a_template_reads_the_message_at_every_cut() {
+fn template_reads_the_message_at_every_cut() {
     let machine = machine(Guard::builder(&profile()));
     let record = run(&machine, WIRE, Cut::Whole);
     assert_eq!(record.channel_text(REASONING), "Why?");

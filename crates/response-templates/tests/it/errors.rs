@@ -50,7 +50,7 @@ fn template_error_names_field_key_and_place() {
 const REPEATED: &str = "repetitions of more than 256 characters";
 
 #[test]
-fn pattern_features_beyond_automata_are_refused_by_name() {
+fn pattern_features_beyond_regular_expressions_are_refused_by_name() {
     let features = [
         (r"(a)\\1", "a back-reference"),
         ("(?P<n>a)(?P=n)", "a back-reference"),

@@ -102,7 +102,7 @@ fn malformed_region_is_dropped_or_text_by_policy() {
 }
 
 #[test]
-fn a_prompt_without_a_turn_is_ignored_by_default() {
+fn prompt_without_a_turn_is_ignored_by_default() {
     let prompt = "Think.<t>";
     let ignored = TemplateMachine::new(TemplateParser::new(&template(PLAIN)).prompt(prompt));
     assert_eq!(run(&ignored, "a", Cut::Whole).channel_text(CONTENT), "a");

@@ -94,7 +94,7 @@ fn string_aware_tag_values_stream() {
 }
 
 #[test]
-fn a_value_without_an_end_marker_streams() {
+fn value_without_an_end_marker_streams() {
     let pattern = r"<(?P<key>\\w+)>\\s*(?P<value>[^<]*)";
     let fields = PARAMETERS.replace(r"<(?P<key>\\w+)>(?P<value>.*?)</>", pattern);
     let events = each(machine(&fields), &["<c f><a>", " ", " x", "y ", "z<b", ">", "</c>"]);
@@ -107,7 +107,7 @@ fn a_value_without_an_end_marker_streams() {
 }
 
 #[test]
-fn a_value_in_a_line_streams() {
+fn value_in_a_line_streams() {
     let pieces =
         ["<c f>", " a", " ", ": ", "x", " \t", "y: z", " \n", "none\n", "b:", "\n", "</c>"];
     let events = each(machine(LINED), &pieces);
@@ -123,7 +123,7 @@ fn a_value_in_a_line_streams() {
 }
 
 #[test]
-fn a_text_streams_once_it_cannot_be_json() {
+fn text_value_streams_once_json_is_ruled_out() {
     let json =
         r#""content_args": {"value_parser": {"name": "json", "args": {"allow_non_json": true}}}"#;
     let fields = LINED.replace(r#""kv-lines""#, &format!(r#""kv-lines", {json}"#));
@@ -162,7 +162,7 @@ fn strings_of_every_delimiter_are_emitted_as_they_arrive() {
 }
 
 #[test]
-fn text_before_overlapping_delimiters_streams() {
+fn arguments_before_overlapping_delimiters_stream() {
     let fields = DIALECT.replace(r#"["<q>", "</q>"]"#, r#"["<q>", "</q>"], ["<q", "q>"]"#);
     assert_ne!(fields, DIALECT);
     let events = each(machine(&fields), &["<c f>{a:1,b:[2", ",<", "q>x</q", ">]}", "</c>"]);
@@ -172,7 +172,7 @@ fn text_before_overlapping_delimiters_streams() {
 }
 
 #[test]
-fn delimiter_in_a_string_opens_a_string_if_it_is_closed() {
+fn delimiter_in_a_string_opens_a_string_if_closed_later() {
     for (wire, outcome) in [
         (r#"<c f>{a:"x <q> y"}</c>"#, stream_laws::COMPLETE),
         (r#"<c f>{a:"x <q> y",b:<q>z</q>}</c>"#, "malformed"),
@@ -270,7 +270,7 @@ fn first_half_of_an_escaped_surrogate_pair_is_withheld() {
 }
 
 #[test]
-fn a_call_that_began_in_the_prompt_is_emitted_from_its_start() {
+fn call_that_began_in_the_prompt_is_emitted_from_its_start() {
     let parser = TemplateParser::new(&template(NAMED)).prompt("<bot><c f>{\"a\":");
     let events = each(TemplateMachine::new(parser), &[" 1}</c>"]);
     assert!(is_start(&events[0][0], "f"), "{events:?}");

@@ -119,7 +119,7 @@ fn reset_keeps_limits_and_leniency() {
 }
 
 #[test]
-fn joined_rows_count_as_held() {
+fn joined_rows_are_included_in_the_held_bytes() {
     let mut decoder = Decoder::new();
     decoder.push(b"data: one\ndata: two\n", |_| {}).expect("no limit");
     assert_eq!(decoder.held(), "data: one\ndata: two\n".len() + "one\ntwo".len());
@@ -160,7 +160,7 @@ fn work_is_linear_for_a_line_in_many_pieces() {
 }
 
 #[test]
-fn the_bytes_of_all_items_are_the_input() {
+fn raw_bytes_of_all_items_concatenate_to_the_input() {
     let input =
         b": ping\n\nid: 7\ndata: a\n\ndata: longer than the limit\n\nevent: x\r\n\r\ndata: cut";
     let limits = SseLimits::default().event(20).policy(SseLimitPolicy::Release);

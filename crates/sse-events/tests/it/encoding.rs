@@ -74,7 +74,7 @@ fn all_set_fields_are_written() {
 }
 
 #[test]
-fn byte_order_mark_counts_only_at_the_start_when_writing() {
+fn byte_order_mark_is_stripped_only_at_the_start_when_writing() {
     let second = "id: 1\n\n\u{FEFF}data: a\n\n";
     assert_eq!(with_data(second, "1"), "id: 1\ndata: 1\n\n\u{FEFF}data: a\ndata: 1\n\n");
     let inside = "\u{FEFF}data: a\n\u{FEFF}data: b\n\n";
@@ -82,7 +82,7 @@ fn byte_order_mark_counts_only_at_the_start_when_writing() {
 }
 
 #[test]
-fn without_data_writes_other_lines_or_nothing() {
+fn without_data_writes_only_the_other_lines() {
     let taken = |raw| {
         written(raw, |event, out| {
             out.push(b'|');

@@ -78,6 +78,6 @@ fn cut_names_describe_the_cut() {
 }
 
 #[test]
-fn an_empty_input_has_no_pieces() {
+fn empty_input_has_no_pieces() {
     assert_eq!(CutPlan::standard(0).text("").flat_map(|cut| cut.pieces("")).count(), 0);
 }

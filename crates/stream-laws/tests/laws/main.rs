@@ -287,7 +287,7 @@ fn delivery_detects_a_machine_that_is_not_atomic() {
 }
 
 #[test]
-fn a_violation_prints_law_cut_both_sides_and_the_escaped_input() {
+fn violation_prints_law_cut_both_sides_and_the_escaped_input() {
     let plan = CutPlan { two_way_up_to: 64, ..CutPlan::quick(0) };
     let machine = Tiny::with(Fault::ForgetsAtChunkEnd);
     let violation = check_chunk_invariance(&machine, "\n<think>", plan).unwrap_err();

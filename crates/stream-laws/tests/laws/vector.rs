@@ -54,7 +54,7 @@ fn absent_fields_have_defaults_and_blank_lines_are_skipped() {
 }
 
 #[test]
-fn an_invalid_line_is_refused_with_its_number_and_field() {
+fn invalid_line_is_refused_with_its_number_and_field() {
     let full = line(FULL);
     for (from, to, said) in [
         ("{\"id\"", "{id", "line 2: expected a JSON object: byte"),
@@ -211,7 +211,7 @@ fn correct_machine_passes_at_every_cut_and_a_mismatch_names_the_cut() {
 }
 
 #[test]
-fn a_machine_that_depends_on_cuts_fails_at_the_first_such_cut() {
+fn chunk_dependent_machine_fails_at_its_first_differing_cut() {
     let plan = CutPlan::standard(3);
     let case = one(TINY);
     let failure = run_case(&case, || Tiny::with(Fault::ForgetsAtChunkEnd), plan).unwrap_err();

@@ -263,7 +263,7 @@ impl Collector<String, Broken> for UpToTheDot {
 
 // Contract: S4.8.
 #[test]
-fn drop_after_a_complete_answer_counts_as_complete() {
+fn drop_after_a_complete_answer_is_recorded_as_complete() {
     let leave = |after: LateClose, reads: usize| {
         let log = Log::default();
         let record = record(&log).collect_with(UpToTheDot(false)).late_close(after);

@@ -127,7 +127,7 @@ impl tracing::Subscriber for Fields {
 }
 
 #[test]
-fn a_span_has_every_attribute_as_a_field() {
+fn span_has_every_attribute_as_a_field() {
     let fields = Fields::default();
     let log = Log::default();
     tracing::subscriber::with_default(fields.clone(), || {

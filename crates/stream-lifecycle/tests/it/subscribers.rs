@@ -288,7 +288,7 @@ fn newest_or_oldest_mark_is_dropped_by_policy() {
 
 // Contract: S4.18.
 #[test]
-fn marks_make_room_and_never_replace_an_end() {
+fn marks_are_dropped_first_and_never_replace_an_end() {
     let run = |overflow| {
         let (queue, mut inbox) = Queue::bounded(TWO, overflow);
         let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));

@@ -33,7 +33,7 @@ fn texts(format: &Format) -> Vec<String> {
 
 // Contract: S3.2.
 #[test]
-fn invariance_and_totality_hold() {
+fn every_input_passes_the_invariance_and_totality_laws() {
     for format in formats() {
         for text in texts(&format) {
             for policy in POLICIES {

@@ -108,14 +108,14 @@ fn empty_chunks_emit_nothing() {
 
 // Contract: S3.16.
 #[test]
-fn an_empty_block_has_no_events_and_whitespace_stays() {
+fn empty_block_has_no_events_and_whitespace_stays() {
     assert_eq!(lead_only("<think></think>a"), "a");
     assert_eq!(lead_only("<think>\n a \n</think>\n b \n"), "{\n a \n}\n b \n");
 }
 
 // Contract: S3.3.
 #[test]
-fn a_short_answer_is_emitted_at_once() {
+fn short_answer_is_emitted_without_delay() {
     let mut think = Think::named("lead_only");
     let mut out = RunRecord::default();
     for (chunk, so_far) in [("H", "H"), ("i", "Hi"), (".", "Hi.")] {

@@ -107,7 +107,7 @@ fn label_without_its_newline_is_empty_reasoning() {
 
 // Contract: S3.5, S3.9.
 #[test]
-fn openers_act_anywhere_at_the_lead_or_never() {
+fn openers_act_anywhere_at_the_start_or_never() {
     let text = "a<think>b</think>c";
     assert_eq!(told(verbatim(glm45()), text), "a[b]c");
     let lead = Format { openers: Openers::Lead, ..glm45() };
@@ -128,7 +128,7 @@ fn later_spans_are_reasoning_or_text_by_option() {
 
 // Contract: S3.11.
 #[test]
-fn stray_closers_are_removed_at_the_lead_everywhere_or_kept() {
+fn stray_closers_are_removed_at_the_start_everywhere_or_kept() {
     let text = " </think>a</think><think>b</think></think>c`</think>`";
     for (stray_close, expected) in [
         (StrayClose::Leading, " a</think>[b]c`</think>`"),
@@ -215,7 +215,7 @@ fn reasoning_over_its_limit_is_content_or_dropped() {
 
 // Contract: S3.22.
 #[test]
-fn dropped_reasoning_is_counted_to_the_byte() {
+fn dropped_reasoning_bytes_are_counted_exactly() {
     let text = "<think>\nabcdef </think>\n\nc <think> ghi";
     for bytes in 0..12 {
         for policy in [LimitPolicy::Release, LimitPolicy::Drop] {

@@ -46,14 +46,14 @@ fn one_repeated_opener_is_absorbed() {
 
 // Contract: S3.11.
 #[test]
-fn a_stray_closer_is_removed_at_the_lead_only() {
+fn stray_closer_is_removed_only_at_the_start() {
     assert_eq!(shown(&Think::named("basic"), "</think>a</think>b"), "a</think>b");
     assert_eq!(shown(&Think::named("basic"), "<think>a</think></think>b"), "{a}b");
 }
 
 // Contract: S3.13.
 #[test]
-fn message_boundary_restarts_the_lead_and_does_not_join_split_tags() {
+fn message_boundary_reenables_leading_tags_and_does_not_join_split_tags() {
     let mut filter = Think::named("lead_only").0;
     let mut out = RunRecord::default();
     for chunk in ["answer <th", "<th"] {

@@ -30,7 +30,7 @@ fn starts_and_ends_are_emitted_around_spans_that_are_not_empty() {
 
 // Contract: S3.16.
 #[test]
-fn a_span_of_framing_whitespace_has_no_events() {
+fn span_of_framing_whitespace_has_no_events() {
     let framing = ThinkFilter::new(format("glm45").unwrap()).unwrap();
     assert_eq!(spans(&framing, "<think> \n </think>b"), "b");
     let trim = ThinkFilter::builder(format("glm45").unwrap()).whitespace(Whitespace::Trim);
@@ -39,7 +39,7 @@ fn a_span_of_framing_whitespace_has_no_events() {
 
 // Contract: S3.13.
 #[test]
-fn a_boundary_ends_the_span() {
+fn boundary_ends_the_span() {
     let (mut glm, mut seen) = (filter("glm45"), Vec::new());
     let mut on = |piece: Piece<'_>| seen.push(format!("{piece:?}"));
     glm.push("<think>a", &mut on).unwrap();
@@ -52,7 +52,7 @@ fn a_boundary_ends_the_span() {
 
 // Contract: S3.8.
 #[test]
-fn a_span_ends_with_its_own_closer() {
+fn span_ends_with_its_own_closer() {
     let any = filter("any_tags");
     let text = "<think>a</thinking>b</think>c\n<THINKING>d<think>e</think>f</Thinking>g";
     assert_eq!(spans(&any, text), "[a</thinking>b]c\n[d<think>e</think>f]g");
@@ -69,7 +69,7 @@ fn a_span_ends_with_its_own_closer() {
 
 // Contract: S3.7.
 #[test]
-fn the_tags_of_the_table_open_and_close() {
+fn tags_of_the_table_open_and_close() {
     for (open, close) in [
         ("<think>", "</think>"),
         ("<thinking>", "</thinking>"),

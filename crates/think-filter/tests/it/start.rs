@@ -56,7 +56,7 @@ fn opener_at_the_end_of_the_prompt_is_found_for_every_format() {
 
 // Contract: S3.9.
 #[test]
-fn the_builder_reads_the_prompt() {
+fn builder_reads_the_prompt() {
     let filter = ThinkFilter::builder(format("qwen3").unwrap()).prompt("a<think>").build().unwrap();
     assert_eq!(filter.split("b</think>c").reasoning, "b");
 }

@@ -198,7 +198,7 @@ fn resolved(name: &str) -> Result<Value, String> {
 }
 
 #[test]
-fn derived_family_inherits_fields_it_does_not_set() {
+fn derived_family_inherits_unset_fields() {
     let reasoning = json!({"block": "<r>{text}</r>"});
     let calls = json!({"call": "<{object}>", "keys": {"name": "n"}, "at": "lead", "between": ""});
     let b = json!({"about": "B", "erase": ["z"], "calls": calls, "reasoning": reasoning});

@@ -77,7 +77,7 @@ fn markers_exclude_names_in_headers() {
 }
 
 #[test]
-fn a_tag_may_begin_with_a_brace() {
+fn tag_may_begin_with_a_brace() {
     for call in ["{{call}}{object}{{/call}}", "{{call {name}}}{arguments}{{/call}}"] {
         let family = Family::from_toml("braces", &format!("calls.call = '{call}'"));
         let grammar = Grammar::new(family.expect("a family")).expect("a grammar");

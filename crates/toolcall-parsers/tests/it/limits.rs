@@ -7,7 +7,7 @@ use toolcall_parsers::{CallLimits, Family, Grammar, Limits, Whitespace, grammar}
 use crate::support::{ParserMachine, families_with_vectors, vectors};
 
 #[test]
-fn vectors_pass_without_limits() {
+fn vectors_pass_with_maximum_limits() {
     let most = usize::MAX;
     let limits = Limits { candidate: most, whitespace: most, depth: most, ..Limits::default() };
     let calls = CallLimits { name: most, early_arguments: most, value: most };

@@ -93,7 +93,7 @@ fn stop_after_first_call_drops_later_text_and_calls() {
 }
 
 #[test]
-fn stopped_parser_reports_it_and_restarts_after_reset() {
+fn stopped_parser_reports_the_stop_and_restarts_after_reset() {
     let mut options = Options::default();
     options.stop = StopAfter::FirstCall;
     let grammar = toolcall_parsers::grammar("hermes").expect("registered");

@@ -24,7 +24,7 @@ fn every_vector_passes_at_every_cut() {
 }
 
 #[test]
-fn the_vetted_families_are_registered_and_have_vectors() {
+fn vetted_families_are_registered_and_have_vectors() {
     let with_vectors = families_with_vectors();
     let missing: Vec<_> = VETTED
         .iter()

@@ -66,7 +66,7 @@ fn text_without_markers_is_borrowed() {
 
 // Contract: S2.4.
 #[test]
-fn decoding_canonical_text_changes_nothing() {
+fn canonical_text_is_unchanged_by_decoding() {
     let table = RemapTable::hermes();
     let text = "a <tool_call>{}</tool_call> [[~x]] <toolcall>";
     assert_eq!(table.decode(text), text);

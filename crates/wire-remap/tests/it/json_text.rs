@@ -64,7 +64,7 @@ fn replacements_are_escaped_for_json() {
 }
 
 #[test]
-fn a_marker_with_quotes_is_found_in_strings_and_not_across_them() {
+fn marker_with_quotes_is_found_in_strings_and_not_across_them() {
     let table = RemapTable::builder().pair("<say x=\"", "[[SAY:\"").build().unwrap();
     for (value, wire) in [
         (r#"{"a": "<say x=\"1"}"#, r#"{"a": "[[SAY:\"1"}"#),

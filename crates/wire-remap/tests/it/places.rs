@@ -50,7 +50,7 @@ fn stray_backtick_or_quote_ends_with_its_line() {
 
 // Contract: S2.14, X.13.
 #[test]
-fn a_closer_inside_an_argument_string_is_text() {
+fn closer_inside_an_argument_string_is_text() {
     assert_eq!(
         places("[[CALL]]{\"text\": \"say [[/CALL]] \\\" and [[CALL]]\"}[[/CALL]]"),
         [

@@ -129,7 +129,7 @@ fn request_is_unchanged_when_remapping_is_off() {
 }
 
 #[test]
-fn a_request_decodes_to_itself() {
+fn encoded_request_decodes_to_the_original() {
     // The shape visits the same texts in the other direction.
     let body = chat();
     let (mut wire, _) = apply(&hermes(), &body, &OpenAiChat);
@@ -192,7 +192,7 @@ fn stop_sequence_that_is_part_of_a_marker_is_counted() {
 }
 
 #[test]
-fn a_raw_prompt_is_encoded() {
+fn raw_prompt_is_encoded() {
     let body = json!({"prompt": ["<tool_call>", "x"], "suffix": "</tool_call>"});
     let (wire, report) = apply(&hermes(), &body, &OpenAiChat);
     assert_eq!(wire, json!({"prompt": ["[[CALL]]", "x"], "suffix": "[[/CALL]]"}));
@@ -201,7 +201,7 @@ fn a_raw_prompt_is_encoded() {
 
 // Contract: S2.10.
 #[test]
-fn an_anthropic_request_has_the_same_scope() {
+fn anthropic_request_has_the_same_scope() {
     let body = json!({
         "system": [{"type": "text", "text": "use <tool_call>", "cache_control": {"type": "ephemeral"}}],
         "messages": [
@@ -250,7 +250,7 @@ fn an_anthropic_request_has_the_same_scope() {
 
 // Contract: S2.10.
 #[test]
-fn a_responses_request_has_the_same_scope() {
+fn responses_request_has_the_same_scope() {
     let body = json!({
         "instructions": "use <tool_call>",
         "input": [
@@ -349,7 +349,7 @@ fn schemas_documents_and_untyped_parts_of_a_chat_request_are_encoded() {
 
 // Contract: S2.10.
 #[test]
-fn a_gemini_request_has_the_same_scope() {
+fn gemini_request_has_the_same_scope() {
     let body = json!({
         "systemInstruction": {"parts": [{"text": "<tool_call>"}]},
         "contents": [

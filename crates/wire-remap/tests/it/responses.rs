@@ -363,7 +363,7 @@ fn thinking_is_decoded_as_reasoning() {
 
 // Contract: S2.10, S2.11.
 #[test]
-fn a_gemini_stream_is_decoded_and_flushed_with_its_finish() {
+fn gemini_stream_is_decoded_and_flushed_with_its_finish() {
     let parts = |parts: Value| json!({"candidates": [{"index": 0, "content": {"role": "model", "parts": parts}}]});
     let mut last = parts(json!([{"text": "LL]] [[", }]));
     last["candidates"][0]["finishReason"] = "STOP".into();

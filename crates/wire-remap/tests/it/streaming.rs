@@ -35,7 +35,7 @@ fn decoded_text_is_the_same_at_every_cut() {
 
 // Contract: S2.6.
 #[test]
-fn a_complete_marker_is_never_delayed() {
+fn complete_marker_is_never_delayed() {
     for table in tables() {
         for pair in table.pairs() {
             let (mut out, mut decoder) = (String::new(), StreamDecoder::new(&table));
@@ -53,7 +53,7 @@ fn a_complete_marker_is_never_delayed() {
 }
 
 #[test]
-fn an_escape_character_outside_a_marker_is_not_held() {
+fn escape_character_outside_a_marker_is_not_held() {
     let mut out = String::new();
     let mut decoder = StreamDecoder::new(&RemapTable::hermes());
     for (chunk, held) in [
@@ -85,7 +85,7 @@ fn canonical_markers_pass_a_decoder_without_being_held() {
 }
 
 #[test]
-fn reset_equals_a_new_machine() {
+fn reset_remap_machine_equals_a_new_one() {
     let table = RemapTable::hermes();
     let mut decoder = StreamDecoder::new(&table);
     decoder.push_str("```\n[[CALL]][[~~C", &mut String::new());

@@ -13,14 +13,14 @@ fn refused(pairs: &[(&str, &str)]) -> (usize, Problem, String) {
 
 // Contract: S2.1.
 #[test]
-fn an_empty_marker_is_refused_with_its_entry() {
+fn empty_marker_is_refused_with_its_entry() {
     let (entry, problem, text) = refused(&[("<a>", "[[a]]"), ("<b>", "")]);
     assert_eq!((entry, problem), (1, Problem::Empty));
     assert_eq!(text, "remap table: entry 1: marker \"\" is empty");
 }
 
 #[test]
-fn a_table_without_entries_is_refused() {
+fn table_without_entries_is_refused() {
     assert_eq!(refused(&[]).2, "remap table: expected at least one entry");
 }
 
@@ -36,7 +36,7 @@ fn marker_that_occurs_twice_is_refused() {
 
 // Contract: S2.1.
 #[test]
-fn a_marker_that_contains_another_is_refused() {
+fn marker_that_contains_another_is_refused() {
     let (entry, problem, text) = refused(&[("<a>", "[[a]]"), ("<b>", "x[[a]]y")]);
     assert_eq!(entry, 1);
     assert_eq!(problem, Problem::Contains { other: 0, part: "[[a]]".into() });
@@ -62,7 +62,7 @@ fn markers_that_could_share_text_are_refused() {
 }
 
 #[test]
-fn a_marker_with_the_escape_character_is_refused_in_exact_mode() {
+fn marker_with_the_escape_character_is_refused_in_exact_mode() {
     assert_eq!(refused(&[("<a>", "[~a]")]).1, Problem::HoldsEscape('~'));
     let with = RemapTable::builder().pair("<a>", "[~a]");
     assert!(with.clone().mode(Mode::Plain).build().is_ok());
@@ -71,7 +71,7 @@ fn a_marker_with_the_escape_character_is_refused_in_exact_mode() {
 }
 
 #[test]
-fn a_wire_marker_of_one_character_is_refused_in_exact_mode() {
+fn wire_marker_of_one_character_is_refused_in_exact_mode() {
     assert_eq!(refused(&[("<a>", "¶")]).1, Problem::TooShort);
     assert!(RemapTable::builder().pair("<a>", "¶").mode(Mode::Plain).build().is_ok());
 }
@@ -108,7 +108,7 @@ fn markers_that_may_occur_outside_json_strings_are_refused() {
 }
 
 #[test]
-fn forms_added_by_options_obey_the_same_rules() {
+fn marker_forms_added_by_options_obey_the_same_rules() {
     let both = RemapTable::builder().pair("<a>", "[[GO]]").pair("<b>", "[[go]]");
     assert!(both.clone().build().is_ok());
     let error = both.accept_garbled().build().unwrap_err();
@@ -120,7 +120,7 @@ fn forms_added_by_options_obey_the_same_rules() {
 
 // Contract: S2.23.
 #[test]
-fn a_nonce_is_short_and_alphanumeric() {
+fn nonce_is_short_and_alphanumeric() {
     for nonce in ["", "a b", "é", "0123456789012345678901234567890123"] {
         let error = RemapTable::hermes_builder().nonce(nonce).build().unwrap_err();
         assert_eq!(error.problem(), &Problem::BadNonce);
@@ -128,7 +128,7 @@ fn a_nonce_is_short_and_alphanumeric() {
 }
 
 #[test]
-fn table_with_too_many_entries_is_refused() {
+fn table_over_the_entry_limit_is_refused() {
     let mut builder = RemapTable::builder();
     for i in 0..257 {
         builder = builder.pair(&format!("<{i}>"), &format!("[[{i}]]"));

@@ -29,7 +29,7 @@ fn last_usage_is_kept_and_not_replaced_by_null() {
 }
 
 #[test]
-fn later_field_replaces_earlier_unless_it_is_null() {
+fn later_field_replaces_the_earlier_one_unless_null() {
     let with = |x: Value| chunk(json!({"choices": [], "x": x}));
     let x = |chunks: &[Chunk]| aggregate(chunks).fields.get("x").cloned();
     assert_eq!(x(&[with(json!(1)), with(json!(2))]), Some(json!(2)));

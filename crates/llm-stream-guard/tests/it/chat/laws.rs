@@ -133,7 +133,7 @@ proptest! {
 
 // Contract: X.37.
 #[test]
-fn guarding_clean_output_again_changes_nothing() {
+fn guarding_clean_output_again_is_idempotent() {
     for message in MESSAGES {
         let chunks = vec![text(0, message), stop(0, "stop"), usage()];
         let once = run(&mut chat("qwen3", ChatOptions::default()), chunks, End::Stop);

@@ -62,7 +62,7 @@ fn logprob_entries_over_the_waiting_limit_are_emitted_early() {
 }
 
 #[test]
-fn a_limit_of_the_guard_with_the_error_policy_reaches_the_caller() {
+fn limit_of_the_guard_with_the_error_policy_reaches_the_caller() {
     let limits = Limits { candidate: 16, policy: LimitPolicy::Error, ..Limits::default() };
     let guard = builder("hermes").limits(limits).build().expect("builds");
     let mut guard = ChatGuard::new(guard, ChatOptions::default());

@@ -33,7 +33,7 @@ fn stream_of_async_openai_chunks_is_guarded() {
 }
 
 #[test]
-fn conversion_to_async_openai_refuses_fields_it_lacks() {
+fn conversion_to_async_openai_refuses_unsupported_fields() {
     let refuse = |chunk| CreateChatCompletionStreamResponse::try_from(chunk).expect_err("refused");
     let reasoning = choice(json!({"index": 0, "delta": {"reasoning": "hm"}}));
     assert!(matches!(refuse(reasoning), ConvertError::Reasoning));

@@ -312,7 +312,7 @@ fn jailed_stream_may_be_applied_to_chunk_streams_repeatedly() {
 }
 
 #[test]
-fn a_jail_without_a_parser_releases_blocks_as_text() {
+fn jail_without_a_parser_releases_blocks_as_text() {
     let jail = JailedStream::builder()
         .jail_start_sequence("<secret>")
         .jail_end_sequence("</secret>")
@@ -376,7 +376,7 @@ fn tick_releases_a_jail_over_its_time_limit() {
 
 // Contract: S1.11.
 #[test]
-fn an_unknown_parser_is_refused() {
+fn unknown_parser_is_refused() {
     let unknown = |builder: JailedStreamBuilder| builder.build().expect_err("unknown").to_string();
     let parser = unknown(JailedStream::builder().tool_call_parser("hermess"));
     assert!(parser.contains("hermes"), "{parser}");

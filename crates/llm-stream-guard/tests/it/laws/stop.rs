@@ -226,7 +226,7 @@ fn stop_string_releases_the_text_before_it_at_once() {
 }
 
 #[test]
-fn a_refuted_candidate_with_early_arguments_is_not_held() {
+fn refuted_candidate_with_early_arguments_is_not_held() {
     let profile = llm_stream_guard::Profile::tools("llama3_json");
     let mut guard = Guard::builder(&profile).build().expect("a registered family");
     let wire = "{\"parameters\": {\"a\": 1}, \"other\": 2} and text.";

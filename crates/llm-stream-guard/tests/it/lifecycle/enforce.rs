@@ -218,7 +218,7 @@ fn seen(redactor: &Redactor, text: &str) -> Result<String, MatchTooLong> {
 // Contract: S4.13.
 #[cfg(feature = "regex")]
 #[test]
-fn a_match_longer_than_its_hold_never_shows_its_tail() {
+fn match_longer_than_its_hold_never_shows_its_tail() {
     use llm_stream_guard::jail_match::Mark;
     let key = || Mark::pattern("sk-[a-z]{4,}").hold(10);
     let text = "a sk-abcdefghijklmnop b sk-abcd";
@@ -235,7 +235,7 @@ fn a_match_longer_than_its_hold_never_shows_its_tail() {
 
 // Contract: S4.11.
 #[test]
-fn a_redacting_sanitizer_reads_keys_and_json_in_strings() {
+fn redacting_sanitizer_reads_keys_and_json_in_strings() {
     let run = |data: serde_json::Value| {
         let log = Log::default();
         let record = crate::lifecycle::support::record(&log)

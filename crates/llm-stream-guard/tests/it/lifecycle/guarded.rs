@@ -38,7 +38,7 @@ const HALF_CALL: &str = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"b
 
 // Contract: X.22.
 #[test]
-fn upstream_error_in_a_call_ends_it_as_incomplete_and_is_forwarded() {
+fn upstream_error_in_a_call_makes_the_call_incomplete_and_is_forwarded() {
     let log = Log::default();
     let inner = upstream([Does::Item("Hi. "), Does::Item(HALF_CALL), Does::Fail("gone")]);
     let all = drain(guarded(&log, inner));

@@ -130,7 +130,7 @@ fn elements_without_a_schema_are_typed_by_their_children() {
 }
 
 #[test]
-fn elements_may_have_the_names_of_the_tags_around_calls() {
+fn elements_named_like_call_tags_are_arguments() {
     Family::new(Options::default()).check_all(&[
         ("~<invoke>1~</invoke>~<invokes>2~</invokes>", "\"invoke\": \"1\", \"invokes\": \"2\""),
         ("~<a>~<tool_call>1~</tool_call>~</a>", "\"a\": {\"tool_call\": \"1\"}"),

@@ -247,7 +247,7 @@ fn headers_of_special_tokens_end_a_value_in_the_middle_of_a_line() {
 }
 
 #[test]
-fn header_ends_an_unended_value_anywhere_if_templates_write_no_lines() {
+fn header_ends_an_unclosed_value_anywhere_if_templates_have_no_newlines() {
     let form = form("<c n={name}>{parameters}</c>", &["<p k={key}>{value}</p>"], &[]);
     let mut family = Family::new(&form, &["</c>"], &[], &["<c n="]);
     let text = "<p k=s>a<p k=t>b</p></c>";
