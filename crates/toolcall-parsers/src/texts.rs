@@ -141,7 +141,7 @@ mod tests {
     use super::{Stands, Texts};
 
     #[test]
-    fn text_set_matches_common_prefixes_approximately() {
+    fn text_set_distinguishes_no_match_prefix_and_possible_match() {
         let texts = Texts::of([("</a>", true), ("<b", false), ("</ab>", false), ("<b", false)]);
         let at = |text: &str| texts.at(text.as_bytes());
         assert_eq!(["x", "<<", "<c", "</b", "</a<", "</abc"].map(at), [Stands::None; 6]);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn one_byte_text_matches_before_longer_texts() {
+    fn one_byte_text_is_always_a_possible_match() {
         let texts = Texts::of([("<", true), ("<ab>", true)]);
         assert_eq!(["<x", "<", "<ab"].map(|text| texts.at(text.as_bytes())), [Stands::Perhaps; 3]);
         assert_eq!(Texts::default().at(b"x"), Stands::None);

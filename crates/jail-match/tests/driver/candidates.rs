@@ -252,7 +252,7 @@ fn counters_are_the_same_complete_and_by_scalar() {
 }
 
 #[test]
-fn message_boundary_starts_a_message_and_keeps_a_split_tag() {
+fn message_boundary_starts_a_message_and_joins_a_split_tag() {
     let mut machine = cursor(all(), verbatim());
     let mut out = RunRecord::default();
     for chunk in ["<think>r</think>x <thi", "nk>s</think>y"] {

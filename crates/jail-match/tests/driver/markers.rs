@@ -443,7 +443,7 @@ fn truncated_marker_is_dropped_if_it_cannot_be_text() {
 }
 
 #[test]
-fn suffixes_single_use_closers_and_leading_newlines_work_together() {
+fn suffixes_opened_anchors_and_bound_newlines_are_applied() {
     let call = Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay));
     let edges =
         vec![call.suffixed(SuffixRule::Optional), erase("<t>").suffixed(SuffixRule::Optional)];

@@ -53,7 +53,7 @@ fn stray_closer_is_removed_only_at_the_start() {
 
 // Contract: S3.13.
 #[test]
-fn message_boundary_reenables_leading_tags_and_does_not_join_split_tags() {
+fn message_boundary_reenables_leading_tags_and_joins_a_split_tag() {
     let mut filter = Think::named("lead_only").0;
     let mut out = RunRecord::default();
     for chunk in ["answer <th", "<th"] {
