@@ -228,7 +228,17 @@ impl Driver {
         S: Sink + ?Sized,
         B: BodyParsers + ?Sized,
     {
-        if self.passes(chunk) {
+        if self.pass(chunk, sink) {
+            return Ok(());
+        }
+        self.push_looking(chunk, bodies, &mut ByRef(sink))
+    }
+
+    /// Feeds `chunk` if it [passes](Driver::passes). Otherwise it returns `false`, without an effect.
+    #[inline(always)]
+    pub fn pass<S: Sink + ?Sized>(&mut self, chunk: &str, sink: &mut S) -> bool {
+        let passes = self.passes(chunk);
+        if passes {
             let channel = self.channel();
             self.counters.bytes_in += chunk.len() as u64;
             self.counters.examined += chunk.len() as u64;
@@ -239,15 +249,18 @@ impl Driver {
             self.emitter.count(channel, chunk.len());
             self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
             sink.event(Event::text(channel, chunk));
-            return Ok(());
         }
-        self.push_looking(chunk, bodies, &mut ByRef(sink))
+        passes
     }
 
-    /// Feeds a chunk that does not just pass. Compiled once, not for each kind of sink, so that the
-    /// path of passing text stays small enough to inline.
+    /// Feeds a chunk that [`Driver::pass`] did not take: as [`Driver::push`], without looking whether
+    /// the chunk passes. Compiled once, not for each kind of sink, so that the path of passing text
+    /// stays small enough to inline.
+    ///
+    /// # Errors
+    /// See [`Driver::push`].
     #[inline]
-    fn push_looking<B: BodyParsers + ?Sized>(
+    pub fn push_looking<B: BodyParsers + ?Sized>(
         &mut self,
         chunk: &str,
         bodies: &mut B,

@@ -7,6 +7,7 @@ use crate::{
     channel::{Channel, ChannelMask},
     edge::{Anchor, Bind, Edge, InCode, LetterCase, Newlines, Then, Uses},
     marker::{Class, Classes, MAX_CLASSES, MarkerSet, MarkerSetBuilder},
+    marker_tokens::{RESERVED_LEAD, is_reserved},
 };
 
 /// The maximum number of edges with limited uses.
@@ -118,6 +119,11 @@ impl Table {
             for byte in [b'\n', b'`'] {
                 builder.stop_byte(byte, channel_classes(Channel::CONTENT));
             }
+        }
+        if edges.iter().any(|edge| edge.marker.contains(is_reserved)) {
+            // Text that passes holds no reserved scalar.
+            let classes = (0..Channel::COUNT).filter_map(Channel::new).map(channel_classes);
+            builder.stop_byte(RESERVED_LEAD, classes.fold(0, |all, classes| all | classes));
         }
         let mut quotable = None;
         for edge in &edges {

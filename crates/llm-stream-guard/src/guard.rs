@@ -217,6 +217,9 @@ impl Guard {
             out.finish();
         }
         self.path = Path::of(&self.input, &self.output);
+        if let Some(tokens) = &mut self.output.tokens {
+            tokens.unsettle();
+        }
         let held = self.held();
         let Self { cursor, output, .. } = self;
         if let Some(stats) = &mut output.stats {

@@ -45,6 +45,33 @@ impl Cursor {
         }
     }
 
+    /// Feeds `text` if it passes unchanged. Otherwise it returns `false`, without an effect.
+    #[inline(always)]
+    pub(super) fn pass<S: Sink + ?Sized>(&mut self, text: &str, sink: &mut S) -> bool {
+        match self {
+            Self::Family(family) => family.driver.pass(text, sink),
+            Self::Template(_) => false,
+        }
+    }
+
+    /// Feeds text that does not pass unchanged.
+    #[inline]
+    pub(super) fn push_looking(
+        &mut self,
+        text: &str,
+        sink: &mut dyn Sink,
+    ) -> Result<(), LimitError> {
+        match self {
+            Self::Family(FamilyCursor { driver, bodies }) => {
+                driver.push_looking(text, bodies, sink)
+            }
+            Self::Template(template) => {
+                template.push(text, sink);
+                Ok(())
+            }
+        }
+    }
+
     /// Whether `text` would pass unchanged as content, with nothing held after it. May return
     /// `false` where it would.
     pub(super) fn passes(&self, text: &str) -> bool {

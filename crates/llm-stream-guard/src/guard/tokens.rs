@@ -109,14 +109,29 @@ impl Guard {
         token: Token<'_>,
         sink: &mut S,
     ) -> Result<(), LimitError> {
+        // A text that passes holds no reserved scalar, so that its event needs no restoring.
+        let may_pass = match self.path {
+            Path::Plain => true,
+            Path::Tokens => token.kind == TokenKind::Text,
+            Path::Staged => false,
+        };
+        if may_pass && self.cursor.pass(token.text, sink) {
+            return Ok(());
+        }
+        self.push_token_looking(token, &mut ByRef(sink))
+    }
+
+    /// Feeds a token that does not pass. Compiled once, not for each kind of sink.
+    #[inline(never)]
+    fn push_token_looking(
+        &mut self,
+        token: Token<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), LimitError> {
         match (self.path, &mut self.output.tokens) {
-            (Path::Plain, _) => self.cursor.push(token.text, sink),
-            (Path::Tokens, Some(stage)) => {
-                let TokenStage { tokens, restore, .. } = &mut **stage;
-                let mut out = Link { stage: restore, next: ByRef(sink) };
-                push_spelled(tokens, token, |spelled| self.cursor.push(spelled, &mut out))
-            }
-            _ => self.push_token_staged(token, &mut ByRef(sink)),
+            (Path::Plain, _) => self.cursor.push_looking(token.text, sink),
+            (Path::Tokens, Some(stage)) => stage.push(token, &mut self.cursor, sink),
+            _ => self.push_token_staged(token, sink),
         }
     }
 
@@ -146,8 +161,18 @@ fn push_spelled<E>(
 ) -> Result<(), E> {
     match kind {
         TokenKind::Marker if let Some(fed) = tokens.fed(text) => push(fed),
-        _ if memchr::memchr(RESERVED_LEAD, text.as_bytes()).is_some() => escaped(text, push),
+        _ if has_reserved(text) => escaped(text, push),
         _ => push(text),
+    }
+}
+
+/// Whether `text` may hold a reserved scalar. Most tokens are shorter than what a search by blocks is
+/// made for.
+#[inline]
+fn has_reserved(text: &str) -> bool {
+    match text.len() {
+        0..16 => text.bytes().any(|byte| byte == RESERVED_LEAD),
+        _ => memchr::memchr(RESERVED_LEAD, text.as_bytes()).is_some(),
     }
 }
 
@@ -186,16 +211,43 @@ pub(super) struct TokenStage {
     /// The edges of the table, their markers as the family shows them.
     pub(super) shown: Arc<[Edge]>,
     restore: RestoreTokens,
+    /// A reserved scalar was fed, and text that was fed since may not be decided.
+    unsettled: bool,
 }
 
 impl TokenStage {
     pub(super) fn new(tokens: MarkerTokens, shown: Arc<[Edge]>) -> Self {
         let restore = RestoreTokens { tokens: tokens.clone(), escaped: false };
-        Self { tokens, shown, restore }
+        Self { tokens, shown, restore, unsettled: false }
     }
 
     pub(super) fn reset(&mut self) {
         self.restore.escaped = false;
+        self.unsettled = false;
+    }
+
+    /// Notes that a marker token may have been fed through all stages.
+    pub(super) fn unsettle(&mut self) {
+        self.unsettled = true;
+    }
+
+    /// Feeds a token, where no other stage is left to pass.
+    fn push(
+        &mut self,
+        token: Token<'_>,
+        cursor: &mut Cursor,
+        sink: &mut dyn Sink,
+    ) -> Result<(), LimitError> {
+        let Self { tokens, restore, unsettled, .. } = self;
+        let reserved = token.kind == TokenKind::Marker || has_reserved(token.text);
+        if !reserved && !*unsettled {
+            return cursor.push_looking(token.text, sink);
+        }
+        let mut out = Link { stage: restore, next: ByRef(sink) };
+        let result = push_spelled(tokens, token, |spelled| cursor.push(spelled, &mut out));
+        // Events repeat text that is buffered. Without any, the next ones are of the next text alone.
+        *unsettled = cursor.buffered() > 0 || restore.escaped;
+        result
     }
 
     /// The markers that act as marker tokens only.
