@@ -9,6 +9,7 @@ mod detect;
 mod gguf;
 mod identification;
 mod job;
+mod markers;
 mod markup;
 mod probe;
 mod reading;

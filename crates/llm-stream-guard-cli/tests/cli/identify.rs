@@ -91,6 +91,48 @@ fn family_is_identified_from_a_folder_a_template_or_a_gguf_file() {
 }
 
 #[test]
+fn marker_tokens_are_found_in_every_file_that_lists_them() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("added_tokens");
+    let file = |place: &str, name: &str, bytes: &[u8]| {
+        let folder = folder.join(place);
+        fs::create_dir_all(&folder).expect("the scratch directory is there");
+        fs::write(folder.join(name), bytes).expect("it is written");
+    };
+    let config = json!({"chat_template": TEMPLATE});
+    file("tokenizer", "tokenizer_config.json", config.to_string().as_bytes());
+    let added = json!([{"id": 2, "content": "[TOOL_CALLS]", "special": true}, {"id": 1, "content": "[IMG]"}]);
+    file("tokenizer", "tokenizer.json", json!({"added_tokens": added}).to_string().as_bytes());
+    let decoder =
+        json!({"2": {"content": "[TOOL_CALLS]", "special": true}, "1": {"content": "[IMG]"}});
+    let config = json!({"chat_template": TEMPLATE, "added_tokens_decoder": decoder});
+    file("config", "tokenizer_config.json", config.to_string().as_bytes());
+    let text = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
+    let list =
+        |kind: u32| [&9_u32.to_le_bytes()[..], &kind.to_le_bytes(), &3_u64.to_le_bytes()].concat();
+    let types = [1_u32, 4, 3].map(u32::to_le_bytes).concat();
+    let gguf = [
+        &b"GGUF\x03\0\0\0"[..],
+        &[0; 8],
+        &3_u64.to_le_bytes(),
+        &text("tokenizer.ggml.tokens"),
+        &list(8),
+        &["a", "[IMG]", "[TOOL_CALLS]"].map(text).concat(),
+        &text("tokenizer.ggml.token_type"),
+        &list(5),
+        &types,
+        &text("tokenizer.chat_template"),
+        &8_u32.to_le_bytes(),
+        &text(TEMPLATE),
+    ];
+    file("gguf", "model.gguf", &gguf.concat());
+    for place in ["tokenizer", "config", "gguf"] {
+        let found = json(&["identify", "--json", &folder.join(place).display().to_string()]);
+        let expected = json!([{"id": 2, "text": "[TOOL_CALLS]", "special": true}]);
+        assert_eq!(found["marker_tokens"], expected, "{place}: {found}");
+    }
+}
+
+#[test]
 fn checkpoint_without_a_template_is_refused() {
     refused(&["identify", "no/such/folder"], &["no/such/folder"]);
     let config = scratch("tokenizer_config.json", "{\"eos_token\": \"</s>\"}");

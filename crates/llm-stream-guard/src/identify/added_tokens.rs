@@ -2,18 +2,29 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     fs::File,
     io::{BufReader, Read as _},
     path::Path,
 };
 
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::Value;
 
-use super::CheckpointError;
+use super::{CheckpointError, checkpoint};
 use crate::guard::{Token, TokenKind};
 
 /// The longest file that is read: a `tokenizer.json` holds the whole vocabulary.
-const LONGEST: u64 = 256 << 20;
+const LONGEST: u64 = 128 << 20;
+
+/// Maximum number of added tokens. Known tokenizers have fewer than 10,000.
+pub(super) const MAX_TOKENS: usize = 1 << 16;
+
+/// Maximum length of the texts of all added tokens together, in bytes.
+pub(super) const MAX_TEXTS: usize = 4 << 20;
 
 /// The files of a checkpoint that list added tokens. The first lists all of them.
 const FILES: [&str; 2] = ["tokenizer.json", "tokenizer_config.json"];
@@ -56,10 +67,15 @@ pub struct AddedTokens {
 #[derive(Deserialize)]
 struct Listed {
     #[serde(default)]
-    added_tokens: Vec<ListedToken>,
+    added_tokens: TokenList,
     #[serde(default)]
-    added_tokens_decoder: BTreeMap<u32, ListedToken>,
+    added_tokens_decoder: TokenList,
 }
+
+/// A list of tokens, each with its id: an array of a `tokenizer.json`, or an object by id of a
+/// `tokenizer_config.json`.
+#[derive(Default)]
+struct TokenList(Vec<AddedToken>);
 
 #[derive(Deserialize)]
 struct ListedToken {
@@ -67,6 +83,58 @@ struct ListedToken {
     content: String,
     #[serde(default)]
     special: bool,
+}
+
+impl<'de> Deserialize<'de> for TokenList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TokenLists { tokens: Vec::new(), texts: 0 })
+    }
+}
+
+/// Reads a [`TokenList`] within the limits.
+struct TokenLists {
+    tokens: Vec<AddedToken>,
+    /// Bytes of the texts so far.
+    texts: usize,
+}
+
+impl TokenLists {
+    fn add<E: serde::de::Error>(&mut self, id: u32, entry: ListedToken) -> Result<(), E> {
+        let ListedToken { content: text, special, .. } = entry;
+        self.texts = self.texts.saturating_add(text.len());
+        if self.tokens.len() >= MAX_TOKENS || self.texts > MAX_TEXTS {
+            return Err(E::custom("more added tokens than any tokenizer has"));
+        }
+        self.tokens.push(AddedToken { id, text, special });
+        Ok(())
+    }
+}
+
+impl<'de> Visitor<'de> for TokenLists {
+    type Value = TokenList;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of added tokens")
+    }
+
+    fn visit_unit<E>(self) -> Result<TokenList, E> {
+        Ok(TokenList::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<TokenList, A::Error> {
+        while let Some(entry) = list.next_element::<ListedToken>()? {
+            let id = entry.id.ok_or_else(|| A::Error::missing_field("id"))?;
+            self.add(id, entry)?;
+        }
+        Ok(TokenList(self.tokens))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut list: A) -> Result<TokenList, A::Error> {
+        while let Some((id, entry)) = list.next_entry::<u32, ListedToken>()? {
+            self.add(id, entry)?;
+        }
+        Ok(TokenList(self.tokens))
+    }
 }
 
 impl AddedTokens {
@@ -78,11 +146,16 @@ impl AddedTokens {
         serde_json::from_str(text).map(Self::listed)
     }
 
-    /// Reads a checkpoint's folder, or one of its two files that list added tokens.
+    /// Reads a checkpoint's folder, or one of its files that list added tokens: `tokenizer.json`,
+    /// `tokenizer_config.json`, or a GGUF file, which a folder without the others may have.
     ///
     /// # Errors
-    /// A file that cannot be read or is malformed. A folder without these files has no tokens.
+    /// A file that cannot be read, is malformed, or lists more tokens than any tokenizer has. A
+    /// folder without these files has no tokens.
     pub fn read(path: &Path) -> Result<Self, CheckpointError> {
+        if checkpoint::is(path, "gguf") {
+            return Ok(checkpoint::gguf_file(path)?.added_tokens);
+        }
         if !path.is_dir() {
             return Self::file(path);
         }
@@ -96,7 +169,15 @@ impl AddedTokens {
                 }
             }
         }
-        Ok(tokens)
+        match checkpoint::gguf_in(path)? {
+            Some(gguf) if tokens.is_empty() => Ok(checkpoint::gguf_file(&gguf)?.added_tokens),
+            _ => Ok(tokens),
+        }
+    }
+
+    /// Returns the tokens that a `tokenizer_config.json` lists; none if the list is malformed.
+    pub(super) fn of_config(config: &Value) -> Self {
+        Listed::deserialize(config).map(Self::listed).unwrap_or_default()
     }
 
     fn file(path: &Path) -> Result<Self, CheckpointError> {
@@ -110,13 +191,13 @@ impl AddedTokens {
     }
 
     fn listed(Listed { added_tokens, added_tokens_decoder }: Listed) -> Self {
-        let decoded = added_tokens_decoder.into_iter().map(|(id, entry)| (Some(id), entry));
-        let added = added_tokens.into_iter().map(|entry| (entry.id, entry));
-        let token =
-            |(id, ListedToken { content: text, special, .. }): (Option<u32>, ListedToken)| {
-                id.map(|id| (id, AddedToken { id, text, special }))
-            };
-        Self { by_id: decoded.chain(added).filter_map(token).collect() }
+        added_tokens_decoder.0.into_iter().chain(added_tokens.0).collect()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
     }
 
     /// The tokens, in the order of their numbers.
@@ -139,9 +220,16 @@ impl AddedTokens {
     }
 }
 
+/// Of tokens with the same number, the last counts.
+impl FromIterator<AddedToken> for AddedTokens {
+    fn from_iter<I: IntoIterator<Item = AddedToken>>(tokens: I) -> Self {
+        Self { by_id: tokens.into_iter().map(|token| (token.id, token)).collect() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::AddedTokens;
+    use super::{AddedTokens, MAX_TEXTS, MAX_TOKENS};
 
     #[test]
     fn both_token_files_yield_ids_texts_and_special_flags() {
@@ -157,5 +245,25 @@ mod tests {
         assert_eq!(all, [(7, "<|end|>".to_owned(), true), (9, "<think>".to_owned(), false)]);
         assert!(AddedTokens::from_json(r#"{"added_tokens": 1}"#).is_err());
         assert_eq!(of("{}").iter().count(), 0);
+    }
+    #[test]
+    fn more_tokens_or_longer_texts_than_any_tokenizer_has_are_refused() {
+        let list = |count: usize, text: &str| {
+            let tokens: Vec<_> =
+                (0..count).map(|id| format!(r#"{{"id": {id}, "content": "{text}"}}"#)).collect();
+            AddedTokens::from_json(&format!(r#"{{"added_tokens": [{}]}}"#, tokens.join(",")))
+        };
+        assert_eq!(list(MAX_TOKENS, "a").expect("a list").iter().count(), MAX_TOKENS);
+        assert!(list(MAX_TOKENS + 1, "a").is_err());
+        assert!(list(3, &"a".repeat(MAX_TEXTS / 2)).is_err());
+    }
+
+    #[test]
+    fn absent_lists_are_empty_and_entries_without_an_id_are_malformed() {
+        let null = AddedTokens::from_json(r#"{"added_tokens": null}"#).expect("no list");
+        assert!(null.is_empty());
+        assert!(AddedTokens::from_json(r#"{"added_tokens": [{"content": "a"}]}"#).is_err());
+        let config = r#"{"added_tokens_decoder": {"x": {"content": "a"}}}"#;
+        assert!(AddedTokens::from_json(config).is_err());
     }
 }

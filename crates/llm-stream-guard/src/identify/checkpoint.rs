@@ -13,7 +13,7 @@ use serde::{
 };
 use serde_json::{Value, value::RawValue};
 
-use super::gguf;
+use super::{AddedTokens, gguf};
 
 /// The part of a checkpoint's files that says how its model writes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,6 +36,10 @@ pub struct Checkpoint {
     /// The response template, unchanged. It describes how answers are parsed, and overrides the
     /// chat template.
     pub response_template: Option<Value>,
+    /// The texts that the tokenizer writes as one token each.
+    pub added_tokens: AddedTokens,
+    /// The reason why files list added tokens that cannot be read.
+    pub(super) unread_tokens: Option<String>,
 }
 
 /// Files that cannot be read, or that hold no template.
@@ -99,6 +103,8 @@ impl Checkpoint {
             eos_token: text("eos_token"),
             token_suffix: suffix.and_then(token),
             response_template: config.get("response_template").filter(|it| !it.is_null()).cloned(),
+            added_tokens: AddedTokens::of_config(config),
+            unread_tokens: None,
         }
     }
 
@@ -108,7 +114,14 @@ impl Checkpoint {
     /// # Errors
     /// A file that cannot be read or is malformed; nothing there that holds a template.
     pub fn read(path: &Path) -> Result<Self, CheckpointError> {
-        let found = if path.is_dir() { folder(path)? } else { file(path)? };
+        let mut found = if path.is_dir() { folder(path)? } else { file(path)? };
+        // A family can be identified without them: copies of checkpoints often lack large files.
+        if path.is_dir() || is(path, "json") {
+            match AddedTokens::read(path) {
+                Ok(tokens) => found.added_tokens = tokens,
+                Err(error) => found.unread_tokens = Some(error.to_string()),
+            }
+        }
         let is_told = found.template.is_some() || found.python_template.is_some();
         match is_told || found.response_template.is_some() {
             true => Ok(found),
@@ -129,21 +142,31 @@ fn folder(path: &Path) -> Result<Checkpoint, CheckpointError> {
         found.template = file(&path)?.template;
     }
     if found.template.is_none() {
-        let fault = |error| CheckpointError::Io(path.to_owned(), error);
-        let mut entries: Vec<PathBuf> = fs::read_dir(path)
-            .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect())
-            .map_err(fault)?;
-        entries.sort();
-        if let Some(path) = entries.iter().find(|path| is_python_template(path)) {
-            found.python_template = file(path)?.python_template;
-        } else if let Some(path) = entries.iter().find(|path| is(path, "gguf")) {
-            return file(path);
+        if let Some(path) = first_in(path, is_python_template)? {
+            found.python_template = file(&path)?.python_template;
+        } else if let Some(path) = gguf_in(path)? {
+            return gguf_file(&path);
         }
     }
     Ok(found)
 }
 
-fn is(path: &Path, extension: &str) -> bool {
+/// The first GGUF file of a folder, by name.
+pub(super) fn gguf_in(folder: &Path) -> Result<Option<PathBuf>, CheckpointError> {
+    first_in(folder, |path| is(path, "gguf"))
+}
+
+fn first_in(
+    folder: &Path,
+    is_wanted: impl Fn(&Path) -> bool,
+) -> Result<Option<PathBuf>, CheckpointError> {
+    let entries = fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>())
+        .map_err(|error| CheckpointError::Io(folder.to_owned(), error))?;
+    Ok(entries.into_iter().filter(|path| is_wanted(path)).min())
+}
+
+pub(super) fn is(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case(extension))
 }
 
@@ -153,16 +176,22 @@ fn is_python_template(path: &Path) -> bool {
     is(path, "py") && stem.is_some_and(|stem| stem.contains("chat_template"))
 }
 
+/// Reads the head of a GGUF file.
+pub(super) fn gguf_file(path: &Path) -> Result<Checkpoint, CheckpointError> {
+    let io = |error| CheckpointError::Io(path.to_owned(), error);
+    let file = fs::File::open(path).map_err(io)?;
+    gguf::read(&mut io::BufReader::new(file)).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => {
+            CheckpointError::Malformed(path.to_owned(), error.to_string())
+        }
+        _ => io(error),
+    })
+}
+
 fn file(path: &Path) -> Result<Checkpoint, CheckpointError> {
     let io = |error| CheckpointError::Io(path.to_owned(), error);
     if is(path, "gguf") {
-        let file = fs::File::open(path).map_err(io)?;
-        return gguf::read(&mut io::BufReader::new(file)).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData => {
-                CheckpointError::Malformed(path.to_owned(), error.to_string())
-            }
-            _ => io(error),
-        });
+        return gguf_file(path);
     }
     let malformed = |problem: String| CheckpointError::Malformed(path.to_owned(), problem);
     let mut text = String::new();

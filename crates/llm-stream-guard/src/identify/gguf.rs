@@ -1,8 +1,14 @@
 //! The head of a GGUF file: keys and values, of which a few are kept.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::{
+    collections::BTreeMap,
+    io::{self, Read, Seek, SeekFrom},
+};
 
-use super::Checkpoint;
+use super::{
+    Checkpoint,
+    added_tokens::{AddedToken, AddedTokens, MAX_TEXTS, MAX_TOKENS},
+};
 
 /// The longest text that is kept.
 const LONGEST: u64 = 4 << 20;
@@ -33,7 +39,7 @@ impl<F: Seek> Seek for Head<'_, F> {
     }
 }
 
-/// Reads the chat template of a GGUF file, and the tokens that a template names.
+/// Reads the chat template of a GGUF file, the tokens that a template names, and the added tokens.
 ///
 /// # Errors
 /// Of kind `InvalidData` for a file that is not GGUF or has an unknown version. Others are the
@@ -53,7 +59,7 @@ pub(super) fn read(file: &mut (impl Read + Seek)) -> io::Result<Checkpoint> {
         return Err(malformed("more keys than any model has"));
     }
     let (mut found, mut for_tools) = (Checkpoint::default(), None);
-    let (mut tokens, mut bos, mut eos) = (None, None, None);
+    let mut vocabulary = Vocabulary::default();
     for _ in 0..keys {
         let key = text(file)?;
         let kind = u32::from_le_bytes(bytes(file)?);
@@ -62,17 +68,20 @@ pub(super) fn read(file: &mut (impl Read + Seek)) -> io::Result<Checkpoint> {
             "tokenizer.chat_template.tool_use" => &mut for_tools,
             "general.name" => &mut found.name,
             "tokenizer.ggml.bos_token_id" => {
-                bos = id(file, kind)?;
+                vocabulary.bos = id(file, kind)?;
                 continue;
             }
             "tokenizer.ggml.eos_token_id" => {
-                eos = id(file, kind)?;
+                vocabulary.eos = id(file, kind)?;
                 continue;
             }
             key => {
-                // The list is long, and which of it counts stands behind it.
-                if (key, kind) == ("tokenizer.ggml.tokens", ARRAY) {
-                    tokens = Some(file.stream_position()?);
+                // The lists are long, and the ids that we need come later in the file.
+                match key {
+                    _ if kind != ARRAY => {}
+                    "tokenizer.ggml.tokens" => vocabulary.texts = Some(file.stream_position()?),
+                    "tokenizer.ggml.token_type" => vocabulary.types = Some(file.stream_position()?),
+                    _ => {}
                 }
                 skip(file, kind)?;
                 continue;
@@ -84,11 +93,83 @@ pub(super) fn read(file: &mut (impl Read + Seek)) -> io::Result<Checkpoint> {
         }
     }
     found.template = for_tools.or(found.template);
-    if let Some(tokens) = tokens {
-        found.bos_token = token(file, tokens, bos)?;
-        found.eos_token = token(file, tokens, eos)?;
-    }
+    vocabulary.read(file, &mut found)?;
     Ok(found)
+}
+
+/// The tokens of a head: offsets of their lists, and numbers of tokens that a template names.
+#[derive(Default)]
+struct Vocabulary {
+    texts: Option<u64>,
+    types: Option<u64>,
+    bos: Option<u64>,
+    eos: Option<u64>,
+}
+
+impl Vocabulary {
+    /// Reads the texts of the added tokens, and of those that a template names.
+    fn read(&self, file: &mut (impl Read + Seek), found: &mut Checkpoint) -> io::Result<()> {
+        let Some(texts) = self.texts else { return Ok(()) };
+        // Whether each added token is special; `None` for other tokens.
+        let mut wanted: BTreeMap<u64, Option<bool>> = BTreeMap::new();
+        wanted.extend(self.bos.into_iter().chain(self.eos).map(|id| (id, None)));
+        if let Some(types) = self.types {
+            for (id, special) in added(file, types)? {
+                wanted.insert(id, Some(special));
+            }
+        }
+        let (kind, count) = list(file, texts)?;
+        let (mut next, mut len, mut tokens) = (0, 0_usize, Vec::new());
+        for (&id, &special) in wanted.range(..count).filter(|_| kind == STRING) {
+            pass_texts(file, id.saturating_sub(next))?;
+            let text = text(file)?;
+            next = id.saturating_add(1);
+            len = len.saturating_add(text.len());
+            if len > MAX_TEXTS {
+                return Err(malformed("added tokens that are too long"));
+            }
+            for (named, place) in
+                [(self.bos, &mut found.bos_token), (self.eos, &mut found.eos_token)]
+            {
+                if named == Some(id) {
+                    *place = Some(text.clone());
+                }
+            }
+            if let (Some(special), Ok(id)) = (special, u32::try_from(id)) {
+                tokens.push(AddedToken { id, text, special });
+            }
+        }
+        found.added_tokens = AddedTokens::from_iter(tokens);
+        Ok(())
+    }
+}
+
+/// The types of added tokens: those that control the model, and those that are text.
+const CONTROL: u32 = 3;
+const USER_DEFINED: u32 = 4;
+
+/// Reads the list of types at an offset: the number of each added token, and whether it is special.
+fn added(file: &mut (impl Read + Seek), types: u64) -> io::Result<Vec<(u64, bool)>> {
+    let mut added = Vec::new();
+    let (kind, count) = list(file, types)?;
+    for id in 0..if matches!(kind, 4 | 5) { count } else { 0 } {
+        let special = match u32::from_le_bytes(bytes(file)?) {
+            CONTROL => true,
+            USER_DEFINED => false,
+            _ => continue,
+        };
+        if added.len() >= MAX_TOKENS {
+            return Err(malformed("more added tokens than any tokenizer has"));
+        }
+        added.push((id, special));
+    }
+    Ok(added)
+}
+
+/// The type of the items of the list at an offset, and their number.
+fn list(file: &mut (impl Read + Seek), at: u64) -> io::Result<(u32, u64)> {
+    file.seek(SeekFrom::Start(at))?;
+    Ok((u32::from_le_bytes(bytes(file)?), number(file)?))
 }
 
 const STRING: u32 = 8;
@@ -133,15 +214,6 @@ fn id(file: &mut impl Read, kind: u32) -> io::Result<Option<u64>> {
     })
 }
 
-/// The text of a token in the list that begins at an offset.
-fn token(file: &mut (impl Read + Seek), list: u64, id: Option<u64>) -> io::Result<Option<String>> {
-    file.seek(SeekFrom::Start(list))?;
-    let (kind, count) = (u32::from_le_bytes(bytes(file)?), number(file)?);
-    let Some(id) = id.filter(|&id| kind == STRING && id < count) else { return Ok(None) };
-    pass_texts(file, id)?;
-    text(file).map(Some)
-}
-
 /// Skips a value of the head.
 fn skip(file: &mut impl Read, kind: u32) -> io::Result<()> {
     let (kind, count) = match kind {
@@ -180,7 +252,7 @@ fn pass(file: &mut impl Read, len: u64) -> io::Result<()> {
 mod tests {
     use std::io::Cursor;
 
-    use super::{Checkpoint, read};
+    use super::{Checkpoint, MAX_TEXTS, MAX_TOKENS, read};
 
     fn text(text: &str) -> Vec<u8> {
         [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
@@ -235,6 +307,42 @@ mod tests {
         assert_eq!(found(0, (4, vec![2, 0, 0, 0])), (start.clone(), end.clone()));
         assert_eq!(found(3, (10, 2_u64.to_le_bytes().to_vec())), (None, end));
         assert_eq!(found(0, (6, vec![0; 4])), (start, None));
+    }
+
+    /// A head with `count` tokens of these types.
+    fn typed(types: &[u32], texts: &[&str]) -> Vec<u8> {
+        let types: Vec<u8> = types.iter().flat_map(|kind| kind.to_le_bytes()).collect();
+        let count = (types.len() as u64 / 4).to_le_bytes();
+        let texts: Vec<u8> = texts.iter().flat_map(|it| text(it)).collect();
+        head(&[
+            ("tokenizer.ggml.token_type", 9, [&5_u32.to_le_bytes()[..], &count, &types].concat()),
+            ("tokenizer.ggml.tokens", 9, [&8_u32.to_le_bytes()[..], &count, &texts].concat()),
+            ("tokenizer.ggml.eos_token_id", 4, 3_u32.to_le_bytes().to_vec()),
+        ])
+    }
+
+    #[test]
+    fn control_and_user_defined_tokens_are_the_added_tokens() {
+        let found = read_all(&typed(&[1, 4, 6, 3], &["a", "<think>", "<0x0A>", "<|im_end|>"]));
+        let found = found.expect("a sound file");
+        let tokens: Vec<_> =
+            found.added_tokens.iter().map(|it| (it.id, it.text.as_str(), it.special)).collect();
+        assert_eq!(tokens, [(1, "<think>", false), (3, "<|im_end|>", true)]);
+        assert_eq!(found.eos_token.as_deref(), Some("<|im_end|>"));
+    }
+
+    #[test]
+    fn lists_of_added_tokens_have_limits() {
+        let many = vec![4; MAX_TOKENS + 1];
+        let error = read_all(&typed(&many, &[])).expect_err("cut");
+        assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
+        let error = read_all(&typed(&many, &vec!["a"; MAX_TOKENS + 1])).expect_err("too many");
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+        let long = "a".repeat(MAX_TEXTS / 2 + 1);
+        let error = read_all(&typed(&[3, 3, 3, 3], &[long.as_str(); 4])).expect_err("too long");
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+        let sound = typed(&[3, 3, 3, 3], &["a", "b", "c", "d"]);
+        assert!((0..sound.len()).all(|end| read_all(&sound[..end]).is_err()));
     }
 
     #[test]

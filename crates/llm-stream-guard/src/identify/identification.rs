@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use toolcall_parsers::family;
 
-use super::{Certainty, Checkpoint, job::Render, probe, rules};
+use super::{AddedToken, Certainty, Checkpoint, job::Render, probe, rules};
 use crate::{Profile, Start, profile, resolve_model};
 
 /// The result of identifying a checkpoint: how its model writes.
@@ -33,6 +33,9 @@ pub struct Identification {
     /// Whether the encoder of the first family writes the same bytes as the template. `None`
     /// without a rendering.
     pub encode_equal: Option<bool>,
+    /// The markers of the profile that the tokenizer writes as one token each, with their ids; see
+    /// [`crate::GuardBuilder::marker_tokens`].
+    pub marker_tokens: Vec<AddedToken>,
     /// The checkpoint's response template, unchanged.
     pub response_template: Option<Value>,
     /// The evidence for the answer, in words.
@@ -70,6 +73,12 @@ impl fmt::Display for Identification {
             Some(true) => f.write_str("\n  `encode` writes what the template does")?,
             Some(false) => f.write_str("\n  `encode` writes something else than the template")?,
             None => {}
+        }
+        if !self.marker_tokens.is_empty() {
+            f.write_str("\n  marker tokens:")?;
+            for AddedToken { id, text, .. } in &self.marker_tokens {
+                write!(f, " {text} ({id})")?;
+            }
         }
         for evidence in &self.evidence {
             write!(f, "\n  {evidence}")?;
@@ -123,6 +132,7 @@ pub(super) fn identified(checkpoint: &Checkpoint, render: Option<Render<'_>>) ->
         token_suffix: checkpoint.token_suffix.clone(),
         string_arguments: None,
         encode_equal: None,
+        marker_tokens: Vec::new(),
         response_template: checkpoint.response_template.clone(),
         evidence: Vec::new(),
     };
@@ -178,6 +188,7 @@ pub(super) fn identified(checkpoint: &Checkpoint, render: Option<Render<'_>>) ->
         };
     }
     found.prefer_own();
+    found.find_markers(checkpoint);
     found
 }
 

@@ -159,6 +159,56 @@ fn unused_members_of_a_tokenizer_file_are_not_kept_in_memory() {
     assert!(read("{\"chat_template\": \"x\"} {").is_err());
 }
 
+/// A checkpoint named like one of Qwen's, with these added tokens: text, and whether it is special.
+fn with_tokens(name: &str, tokens: &[(&str, bool)]) -> Checkpoint {
+    let tokens = tokens.iter().enumerate().map(|(id, (text, special))| {
+        (id.to_string(), json!({"content": text, "special": special}))
+    });
+    let decoder: serde_json::Map<_, _> = tokens.collect();
+    Checkpoint::from_tokenizer_config(
+        &json!({"name_or_path": name, "added_tokens_decoder": decoder}),
+    )
+}
+
+#[test]
+fn added_tokens_that_the_family_uses_are_its_marker_tokens() {
+    let tokens = [("<tool_call>", false), ("<|image|>", true), ("<|im_end|>", true)];
+    let found = identify(&with_tokens("Qwen/Qwen3-8B", &tokens));
+    let markers: Vec<_> = found.marker_tokens.iter().map(|it| (it.id, &*it.text)).collect();
+    assert_eq!(markers, [(0, "<tool_call>"), (2, "<|im_end|>")]);
+    assert_eq!(found.profile.as_ref().map(|it| it.needs_special_tokens), Some(false));
+    assert!(found.to_string().contains("marker tokens: <tool_call> (0) <|im_end|> (2)"), "{found}");
+}
+
+#[test]
+fn expectation_of_special_tokens_is_compared_with_the_tokenizer() {
+    let found = identify(&with_tokens("Qwen/Qwen3-8B", &[("<tool_call>", true)]));
+    assert_eq!(found.profile.as_ref().map(|it| it.needs_special_tokens), Some(true));
+    assert!(
+        found.evidence.iter().any(|it| it.ends_with("special tokens: `<tool_call>`")),
+        "{found}"
+    );
+    let expects = |special| {
+        let name = "google/gemma-4-E2B-it";
+        let found = identify(&with_tokens(name, &[("<|tool_call>", special), ("<turn|>", true)]));
+        assert_eq!(found.marker_tokens.len(), 2, "{found}");
+        found.evidence.iter().any(|it| it.contains("the tokenizer has none of them"))
+    };
+    assert!(expects(false) && !expects(true));
+}
+
+#[test]
+fn added_tokens_that_cannot_be_read_are_evidence_and_no_error() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pointer");
+    std::fs::create_dir_all(&folder).expect("the scratch directory is there");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("written");
+    write("tokenizer_config.json", r#"{"chat_template": "x", "name_or_path": "Qwen/Qwen3-8B"}"#);
+    write("tokenizer.json", "version of a file that is elsewhere");
+    let found = identify(&Checkpoint::read(&folder).expect("a template"));
+    assert_eq!(found.families, ["qwen3"]);
+    assert!(found.evidence.iter().any(|it| it.contains("added tokens cannot be read")), "{found}");
+}
+
 #[cfg(feature = "jinja")]
 mod rendered {
     use std::time::{Duration, Instant};
