@@ -64,7 +64,7 @@ pub use keep_alive::{KeepAlive, Ticking};
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
     BrokenCalls, ChatLimits, ChatOptions, Emission, Logprobs, ReasoningField, ReasoningTokens,
-    Stop, Synthesis,
+    Stop, Synthesis, TokenIds,
 };
 pub use sse::{ChatSse, ChatSseError, Done, SseSink};
 pub use sse_stream::{SseStream, guard_sse};

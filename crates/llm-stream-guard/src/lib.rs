@@ -64,7 +64,7 @@ pub use profile::{
 };
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
 pub use roles::{NoRoles, RoleCounts, RoleReader, RoleSpan, TokenRole, loss_mask};
-pub use servers::{Answer, Server, forward_request};
+pub use servers::{Answer, Server, forward_request, request_token_ids};
 pub use stop::{EmptyStop, Shown, StopString, StopStrings, Stopped};
 pub use stream::{Guarded, Stage, guard_text};
 

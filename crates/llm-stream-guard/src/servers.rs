@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::chat::TokenIds;
+
 /// An inference server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -63,6 +65,38 @@ pub fn forward_request(body: &mut Value, server: Server) -> Answer {
     Answer::Raw
 }
 
+/// Asks `server` for the ids of the tokens that it writes, where it can be asked. Returns what to do
+/// with ids in the answer: those that the client did not ask for are removed.
+///
+/// llama.cpp's server writes ids into log probabilities. It refuses `logprobs` next to tools in a
+/// stream, so it is asked by its own `n_probs`.
+///
+/// ```
+/// use llm_stream_guard::{Server, chat::TokenIds, request_token_ids};
+/// let mut body = serde_json::json!({"messages": []});
+/// assert_eq!(request_token_ids(&mut body, Server::Vllm), TokenIds::Remove);
+/// assert_eq!(body["return_token_ids"], true);
+/// assert_eq!(request_token_ids(&mut body, Server::Vllm), TokenIds::Keep);
+/// ```
+pub fn request_token_ids(body: &mut Value, server: Server) -> TokenIds {
+    let Some(body) = body.as_object_mut() else { return TokenIds::Keep };
+    let is_on = |body: &Map<String, Value>, key: &str| {
+        body.get(key).is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
+    };
+    match server {
+        Server::Vllm if !is_on(body, "return_token_ids") => {
+            body.insert("return_token_ids".into(), true.into());
+            TokenIds::Remove
+        }
+        Server::LlamaCpp if !is_on(body, "logprobs") && !is_on(body, "n_probs") => {
+            body.insert("n_probs".into(), 1.into());
+            TokenIds::RemoveLogprobs
+        }
+        // SGLang writes ids without being asked where it has them; Ollama has none.
+        _ => TokenIds::Keep,
+    }
+}
+
 fn has_tools(body: &Map<String, Value>) -> bool {
     let lists = ["tools", "functions"].into_iter().filter_map(|key| body.get(key)?.as_array());
     lists.into_iter().any(|list| !list.is_empty())
@@ -72,7 +106,7 @@ fn has_tools(body: &Map<String, Value>) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::{Answer, Server, forward_request};
+    use super::{Answer, Server, TokenIds, forward_request, request_token_ids};
 
     #[test]
     fn forwarded_request_changes_only_the_fields_that_request_raw_text() {
@@ -122,5 +156,27 @@ mod tests {
         let mut body = json!(null);
         assert_eq!(forward_request(&mut body, Server::Vllm), Answer::Parsed);
         assert_eq!(body, json!(null));
+    }
+
+    #[test]
+    fn servers_are_asked_for_ids_unless_the_client_asked() {
+        let rows = [
+            (Server::Vllm, json!({}), TokenIds::Remove, json!({"return_token_ids": true})),
+            (Server::LlamaCpp, json!({}), TokenIds::RemoveLogprobs, json!({"n_probs": 1})),
+            (
+                Server::LlamaCpp,
+                json!({"logprobs": false}),
+                TokenIds::RemoveLogprobs,
+                json!({"logprobs": false, "n_probs": 1}),
+            ),
+            (Server::LlamaCpp, json!({"logprobs": 2}), TokenIds::Keep, json!({"logprobs": 2})),
+            (Server::Sglang, json!({}), TokenIds::Keep, json!({})),
+            (Server::Ollama, json!({}), TokenIds::Keep, json!({})),
+            (Server::Vllm, json!(null), TokenIds::Keep, json!(null)),
+        ];
+        for (server, mut body, ids, sent) in rows {
+            assert_eq!(request_token_ids(&mut body, server), ids, "{server:?} {sent}");
+            assert_eq!(body, sent);
+        }
     }
 }

@@ -13,10 +13,10 @@ use super::{
     field::Field,
     marker_ids::{TokenMode, TokenReader},
     note::ChatSink,
-    options::{ChatOptions, Logprobs, ReasoningTokens, Synthesis, TakeBack},
+    options::{ChatOptions, Logprobs, ReasoningTokens, Synthesis, TakeBack, TokenIds},
     response_fields::{Envelope, count_reasoning},
     tail::Tail,
-    token_content::{ids_of, remove_ids},
+    token_content::{ids_around, ids_of, remove_all_ids, remove_ids},
 };
 use crate::guard::Guard;
 
@@ -102,13 +102,19 @@ impl ChatGuard {
     /// was held of all choices has been released, and usage with it.
     pub fn push<S: ChatSink + ?Sized>(
         &mut self,
-        chunk: Chunk,
+        mut chunk: Chunk,
         sink: &mut S,
     ) -> Result<(), ChatError> {
         if self.ended {
             return self.failed.map_or(Ok(()), Err);
         }
         self.seq = self.seq.saturating_add(1);
+        let single = chunk.choices.len() == 1;
+        let mut around = if single { ids_around(&chunk.fields) } else { None };
+        let removes_ids = self.options.token_ids != TokenIds::Keep;
+        if removes_ids {
+            remove_all_ids(&mut chunk.fields);
+        }
         self.envelope.learn(&chunk);
         if chunk.choices.is_empty() {
             self.push_bare(chunk, sink);
@@ -118,14 +124,20 @@ impl ChatGuard {
         self.release_tail(sink);
         let Chunk { mut choices, mut usage, mut fields } = chunk;
         choices.sort_by_key(|choice| choice.index);
-        let single = choices.len() == 1;
         let mut result = Ok(());
-        for choice in choices.drain(..) {
+        for mut choice in choices.drain(..) {
             let Some(at) = self.place(choice.index) else {
                 result = result.and(Err(ChatError::TooManyChoices));
                 continue;
             };
-            let ids = ids_of(&choice, single.then_some(&fields));
+            let ids = ids_of(&choice, around.take());
+            if removes_ids {
+                remove_all_ids(&mut choice.extra);
+                remove_all_ids(&mut choice.delta.extra);
+            }
+            if self.options.token_ids == TokenIds::RemoveLogprobs {
+                choice.logprobs = Field::Missing;
+            }
             let push = |state: &mut GuardedChoice, step: &mut SharedStep<'_>| {
                 state.push(choice, ids.as_deref(), step)
             };

@@ -22,6 +22,8 @@ pub struct ChatOptions {
     pub reasoning_tokens: ReasoningTokens,
     /// Where the log probabilities of tokens go.
     pub logprobs: Logprobs,
+    /// Whether token ids are written.
+    pub token_ids: TokenIds,
     /// Limits of the chat guard.
     pub limits: ChatLimits,
 }
@@ -166,6 +168,18 @@ pub enum Logprobs {
     OfText,
     /// Every entry goes to the `content` list as it came, with the text after it.
     All,
+}
+
+/// Whether chunks keep the token ids that upstream sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum TokenIds {
+    /// Ids stay where upstream writes them, except those of hidden reasoning.
+    #[default]
+    Keep,
+    /// Ids are removed, those of the prompt included: the client did not ask for them.
+    Remove,
+    /// Log probabilities are removed, too: the server was asked for them because they hold the ids.
+    RemoveLogprobs,
 }
 
 /// Bounds on what grows with the stream.

@@ -12,6 +12,7 @@ use super::{
     marker_ids::{ChunkTokens, TokenMode, TokenReader},
     note::Violation,
     pending_fields::Part,
+    tokens::ids_of_logprobs,
     writer::DeltaWriter,
 };
 use crate::{
@@ -22,6 +23,9 @@ use crate::{
 /// Fields with the ids of a chunk's tokens: of vLLM, SGLang and llama.cpp.
 const FIELDS: [&str; 3] = ["token_ids", "output_ids", "tokens"];
 
+/// The field that vLLM writes the ids of the prompt's tokens into.
+const PROMPT: &str = "prompt_token_ids";
+
 /// The field that llama.cpp's server puts its own form of an answer into.
 const VERBOSE: &str = "__verbose";
 
@@ -31,8 +35,8 @@ impl ChatGuard {
     /// `guard` is built with the same options as the guard of [`ChatGuard::new`] and with
     /// [`crate::GuardBuilder::marker_tokens`]; `tokens` are those of the checkpoint. A choice is read
     /// by `guard` if its first chunk with text has ids: `token_ids` (vLLM with `return_token_ids`),
-    /// `output_ids` (SGLang) or `tokens` (llama.cpp with `return_tokens`). Other choices are read
-    /// without tokens.
+    /// `output_ids` (SGLang), `tokens` (llama.cpp with `return_tokens`), or an id in each log
+    /// probability. Other choices are read without tokens.
     ///
     /// Where a chunk has several tokens, the order and the number of its marker tokens decide which
     /// parts of its text they are. An uncertain part is text, and noted as
@@ -70,11 +74,16 @@ impl ChatGuard {
     }
 }
 
-/// The ids of the tokens of a choice's chunk. Those around the choices are of the only choice.
-pub(super) fn ids_of(choice: &Choice, around: Option<&Map<String, Value>>) -> Option<Vec<u32>> {
-    let verbose = around.and_then(|fields| fields.get(VERBOSE)?.as_object());
-    let places = [Some(&choice.extra), Some(&choice.delta.extra), around, verbose];
-    places.into_iter().flatten().find_map(ids_in)
+/// The ids of the tokens of a choice's chunk: from a field of its own, from a field `around` the
+/// choices of which it is the only one, or from its log probabilities.
+pub(super) fn ids_of(choice: &Choice, around: Option<Vec<u32>>) -> Option<Vec<u32>> {
+    let own = [&choice.extra, &choice.delta.extra].into_iter().find_map(ids_in);
+    own.or(around).or_else(|| choice.logprobs.value().and_then(ids_of_logprobs))
+}
+
+/// The ids of tokens in fields around the choices of a chunk.
+pub(super) fn ids_around(fields: &Map<String, Value>) -> Option<Vec<u32>> {
+    ids_in(fields).or_else(|| ids_in(fields.get(VERBOSE)?.as_object()?))
 }
 
 fn ids_in(fields: &Map<String, Value>) -> Option<Vec<u32>> {
@@ -88,6 +97,12 @@ fn ids_in(fields: &Map<String, Value>) -> Option<Vec<u32>> {
 pub(super) fn remove_ids(fields: &mut Map<String, Value>) {
     FIELDS.iter().for_each(|name| drop(fields.shift_remove(*name)));
     fields.shift_remove(VERBOSE);
+}
+
+/// Removes all fields that servers write when they are asked for token ids.
+pub(super) fn remove_all_ids(fields: &mut Map<String, Value>) {
+    remove_ids(fields);
+    fields.shift_remove(PROMPT);
 }
 
 impl GuardedChoice {

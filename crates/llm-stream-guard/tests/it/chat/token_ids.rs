@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     AddedTokens, End,
-    chat::{ChatGuard, ChatOptions, Chunk, Completion, Note, ReasoningField, Violation},
+    chat::{ChatGuard, ChatOptions, Chunk, Completion, Note, ReasoningField, TokenIds, Violation},
 };
 use serde_json::{Value, json};
 use stream_laws::Random;
@@ -324,4 +324,43 @@ fn events_with_ids_and_repeated_frames_are_read_by_ids() {
     sse.push(b"data: [DONE]\n\n", &mut out).expect("no limit");
     let written = String::from_utf8(out).expect("UTF-8");
     assert!(written.contains("<tool_call>"), "{written}");
+}
+
+#[test]
+fn ids_in_log_probabilities_tell_markers_from_text() {
+    let with_logprobs = |text: &str, id: u32| {
+        let entry = json!({"id": id, "token": text, "bytes": text.as_bytes(), "logprob": -0.1});
+        choice(json!({"index": 0, "delta": {"content": text}, "logprobs": {"content": [entry]}}))
+    };
+    let mut chunks: Vec<_> = TYPED.iter().map(|(text, id)| with_logprobs(text, *id)).collect();
+    chunks.push(stop(0, "stop"));
+    let seen = run(&mut chat(), chunks, End::Stop);
+    assert_eq!((read(&seen), ambiguous(&seen)), (typed(), 0));
+}
+
+#[test]
+fn ids_that_the_client_did_not_ask_for_are_removed() {
+    let mut options = ChatOptions::default();
+    options.token_ids = TokenIds::Remove;
+    let first = json!({"id": "c1", "prompt_token_ids": [1, 2], "choices": [
+        {"index": 0, "delta": {"role": "assistant", "content": ""}}]});
+    let mut chunks = vec![chunk(first)];
+    chunks.extend(grouped(TYPED, || 1));
+    let usage = json!({"completion_tokens": 20});
+    chunks.push(chunk(json!({"id": "c1", "choices": [], "tokens": [], "usage": usage})));
+    let seen = run(&mut chat_with(options.clone()), chunks, End::Stop);
+    assert_eq!((read(&seen), ambiguous(&seen)), (typed(), 0));
+    let written = serde_json::to_string(&seen.chunks).expect("JSON");
+    assert!(!written.contains("token_ids") && !written.contains("\"tokens\""), "{written}");
+
+    let mut sse = llm_stream_guard::chat::ChatSse::new(chat_with(options));
+    let mut out = Vec::new();
+    for (text, id) in [("<think>", 7), ("a", 21), ("b", 21), ("c", 21)] {
+        let data = json!({"id": "c", "choices": [
+            {"index": 0, "delta": {"content": text}, "token_ids": [id]}]});
+        sse.push(format!("data: {data}\n\n").as_bytes(), &mut out).expect("no limit");
+    }
+    sse.push(b"data: [DONE]\n\n", &mut out).expect("no limit");
+    let written = String::from_utf8(out).expect("UTF-8");
+    assert!(written.contains("\"c\"") && !written.contains("token_ids"), "{written}");
 }
