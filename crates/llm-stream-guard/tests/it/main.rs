@@ -31,9 +31,10 @@ mod models;
 mod reasoning;
 /// The page of reasoning formats.
 mod reasoning_docs;
+/// Recordings with token ids.
+mod recorded_ids;
 /// Guards that decode remapped delimiters.
 mod remap;
-
 /// Guards made from requests.
 mod request;
 /// Streams of text.
