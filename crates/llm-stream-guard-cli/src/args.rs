@@ -79,6 +79,13 @@ pub(crate) struct ServeArgs {
         env = "LLM_STREAM_GUARD_TEMPLATE"
     )]
     pub(crate) template: Option<PathBuf>,
+    /// The checkpoint of the models, or its file that lists added tokens: answers are read by token
+    /// ids
+    ///
+    /// A folder, `tokenizer.json`, `tokenizer_config.json` or a GGUF file. The server is asked for
+    /// ids; without them answers are read by their text.
+    #[arg(long, value_name = "PATH", env = "LLM_STREAM_GUARD_CHECKPOINT")]
+    pub(crate) checkpoint: Option<String>,
     /// Families of models whose ids do not name one: TOML, lines such as `"team-*" = "qwen3"`
     #[arg(long, value_name = "FILE", env = "LLM_STREAM_GUARD_MODEL_MAP")]
     pub(crate) model_map: Option<PathBuf>,

@@ -10,8 +10,8 @@ use std::{
 };
 
 use llm_stream_guard_serve::{
-    Config, FamilyChoice, FamilyName, Fault, Proxy, Record, Upstream, check_health, demo, is_open,
-    read_models, serve as listen, serve_metrics,
+    CheckpointTokens, Config, FamilyChoice, FamilyName, Fault, Proxy, Record, Upstream,
+    check_health, demo, is_open, read_models, serve as listen, serve_metrics,
 };
 use tokio::{net::TcpListener, sync::Notify};
 use tracing_subscriber::{
@@ -84,6 +84,10 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
         let name = FamilyName::of_template(path);
         let name = name.map_err(|error| misuse(format!("--template {error}")))?;
         config.profile = FamilyChoice::One(Box::new(name));
+    }
+    if let Some(path) = &args.checkpoint {
+        let tokens: Result<CheckpointTokens, _> = path.parse();
+        config.checkpoint = Some(tokens.map_err(|error| misuse(format!("--checkpoint {error}")))?);
     }
     Ok(config)
 }

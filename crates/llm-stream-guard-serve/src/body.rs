@@ -29,18 +29,21 @@ const FIELDS: usize = 512;
 const CALLS: usize = 1 << 16;
 
 /// Fields that decide how an answer is read.
-const LOOKED_AT: [&str; 17] = [
+const LOOKED_AT: [&str; 20] = [
     "chat_template_kwargs",
     "continue_final_message",
     "enable_thinking",
     "function_call",
     "functions",
     "include_stop_str_in_output",
+    "logprobs",
     "model",
     "n",
+    "n_probs",
     "parallel_tool_calls",
     "reasoning",
     "reasoning_effort",
+    "return_token_ids",
     "stop",
     "stop_sequences",
     "think",

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod check;
+mod checkpoint;
 mod endpoint;
 mod files;
 mod listen;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     bounds::{ProxyLimits, Record, Timeouts},
+    checkpoint::CheckpointTokens,
     endpoint::{Endpoint, EndpointName, Endpoints},
     listen::listen_address,
     model::{FamilyName, Model, Remap, read_template},
@@ -70,6 +72,9 @@ pub struct Config {
     pub bare_end: BareEnd,
     /// One family for all models, or `auto`.
     pub profile: FamilyChoice,
+    /// The checkpoint of the models: answers are read by token ids, where the server sends them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointTokens>,
     /// Policy for requests for a model without a known family.
     pub unknown_model: UnknownModelPolicy,
     /// Policy for tools and items without an equivalent in chat completions.
@@ -107,6 +112,7 @@ impl Default for Config {
             key_env: None,
             bare_end: BareEnd::Fail,
             profile: FamilyChoice::Auto,
+            checkpoint: None,
             unknown_model: UnknownModelPolicy::Pass,
             unsupported_tools: UnsupportedTools::Drop,
             tool_grammar: ToolGrammar::Send,

@@ -1,8 +1,8 @@
 //! From a model's id to how its answers are read.
 
 use llm_stream_guard::{
-    Answer, Delivery, Guard, GuardBuilder, GuardStage, Observer, Profile, ReasoningOptions, Start,
-    Whitespace, profile_for_model,
+    AddedTokens, Answer, Delivery, Guard, GuardBuilder, GuardStage, Observer, Profile,
+    ReasoningOptions, Start, Whitespace, profile_for_model,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use toolcall_parsers::family::{ModelId, ModelPattern};
@@ -10,7 +10,7 @@ use wire_remap::{Regime, RemapTable, bodies::OpenAiChat};
 
 use crate::{
     body::Body,
-    config::{Config, FamilyChoice, FamilyName, IdPattern, Model, Remap},
+    config::{CheckpointTokens, Config, FamilyChoice, FamilyName, IdPattern, Model, Remap},
     error::Fault,
 };
 
@@ -29,6 +29,8 @@ pub(crate) struct Family {
     start: Option<Start>,
     /// The pattern of the configuration that names the model.
     pattern: Option<Arc<str>>,
+    /// The added tokens of the model's checkpoint that are markers of the family, if there are any.
+    tokens: Option<Arc<AddedTokens>>,
 }
 
 /// The families of the configuration.
@@ -38,6 +40,9 @@ pub(crate) struct Families {
     /// Families by patterns of ids as requests write them, and of their usual spellings.
     exact: Vec<(IdPattern, Family)>,
     models: Vec<(ModelPattern, Family)>,
+    checkpoint: Option<CheckpointTokens>,
+    /// Checkpoints by patterns of ids.
+    checkpoints: Vec<(IdPattern, CheckpointTokens)>,
     delivery: Delivery,
     /// Recently requested ids with their families. Comparing an id with the patterns of all families
     /// takes longer than guarding a short answer.
@@ -54,10 +59,16 @@ impl Families {
         let families: Vec<(&String, Family)> =
             models.filter_map(|(id, model)| Some((id, Family::of(id, model)?))).collect();
         let each = families.iter();
+        let checkpoints = config
+            .models
+            .iter()
+            .filter_map(|(id, model)| Some((IdPattern::new(id), model.checkpoint.clone()?)));
         Self {
             one,
             exact: each.map(|(id, family)| (IdPattern::new(id), family.clone())).collect(),
             models: families.into_iter().map(|(id, it)| (ModelPattern::new(id), it)).collect(),
+            checkpoint: config.checkpoint.clone(),
+            checkpoints: checkpoints.collect(),
             delivery: config.output.calls,
             recent: Mutex::default(),
         }
@@ -70,7 +81,7 @@ impl Families {
         if let Some((_, known)) = lock().iter().find(|(recent, _)| **recent == *id) {
             return known.clone();
         }
-        let found = self.resolve(id);
+        let found = self.resolve(id).map(|family| self.with_tokens(family, id));
         if id.len() <= MAX_RECENT_ID {
             let mut recent = lock();
             if recent.len() >= MAX_RECENT {
@@ -95,6 +106,19 @@ impl Families {
     pub(crate) fn find_renamed(&self, id: &str, sent: &str) -> Option<Family> {
         let mapped = self.mapped(id).filter(|_| self.one.is_none());
         mapped.or_else(|| self.find(sent))
+    }
+
+    /// The family with the marker tokens of the checkpoint that the configuration has for an id,
+    /// unless it has some.
+    pub(crate) fn with_tokens(&self, family: Family, id: &str) -> Family {
+        let checkpoint = IdPattern::find(&self.checkpoints, id).or(self.checkpoint.as_ref());
+        match checkpoint {
+            Some(checkpoint) if family.tokens.is_none() => {
+                let tokens = family.markers_in(checkpoint.tokens());
+                Family { tokens, ..family }
+            }
+            _ => family,
+        }
     }
 
     /// The family that the configuration has for an id.
@@ -169,6 +193,21 @@ impl Family {
         Some(&self.profile).filter(|it| self.regime.table().is_none() && it.remap.is_none())
     }
 
+    /// Those of a checkpoint's added tokens that are markers of the family. Tokenizers have
+    /// thousands, and families a few.
+    fn markers_in(&self, tokens: &AddedTokens) -> Option<Arc<AddedTokens>> {
+        // Response templates do not use marker tokens.
+        let guard = self.builder().marker_tokens(tokens.texts()).build().ok()?;
+        let is_used = |text: &str| guard.marker_tokens().any(|used| used == text);
+        let used: AddedTokens = tokens.iter().filter(|it| is_used(&it.text)).cloned().collect();
+        (!used.is_empty()).then(|| Arc::new(used))
+    }
+
+    /// The marker tokens of the model's checkpoint.
+    pub(crate) fn tokens(&self) -> Option<&AddedTokens> {
+        self.tokens.as_deref()
+    }
+
     /// The name of its profile.
     pub(crate) fn name(&self) -> &str {
         &self.profile.name
@@ -190,7 +229,8 @@ impl Family {
 
 impl From<Profile> for Family {
     fn from(profile: Profile) -> Self {
-        Self { profile, is_own: false, regime: Regime::off(), start: None, pattern: None }
+        let regime = Regime::off();
+        Self { profile, is_own: false, regime, start: None, pattern: None, tokens: None }
     }
 }
 

@@ -48,6 +48,11 @@ pub(crate) fn demands_call(rules: &AnswerRules) -> bool {
     matches!(rules.choice, ToolChoice::Required | ToolChoice::Named(_))
 }
 
+/// Whether a constraint may shape the text of an answer: the request's own, or one of ours.
+pub(crate) fn is_constrained((view, body): (&Value, &Body), rules: &AnswerRules) -> bool {
+    demands_call(rules) || has_strict_tool(view) || OWN_FORMAT.iter().any(|own| body.has(own))
+}
+
 impl Demand {
     /// Returns the demand of a request: for a call, or for strict arguments. `view` has its tools.
     /// `None` if it demands neither, sets the form of its answer itself, or asks a server that takes

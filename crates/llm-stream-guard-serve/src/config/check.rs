@@ -128,15 +128,16 @@ fn models(models: &Models, at: &[&str]) -> Result<(), BadValue> {
         let bad = |name: &[&str], expected: &str| {
             Err(BadValue::new(&[at, &[pattern.as_str()], name].concat(), expected))
         };
-        let Model { profile, remap, start, upstream, model } = model;
+        let Model { profile, remap, start, checkpoint, upstream, model } = model;
         if pattern.is_empty() || pattern.trim() != pattern {
             return bad(
                 &[],
                 "expected a model's id or a pattern such as `team-*`, without blanks around it",
             );
         }
-        if profile.is_none() && upstream.is_none() && model.is_none() {
-            return bad(&[], "expected at least one of `profile`, `upstream`, `model`");
+        if profile.is_none() && checkpoint.is_none() && upstream.is_none() && model.is_none() {
+            let expected = "expected at least one of `profile`, `checkpoint`, `upstream`, `model`";
+            return bad(&[], expected);
         }
         for (name, set) in [("remap", remap.is_some()), ("start", start.is_some())] {
             if set && profile.is_none() {
@@ -157,7 +158,9 @@ fn models(models: &Models, at: &[&str]) -> Result<(), BadValue> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::{Config, Endpoint, Models, Record, place::parse};
+    use llm_stream_guard::AddedTokens;
+
+    use super::super::{CheckpointTokens, Config, Endpoint, Models, Record, place::parse};
 
     /// Keys, each with a line that sets it and the expected error.
     const ROWS: &[(&str, &str, &str)] = &[
@@ -194,6 +197,8 @@ mod tests {
         ("bare_end", "bare_end = 'x'", "expected `fail` or `accept`"),
         ("profile", "profile = 'qwen9000'", "unknown profile `qwen9000`"),
         ("profile", "profile = ''", "unknown profile"),
+        ("checkpoint", "checkpoint = 'no/such'", "no/such: "),
+        ("checkpoint", "checkpoint = 'src'", "src: no file lists added tokens"),
         ("unknown_model", "unknown_model = 'x'", "expected `pass` or `refuse`"),
         ("unsupported_tools", "unsupported_tools = 'x'", "expected `drop` or `refuse`"),
         ("tool_grammar", "tool_grammar = 'x'", "expected `send` or `off`"),
@@ -256,6 +261,11 @@ mod tests {
             "without a name",
         ),
         (
+            "models.PATTERN.checkpoint",
+            "[models]\nPATTERN = { checkpoint = 'src' }",
+            "src: no file lists added tokens",
+        ),
+        (
             "models.PATTERN.model",
             "[models]\nPATTERN = { model = ' ' }",
             "expected the id of a model",
@@ -281,7 +291,7 @@ mod tests {
             "expected a name other than",
         ),
         ("models.a", "[models]\na = { profile = 'qwen3', slow = 1 }", "unknown field `slow`"),
-        ("models.a", "[models]\na = {}", "expected at least one of `profile`, `upstream`, `model`"),
+        ("models.a", "[models]\na = {}", "expected at least one of `profile`, `checkpoint`"),
         ("models.a", "[models]\na = 1", "expected a family's name, or a table"),
         ("models.", "[models]\n'' = 'qwen3'", "expected a model's id or a pattern"),
         ("models. ", "[models]\n' ' = 'qwen3'", "expected a model's id or a pattern"),
@@ -306,6 +316,8 @@ mod tests {
     #[test]
     fn every_configuration_key_has_a_rejected_value() {
         let mut config = Config { ca: Some("a".into()), ..Config::default() };
+        let checkpoint = || Some(CheckpointTokens::of("a", AddedTokens::default()));
+        config.checkpoint = checkpoint();
         config.key_env = Some("KEY".into());
         config.metrics_listen = Some(config.listen);
         let (url, ca, key_env) = (config.upstream.clone(), config.ca.clone(), Some("K".into()));
@@ -314,6 +326,7 @@ mod tests {
         config.record = Some(Record::to("a"));
         let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', start = 'content', upstream = 'b', model = 'm' }";
         config.models = parse(whole).unwrap();
+        config.models.values_mut().for_each(|model| model.checkpoint = checkpoint());
         let known: BTreeSet<String> = ROWS.iter().map(|(key, ..)| (*key).to_owned()).collect();
         let mut keys = BTreeSet::new();
         let whole: toml::Table = config.to_toml().parse().unwrap();

@@ -5,7 +5,7 @@ use std::{fmt, path::Path, str::FromStr};
 use llm_stream_guard::{Profile, Start, profile, profile_for_model};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{endpoint::EndpointName, own::read_family};
+use super::{checkpoint::CheckpointTokens, endpoint::EndpointName, own::read_family};
 
 /// The name of a family: a profile's name, a model's id, the file of a family (TOML, or JSON by its
 /// extension), or a JSON file with a checkpoint's own response template.
@@ -111,6 +111,9 @@ pub struct Model {
     /// Where answers begin, if not where the family decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
+    /// Their checkpoint, if not [`super::Config::checkpoint`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointTokens>,
     /// The server to ask, if not [`super::Config::upstream`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream: Option<EndpointName>,
@@ -137,6 +140,7 @@ impl<'de> Deserialize<'de> for Model {
             profile: Option<FamilyName>,
             remap: Option<Remap>,
             start: Option<Start>,
+            checkpoint: Option<CheckpointTokens>,
             upstream: Option<EndpointName>,
             model: Option<String>,
         }
@@ -156,9 +160,9 @@ impl<'de> Deserialize<'de> for Model {
             }
 
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Model, A::Error> {
-                let Table { profile, remap, start, upstream, model } =
+                let Table { profile, remap, start, checkpoint, upstream, model } =
                     Deserialize::deserialize(de::value::MapAccessDeserializer::new(map))?;
-                Ok(Model { profile, remap, start, upstream, model })
+                Ok(Model { profile, remap, start, checkpoint, upstream, model })
             }
         }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::http::HeaderMap;
 use llm_stream_guard::{
-    Answer, AnswerRules, BuildError, Profile, Server,
-    chat::{self, ChatGuard, ChatLimits, ChatOptions, ReasoningField},
-    forward_request,
+    Answer, AnswerRules, BuildError, GuardBuilder, Profile, Server,
+    chat::{self, ChatGuard, ChatLimits, ChatOptions, ReasoningField, TokenIds},
+    forward_request, request_token_ids,
 };
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ use crate::{
     families::Family,
     metrics::{OTHER, Told},
     routes::Route,
-    tool_grammar::{Demand, demands_call},
+    tool_grammar::{Demand, demands_call, is_constrained},
 };
 
 /// A request that is to be answered in raw text.
@@ -86,7 +86,7 @@ impl Proxy {
             is_listed = listed.has(&model);
         }
         let family = match family {
-            Some(family) => family,
+            Some(family) => families.with_tokens(family, &model),
             None => {
                 metrics.unknown_model();
                 let what = format!("no family is known for the model `{}`", excerpt(&model));
@@ -143,13 +143,24 @@ impl Proxy {
         let answer = server.map_or(Answer::Raw, |server| forward_request(&mut sent, server));
         let builder = families.builder(family, view, answer, told);
         let rules = builder.rules();
-        let guard = builder.build().map_err(|error| {
-            let fault = Fault::new(Kind::Request, &error);
-            match error {
-                BuildError::Request(inner) => fault.at(inner.field()),
-                _ => fault,
-            }
-        })?;
+        let build = |builder: GuardBuilder| {
+            builder.build().map_err(|error| {
+                let fault = Fault::new(Kind::Request, &error);
+                match error {
+                    BuildError::Request(inner) => fault.at(inner.field()),
+                    _ => fault,
+                }
+            })
+        };
+        // A constraint admits text that spells a marker, and not only its token.
+        let is_free = answer == Answer::Raw && !is_constrained((view, body), &rules);
+        let tokens = family.tokens().filter(|_| is_free);
+        let by_tokens = tokens.map(|tokens| build(builder.clone().marker_tokens(tokens.texts())));
+        let (guard, by_tokens) = (build(builder)?, by_tokens.transpose()?);
+        let token_ids = match server {
+            Some(server) if by_tokens.is_some() => request_token_ids(&mut sent, server),
+            _ => TokenIds::Keep,
+        };
         body.apply(view, &sent);
         family.remap(body)?;
         tracing::debug!(family = family.name(), ?server, ?answer, "guarded");
@@ -167,8 +178,14 @@ impl Proxy {
             // `tool_use` accompanies every call there, the named tool's too.
             options.stop = chat::Stop::Rewrite;
         }
+        options.token_ids = token_ids;
         options.limits = ChatLimits { choices: config.limits.choices, ..ChatLimits::default() };
-        Ok((ChatGuard::new(guard, options), rules))
+        let chat = ChatGuard::new(guard, options);
+        let chat = match (by_tokens, tokens) {
+            (Some(guard), Some(tokens)) => chat.token_ids(guard, tokens),
+            _ => chat,
+        };
+        Ok((chat, rules))
     }
 }
 

@@ -19,6 +19,7 @@ mod soak;
 mod support;
 #[cfg(feature = "tls")]
 mod tls;
+mod token_ids;
 mod tool_grammars;
 mod transport;
 mod untouched;
