@@ -177,6 +177,17 @@ pub(crate) struct ReadingArgs {
     /// the template alone
     #[arg(long, value_name = "FILE", conflicts_with_all = ["family", "model", "grammar"])]
     pub(crate) template: Option<PathBuf>,
+    /// A recording as tokens, in place of the input: JSON lines with `id` and `text`; `-` is standard
+    /// input
+    ///
+    /// A token whose text is a whole tag of the family is a marker, unless `--checkpoint` says which
+    /// tokens are.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "input", "chunk"])]
+    pub(crate) tokens: Option<PathBuf>,
+    /// The model's checkpoint, or its file that lists added tokens: tokens, and chunks with token ids,
+    /// are read by them
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["chunk", "template"])]
+    pub(crate) checkpoint: Option<PathBuf>,
     /// JSON array of the tools the request declared, as in an OpenAI request
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,

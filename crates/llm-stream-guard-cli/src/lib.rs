@@ -18,6 +18,7 @@ mod lookup;
 mod parse;
 mod pattern;
 mod serve;
+mod tokens;
 
 use std::{
     io::{self, BufWriter, Write},

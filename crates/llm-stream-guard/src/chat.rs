@@ -43,6 +43,7 @@ mod sse_stream;
 mod stream;
 mod tail;
 mod token_content;
+mod token_ids;
 mod tokens;
 mod upstream_calls;
 mod whole;
@@ -61,6 +62,7 @@ pub use field::Field;
 pub(crate) use field::append_to;
 pub use guard::ChatGuard;
 pub use keep_alive::{KeepAlive, Ticking};
+pub(crate) use marker_ids::{ChunkPiece, ChunkTokens, TokenReader};
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
     BrokenCalls, ChatLimits, ChatOptions, Emission, Logprobs, ReasoningField, ReasoningTokens,

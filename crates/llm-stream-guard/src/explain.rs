@@ -5,6 +5,7 @@ mod ledger;
 mod page;
 mod remedies;
 mod report;
+mod tokens;
 mod words;
 
 use std::{borrow::Cow, time::Duration};
@@ -12,13 +13,19 @@ use std::{borrow::Cow, time::Duration};
 use jail_match::{Edge, HeldKind, LimitError, Span, SpanKind, Trace};
 use toolcall_parsers::{Event, Sink};
 
-use self::ledger::{Ledger, Marker};
 pub use self::page::{Explained, Report, page};
 pub use self::report::{
-    CallSummary, Delay, Explanation, ExplanationSummary, Fate, Finding, Happening, Holding,
-    RecordedNote, Region, Step,
+    CallSummary, Delay, ExplainedToken, Explanation, ExplanationSummary, Fate, Finding, Happening,
+    Holding, RecordedNote, Region, Step, TokenPart,
 };
-use crate::{End, Guard};
+use self::{
+    ledger::{Ledger, Marker},
+    tokens::TokenTracker,
+};
+use crate::{
+    AddedTokens, End, Guard, Token, TokenKind,
+    chat::{ChunkTokens, TokenReader},
+};
 
 /// A replay of a recording through a guard, which records the fate of each chunk and the reason.
 ///
@@ -54,6 +61,7 @@ pub struct Explainer {
     began: Option<Duration>,
     /// Notes of the recording since the last chunk.
     notes: Vec<RecordedNote>,
+    tokens: TokenTracker,
     over: bool,
 }
 
@@ -66,6 +74,7 @@ impl Explainer {
             name: name.into(),
             edges: guard.edges().to_vec(),
             openings: openings(&guard),
+            tokens: TokenTracker::new(&guard),
             guard,
             wire: String::new(),
             steps: Vec::new(),
@@ -80,10 +89,48 @@ impl Explainer {
     /// Feeds the next chunk of the model's text, with its time of arrival if the recording has one.
     /// Times may count from any start.
     pub fn push(&mut self, chunk: &str, time: Option<Duration>) {
-        let step = self.step(chunk.len(), time);
-        self.wire.push_str(chunk);
+        self.push_ids(chunk, None, time);
+    }
+
+    /// Reads chunks by the ids of their tokens; the guard has
+    /// [marker tokens](crate::GuardBuilder::marker_tokens) among `tokens`.
+    #[must_use]
+    pub fn token_ids(mut self, tokens: &AddedTokens) -> Self {
+        let reader = TokenReader::new(self.guard.clone(), tokens);
+        self.tokens.chunks = Some(ChunkTokens::new(&reader));
+        self
+    }
+
+    /// Feeds the next chunk of the model's text, with the ids of its tokens if it has some.
+    pub fn push_ids(&mut self, chunk: &str, ids: Option<&[u32]>, time: Option<Duration>) {
+        let mut text = chunk.to_owned();
+        let pieces = match &mut self.tokens.chunks {
+            Some(chunks) => {
+                chunks.divide(&mut text, ids);
+                chunks.pieces.clone()
+            }
+            None => Vec::new(),
+        };
+        self.tokens.arrived(ids);
+        let step = self.step(text.len(), time);
+        let (mut at, mut fed) = (0_usize, Vec::new());
+        for piece in pieces {
+            let Some(part) = text.get(at..at.saturating_add(piece.len)) else { break };
+            self.tokens.piece(self.wire.len().saturating_add(at), part, piece);
+            let kind = if piece.marker.is_some() { TokenKind::Marker } else { TokenKind::Text };
+            fed.push(Token { id: piece.marker.unwrap_or_default(), text: part, kind });
+            at = at.saturating_add(part.len());
+        }
+        if let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            let ids = ids.map(<[u32]>::to_vec).unwrap_or_default();
+            self.tokens.token(self.wire.len().saturating_add(at), rest, ids);
+            fed.push(Token { id: 0, text: rest, kind: TokenKind::Text });
+        }
+        self.wire.push_str(&text);
         self.summary.chunks += 1;
-        self.run(step, |guard, sink| guard.push(chunk, sink));
+        self.run(step, |guard, sink| {
+            fed.iter().try_for_each(|token| guard.push_token(*token, sink))
+        });
     }
 
     /// Adds an item of the recording that is not text, after the chunks so far.
@@ -94,6 +141,11 @@ impl Explainer {
     /// Ends the recording and returns the explanation.
     #[must_use]
     pub fn finish(mut self, end: End) -> Explanation {
+        if let Some(held) = self.tokens.chunks.take().map(|mut chunks| chunks.release())
+            && !held.is_empty()
+        {
+            self.push(&held, None);
+        }
         let mut step = self.step(0, None);
         step.ms = self.steps.last().and_then(|step| step.ms);
         step.end = Some(match end {
@@ -102,7 +154,7 @@ impl Explainer {
             _ => "aborted",
         });
         self.run(step, |guard, sink| guard.finish(end, sink));
-        let Self { name, guard, wire, mut steps, ledger, mut summary, .. } = self;
+        let Self { name, guard, wire, mut steps, ledger, mut summary, tokens, .. } = self;
         let regions = ledger.settle(&wire, &mut steps);
         total(&mut summary, &steps, &regions);
         let foreign = guard.stats().map(|stats| &stats.foreign);
@@ -115,7 +167,7 @@ impl Explainer {
             special: guard.needs_special_tokens(),
         };
         findings::find(&facts, &mut summary);
-        Explanation { name, summary, wire, regions, steps }
+        Explanation { name, summary, wire, regions, steps, tokens: tokens.finish() }
     }
 
     /// A step with what was noted before it.
@@ -132,11 +184,12 @@ impl Explainer {
         step: Step,
         run: impl FnOnce(&mut Guard, &mut Listener<'_>) -> Result<(), LimitError>,
     ) {
-        let Self { guard, edges, openings, steps, ledger, summary, wire, .. } = self;
+        let Self { guard, edges, openings, steps, ledger, summary, wire, tokens, .. } = self;
         let index = steps.len();
-        let mut listener = Listener { index, step, edges, openings, wire, ledger, summary };
+        let mut listener = Listener { index, step, edges, openings, wire, ledger, summary, tokens };
         let result = run(guard, &mut listener);
         let mut step = listener.step;
+        tokens.settle();
         if let Err(error) = result
             && !std::mem::replace(&mut self.over, true)
         {
@@ -193,6 +246,7 @@ struct Listener<'l> {
     wire: &'l str,
     ledger: &'l mut Ledger,
     summary: &'l mut ExplanationSummary,
+    tokens: &'l mut TokenTracker,
 }
 
 impl Listener<'_> {
@@ -211,6 +265,7 @@ impl Listener<'_> {
 
 impl Sink for Listener<'_> {
     fn event(&mut self, event: Event<'_>) {
+        self.tokens.event(event);
         if let Some((channel, text)) = event.as_text() {
             self.ledger.text(channel, text, self.index);
             *match event {
@@ -259,7 +314,9 @@ impl Sink for Listener<'_> {
         self.step.events.push(happening);
     }
 
-    fn account(&mut self, Span { kind, at, len }: Span) {
+    fn account(&mut self, span: Span) {
+        self.tokens.span(span);
+        let Span { kind, at, len } = span;
         self.ledger.span(kind, at, len, self.index);
         match kind {
             SpanKind::Framing => self.step.events.push(Happening::Framing { at, len }),
@@ -269,6 +326,7 @@ impl Sink for Listener<'_> {
     }
 
     fn trace(&mut self, trace: Trace) {
+        self.tokens.trace(trace);
         let happening = match trace {
             Trace::Matched { edge, at, len } => {
                 let does = words::edge(&self.edges[edge]);

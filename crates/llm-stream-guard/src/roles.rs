@@ -10,7 +10,7 @@ mod ledger;
 use jail_match::{ByRef, End, LimitError, Sink, Trace};
 use toolcall_parsers::Event;
 
-use self::ledger::RoleLedger;
+pub(crate) use self::ledger::RoleLedger;
 use crate::guard::{Guard, Token};
 
 /// The role of a token's bytes.

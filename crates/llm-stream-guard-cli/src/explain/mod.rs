@@ -22,6 +22,7 @@ use crate::{
     error::{Error, misuse},
     lookup,
     parse::{self, Colour},
+    tokens::added_tokens,
 };
 
 /// Runs `explain` on the file or standard input it names.
@@ -59,12 +60,15 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Err
 /// As [`explain`].
 pub(crate) fn report(args: &ExplainArgs) -> Result<Report, Error> {
     let reading = &args.reading;
-    let mut progress = Progress::of(&reading.file);
+    let mut progress = Progress::of(reading.path());
     let recording = read(reading, &mut progress)?;
     let profiles = profiles(args, &recording)?;
+    let tokens = added_tokens(reading, recording.raw())?;
     let guards = profiles.iter().map(|profile| {
-        let builder = parse::builder(reading, profile)?;
-        Ok((profile.name.clone(), builder.stage(GuardStage::Stats).build().map_err(misuse)?))
+        let builder = parse::builder(reading, profile)?.stage(GuardStage::Stats);
+        let by_ids = tokens.as_ref().map(|tokens| builder.clone().marker_tokens(tokens.texts()));
+        let by_ids = by_ids.map(|builder| builder.build().map_err(misuse)).transpose()?;
+        Ok((profile.name.clone(), builder.build().map_err(misuse)?, by_ids))
     });
     let guards = guards.collect::<Result<Vec<_>, Error>>()?;
     let end = parse::end(reading);
@@ -72,14 +76,22 @@ pub(crate) fn report(args: &ExplainArgs) -> Result<Report, Error> {
     let whole = recording.choices().map(|(_, items)| items.len()).sum::<usize>();
     let whole = whole.saturating_mul(guards.len());
     let mut done = 0;
-    for (name, guard) in &guards {
+    for (name, guard, by_ids) in &guards {
         for (&choice, items) in recording.choices() {
-            let mut explainer = Explainer::new(name.clone(), guard.clone());
+            let by_ids = by_ids.as_ref().filter(|_| recording.has_ids(choice));
+            let mut explainer = match (by_ids, &tokens) {
+                (Some(guard), Some(tokens)) => {
+                    Explainer::new(name.clone(), guard.clone()).token_ids(tokens)
+                }
+                _ => Explainer::new(name.clone(), guard.clone()),
+            };
             for item in items {
                 done += 1;
                 progress.tell("explaining", done as u64, whole as u64);
                 match item {
-                    Item::Text { text, time } => explainer.push(text, *time),
+                    Item::Text { text, ids, time } => {
+                        explainer.push_ids(text, ids.as_deref(), *time);
+                    }
                     Item::Note(note) => explainer.note(note.clone()),
                 }
             }
@@ -88,7 +100,7 @@ pub(crate) fn report(args: &ExplainArgs) -> Result<Report, Error> {
         }
     }
     progress.end();
-    Ok(Report { file: reading.file.display().to_string(), explanations })
+    Ok(Report { file: reading.path().display().to_string(), explanations })
 }
 
 /// Returns the profiles for a reading: the named family or model, and those to compare with.
@@ -115,11 +127,11 @@ fn profiles(args: &ExplainArgs, recording: &Recording) -> Result<Vec<Profile>, E
 
 /// Reads the whole input.
 fn read(args: &ReadingArgs, progress: &mut Progress) -> Result<Recording, Error> {
-    if args.file == Path::new("-") {
+    if args.path() == Path::new("-") {
         let patience = crate::input::Patience::Head;
         return Recording::read(args, &mut io::stdin().lock(), patience, |_| {});
     }
-    let (mut file, patience) = parse::open(&args.file)?;
+    let (mut file, patience) = parse::open(args.path())?;
     let whole = progress.bytes;
     let input: &mut dyn Read = &mut file;
     Recording::read(args, input, patience, |bytes| progress.tell("reading", bytes, whole))

@@ -18,7 +18,10 @@ use crate::{
     error::{Error, misuse},
     input::Patience,
     lookup::{self, FIRST_LINE},
-    parse::{self, InputFeed, Intake, ceil_char_boundary, chunk_from, error_message},
+    parse::{
+        self, InputFeed, Intake, MAX_TOKENS, ceil_char_boundary, chunk_from, error_message,
+        token_chunk,
+    },
 };
 
 /// How much is read at once.
@@ -31,6 +34,8 @@ pub(crate) enum Item {
     Text {
         /// The text of this item.
         text: String,
+        /// The ids of its tokens, if the chunk has some.
+        ids: Option<Vec<u32>>,
         /// Time of arrival, if the chunk has a number `ms`.
         time: Option<Duration>,
     },
@@ -66,7 +71,8 @@ impl Recording {
         mut progress: impl FnMut(u64),
     ) -> Result<Self, Error> {
         let most = args.chunk.map(|bytes| bytes as usize);
-        let mut feed = InputFeed::new(args.input, patience, Self { most, ..Self::default() });
+        let kind = args.input_kind();
+        let mut feed = InputFeed::new(kind, patience, Self { most, ..Self::default() });
         let (mut piece, mut read) = (vec![0; PIECE], 0);
         let mut head = Vec::new();
         loop {
@@ -74,14 +80,17 @@ impl Recording {
                 Ok(0) => break,
                 Ok(len) => {
                     let came = piece.get(..len).unwrap_or(&piece);
-                    let room = (FIRST_LINE as usize).saturating_sub(head.len());
+                    // Markers are looked for in all tokens.
+                    let most = if args.tokens.is_some() { MAX_TOKENS } else { FIRST_LINE };
+                    let room =
+                        usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(head.len());
                     head.extend(came.iter().take(room));
                     feed.push(came);
                     read += len as u64;
                     progress(read);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(misuse(format!("{}: {error}", args.file.display()))),
+                Err(error) => return Err(misuse(format!("{}: {error}", args.path().display()))),
             }
         }
         feed.finish(None, false);
@@ -93,10 +102,21 @@ impl Recording {
         self.choices.iter().map(|(index, items)| (index, &items[..]))
     }
 
+    /// The bytes of the recording: all of them if they are tokens, else the first.
+    pub(crate) fn raw(&self) -> &[u8] {
+        &self.head
+    }
+
     /// The family that its first line names.
     #[must_use]
     pub(crate) fn named(&self) -> Option<Profile> {
         lookup::recorded(&self.head)
+    }
+
+    /// Whether a chunk of the choice has token ids.
+    pub(crate) fn has_ids(&self, choice: u32) -> bool {
+        let items = self.choices.get(&choice).into_iter().flatten();
+        items.into_iter().any(|item| matches!(item, Item::Text { ids: Some(_), .. }))
     }
 
     /// The text of each choice.
@@ -135,7 +155,7 @@ impl Recording {
         while !rest.is_empty() {
             let most = self.most.map_or(rest.len(), |most| most.min(rest.len()));
             let (piece, more) = rest.split_at(ceil_char_boundary(rest, most));
-            items.push(Item::Text { text: piece.to_owned(), time });
+            items.push(Item::Text { text: piece.to_owned(), ids: None, time });
             rest = more;
         }
     }
@@ -144,8 +164,8 @@ impl Recording {
         let ms = chunk.fields.get("ms").and_then(Value::as_f64);
         let time = ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok());
         self.chunks |= !chunk.choices.is_empty();
-        for choice in &chunk.choices {
-            self.choice(choice, time);
+        for (at, choice) in chunk.choices.iter().enumerate() {
+            self.choice(choice, chunk.token_ids(at), time);
         }
         if chunk.usage.value().is_some() {
             self.note_all(&RecordedNote::Usage);
@@ -155,6 +175,7 @@ impl Recording {
     fn choice(
         &mut self,
         Choice { index, delta, finish_reason, .. }: &Choice,
+        ids: Option<Vec<u32>>,
         time: Option<Duration>,
     ) {
         self.choices.entry(*index).or_default();
@@ -169,7 +190,14 @@ impl Recording {
             }
         }
         match delta.content.value() {
-            Some(Content::Text(text)) => self.text(*index, text, time),
+            Some(Content::Text(text)) => match ids {
+                // Tokens may have no text.
+                Some(ids) if self.most.is_none() => {
+                    let item = Item::Text { text: text.clone(), ids: Some(ids), time };
+                    self.choices.entry(*index).or_default().push(item);
+                }
+                _ => self.text(*index, text, time),
+            },
             Some(Content::Parts(parts)) => {
                 for text in parts.iter().filter_map(|part| part.get("text")?.as_str()) {
                     self.text(*index, text, time);
@@ -213,6 +241,12 @@ impl Intake for Recording {
                 }
             }
             Ok(Value::String(text)) => self.text(0, &text, None),
+            // Tokens do not show how a stream ended, as text does not.
+            Ok(value) if let Some(token) = token_chunk(&value) => {
+                for (at, choice) in token.choices.iter().enumerate() {
+                    self.choice(choice, token.token_ids(at), None);
+                }
+            }
             Ok(value) => {
                 if let Some(chunk) = chunk_from(value) {
                     self.chunk(&chunk);

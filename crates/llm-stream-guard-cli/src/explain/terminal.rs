@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use llm_stream_guard::explain::{Explanation, ExplanationSummary, Fate, Finding, Step};
+use llm_stream_guard::explain::{
+    ExplainedToken, Explanation, ExplanationSummary, Fate, Finding, Step,
+};
 
 use super::{
     Report, chunks,
@@ -59,6 +61,7 @@ impl<'o> Terminal<'o> {
     pub(crate) fn whole(&mut self, explanation: &Explanation, choice: u32) -> io::Result<()> {
         self.summary(explanation, choice)?;
         self.text(explanation)?;
+        self.tokens(explanation)?;
         self.steps(explanation)
     }
 
@@ -149,6 +152,30 @@ impl<'o> Terminal<'o> {
                 }
                 None => self.row(colour, label, &shortened(text, SHOWN))?,
             }
+        }
+        Ok(())
+    }
+
+    /// Writes the tokens with their roles, if the recording has token ids.
+    ///
+    /// # Errors
+    /// The output's.
+    pub(crate) fn tokens(&mut self, explanation: &Explanation) -> io::Result<()> {
+        let Explanation { wire, tokens, .. } = explanation;
+        if tokens.is_empty() {
+            return Ok(());
+        }
+        self.heading("The tokens and their roles")?;
+        for ExplainedToken { ids, at, len, parts, .. } in tokens {
+            let ids = ids.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+            let text = visible(wire.get(*at..at.saturating_add(*len)).unwrap_or_default());
+            let roles = parts.iter().map(|part| match (parts.len(), part.call) {
+                (1, None) => part.role.to_owned(),
+                (1, Some(call)) => format!("{} of call {call}", part.role),
+                _ => format!("{} ({})", part.role, bytes(part.bytes)),
+            });
+            let roles = roles.collect::<Vec<_>>().join(", ");
+            self.row("", &ids, &format!("{text}   ({roles})"))?;
         }
         Ok(())
     }

@@ -22,7 +22,9 @@ pub(crate) use setup::{builder, end};
 pub(crate) use setup::{guard, read_tools};
 
 pub(crate) use llm_stream_guard_serve::parse::{ChatReader, Intake, Remark, Render, ShownEvent};
-pub(crate) use llm_stream_guard_serve::parse::{ceil_char_boundary, chunk_from, error_message};
+pub(crate) use llm_stream_guard_serve::parse::{
+    ceil_char_boundary, chunk_from, error_message, token_chunk,
+};
 
 use llm_stream_guard::Profile;
 
@@ -31,10 +33,14 @@ use crate::{
     error::{Error, misuse},
     input::Patience,
     lookup,
+    tokens::added_tokens,
 };
 
 /// How much is read at once, at most.
 const PIECE: usize = 64 * 1024;
+
+/// The longest recording of tokens whose markers are found without a checkpoint, in bytes.
+pub(crate) const MAX_TOKENS: u64 = 256 << 20;
 
 /// Runs `parse` on the file or standard input it names, and writes to standard output.
 ///
@@ -51,7 +57,7 @@ pub(crate) fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> 
     let colour = Colour::of_output();
     let mut render: Box<dyn Render + '_> =
         if readable { Box::new(Readable::new(out, colour)) } else { Box::new(JsonLines(out)) };
-    let file = &args.reading.file;
+    let file = args.reading.path();
     if file == Path::new("-") {
         return parse_from(args, &mut io::stdin().lock(), Patience::Live, &mut *render);
     }
@@ -81,7 +87,11 @@ pub(crate) fn parse_from(
     render: &mut dyn Render,
 ) -> Result<(), Error> {
     let args = &args.reading;
-    let mut head = Vec::new();
+    let (kind, mut head) = (args.input_kind(), Vec::new());
+    if args.tokens.is_some() {
+        // Markers are known when all tokens are.
+        let _ = input.take(MAX_TOKENS).read_to_end(&mut head);
+    }
     let profile = match lookup::told(args)? {
         Some(profile) => profile,
         None if args.grammar.is_some() => Profile::named("none"),
@@ -90,14 +100,18 @@ pub(crate) fn parse_from(
             let _ = input.take(DETECTED).read_to_end(&mut head);
             match lookup::recorded(&head) {
                 Some(profile) => profile,
-                None => taken(detection(&head, args.input)?),
+                None => taken(detection(&head, kind)?),
             }
         }
     };
+    let piece = args.chunk.map(|bytes| bytes as usize);
+    let mut chat = ChatReader::new(guard(args, &profile)?, piece, render);
+    if let Some(tokens) = added_tokens(args, &head)? {
+        let guard = builder(args, &profile)?.marker_tokens(tokens.texts());
+        chat = chat.token_ids(guard.build().map_err(misuse)?, &tokens);
+    }
     let input = &mut head.chain(input);
-    let chat =
-        ChatReader::new(guard(args, &profile)?, args.chunk.map(|bytes| bytes as usize), render);
-    let mut feed = InputFeed::new(args.input, patience, chat);
+    let mut feed = InputFeed::new(kind, patience, chat);
     let mut piece = vec![0; PIECE];
     loop {
         match input.read(&mut piece) {
@@ -107,7 +121,7 @@ pub(crate) fn parse_from(
             Err(error) => {
                 feed.finish(setup::end(args), true);
                 feed.output().finish()?;
-                return Err(misuse(format!("{}: {error}", args.file.display())));
+                return Err(misuse(format!("{}: {error}", args.path().display())));
             }
         }
         feed.output().flush()?;

@@ -19,6 +19,7 @@ mod otel;
 mod serve;
 mod support;
 mod template_or_family;
+mod tokens;
 
 use std::{
     io::{Read as _, Write as _},

@@ -1,7 +1,7 @@
 //! A stream of chunks, from any input format, through the chat guard.
 
 use llm_stream_guard::{
-    End, Guard, Utf8,
+    AddedTokens, End, Guard, Utf8,
     chat::{
         ChatChunk as _, ChatError, ChatGuard, ChatOptions, Choice, Chunk, Completion, Content,
         Delta, Emission, Field, Stop, Synthesis,
@@ -51,6 +51,14 @@ impl<'r> ChatReader<'r> {
         Self { guard, output, utf8: Utf8::default(), piece, seen: SeenItems::default() }
     }
 
+    /// Reads chunks by the ids of their tokens, where they have some: with clones of `guard`, which has
+    /// marker tokens among `tokens`.
+    #[must_use]
+    pub fn token_ids(mut self, guard: Guard, tokens: &AddedTokens) -> Self {
+        self.guard = self.guard.token_ids(guard, tokens);
+        self
+    }
+
     /// The output, to flush and to note what concerns the input as a whole.
     pub fn output(&mut self) -> &mut EventWriter<'r> {
         &mut self.output
@@ -62,6 +70,10 @@ impl<'r> ChatReader<'r> {
     }
 
     fn value(&mut self, value: Value, bytes: usize) {
+        // Tokens do not show how a stream ended, as text does not.
+        if let Some(chunk) = token_chunk(&value) {
+            return self.push(chunk);
+        }
         match chunk_from(value) {
             Some(chunk) => {
                 self.seen.chunks |= !chunk.choices.is_empty();
@@ -188,6 +200,16 @@ impl Intake for ChatReader<'_> {
         self.output.end(end);
         self.replaced(self.utf8.replaced());
     }
+}
+
+/// The chunk of a token of choice 0: an object with a number `id` and `text`.
+#[must_use]
+pub fn token_chunk(value: &Value) -> Option<Chunk> {
+    let id = value.get("id")?.as_u64()?;
+    let text = value.get("text")?.as_str()?;
+    let mut choice = Choice::default();
+    choice.extra.insert("token_ids".into(), Value::from(vec![id]));
+    Some(chunk_of(choice, text.to_owned()))
 }
 
 /// The chunk that a value is: a whole response is one, too.

@@ -18,7 +18,7 @@ use super::{
     options::{ReasoningField, TakeBack},
     pending_fields::{Part, PendingField},
     response_remap::{Inbound, report},
-    token_content::remove_ids,
+    token_ids::remove_ids,
     writer::DeltaWriter,
 };
 use crate::{guard::Guard, observe::Stats};

@@ -3,7 +3,10 @@
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value, value::RawValue};
 
-use super::field::Field;
+use super::{
+    field::Field,
+    token_ids::{ids_around, ids_in, ids_of_logprobs},
+};
 
 /// One chunk of a chat-completion stream.
 ///
@@ -119,10 +122,27 @@ pub struct FunctionDelta {
 }
 
 impl Chunk {
+    /// The ids of the tokens that the choice at this position holds, in a field of the choice, in one
+    /// around an only choice, or in its log probabilities; see [`super::ChatGuard::token_ids`].
+    #[must_use]
+    pub fn token_ids(&self, choice: usize) -> Option<Vec<u32>> {
+        let around = if self.choices.len() == 1 { ids_around(&self.fields) } else { None };
+        self.choices.get(choice)?.token_ids(around)
+    }
+
     /// A field that is text, by name: `id`, `model`.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.fields.get(name)?.as_str()
+    }
+}
+
+impl Choice {
+    /// The ids of the choice's tokens: from a field of the choice, from `around`, or from its log
+    /// probabilities.
+    pub(super) fn token_ids(&self, around: Option<Vec<u32>>) -> Option<Vec<u32>> {
+        let own = [&self.extra, &self.delta.extra].into_iter().find_map(ids_in);
+        own.or(around).or_else(|| self.logprobs.value().and_then(ids_of_logprobs))
     }
 }
 

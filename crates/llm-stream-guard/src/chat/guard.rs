@@ -16,7 +16,7 @@ use super::{
     options::{ChatOptions, Logprobs, ReasoningTokens, Synthesis, TakeBack, TokenIds},
     response_fields::{Envelope, count_reasoning},
     tail::Tail,
-    token_content::{ids_around, ids_of, remove_all_ids, remove_ids},
+    token_ids::{ids_around, remove_all_ids, remove_ids},
 };
 use crate::guard::Guard;
 
@@ -130,7 +130,7 @@ impl ChatGuard {
                 result = result.and(Err(ChatError::TooManyChoices));
                 continue;
             };
-            let ids = ids_of(&choice, around.take());
+            let ids = choice.token_ids(around.take());
             if removes_ids {
                 remove_all_ids(&mut choice.extra);
                 remove_all_ids(&mut choice.delta.extra);

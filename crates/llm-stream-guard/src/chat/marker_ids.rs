@@ -25,7 +25,7 @@ const AWAITED: usize = 64;
 
 /// The guard and the marker tokens of choices whose chunks have token ids.
 #[derive(Debug, Clone)]
-pub(super) struct TokenReader {
+pub(crate) struct TokenReader {
     /// A guard that knows the marker tokens.
     pub(super) guard: Guard,
     table: Arc<MarkerTable>,
@@ -40,7 +40,7 @@ struct MarkerTable {
 }
 
 impl TokenReader {
-    pub(super) fn new(guard: Guard, tokens: &AddedTokens) -> Self {
+    pub(crate) fn new(guard: Guard, tokens: &AddedTokens) -> Self {
         let texts: Vec<&str> = guard.marker_tokens().collect();
         let place = |text: &str| texts.iter().position(|known| *known == text);
         let by_id = tokens.iter().filter_map(|token| Some((token.id, place(&token.text)?)));
@@ -82,17 +82,17 @@ impl Awaited {
 
 /// A piece of a chunk's text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ChunkPiece {
-    pub(super) len: usize,
+pub(crate) struct ChunkPiece {
+    pub(crate) len: usize,
     /// The id of the marker token that it is.
-    pub(super) marker: Option<u32>,
+    pub(crate) marker: Option<u32>,
     /// The number of its tokens, if known.
-    pub(super) tokens: Option<u64>,
+    pub(crate) tokens: Option<u64>,
 }
 
 /// Lays the token ids of a choice over its text.
 #[derive(Debug, Clone)]
-pub(super) struct ChunkTokens {
+pub(crate) struct ChunkTokens {
     table: Arc<MarkerTable>,
     awaited: VecDeque<Awaited>,
     /// The end of the text, if it may begin the text of an awaited marker token.
@@ -102,11 +102,11 @@ pub(super) struct ChunkTokens {
     /// Text tokens without text, which belong to the text after them.
     textless: u64,
     /// The pieces of the last text.
-    pub(super) pieces: Vec<ChunkPiece>,
+    pub(crate) pieces: Vec<ChunkPiece>,
 }
 
 impl ChunkTokens {
-    pub(super) fn new(reader: &TokenReader) -> Self {
+    pub(crate) fn new(reader: &TokenReader) -> Self {
         Self {
             table: Arc::clone(&reader.table),
             awaited: VecDeque::new(),
@@ -123,14 +123,14 @@ impl ChunkTokens {
     }
 
     /// Forgets awaited marker tokens, and returns text that waits for the rest of one.
-    pub(super) fn release(&mut self) -> String {
+    pub(crate) fn release(&mut self) -> String {
         self.awaited.clear();
         std::mem::take(&mut self.held)
     }
 
     /// Divides the next text, with what was held before it, into pieces. Takes off the end of `text`
     /// that must wait. Returns whether a part of it is ambiguous.
-    pub(super) fn divide(&mut self, text: &mut String, ids: Option<&[u32]>) -> bool {
+    pub(crate) fn divide(&mut self, text: &mut String, ids: Option<&[u32]>) -> bool {
         self.pieces.clear();
         if !self.held.is_empty() {
             text.insert_str(0, &std::mem::take(&mut self.held));

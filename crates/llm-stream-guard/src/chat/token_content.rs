@@ -1,33 +1,21 @@
 //! The text of chunks with token ids, fed to a choice's guard as tokens.
 
 use jail_match::LimitError;
-use serde_json::{Map, Value};
 
 use super::{
     choice::GuardedChoice,
     choice_state::SharedStep,
-    chunk::Choice,
     content::Pieces,
     guard::ChatGuard,
     marker_ids::{ChunkTokens, TokenMode, TokenReader},
     note::Violation,
     pending_fields::Part,
-    tokens::ids_of_logprobs,
     writer::DeltaWriter,
 };
 use crate::{
     guard::{Guard, Token, TokenKind},
     identify::AddedTokens,
 };
-
-/// Fields with the ids of a chunk's tokens: of vLLM, SGLang and llama.cpp.
-const FIELDS: [&str; 3] = ["token_ids", "output_ids", "tokens"];
-
-/// The field that vLLM writes the ids of the prompt's tokens into.
-const PROMPT: &str = "prompt_token_ids";
-
-/// The field that llama.cpp's server puts its own form of an answer into.
-const VERBOSE: &str = "__verbose";
 
 impl ChatGuard {
     /// Tells marker tokens from text that spells them, where chunks have token ids.
@@ -72,37 +60,6 @@ impl ChatGuard {
         self.token_reader = Some(TokenReader::new(guard, tokens).into());
         self
     }
-}
-
-/// The ids of the tokens of a choice's chunk: from a field of its own, from a field `around` the
-/// choices of which it is the only one, or from its log probabilities.
-pub(super) fn ids_of(choice: &Choice, around: Option<Vec<u32>>) -> Option<Vec<u32>> {
-    let own = [&choice.extra, &choice.delta.extra].into_iter().find_map(ids_in);
-    own.or(around).or_else(|| choice.logprobs.value().and_then(ids_of_logprobs))
-}
-
-/// The ids of tokens in fields around the choices of a chunk.
-pub(super) fn ids_around(fields: &Map<String, Value>) -> Option<Vec<u32>> {
-    ids_in(fields).or_else(|| ids_in(fields.get(VERBOSE)?.as_object()?))
-}
-
-fn ids_in(fields: &Map<String, Value>) -> Option<Vec<u32>> {
-    let list = FIELDS.iter().find_map(|name| fields.get(*name)?.as_array())?;
-    let id = |id: &Value| u32::try_from(id.as_u64()?).ok();
-    // Servers that were not asked for ids write an empty list.
-    list.iter().map(id).collect::<Option<Vec<u32>>>().filter(|ids| !ids.is_empty())
-}
-
-/// Removes token ids, which describe text that is not written.
-pub(super) fn remove_ids(fields: &mut Map<String, Value>) {
-    FIELDS.iter().for_each(|name| drop(fields.shift_remove(*name)));
-    fields.shift_remove(VERBOSE);
-}
-
-/// Removes all fields that servers write when they are asked for token ids.
-pub(super) fn remove_all_ids(fields: &mut Map<String, Value>) {
-    remove_ids(fields);
-    fields.shift_remove(PROMPT);
 }
 
 impl GuardedChoice {

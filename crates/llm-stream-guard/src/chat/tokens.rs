@@ -58,24 +58,6 @@ pub(super) fn is_text(tokens: &[Map<String, Value>], text: [&str; 2]) -> bool {
     }) && text.next().is_none()
 }
 
-/// The text that vLLM writes in the place of a token's text if it is asked to.
-const ID: &str = "token_id:";
-
-/// The ids of the tokens of log probabilities, if each has one: in a field `id` (llama.cpp), or in the
-/// place of its text (`return_tokens_as_token_ids` of vLLM).
-pub(super) fn ids_of_logprobs(logprobs: &Value) -> Option<Vec<u32>> {
-    let named = |text: &Value| text.as_str()?.strip_prefix(ID)?.parse().ok();
-    let id = |entry: &Value| match entry.get("id") {
-        Some(id) => u32::try_from(id.as_u64()?).ok(),
-        None => named(entry.get("token")?),
-    };
-    let ids: Option<Vec<u32>> = match logprobs.get("content").and_then(Value::as_array) {
-        Some(entries) => entries.iter().map(id).collect(),
-        None => logprobs.get("tokens")?.as_array()?.iter().map(named).collect(),
-    };
-    ids.filter(|ids| !ids.is_empty())
-}
-
 /// Makes `shown` the text of a token.
 pub(super) fn narrow(logprobs: &mut Map<String, Value>, shown: &[u8]) {
     let token = Value::from(String::from_utf8_lossy(shown));
@@ -101,22 +83,6 @@ mod tests {
     fn logprobs(value: Value) -> Map<String, Value> {
         let Value::Object(members) = value else { return Map::new() };
         members
-    }
-
-    #[test]
-    fn ids_in_log_probabilities_count_if_every_token_has_one() {
-        for (members, ids) in [
-            (json!({"content": [{"id": 7, "token": "a"}, {"id": 8}]}), Some(vec![7, 8])),
-            (json!({"content": [{"token": "token_id:7"}]}), Some(vec![7])),
-            (json!({"tokens": ["token_id:7", "token_id:9"]}), Some(vec![7, 9])),
-            (json!({"content": [{"id": 7}, {"token": "a"}]}), None),
-            (json!({"content": [{"id": -1}]}), None),
-            (json!({"tokens": ["token_id:x"]}), None),
-            (json!({"content": []}), None),
-            (json!(null), None),
-        ] {
-            assert_eq!(super::ids_of_logprobs(&members), ids, "{members}");
-        }
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::report::{Delay, Explanation, ExplanationSummary, Fate, Happening, Region, Step};
+use super::report::{
+    Delay, ExplainedToken, Explanation, ExplanationSummary, Fate, Happening, Region, Step,
+};
 
 /// The page without its data.
 const PAGE: &str = include_str!("page.html");
@@ -70,6 +72,8 @@ struct Packed<'r> {
     steps: Vec<Vec<usize>>,
     /// Data that few steps have, by step.
     more: Vec<(usize, More<'r>)>,
+    /// Ids and length of each token, and its parts: a word for the role, and the length.
+    tokens: Vec<(&'r [u32], usize, Vec<(usize, usize)>)>,
 }
 
 #[derive(Serialize)]
@@ -87,7 +91,7 @@ struct More<'r> {
 impl<'r> Packed<'r> {
     fn of(explained: &'r Explained, wires: &mut Vec<&'r str>, words: &mut Words<'r>) -> Self {
         let Explained { choice, explanation } = explained;
-        let Explanation { name, summary, wire, regions, steps, .. } = explanation;
+        let Explanation { name, summary, wire, regions, steps, tokens, .. } = explanation;
         let known = wires.iter().position(|known| known == wire);
         let number = known.unwrap_or_else(|| {
             let next = wires.len();
@@ -101,7 +105,12 @@ impl<'r> Packed<'r> {
         let more = steps.iter().enumerate().filter_map(|(at, step)| Some((at, rest(step)?)));
         let more = more.collect();
         let steps = steps.iter().map(|step| numbers(step, words)).collect();
-        Self { name, choice: *choice, summary, wire: number, regions, steps, more }
+        let token = |token: &'r ExplainedToken| {
+            let parts = token.parts.iter().map(|part| (words.of(Some(part.role)), part.bytes));
+            (&token.ids[..], token.len, parts.collect())
+        };
+        let tokens = tokens.iter().map(token).collect();
+        Self { name, choice: *choice, summary, wire: number, regions, steps, more, tokens }
     }
 }
 

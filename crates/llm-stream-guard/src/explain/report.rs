@@ -18,6 +18,36 @@ pub struct Explanation {
     pub regions: Vec<Region>,
     /// The effect of each chunk. The last step is the end of the stream.
     pub steps: Vec<Step>,
+    /// The tokens, in order, if the recording has token ids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tokens: Vec<ExplainedToken>,
+}
+
+/// A token of the recording, or several whose texts are not known one by one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ExplainedToken {
+    /// The ids of the tokens. None for text without ids.
+    pub ids: Vec<u32>,
+    /// Offset in `wire`, in bytes.
+    pub at: usize,
+    /// Length of the text in bytes.
+    pub len: usize,
+    /// The roles of the bytes, in order.
+    pub parts: Vec<TokenPart>,
+}
+
+/// Bytes of a token with one role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TokenPart {
+    /// Name of the role; see [`crate::TokenRole::name`].
+    pub role: &'static str,
+    /// Position of the call whose name or arguments the bytes are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<u32>,
+    /// Number of bytes with the role.
+    pub bytes: usize,
 }
 
 /// A part of the text, and what became of it.

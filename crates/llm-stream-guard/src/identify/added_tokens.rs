@@ -41,6 +41,14 @@ pub struct AddedToken {
     pub special: bool,
 }
 
+impl AddedToken {
+    /// An added token that servers keep in the text.
+    #[must_use]
+    pub fn new(id: u32, text: &str) -> Self {
+        Self { id, text: text.to_owned(), special: false }
+    }
+}
+
 /// The added tokens of a tokenizer, by number: those that
 /// [`crate::GuardBuilder::marker_tokens`] asks for.
 ///
@@ -220,7 +228,7 @@ impl AddedTokens {
     }
 }
 
-/// Of tokens with the same number, the last counts.
+/// Collects tokens; the last of those with the same number counts.
 impl FromIterator<AddedToken> for AddedTokens {
     fn from_iter<I: IntoIterator<Item = AddedToken>>(tokens: I) -> Self {
         Self { by_id: tokens.into_iter().map(|token| (token.id, token)).collect() }

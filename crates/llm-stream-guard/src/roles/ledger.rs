@@ -8,7 +8,7 @@ use super::{RoleSpan, TokenRole};
 
 /// The account of a stream, as far as it is not given out.
 #[derive(Debug, Clone, Default)]
-pub(super) struct RoleLedger {
+pub(crate) struct RoleLedger {
     /// Tokens with bytes that have no role yet: position, number, bytes left.
     tokens: VecDeque<(u64, u32, usize)>,
     /// How many tokens were fed.
@@ -35,7 +35,7 @@ pub(super) struct RoleLedger {
 
 impl RoleLedger {
     /// Begins the next token.
-    pub(super) fn token(&mut self, id: u32, text: &str) {
+    pub(crate) fn token(&mut self, id: u32, text: &str) {
         self.tokens.push_back((self.fed, id, text.len()));
         self.fed += 1;
         self.text.push_str(text);
@@ -43,7 +43,7 @@ impl RoleLedger {
 
     /// Accounts for emitted text.
     #[inline]
-    pub(super) fn text(&mut self, channel: Channel, len: usize) {
+    pub(crate) fn text(&mut self, channel: Channel, len: usize) {
         let role = match channel {
             Channel::CONTENT => TokenRole::Content,
             Channel::REASONING => TokenRole::Reasoning,
@@ -57,7 +57,7 @@ impl RoleLedger {
 
     /// A range is not text.
     #[inline]
-    pub(super) fn span(&mut self, Span { kind, at, len }: Span) {
+    pub(crate) fn span(&mut self, Span { kind, at, len }: Span) {
         match kind {
             SpanKind::Markup | SpanKind::Framing => self.add(at, at + len, TokenRole::Markup),
             SpanKind::Dropped => self.add(at, at + len, TokenRole::Dropped),
@@ -86,7 +86,7 @@ impl RoleLedger {
         }
     }
 
-    pub(super) fn trace(&mut self, trace: Trace) {
+    pub(crate) fn trace(&mut self, trace: Trace) {
         match trace {
             Trace::Part { part, call, at } => {
                 let role = match part {
@@ -112,7 +112,7 @@ impl RoleLedger {
     }
 
     /// The call that was announced last has this name.
-    pub(super) fn name(&mut self, name: &str) {
+    pub(crate) fn name(&mut self, name: &str) {
         let (call, end) = self.named;
         // Arguments that came before the name end before it.
         let from = self.parts.iter().rev().find(|(_, role)| *role == TokenRole::Markup);
@@ -127,7 +127,7 @@ impl RoleLedger {
     }
 
     /// Gives out the spans that are known.
-    pub(super) fn settle(&mut self, on: &mut impl FnMut(RoleSpan)) {
+    pub(crate) fn settle(&mut self, on: &mut impl FnMut(RoleSpan)) {
         loop {
             if let Some(&(from, to, role)) = self.spans.front().filter(|(at, ..)| *at <= self.at) {
                 self.spans.pop_front();
@@ -183,7 +183,7 @@ impl RoleLedger {
     }
 
     /// Gives out what is left: what has no role was dropped.
-    pub(super) fn finish(&mut self, on: &mut impl FnMut(RoleSpan)) {
+    pub(crate) fn finish(&mut self, on: &mut impl FnMut(RoleSpan)) {
         self.settle(on);
         while let Some((from, to, role)) = self.spans.pop_front() {
             self.give(from.saturating_sub(self.at), TokenRole::Dropped, on);

@@ -1,0 +1,78 @@
+//! The ids of tokens in the fields of chunks.
+
+use serde_json::{Map, Value};
+
+/// Fields with the ids of a chunk's tokens: of vLLM, SGLang and llama.cpp.
+const FIELDS: [&str; 3] = ["token_ids", "output_ids", "tokens"];
+
+/// The field that vLLM writes the ids of the prompt's tokens into.
+const PROMPT: &str = "prompt_token_ids";
+
+/// The field that llama.cpp's server puts its own form of an answer into.
+const VERBOSE: &str = "__verbose";
+
+/// The ids of tokens in fields around the choices of a chunk.
+pub(super) fn ids_around(fields: &Map<String, Value>) -> Option<Vec<u32>> {
+    ids_in(fields).or_else(|| ids_in(fields.get(VERBOSE)?.as_object()?))
+}
+
+/// The ids of tokens in fields of a choice or a delta.
+pub(super) fn ids_in(fields: &Map<String, Value>) -> Option<Vec<u32>> {
+    let list = FIELDS.iter().find_map(|name| fields.get(*name)?.as_array())?;
+    let id = |id: &Value| u32::try_from(id.as_u64()?).ok();
+    // Servers that were not asked for ids write an empty list.
+    list.iter().map(id).collect::<Option<Vec<u32>>>().filter(|ids| !ids.is_empty())
+}
+
+/// The text that vLLM writes in the place of a token's text if it is asked to.
+const ID: &str = "token_id:";
+
+/// The ids of the tokens of log probabilities, if each has one: in a field `id` (llama.cpp), or in the
+/// place of its text (`return_tokens_as_token_ids` of vLLM).
+pub(super) fn ids_of_logprobs(logprobs: &Value) -> Option<Vec<u32>> {
+    let named = |text: &Value| text.as_str()?.strip_prefix(ID)?.parse().ok();
+    let id = |entry: &Value| match entry.get("id") {
+        Some(id) => u32::try_from(id.as_u64()?).ok(),
+        None => named(entry.get("token")?),
+    };
+    let ids: Option<Vec<u32>> = match logprobs.get("content").and_then(Value::as_array) {
+        Some(entries) => entries.iter().map(id).collect(),
+        None => logprobs.get("tokens")?.as_array()?.iter().map(named).collect(),
+    };
+    ids.filter(|ids| !ids.is_empty())
+}
+
+/// Removes token ids, which describe text that is not written.
+pub(super) fn remove_ids(fields: &mut Map<String, Value>) {
+    FIELDS.iter().for_each(|name| drop(fields.shift_remove(*name)));
+    fields.shift_remove(VERBOSE);
+}
+
+/// Removes all fields that servers write when they are asked for token ids.
+pub(super) fn remove_all_ids(fields: &mut Map<String, Value>) {
+    remove_ids(fields);
+    fields.shift_remove(PROMPT);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::ids_of_logprobs;
+
+    #[test]
+    fn ids_in_log_probabilities_count_if_every_token_has_one() {
+        for (members, ids) in [
+            (json!({"content": [{"id": 7, "token": "a"}, {"id": 8}]}), Some(vec![7, 8])),
+            (json!({"content": [{"token": "token_id:7"}]}), Some(vec![7])),
+            (json!({"tokens": ["token_id:7", "token_id:9"]}), Some(vec![7, 9])),
+            (json!({"content": [{"id": 7}, {"token": "a"}]}), None),
+            (json!({"content": [{"id": -1}]}), None),
+            (json!({"tokens": ["token_id:x"]}), None),
+            (json!({"content": []}), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(ids_of_logprobs(&members), ids, "{members}");
+        }
+    }
+}
