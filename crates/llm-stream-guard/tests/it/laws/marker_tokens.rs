@@ -5,7 +5,7 @@ use llm_stream_guard::{
     End, Grammar, Guard, Profile, Tools,
     jail_match::{Anchor, Channel, Then},
     profiles,
-    toolcall_parsers::{EncodeCall, encode},
+    toolcall_parsers::{EncodeCall, encode, families},
 };
 use serde_json::json;
 use stream_laws::{
@@ -232,9 +232,18 @@ fn values(grammar: &Grammar, tokens: &[String]) -> Vec<String> {
     values
 }
 
+/// Every profile, and one for each tool family without a profile.
+fn all_profiles() -> Vec<Profile> {
+    let mut all = profiles();
+    let used: Vec<_> = all.iter().filter_map(|profile| profile.tools.clone()).collect();
+    let alone = families().filter(|family| used.iter().all(|name| name != family.name));
+    all.extend(alone.map(|family| Profile::tools(family.name)));
+    all
+}
+
 /// The profiles whose calls are written between marker tokens.
 fn marked() -> impl Iterator<Item = (Profile, Grammar, Guard, Vec<String>)> {
-    profiles().into_iter().filter_map(|profile| {
+    all_profiles().into_iter().filter_map(|profile| {
         let grammar = profile.grammar().expect("a registered family")?;
         let (guard, tokens) = guard_of(&profile, two_tools());
         let block = block(&grammar, "drop_table")?;
@@ -298,4 +307,67 @@ fn call_whose_value_quotes_marker_tokens_keeps_the_value() {
         broken[..broken.len().min(40)].join("\n")
     );
     assert!(only.is_some() || checked > 500 && caught > 50, "{checked} checked, {caught} caught");
+}
+
+/// The beginning of a block with a call of another tool, up to its arguments, and the block without
+/// the ends of its call.
+fn half_blocks(grammar: &Grammar) -> Vec<String> {
+    let Some(block) = block(grammar, "drop_table") else { return Vec::new() };
+    let Some(at) = block.find("drop_table") else { return Vec::new() };
+    let ends = block.rfind("</").unwrap_or(block.len());
+    let line = block[at..].find('\n').map_or(block.len(), |len| at + len);
+    // Families bind a newline at the end of a value to its end tag.
+    vec![block[..line].trim_end().to_owned(), block[..ends.max(line)].trim_end().to_owned()]
+}
+
+/// Values that quote a block in part.
+fn half_quotes(grammar: &Grammar) -> Vec<String> {
+    let halves = half_blocks(grammar);
+    let all = halves.iter().flat_map(|half| [format!("Say:\n{half}"), format!("see {half} and")]);
+    all.collect()
+}
+
+#[test]
+fn value_ends_by_its_marker_token_whatever_text_it_quotes() {
+    let (mut broken, mut checked, mut closed) = (Vec::new(), 0, 0);
+    for profile in all_profiles() {
+        let Ok(Some(grammar)) = profile.grammar() else { continue };
+        let builder = || Guard::builder(&profile).tools(two_tools());
+        let text = builder().build().expect("builds");
+        // Tokenizers may have the closing tags alone as tokens.
+        for closers_alone in [false, true] {
+            let mut likely = likely_marker_tokens(&text);
+            likely.retain(|token| !closers_alone || token.starts_with("</"));
+            let guard = builder().marker_tokens(likely).build().expect("builds");
+            let tokens: Vec<String> = guard.marker_tokens().map(String::from).collect();
+            let blocks = block(&grammar, "drop_table").into_iter();
+            let blocks = blocks.map(|block| format!("Say:\n{block}\nDone."));
+            for value in blocks.chain(half_quotes(&grammar)) {
+                let Some((wire, markers)) = quoting(&grammar, &tokens, &value) else { continue };
+                // What follows the value is a marker token.
+                let end = wire.rfind(value.lines().last().unwrap_or_default());
+                let end = end.map_or(0, |at| at + value.lines().last().map_or(0, str::len));
+                let after = wire[end..].len() - wire[end..].trim_start().len();
+                if !markers.iter().any(|(at, _)| *at == end + after) {
+                    continue;
+                }
+                checked += 1;
+                closed += usize::from(closers_alone);
+                let arguments = json!({"body": value}).to_string();
+                let call = EncodedCall { name: NAME, arguments: &arguments };
+                let machine = TokenMachine::new(guard.clone(), End::Stop, markers);
+                let plan = CutPlan::random(2, 3);
+                if let Err(violation) = check_quoted_markup(&machine, &wire, call, plan) {
+                    broken.push(format!("{} {value:?}: {violation}", profile.name));
+                }
+            }
+        }
+    }
+    assert!(
+        broken.is_empty(),
+        "{} broken of {checked}\n{}",
+        broken.len(),
+        broken[..broken.len().min(40)].join("\n")
+    );
+    assert!(checked > 100 && closed > 20, "{checked} checked, {closed} with closers alone");
 }

@@ -49,6 +49,11 @@ impl TagTexts {
         self.texts().any(|text| text.contains(char::is_alphanumeric))
     }
 
+    /// Whether one of its spellings holds a marker token, so that models write that one.
+    pub(crate) fn is_token(&self) -> bool {
+        self.texts().any(|text| text.contains(jail_match::is_reserved))
+    }
+
     /// Returns all spellings of the tag.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
         self.texts.iter().map(String::as_str)

@@ -18,6 +18,7 @@ use crate::{
         },
         plan::{EndTags, FieldKind},
     },
+    template::{Hole, Template},
 };
 
 impl Compiler<'_> {
@@ -63,12 +64,15 @@ impl Compiler<'_> {
             section.truncate(section.iter().position(|token| *token == Token::Calls).unwrap_or(0));
             section
         };
-        let mut around: Vec<Vec<Token>> = sections.map(before).collect();
-        around.push(Vec::new());
-        let wholes = around.iter().flat_map(|before| {
-            calls.iter().filter_map(|call| self.head(form, before.iter().chain(call)))
-        });
-        wholes.collect()
+        let around: Vec<Vec<Token>> = sections.map(before).collect();
+        let heads = |before: &[Token]| -> Vec<Head> {
+            calls.iter().filter_map(|call| self.head(form, before.iter().chain(call))).collect()
+        };
+        let mut heads_of_all: Vec<Head> = around.iter().flat_map(|before| heads(before)).collect();
+        let holds_one = |section: &Template| section.holes().any(|hole| *hole == Hole::Call);
+        let lacks_section = !form.sections.is_empty() && form.sections.iter().all(holds_one);
+        heads_of_all.extend(heads(&[]).into_iter().map(|head| Head { lacks_section, ..head }));
+        heads_of_all
     }
 
     /// Returns the head at the start of `tokens`, if a tag begins it and it contains a name.
@@ -98,7 +102,7 @@ impl Compiler<'_> {
                 _ => return None,
             });
         }
-        let head = Head { pieces };
+        let head = Head { pieces, lacks_section: false };
         (named && head.opener().is_some_and(TagTexts::has_letters)).then_some(head)
     }
 }

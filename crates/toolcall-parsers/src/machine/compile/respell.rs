@@ -191,6 +191,7 @@ impl Respell for ParameterSpec {
         turn.respell(speller);
         followers.respell(speller);
         heads.respell(speller);
+        self.drop_typed_markup();
         self.stops = Stops::of(self);
     }
 }

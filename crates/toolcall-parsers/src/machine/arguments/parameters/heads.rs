@@ -36,6 +36,8 @@ pub(crate) enum HeadPiece {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Head {
     pub(crate) pieces: Vec<HeadPiece>,
+    /// The opener of the call's section is missing, though a section holds one call.
+    pub(crate) lacks_section: bool,
 }
 
 impl Head {
@@ -45,6 +47,15 @@ impl Head {
             Some(HeadPiece::Tag(tag)) => Some(tag),
             _ => None,
         }
+    }
+
+    /// Whether a marker token is among its tags.
+    pub(crate) fn has_token(&self) -> bool {
+        self.pieces.iter().any(|piece| match piece {
+            HeadPiece::Tag(tag) => tag.is_token(),
+            HeadPiece::Attributes(header, _) => header.ends.iter().any(TagTexts::is_token),
+            HeadPiece::Name | HeadPiece::Other => false,
+        })
     }
 
     /// Returns the index of the piece with the tool's name, which identifies the call even without

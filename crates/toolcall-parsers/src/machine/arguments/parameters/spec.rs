@@ -16,12 +16,25 @@ pub(crate) struct Unreadable(pub(crate) &'static str);
 /// Where the next parameter's header may end an open value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum HeadersIn {
+    /// Nowhere: the end of a value is a marker token, and a header is text.
+    Nowhere,
     /// At the start of a line.
     Lines,
     /// Anywhere: it has several tags, which no prose holds, or the family writes no lines.
     Text,
     /// Anywhere: its tags are special tokens, each of which is markup.
     Tokens,
+}
+
+impl HeadersIn {
+    /// Whether a header may begin at a place in a value.
+    pub(crate) fn may_begin(self, line_start: bool) -> bool {
+        match self {
+            Self::Nowhere => false,
+            Self::Lines => line_start,
+            Self::Text | Self::Tokens => true,
+        }
+    }
 }
 
 /// The content of a hole in a parameter's header.
@@ -177,6 +190,24 @@ impl ParameterSpec {
         spec.opens_by_token = spec.headers == HeadersIn::Tokens && by_token;
         spec.stops = Stops::of(&spec);
         Ok(spec)
+    }
+
+    /// Drops markup that is data where marker tokens are around it. If values end by tokens, heads of
+    /// calls and of parameters without a token do not end them. If a token opens a section of one
+    /// call, a head without its section begins no call.
+    pub(crate) fn drop_typed_markup(&mut self) {
+        let mut values = self.nodes.iter().filter_map(|node| match node {
+            ParameterNode::Value(value) => Some(value),
+            _ => None,
+        });
+        let ends_by_tokens =
+            |value: &ValueSpec| !value.ends.is_empty() && value.ends.iter().all(TagTexts::is_token);
+        let all_do = values.clone().next().is_some() && values.all(ends_by_tokens);
+        if all_do && !self.openers().iter().any(TagTexts::is_token) {
+            self.headers = HeadersIn::Nowhere;
+        }
+        let opens = self.heads.iter().any(|head| !head.lacks_section && head.has_token());
+        self.heads.retain(|head| head.has_token() || !all_do && !(opens && head.lacks_section));
     }
 
     /// The tags that begin a parameter.

@@ -9,10 +9,7 @@ use super::{
 use crate::{
     cursor::{Cursor, Undecided},
     machine::{
-        arguments::{
-            parameters::spec::HeadersIn,
-            tag::{TagTexts, longest},
-        },
+        arguments::tag::{TagTexts, longest},
         output::Output,
     },
     texts::Stands,
@@ -132,7 +129,7 @@ impl Value {
             }
         }
         let line_start = if at > from { text.as_bytes()[at - 1] == b'\n' } else { self.line_start };
-        if (line_start || spec.headers > HeadersIn::Lines)
+        if spec.headers.may_begin(line_start)
             && let Some((n, len)) = tag(spec.openers())
         {
             return FoundTag::Header(n, len);

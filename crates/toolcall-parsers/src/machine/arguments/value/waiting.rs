@@ -11,10 +11,7 @@ use crate::{
     cursor::{Cursor, Undecided, filled},
     limits::MAX_WAIT,
     machine::arguments::{
-        parameters::{
-            header::{HeaderStep, ParameterHeader},
-            spec::HeadersIn,
-        },
+        parameters::header::{HeaderStep, ParameterHeader},
         tag::longest,
     },
     tools::Tools,
@@ -59,7 +56,7 @@ pub(super) fn look(
             (Ok(None), Ok(false)) => {}
         }
         let line_start = text.as_bytes().get(at.wrapping_sub(1)) == Some(&b'\n');
-        if line_start || spec.headers > HeadersIn::Lines {
+        if spec.headers.may_begin(line_start) {
             let mut header = ParameterHeader::default();
             match longest(rest, spec.openers()) {
                 Ok(None) => {}
