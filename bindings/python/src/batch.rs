@@ -6,6 +6,7 @@
 //! ```
 
 mod columns;
+mod tokens;
 
 use std::{ops::Range, thread};
 
@@ -17,12 +18,13 @@ use arrow_data::ArrayData;
 use arrow_pyarrow::PyArrowType;
 use llm_stream_guard::{End, Guard, Ids, LimitError};
 use pyo3::{
-    exceptions::{PyOverflowError, PyTypeError},
+    exceptions::{PyIndexError, PyOverflowError, PyTypeError},
     prelude::*,
     types::PyDict,
 };
 
 use self::columns::{Columns, Overflow};
+pub(crate) use self::tokens::{Vocabulary, parse_token_batch};
 use crate::{convert::end, settings::Settings, stream_error};
 
 /// Minimum number of rows for a thread.
@@ -35,6 +37,23 @@ const THREADS: usize = 256;
 enum BatchError {
     Overflow(Overflow),
     Limit(LimitError),
+    /// A token that the vocabulary does not have.
+    Token(u32),
+}
+
+/// The arrays of a batch, or an exception.
+fn parsed(
+    py: Python<'_>,
+    parts: Result<Vec<ArrayData>, BatchError>,
+) -> PyResult<Vec<PyArrowType<ArrayData>>> {
+    match parts {
+        Ok(arrays) => Ok(arrays.into_iter().map(PyArrowType).collect()),
+        Err(BatchError::Overflow(error)) => Err(PyOverflowError::new_err(error.to_string())),
+        Err(BatchError::Limit(error)) => Err(stream_error(py, error, py.None())),
+        Err(BatchError::Token(id)) => {
+            Err(PyIndexError::new_err(format!("the vocabulary has no token {id}")))
+        }
+    }
 }
 
 /// The rows of a batch, and how to parse them.
@@ -60,7 +79,7 @@ pub(crate) fn parse_batch(
     let (_, guard) = Settings::new(settings)?.guard(Ids::counting())?;
     let array = make_array(texts.0);
     let len = array.len();
-    let parsed = py.detach(|| {
+    let parts = py.detach(|| {
         let any = array.as_any();
         if let Some(array) = any.downcast_ref::<StringArray>() {
             let text = |row| text(array, row);
@@ -74,10 +93,8 @@ pub(crate) fn parse_batch(
             Some(parse_rows::<i64>(&guard, Rows { len, threads, end, text }))
         }
     });
-    match parsed {
-        Some(Ok(arrays)) => Ok(arrays.into_iter().map(PyArrowType).collect()),
-        Some(Err(BatchError::Overflow(error))) => Err(PyOverflowError::new_err(error.to_string())),
-        Some(Err(BatchError::Limit(error))) => Err(stream_error(py, error, py.None())),
+    match parts {
+        Some(parts) => parsed(py, parts),
         None => {
             let found = array.data_type();
             let what = format!("expected an array of strings, found `{found}`");
@@ -101,9 +118,17 @@ fn parse_rows<'t, O: OffsetSizeTrait>(
     rows: Rows<impl Fn(usize) -> Option<&'t str> + Sync>,
 ) -> Result<Vec<ArrayData>, BatchError> {
     let Rows { len, threads, end, text } = &rows;
-    let of_thread = len.div_ceil((*threads).clamp(1, THREADS)).max(ROWS_OF_THREAD);
-    let ranges = (0..*len).step_by(of_thread).map(|from| from..(from + of_thread).min(*len));
-    let parse = |range: Range<usize>| parse_range::<O>(guard.clone(), *end, range.map(text));
+    on_threads(*len, *threads, |range| parse_range::<O>(guard.clone(), *end, range.map(text)))
+}
+
+/// Runs `parse` for contiguous ranges of rows, each on its thread.
+fn on_threads(
+    len: usize,
+    threads: usize,
+    parse: impl Fn(Range<usize>) -> Result<ArrayData, BatchError> + Sync,
+) -> Result<Vec<ArrayData>, BatchError> {
+    let of_thread = len.div_ceil(threads.clamp(1, THREADS)).max(ROWS_OF_THREAD);
+    let ranges = (0..len).step_by(of_thread).map(|from| from..(from + of_thread).min(len));
     let parse = &parse;
     let mut ranges = ranges.collect::<Vec<_>>().into_iter();
     let first = ranges.next().unwrap_or(0..0);

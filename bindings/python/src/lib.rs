@@ -59,7 +59,7 @@ mod native {
     #[pymodule_export]
     use super::{
         EncodeError, SettingsError, StreamError,
-        batch::parse_batch,
+        batch::{Vocabulary, parse_batch, parse_token_batch},
         chat::{PyChatGuard, PySseGuard},
         encode::encode,
         event::PyEvent,

@@ -68,3 +68,50 @@ def test_vectors_give_the_rows_of_parse() -> None:
         del settings["ids"]
         rows = tp.parse_batch(pa.array([case["wire"]] * 2), **settings).to_pylist()
         assert rows == rows_one_by_one([case["wire"]] * 2, **settings), name
+
+
+class TestTokens:
+    TEXTS = (
+        "<think>",
+        "</think>",
+        "hm",
+        "Hi",
+        b"\xf0\x9f",
+        b"\x8c\x8a",
+        "<tool_call>",
+        "</tool_call>",
+    )
+
+    def rows(self, ids: Any, **more: Any) -> Any:
+        vocabulary = tp.Vocabulary(self.TEXTS)
+        return tp.parse_batch(ids, vocabulary=vocabulary, family="qwen3", **more)
+
+    def test_tokens_are_read_and_have_roles(self) -> None:
+        rows = self.rows(pa.array([[0, 2, 1, 3, 4, 5], None, []]))
+        assert rows.type == tp.message_type(roles=True)
+        first, second, third = rows.to_pylist()
+        assert (first["content"], first["reasoning"]) == ("Hi\U0001f30a", "hm")
+        roles = first["token_roles"]
+        assert roles[:4] == ["markup", "reasoning", "markup", "content"]
+        # The bytes of a character count for its last token.
+        assert roles[5] == "content" and len(roles) == 6
+        assert second is None
+        assert third["token_roles"] == []
+
+    @pytest.mark.parametrize("threads", [1, 3])
+    def test_rows_are_those_of_the_texts(self, threads: int) -> None:
+        ids = [[0, 2, 2, 1, 3], [3, 3], [0, 2]] * 100
+        texts = ["<think>hmhm</think>Hi", "HiHi", "<think>hm"] * 100
+        rows = self.rows(pa.array(ids), threads=threads).to_pylist()
+        for row in rows:
+            del row["token_roles"]
+        assert rows == tp.parse_batch(pa.array(texts), family="qwen3").to_pylist()
+
+    def test_marker_tokens_act_alone(self) -> None:
+        markers = ["<think>", "</think>"]
+        rows = self.rows(pa.array([[0, 2, 1, 3]]), marker_tokens=markers).to_pylist()
+        assert rows[0]["reasoning"] == "hm"
+
+    def test_unknown_tokens_are_refused(self) -> None:
+        with pytest.raises(IndexError, match="the vocabulary has no token 99"):
+            self.rows(pa.array([[99]]))

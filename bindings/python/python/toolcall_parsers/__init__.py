@@ -23,6 +23,7 @@ from ._native import (
     SettingsError,
     SseGuard,
     StreamError,
+    Vocabulary,
     families,
     profile,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "SettingsError",
     "SseGuard",
     "StreamError",
+    "Vocabulary",
     "detect",
     "encode",
     "explain",

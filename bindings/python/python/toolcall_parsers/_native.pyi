@@ -1,6 +1,6 @@
 """The native part of the package."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, Literal, TypeAlias, overload
 
@@ -126,3 +126,12 @@ def explain(
     chunks: list[tuple[str, float | None]], how: tuple[End, str], **settings: Unpack[Settings]
 ) -> str: ...
 def parse_batch(texts: Any, how: tuple[End, int], **settings: Unpack[Settings]) -> list[Any]: ...
+def parse_token_batch(
+    lists: Any, vocabulary: Vocabulary, how: tuple[End, int], **settings: Unpack[Settings]
+) -> list[Any]: ...
+
+class Vocabulary:
+    """The texts of a tokenizer's tokens, by their ids."""
+
+    def __new__(cls, texts: Sequence[str | bytes]) -> Self: ...
+    def __len__(self) -> int: ...

@@ -10,7 +10,7 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Fields};
-use llm_stream_guard::{Diagnostic, Event, Outcome, Sink};
+use llm_stream_guard::{Diagnostic, Event, Outcome, Sink, TokenRole};
 
 /// A column is longer than its offsets can count.
 #[derive(Debug)]
@@ -38,7 +38,16 @@ pub(super) struct Columns<O: OffsetSizeTrait> {
     worst: Outcome,
     outcome: StringBuilder,
     diagnostics: Diagnostics,
+    /// The roles of tokens, where the rows are lists of tokens.
+    roles: Option<RoleNames>,
     nulls: NullBufferBuilder,
+}
+
+/// The roles of the tokens of all rows, by name.
+#[derive(Debug, Default)]
+struct RoleNames {
+    names: StringBuilder,
+    offsets: Offsets,
 }
 
 impl<O: OffsetSizeTrait> Default for Columns<O> {
@@ -50,6 +59,7 @@ impl<O: OffsetSizeTrait> Default for Columns<O> {
             worst: Outcome::Complete,
             outcome: StringBuilder::new(),
             diagnostics: Diagnostics::default(),
+            roles: None,
             nulls: NullBufferBuilder::new(0),
         }
     }
@@ -144,7 +154,7 @@ impl<O: OffsetSizeTrait> Calls<O> {
             ("arguments", Arc::new(self.arguments.finish()?)),
             ("outcome", Arc::new(self.outcome.finish())),
         ];
-        self.offsets.list(columns, nulls)
+        self.offsets.list(Arc::new(structure(columns, None)?), nulls)
     }
 }
 
@@ -176,7 +186,7 @@ impl Diagnostics {
             ("bytes", Arc::new(bytes)),
             ("call", Arc::new(call)),
         ];
-        self.offsets.list(columns, nulls)
+        self.offsets.list(Arc::new(structure(columns, None)?), nulls)
     }
 }
 
@@ -206,19 +216,14 @@ impl Offsets {
         self.ends.push(self.items.unwrap_or(last));
     }
 
-    /// A column of lists of structures.
-    fn list(
-        self,
-        columns: Vec<(&str, ArrayRef)>,
-        nulls: Option<NullBuffer>,
-    ) -> Result<ArrayRef, Overflow> {
+    /// A column of lists of these items.
+    fn list(self, items: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef, Overflow> {
         if self.items.is_none() {
             return Err(Overflow("a column of lists is too long".to_owned()));
         }
-        let items = structure(columns, None)?;
         let item = Arc::new(Field::new_list_field(items.data_type().clone(), true));
         let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
-        Ok(Arc::new(ListArray::try_new(item, offsets, Arc::new(items), nulls)?))
+        Ok(Arc::new(ListArray::try_new(item, offsets, items, nulls)?))
     }
 }
 
@@ -250,6 +255,19 @@ const fn worse(one: Outcome, other: Outcome) -> Outcome {
 }
 
 impl<O: OffsetSizeTrait> Columns<O> {
+    /// Columns with a further one for the roles of tokens.
+    pub(super) fn with_roles() -> Self {
+        Self { roles: Some(RoleNames::default()), ..Self::default() }
+    }
+
+    /// Adds the role of the current row's next token.
+    pub(super) fn role(&mut self, role: TokenRole) {
+        if let Some(RoleNames { names, offsets }) = &mut self.roles {
+            names.append_value(role.name());
+            offsets.grow();
+        }
+    }
+
     /// Adds a row that is null.
     pub(super) fn null(&mut self) {
         self.content.null();
@@ -275,6 +293,9 @@ impl<O: OffsetSizeTrait> Columns<O> {
     fn end_lists(&mut self) {
         self.calls.offsets.end();
         self.diagnostics.offsets.end();
+        if let Some(roles) = &mut self.roles {
+            roles.offsets.end();
+        }
     }
 
     /// The array of all rows.
@@ -283,13 +304,16 @@ impl<O: OffsetSizeTrait> Columns<O> {
     /// A column is too long for its offsets.
     pub(super) fn finish(mut self) -> Result<ArrayData, Overflow> {
         let nulls = self.nulls.finish();
-        let columns: Vec<(&str, ArrayRef)> = vec![
+        let mut columns: Vec<(&str, ArrayRef)> = vec![
             ("content", Arc::new(self.content.finish()?)),
             ("reasoning", Arc::new(self.reasoning.finish()?)),
             ("calls", self.calls.finish(nulls.clone())?),
             ("outcome", Arc::new(self.outcome.finish())),
             ("diagnostics", self.diagnostics.finish(nulls.clone())?),
         ];
+        if let Some(RoleNames { mut names, offsets }) = self.roles {
+            columns.push(("token_roles", offsets.list(Arc::new(names.finish()), nulls.clone())?));
+        }
         Ok(structure(columns, nulls)?.into_data())
     }
 }
