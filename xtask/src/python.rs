@@ -17,7 +17,7 @@ const PACKAGE: &str = "bindings/python";
 const CHECKERS: &str = "mypy ruff typing_extensions";
 
 /// The packages of the tests. The tests of a missing one are skipped.
-const TESTS: [&str; 3] = ["pytest", "pyarrow", "openai"];
+const TESTS: [&str; 5] = ["pytest", "pyarrow", "openai", "litellm==1.109.1", "langchain-openai"];
 
 /// The tests: of the package, the examples of its docstrings, and those of the pages.
 const TESTED: [&str; 3] = [
