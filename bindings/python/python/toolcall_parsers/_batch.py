@@ -83,7 +83,7 @@ def parse_batch(
     def parse(chunk: Any) -> list[Any]:
         if vocabulary is None:
             return _native.parse_batch(chunk, how, **settings)
-        return _native.parse_token_batch(chunk, vocabulary, how, **settings)
+        return _native.parse_token_batch(chunk, (*how, vocabulary), **settings)
 
     parts = [part for chunk in chunks for part in parse(chunk)]
     return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)

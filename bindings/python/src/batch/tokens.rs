@@ -22,7 +22,7 @@ use crate::{
 
 /// The texts of a tokenizer's tokens, by their ids.
 ///
-/// A token may hold a part of a character: its text is then given as bytes. Bytes that are no text
+/// A token may hold a part of a character: its text is then given as bytes. Bytes that are not UTF-8
 /// are replaced.
 #[pyclass(frozen, module = "toolcall_parsers")]
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Vocabulary {
     }
 }
 
-/// What all rows of a batch have in common.
+/// The settings of all rows of a batch.
 struct TokenRows<'r> {
     guard: Guard,
     vocabulary: &'r Vocabulary,
@@ -98,21 +98,20 @@ impl TokenRows<'_> {
     }
 }
 
-/// Parses each list of token ids of an array, as `how` says: the end of each message, and the
-/// maximum number of threads.
+/// Parses each list of token ids of an array, as `how` says: the end of each message, the maximum
+/// number of threads, and the vocabulary.
 #[pyfunction]
-#[pyo3(signature = (lists, vocabulary, how, **settings))]
+#[pyo3(signature = (lists, how, **settings))]
 pub(crate) fn parse_token_batch(
     py: Python<'_>,
     lists: PyArrowType<ArrayData>,
-    vocabulary: &Bound<'_, Vocabulary>,
-    how: (String, usize),
+    how: (String, usize, Py<Vocabulary>),
     settings: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Vec<PyArrowType<ArrayData>>> {
     let (settings, end) = (Settings::new(settings)?, end(&how.0)?);
     let (_, guard) = settings.guard(Ids::counting())?;
     reader(guard.clone())?;
-    let (markers, vocabulary) = (settings.marker_tokens()?, vocabulary.get());
+    let (markers, vocabulary) = (settings.marker_tokens()?, how.2.get());
     let array = make_array(lists.0);
     let Some(lists) = array.as_any().downcast_ref::<ListArray>() else {
         let found = array.data_type();
