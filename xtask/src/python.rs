@@ -17,13 +17,23 @@ const PACKAGE: &str = "bindings/python";
 const CHECKERS: &str = "mypy ruff typing_extensions";
 
 /// The packages of the tests. The tests of a missing one are skipped.
-const TESTS: [&str; 5] = ["pytest", "pyarrow", "openai", "litellm==1.109.1", "langchain-openai"];
+const TESTS: [&str; 9] = [
+    "pytest",
+    "pyarrow",
+    "openai",
+    "litellm==1.109.1",
+    "langchain-openai",
+    "ray[data]",
+    "pyspark",
+    "polars",
+    "duckdb",
+];
 
 /// The tests: of the package, the examples of its docstrings, and those of the pages.
 const TESTED: [&str; 3] = [
     "",
     "--doctest-modules --doctest-ignore-import-errors --pyargs toolcall_parsers",
-    "--doctest-glob=*.md ../../docs/python.md ../../docs/engines.md",
+    "--doctest-glob=*.md ../../docs/python.md ../../docs/data.md",
 ];
 
 /// The engines, which are installed without their dependencies, and what their code imports.

@@ -1,0 +1,139 @@
+"""Ready functions for Ray, Spark, Polars and DuckDB: all give the rows of one process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conformance import cases
+from toolcall_parsers import families, parse_batch
+from toolcall_parsers.columns import (
+    arrow_batches,
+    polars_messages,
+    ray_postprocess,
+    register_duckdb,
+    spark_batches,
+    spark_schema,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pa = pytest.importorskip("pyarrow")
+
+TEN = (
+    "qwen3",
+    "hermes",
+    "qwen3_coder",
+    "deepseek_v3_1",
+    "glm45",
+    "kimi_k2",
+    "mistral",
+    "llama3_json",
+    "minimax_m2",
+    "harmony",
+)
+
+# Completions of all families together. CI reads fewer; `ROWS=200000` is the whole number.
+ROWS = int(os.environ.get("ROWS", "20000"))
+
+
+def completions(family: str, count: int) -> list[str | None]:
+    """Return completions of a family: its vectors, whole and cut, one after the other."""
+    assert family in families()
+    wires = [case["wire"] for _, case in cases("tools", "profiles") if case["family"] == family]
+    assert len(wires) > 3, family
+    texts: list[str | None] = []
+    for number in range(count):
+        wire = wires[number % len(wires)]
+        texts.append(f"Answer {number}. {wire}" if number % 3 else wire[: len(wire) - number % 7])
+    texts[count // 2] = None
+    return texts
+
+
+def by_family() -> dict[str, list[str | None]]:
+    return {family: completions(family, ROWS // len(TEN)) for family in TEN}
+
+
+def one_process(texts: list[str | None], family: str) -> list[Any]:
+    rows: list[Any] = parse_batch(pa.array(texts, pa.string()), family=family).to_pylist()
+    return rows
+
+
+def test_ray_data_with_two_workers() -> None:
+    ray = pytest.importorskip("ray")
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    try:
+        for family, texts in by_family().items():
+            table = pa.table({"at": range(len(texts)), "text": pa.array(texts, pa.string())})
+            dataset = ray.data.from_arrow(table).repartition(8)
+            found = dataset.map_batches(
+                arrow_batches("text", family=family),
+                batch_format="pyarrow",
+                batch_size=1000,
+                zero_copy_batch=True,
+                concurrency=2,
+            )
+            rows = pa.concat_tables(found.iter_batches(batch_format="pyarrow")).sort_by("at")
+            assert rows["message"].to_pylist() == one_process(texts, family), family
+    finally:
+        ray.shutdown()
+
+
+def test_spark_in_local_mode(tmp_path: Path) -> None:
+    sql = pytest.importorskip("pyspark.sql")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = sql.SparkSession.builder.master("local[2]")
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.sql.warehouse.dir": str(tmp_path),
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+    }.items():
+        builder = builder.config(name, value)
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:
+        pytest.skip(f"Spark does not start: {error}")
+    try:
+        for family, texts in by_family().items():
+            table = pa.table({"at": range(len(texts)), "text": pa.array(texts, pa.string())})
+            frame = session.createDataFrame(table.to_pandas()).repartition(4)
+            schema = spark_schema(frame.schema)
+            found = frame.mapInArrow(spark_batches("text", family=family), schema).orderBy("at")
+            rows = found.toArrow()["message"].to_pylist()
+            assert rows == one_process(texts, family), family
+    finally:
+        session.stop()
+
+
+def test_a_postprocess_gives_the_rows_of_a_batch() -> None:
+    texts = completions("qwen3", 100)
+    postprocess = ray_postprocess(family="qwen3")
+    rows = [postprocess({"generated_text": text, "id": 1}) for text in texts]
+    assert [row["message"] for row in rows] == one_process(texts, "qwen3")
+    assert rows[0]["id"] == 1
+
+
+def test_a_series_of_polars() -> None:
+    polars = pytest.importorskip("polars")
+    texts = completions("qwen3", 100)
+    series = polars.Series("text", texts)
+    found = polars_messages(family="qwen3")(series)
+    assert found.name == "text"
+    assert found.struct.field("content").to_list() == [
+        None if row is None else row["content"] for row in one_process(texts, "qwen3")
+    ]
+
+
+def test_a_function_of_duckdb() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    register_duckdb(connection, family="qwen3")
+    texts = [text or "" for text in completions("qwen3", 100)]
+    connection.execute("create table answers (at integer, text varchar)")
+    connection.executemany("insert into answers values (?, ?)", list(enumerate(texts)))
+    query = "select parse_message(text) from answers order by at"
+    rows = [row for (row,) in connection.execute(query).fetchall()]
+    assert rows == one_process(list(texts), "qwen3")
