@@ -2,14 +2,18 @@
 
 use std::{
     convert::Infallible,
+    future::Future as _,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::{Duration, Instant},
 };
 
 use axum::body::{Body, Bytes, HttpBody};
 use futures_core::Stream;
+use llm_stream_guard::chat::ChatSseError;
+use serde_json::Value;
+use tokio::task::JoinHandle;
 
 use crate::{
     alarm::Alarm,
@@ -21,6 +25,9 @@ use crate::{
     metrics::Told,
     record::Recording,
 };
+
+/// From this many bytes on, reading takes longer than other streams should wait for.
+pub(crate) const HEAVY: usize = 32 << 10;
 
 /// The time a stream is given.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +46,8 @@ pub(crate) struct Guarded {
     upstream: Option<Idle>,
     machine: Box<dyn Machine>,
     patience: Patience,
+    /// The machine at work on a heavy piece, on another thread.
+    away: Option<JoinHandle<Pushed>>,
     /// Stop strings that must have been seen before upstream is left; `None`: never.
     leave_after: Option<usize>,
     /// The request demands a call.
@@ -61,6 +70,7 @@ impl Guarded {
             upstream: Some(Idle::after(upstream, patience.first, patience.idle)),
             machine,
             patience,
+            away: None,
             leave_after,
             forced: false,
             quiet: Alarm::new(patience.keep_alive),
@@ -82,13 +92,26 @@ impl Guarded {
     }
 
     /// Takes what upstream sent.
-    fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+    fn take(&mut self, bytes: &Bytes, out: &mut Vec<u8>) {
         if let Some((recording, _)) = &mut self.recording {
             recording.take(bytes);
         }
-        let came = Instant::now();
-        let result = self.machine.push(bytes, out);
-        self.meter.piece(bytes.len(), out.len(), self.machine.held(), came.elapsed());
+        let machine = std::mem::replace(&mut self.machine, Box::new(Absent));
+        // An event is read when its last piece comes.
+        if bytes.len().saturating_add(machine.held()) >= HEAVY {
+            let bytes = bytes.clone();
+            self.away = Some(tokio::task::spawn_blocking(move || Pushed::new(machine, &bytes)));
+        } else {
+            self.pushed(Pushed::new(machine, bytes), out);
+        }
+    }
+
+    /// Takes the machine back from its work on a piece.
+    fn pushed(&mut self, pushed: Pushed, out: &mut Vec<u8>) {
+        let Pushed { machine, result, came, took, .. } = pushed;
+        self.machine = machine;
+        *out = pushed.out;
+        self.meter.piece(came, out.len(), self.machine.held(), took);
         let stopped = self.leave_after.is_some_and(|count| self.machine.stopped() >= count);
         match result {
             Err(error) => self.fail(&Fault::of_stream(error), out),
@@ -135,6 +158,66 @@ impl Guarded {
     }
 }
 
+/// A machine after its work on a piece.
+struct Pushed {
+    machine: Box<dyn Machine>,
+    result: Result<(), ChatSseError>,
+    out: Vec<u8>,
+    /// Bytes of the piece.
+    came: usize,
+    took: Duration,
+}
+
+impl Pushed {
+    fn new(mut machine: Box<dyn Machine>, bytes: &[u8]) -> Self {
+        let (began, mut out) = (Instant::now(), Vec::new());
+        let result = machine.push(bytes, &mut out);
+        Self { machine, result, out, came: bytes.len(), took: began.elapsed() }
+    }
+}
+
+/// In the place of a machine that is at work elsewhere. Nothing asks it unless that work is given
+/// up.
+struct Absent;
+
+impl Machine for Absent {
+    fn push(&mut self, _: &[u8], _: &mut Vec<u8>) -> Result<(), ChatSseError> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut Vec<u8>) -> Result<(), ChatSseError> {
+        Ok(())
+    }
+
+    fn fail(&mut self, _: &Fault, _: &mut Vec<u8>) {}
+
+    fn keep_alive(&self, _: &mut Vec<u8>) {}
+
+    fn usage(&self) -> Option<&Value> {
+        None
+    }
+
+    fn held(&self) -> usize {
+        0
+    }
+
+    fn stopped(&self) -> usize {
+        0
+    }
+
+    fn uncalled(&self) -> usize {
+        0
+    }
+
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    fn upstream_failed(&self) -> bool {
+        false
+    }
+}
+
 impl Drop for Guarded {
     fn drop(&mut self) {
         if let Some((recording, told)) = self.recording.take()
@@ -152,6 +235,18 @@ impl Stream for Guarded {
         let this = &mut *self;
         let mut out = Vec::new();
         while out.is_empty() {
+            if let Some(away) = &mut this.away {
+                let pushed = ready!(Pin::new(away).poll(cx));
+                this.away = None;
+                match pushed {
+                    Ok(pushed) => this.pushed(pushed, &mut out),
+                    Err(error) => {
+                        let what = format!("the work was given up: {error}");
+                        this.fail(&Fault::new(Kind::Limit, what), &mut out);
+                    }
+                }
+                continue;
+            }
             let Some(upstream) = &mut this.upstream else { return Poll::Ready(None) };
             match Pin::new(upstream).poll_frame(cx) {
                 // A frame without data has trailers, which describe the original body.
@@ -180,5 +275,89 @@ impl Stream for Guarded {
         }
         this.quiet.set(this.patience.keep_alive);
         Poll::Ready(Some(Ok(out.into())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::VecDeque,
+        sync::{Arc, Mutex},
+        thread::{self, ThreadId},
+        time::Duration,
+    };
+
+    use axum::{
+        body::{Body, Bytes},
+        http::HeaderMap,
+    };
+    use http_body::Frame;
+    use http_body_util::BodyExt as _;
+    use llm_stream_guard::{
+        Guard, GuardStage, Observer,
+        chat::{ChatGuard, ChatOptions},
+        profile,
+    };
+
+    use super::{Guarded, HEAVY, Patience};
+    use crate::{dialect::ApiDialect, exchange::Exchange, meter::Meter, metrics::Metrics};
+
+    /// The thread that read the model's last text.
+    #[derive(Debug, Default)]
+    struct Reader(Mutex<Option<ThreadId>>);
+
+    impl Observer for Reader {
+        fn chunk(&self, _: usize) {
+            *self.0.lock().unwrap() = Some(thread::current().id());
+        }
+    }
+
+    /// A body that comes in pieces.
+    struct Pieces(VecDeque<Bytes>);
+
+    impl http_body::Body for Pieces {
+        type Data = Bytes;
+        type Error = std::convert::Infallible;
+
+        fn poll_frame(
+            mut self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+            std::task::Poll::Ready(self.0.pop_front().map(|piece| Ok(Frame::data(piece))))
+        }
+    }
+
+    /// Guards an answer whose text is `length` bytes and which comes in pieces of `size` bytes.
+    /// Returns whether it was read on this thread.
+    async fn is_read_here(length: usize, size: usize) -> bool {
+        let text = "x".repeat(length);
+        let event = format!(
+            "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}},\"finish_reason\":\"stop\"}}]}}\n\n"
+        );
+        let body = format!("{event}data: [DONE]\n\n");
+        let reader = Arc::new(Reader::default());
+        let guard = Guard::builder(&profile("qwen3").unwrap());
+        let guard = guard.stage(GuardStage::Observer(reader.clone())).build().unwrap();
+        let guard = ChatGuard::new(guard, ChatOptions::default());
+        let machine = ApiDialect::Chat.stream(guard, &serde_json::Value::Null);
+        let long = Duration::from_secs(60);
+        let patience = Patience { first: long, idle: long, keep_alive: long };
+        let metrics = Arc::<Metrics>::default();
+        let exchange = Exchange::begin(metrics.clone(), ApiDialect::Chat, &HeaderMap::new());
+        let pieces = body.as_bytes().chunks(size).map(Bytes::copy_from_slice).collect();
+        let pieces = Body::new(Pieces(pieces));
+        let guarded = Guarded::new(pieces, machine, patience, None, Meter::new(metrics, exchange));
+        let came = Body::from_stream(guarded).collect().await.unwrap().to_bytes();
+        assert!(came.ends_with(b"data: [DONE]\n\n"));
+        assert!(came.len() > length);
+        let reader = reader.0.lock().unwrap().unwrap();
+        reader == thread::current().id()
+    }
+
+    #[tokio::test]
+    async fn heavy_events_are_read_on_another_thread() {
+        assert!(is_read_here(HEAVY / 2, HEAVY).await);
+        assert!(!is_read_here(HEAVY, 2 * HEAVY).await, "one piece");
+        assert!(!is_read_here(HEAVY, HEAVY / 4).await, "the last piece is light");
     }
 }

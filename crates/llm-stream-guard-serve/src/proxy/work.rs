@@ -8,10 +8,8 @@ use crate::{
     config::{BareEnd, UnsupportedTools},
     dialect::{ApiDialect, encoded::broken_call, unsupported::Unsupported},
     error::{Fault, Kind},
+    stream::HEAVY,
 };
-
-/// From here on, reading JSON takes longer than others should wait for.
-const HEAVY: usize = 256 << 10;
 
 /// Does the work on `length` bytes, where it holds up no streams if it is heavy.
 pub(super) async fn heavy<T: Send + 'static>(
