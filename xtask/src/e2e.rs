@@ -91,8 +91,14 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
 pub(crate) fn soak(root: &Path) -> Result<(), String> {
     Invocation::new("cargo build --release -p llm-stream-guard-cli").run(root)?;
     let program = target(root)?.join("release/llm-stream-guard");
+    let program = program.display();
     let example = "cargo run --release -p llm-stream-guard-serve --example soak --";
-    Invocation::new(&format!("{example} {}", program.display())).run(root)
+    Invocation::new(&format!("{example} {program}")).run(root)?;
+    if !installed("python3") {
+        println!("skipped health.py: python3 is not installed");
+        return Ok(());
+    }
+    Invocation::new(&format!("python3 e2e/health.py {program}")).run(root)
 }
 
 fn node(root: &Path, place: &Path, addresses: &[String]) -> Result<(), String> {

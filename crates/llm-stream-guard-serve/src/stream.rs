@@ -163,7 +163,7 @@ struct Pushed {
     machine: Box<dyn Machine>,
     result: Result<(), ChatSseError>,
     out: Vec<u8>,
-    /// Bytes of the piece.
+    /// The number of bytes of the piece.
     came: usize,
     took: Duration,
 }
