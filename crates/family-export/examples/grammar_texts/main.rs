@@ -158,7 +158,10 @@ fn check() -> Result<(), Box<dyn Error>> {
     });
     let faults: Vec<_> = faults.collect();
     match faults.is_empty() {
-        true => Ok(println!("all are valid calls")),
+        true => {
+            println!("all are valid calls");
+            Ok(())
+        }
         false => Err(faults.join("\n").into()),
     }
 }

@@ -72,9 +72,11 @@ struct Packed<'r> {
     steps: Vec<Vec<usize>>,
     /// Data that few steps have, by step.
     more: Vec<(usize, More<'r>)>,
-    /// Ids and length of each token, and its parts: a word for the role, and the length.
-    tokens: Vec<(&'r [u32], usize, Vec<(usize, usize)>)>,
+    tokens: Vec<PackedToken<'r>>,
 }
+
+/// Ids and length of a token, and its parts: a word for the role, and the length.
+type PackedToken<'r> = (&'r [u32], usize, Vec<(usize, usize)>);
 
 #[derive(Serialize)]
 struct More<'r> {

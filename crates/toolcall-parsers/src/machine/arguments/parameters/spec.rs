@@ -207,7 +207,7 @@ impl ParameterSpec {
             self.headers = HeadersIn::Nowhere;
         }
         let opens = self.heads.iter().any(|head| !head.lacks_section && head.has_token());
-        self.heads.retain(|head| head.has_token() || !all_do && !(opens && head.lacks_section));
+        self.heads.retain(|head| head.has_token() || !(all_do || opens && head.lacks_section));
     }
 
     /// The tags that begin a parameter.
