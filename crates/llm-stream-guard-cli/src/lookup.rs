@@ -6,7 +6,9 @@ use std::{
 };
 
 pub(crate) use llm_stream_guard::named_profile as family;
-use llm_stream_guard::{Profile, UnknownName, all_names, profile, profile_for_model};
+use llm_stream_guard::{
+    Profile, UnknownName, all_names, explain::named_by, profile, profile_for_model,
+};
 use toolcall_parsers::grammar;
 
 use crate::{
@@ -54,9 +56,8 @@ pub(crate) const FIRST_LINE: u64 = 256;
 
 /// The profile that the first line of a recording names: the proxy writes `: family NAME` there.
 pub(crate) fn recorded(head: &[u8]) -> Option<Profile> {
-    let line = head.split(|byte| *byte == b'\n').next()?.strip_prefix(b": family ")?;
-    let name = std::str::from_utf8(line).ok()?.trim();
-    let profile = family(name).ok()?;
+    let profile = named_by(head)?;
+    let name = &profile.name;
     // Nobody is left to tell if this fails.
     let _ = writeln!(io::stderr(), "note: no --family or --model: the recording names `{name}`");
     Some(profile)

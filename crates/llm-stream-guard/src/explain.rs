@@ -3,6 +3,7 @@
 mod findings;
 mod ledger;
 mod page;
+mod recording;
 mod remedies;
 mod report;
 mod tokens;
@@ -14,6 +15,9 @@ use jail_match::{Edge, HeldKind, LimitError, Span, SpanKind, Trace};
 use toolcall_parsers::{Event, Sink};
 
 pub use self::page::{Explained, Report, page};
+pub use self::recording::{
+    RecordedItem, Recording, chunk_from, error_message, named_by, token_chunk,
+};
 pub use self::report::{
     CallSummary, Delay, ExplainedToken, Explanation, ExplanationSummary, Fate, Finding, Happening,
     Holding, RecordedNote, Region, Step, TokenPart,

@@ -11,11 +11,14 @@ use std::{
     path::Path,
 };
 
-pub(crate) use recording::{Item, Recording};
+pub(crate) use recording::RecordedInput;
 pub(crate) use terminal::{Terminal, width};
 
 pub(crate) use llm_stream_guard::explain::{Explained, Report, page};
-use llm_stream_guard::{GuardStage, Profile, explain::Explainer};
+use llm_stream_guard::{
+    GuardStage, Profile,
+    explain::{Explainer, RecordedItem},
+};
 
 use crate::{
     args::{ExplainArgs, ReadingArgs},
@@ -61,9 +64,10 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Err
 pub(crate) fn report(args: &ExplainArgs) -> Result<Report, Error> {
     let reading = &args.reading;
     let mut progress = Progress::of(reading.path());
-    let recording = read(reading, &mut progress)?;
-    let profiles = profiles(args, &recording)?;
-    let tokens = added_tokens(reading, recording.raw())?;
+    let input = read(reading, &mut progress)?;
+    let profiles = profiles(args, &input)?;
+    let tokens = added_tokens(reading, input.raw())?;
+    let recording = input.recording;
     let guards = profiles.iter().map(|profile| {
         let builder = parse::builder(reading, profile)?.stage(GuardStage::Stats);
         let by_ids = tokens.as_ref().map(|tokens| builder.clone().marker_tokens(tokens.texts()));
@@ -77,7 +81,7 @@ pub(crate) fn report(args: &ExplainArgs) -> Result<Report, Error> {
     let whole = whole.saturating_mul(guards.len());
     let mut done = 0;
     for (name, guard, by_ids) in &guards {
-        for (&choice, items) in recording.choices() {
+        for (choice, items) in recording.choices() {
             let by_ids = by_ids.as_ref().filter(|_| recording.has_ids(choice));
             let mut explainer = match (by_ids, &tokens) {
                 (Some(guard), Some(tokens)) => {
@@ -89,10 +93,11 @@ pub(crate) fn report(args: &ExplainArgs) -> Result<Report, Error> {
                 done += 1;
                 progress.tell("explaining", done as u64, whole as u64);
                 match item {
-                    Item::Text { text, ids, time } => {
+                    RecordedItem::Text { text, ids, time } => {
                         explainer.push_ids(text, ids.as_deref(), *time);
                     }
-                    Item::Note(note) => explainer.note(note.clone()),
+                    RecordedItem::Note(note) => explainer.note(note.clone()),
+                    _ => {}
                 }
             }
             let explanation = explainer.finish(end.unwrap_or_else(|| recording.end(choice)));
@@ -105,7 +110,7 @@ pub(crate) fn report(args: &ExplainArgs) -> Result<Report, Error> {
 
 /// Returns the profiles for a reading: the named family or model, and those to compare with.
 /// Without a name, the text decides.
-fn profiles(args: &ExplainArgs, recording: &Recording) -> Result<Vec<Profile>, Error> {
+fn profiles(args: &ExplainArgs, input: &RecordedInput) -> Result<Vec<Profile>, Error> {
     let mut profiles: Vec<Profile> = lookup::told(&args.reading)?.into_iter().collect();
     for name in &args.compare {
         let profile =
@@ -117,8 +122,10 @@ fn profiles(args: &ExplainArgs, recording: &Recording) -> Result<Vec<Profile>, E
     if profiles.is_empty() {
         profiles.push(match args.reading.grammar {
             Some(_) => Profile::named("none"),
-            None => recording.named().unwrap_or_else(|| {
-                parse::taken(llm_stream_guard::detect(recording.texts().iter().map(String::as_str)))
+            None => input.named().unwrap_or_else(|| {
+                parse::taken(llm_stream_guard::detect(
+                    input.recording.texts().iter().map(String::as_str),
+                ))
             }),
         });
     }
@@ -126,15 +133,15 @@ fn profiles(args: &ExplainArgs, recording: &Recording) -> Result<Vec<Profile>, E
 }
 
 /// Reads the whole input.
-fn read(args: &ReadingArgs, progress: &mut Progress) -> Result<Recording, Error> {
+fn read(args: &ReadingArgs, progress: &mut Progress) -> Result<RecordedInput, Error> {
     if args.path() == Path::new("-") {
         let patience = crate::input::Patience::Head;
-        return Recording::read(args, &mut io::stdin().lock(), patience, |_| {});
+        return RecordedInput::read(args, &mut io::stdin().lock(), patience, |_| {});
     }
     let (mut file, patience) = parse::open(args.path())?;
     let whole = progress.bytes;
     let input: &mut dyn Read = &mut file;
-    Recording::read(args, input, patience, |bytes| progress.tell("reading", bytes, whole))
+    RecordedInput::read(args, input, patience, |bytes| progress.tell("reading", bytes, whole))
 }
 
 /// On a terminal, how far the work on a long recording is.

@@ -22,9 +22,6 @@ pub(crate) use setup::{builder, end};
 pub(crate) use setup::{guard, read_tools};
 
 pub(crate) use llm_stream_guard_serve::parse::{ChatReader, Intake, Remark, Render, ShownEvent};
-pub(crate) use llm_stream_guard_serve::parse::{
-    ceil_char_boundary, chunk_from, error_message, token_chunk,
-};
 
 use llm_stream_guard::Profile;
 

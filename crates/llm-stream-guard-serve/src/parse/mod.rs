@@ -15,7 +15,7 @@ use serde_json::{Value, json, value::RawValue};
 use self::request::Request;
 pub use self::{
     intake::Intake,
-    reader::{ChatReader, ceil_char_boundary, chunk_from, error_message, token_chunk},
+    reader::ChatReader,
     shown::{Remark, Render, ShownEvent},
     writer::EventWriter,
 };

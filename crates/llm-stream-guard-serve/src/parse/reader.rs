@@ -3,9 +3,10 @@
 use llm_stream_guard::{
     AddedTokens, End, Guard, Utf8,
     chat::{
-        ChatChunk as _, ChatError, ChatGuard, ChatOptions, Choice, Chunk, Completion, Content,
-        Delta, Emission, Field, Stop, Synthesis,
+        ChatChunk as _, ChatError, ChatGuard, ChatOptions, Choice, Chunk, Content, Delta, Emission,
+        Field, Stop, Synthesis,
     },
+    explain::{chunk_from, error_message, token_chunk},
 };
 use serde_json::Value;
 
@@ -202,47 +203,13 @@ impl Intake for ChatReader<'_> {
     }
 }
 
-/// The chunk of a token of choice 0: an object with a number `id` and `text`.
-#[must_use]
-pub fn token_chunk(value: &Value) -> Option<Chunk> {
-    let id = value.get("id")?.as_u64()?;
-    let text = value.get("text")?.as_str()?;
-    let mut choice = Choice::default();
-    choice.extra.insert("token_ids".into(), Value::from(vec![id]));
-    Some(chunk_of(choice, text.to_owned()))
-}
-
-/// The chunk that a value is: a whole response is one, too.
-pub fn chunk_from(value: Value) -> Option<Chunk> {
-    let mut chunk = if value.pointer("/choices/0/message").is_some() {
-        Completion::into_chunk(serde_json::from_value(value).ok()?)
-    } else {
-        value.into_chunk().ok()?
-    };
-    for choice in &mut chunk.choices {
-        // The legacy completions API has bare text.
-        if let Some(Value::String(text)) = choice.extra.shift_remove("text") {
-            choice.delta.content = Field::Value(Content::Text(text));
-        }
-    }
-    Some(chunk)
-}
-
 /// A chunk that adds `text` to a choice.
 fn chunk_of(mut choice: Choice, text: String) -> Chunk {
     choice.delta.content = Field::Value(Content::Text(text));
     Chunk { choices: vec![choice], ..Chunk::default() }
 }
 
-/// Returns the `message` of a server's error, or all of it.
-#[must_use]
-pub fn error_message(error: &Value) -> String {
-    let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
-    message.map_or_else(|| error.to_string(), str::to_owned)
-}
-
 /// Returns the first character boundary at or after `at`: a piece is never empty.
-#[must_use]
-pub fn ceil_char_boundary(text: &str, at: usize) -> usize {
+fn ceil_char_boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }
