@@ -76,7 +76,9 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
     let tests = Invocation::new("cargo test --workspace --all-features");
     let mut steps = vec![Step::Tidy, Step::cargo("fmt --all --check"), Step::Beside(tests, lints)];
     match scope {
-        Scope::Change => steps.push(Step::cargo("xtask python --check")),
+        Scope::Change => {
+            steps.extend(["xtask js --check", "xtask python --check"].map(Step::cargo));
+        }
         Scope::Full => {
             let crates = manifest::crates(root)?;
             steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
@@ -87,8 +89,8 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
                 "test -p llm-stream-guard --all-features --test it mebibyte -- --ignored",
             ));
             steps.extend(
-                ["xtask page", "xtask e2e", "xtask python", "xtask templates", "xtask grammars"]
-                    .map(Step::cargo),
+                ["page", "e2e", "js", "python", "templates", "grammars"]
+                    .map(|task| Step::cargo(&format!("xtask {task}"))),
             );
             steps.extend(optional(root, &crates));
         }

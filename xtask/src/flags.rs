@@ -25,7 +25,10 @@ cargo xtask mutants [PART] [--shard K/N]   changes of the code, by `cargo mutant
 cargo xtask seeded                         faults put back one at a time: a law must see each
 cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
 cargo xtask grammars [--count N]           grammars of all families under llguidance and XGrammar
-cargo xtask page                           the page of `explain` in a headless Chromium, if there is one
+cargo xtask page                           the page of `explain` in a headless Chromium, if there is one, and
+                                           the page that explains recordings, if it can be built
+cargo xtask js [--check]                   the npm package: build, and tests in Node and in Chromium; or its
+                                           sources alone
 cargo xtask python [--check]               the Python package: style, types, wheel and tests; or style and
                                            types alone
 cargo xtask book                           the pages of docs/ as a book in target/book, by `mdbook`
@@ -52,6 +55,7 @@ pub(crate) enum Command {
     Size,
     E2e(Against),
     Page,
+    Js(Depth),
     Python(Depth),
     Book,
     Seeded,
@@ -109,12 +113,12 @@ pub(crate) enum Tables {
     Checked,
 }
 
-/// How far the Python package is checked.
+/// How far a package for another language is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// Style, types, and lints of the crate.
+    /// Style and types of the sources.
     Quick,
-    /// Also the wheel and its tests.
+    /// Also the built package and its tests.
     Whole,
 }
 
@@ -163,6 +167,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "size" => Command::Size,
         "e2e" => Command::E2e(Against::Clients),
         "page" => Command::Page,
+        "js" => Command::Js(Depth::Whole),
         "python" => Command::Python(Depth::Whole),
         "book" => Command::Book,
         "seeded" => Command::Seeded,
@@ -183,7 +188,9 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             (Command::Ci(scope), Arg::Long("full")) => *scope = Scope::Full,
             (Command::E2e(against), Arg::Long("soak")) => *against = Against::Crowd,
             (Command::Families(tables), Arg::Long("check")) => *tables = Tables::Checked,
-            (Command::Python(depth), Arg::Long("check")) => *depth = Depth::Quick,
+            (Command::Js(depth) | Command::Python(depth), Arg::Long("check")) => {
+                *depth = Depth::Quick;
+            }
             (Command::Drift { wheels: wheels @ None }, Arg::Value(directory)) => {
                 *wheels = Some(directory.into());
             }
@@ -280,6 +287,8 @@ mod tests {
         assert_eq!(command("e2e"), Some(Command::E2e(Against::Clients)));
         assert_eq!(command("e2e --soak"), Some(Command::E2e(Against::Crowd)));
         assert_eq!(command("page"), Some(Command::Page));
+        assert_eq!(command("js"), Some(Command::Js(Depth::Whole)));
+        assert_eq!(command("js --check"), Some(Command::Js(Depth::Quick)));
         assert_eq!(command("python"), Some(Command::Python(Depth::Whole)));
         assert_eq!(command("python --check"), Some(Command::Python(Depth::Quick)));
         assert_eq!(command("seeded"), Some(Command::Seeded));

@@ -12,6 +12,7 @@ mod flags;
 mod fuzz;
 mod grammars;
 mod house;
+mod js;
 mod manifest;
 mod mutants;
 #[cfg(test)]
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         Command::E2e(Against::Clients) => e2e::run(&root),
         Command::E2e(Against::Crowd) => e2e::soak(&root),
         Command::Page => page::run(&root),
+        Command::Js(depth) => js::run(&root, depth),
         Command::Python(depth) => python::run(&root, depth),
         Command::Book => book::run(&root),
         Command::Tidy => tidy::run(&root),

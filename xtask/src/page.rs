@@ -7,10 +7,11 @@ use std::{
     process::Command,
 };
 
-use crate::process::{Invocation, installed, target};
+use crate::{
+    js,
+    process::{BROWSERS, Invocation, browser, target},
+};
 
-/// Names the browser goes by.
-const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 /// The browser has no network and an empty profile.
 const FLAGS: [&str; 8] = [
     "--headless",
@@ -74,7 +75,8 @@ document.documentElement.dataset.walked = seen.length ? "not found: " + seen.joi
 /// Explains a long recording as two families, opens the page, uses it, and looks for errors. Without
 /// a browser it says so and does nothing.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
-    let Some(browser) = BROWSERS.into_iter().find(|name| installed(name)) else {
+    js::page(root)?;
+    let Some(browser) = browser() else {
         println!("skipped: none of {} is installed", BROWSERS.join(", "));
         return Ok(());
     };

@@ -6,6 +6,9 @@ use std::{
     process::Command,
 };
 
+/// Names the browser goes by.
+pub(crate) const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
 /// A program with its arguments and extra environment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Invocation {
@@ -87,6 +90,11 @@ impl std::fmt::Display for Invocation {
         write!(f, "{}", self.program)?;
         self.args.iter().try_for_each(|arg| write!(f, " {arg}"))
     }
+}
+
+/// Returns a browser that is installed.
+pub(crate) fn browser() -> Option<&'static str> {
+    BROWSERS.into_iter().find(|name| installed(name))
 }
 
 /// Whether `tool` can be called by its name.

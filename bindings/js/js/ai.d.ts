@@ -1,0 +1,17 @@
+import type {
+  LanguageModelV3Middleware,
+  LanguageModelV4Middleware,
+} from "@ai-sdk/provider";
+
+import type { Settings } from "./index.js";
+
+/** Without `model`, `family` or `profile`, the id of the wrapped model decides. */
+export type MiddlewareSettings = Omit<Settings, "tools">;
+
+/** Makes a middleware for `wrapLanguageModel`: text in, text, reasoning and tool calls out. */
+export function guardMiddleware(
+  settings?: MiddlewareSettings & { specificationVersion?: "v4" },
+): LanguageModelV4Middleware;
+export function guardMiddleware(
+  settings: MiddlewareSettings & { specificationVersion: "v3" },
+): LanguageModelV3Middleware;

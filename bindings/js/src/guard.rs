@@ -1,0 +1,83 @@
+//! The guard of one message.
+
+use llm_stream_guard::{Guard, LimitError, Profile, Sink, Token, TokenKind};
+use wasm_bindgen::prelude::*;
+
+use crate::{
+    events::{EventList, message_json},
+    fault,
+    settings::{self, Settings},
+};
+
+/// Turns the raw text of one message into events.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct NativeGuard {
+    guard: Guard,
+    profile: Profile,
+}
+
+/// The events of one call. One type of sink for all calls, so that the parser is compiled once.
+fn events(read: impl FnOnce(&mut dyn Sink) -> Result<(), LimitError>) -> String {
+    let mut events = EventList::default();
+    let error = read(&mut events).err();
+    events.finish(error.map(|error| error.to_string()))
+}
+
+#[wasm_bindgen]
+impl NativeGuard {
+    /// Creates a guard of settings.
+    #[wasm_bindgen(constructor)]
+    pub fn new(settings: &str) -> Result<NativeGuard, JsValue> {
+        let (profile, guard) = Settings::read(settings)?.guard()?;
+        Ok(Self { guard, profile })
+    }
+
+    /// Feeds the next piece of text and returns the events that are certain.
+    pub fn push(&mut self, text: &str) -> String {
+        events(|sink| self.guard.push(text, sink))
+    }
+
+    /// Feeds the next bytes.
+    pub fn push_bytes(&mut self, bytes: &[u8]) -> String {
+        events(|sink| self.guard.push_bytes(bytes, sink))
+    }
+
+    /// Feeds a marker token.
+    pub fn push_marker(&mut self, text: &str) -> String {
+        let token = Token { id: 0, text, kind: TokenKind::Marker };
+        events(|sink| self.guard.push_token(token, sink))
+    }
+
+    /// Ends the message and returns the last events.
+    pub fn finish(&mut self, end: &str) -> Result<String, JsValue> {
+        let end = settings::end(end)?;
+        Ok(events(|sink| self.guard.finish(end, sink)))
+    }
+
+    /// Parses a whole text as a clone of this guard would.
+    pub fn parse(&self, text: &str, end: &str) -> Result<String, JsValue> {
+        let message = self.guard.parse(text, settings::end(end)?).map_err(fault)?;
+        Ok(message_json(&message))
+    }
+
+    /// Makes the guard as new.
+    pub fn reset(&mut self) {
+        self.guard.reset();
+    }
+
+    /// Number of bytes held back because they are not certain.
+    pub fn held(&self) -> usize {
+        self.guard.held().bytes
+    }
+
+    /// Name of the profile.
+    pub fn family(&self) -> String {
+        self.profile.name.clone()
+    }
+
+    /// Whether the server must be asked to keep special tokens in the text.
+    pub fn needs_special_tokens(&self) -> bool {
+        self.guard.needs_special_tokens()
+    }
+}

@@ -1,0 +1,22 @@
+//! The WebAssembly module of the npm package `toolcall-parsers`.
+//!
+//! Settings and results are JSON texts, which JavaScript reads faster than it reads the module's
+//! memory field by field. The package's JavaScript gives them types.
+#![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod arguments;
+mod events;
+#[cfg(feature = "explain")]
+pub mod explain;
+pub mod guard;
+pub mod names;
+mod settings;
+pub mod sse;
+
+use wasm_bindgen::JsValue;
+
+/// An exception with the text of `error`.
+fn fault(error: impl std::fmt::Display) -> JsValue {
+    JsValue::from_str(&error.to_string())
+}

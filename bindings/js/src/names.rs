@@ -1,0 +1,69 @@
+//! Families by their names and by recordings, and calls as a family writes them.
+
+use llm_stream_guard::{
+    Tools, all_names,
+    toolcall_parsers::{self, EncodeCall},
+};
+use serde_json::{Value, json};
+use wasm_bindgen::prelude::*;
+
+use crate::{fault, settings::Settings};
+
+/// Names of all families, aliases included, sorted.
+#[wasm_bindgen]
+pub fn families() -> Vec<String> {
+    all_names()
+}
+
+/// The profile that settings name.
+#[wasm_bindgen]
+pub fn profile(settings: &str) -> Result<String, JsValue> {
+    let profile = Settings::read(settings)?.profile()?;
+    serde_json::to_string(&profile).map_err(fault)
+}
+
+/// The families whose models may have written a text, and the profile that reads it best.
+#[wasm_bindgen]
+pub fn detect(text: &str) -> Result<String, JsValue> {
+    let detection = llm_stream_guard::detect([text]);
+    let found = json!({
+        "family": detection.profile().map(|profile| profile.name),
+        "certainty": detection.certainty.to_string(),
+        "candidates": detection.candidates,
+        "profile": detection.profile(),
+    });
+    Ok(found.to_string())
+}
+
+/// Writes calls, a list of objects with `name`, `arguments` and maybe `id`.
+#[wasm_bindgen]
+pub fn encode(calls: &str, settings: &str) -> Result<String, JsValue> {
+    let settings = Settings::read(settings)?;
+    let profile = settings.profile()?;
+    let grammar = profile.grammar().map_err(fault)?;
+    let grammar =
+        grammar.ok_or_else(|| fault(format!("`{}` writes no tool calls", profile.name)))?;
+    let grammar = match &profile.token_suffix {
+        Some(suffix) => grammar.with_token_suffix(suffix),
+        None => grammar,
+    };
+    let calls: Vec<Value> = serde_json::from_str(calls).map_err(fault)?;
+    let mut texts = Vec::new();
+    for call in &calls {
+        let name = call.get("name").and_then(Value::as_str);
+        let name = name.ok_or_else(|| fault("calls: expected a `name` in each call"))?;
+        let arguments = match call.get("arguments") {
+            None | Some(Value::Null) => "{}".to_owned(),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+        };
+        texts.push((name, arguments, call.get("id").and_then(Value::as_str)));
+    }
+    let encoded = texts.iter().map(|(name, arguments, id)| {
+        let call = EncodeCall::new(name, arguments);
+        id.map_or(call, |id| call.with_id(id))
+    });
+    let encoded: Vec<_> = encoded.collect();
+    let tools = settings.tools()?.unwrap_or_else(|| Tools::implied_by(&encoded));
+    toolcall_parsers::encode(&grammar, &encoded, &tools).map_err(fault)
+}

@@ -1,0 +1,150 @@
+//! Settings of a guard, as the package's functions take them.
+
+use llm_stream_guard::{
+    CallOptions, End, Guard, GuardBuilder, Ids, Profile, ReasoningOptions, Start, Tools,
+    Whitespace, named_profile, profile_for_model,
+};
+use serde_json::{Map, Value};
+use wasm_bindgen::JsValue;
+
+use crate::fault;
+
+/// The names of all settings, in the order of the documentation.
+const NAMES: [&str; 11] = [
+    "model",
+    "family",
+    "profile",
+    "tools",
+    "request",
+    "prompt",
+    "start",
+    "whitespace",
+    "tokenSuffix",
+    "markerTokens",
+    "ids",
+];
+
+/// Policies for whitespace by their names.
+const WHITESPACE: [(&str, Whitespace); 5] = [
+    ("framing", Whitespace::Framing),
+    ("verbatim", Whitespace::Verbatim),
+    ("trim", Whitespace::Trim),
+    ("before_calls", Whitespace::BeforeCalls),
+    ("reasoning_end", Whitespace::ReasoningEnd),
+];
+
+/// Settings, checked for their names. `null` counts as absent.
+#[derive(Debug)]
+pub(crate) struct Settings(Map<String, Value>);
+
+impl Settings {
+    /// Reads the JSON text of settings.
+    pub(crate) fn read(json: &str) -> Result<Self, JsValue> {
+        let settings: Map<String, Value> = serde_json::from_str(json).map_err(fault)?;
+        if let Some(name) = settings.keys().find(|name| !NAMES.contains(&name.as_str())) {
+            let known = NAMES.join(", ");
+            return Err(fault(format!("unexpected setting `{name}`; expected one of {known}")));
+        }
+        Ok(Self(settings))
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    fn text(&self, name: &str) -> Result<Option<&str>, JsValue> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let text = value.as_str().ok_or_else(|| fault(format!("{name}: expected a string")))?;
+        Ok(Some(text))
+    }
+
+    /// The profile that the settings name, with the settings that are part of it.
+    pub(crate) fn profile(&self) -> Result<Profile, JsValue> {
+        let mut profile = self.named()?;
+        if let Some(whitespace) = self.text("whitespace")? {
+            profile.whitespace = word("whitespace", whitespace, &WHITESPACE)?;
+        }
+        if let Some(suffix) = self.text("tokenSuffix")? {
+            profile.token_suffix = Some(suffix.to_owned());
+        }
+        Ok(profile)
+    }
+
+    fn named(&self) -> Result<Profile, JsValue> {
+        let names = (self.text("model")?, self.text("family")?, self.get("profile"));
+        match names {
+            (Some(id), None, None) => profile_for_model(id).map_err(fault),
+            (None, Some(name), None) => named_profile(name).map_err(fault),
+            (None, None, Some(profile)) => serde_json::from_value(profile.clone())
+                .map_err(|error| fault(format!("profile: {error}"))),
+            (None, None, None) => {
+                let request = self.get("request").and_then(|request| request.get("model"));
+                let Some(id) = request.and_then(Value::as_str) else {
+                    return Err(fault(
+                        "expected one of `model`, `family`, `profile`, or a `request` with a model",
+                    ));
+                };
+                profile_for_model(id).map_err(fault)
+            }
+            _ => Err(fault("expected only one of `model`, `family`, `profile`")),
+        }
+    }
+
+    /// The tools that the settings declare.
+    pub(crate) fn tools(&self) -> Result<Option<Tools>, JsValue> {
+        let tools = self.get("tools").map(Tools::from_json).transpose();
+        tools.map_err(|error| fault(format!("tools: {error}")))
+    }
+
+    /// The builder of the guard for `profile` with all other settings.
+    pub(crate) fn builder(&self, profile: &Profile) -> Result<GuardBuilder, JsValue> {
+        let (mut calls, mut reasoning) = (CallOptions::default(), ReasoningOptions::default());
+        let known = [("unique", false), ("counting", true)];
+        if let Some(ids) = self.text("ids")?
+            && word("ids", ids, &known)?
+        {
+            calls.ids = Ids::counting();
+        }
+        if let Some(start) = self.text("start")? {
+            let known = [("content", Start::Content), ("reasoning", Start::Reasoning)];
+            reasoning.start = Some(word("start", start, &known)?);
+        }
+        let mut builder = Guard::builder(profile).calls(calls).reasoning(reasoning);
+        if let Some(prompt) = self.text("prompt")? {
+            builder = builder.prompt(prompt);
+        }
+        if let Some(texts) = self.get("markerTokens") {
+            let texts = texts.as_array().into_iter().flatten();
+            builder = builder.marker_tokens(texts.filter_map(Value::as_str).map(str::to_owned));
+        }
+        if let Some(request) = self.get("request") {
+            builder = builder.request(request);
+        }
+        if let Some(tools) = self.tools()? {
+            builder = builder.tools(tools);
+        }
+        Ok(builder)
+    }
+
+    /// The guard of all settings.
+    pub(crate) fn guard(&self) -> Result<(Profile, Guard), JsValue> {
+        let profile = self.profile()?;
+        let guard = self.builder(&profile)?.build().map_err(fault)?;
+        Ok((profile, guard))
+    }
+}
+
+/// Finds the value for a word.
+fn word<T: Copy>(what: &str, word: &str, known: &[(&str, T)]) -> Result<T, JsValue> {
+    let found = known.iter().find(|(name, _)| *name == word);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        fault(format!("{what}: expected one of {}", names.join(", ")))
+    })
+}
+
+/// Reads how a stream ended.
+pub(crate) fn end(text: &str) -> Result<End, JsValue> {
+    let known = [("stop", End::Stop), ("length", End::Length), ("aborted", End::Aborted)];
+    word("end", text, &known)
+}
