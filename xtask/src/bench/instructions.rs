@@ -15,6 +15,10 @@ const KEPT: &str = "crates/llm-stream-guard/benches/instructions.tsv";
 const PROFILES: [&str; 4] = ["hermes", "pythonic", "qwen3_coder", "glm45"];
 /// How much a figure may grow before the gate fails, as a share.
 const SLACK: f64 = 0.03;
+/// Works as tokens and as text, by the beginnings of their names, and how many times its text a work
+/// may cost as tokens.
+const AS_TOKENS: [(&str, &str, f64); 2] =
+    [("W1 as tokens", "W1 prose, ", 1.2), ("W3 as tokens", "W3 string", 1.55)];
 const RUNNER: &str =
     "target.'cfg(all())'.runner=['valgrind','--tool=callgrind','--callgrind-out-file=/dev/null']";
 
@@ -69,12 +73,29 @@ fn compare(kept: &Figures, now: &Figures) -> Result<(), String> {
             Some(_) => None,
         }
     };
-    let grown: Vec<_> = kept.iter().filter_map(grew).collect();
+    let grown: Vec<_> = kept.iter().filter_map(grew).chain(costly_tokens(now)).collect();
     match (kept.is_empty(), grown.is_empty()) {
         (true, _) => Err(format!("{KEPT} has no figures to compare with")),
         (_, true) => Ok(()),
         (_, false) => Err(format!("slower:\n{}", grown.join("\n"))),
     }
+}
+
+/// The works that cost more as tokens than [`AS_TOKENS`] allows.
+fn costly_tokens(now: &Figures) -> impl Iterator<Item = String> {
+    AS_TOKENS.iter().flat_map(move |(tokens, text, times)| {
+        let of_tokens = now.iter().filter(move |((work, _), _)| work == tokens);
+        of_tokens.filter_map(move |((_, profile), &cost)| {
+            let alike = |((work, other), _): &(&(String, String), &u64)| {
+                work.starts_with(text) && other == profile
+            };
+            let (_, &plain) = now.iter().find(alike)?;
+            let most = plain as f64 * times;
+            (cost as f64 > most).then(|| {
+                format!("{tokens}, {profile}: {cost} instructions a chunk, {plain} as text")
+            })
+        })
+    })
 }
 
 /// The figures of one profile, for every work it can do.
@@ -146,6 +167,17 @@ mod tests {
         assert!(slower.contains("W1, hermes: 104"), "{slower}");
         assert!(compare(&one(100), &Figures::new()).is_err());
         assert!(compare(&Figures::new(), &one(100)).is_err());
+    }
+
+    #[test]
+    fn tokens_that_cost_too_much_more_than_their_text_fail_the_gate() {
+        let figures = |tokens| {
+            let of = |work: &str, n| ((work.to_owned(), "hermes".to_owned()), n);
+            Figures::from([of("W3 string, 64 KiB: literals", 300), of("W3 as tokens", tokens)])
+        };
+        assert!(compare(&figures(465), &figures(465)).is_ok());
+        let costly = compare(&figures(466), &figures(466)).unwrap_err();
+        assert!(costly.contains("W3 as tokens, hermes: 466") && costly.contains("300 as text"));
     }
 
     #[test]
