@@ -132,8 +132,8 @@ def test_a_function_of_duckdb() -> None:
     connection = duckdb.connect()
     register_duckdb(connection, family="qwen3")
     texts = [text or "" for text in completions("qwen3", 100)]
-    connection.execute("create table answers (at integer, text varchar)")
+    connection.execute("create table answers (number integer, text varchar)")
     connection.executemany("insert into answers values (?, ?)", list(enumerate(texts)))
-    query = "select parse_message(text) from answers order by at"
+    query = "select parse_message(text) from answers order by number"
     rows = [row for (row,) in connection.execute(query).fetchall()]
     assert rows == one_process(list(texts), "qwen3")

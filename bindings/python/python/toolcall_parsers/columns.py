@@ -162,10 +162,14 @@ def register_duckdb(
     connection: Any, name: str = "parse_message", *, end: End = "stop", **settings: Unpack[Settings]
 ) -> None:
     """Register a function of a text with a DuckDB connection: `select parse_message(text).content`."""
-    fields = "content VARCHAR, reasoning VARCHAR, calls STRUCT({call})[], outcome VARCHAR"
-    fields = fields.format(call="id VARCHAR, name VARCHAR, arguments VARCHAR, outcome VARCHAR")
-    notice = "kind VARCHAR, at UBIGINT, bytes UBIGINT, call UINTEGER"
-    kind = f"STRUCT({fields}, diagnostics STRUCT({notice})[])"
+    call = dict.fromkeys(("id", "name", "arguments", "outcome"), "VARCHAR")
+    notice = {"kind": "VARCHAR", "at": "UBIGINT", "bytes": "UBIGINT", "call": "UINTEGER"}
+    lists = {
+        field: connection.list_type(connection.struct_type(fields))
+        for field, fields in (("calls", call), ("diagnostics", notice))
+    }
+    texts = dict.fromkeys(("content", "reasoning", "calls", "outcome", "diagnostics"), "VARCHAR")
+    kind = connection.struct_type({**texts, **lists})
 
     # DuckDB evaluates the annotations.
     def parse(texts: Any) -> Any:
