@@ -6,6 +6,7 @@ use dynamo_parsers::{
     tool_calling::{
         jail::{Annotated, JailedStream},
         parsers::get_available_tool_parsers,
+        try_tool_call_parse_aggregate_finalize,
     },
 };
 use dynamo_protocols::types::{
@@ -24,14 +25,14 @@ use crate::{
 pub(crate) fn peer(task: Task, profile: &Profile, declared: &Tools) -> Made {
     let known = match task {
         Task::Calls => get_available_tool_parsers(),
-        Task::Reasoning => get_available_reasoning_parsers(),
+        Task::Reasoning { .. } => get_available_reasoning_parsers(),
     };
     let names = names("dynamo", profile, task);
     let Some(name) = names.into_iter().find(|name| known.contains(name)) else {
         return Ok(None);
     };
-    if task == Task::Reasoning {
-        return Ok(Some(Box::new(Reasoning { name })));
+    if let Task::Reasoning { open } = task {
+        return Ok(Some(Box::new(Reasoning { name, open })));
     }
     let tools = tools(declared, |name, parameters| ToolDefinition {
         name: name.to_owned(),
@@ -67,6 +68,22 @@ impl Calls {
 }
 
 impl Peer for Calls {
+    fn whole(&self, text: &str) -> Option<Outcome> {
+        let parsed =
+            try_tool_call_parse_aggregate_finalize(text, Some(self.name), Some(&self.tools));
+        let mut out = Outcome::default();
+        match block_on(parsed) {
+            Ok((calls, content)) => {
+                out.content = content.unwrap_or_default();
+                for (index, call) in calls.iter().enumerate() {
+                    out.call(index, Some(&call.function.name), &call.function.arguments);
+                }
+            }
+            Err(error) => out.failure = Some(error.to_string()),
+        }
+        Some(out)
+    }
+
     fn stream<'a>(&'a self, chunks: &'a [&'a str]) -> Stream<'a> {
         let texts = chunks.iter().map(|chunk| Some(*chunk)).chain([None]);
         let responses: Vec<_> = texts.map(|text| self.response(text)).collect();
@@ -96,12 +113,27 @@ fn collect(out: &mut Outcome, delta: &dynamo_protocols::types::ChatCompletionStr
 
 struct Reasoning {
     name: &'static str,
+    open: bool,
 }
 
 impl Peer for Reasoning {
+    fn whole(&self, text: &str) -> Option<Outcome> {
+        let mut parser = ReasoningParserType::get_reasoning_parser_from_name(self.name);
+        if self.open {
+            parser.set_in_reasoning(true);
+        }
+        let parsed = parser.detect_and_parse_reasoning(text, &[]);
+        let mut out = Outcome::default();
+        out.content = parsed.normal_text;
+        out.reasoning = parsed.reasoning_text;
+        Some(out)
+    }
+
     fn stream<'a>(&'a self, chunks: &'a [&'a str]) -> Stream<'a> {
         let mut parser = ReasoningParserType::get_reasoning_parser_from_name(self.name);
-        parser.set_in_reasoning(true);
+        if self.open {
+            parser.set_in_reasoning(true);
+        }
         Box::new(move |out| {
             let mut collect = |parsed: dynamo_parsers::ParserResult| {
                 out.content.push_str(&parsed.normal_text);

@@ -16,7 +16,7 @@ use crate::{
 pub(crate) fn peer(task: Task, profile: &Profile, declared: &Tools) -> Made {
     let known = match task {
         Task::Calls => REGISTERED_FAMILIES,
-        Task::Reasoning => REGISTERED_UNIFIED_FAMILIES,
+        Task::Reasoning { .. } => REGISTERED_UNIFIED_FAMILIES,
     };
     let names = names("dynamo", profile, task);
     let Some(name) = names.into_iter().find(|name| known.contains(name)) else {
@@ -30,12 +30,12 @@ pub(crate) fn peer(task: Task, profile: &Profile, declared: &Tools) -> Made {
     });
     let made = match task {
         Task::Calls => create_tool_parser_for_family(name, &tools).map(drop),
-        Task::Reasoning => create_unified_parser_for_family(name, &tools).map(drop),
+        Task::Reasoning { .. } => create_unified_parser_for_family(name, &tools).map(drop),
     };
     made.map_err(|error| error.to_string())?;
     Ok(Some(match task {
         Task::Calls => Box::new(Calls { name, tools }),
-        Task::Reasoning => Box::new(Unified { name, tools }),
+        Task::Reasoning { open } => Box::new(Unified { name, tools, open }),
     }))
 }
 
@@ -70,15 +70,16 @@ fn collect(out: &mut Outcome, parsed: &ToolParseResult) {
 struct Unified {
     name: &'static str,
     tools: Vec<Tool>,
+    open: bool,
 }
 
 impl Peer for Unified {
     fn stream<'a>(&'a self, chunks: &'a [&'a str]) -> Stream<'a> {
         let parser = create_unified_parser_for_family(self.name, &self.tools);
-        let init = UnifiedParserInit {
-            starting_state: UnifiedParserStartingState::Reasoning,
-            ..UnifiedParserInit::default()
-        };
+        let mut init = UnifiedParserInit::default();
+        if self.open {
+            init.starting_state = UnifiedParserStartingState::Reasoning;
+        }
         Box::new(move |out| {
             let parsed = parser.and_then(|mut parser| {
                 parser.initialize_request(init)?;

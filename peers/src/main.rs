@@ -3,7 +3,8 @@
 //! figure.
 //!
 //! Run with `cargo xtask bench --peers`, optionally followed by a work (`W3`) or a profile
-//! (`kimi_k2`), which may be one that the table omits.
+//! (`kimi_k2`), which may be one that the table omits. With `--vectors`, it reads cases and writes
+//! the answer of each parser instead: see [`vectors`].
 
 mod chunks;
 mod dynamo;
@@ -17,6 +18,7 @@ mod smg;
 #[expect(dead_code, reason = "the benchmarks of the guard feed more")]
 #[path = "../../crates/llm-stream-guard/benches/throughput/text.rs"]
 mod text;
+mod vectors;
 #[expect(dead_code, reason = "the benchmarks of the guard do more")]
 #[path = "../../crates/llm-stream-guard/benches/throughput/works.rs"]
 mod works;
@@ -24,7 +26,7 @@ mod works;
 use std::{io::Write, time::Duration};
 
 use allocation_counter::measure as counted;
-use llm_stream_guard::{Profile, Tools, profile};
+use llm_stream_guard::{End, Profile, Tools, profile};
 
 use crate::{
     chunks::whole_tags,
@@ -120,7 +122,7 @@ fn print(work: &str, task: Task, case: Case, notes: &mut Vec<String>) {
     let Case { profile: name, wire, guard } = case;
     print!("{work:28} {name:12}");
     let Ok(profile) = profile(&name) else { return };
-    let ours = ("ours", Ok(Some(Box::new(Ours(guard)) as Box<dyn Peer>)));
+    let ours = ("ours", Ok(Some(Box::new(Ours(guard, End::Stop)) as Box<dyn Peer>)));
     let peers = PEERS.map(|(who, make)| (who, make(task, &profile, &tools())));
     for (who, made) in [ours].into_iter().chain(peers) {
         let (text, note) = match made {
@@ -148,12 +150,17 @@ fn chosen(work: Work, task: Task, filter: &str) -> Vec<Case> {
 
 fn main() -> Result<(), String> {
     let filter = std::env::args().nth(1).unwrap_or_default();
+    if filter == "--vectors" {
+        return vectors::run();
+    }
     let (mut notes, mut rows) = (Vec::new(), 0);
     print!("{:28} {:12} {:>23}", "times the floor, allocations", "", "ours");
     println!("{}", PEERS.map(|(who, _)| format!(" {who:>23}")).concat());
     for work in works().into_iter().filter(|work| work.fed == Fed::Text) {
-        let (name, task) =
-            (work.name, if work.name.starts_with("W5") { Task::Reasoning } else { Task::Calls });
+        let (name, task) = (
+            work.name,
+            if work.name.starts_with("W5") { Task::Reasoning { open: true } } else { Task::Calls },
+        );
         for case in chosen(work, task, &filter) {
             print(name, task, case, &mut notes);
             rows += 1;

@@ -16,6 +16,7 @@ pub(crate) enum Says {
 }
 
 /// A collector of the output, as a caller would write it.
+#[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) content: String,
     pub(crate) reasoning: String,
@@ -35,6 +36,11 @@ impl Outcome {
         Self { content: room(len), reasoning: room(len), calls, begun: 0, failure: None }
     }
 
+    /// The outcome of a parser that gave up before any output.
+    pub(crate) fn failed(why: &str) -> Self {
+        Self { failure: Some(why.to_owned()), ..Self::default() }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.content.clear();
         self.reasoning.clear();
@@ -44,6 +50,11 @@ impl Outcome {
         }
         self.begun = 0;
         self.failure = None;
+    }
+
+    /// Names and arguments of this run.
+    pub(crate) fn calls(&self) -> &[(String, String)] {
+        self.calls.get(..self.begun).unwrap_or_default()
     }
 
     /// A piece of a call: its name, its arguments, or both.

@@ -13,6 +13,11 @@ pub(crate) type Stream<'a> = Box<dyn FnOnce(&mut Outcome) + 'a>;
 pub(crate) trait Peer {
     /// Makes what a server has before the first chunk comes: that is not measured.
     fn stream<'a>(&'a self, chunks: &'a [&'a str]) -> Stream<'a>;
+
+    /// Reads a whole text with the parser's own function for whole texts, if it has one.
+    fn whole(&self, _text: &str) -> Option<Outcome> {
+        None
+    }
 }
 
 /// The task that a parser performs.
@@ -20,8 +25,11 @@ pub(crate) trait Peer {
 pub(crate) enum Task {
     /// To find calls in an answer.
     Calls,
-    /// To end the reasoning that a prompt opened.
-    Reasoning,
+    /// To find the reasoning of an answer.
+    Reasoning {
+        /// The prompt opened it.
+        open: bool,
+    },
 }
 
 /// A peer for the task, if it has one for the family.
@@ -39,7 +47,7 @@ pub(crate) fn names(engine: &str, profile: &Profile, task: Task) -> Vec<&'static
     let reasoning = reasoning_aliases().filter_map(|one| of(one, &profile.reasoning));
     match task {
         Task::Calls => calls.collect(),
-        Task::Reasoning => reasoning.chain(calls).collect(),
+        Task::Reasoning { .. } => reasoning.chain(calls).collect(),
     }
 }
 
@@ -48,15 +56,15 @@ pub(crate) fn tools<T>(tools: &Tools, of: impl Fn(&str, &serde_json::Value) -> T
     tools.iter().map(|tool| of(&tool.name, &tool.parameters)).collect()
 }
 
-/// The guard of this project.
-pub(crate) struct Ours(pub(crate) Guard);
+/// The guard of this project, and how its streams end.
+pub(crate) struct Ours(pub(crate) Guard, pub(crate) End);
 
 impl Peer for Ours {
     fn stream<'a>(&'a self, chunks: &'a [&'a str]) -> Stream<'a> {
         let mut guard = self.0.clone();
         Box::new(move |out| {
             feed(&mut guard, chunks, out);
-            out.failure = guard.finish(End::Stop, out).err().map(|error| error.to_string());
+            out.failure = guard.finish(self.1, out).err().map(|error| error.to_string());
         })
     }
 }

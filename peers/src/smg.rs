@@ -27,10 +27,10 @@ pub(crate) fn peer(task: Task, profile: &Profile, declared: &Tools) -> Made {
             let tools = tools.into_iter().collect::<Result<_, _>>()?;
             Ok(Some(Box::new(Calls { factory, name, tools })))
         }
-        Task::Reasoning => {
+        Task::Reasoning { open } => {
             let factory = reasoning_parser::ParserFactory::new();
             let name = names.into_iter().find(|name| factory.registry().has_parser(name));
-            Ok(name.map(|name| Box::new(Reasoning { factory, name }) as _))
+            Ok(name.map(|name| Box::new(Reasoning { factory, name, open }) as _))
         }
     }
 }
@@ -42,6 +42,21 @@ struct Calls {
 }
 
 impl Peer for Calls {
+    fn whole(&self, text: &str) -> Option<Outcome> {
+        let parser = self.factory.registry().create_parser(self.name)?;
+        let mut out = Outcome::default();
+        match block_on(parser.parse_complete_with_tools(text, &self.tools)) {
+            Ok((content, calls)) => {
+                out.content = content;
+                for (index, call) in calls.iter().enumerate() {
+                    out.call(index, Some(&call.function.name), &call.function.arguments);
+                }
+            }
+            Err(error) => out.failure = Some(error.to_string()),
+        }
+        Some(out)
+    }
+
     fn stream<'a>(&'a self, chunks: &'a [&'a str]) -> Stream<'a> {
         let parser = self.factory.registry().create_parser(self.name);
         Box::new(move |out| {
@@ -72,15 +87,35 @@ fn collect(out: &mut Outcome, calls: &[tool_parser::types::ToolCallItem]) {
 struct Reasoning {
     factory: reasoning_parser::ParserFactory,
     name: &'static str,
+    open: bool,
 }
 
 impl Peer for Reasoning {
+    fn whole(&self, text: &str) -> Option<Outcome> {
+        let mut parser = self.factory.registry().create_parser(self.name)?;
+        if self.open {
+            parser.mark_reasoning_started();
+            parser.mark_think_start_stripped();
+        }
+        let mut out = Outcome::default();
+        match parser.detect_and_parse_reasoning(text) {
+            Ok(parsed) => {
+                out.content = parsed.normal_text;
+                out.reasoning = parsed.reasoning_text;
+            }
+            Err(error) => out.failure = Some(error.to_string()),
+        }
+        Some(out)
+    }
+
     fn stream<'a>(&'a self, chunks: &'a [&'a str]) -> Stream<'a> {
         let parser = self.factory.registry().create_parser(self.name);
         Box::new(move |out| {
             let Some(mut parser) = parser else { return };
-            parser.mark_reasoning_started();
-            parser.mark_think_start_stripped();
+            if self.open {
+                parser.mark_reasoning_started();
+                parser.mark_think_start_stripped();
+            }
             let parsed = chunks
                 .iter()
                 .try_for_each(|chunk| {
