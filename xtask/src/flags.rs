@@ -19,6 +19,7 @@ cargo xtask bench [FILTER]                 throughput, then allocations and the 
 cargo xtask bench --quick|--all            the ratios alone; with each profile
 cargo xtask bench --peers [FILTER]         the ratios beside those of other parsers, which it builds first
 cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
+cargo xtask compare                        our vectors through the parsers of others; writes docs/results.*
 cargo xtask fuzz [TARGET|all]              fuzz targets, for a time each (--seconds N, --jobs N)
 cargo xtask fuzz seed [TARGET]             inputs and words to begin with, made of the families
 cargo xtask mutants [PART] [--shard K/N]   changes of the code, by `cargo mutants`: a test must see each
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Families(Tables),
     Size,
     E2e(Against),
+    Compare,
     Page,
     Js(Depth),
     Python(Depth),
@@ -166,6 +168,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "ci" => Command::Ci(Scope::Change),
         "size" => Command::Size,
         "e2e" => Command::E2e(Against::Clients),
+        "compare" => Command::Compare,
         "page" => Command::Page,
         "js" => Command::Js(Depth::Whole),
         "python" => Command::Python(Depth::Whole),

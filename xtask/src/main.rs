@@ -4,6 +4,7 @@ mod bench;
 mod book;
 mod ceilings;
 mod ci;
+mod compare;
 mod cycles;
 mod drift;
 mod e2e;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         Command::Families(Tables::Written) => families::run(&root),
         Command::Families(Tables::Checked) => families::check(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
+        Command::Compare => compare::run(&root),
         Command::Fuzz { effort, target } => fuzz::run(&root, effort, target.as_deref()),
         Command::Mutants { part, shard } => mutants::run(&root, part.as_deref(), shard.as_deref()),
         Command::Seeded => seeded::run(&root),

@@ -103,6 +103,35 @@ pub(crate) fn known_names(root: &Path) -> Result<KnownNames, String> {
     Ok(known)
 }
 
+/// A parser that an engine registers, and the family or reasoning format that it reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ParserName {
+    pub(crate) engine: String,
+    pub(crate) name: String,
+    pub(crate) family: String,
+    /// Whether it reads calls. Otherwise it reads reasoning.
+    pub(crate) calls: bool,
+}
+
+/// The names of engines' parsers that the files have.
+///
+/// # Errors
+/// Everything wrong with the files.
+pub(crate) fn parser_names(root: &Path) -> Result<Vec<ParserName>, String> {
+    let entries = entries(root)?;
+    let named = |calls: bool| {
+        move |(engine, name, family): names::AliasRow<'_>| ParserName {
+            engine: engine.to_owned(),
+            name: name.to_owned(),
+            family: family.to_owned(),
+            calls,
+        }
+    };
+    let calls = names::of_calls(&entries).into_iter().map(named(true));
+    let reasoning = names::of_reasoning(&entries).into_iter().map(named(false));
+    Ok(calls.chain(reasoning).collect())
+}
+
 /// Where the files lie.
 const DIRECTORY: &str = "families";
 
