@@ -29,7 +29,7 @@ $ cargo xtask compare
 ```
 
 The command needs Python 3.11 or later and a network. It builds some 420 crates of other projects first. Engines are
-installed without their dependencies, and modules that need a GPU are replaced by stand-ins, so the code that reads
+installed without their dependencies, and modules that need a GPU are replaced by stubs, so the code that reads
 text is the engines' own.
 
 The vectors were written for this project and follow its rules, and this project is tested with them. A parser with
