@@ -30,19 +30,17 @@ impl Cursor {
         }
     }
 
-    #[inline]
+    // Without inlining, text that passes costs a fifth more instructions.
+    #[inline(always)]
     pub(super) fn push<S: Sink + ?Sized>(
         &mut self,
         text: &str,
         sink: &mut S,
     ) -> Result<(), LimitError> {
-        match self {
-            Self::Family(family) => family.push(text, sink),
-            Self::Template(template) => {
-                template.push(text, &mut jail_match::ByRef(sink));
-                Ok(())
-            }
+        if self.pass(text, sink) {
+            return Ok(());
         }
+        self.push_looking(text, &mut jail_match::ByRef(sink))
     }
 
     /// Feeds `text` if it passes unchanged. Otherwise it returns `false`, without an effect.
@@ -226,11 +224,6 @@ impl FamilyCursor {
     fn reset(&mut self) {
         self.driver.reset();
         self.bodies.reset();
-    }
-
-    #[inline]
-    fn push<S: Sink + ?Sized>(&mut self, text: &str, sink: &mut S) -> Result<(), LimitError> {
-        self.driver.push(text, &mut self.bodies, sink)
     }
 
     fn finish(&mut self, end: End, sink: &mut dyn Sink) -> Result<(), LimitError> {
