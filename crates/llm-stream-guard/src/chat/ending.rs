@@ -8,12 +8,11 @@ use super::{
 
 impl ChatGuard {
     /// Whether the chunks so far show that the answer is whole: each choice has its finish reason or
-    /// a stop string ended it, or usage came that only a server that is done sends.
+    /// a stop string ended it. Usage shows nothing: a server may send it with an answer it cut.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let over = |state: &GuardedChoice| state.lane.finished || state.is_stopped();
-        let all = !self.choices.is_empty() && self.choices.iter().all(over);
-        all || self.tail.proves_the_end()
+        !self.choices.is_empty() && self.choices.iter().all(over)
     }
 
     /// Ends the stream where upstream's chunks cease without a further word: as

@@ -69,12 +69,24 @@ fn end_of_bytes_without_finish_reason_is_an_error_unless_synthesis_is_always() {
 
 // Contract: S1.38.
 #[test]
-fn finish_reasons_final_usage_or_done_complete_an_answer() {
+fn finish_reasons_or_done_complete_an_answer() {
     let hi = event(&text(0, "Hi."));
-    for last in [event(&stop(0, "stop")), event(&usage()), DONE.into(), "data: [DONE]".into()] {
+    for last in [event(&stop(0, "stop")), DONE.into(), "data: [DONE]".into()] {
         let (out, result) = ended(&sse(Synthesis::Proven), &(hi.clone() + &last));
         assert_eq!(result, Ok(()), "{last}");
         assert_eq!(out.matches("[DONE]").count(), 1, "{out}");
+    }
+}
+
+// Contract: S1.38.
+#[test]
+fn final_usage_without_a_finish_reason_completes_no_answer() {
+    let usage = event(&usage());
+    for answer in ["Hi.", "<tool_call>{\"name\": \"f\", \"arguments\": {"] {
+        let bytes = event(&text(0, answer)) + &usage;
+        let (out, result) = ended(&sse(Synthesis::Proven), &bytes);
+        assert_eq!(result, CUT, "{out}");
+        assert!(!out.contains("[DONE]") && !out.contains("\"finish_reason\":\""), "{out}");
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 use futures_core::{FusedStream, Stream};
 use llm_stream_guard::{
     Delivery, JailedStream, JailedStreamBuilder,
-    chat::{Annotated, ChatError, ChatItem, ChatOptions, Chunk, Ticking, guard_chunks},
+    chat::{Annotated, ChatError, ChatItem, ChatOptions, Chunk, Synthesis, Ticking, guard_chunks},
     jail_match::OnFail,
 };
 use serde_json::{Value, json};
@@ -260,7 +260,9 @@ fn chat_notes_reach_the_callback() {
     let notes = std::sync::Arc::new(std::sync::Mutex::new(0));
     let count = notes.clone();
     let items = upstream([text(0, CALL), usage()]);
-    let stream = guard_chunks(items, chat("hermes", ChatOptions::default()));
+    let mut options = ChatOptions::default();
+    options.synthesis = Synthesis::Always;
+    let stream = guard_chunks(items, chat("hermes", options));
     drain(stream.on_note(move |_| *count.lock().expect("no panic") += 1));
     assert_eq!(*notes.lock().expect("no panic"), 2, "the call's end, and no finish reason");
 }
