@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 
 mod grammar;
+mod rows;
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -129,6 +130,9 @@ pub(crate) struct ParseArgs {
     /// How to write the events; `auto` is `text` on a terminal, else `jsonl`
     #[arg(long, value_enum, default_value_t)]
     pub(crate) output: OutputKind,
+    /// Rows of whole texts, in place of a stream.
+    #[command(flatten)]
+    pub(crate) rows: rows::RowsArgs,
 }
 
 /// Arguments of `explain`.

@@ -4,6 +4,7 @@ mod detected;
 mod feed;
 mod json_lines;
 mod readable;
+mod rows;
 mod setup;
 
 use std::{
@@ -45,6 +46,9 @@ pub(crate) const MAX_TOKENS: u64 = 256 << 20;
 /// Misuse, an input that cannot be read, an output that cannot be written. What the model wrote
 /// is never an error.
 pub(crate) fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
+    if args.rows.jsonl {
+        return rows::parse_rows(args, out);
+    }
     let terminal = io::stdout().is_terminal();
     let readable = match args.output {
         OutputKind::Auto => terminal,

@@ -16,6 +16,7 @@ mod image;
 mod lifecycle;
 #[cfg(feature = "otel")]
 mod otel;
+mod rows;
 mod serve;
 mod support;
 mod template_or_family;
