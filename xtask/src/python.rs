@@ -33,7 +33,7 @@ const TESTS: [&str; 9] = [
 const TESTED: [&str; 3] = [
     "",
     "--doctest-modules --doctest-ignore-import-errors --pyargs toolcall_parsers",
-    "--doctest-glob=*.md ../../docs/python.md ../../docs/data.md",
+    "--doctest-glob=*.md ../../README.md ../../docs/python.md ../../docs/data.md",
 ];
 
 /// The engines, which are installed without their dependencies, and what their code imports.
