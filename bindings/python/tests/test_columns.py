@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,18 @@ def one_process(texts: list[str | None], family: str) -> list[Any]:
     return rows
 
 
+def as_bytes(rows: list[Any]) -> bytes:
+    """Return rows as lines of JSON: unlike values, bytes differ where 1 and 1.0 do."""
+    return "\n".join(json.dumps(row) for row in rows).encode()
+
+
+def test_bytes_of_rows_differ_where_a_row_does() -> None:
+    rows = one_process(["<think>hm</think>Hi.", None], "qwen3")
+    assert as_bytes(rows) == as_bytes([*rows])
+    assert as_bytes(rows) != as_bytes(rows[::-1])
+    assert as_bytes(rows) != as_bytes([{**rows[0], "content": "Hi"}, None])
+
+
 def test_ray_data_with_two_workers() -> None:
     ray = pytest.importorskip("ray")
     ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
@@ -77,7 +90,8 @@ def test_ray_data_with_two_workers() -> None:
                 concurrency=2,
             )
             rows = pa.concat_tables(found.iter_batches(batch_format="pyarrow")).sort_by("at")
-            assert rows["message"].to_pylist() == one_process(texts, family), family
+            one = one_process(texts, family)
+            assert as_bytes(rows["message"].to_pylist()) == as_bytes(one), family
     finally:
         ray.shutdown()
 
@@ -103,7 +117,7 @@ def test_spark_in_local_mode(tmp_path: Path) -> None:
             schema = spark_schema(frame.schema)
             found = frame.mapInArrow(spark_batches("text", family=family), schema).orderBy("at")
             rows = found.toArrow()["message"].to_pylist()
-            assert rows == one_process(texts, family), family
+            assert as_bytes(rows) == as_bytes(one_process(texts, family)), family
     finally:
         session.stop()
 
