@@ -37,6 +37,10 @@ other rules loses here even where its rules suit its server. Read the figures as
 at the [vectors](../vectors/) of your family.
 ";
 
+/// The parsers that the command does not run yet.
+const NOT_READ: &str = "\n## Not compared\n\nThe command has no reader for openai-harmony, for the response templates of \
+transformers and for the\nserver of llama.cpp. Public test suites are not fetched.\n";
+
 const COUNTED: &str = "
 ## What is counted
 
@@ -127,7 +131,7 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
     out.push_str(
         "\n## Cost\n\nThe time of a stream in pieces of token size, as a multiple of copying the text: the median over the \
          profiles that\nthe parser reads right. `cargo xtask bench --peers` has each profile; see \
-         [performance](performance.md).\n\n",
+         [performance](performance.md).\nTimes vary up to twofold between runs, and more on a busy machine.\n\n",
     );
     table(
         &mut out,
@@ -156,6 +160,7 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
         }),
     );
     out.push_str(COUNTED);
+    out.push_str(NOT_READ);
     if !missing.is_empty() {
         out.push_str("\n## Left out of this run\n\n");
         for (title, reason) in missing {
