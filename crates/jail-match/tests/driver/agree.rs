@@ -52,7 +52,7 @@ pub(crate) fn driver(
     };
     check_chunk_invariance(&cursor, text, plan).map_err(|it| it.to_string())?;
     if settings.whitespace == Whitespace::Trim {
-        // Whitespace stands behind the call or the thought that it came before.
+        // Whitespace stands after the call or the thought that it came before.
         return Ok(());
     }
     check_nothing_lost(&cursor, text, drops, plan).map_err(|it| it.to_string())

@@ -16,12 +16,12 @@ pub(crate) const HEADER: BodyId = 2;
 /// Commits at once and is done after `.`.
 pub(crate) const EAGER: BodyId = 3;
 
-/// As [`EAGER`]; nothing behind it is read.
+/// As [`EAGER`]; nothing after it is read.
 pub(crate) const HALTING: BodyId = 4;
 
 pub(crate) const CLOSER: &str = "</call>";
 
-/// What the bodies above do with the text behind their opener, one scalar at a time.
+/// What the bodies above do with the text after their opener, one scalar at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Commit,

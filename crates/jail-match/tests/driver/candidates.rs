@@ -494,7 +494,7 @@ fn byte_that_refutes_a_candidate_may_begin_the_next() {
     let record = recorded(edges, verbatim(), &text);
     assert_eq!(show(&record), format!("{}#", "!c".repeat(39)));
     assert_eq!(notices(&record), []);
-    // Neither does a block without a call lengthen what comes behind it.
+    // Neither does a block without a call lengthen what comes after it.
     let record = recorded(calls(), verbatim(), &"<call>xx?".repeat(20));
     assert_eq!((show(&record), notices(&record)), ("xx?".repeat(20), vec![]));
 }

@@ -160,7 +160,7 @@ fn check_accepts_or_refuses_matches() {
     let mark = Mark::pattern("x+").hold(8).accepting(|_| Some(3)).checked(|text| text == "xxx");
     let jail = built(Jail::builder().rule(JailPair::single(mark)));
     assert_eq!(shown(&jail, "xx xxxxxxx"), "xx [|][|]x");
-    // What is refused is looked at anew behind its first character.
+    // What is refused is looked at anew after its first character.
     let mark = Mark::from("ab").checked(|_| false);
     let jail = built(Jail::builder().rule(JailPair::single(mark)).pair("b", "c"));
     assert_eq!(shown(&jail, "ab1c"), "a[1|c]");

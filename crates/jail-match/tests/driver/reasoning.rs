@@ -139,7 +139,7 @@ fn whitespace_and_reasoning_over_their_limits_are_reported_in_place() {
             notices(&record).into_iter().filter(|it| it.0 == "reasoning_limit").collect();
         assert_eq!(told, [("reasoning_limit", at, text.len() as u64 - at)], "{bytes}");
     }
-    // What spills comes behind the blanks of content.
+    // What spills comes after the blanks of content.
     let trim = |policy| limited(1, policy).whitespace(Whitespace::Trim);
     assert_eq!(shown(think(), trim(LimitPolicy::Release), "a <think>bc</think>"), "a{b} c");
     let text = "a<call>:</call> <think>bc</think>";

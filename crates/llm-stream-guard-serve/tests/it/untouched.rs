@@ -75,7 +75,7 @@ async fn streams_with_diagnostics_are_recorded_up_to_a_size() {
         let upstream = Replay::new(stream(&body, 50)).await;
         let served = Served::new(upstream.port, Config { record, ..config() }).await;
         served.ask(&asks("Qwen/Qwen3-8B", serde_json::json!({"user": "secret"}))).await;
-        // It is written behind the answer; what must not come is given as long.
+        // It is written after the answer; what must not come is given as long.
         for _ in 0..100 {
             tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         }

@@ -1,4 +1,4 @@
-//! The slowest text anyone finds: a search over all profiles, behind every place of a call.
+//! The slowest text anyone finds: a search over all profiles, after every place of a call.
 
 use llm_stream_guard::{
     Guard, Profile, Tools,

@@ -256,7 +256,7 @@ mod rendered {
     }
 
     /// A template of turns, with what is written of a call, of the system's message for tools, and
-    /// behind the header of an answer.
+    /// after the header of an answer.
     fn template(call: &str, system: &str, opened: &str) -> String {
         format!(
             "{{% if tools %}}{system}{{% endif %}}\

@@ -1,4 +1,4 @@
-//! An id that the wire has behind the name of its call.
+//! An id that the wire has after the name of its call.
 
 use guard_laws::call_options;
 use llm_stream_guard::{Delivery, End, Guard, Message, profile};
@@ -37,7 +37,7 @@ fn late_id_of_an_emitted_call_is_ignored_and_reported() {
             let message = parse(family, delivery, wire);
             let (ids, kinds) = told(&message);
             let early = wire.find("\"id\"") < wire.find("arguments");
-            // Arguments outgrow the limit only behind an id that comes before them.
+            // Arguments outgrow the limit only after an id that comes before them.
             match delivery.0 == Delivery::Atomic && early {
                 true => assert_eq!((ids, kinds), (vec!["Ab3dEf6hI"], vec![]), "{family}"),
                 false => {

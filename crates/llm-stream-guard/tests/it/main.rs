@@ -17,7 +17,7 @@ mod hostile;
 mod identify;
 /// Jails around content and streams.
 mod jails;
-/// Ids that stand behind the name on the wire.
+/// Ids that stand after the name on the wire.
 mod late_ids;
 /// Every profile under the laws.
 mod laws;

@@ -10,7 +10,7 @@ use think_filter::{End, Format, Piece, ThinkFilter, Whitespace, format};
 /// What counts bytes that are dropped.
 pub(crate) const DROPS: &[&str] = &["cut_opener"];
 
-/// What a suffix that markers carry may be, and behind it the last byte of a tag.
+/// What a suffix that markers carry may be, and after it the last byte of a tag.
 pub(crate) const SUFFIXED: [&str; 5] = [":a>x", "a>x", ">x", ":6124c78e>x", "6124c78e>x"];
 
 /// All markers of a format.

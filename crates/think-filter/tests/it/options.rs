@@ -204,7 +204,7 @@ fn reasoning_over_its_limit_is_content_or_dropped() {
     for (bytes, released, dropped) in [
         (5, "[abé]c[d]e", "[abé]c[d]e"),
         (4, "[abé]cde", "[abé]ce"),
-        // The é does not fit; neither does a shorter scalar behind it.
+        // The é does not fit; neither does a shorter scalar after it.
         (3, "[ab]écde", "[ab]ce"),
         (0, "abécde", "ce"),
     ] {

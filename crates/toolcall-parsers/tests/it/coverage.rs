@@ -72,7 +72,7 @@ fn can_write(grammar: &Grammar, calls: usize) -> bool {
     encode(grammar, &vec![EncodeCall::new("f", "{}"); calls], &Tools::none()).is_ok()
 }
 
-/// Whether something stands behind the arguments of a call.
+/// Whether something stands after the arguments of a call.
 fn has_end(grammar: &Grammar) -> bool {
     let wire = encode(grammar, &[EncodeCall::new("f", "{}")], &Tools::none());
     wire.is_ok_and(|wire| wire.trim_end().ends_with(['>', ']', '`', '|', '!']))

@@ -116,7 +116,7 @@ fn annotations_over_the_waiting_limit_are_emitted_alone() {
             |it: Annotated<Chunk>| (it.data.is_some(), it.comment.map_or(0, |it| it.len()));
         drain(stream).into_iter().map(counts).collect::<Vec<_>>()
     };
-    // The first is on the text before what is held, whose chunk has those behind it.
+    // The first is on the text before what is held, whose chunk has those after it.
     assert_eq!(seen(1 + 1024), [(true, 1), (true, 1024)]);
     assert_eq!(seen(1 + 1025), [(true, 1), (false, 1025), (true, 0)]);
 }

@@ -30,7 +30,7 @@ fn tools() -> Tools {
 }
 
 /// Each family with `<<CALL` and `END>>` as its sequences, and the calls as it writes them then, one
-/// behind the other: how its calls look is the family's, and the sequences are where they belong.
+/// after the other: how its calls look is the family's, and the sequences are where they belong.
 /// Where calls are messages, the sequences stand around each.
 fn wires() -> Vec<(Grammar, Result<String, String>)> {
     let markers = Sequences {

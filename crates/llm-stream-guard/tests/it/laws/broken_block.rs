@@ -120,7 +120,7 @@ fn block_over_the_candidate_limit_is_not_kept_for_recovery() {
     for (room, calls) in [(opener.len() + 40, 0), (opener.len() + 39, 1)] {
         let limits = Limits { candidate: room + 1, ..Limits::default() };
         let guard = hermes(BrokenBlock::Text).limits(limits).build().expect("builds");
-        // 40 bytes behind the opener.
+        // 40 bytes after the opener.
         let wire = "<tool_call>{\"name\": \"f\", \"arguments\": {\"abcdef\": 12";
         assert_eq!(wire.len(), opener.len() + 40);
         let each: Vec<&str> = wire.split_inclusive(|_| true).collect();

@@ -276,7 +276,7 @@ fn truncated_payload_is_text_only_under_recover_as_text() {
 
 #[test]
 fn payload_over_the_candidate_limit_is_not_kept() {
-    // The byte behind it may begin another call and is looked at, too.
+    // The byte after it may begin another call and is looked at, too.
     let limits = Limits { candidate: 64, ..Limits::default() };
     let fits = format!("{{\"port\": \"{}\"}}", "x".repeat(64 - 13));
     let long = format!("{{\"port\": \"{}\"}}", "x".repeat(64 - 12));

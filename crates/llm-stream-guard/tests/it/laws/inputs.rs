@@ -38,7 +38,7 @@ pub(crate) struct Inputs {
     pub(crate) profile: Profile,
     /// The vectors of the profile, its grammar and its reasoning format.
     pub(crate) cases: Vec<&'static VectorCase>,
-    /// Their wires, and some of them inside and behind reasoning.
+    /// Their wires, and some of them inside and after reasoning.
     pub(crate) wires: Vec<String>,
     /// Markers, their halves and fillers in random order.
     pub(crate) soups: Vec<String>,

@@ -126,7 +126,7 @@ fn events_are_invariant_to_byte_cuts(inputs: &Inputs) -> Result<(), LawViolation
 
 // Contract: S1.12, S1.14.
 fn every_input_byte_is_accounted_for(inputs: &Inputs) -> Result<(), LawViolation> {
-    // `Trim` puts whitespace behind a call that it stood before.
+    // `Trim` puts whitespace after a call that it stood before.
     for policy in [Whitespace::Verbatim, Whitespace::Framing] {
         let machine = guard(inputs, policy);
         inputs.all().try_for_each(|input| check_nothing_lost(&machine, input, DROPS, PLAN))?;
@@ -195,7 +195,7 @@ fn memory_is_bounded(inputs: &Inputs) -> Result<(), LawViolation> {
 
 // Contract: S1.62.
 fn work_is_linear(inputs: &Inputs) -> Result<(), LawViolation> {
-    // A newline may cost a look at all that some formats bind to a marker behind them.
+    // A newline may cost a look at all that some formats bind to a marker after them.
     let work = Work { bytes: 1024, per_byte: 256, growth_percent: 220 };
     let machine = machine(Guard::builder(&inputs.profile).limits(LIMITS).calls(options()));
     inputs.endless.iter().try_for_each(|(head, unit)| {

@@ -83,7 +83,7 @@ fn chunks_become_the_response_with_every_field() {
     assert_eq!(second["logprobs"], json!({"content": [{"token": "!"}]}));
 }
 
-/// How a stream of these chunks ends when the consumer leaves behind the last.
+/// How a stream of these chunks ends when the consumer leaves after the last.
 fn left_behind(chunks: impl IntoIterator<Item = Result<Chunk, Broken>>) -> Ending {
     let chunks: Vec<_> = chunks.into_iter().collect();
     let (log, count) = (Log::default(), chunks.len());
@@ -430,7 +430,7 @@ fn calls_in_chunks_are_redacted_as_json_when_they_end() {
     assert!(!serde_json::to_string(&seen).unwrap().contains("xx"));
 }
 
-/// A check of eight characters that refuses `bad`, and the refusal behind it.
+/// A check of eight characters that refuses `bad`, and the refusal after it.
 fn refused(refusal: RefuseChunks, chunks: Vec<Result<Chunk, Broken>>) -> (Vec<Value>, EndEvent) {
     let check = |passage: Passage| async move {
         tokio::task::yield_now().await;

@@ -23,7 +23,7 @@ fn guard() -> Guard {
     Guard::builder(&profile("qwen3").unwrap()).build().unwrap()
 }
 
-/// A record behind a guard around `inner`.
+/// A record after a guard around `inner`.
 fn guarded(log: &Log, inner: Upstream) -> Observed<Guarded<Upstream>> {
     Lifecycle::new("call-1")
         .tap("guarded")

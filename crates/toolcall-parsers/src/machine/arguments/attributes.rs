@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! <parameter name="KEY" string="true">     attributes, in any order, others ignored
-//! <parameter=KEY>                          a text behind `=`, perhaps in quotes
+//! <parameter=KEY>                          a text after `=`, perhaps in quotes
 //! <arg_key>KEY</arg_key>                   a text between tags
 //! ```
 

@@ -205,7 +205,7 @@ fn law_holds(grammar: &Grammar) -> Result<f64, String> {
             .map(|(call, id)| EncodeCall { id: id.as_deref(), ..*call })
             .collect();
         if let Ok(wire) = encode(grammar, &with_ids, &tools) {
-            // Some families write the id behind the name.
+            // Some families write the id after the name.
             let mut options = Options::default();
             options.late_ids = LateIds::Tell;
             let parser = Parser::builder(grammar.clone()).tools(tools.clone()).options(options);
