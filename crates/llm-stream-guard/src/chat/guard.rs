@@ -250,13 +250,13 @@ impl ChatGuard {
         if std::mem::replace(&mut self.ended, true) {
             return self.failed.map_or(Ok(()), Err);
         }
-        let (synthesis, proven) = (self.options.synthesis, self.tail.proves_the_end());
+        let (synthesis, has_usage) = (self.options.synthesis, self.tail.has_usage());
         let due = |lane: &ChoiceState| match synthesis {
             Synthesis::Off => false,
-            Synthesis::Proven => proven || lane.called() || lane.stopped.is_some(),
+            Synthesis::Proven => has_usage || lane.called() || lane.stopped.is_some(),
             Synthesis::Always => true,
         };
-        if proven {
+        if has_usage {
             self.envelope.supersede_usage();
         }
         let result = self.close(end, |lane| end != End::Aborted && due(lane), sink);

@@ -65,9 +65,9 @@ pub enum ReasoningField {
 pub enum Synthesis {
     /// Never writes a finish reason.
     Off,
-    /// Before the usage chunk that nothing of a choice follows, which only a server that is done
-    /// sends, for every choice; at `[DONE]` for choices with a completed call; at any end for
-    /// choices whose text a stop string ended. A stream that merely ceases was cut:
+    /// Where upstream ended the answer, as `[DONE]` does: before a last usage chunk for every choice,
+    /// and without one for choices with a completed call. At any end for choices whose text a stop
+    /// string ended. A stream that merely ceases was cut, with usage or without:
     /// [`ChatError::Unfinished`](super::ChatError::Unfinished).
     #[default]
     Proven,

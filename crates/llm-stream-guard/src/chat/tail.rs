@@ -19,8 +19,8 @@ impl Tail {
         self.0.len() > MOST
     }
 
-    /// Whether usage arrived and no choice followed: only a finished server sends that.
-    pub(super) fn proves_the_end(&self) -> bool {
+    /// Whether usage arrived and no choice followed.
+    pub(super) fn has_usage(&self) -> bool {
         self.0.iter().any(|(chunk, _)| chunk.usage.value().is_some())
     }
 
