@@ -235,6 +235,7 @@ class TestRequests:
         request = request_for([RING])
         request = parser_of("guard_kimi_k2", request).adjust_request(request)
         assert request.skip_special_tokens is False
+        assert request.spaces_between_special_tokens is False
 
     def test_a_template_without_thinking_is_heard(self) -> None:
         tokenizer = Tokenizer(*THINK, name_or_path="Qwen/Qwen3-8B")
@@ -267,6 +268,16 @@ class TestTokens:
         ids = tokenizer.encode("<think>hmm</think>")
         assert parser.is_reasoning_end_streaming(ids, ids[-1:])
         assert not parser.is_reasoning_end_streaming(ids[:-1], ids[-2:-1])
+
+    def test_text_without_an_opener_ends_reasoning(self) -> None:
+        parser, tokenizer = self.parser()
+        prompt = tokenizer.encode("<|im_start|>assistant\n")
+        assert not parser.is_reasoning_end(prompt)
+        for text, ended in [("{", True), ("<", False), ("<think>", False), ("<think>hm", False)]:
+            ids = tokenizer.encode(text)
+            assert parser.is_reasoning_end_streaming(prompt + ids, ids[-1:]) is ended, text
+        ids = tokenizer.encode("<think>hm</think>")
+        assert parser.is_reasoning_end_streaming(prompt + ids, ids[-1:])
 
 
 class TestServer:

@@ -54,15 +54,20 @@ def _dumped(value: Any) -> Any:
 
 def _request_of(request: Any) -> dict[str, Any]:
     """Return what a request says about calls."""
-    tools = [_dumped(tool) for tool in request.tools or []]
-    choice = _dumped(request.tool_choice)
-    return request_of(tools, choice, parallel=request.parallel_tool_calls)
+    tools = [_dumped(tool) for tool in getattr(request, "tools", None) or []]
+    choice = _dumped(getattr(request, "tool_choice", None))
+    parallel = getattr(request, "parallel_tool_calls", None)
+    return request_of(tools, choice, parallel=parallel)
 
 
 def _with_special_tokens(request: Any, guard: Guard) -> None:
-    """Keep the markers that are special tokens in the text."""
-    if guard.needs_special_tokens and hasattr(request, "skip_special_tokens"):
+    """Keep the markers that are special tokens in the text, as the model wrote them."""
+    if not guard.needs_special_tokens:
+        return
+    if hasattr(request, "skip_special_tokens"):
         request.skip_special_tokens = False
+    if hasattr(request, "spaces_between_special_tokens"):
+        request.spaces_between_special_tokens = False
 
 
 class GuardToolParser(ToolParser):
@@ -213,6 +218,9 @@ class GuardReasoningParser(ReasoningParser):
         self._decode = Decoder(tokenizer)
         self._stream: ReasoningSplitter | None = None
         self._ended = False
+        # The text that `is_reasoning_end` was last asked about, and its number of tokens: the
+        # prompt, where a structured output waits for the reasoning.
+        self._asked: tuple[str, int] | None = None
 
     def _splitter(self, **more: Any) -> ReasoningSplitter:
         settings: dict[str, Any] = {**self._settings, **more}
@@ -240,12 +248,24 @@ class GuardReasoningParser(ReasoningParser):
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
         """Return whether the tokens close reasoning: no reasoning follows a prompt that does."""
         text = self._decode.last(input_ids)
+        self._asked = text, len(input_ids)
         return _native.reasoning_after(text, **self._settings) is False
 
     def is_reasoning_end_streaming(
         self, input_ids: Sequence[int], delta_ids: Iterable[int]
     ) -> bool:
-        """Return whether the last tokens end reasoning, by its closer or by a call."""
+        """Return whether the last tokens end reasoning, by its closer or by a call.
+
+        Text that does not open reasoning after a prompt that did not either ends it too.
+        """
+        if self._asked is not None:
+            prompt, length = self._asked
+            output = list(input_ids)[length:]
+            opened = _native.reasoning_after(prompt, **self._settings)
+            if opened is None and len(output) <= _TAG_TOKENS:
+                splitter = self._splitter(prompt=prompt)
+                rest = splitter.push_lead(self._decode(output))[1]
+                return bool(rest) or splitter.thinking is False
         count = _TAG_TOKENS + len(list(delta_ids))
         splitter = self._splitter(start="reasoning", prompt=None)
         splitter.push(self._decode(list(input_ids)[-count:]))
@@ -274,7 +294,8 @@ class GuardReasoningParser(ReasoningParser):
         request: Any,
     ) -> tuple[str | None, str | None]:
         """Split a whole answer into reasoning and the rest."""
-        tools = [] if request.tool_choice == "none" else _request_of(request)["tools"]
+        asked = _request_of(request)
+        tools = [] if asked.get("tool_choice") == "none" else asked["tools"]
         splitter = self._splitter(tools=tools or None)
         splitter.keep_markup = bool(tools)
         parts = [splitter.push(model_output), splitter.finish()]
