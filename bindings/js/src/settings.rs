@@ -1,8 +1,10 @@
 //! Settings of a guard, as the package's functions take them.
 
+use std::str::FromStr;
+
 use llm_stream_guard::{
-    CallOptions, End, Guard, GuardBuilder, Ids, Profile, ReasoningOptions, Start, Tools,
-    Whitespace, named_profile, profile_for_model,
+    CallOptions, End, Guard, GuardBuilder, Profile, ReasoningOptions, Tools, UnknownName,
+    named_profile, profile_for_model,
 };
 use serde_json::{Map, Value};
 use wasm_bindgen::JsValue;
@@ -22,15 +24,6 @@ const NAMES: [&str; 11] = [
     "tokenSuffix",
     "markerTokens",
     "ids",
-];
-
-/// Policies for whitespace by their names.
-const WHITESPACE: [(&str, Whitespace); 5] = [
-    ("framing", Whitespace::Framing),
-    ("verbatim", Whitespace::Verbatim),
-    ("trim", Whitespace::Trim),
-    ("before_calls", Whitespace::BeforeCalls),
-    ("reasoning_end", Whitespace::ReasoningEnd),
 ];
 
 /// Settings, checked for their names. `null` counts as absent.
@@ -58,11 +51,17 @@ impl Settings {
         Ok(Some(text))
     }
 
+    /// One of the words that a setting may be.
+    fn word<T: FromStr<Err = UnknownName>>(&self, name: &str) -> Result<Option<T>, JsValue> {
+        let word = self.text(name)?.map(str::parse).transpose();
+        word.map_err(|error| fault(format!("{name}: {error}")))
+    }
+
     /// The profile that the settings name, with the settings that are part of it.
     pub(crate) fn profile(&self) -> Result<Profile, JsValue> {
         let mut profile = self.named()?;
-        if let Some(whitespace) = self.text("whitespace")? {
-            profile.whitespace = word("whitespace", whitespace, &WHITESPACE)?;
+        if let Some(whitespace) = self.word("whitespace")? {
+            profile.whitespace = whitespace;
         }
         if let Some(suffix) = self.text("tokenSuffix")? {
             profile.token_suffix = Some(suffix.to_owned());
@@ -99,16 +98,8 @@ impl Settings {
     /// The builder of the guard for `profile` with all other settings.
     pub(crate) fn builder(&self, profile: &Profile) -> Result<GuardBuilder, JsValue> {
         let (mut calls, mut reasoning) = (CallOptions::default(), ReasoningOptions::default());
-        let known = [("unique", false), ("counting", true)];
-        if let Some(ids) = self.text("ids")?
-            && word("ids", ids, &known)?
-        {
-            calls.ids = Ids::counting();
-        }
-        if let Some(start) = self.text("start")? {
-            let known = [("content", Start::Content), ("reasoning", Start::Reasoning)];
-            reasoning.start = Some(word("start", start, &known)?);
-        }
+        calls.ids = self.word("ids")?.unwrap_or_default();
+        reasoning.start = self.word("start")?;
         let mut builder = Guard::builder(profile).calls(calls).reasoning(reasoning);
         if let Some(prompt) = self.text("prompt")? {
             builder = builder.prompt(prompt);
@@ -134,17 +125,7 @@ impl Settings {
     }
 }
 
-/// Finds the value for a word.
-fn word<T: Copy>(what: &str, word: &str, known: &[(&str, T)]) -> Result<T, JsValue> {
-    let found = known.iter().find(|(name, _)| *name == word);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-        fault(format!("{what}: expected one of {}", names.join(", ")))
-    })
-}
-
 /// Reads how a stream ended.
 pub(crate) fn end(text: &str) -> Result<End, JsValue> {
-    let known = [("stop", End::Stop), ("length", End::Length), ("aborted", End::Aborted)];
-    word("end", text, &known)
+    text.parse().map_err(fault)
 }

@@ -1,6 +1,8 @@
 //! Values between Python and JSON, and words between Python and enums.
 
-use llm_stream_guard::End;
+use std::str::FromStr;
+
+use llm_stream_guard::{End, UnknownName};
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
@@ -22,26 +24,17 @@ pub(crate) fn to_python<'py, T: Serialize + ?Sized>(
     Ok(pythonize::pythonize(py, value)?)
 }
 
-/// Finds the value for a word.
+/// Reads one of the words that a setting may be.
 ///
 /// # Errors
 /// The word is not among the known ones.
-pub(crate) fn word<T: Copy>(what: &str, word: &str, known: &[(&str, T)]) -> PyResult<T> {
-    let found = known.iter().find(|(name, _)| *name == word);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let names = known.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>();
-        PyValueError::new_err(format!(
-            "{what}: expected one of {}, found `{}`",
-            names.join(", "),
-            word.chars().take(64).collect::<String>()
-        ))
-    })
+pub(crate) fn word<T: FromStr<Err = UnknownName>>(what: &str, word: &str) -> PyResult<T> {
+    word.parse().map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
 }
 
 /// Reads how a stream ended.
 pub(crate) fn end(text: &str) -> PyResult<End> {
-    let known = [("stop", End::Stop), ("length", End::Length), ("aborted", End::Aborted)];
-    word("end", text, &known)
+    word("end", text)
 }
 
 /// A piece of a stream.

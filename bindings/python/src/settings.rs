@@ -1,7 +1,9 @@
 //! Keyword arguments to a guard.
 
+use std::str::FromStr;
+
 use llm_stream_guard::{
-    CallOptions, Guard, GuardBuilder, Ids, Profile, ReasoningOptions, Start, Tools, Whitespace,
+    CallOptions, Guard, GuardBuilder, Ids, Profile, ReasoningOptions, Start, Tools, UnknownName,
     named_profile, profile_for_model,
 };
 use pyo3::{
@@ -29,15 +31,6 @@ const NAMES: [&str; 12] = [
     "token_suffix",
     "marker_tokens",
     "ids",
-];
-
-/// Policies for whitespace by their names.
-const WHITESPACE: [(&str, Whitespace); 5] = [
-    ("framing", Whitespace::Framing),
-    ("verbatim", Whitespace::Verbatim),
-    ("trim", Whitespace::Trim),
-    ("before_calls", Whitespace::BeforeCalls),
-    ("reasoning_end", Whitespace::ReasoningEnd),
 ];
 
 /// An exception for a setting.
@@ -73,6 +66,10 @@ impl<'a, 'py> Settings<'a, 'py> {
         self.get(name)?.map(|value| value.extract::<String>()).transpose()
     }
 
+    fn word<T: FromStr<Err = UnknownName>>(&self, name: &str) -> PyResult<Option<T>> {
+        self.text(name)?.map(|text| word(name, &text)).transpose()
+    }
+
     fn json(&self, name: &str) -> PyResult<Option<Value>> {
         let Some(value) = self.get(name)? else { return Ok(None) };
         let read = to_json(&value).map_err(|error| fault(format!("{name}: {error}")));
@@ -85,8 +82,8 @@ impl<'a, 'py> Settings<'a, 'py> {
     /// More or less than one of the settings that name it, an unknown name, a refused template.
     pub(crate) fn profile(&self) -> PyResult<Profile> {
         let mut profile = self.named()?;
-        if let Some(whitespace) = self.text("whitespace")? {
-            profile.whitespace = word("whitespace", &whitespace, &WHITESPACE)?;
+        if let Some(whitespace) = self.word("whitespace")? {
+            profile.whitespace = whitespace;
         }
         if let Some(suffix) = self.text("token_suffix")? {
             profile.token_suffix = Some(suffix);
@@ -134,8 +131,7 @@ impl<'a, 'py> Settings<'a, 'py> {
 
     /// Where the text begins, if a setting decides that.
     pub(crate) fn start(&self) -> PyResult<Option<Start>> {
-        let known = [("content", Start::Content), ("reasoning", Start::Reasoning)];
-        self.text("start")?.map(|start| word("start", &start, &known)).transpose()
+        self.word("start")
     }
 
     /// The texts that are single tokens of the tokenizer.
@@ -152,13 +148,8 @@ impl<'a, 'py> Settings<'a, 'py> {
     /// The builder of the guard for `profile` with all other settings. `ids` is the policy where no
     /// setting decides.
     pub(crate) fn builder(&self, profile: &Profile, ids: Ids) -> PyResult<GuardBuilder> {
-        let known = [("unique", false), ("counting", true)];
         let (mut calls, mut reasoning) = (CallOptions::default(), ReasoningOptions::default());
-        calls.ids = match self.text("ids")? {
-            Some(text) if word("ids", &text, &known)? => Ids::counting(),
-            Some(_) => Ids::default(),
-            None => ids,
-        };
+        calls.ids = self.word("ids")?.unwrap_or(ids);
         reasoning.start = self.start()?;
         let mut builder = Guard::builder(profile).calls(calls).reasoning(reasoning);
         if let Some(prompt) = self.text("prompt")? {

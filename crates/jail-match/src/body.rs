@@ -8,7 +8,15 @@
 //! | `go</call> so` | `Done { used: 9, then: SameChannel }` | a call; ` so` is text again |
 //! | `is a tag` | `Mismatch { used: 3 }` | not a call: the opener and everything after it are text |
 
-use crate::{channel::Channel, edge::BodyId, sink::Sink, suffix::LearntSuffix};
+use core::str::FromStr;
+
+use crate::{
+    channel::Channel,
+    edge::BodyId,
+    names::{UnknownName, named},
+    sink::Sink,
+    suffix::LearntSuffix,
+};
 
 /// How a stream ended, as far as the host knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,6 +29,16 @@ pub enum End {
     Length,
     /// A filter, an error or the client cut the stream.
     Aborted,
+}
+
+impl FromStr for End {
+    type Err = UnknownName;
+
+    /// Reads `stop`, `length` or `aborted`.
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        let ends = [("stop", Self::Stop), ("length", Self::Length), ("aborted", Self::Aborted)];
+        named("end", name, &ends)
+    }
 }
 
 /// The answer of a body to the text it was fed.

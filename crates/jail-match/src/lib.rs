@@ -109,7 +109,7 @@ pub use marker_tokens::{
     MarkerTokens, RESERVED_LEAD, Reserved, escape_reserved, is_reserved, unescape_reserved,
 };
 pub use matcher::{Matcher, MatcherEvent};
-pub use names::{Alias, UnknownName, resolve, same_name};
+pub use names::{Alias, UnknownName, named, resolve, same_name};
 pub use sink::{ByRef, CallPart, Sink, Span, SpanKind, Trace};
 pub use stretch::Stretch;
 pub use suffix::{LearntSuffix, SuffixRule};

@@ -81,6 +81,26 @@ pub fn resolve<'k>(
     of(first.of).ok_or_else(|| UnknownName::new(what, name, known))
 }
 
+/// Returns the value that is called `name` among a few named values, for `FromStr` of an enum.
+///
+/// ```
+/// let found = jail_match::named("side", "left", &[("left", -1), ("right", 1)]);
+/// assert_eq!(found, Ok(-1));
+/// ```
+///
+/// # Errors
+/// Returns an error for an unknown name. `what` names the namespace in its message.
+pub fn named<T: Copy>(
+    what: &'static str,
+    name: &str,
+    values: &[(&'static str, T)],
+) -> Result<T, UnknownName> {
+    let found = values.iter().find(|(known, _)| *known == name);
+    found
+        .map(|(_, value)| *value)
+        .ok_or_else(|| UnknownName::new(what, name, values.iter().map(|(known, _)| *known)))
+}
+
 /// An error: a name is not registered, or has several meanings.
 ///
 /// ```

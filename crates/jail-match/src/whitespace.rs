@@ -21,7 +21,12 @@ pub(crate) use boundary::Boundary;
 pub(crate) use emitter::Emitter;
 pub(crate) use piece::TextPiece;
 
-use crate::channel::Channel;
+use core::{fmt, str::FromStr};
+
+use crate::{
+    channel::Channel,
+    names::{UnknownName, named},
+};
 
 /// The policy for whitespace around markup. The result of every policy is independent of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -46,6 +51,32 @@ pub enum Whitespace {
     BeforeCalls,
     /// Drops the trailing whitespace of each span of reasoning. Everything else stays.
     ReasoningEnd,
+}
+
+/// The policies by their names.
+const NAMES: [(&str, Whitespace); 5] = [
+    ("framing", Whitespace::Framing),
+    ("verbatim", Whitespace::Verbatim),
+    ("trim", Whitespace::Trim),
+    ("before_calls", Whitespace::BeforeCalls),
+    ("reasoning_end", Whitespace::ReasoningEnd),
+];
+
+impl fmt::Display for Whitespace {
+    /// Writes the name of the policy: `before_calls`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = NAMES.iter().find(|(_, policy)| policy == self);
+        f.pad(found.map_or("", |(name, _)| *name))
+    }
+}
+
+impl FromStr for Whitespace {
+    type Err = UnknownName;
+
+    /// Reads the name of a policy, as `Display` writes it.
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        named("whitespace policy", name, &NAMES)
+    }
 }
 
 /// The rule of a policy for one channel.
@@ -85,4 +116,21 @@ fn trim_end(text: &str) -> &str {
 /// Returns whether `text` holds nothing but ASCII whitespace.
 pub(crate) fn is_blank(text: &str) -> bool {
     trim_start(text).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::{NAMES, Whitespace};
+
+    #[test]
+    fn every_policy_is_read_from_the_name_it_is_written_with() {
+        for (name, policy) in NAMES {
+            assert_eq!(name.parse(), Ok(policy));
+            assert_eq!(policy.to_string(), name);
+        }
+        let error = "trimmed".parse::<Whitespace>().unwrap_err();
+        assert_eq!(error.nearest()[0], "trim");
+    }
 }

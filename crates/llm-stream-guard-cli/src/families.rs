@@ -7,8 +7,8 @@ use std::io::{self, Write};
 
 use family_export::response_template;
 use llm_stream_guard::{
-    Guard, InReasoning, Profile, Reasoning, Whitespace, jail_match::same_name, profiles,
-    reasoning_aliases, reasoning_formats, think_filter::Text,
+    Guard, InReasoning, Profile, Reasoning, jail_match::same_name, profiles, reasoning_aliases,
+    reasoning_formats, think_filter::Text,
 };
 use serde_json::{Value, json};
 use toolcall_parsers::{aliases, grammars};
@@ -172,11 +172,7 @@ fn as_text() -> String {
                 InReasoning::End => "end",
             },
             yes(needs_special_tokens(profile)),
-            match profile.whitespace {
-                Whitespace::Verbatim => "verbatim",
-                Whitespace::Trim => "trim",
-                _ => "framing",
-            },
+            &profile.whitespace.to_string(),
             &profile.aliases.join(", "),
             &profile.models.join(", "),
         ])

@@ -1,8 +1,10 @@
 //! The start of a stream, and how the prompt decides it.
 
+use core::str::FromStr;
+
 use jail_match::{
     Channel, Driver, DriverSettings, Event, LearntSuffix, Matcher, MatcherEvent, Newlines,
-    NoBodies, Table,
+    NoBodies, Table, UnknownName, named,
 };
 
 use crate::{
@@ -21,6 +23,15 @@ pub enum Start {
     Content,
     /// The stream starts inside reasoning: the prompt ended with the opener.
     Reasoning,
+}
+
+impl FromStr for Start {
+    type Err = UnknownName;
+
+    /// Reads `content` or `reasoning`.
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        named("start", name, &[("content", Self::Content), ("reasoning", Self::Reasoning)])
+    }
 }
 
 /// Tokens with which chat templates begin a turn, and ends of turns that are in no family's file.

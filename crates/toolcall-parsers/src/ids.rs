@@ -1,7 +1,12 @@
 //! Call ids: the wire's own where it has one, else from an injected generator.
 
 use alloc::{boxed::Box, format, string::String, sync::Arc};
-use core::fmt::{self, Write};
+use core::{
+    fmt::{self, Write},
+    str::FromStr,
+};
+
+use jail_match::{UnknownName, named};
 
 use crate::{
     family::Family,
@@ -135,6 +140,16 @@ impl fmt::Debug for Ids {
             Source::Counting => "Ids(counting)",
             Source::Given(_) => "Ids(given)",
         })
+    }
+}
+
+impl FromStr for Ids {
+    type Err = UnknownName;
+
+    /// Reads `unique`, the default, or `counting`.
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        let is_counting = named("kind of ids", name, &[("unique", false), ("counting", true)])?;
+        Ok(if is_counting { Self::counting() } else { Self::default() })
     }
 }
 

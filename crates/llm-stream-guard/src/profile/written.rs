@@ -1,30 +1,16 @@
 //! Fields of a profile as they are written.
 
-/// White space by the name of its policy.
+/// A whitespace policy by its name.
 pub(super) mod whitespace {
     use jail_match::Whitespace;
     use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
 
-    const NAMES: [(&str, Whitespace); 5] = [
-        ("framing", Whitespace::Framing),
-        ("verbatim", Whitespace::Verbatim),
-        ("trim", Whitespace::Trim),
-        ("before_calls", Whitespace::BeforeCalls),
-        ("reasoning_end", Whitespace::ReasoningEnd),
-    ];
-
     pub(crate) fn serialize<S: Serializer>(policy: &Whitespace, to: S) -> Result<S::Ok, S::Error> {
-        let name = NAMES.iter().find(|(_, named)| named == policy);
-        to.serialize_str(name.map_or("framing", |(name, _)| name))
+        to.collect_str(policy)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Whitespace, D::Error> {
-        let name = String::deserialize(from)?;
-        let found = NAMES.iter().find(|(known, _)| *known == name);
-        let known = || NAMES.map(|(name, _)| name).join(", ");
-        found
-            .map(|(_, policy)| *policy)
-            .ok_or_else(|| D::Error::custom(format!("`{name}`: expected one of {}", known())))
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
 
