@@ -6,13 +6,15 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod arguments;
+#[cfg(feature = "chat")]
+pub mod chat;
 mod events;
 #[cfg(feature = "explain")]
 pub mod explain;
 pub mod guard;
+#[cfg(feature = "names")]
 pub mod names;
 mod settings;
-pub mod sse;
 
 use wasm_bindgen::JsValue;
 
