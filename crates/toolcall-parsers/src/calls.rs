@@ -1,5 +1,6 @@
-//! The state that all engines share: the calls of a message, the declared tools, options and
-//! offsets. Engines outside of this crate also write their calls through it.
+//! The calls of one message: numbers, ids, declared tools, options and stream offsets.
+//!
+//! The call machine reports every call through [`Calls`]. Engines outside of this crate do too.
 
 use alloc::{boxed::Box, string::String};
 
@@ -16,25 +17,25 @@ use crate::{
     used_ids::{Claim, UsedIds},
 };
 
+/// Which call is open, and whether its events are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     No,
     Call(u32),
-    /// A call whose events are not reported: a pseudo call, or one too many.
+    /// A call that is parsed but not reported, for example a second call where one is allowed.
     Muted,
 }
 
-/// The way of the open call's JSON to the sink.
+/// Writes the JSON of the open call's arguments to the sink, and decodes strings in it.
 pub(crate) struct JsonOutput<'a> {
     open: Option<u32>,
-    /// The decoder of the call's strings and the tool with the schema, if any string may be
-    /// decoded.
+    /// The decoder and the tool with the schema, if a string of the call may be decoded.
     decoder: Option<(&'a mut Decoder, &'a Tool)>,
     limits: &'a CallLimits,
 }
 
 impl JsonOutput<'_> {
-    /// Passes the next piece on.
+    /// Emits the next fragment of the arguments.
     #[inline]
     pub(crate) fn put(&mut self, fragment: &str, sink: &mut dyn Sink) {
         let Some(index) = self.open.filter(|_| !fragment.is_empty()) else { return };
@@ -49,10 +50,9 @@ impl JsonOutput<'_> {
     }
 }
 
-/// The calls of one message, and an engine's way to the sink: numbers, ids, and the restrictions of
-/// [`Options`] and the declared [`Tools`].
+/// The calls of one message. Gives them numbers and ids, and applies [`Options`] and [`Tools`].
 ///
-/// One call is open at a time. A call that must not be emitted is opened, too, and its events are
+/// One call is open at a time. A call that must not be emitted is also opened, but its events are
 /// dropped.
 #[derive(Debug, Clone)]
 pub struct Calls {
@@ -62,34 +62,33 @@ pub struct Calls {
     pub(crate) at: u64,
     /// Stream offset after the opener of the active body.
     pub(crate) begun_at: u64,
-    /// Stream offset of the character that broke a call of the active body, the first that broke;
-    /// 0 if none did.
+    /// Stream offset of the first character that made a call of the active body malformed, or 0.
     pub(crate) broke_at: u64,
     next: u32,
     open: Open,
-    /// None before the first id: most messages of a choice have no call.
+    /// Ids used in this message. Allocated with the first call, because most messages have none.
     used_ids: Option<Box<UsedIds>>,
-    /// Bytes that searches for the end of a value looked at and found none in.
+    /// Bytes examined by searches that did not find the end of a value.
     searched: u32,
-    /// Bytes of the text being fed that a search had looked at before.
+    /// Bytes of the text being fed that an earlier search had already examined.
     passed_over: u32,
-    /// The stream ended: the text being fed is the last.
-    /// Bytes of the text being fed that were looked at once more.
+    /// Bytes of the text being fed that were examined a second time.
     again: u32,
+    /// Whether the stream has ended, so that the text being fed is the last.
     pub(crate) ended: bool,
-    /// The active body is sure of itself.
+    /// Whether the active body is certainly a call.
     committed: bool,
-    /// Whether a call is complete.
+    /// Whether a call of this message was complete.
     complete: bool,
-    /// A marker announced the last call, and nothing but calls came since.
+    /// Whether a marker announced the last call and only calls followed it.
     pub(crate) announced: bool,
-    /// Decodes strings of arguments that hold arrays and objects. Made with the first call whose
-    /// tool has a place for them.
+    /// Decodes string arguments that contain arrays or objects. Allocated with the first call whose
+    /// schema has such a parameter.
     decoder: Option<Box<Decoder>>,
 }
 
 impl Calls {
-    /// A message without calls.
+    /// Creates the state of a message without calls.
     #[must_use]
     pub fn new(tools: Tools, options: Options) -> Self {
         Self {
@@ -112,7 +111,7 @@ impl Calls {
         }
     }
 
-    /// Resets the state to that of a new value.
+    /// Restores the state of a new value. Tools and options are kept.
     pub fn reset(&mut self) {
         (self.at, self.next, self.open, self.committed) = (0, 0, Open::No, false);
         (self.complete, self.announced) = (false, false);
@@ -132,22 +131,24 @@ impl Calls {
         self.options.ids = ids;
     }
 
+    /// Takes the used ids out, so that a copy of `self` does not copy them.
     pub(crate) fn take_used_ids(&mut self) -> Option<Box<UsedIds>> {
         self.used_ids.take()
     }
 
+    /// Puts back the used ids and returns them.
     pub(crate) fn put_used_ids(&mut self, ids: Option<Box<UsedIds>>) -> &mut UsedIds {
         self.used_ids = ids;
         self.used_ids.get_or_insert_default()
     }
 
-    /// A new body begins at stream offset `at`.
+    /// Starts a new body at stream offset `at`.
     pub fn begin(&mut self, at: u64) {
         (self.at, self.begun_at) = (at, at);
         (self.committed, self.broke_at) = (false, 0);
     }
 
-    /// The active body is over.
+    /// Ends the active body.
     pub(crate) fn end_body(&mut self) {
         self.committed = false;
     }
@@ -156,35 +157,35 @@ impl Calls {
         self.committed
     }
 
-    /// Whether the end of a value may be searched for from `offset` of the text being fed on: the work of
-    /// searches that fail is bounded by the length of the stream.
+    /// Returns whether a search for the end of a value may start at `offset` of the text being fed.
+    /// Failed searches may examine only [`MAX_SEARCHED`] times the bytes of the stream.
     pub(crate) fn may_search(&self, offset: usize) -> bool {
         let read = self.at + (offset + MAX_LOOKAHEAD) as u64;
         u64::from(self.searched) <= MAX_SEARCHED * read
     }
 
-    /// Counts a search that found no end in `bytes`.
+    /// Counts a failed search that examined `bytes`.
     pub(crate) fn count_search(&mut self, bytes: usize) {
         self.searched = self.searched.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
-    /// Counts bytes of the text being fed that a search had looked at before.
+    /// Counts bytes of the text being fed that an earlier search had already examined.
     pub(crate) fn pass_over(&mut self, bytes: usize) {
         self.passed_over =
             self.passed_over.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
-    /// Counts bytes that were looked at once more while they were written.
+    /// Counts bytes that were examined a second time while they were written.
     pub(crate) fn look_again(&mut self, bytes: usize) {
         self.again = self.again.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
-    /// Returns the bytes examined of the text being fed, `offered` bytes long.
+    /// Returns how many of the `offered` bytes being fed were examined.
     pub(crate) fn looked_at(&self, offered: usize) -> usize {
         offered.saturating_sub(self.passed_over as usize).saturating_add(self.again as usize)
     }
 
-    /// Begins to feed new text.
+    /// Starts the counters of the next text that is fed.
     pub(crate) fn begin_feed(&mut self) {
         (self.passed_over, self.again) = (0, 0);
     }
@@ -195,7 +196,7 @@ impl Calls {
         self.open != Open::No
     }
 
-    /// Starts a call and commits the body. `offset` is relative to the text being fed.
+    /// Starts a call, and marks the body as certain. `offset` is relative to the text being fed.
     pub fn start(&mut self, name: &str, id: Option<&str>, offset: usize, sink: &mut dyn Sink) {
         debug_assert!(!self.is_open(), "a call began inside another");
         self.committed = true;
@@ -224,7 +225,7 @@ impl Calls {
         }
     }
 
-    /// Position of the open call, or of the next one.
+    /// Returns the index of the open call, or of the next one.
     pub(crate) fn current(&self) -> u32 {
         match self.open {
             Open::Call(index) => index,
@@ -232,7 +233,7 @@ impl Calls {
         }
     }
 
-    /// Whether nothing more of the message counts.
+    /// Returns whether the rest of the message must be ignored ([`StopAfter::FirstCall`]).
     pub(crate) fn stops(&self) -> bool {
         self.complete && self.options.stop == StopAfter::FirstCall
     }
@@ -242,8 +243,8 @@ impl Calls {
         self.committed = true;
     }
 
-    /// Ends the active body as a block without calls, whose tags reach up to the offset `from`.
-    /// Returns the number of bytes of the tags after the opener.
+    /// Ends the active body as a section without calls, whose tags end at stream offset `from`.
+    /// Returns the number of bytes between the opener and `from`.
     pub(crate) fn no_call(&self, from: u64, sink: &mut dyn Sink) -> usize {
         let from = from.max(self.begun_at);
         sink.event(Diagnostic::new(DiagnosticKind::EmptyList, from, 0).into());
@@ -257,7 +258,7 @@ impl Calls {
         self.diagnose(kind, offset, 0, sink);
     }
 
-    /// The wire's id if it has one, else a generated one; no id comes twice in a message.
+    /// Returns the wire's id, or a generated one. The result is unique within the message.
     fn unique_id(
         &mut self,
         native: Option<&str>,
@@ -276,7 +277,7 @@ impl Calls {
         id
     }
 
-    /// The open call's id on the wire, which comes too late to begin with.
+    /// Handles the open call's id, if the wire has it after the call was started.
     pub(crate) fn late_id(&mut self, id: &str, offset: usize, sink: &mut dyn Sink) {
         match self.open {
             Open::Call(index) if self.options.late_ids == LateIds::Tell && !id.is_empty() => {
@@ -287,7 +288,7 @@ impl Calls {
         }
     }
 
-    /// The next piece of the open call's arguments; nothing if it is empty.
+    /// Emits the next fragment of the open call's arguments. An empty fragment is ignored.
     #[inline]
     pub fn arguments(&self, fragment: &str, sink: &mut dyn Sink) {
         if let Open::Call(index) = self.open
@@ -297,8 +298,8 @@ impl Calls {
         }
     }
 
-    /// Decodes strings of the open call's arguments from here on: a call of `tool` whose arguments
-    /// come as JSON. `offset` is where the call is, in the text being fed.
+    /// Prepares decoding of string arguments of the open call, if the schema of `tool` has arrays
+    /// or objects. `offset` is the position of the call in the text being fed.
     pub(crate) fn decode_strings(&mut self, tool: &str, offset: usize) {
         let reported = matches!(self.open, Open::Call(_));
         let of_name = |declared: &Tool| declared.name == tool;
@@ -314,13 +315,13 @@ impl Calls {
         self.decoder.as_deref().filter(|decoder| decoder.is_active())
     }
 
-    /// The next piece of JSON of the open call's arguments: strings in it may be decoded.
+    /// Emits the next JSON fragment of the open call's arguments, after decoding strings in it.
     #[inline]
     pub(crate) fn json(&mut self, fragment: &str, sink: &mut dyn Sink) {
         self.json_output().1.put(fragment, sink);
     }
 
-    /// The declared tools, and the way of the open call's JSON to the sink.
+    /// Returns the declared tools, and the writer of the open call's JSON.
     #[inline]
     pub(crate) fn json_output(&mut self) -> (&Tools, JsonOutput<'_>) {
         let Self { tools, decoder, open, options, .. } = self;
@@ -333,8 +334,8 @@ impl Calls {
         (tools, JsonOutput { open, decoder, limits: &options.limits })
     }
 
-    /// Notes that the character at `offset` in the text being fed breaks the open call. Only the
-    /// first reported call of a body counts.
+    /// Records that the character at `offset` of the text being fed makes the open call malformed.
+    /// Only the first such character of a body is recorded.
     pub(crate) fn breaks_at(&mut self, offset: usize) {
         if self.broke_at == 0 && matches!(self.open, Open::Call(_)) {
             self.broke_at = self.at + offset as u64;
@@ -354,7 +355,7 @@ impl Calls {
         self.open = Open::No;
     }
 
-    /// Reports something at `offset` in the text being fed.
+    /// Reports a diagnostic at `offset` of the text being fed.
     pub fn diagnose(&self, kind: DiagnosticKind, offset: usize, bytes: u64, sink: &mut dyn Sink) {
         let call = match self.open {
             Open::Call(index) => Some(index),

@@ -1,4 +1,4 @@
-//! A family ready to be read.
+//! [`Grammar`]: a family, compiled for reading. [`edges`] makes the driver's table from it.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
 use core::{cell::RefCell, fmt};
@@ -18,14 +18,13 @@ use crate::{
     },
 };
 
-/// A family's grammar: its templates, compiled once and shared by any number of parsers. Cheap to
-/// clone.
+/// The compiled templates of a family, shared by any number of parsers. Cheap to clone.
 #[derive(Clone)]
 pub struct Grammar {
     family: Arc<Family>,
     plan: Arc<Plan>,
     guided: Option<Arc<Guided>>,
-    /// The marker tokens of the tokenizer, and the plan as they are fed.
+    /// The tokenizer's marker tokens, and the plan with their private spellings.
     tokens: Option<(MarkerTokens, Arc<Plan>)>,
 }
 
@@ -33,14 +32,14 @@ impl Grammar {
     /// Compiles a family.
     ///
     /// # Errors
-    /// Templates that are valid alone, but cannot be distinguished or read together.
+    /// Templates that are valid alone, but cannot be distinguished from each other.
     pub fn new(family: Family) -> Result<Self, CompileError> {
         let (plan, _) = compile_guided(&family, None)?;
         Ok(Self { family: Arc::new(family), plan: Arc::new(plan), guided: None, tokens: None })
     }
 
-    /// Compiles a family whose first forms belong to a payload. Returns the number of their
-    /// openers.
+    /// Compiles a family whose first forms are those of a payload. Also returns the number of
+    /// openers of these forms.
     pub(crate) fn compile_guided(
         family: Family,
         guided: Guided,
@@ -50,13 +49,13 @@ impl Grammar {
         Ok((Self { family, plan, guided, tokens: None }, openers))
     }
 
-    /// A grammar that recognises nothing.
+    /// Creates a grammar that recognises nothing.
     #[must_use]
     pub fn none() -> Self {
         Self { family: Arc::default(), plan: Arc::default(), guided: None, tokens: None }
     }
 
-    /// The family it was compiled from.
+    /// Returns the family that the grammar was compiled from.
     #[must_use]
     pub fn family(&self) -> &Family {
         &self.family
@@ -68,17 +67,17 @@ impl Grammar {
         &self.family.name
     }
 
-    /// The plan, its texts as the family shows them.
+    /// Returns the plan with the spellings of the family file.
     pub(crate) fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
-    /// The plan by which text is read: marker tokens in it as they are fed.
+    /// Returns the plan that text is read with. Marker tokens have their private spellings in it.
     pub(crate) fn reading_plan(&self) -> &Arc<Plan> {
         self.tokens.as_ref().map_or(&self.plan, |(_, plan)| plan)
     }
 
-    /// Every text of the wire that the grammar knows.
+    /// Returns every literal text of the grammar.
     #[must_use]
     pub fn literals(&self) -> Vec<String> {
         let literals = RefCell::new(Vec::new());
@@ -89,9 +88,10 @@ impl Grammar {
         literals.into_inner()
     }
 
-    /// The grammar for text in which `tokens` are fed as [`MarkerTokens::fed`] says: a text that
-    /// spells one of them is data. A call that may occur without its section may not if a marker
-    /// token begins that section.
+    /// Returns the grammar for text in which `tokens` have the spellings of [`MarkerTokens::fed`].
+    ///
+    /// Text that merely spells such a token is data. Where a marker token begins a section, its
+    /// calls are not recognised outside of it.
     #[must_use]
     pub fn with_marker_tokens(&self, tokens: &MarkerTokens) -> Self {
         let mut grammar = self.clone();
@@ -112,22 +112,22 @@ impl Grammar {
         grammar
     }
 
-    /// The texts at which a call, or a header of a message, may begin.
+    /// Returns the texts at which a call or a message header may begin.
     pub fn openers(&self) -> impl Iterator<Item = &str> {
         self.plan.openers.iter().map(|opener| &*opener.marker)
     }
 
-    /// Those of [`Grammar::openers`] that no text holds but a model's of this family.
+    /// Returns those [`Grammar::openers`] that do not occur in ordinary text.
     pub fn markers(&self) -> impl Iterator<Item = &str> {
         self.plan.openers.iter().filter(|opener| self.plan.is_marked(opener)).map(|o| &*o.marker)
     }
 
-    /// For each of [`Grammar::openers`], whether no text holds it but a model's of this family.
+    /// Returns, for each of [`Grammar::openers`], whether it does not occur in ordinary text.
     pub fn are_marked(&self) -> impl Iterator<Item = bool> {
         self.plan.openers.iter().map(|opener| self.plan.is_marked(opener))
     }
 
-    /// The texts that are removed in content: ends of calls, messages and turns, and others.
+    /// Returns the texts that are removed from content, such as ends of messages and turns.
     pub fn removed(&self) -> impl Iterator<Item = &str> {
         let Plan { erase, orphans, messages, .. } = &*self.plan;
         let ends = messages.iter().flat_map(|messages| &messages.ends);
@@ -135,20 +135,20 @@ impl Grammar {
         erase.iter().map(|erase| erase.text.as_str()).chain(ends)
     }
 
-    /// Whether the family's text is in messages with headers.
+    /// Returns whether the family writes messages with headers (`<|start|>assistant<|message|>`).
     #[must_use]
     pub fn has_messages(&self) -> bool {
         self.plan.messages.is_some()
     }
 
-    /// Whether its tags may carry a suffix that is learnt from the stream.
+    /// Returns whether tags may have a suffix that is learnt from the stream.
     #[must_use]
     pub fn learns_suffix(&self) -> bool {
         self.family.suffix == Suffix::Learnt
     }
 
-    /// The grammar with `suffix` written into its tags, before their closing bracket: some
-    /// checkpoints have their own (`<tool_call:opensource>`).
+    /// Returns the grammar with `suffix` before the closing bracket of its tags. Some checkpoints
+    /// have one (`<tool_call:opensource>`).
     #[must_use]
     pub fn with_token_suffix(&self, suffix: &str) -> Self {
         Self::new(self.suffixed(suffix)).unwrap_or_else(|_| self.clone())
@@ -164,8 +164,8 @@ impl Grammar {
         family
     }
 
-    /// The plan with `suffix` in the family's tags, if it learns them. Its openers are those of
-    /// [`Grammar::plan`].
+    /// Returns the plan with `suffix` in its tags, if the family learns suffixes. The plan has the
+    /// same number of openers as [`Grammar::plan`].
     pub(crate) fn plan_with(&self, suffix: &str) -> Option<Plan> {
         if self.family.suffix == Suffix::None {
             return None;
@@ -196,7 +196,8 @@ impl Default for Grammar {
     }
 }
 
-/// `suffix` before the closing bracket of each tag in `text`, and before the bar of a token.
+/// Returns `text` with `suffix` before the closing bracket of each tag, or before the bar of a
+/// token (`<|call:suffix|>`).
 fn suffixed(text: &str, suffix: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut in_tag = false;
@@ -215,9 +216,9 @@ fn suffixed(text: &str, suffix: &str) -> String {
     out
 }
 
-/// The edges of `grammar`, with body ids from `first` on.
+/// Returns the edges of `grammar`. The body of the first opener gets the id `first`.
 ///
-/// Concatenate them with the edges of a reasoning format to recognise both with one cursor.
+/// Concatenate these edges with those of a reasoning format to recognise both with one cursor.
 #[must_use]
 pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec<Edge> {
     let plan = grammar.plan();
@@ -239,13 +240,13 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
         let stay = Then::Body(body, OnCommit::Stay);
         let leave = Then::Body(body, OnCommit::Leave);
         match (opener.start, in_reasoning) {
-            // Headers are live in every channel they lead to, whatever the rule for calls
-            // elsewhere.
+            // A header may follow text of any channel, so the rule for calls in reasoning does not
+            // apply.
             (Start::Header(entry), _) => {
                 let text = plan.text_entry(usize::from(entry)).map(Then::Switch);
                 let is_bare = plan.is_bare_header(entry);
                 if plan.ends_every_header(entry) {
-                    // After text, the token that ends every header ends none.
+                    // After text on the same line, the token that ends every header is text.
                     let edge = |on, then| edge(on, then).anchored(Anchor::Line);
                     edges.push(header(edge(content, text.unwrap_or(stay)), tokens));
                     edges.push(header(edge(others, text.unwrap_or(leave)), tokens));
@@ -256,7 +257,7 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
                 edges.push(edge(others, text.unwrap_or(leave)));
             }
             (Start::Letter(_), _) | (_, InReasoning::Literal) => edges.push(edge(content, stay)),
-            // A thought may speak of a call that only its declared name would announce.
+            // A thought may mention a call that only its declared name distinguishes from text.
             (Start::Node(_), _) if !plan.is_marked(opener) => edges.push(edge(content, stay)),
             (_, InReasoning::Suspend) => edges.push(edge(ChannelMask::TEXT, stay)),
             (_, InReasoning::End) => {
@@ -301,8 +302,8 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
     edges.into_iter().map(finished).collect()
 }
 
-/// The edge of a header that text may hold: it does not begin in quotes. One without its first token
-/// begins no header in the middle of a word, nor in code.
+/// Returns `edge` with the anchor of a header: not after a quote. A bare header (without its first
+/// token) must begin a word outside of code.
 fn unquoted(edge: Edge, is_bare: bool) -> Edge {
     match edge.anchor {
         Anchor::Anywhere if is_bare => edge.anchored(Anchor::Word).literal_in_code(),
@@ -313,7 +314,7 @@ fn unquoted(edge: Edge, is_bare: bool) -> Edge {
 
 /// Returns the edge of a header, the only text that may follow the end of a message.
 fn header(edge: Edge, tokens: bool) -> Edge {
-    // A slash or a newline is not a token, and a part of an arrow may be text.
+    // A slash or a newline is not a special token, and a part of an arrow may be text.
     let tokens = tokens && edge.marker.contains(char::is_alphanumeric);
     let edge = if tokens { edge.of_tokens() } else { edge };
     let alone = edge.cut == CutMarker::Text && edge.marker.starts_with('<');
@@ -321,7 +322,7 @@ fn header(edge: Edge, tokens: bool) -> Edge {
 }
 
 impl Plan {
-    /// The ends of sections whose openers are markup also where no call follows.
+    /// Returns the end tags of sections whose openers are markup even if no call follows.
     fn prose_ends(&self) -> Vec<&str> {
         let mut ends: Vec<&str> = Vec::new();
         let sections = self.sections.iter().filter(|section| section.prose != Prose::Refutes);
@@ -333,14 +334,14 @@ impl Plan {
         ends
     }
 
-    /// Whether no token begins the header with this number.
+    /// Returns whether header `entry` lacks its first token.
     fn is_bare_header(&self, entry: u16) -> bool {
         let entries = self.messages.as_ref().map(|messages| &messages.entries);
         let entry = entries.and_then(|entries| entries.get(usize::from(entry)));
         entry.is_some_and(|entry| matches!(entry.kind, EntryKind::Bare(_)))
     }
 
-    /// Whether the entry with this number is the one token with which every header ends.
+    /// Returns whether `entry` is the only token that ends headers.
     fn ends_every_header(&self, entry: u16) -> bool {
         let Some(messages) = &self.messages else { return false };
         let is_body = |entry: &&MessageEntry| matches!(entry.kind, EntryKind::Body(_));
@@ -348,7 +349,7 @@ impl Plan {
         bodies == 1 && messages.entries.get(usize::from(entry)).as_ref().is_some_and(is_body)
     }
 
-    /// Returns the channel of the text after a message entry that decides it alone.
+    /// Returns the channel of the text after message entry `entry`, if the entry alone decides it.
     fn text_entry(&self, entry: usize) -> Option<Channel> {
         let messages = self.messages.as_ref()?;
         let EntryKind::Body(body) = messages.entries.get(entry)?.kind else { return None };

@@ -1,7 +1,13 @@
-//! Reading of text that may end too early: literals, alternatives, white space.
+//! Reading at a position of a text that may be cut: literals, alternatives, white space.
 //!
-//! Only this module returns "undecided": text that a reader leaves after the cursor is offered to
-//! it again with more text.
+//! Where the text is too short to decide, the functions return [`Undecided`]. The reader then
+//! leaves the cursor before the undecided text, which is offered again with more text after it:
+//!
+//! ```text
+//! longest_prefix("</to", ["</tool>", "</turn>"])      Err(Undecided)
+//! longest_prefix("</tool>", ["</tool>", "</turn>"])   Ok(Some(0))
+//! longest_prefix("text", ["</tool>", "</turn>"])      Ok(None)
+//! ```
 
 use crate::limits::MAX_BLANKS;
 
@@ -12,15 +18,16 @@ pub(crate) enum Prefix {
     Match,
     /// The text cannot begin with the literal.
     Mismatch,
-    /// The text ends inside it.
+    /// The text ends inside the literal.
     Partial,
 }
 
-/// More text is needed to decide.
+/// The text is too short to decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Undecided;
 
-/// The first of what is looked for that is there; undecided if none is, and one may yet be.
+/// Returns the first result that was found. If none was, but one was undecided, returns
+/// [`Undecided`].
 pub(crate) fn first_found<T>(
     looks: impl IntoIterator<Item = Result<Option<T>, Undecided>>,
 ) -> Result<Option<T>, Undecided> {
@@ -35,9 +42,9 @@ pub(crate) fn first_found<T>(
     none
 }
 
-/// Returns the result of `look` in the first `most` bytes of `text`, extended to the end of the
-/// scalar there, so that the limit does not depend on chunks. An undecided result within these
-/// bytes is a miss.
+/// Returns the result of `look` in the first `most` bytes of `text`, rounded up to a whole
+/// character. If `text` is longer, an undecided result is `false`, so that the limit does not
+/// depend on chunks.
 pub(crate) fn within(
     most: usize,
     text: &str,
@@ -49,24 +56,24 @@ pub(crate) fn within(
     }
 }
 
-/// Where the first `most` bytes of `text` end, less a part of a scalar; none if there are fewer.
+/// Returns `most`, rounded down to a character boundary, or `None` if `text` is shorter.
 pub(crate) fn filled(text: &str, most: usize) -> Option<usize> {
     let boundary = || (0..=most).rev().find(|&at| text.is_char_boundary(at));
     if text.len() < most { None } else { boundary() }
 }
 
-/// The progress of a reader. The cursor has the position.
+/// The progress of a reader. The position is in the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// The reader needs more text; the text after the cursor is offered again.
     More,
     /// The reader is finished.
     Done,
-    /// The scalar after the cursor is not allowed there.
+    /// The character after the cursor is not allowed there.
     Bad,
 }
 
-/// A place in the text that is being fed.
+/// A position in the text that is being fed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor<'t> {
     pub(crate) text: &'t str,
@@ -78,7 +85,7 @@ impl<'t> Cursor<'t> {
         Self { text, at: 0 }
     }
 
-    /// The text from here on.
+    /// Returns the text after the cursor.
     #[inline]
     pub(crate) fn rest(&self) -> &'t str {
         &self.text[self.at..]
@@ -90,26 +97,26 @@ impl<'t> Cursor<'t> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Moves over `len` bytes of what was found here.
+    /// Moves forward by `len` bytes.
     #[inline]
     pub(crate) fn advance(&mut self, len: usize) {
         debug_assert!(self.text.is_char_boundary(self.at + len), "{} and {len}", self.at);
         self.at += len;
     }
 
-    /// Moves back over `len` bytes that were just read.
+    /// Moves back by `len` bytes.
     #[inline]
     pub(crate) fn back(&mut self, len: usize) {
         debug_assert!(len <= self.at, "{len} back from {}", self.at);
         self.at -= len;
     }
 
-    /// Moves over the next character, if there is one.
+    /// Moves forward by one character, if there is one.
     pub(crate) fn skip_char(&mut self) {
         self.advance(self.rest().chars().next().map_or(0, char::len_utf8));
     }
 
-    /// Skips ASCII whitespace; how much there was.
+    /// Skips ASCII whitespace and returns its length.
     pub(crate) fn skip_blanks(&mut self) -> usize {
         let blanks = blanks(self.rest());
         self.advance(blanks);
@@ -117,12 +124,12 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// Whether `text` begins with `literal`.
+/// Compares the start of `text` with `literal`.
 #[inline]
 pub(crate) fn match_prefix(text: &str, literal: &str) -> Prefix {
     let (text, literal) = (text.as_bytes(), literal.as_bytes());
     let n = text.len().min(literal.len());
-    // Most differ in their first byte, which costs less to see than a call to compare them.
+    // Comparing the first byte is cheaper than the call that compares both texts.
     if n > 0 && text[0] != literal[0] || text[..n] != literal[..n] {
         Prefix::Mismatch
     } else if n == literal.len() {
@@ -132,8 +139,8 @@ pub(crate) fn match_prefix(text: &str, literal: &str) -> Prefix {
     }
 }
 
-/// The longest of `literals` at the head of `text`: its position in the list, unless a longer one
-/// may still come.
+/// Returns the index of the longest of `literals` that `text` begins with. Undecided while a longer
+/// one may follow.
 pub(crate) fn longest_prefix<'a>(
     text: &str,
     literals: impl IntoIterator<Item = &'a str>,
@@ -145,7 +152,7 @@ pub(crate) fn longest_prefix<'a>(
             Prefix::Match if best.is_none_or(|(_, len)| literal.len() > len) => {
                 best = Some((i, literal.len()));
             }
-            // Longer than any that is whole already, since the text ends inside it.
+            // The text ends inside this literal, so it is longer than every match.
             Prefix::Partial => partial = true,
             Prefix::Match | Prefix::Mismatch => {}
         }
@@ -153,21 +160,21 @@ pub(crate) fn longest_prefix<'a>(
     if partial { Err(Undecided) } else { Ok(best.map(|(i, _)| i)) }
 }
 
-/// Bytes of ASCII whitespace at the head of `text`.
+/// Returns the length of the ASCII whitespace at the start of `text`.
 #[inline]
 pub(crate) fn blanks(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_whitespace).count()
 }
 
-/// Bytes of ASCII whitespace at the head of `text`, counted up to [`MAX_BLANKS`] and one more. Where
-/// more of them decide, the rest of a long run is not looked at: it would be again from its next byte.
+/// Returns the length of the ASCII whitespace at the start of `text`, but at most [`MAX_BLANKS`] +
+/// 1. Examining a long run to its end would take quadratic time, if it is offered again at each
+/// byte.
 #[inline]
 pub(crate) fn few_blanks(text: &str) -> usize {
     text.bytes().take(MAX_BLANKS.saturating_add(1)).take_while(u8::is_ascii_whitespace).count()
 }
 
-/// Returns `text` without the ASCII whitespace at its head, or `None` if that is longer than
-/// [`MAX_BLANKS`].
+/// Returns `text` after its leading ASCII whitespace, or `None` if that exceeds [`MAX_BLANKS`].
 pub(crate) fn after_blanks(text: &str) -> Option<&str> {
     let blank = few_blanks(text);
     if blank > MAX_BLANKS { None } else { text.get(blank..) }

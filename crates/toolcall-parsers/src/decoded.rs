@@ -1,14 +1,22 @@
-//! Decoding of arrays and objects that a model wrote as strings, where the tool's schema admits
-//! them and no string.
+//! Decoding of arrays and objects that a model wrote as strings. Only done where the tool's schema
+//! admits an array or object, but not a string.
 //!
 //! ```text
 //! {"tags": "[1, 2]"}   schema {"tags": array}     becomes   {"tags": [1, 2]}
-//! {"tags": "[1, 2"}    the same schema            stays: the string holds no array
-//! {"tags": "[1, 2]"}   schema {"tags": string}    stays
+//! {"tags": "[1, 2"}    schema {"tags": array}     unchanged: the string is not an array
+//! {"tags": "[1, 2]"}   schema {"tags": string}    unchanged
 //! ```
 //!
-//! The stage reads the JSON text of arguments, whatever syntax the wire had, on its way to the sink.
-//! It keeps back a string only while that may be an array or object.
+//! The decoder receives the arguments as JSON, whatever syntax the wire had. A string is held only
+//! while it may still be an array or object. The states for the first line:
+//!
+//! ```text
+//! {          Between
+//! "tags"     Key, then Between
+//! "[1, 2     Kept: the text so far is the start of an array
+//! "          Between: `[1, 2]` is emitted without quotes
+//! }          Between
+//! ```
 
 #[cfg(test)]
 mod tests;
@@ -23,26 +31,26 @@ use crate::{
     value::{Escape, Flavor, JsonScan, Scanned, unescape},
 };
 
-/// Where the JSON text that came in so far ends.
+/// The position in the JSON text after the last fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum DecoderState {
-    /// In no call whose strings may be decoded.
+    /// Without a call whose strings may be decoded.
     #[default]
     Off,
     /// Outside of all strings.
     Between,
-    /// Inside the name of a member.
+    /// Inside a member's name.
     Key { escaped: bool },
-    /// Inside a string that passes unchanged.
+    /// Inside a string that is emitted unchanged.
     Text { escaped: bool },
-    /// Inside a string that is kept back.
+    /// Inside a string that is held, because it may be an array or object.
     Kept { escaped: bool },
 }
 
 /// An open bracket of the JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DecoderFrame {
-    /// An object; whether a name must come next.
+    /// An object. `before_key` is set where a member's name must follow.
     Object { before_key: bool },
     /// An array, with the index of its current element.
     Array(usize),
@@ -54,28 +62,28 @@ pub(crate) struct Decoder {
     state: DecoderState,
     frames: Vec<DecoderFrame>,
     path: Path,
-    /// A member's name, or the kept string with its opening quote, as JSON text.
+    /// The JSON text of a member's name, or of the held string with its opening quote.
     raw: String,
-    /// The kept string's text.
+    /// The decoded text of the held string.
     text: String,
-    /// How much of `raw` is in `text`.
+    /// Number of bytes of `raw` that are decoded into `text`.
     read: usize,
-    /// How much of `text` was scanned.
+    /// Number of bytes of `text` that were scanned.
     scanned: usize,
     scan: JsonScan,
-    /// The array or object in the string has ended.
+    /// Whether the array or object in the string has ended.
     whole: bool,
     types: TypeSet,
-    /// A string of this call was decoded.
+    /// Whether a string of this call was decoded.
     decoded: bool,
-    /// The place of the call's tool among the declared ones.
+    /// Index of the call's tool in the declared tools.
     pub(crate) tool: usize,
     /// Stream offset at which the call was certain.
     pub(crate) call_at: u64,
 }
 
 impl Decoder {
-    /// Makes it ready for the arguments of a call at stream offset `call_at`.
+    /// Starts the arguments of a call at stream offset `call_at`.
     pub(crate) fn begin(&mut self, tool: usize, call_at: u64) {
         self.end();
         (self.state, self.tool, self.call_at) = (DecoderState::Between, tool, call_at);
@@ -88,7 +96,7 @@ impl Decoder {
         self.forget();
     }
 
-    /// Whether it is in a call whose strings may be decoded.
+    /// Returns whether strings of the open call may be decoded.
     pub(crate) fn is_active(&self) -> bool {
         self.state != DecoderState::Off
     }
@@ -100,13 +108,13 @@ impl Decoder {
         self.scan = JsonScan::new();
     }
 
-    /// Whether the inside of a string passes without being looked at.
+    /// Returns whether the inside of a string is emitted without examining it.
     #[inline]
     pub(crate) fn passes(&self) -> bool {
         matches!(self.state, DecoderState::Off | DecoderState::Text { escaped: false })
     }
 
-    /// Bytes kept back, escapes counted as what they spell.
+    /// Returns the number of held bytes. An escape counts as its decoded character.
     pub(crate) fn held(&self) -> usize {
         match self.state {
             DecoderState::Kept { .. } => self.text.len() + 1,
@@ -114,12 +122,12 @@ impl Decoder {
         }
     }
 
-    /// Returns the number of live bytes.
+    /// Returns the number of bytes in buffers.
     pub(crate) fn buffered(&self) -> usize {
         self.raw.len() + self.text.len() + self.path.len()
     }
 
-    /// Passes a piece of JSON on; returns whether it held the end of the call's first decoded string.
+    /// Emits a fragment of JSON. Returns whether the call's first decoded string ended in it.
     pub(crate) fn feed(
         &mut self,
         piece: &str,
@@ -128,7 +136,7 @@ impl Decoder {
         out: &mut dyn FnMut(&str),
     ) -> bool {
         let had_decoded = self.decoded;
-        // Text from `from` on passes and was not handed out yet.
+        // The text from `from` on must be emitted, and was not yet.
         let kept = matches!(self.state, DecoderState::Kept { .. });
         let (mut i, mut from) = (0, if kept { piece.len() } else { 0 });
         while i < piece.len() {
@@ -156,7 +164,7 @@ impl Decoder {
                     i += len;
                     self.raw.push_str(&rest[..len]);
                     self.state = match closed {
-                        // A name that no schema has: nothing further is looked at.
+                        // No schema has such a long name: decode nothing more of this call.
                         _ if self.raw.len() > limits.name => DecoderState::Off,
                         true => DecoderState::Between,
                         false => DecoderState::Key { escaped },
@@ -177,7 +185,7 @@ impl Decoder {
         self.decoded && !had_decoded
     }
 
-    /// Hands out what is kept back: the call ended in the middle of it.
+    /// Emits the held text of a call that ended inside a string.
     pub(crate) fn flush(&mut self, out: &mut dyn FnMut(&str)) {
         if matches!(self.state, DecoderState::Kept { .. }) {
             emit(&self.raw, out);
@@ -185,7 +193,8 @@ impl Decoder {
         self.end();
     }
 
-    /// Takes in a structural byte or the quote that begins a string; whether that one is kept back.
+    /// Handles a structural byte, or the quote that begins a string. Returns whether that string is
+    /// held.
     fn structure(&mut self, byte: u8, schema: &Value) -> bool {
         match (byte, self.frames.last_mut()) {
             (b'"', Some(DecoderFrame::Object { before_key: true })) => {
@@ -236,7 +245,7 @@ impl Decoder {
         false
     }
 
-    /// Looks at what came of a string that is kept back; whether it is out now.
+    /// Decides about the held string after new text. Returns whether the string was emitted.
     fn keep(&mut self, closed: bool, limits: &CallLimits, out: &mut dyn FnMut(&str)) -> bool {
         let end = self.raw.len() - usize::from(closed);
         let fits = match decode(&self.raw[self.read..end], &mut self.text) {
@@ -263,7 +272,8 @@ impl Decoder {
         true
     }
 
-    /// Scans what is new of the text; whether it may be an array or object that the schema admits.
+    /// Scans the new part of `text`. Returns whether it may be an array or object that the schema
+    /// admits.
     fn scan_on(&mut self) -> bool {
         if self.scanned == 0 {
             match self.text.trim_ascii_start().as_bytes().first() {
@@ -287,8 +297,8 @@ impl Decoder {
     }
 }
 
-/// Returns the position after the closing quote of the string that `text` continues, or the end of
-/// `text`, and whether the string ended.
+/// Returns the position after the closing quote of the string that `text` continues, and `true`.
+/// Without a closing quote, returns the length of `text` and `false`.
 fn string_end(text: &str, escaped: &mut bool) -> (usize, bool) {
     let mut bytes = text.bytes();
     let mut at = 0;
@@ -308,8 +318,8 @@ fn string_end(text: &str, escaped: &mut bool) -> (usize, bool) {
     (text.len(), false)
 }
 
-/// Appends the decoded inside of a JSON string to `text`, and returns the bytes read: all except
-/// for a cut escape. Returns `None` if `raw` is not the inside of a string.
+/// Appends the decoded inside of a JSON string to `text`. Returns the number of bytes read: all but
+/// a cut escape. Returns `None` if `raw` is not the inside of a string.
 fn decode(raw: &str, text: &mut String) -> Option<usize> {
     let mut at = 0;
     while let Some(hit) = memchr::memchr(b'\\', &raw.as_bytes()[at..]) {

@@ -1,33 +1,36 @@
-//! Repeated blocks of calls: the second one lacks its opener.
+//! Repeated blocks of calls: a model writes the same block twice, the second time without its
+//! opener.
 //!
 //! ```text
 //! <calls>[ring(times=2)]</calls>[ring(times=2)]</calls>
+//!        the block is recorded  the repeated block is removed
 //! ```
 //!
-//! It is the same block only byte for byte, so that the first other byte tells it from text.
+//! The text after a block is compared with the block byte by byte. The first byte that differs
+//! proves that it is text, and all of it is emitted.
 
 use alloc::string::String;
 
 use jail_match::Feed;
 
-/// The last block, from the end of its opener to its end.
+/// The text of the last block, after its opener, and the progress of a comparison with it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Echo {
     block: String,
-    /// The block is longer than what is kept, or has no end tag.
+    /// Whether the block cannot be recognised again: it is too long, or has no end tag.
     unknown: bool,
-    /// How much of the block has come again, while it may do so.
+    /// Number of bytes of the block that were repeated, during a comparison.
     again: Option<usize>,
 }
 
 impl Echo {
-    /// Nothing is kept any more; a block may begin.
+    /// Forgets the block. A new one may begin.
     pub(crate) fn clear(&mut self) {
         self.block.clear();
         (self.unknown, self.again) = (false, None);
     }
 
-    /// More of the block, which is not known again if it is longer than `most`.
+    /// Appends `text` to the block. If the block exceeds `most` bytes, it is forgotten.
     #[inline]
     pub(crate) fn keep(&mut self, text: &str, most: usize) {
         if self.unknown {
@@ -41,7 +44,7 @@ impl Echo {
         }
     }
 
-    /// The block is over; it may be known again if its end tag stood there.
+    /// Ends the block. A repetition is recognised only if the block had its end tag.
     pub(crate) fn end(&mut self, has_end: bool) {
         self.unknown |= !has_end;
         if self.unknown {
@@ -49,23 +52,23 @@ impl Echo {
         }
     }
 
-    /// Returns the offset in the block after `opener`, if the block begins with it.
+    /// Returns the offset after `opener` in the block, if the block begins with `opener`.
     fn behind(&self, opener: &str) -> Option<usize> {
         let rest = self.block.trim_ascii_start().strip_prefix(opener)?;
         Some(self.block.len().saturating_sub(rest.len()))
     }
 
-    /// Whether the block may be repeated at the place of `opener`.
+    /// Returns whether a repetition of the block may begin with `opener`.
     pub(crate) fn may_repeat(&self, opener: &str) -> bool {
         self.behind(opener).is_some()
     }
 
-    /// The block may come again: `opener` was read.
+    /// Starts a comparison with the block, after `opener` was read.
     pub(crate) fn repeat(&mut self, opener: &str) {
         self.again = self.behind(opener);
     }
 
-    /// Whether it may be coming again.
+    /// Returns whether a comparison is in progress.
     pub(crate) fn is_read(&self) -> bool {
         self.again.is_some()
     }
@@ -75,8 +78,8 @@ impl Echo {
         self.again = None;
     }
 
-    /// Compares the next text with the block. Done at its end; a mismatch after the first scalar
-    /// that differs.
+    /// Compares the next text with the block. Returns `Markup` at the block's end, and a mismatch
+    /// after the first character that differs.
     pub(crate) fn read(&mut self, text: &str) -> Feed {
         let from = self.again.unwrap_or(self.block.len());
         let rest = &self.block.as_bytes()[from..];
@@ -92,7 +95,7 @@ impl Echo {
         Feed::Mismatch { used: scalars.find(|&end| end > same).unwrap_or(text.len()) }
     }
 
-    /// Returns the number of bytes kept.
+    /// Returns the number of bytes recorded.
     pub(crate) fn kept(&self) -> usize {
         self.block.len()
     }

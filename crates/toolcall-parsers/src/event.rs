@@ -8,7 +8,7 @@ pub use jail_match::{Diagnostic, DiagnosticKind, Event, Outcome, OwnedEvent, Sin
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Message {
-    /// All visible text, that of channels of the caller's own included.
+    /// All visible text, including the channels that the caller defined.
     pub content: String,
     /// Text of all reasoning.
     pub reasoning: String,
@@ -22,13 +22,13 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
-    /// The wire's id, or a generated one.
+    /// The id from the wire, or a generated one.
     pub id: String,
-    /// Name of the called tool.
+    /// The name of the called tool.
     pub name: String,
-    /// The arguments' JSON text; a prefix of it unless the outcome is complete or repaired.
+    /// The JSON text of the arguments. A prefix of it unless the outcome is complete or repaired.
     pub arguments: String,
-    /// How it ended; `None` while it is open.
+    /// How the call ended, or `None` while it is open.
     pub outcome: Option<Outcome>,
 }
 

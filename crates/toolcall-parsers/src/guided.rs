@@ -1,4 +1,9 @@
-//! Grammars under a tool choice: where calls are required, the answer may be bare JSON.
+//! Grammars for guided answers: where the request requires a call, the answer may be bare JSON.
+//!
+//! ```text
+//! {"name": "ring", "arguments": {"times": 2}}   Payload::Calls, Payload::Of("ring")
+//! {"times": 2}                                  Payload::Of("ring"): the arguments alone
+//! ```
 
 use alloc::{string::String, vec::Vec};
 
@@ -12,19 +17,21 @@ use crate::{
 
 pub use crate::machine::compile::OwnCalls;
 
-/// A payload that is required or allowed next to the family's own calls.
+/// The bare JSON that an answer may consist of, besides the family's own calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Payload<'a> {
-    /// Objects that hold calls, alone or in a list.
+    /// One object with a name and arguments, or a list of such objects.
     Calls,
-    /// The same, or the arguments of this tool.
+    /// As [`Payload::Calls`], or the arguments of this tool without its name.
     Of(&'a str),
 }
 
 impl Grammar {
-    /// Returns the grammar with the openers of a payload before its own: at the start of the
-    /// content, and after a call with or without a separator. The number counts these openers.
+    /// Returns the grammar with a payload added, and the number of the payload's openers, which are
+    /// the first ones.
+    ///
+    /// A payload may begin at the start of the content and after a call.
     ///
     /// # Errors
     /// As [`Grammar::new`].
@@ -37,7 +44,7 @@ impl Grammar {
         let mut family = Family::clone(self.family());
         let taken: Vec<&str> = match payload {
             Payload::Calls => Vec::new(),
-            // A key that is a parameter of the tool is no evidence of a call.
+            // A key that is also a parameter of the tool does not prove that the object is a call.
             Payload::Of(name) => {
                 let schema = tools.get(name).map(|tool| &tool.parameters);
                 let known = schema.and_then(|schema| schema.get("properties")?.as_object());
@@ -60,7 +67,8 @@ impl Grammar {
         }
         let count = forms.len();
         if own == OwnCalls::Tried {
-            // Of two equal openers the first is read: the family's own come later.
+            // The first of two equal openers is used, so the family's own forms come after the
+            // payload's.
             let anywhere =
                 family.forms.iter().filter(|form| matches!(form.at, At::Anywhere | At::Line));
             forms.extend(
@@ -92,7 +100,7 @@ fn form(sections: Vec<Vec<Part>>, call: Vec<Part>, keys: Keys) -> Form {
     }
 }
 
-/// The keys of a call, in the spellings of the engines that guide, without those `taken`.
+/// Returns the keys of a call that guiding engines use, without those in `taken`.
 fn keys(taken: &[&str]) -> NamedKeys {
     let unless = |keys: &[&str]| {
         keys.iter().filter(|key| !taken.contains(key)).map(|key| String::from(*key)).collect()

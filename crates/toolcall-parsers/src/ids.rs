@@ -1,4 +1,4 @@
-//! Call ids: the wire's own where it has one, else from an injected generator.
+//! Call ids: taken from the wire, or generated.
 
 use alloc::{boxed::Box, format, string::String, sync::Arc};
 use core::{
@@ -13,10 +13,13 @@ use crate::{
     template::{Hole, Part, Template},
 };
 
-/// Makes the id of a call that has none on the wire.
+/// A generator of ids for calls that have none on the wire.
 pub trait IdSource: Send + Sync {
-    /// The id of a call of the tool `name`, the `n`th of the conversation (from 0), as far as
-    /// earlier turns are known ([`Ids::after`]). Must differ for different `n`.
+    /// Returns the id of call number `n`, a call of the tool `name`. Ids must differ for different
+    /// `n`.
+    ///
+    /// `n` counts from 0 in each message. With [`Ids::after`] it includes the calls of earlier
+    /// turns.
     fn id(&self, name: &str, n: u32) -> String;
 }
 
@@ -26,14 +29,16 @@ impl<F: Fn(&str, u32) -> String + Send + Sync> IdSource for F {
     }
 }
 
-/// How ids are made: `call_` and 24 letters and digits, unless the family's ids have a form of their
-/// own that counts calls (`functions.NAME:0`).
+/// The way ids are generated. By default an id is `call_` and 24 letters and digits. Families whose
+/// ids count calls keep their form (`functions.NAME:0`).
 ///
-/// By default no two calls of a process have one id, whichever parser, clone or message they are
-/// of, and the ids of two processes differ. That takes a seed that the standard library draws once a
-/// process: **without the feature `std` the default is [`Ids::counting`]**, and two messages have the
-/// same ids unless the caller gives a seed ([`Ids::seeded`]) or a source ([`Ids::new`]). So do two
-/// processes where the platform has no random numbers, such as `wasm32-unknown-unknown`.
+/// By default every call of a process gets a different id, and two processes use different ids. The
+/// seed comes from the standard library, once per process. Exceptions:
+///
+/// - **Without the feature `std` the default is [`Ids::counting`]**: two messages have the same ids
+///   unless the caller gives a seed ([`Ids::seeded`]) or a source ([`Ids::new`]).
+/// - Where the platform has no random numbers (`wasm32-unknown-unknown`), two processes use the
+///   same ids.
 #[derive(Clone, Default)]
 pub struct Ids {
     source: Source,
@@ -41,9 +46,10 @@ pub struct Ids {
     earlier: u32,
 }
 
+/// The generator of ids.
 #[derive(Clone, Default)]
 enum Source {
-    /// Never the same twice.
+    /// Ids that are unique within the process.
     #[default]
     Unique,
     Counting,
@@ -51,38 +57,38 @@ enum Source {
 }
 
 impl Ids {
-    /// Creates ids from `source`.
+    /// Creates ids that `source` generates.
     pub fn new(source: impl IdSource + 'static) -> Self {
         Source::Given(Arc::new(source)).into()
     }
 
-    /// Ids that count the calls of each message: the same for every message, for output that can be
-    /// compared.
+    /// Creates ids that count the calls of each message, for reproducible output. Two messages have
+    /// the same ids.
     #[must_use]
     pub fn counting() -> Self {
         Source::Counting.into()
     }
 
-    /// Ids scrambled from `seed`: unique within a message, the same for every message with this seed,
-    /// and different between messages with different seeds.
+    /// Creates ids from `seed`. They are unique within a message and equal for messages with equal
+    /// seeds.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self::new(move |_: &str, n: u32| scrambled(seed, n.into()))
     }
 
-    /// Continues after this number of calls in earlier turns of the conversation.
+    /// Numbers calls from `earlier` on: the number of calls in earlier turns of the conversation.
     #[must_use]
     pub fn after(self, earlier: u32) -> Self {
         Self { earlier, ..self }
     }
 
-    /// How many calls of earlier turns there are.
+    /// Returns the number of calls in earlier turns.
     #[must_use]
     pub fn earlier(&self) -> u32 {
         self.earlier
     }
 
-    /// The id of a call of the tool `name`, the `n`th of a message.
+    /// Returns the id of call number `n` of a message, a call of the tool `name`.
     #[must_use]
     pub fn id(&self, name: &str, n: u32) -> String {
         let n = self.earlier.saturating_add(n);
@@ -94,8 +100,8 @@ impl Ids {
         }
     }
 
-    /// These, if they were given; else in the form in which the family writes its own, if that
-    /// counts calls.
+    /// Returns ids in the family's own form, if that form counts calls and the caller gave no
+    /// source. Otherwise returns `self`.
     pub(crate) fn or_of(self, family: &Family) -> Self {
         let calls = family.forms.iter().flat_map(|form| &form.calls);
         let form = calls.flat_map(Template::holes).find_map(|hole| match hole {
@@ -118,7 +124,7 @@ impl Ids {
     }
 }
 
-/// Writes an id as its template shows it, with all that may be missing.
+/// Writes an id by its template, optional groups included.
 fn write_id(parts: &[Part], name: &str, n: u32, id: &mut String) {
     for part in parts {
         match part {
@@ -165,7 +171,7 @@ impl From<Box<dyn IdSource>> for Ids {
     }
 }
 
-/// An id that no other call of the process has.
+/// Returns an id that no other call of the process has.
 #[cfg(feature = "std")]
 fn unique() -> String {
     use core::sync::atomic::{AtomicUsize, Ordering};
@@ -177,6 +183,7 @@ fn unique() -> String {
     scrambled(*seed, CALLS.fetch_add(1, Ordering::Relaxed) as u64)
 }
 
+/// Returns `call_` and 24 letters and digits that depend on `seed` and `n`.
 fn scrambled(seed: u64, n: u64) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     let mut id = String::from("call_");
@@ -184,7 +191,7 @@ fn scrambled(seed: u64, n: u64) -> String {
     let mut word = 0;
     for i in 0..24 {
         if i % 12 == 0 {
-            // SplitMix64: every step a bijection of the counter, so ids of a seed differ.
+            // SplitMix64: each step is a bijection of the counter, so ids with one seed differ.
             state = state.wrapping_add(0x9E37_79B9_7F4A_7C15).wrapping_add(n);
             word = mix(state);
         }
@@ -194,6 +201,7 @@ fn scrambled(seed: u64, n: u64) -> String {
     id
 }
 
+/// The output function of SplitMix64.
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

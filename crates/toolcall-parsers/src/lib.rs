@@ -1,4 +1,20 @@
 //! Streaming tool-call parsers for open-weight model families.
+//!
+//! Each model family writes tool calls in its own syntax. A [`Grammar`] describes one of them, and
+//! a [`Parser`] turns its text into [`Event`]s while the text arrives:
+//!
+//! ```text
+//! Hi.<tool_call>{"name": "ping", "arguments": {"n": 1}}</tool_call>
+//!    Content("Hi.")
+//!    CallStart { index: 0, name: "ping", .. }
+//!    CallArguments { index: 0, fragment: "{\"n\": 1}" }
+//!    CallEnd { index: 0, outcome: Complete }
+//! ```
+//!
+//! - [`grammar`] finds a registered family by name. [`Family::from_json`] reads one of your own.
+//! - [`Parser`] reads a stream. [`parse`] reads a whole text into a [`Message`].
+//! - [`Options`] and [`Tools`] restrict which calls are emitted.
+//! - [`encode`] writes calls in a family's syntax, for the next turn of a conversation.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -26,7 +42,7 @@ mod tool_call_parser;
 mod tools;
 mod typing;
 mod used_ids;
-// Unchecked indices and sums are refused where every byte of a value passes.
+// Every byte of a value passes through this module, so a panic here could be provoked by a model.
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 mod value;
 
@@ -50,7 +66,7 @@ pub use tools::{Tool, Tools, ToolsError};
 pub use used_ids::{Claim, UsedIds};
 pub use value::{JsonPlace, JsonScan};
 
-/// The vocabulary of the driver, which all stages share.
+/// Types of the driver that appear in this crate's interface.
 pub use jail_match::{
     Dangling, End, Held, HeldKind, LimitError, LimitPolicy, Limits, UnknownName, Whitespace,
     same_name,

@@ -1,77 +1,77 @@
-//! Limits without a setting: bounds on held text, nesting and work. Those with a setting are in
-//! [`crate::CallLimits`]; `docs/limits.md` names both.
+//! Limits without a setting: bounds on held text, nesting and work. Limits with a setting are in
+//! [`crate::CallLimits`]. `docs/limits.md` lists both.
 
-/// Maximum white space at a place where a tag or bracket must follow, in bytes. All of it is held
-/// until the tag is certain; after more of it, other text is released.
+/// Maximum white space before a required tag or bracket, in bytes. The white space is held until
+/// the tag is certain.
 pub(crate) const MAX_BLANKS: usize = 32;
 
-/// Maximum white space that is held for a tag or the end of a scalar after it, in bytes.
+/// Maximum white space held inside a value, before a tag or the end of a scalar, in bytes.
 pub(crate) const MAX_GAP: usize = 1024;
 
-/// Maximum length of a call's head with the tag after it, in bytes. All of it is held until it is
-/// whole.
+/// Maximum length of a call's head (`name(key=`) with the tag after it, in bytes. The head is held
+/// until it is complete.
 pub(crate) const MAX_HEAD: usize = 256;
 
-/// Maximum length of a tag or header beyond its key: attributes, types and blanks, in bytes.
+/// Maximum length of a tag or header without its key, in bytes: attributes, types and blanks.
 pub(crate) const MAX_SLACK: usize = 256;
 
-/// Maximum name that a tag inside a string is searched for with, in bytes.
+/// Maximum length of a tool's name in a search for a tag inside a string, in bytes.
 pub(crate) const MAX_TAG_NAME: usize = 1024;
 
-/// Maximum text held after an end of the call inside a value, in bytes, until it shows whether the
-/// call ended there. A longer text makes that end data.
+/// Maximum text held after an end tag inside a value, in bytes. The text shows whether the call
+/// ended there. If it is longer, the end tag is data.
 pub(crate) const MAX_WAIT: usize = 16 * 1024;
 
-/// Maximum distance of the search for the end of a value, in bytes. A longer text without an end is
-/// read as a value with a missing end.
+/// Maximum distance of a search for the end of a value, in bytes. If no end is found within it, the
+/// end counts as missing.
 pub(crate) const MAX_LOOKAHEAD: usize = 64 * 1024;
 
-/// Maximum bytes that failing searches look at, for each byte of the stream.
+/// Maximum bytes that failed searches examine, per byte of the stream.
 pub(crate) const MAX_SEARCHED: u64 = 8;
 
-/// Maximum nesting of arguments, their own object included.
+/// Maximum nesting of arguments, including the outermost object.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// Maximum number of surplus closing brackets, with the blanks between them: they are held until an
-/// end tag shows that they belong to the call.
+/// Maximum number of surplus closing brackets after a call, with the blanks between them. They are
+/// held until an end tag shows that they belong to the call.
 pub(crate) const MAX_EXCESS: usize = 32;
 
-/// Maximum number of newlines bound to an opener: more than any model was seen to write in a row.
-/// Held ones are looked at again with every chunk.
+/// Maximum number of newlines that belong to an opener. Models write fewer; held newlines are
+/// examined again with every chunk.
 pub(crate) const MAX_NEWLINES: u8 = 16;
 
-/// Maximum depth of nested wrappers of a call: chat APIs use one or two.
+/// Maximum depth of nested wrapper objects around a call. Chat APIs use one or two.
 pub(crate) const MAX_WRAPPERS: u8 = 8;
 
-/// Maximum number of words in one part of a message header: a role, a recipient and one more.
+/// Maximum number of words in one part of a message header, such as a role and a recipient.
 pub(crate) const MAX_WORDS: u8 = 3;
 
-/// Maximum number of suffixes of a message's tags: no checkpoint has more.
+/// Maximum number of different tag suffixes in one message. Checkpoints use one.
 pub(crate) const MAX_SUFFIXES: u8 = 16;
 
-/// Maximum bytes of remembered ids: thousands of ids as models write them. After more of them, the
-/// ids of a message are generated.
+/// Maximum bytes of remembered ids: enough for thousands of ids. Later calls of the message get
+/// generated ids.
 pub(crate) const MAX_ID_BYTES: usize = 256 * 1024;
 
-/// Maximum depth of combinators and references that are followed in a schema.
+/// Maximum depth of combinators (`anyOf`) and references that are followed in a schema.
 pub(crate) const MAX_SCHEMA_DEPTH: u8 = 16;
 
-/// Maximum number of schemas that are looked at for one parameter.
+/// Maximum number of schemas that are examined for one parameter.
 pub(crate) const MAX_SCHEMAS: u32 = 1024;
 
-/// Maximum length of a model id that is looked up, in bytes: paths into a cache have about 200.
+/// Maximum length of a model id that is looked up, in bytes. Paths of cached models have about 200.
 pub(crate) const MAX_MODEL_ID: usize = 512;
 
-/// Maximum number of entries of a list in a family file: compiled entries are compared with each
-/// other.
+/// Maximum number of entries of a list in a family file. Compilation compares each entry with the
+/// others.
 pub(crate) const MAX_ENTRIES: usize = 1000;
 
-/// Maximum number of families in a chain of `like`.
+/// Maximum length of a chain of families that refer to each other with `like`.
 pub(crate) const MAX_LIKE: usize = 3;
 
-/// Maximum nesting of groups in a template: families write an option inside an option, and each
-/// level doubles what the reader must keep apart.
+/// Maximum nesting of groups in a template. Each level doubles the number of readings.
 pub(crate) const MAX_GROUP_DEPTH: u8 = 2;
 
-/// Maximum number of groups in a template, for the same reason: four times what any family writes.
+/// Maximum number of groups in a template. Each group doubles the number of readings. Registered
+/// families use at most a quarter of it.
 pub(crate) const MAX_GROUPS: usize = 8;

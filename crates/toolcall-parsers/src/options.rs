@@ -1,51 +1,51 @@
-//! Options of a parser: policies that are the caller's, not the family's.
+//! Options of a parser: the caller's policies, which apply to every family.
 
 use alloc::sync::Arc;
 
 use crate::ids::Ids;
 
-/// Policies for calls of every family.
+/// The caller's policies for calls.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// Where ids come from when the wire has none.
+    /// Generator of ids for calls that have none on the wire.
     pub ids: Ids,
     /// Policy for an id that arrives after its call has begun.
     pub late_ids: LateIds,
-    /// Policy for a call that the end of the stream cuts.
+    /// Policy for a call that is cut by the end of the stream.
     pub repair: Repair,
     /// Whether more than one call may be emitted.
     pub parallel: Parallel,
-    /// Calls that may be emitted.
+    /// Restriction to calls of some tools.
     pub wanted: Wanted,
-    /// Whether the message is read to its end.
+    /// Where the parser stops reading.
     pub stop: StopAfter,
-    /// Policy for names that are not declared.
+    /// Policy for calls of undeclared tools.
     pub unknown_tools: UnknownTools,
-    /// How far from JSON the JSON of calls may be.
+    /// Which deviations from JSON are accepted in calls.
     pub tolerance: Tolerance,
-    /// Bounds inside a call.
+    /// Limits inside a call.
     pub limits: CallLimits,
 }
 
-/// Policy for an id on the wire that arrives after its call has begun with another id.
+/// Policy for an id on the wire that arrives after its call has started with a generated id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LateIds {
-    /// The id is not used, and is reported as [`crate::DiagnosticKind::LateId`].
+    /// The id is dropped and reported as [`crate::DiagnosticKind::LateId`].
     #[default]
     Report,
-    /// The id is an event, [`crate::Event::CallId`], for callers that keep a call until it ends.
+    /// The id is emitted as [`crate::Event::CallId`], for callers that buffer calls until they end.
     Tell,
 }
 
-/// Policy for a call that the end of the stream cuts.
+/// Policy for a call that is cut by the end of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Repair {
     /// The call is incomplete.
     #[default]
     Off,
-    /// Open strings, lists and objects are closed if that makes JSON of the arguments; the outcome
-    /// reports it. Values are never completed by guessing.
+    /// Open strings, lists and objects are closed, if the arguments are valid JSON then. The
+    /// outcome is [`crate::Outcome::Repaired`]. Values are never guessed.
     Close,
 }
 
@@ -55,24 +55,24 @@ pub enum Parallel {
     /// Any number of calls.
     #[default]
     Any,
-    /// The first; later ones are parsed, dropped and reported.
+    /// Only the first call. Later ones are parsed, dropped and reported.
     One,
 }
 
-/// Calls that may be emitted. Others are parsed, dropped and reported.
+/// Which calls may be emitted. Others are parsed, dropped and reported.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Wanted {
     /// Calls of any declared tool.
     #[default]
     Any,
-    /// None: only the markup is removed.
+    /// No calls. Their markup is still removed from the text.
     None,
-    /// Calls of this tool alone.
+    /// Only calls of this tool.
     Only(Arc<str>),
 }
 
 impl Wanted {
-    /// Whether a call of `name` may be emitted.
+    /// Returns whether a call of the tool `name` may be emitted.
     #[must_use]
     pub fn admits(&self, name: &str) -> bool {
         match self {
@@ -83,21 +83,21 @@ impl Wanted {
     }
 }
 
-/// Whether the message is read to its end.
+/// Where the parser stops reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StopAfter {
     /// At the end of the stream.
     #[default]
     AtEnd,
-    /// After the first complete call: later calls in its block are dropped and reported, and text
-    /// after the block is not read; its bytes are counted at the end of the stream.
+    /// After the first complete call. Later calls of its block are dropped and reported. Text after
+    /// the block is not read; its bytes are reported at the end of the stream.
     FirstCall,
 }
 
-/// Policy for names that are not declared.
+/// Policy for calls of undeclared tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum UnknownTools {
-    /// The call is emitted like others.
+    /// The call is emitted like any other.
     #[default]
     Pass,
     /// The call is emitted with a diagnostic.
@@ -106,7 +106,7 @@ pub enum UnknownTools {
     Drop,
 }
 
-/// How far from JSON may be what a family writes as JSON.
+/// Which deviations from JSON are accepted where a family writes JSON.
 ///
 /// ```
 /// use toolcall_parsers::{End, Options, Parser, Tolerance, grammar, parse};
@@ -124,22 +124,22 @@ pub enum Tolerance {
     /// Strict JSON, except for raw control characters in strings and lone surrogates.
     #[default]
     Strict,
-    /// Single quotes, bare keys, `True`, `False` and `None`, commas before a closing bracket,
-    /// comments, and other spellings of escapes and numbers are read as what they mean. Each kind
-    /// is reported once a value, as [`crate::DiagnosticKind::Tolerated`].
+    /// Also accepts single quotes, bare keys, `True`, `False` and `None`, commas before a closing
+    /// bracket, comments, and other spellings of escapes and numbers. Each kind is reported once
+    /// per value, as [`crate::DiagnosticKind::Tolerated`].
     Lenient,
 }
 
-/// Bounds inside a call, in bytes.
+/// Limits inside a call, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimits {
-    /// A tool's name, an id, a key, or a number that must be respelled. Default 1 KiB; a longer
-    /// one is malformed.
+    /// Maximum length of a tool's name, an id, a key, or a number that must be respelled. Default 1
+    /// KiB. A longer one makes the call malformed.
     pub name: usize,
-    /// Arguments that came before the name. Default 16 KiB.
+    /// Maximum length of arguments that precede the tool's name. Default 16 KiB.
     pub early_arguments: usize,
-    /// A value that must be whole before its type is certain. Default 1 MiB; a longer one is a
-    /// string.
+    /// Maximum length of a value that is held until its type is certain. Default 1 MiB. A longer
+    /// one is a string.
     pub value: usize,
 }
 

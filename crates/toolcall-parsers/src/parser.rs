@@ -1,4 +1,4 @@
-//! The parser of one family: a driver over the grammar's table.
+//! The parser of one family: a driver with the grammar's edges and call machine.
 
 use jail_match::{
     BodyParsers, Channel, Counters, Dangling, Driver, DriverSettings, EdgeError, End, Held,
@@ -14,10 +14,10 @@ use crate::{
     tools::Tools,
 };
 
-/// Parses the tool calls of one family out of a stream of text.
+/// A parser of one family's tool calls in a stream of text.
 ///
-/// Reasoning is not its business: text is content. For reasoning and calls with one cursor see
-/// the façade, or combine [`edges`] with those of a reasoning format.
+/// Reasoning is not recognised: all text is content. For reasoning and calls use the façade
+/// `llm-stream-guard`, or combine [`edges`] with those of a reasoning format.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -44,7 +44,7 @@ pub struct Parser {
     bodies: ToolCallParser,
 }
 
-/// Builds a [`Parser`] with other than default settings.
+/// A builder of a [`Parser`] with other than default settings.
 #[derive(Debug, Clone)]
 pub struct ParserBuilder {
     grammar: Grammar,
@@ -54,7 +54,7 @@ pub struct ParserBuilder {
 }
 
 impl ParserBuilder {
-    /// The tools the request declared.
+    /// Sets the tools that the request declared.
     #[must_use]
     pub fn tools(self, tools: Tools) -> Self {
         Self { tools, ..self }
@@ -78,16 +78,16 @@ impl ParserBuilder {
         Self { settings: self.settings.dangling(dangling), ..self }
     }
 
-    /// Bounds on what is held.
+    /// Sets the limits of held text.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { settings: self.settings.limits(limits), ..self }
     }
 
-    /// Compiles the grammar's table.
+    /// Builds the parser.
     ///
     /// # Errors
-    /// Names the faulty marker of a grammar that was loaded at run time.
+    /// A marker of a grammar loaded at run time is invalid. The error names it.
     pub fn build(self) -> Result<Parser, EdgeError> {
         let table = Table::new(edges(&self.grammar, InReasoning::Literal, 0))?;
         Ok(Parser {
@@ -98,15 +98,15 @@ impl ParserBuilder {
 }
 
 impl Parser {
-    /// A parser with default settings and no declared tools.
+    /// Creates a parser with default settings and no declared tools.
     ///
     /// # Errors
-    /// Names the faulty marker of a grammar from outside; registered ones have none.
+    /// A marker of a grammar loaded at run time is invalid. The error names it.
     pub fn new(grammar: Grammar) -> Result<Self, EdgeError> {
         Self::builder(grammar).build()
     }
 
-    /// A parser with other settings.
+    /// Creates a builder, for a parser with other settings.
     #[must_use]
     pub fn builder(grammar: Grammar) -> ParserBuilder {
         ParserBuilder {
@@ -117,10 +117,10 @@ impl Parser {
         }
     }
 
-    /// Feeds the next piece of the stream.
+    /// Feeds the next chunk of the stream.
     ///
     /// # Errors
-    /// Only if a limit with the error policy is hit; see [`Driver::push`].
+    /// A limit with the error policy was exceeded; see [`Driver::push`].
     #[inline]
     pub fn push<S: Sink + ?Sized>(&mut self, chunk: &str, sink: &mut S) -> Result<(), LimitError> {
         self.driver.push(chunk, &mut self.bodies, sink)
@@ -134,59 +134,59 @@ impl Parser {
         self.driver.finish(end, &mut self.bodies, sink)
     }
 
-    /// Makes the parser as new.
+    /// Restores the state of a new parser.
     pub fn reset(&mut self) {
         self.driver.reset();
         self.bodies.reset();
     }
 
-    /// Returns the bytes held and the reason.
+    /// Returns the number of bytes held, and the reason.
     #[must_use]
     pub fn held(&self) -> Held {
         held(&self.driver, self.bodies.held())
     }
 
-    /// Whether [`StopAfter::FirstCall`](crate::StopAfter) ended the reading, so that nothing more
-    /// is emitted.
+    /// Returns whether [`StopAfter::FirstCall`](crate::StopAfter) ended the reading, so that
+    /// nothing more is emitted.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.driver.is_halted()
     }
 
-    /// Counters of the cursor.
+    /// Returns the counters of the driver.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.driver.counters()
     }
 
-    /// Live bytes in buffers that grow with input.
+    /// Returns the number of bytes in buffers that grow with input.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.driver.buffered().saturating_add(self.bodies.buffered())
     }
 
-    /// The channel text goes to now: content, unless a channel format opened another.
+    /// Returns the channel of the current text: content, unless a message header opened another.
     #[must_use]
     pub fn channel(&self) -> Channel {
         self.driver.channel()
     }
 }
 
-/// The driver's hold, plus what a body holds itself.
+/// Returns the bytes held by `driver`, plus the `body` bytes that the body holds.
 #[must_use]
 pub fn held(driver: &Driver, body: usize) -> Held {
     let held = driver.held();
     if body == 0 || held.kind == HeldKind::Candidate {
-        // The driver keeps all of a candidate, what the body made of it included.
+        // The driver keeps the whole text of a candidate, which includes the text the body holds.
         return held;
     }
     Held { bytes: held.bytes.saturating_add(body), kind: HeldKind::Call }
 }
 
-/// Parses a whole text: a push and a finish.
+/// Parses a whole text: one push and one finish.
 ///
 /// # Errors
-/// Never with default limits.
+/// A limit with the error policy was exceeded. Default limits have another policy.
 pub fn parse(parser: &Parser, text: &str, end: End) -> Result<Message, LimitError> {
     let mut parser = parser.clone();
     let mut message = Message::default();

@@ -1,25 +1,34 @@
-//! Many texts, looked for at one place at once.
+//! A set of texts that are looked for at the same position.
 //!
-//! They are kept in the order of their bytes: those that begin as a text does are one stretch of the
-//! list, which each further byte narrows. Most places are ruled out by their first three bytes.
+//! Three bytes rule out most positions. The remaining texts are sorted, so that each further byte
+//! narrows a range of the list:
+//!
+//! ```text
+//! set: </a> (certain), </ab>, <b
+//! "x"      None      no text begins with x
+//! "</a"    Begun     may become </a>, which is certain
+//! "</ab"   Perhaps   may become </ab>, which the caller must check
+//! "</a>x"  Perhaps   </a> is there
+//! ```
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
-/// Returns the other spelling of a text, or `None` if it has none.
+/// A function that returns another spelling of a text, or `None` to keep it.
 pub(crate) type Speller<'s> = dyn Fn(&str) -> Option<String> + 's;
 
-/// A set of texts. Each is marked as certain or not, with a meaning that the caller decides.
+/// A set of texts. The caller marks each as certain or not. A text cut inside a certain one is
+/// `Begun`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     first: Bytes,
     alike: Box<[Alike]>,
 }
 
-/// Texts that begin with the same byte.
+/// The texts that begin with one byte.
 #[derive(Debug, Clone)]
 struct Alike {
     first: u8,
-    /// Their second and third bytes; all if one has none.
+    /// The possible second and third bytes. All bytes, if a text is too short to have one.
     behind: [Bytes; 2],
     sorted: Box<[(Box<[u8]>, bool)]>,
 }
@@ -27,16 +36,17 @@ struct Alike {
 /// The result of comparing [`Texts`] with the start of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stands {
-    /// No text of the set, whatever follows.
+    /// No text of the set is here, whatever follows.
     None,
-    /// None yet: the text ends inside one that is certain, and perhaps inside others.
+    /// The given text ends inside a certain text of the set.
     Begun,
-    /// Perhaps one; ask each.
+    /// A text of the set may be here. The caller must compare each.
     Perhaps,
 }
 
 impl Texts {
-    /// These texts, each with whether it is certain. One that is given twice is if it once was.
+    /// Creates a set from texts and whether each is certain. A duplicate is certain if one of its
+    /// entries is.
     pub(crate) fn of<'a>(texts: impl IntoIterator<Item = (&'a str, bool)>) -> Self {
         let mut sorted: Vec<(Box<[u8]>, bool)> = Vec::new();
         for (text, certain) in texts.into_iter().filter(|(text, _)| !text.is_empty()) {
@@ -58,7 +68,7 @@ impl Texts {
         Self { first, alike }
     }
 
-    /// The same texts in another spelling.
+    /// Returns the set in another spelling.
     pub(crate) fn respelled(&self, speller: &Speller<'_>) -> Self {
         let sorted = self.alike.iter().flat_map(|alike| &alike.sorted);
         let texts: Vec<(String, bool)> = sorted
@@ -70,7 +80,7 @@ impl Texts {
         Self::of(texts.iter().map(|(text, certain)| (text.as_str(), *certain)))
     }
 
-    /// The bytes they begin with.
+    /// Returns the first bytes of all texts.
     pub(crate) fn first(&self) -> Bytes {
         self.first
     }
@@ -98,7 +108,7 @@ impl Alike {
     fn narrow(&self, text: &[u8]) -> Stands {
         let mut rest = &*self.sorted;
         for len in 1.. {
-            // The first is the shortest of those that share all bytes up to here.
+            // All texts of the range share `len` bytes. The first of them is the shortest.
             let (Some((first, _)), Some((last, _))) = (rest.first(), rest.last()) else { break };
             if first.len() == len {
                 return Stands::Perhaps;
@@ -124,7 +134,7 @@ pub(crate) struct Bytes([u64; 4]);
 impl Bytes {
     const ALL: Self = Self([u64::MAX; 4]);
 
-    /// The set with one more byte.
+    /// Returns the set with `byte` added.
     pub(crate) fn with(mut self, byte: u8) -> Self {
         self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
         self

@@ -1,4 +1,11 @@
-//! The call machine as body parsers of a [`jail_match::Driver`].
+//! The call machine as [`BodyParsers`] of a driver.
+//!
+//! ```text
+//! <tool_call>{"name": "ping"}</tool_call>rest
+//! begin       the driver found the opener <tool_call>
+//! feed        the machine reads up to the end of </tool_call> and returns Done
+//! end         the driver takes over: `rest` is content
+//! ```
 
 use alloc::{boxed::Box, sync::Arc};
 
@@ -23,33 +30,32 @@ use crate::{
     tools::Tools,
 };
 
-/// The calls of one message, read after the openers of a grammar. Body `n` belongs to the grammar's
-/// opener `n`.
+/// The body parsers of one message's calls. Body `n` is read after the grammar's opener `n`.
 #[derive(Debug, Clone)]
 pub struct ToolCallParser {
     grammar: Grammar,
-    /// The grammar's plan, with the suffix in its tags that the stream's carry.
+    /// The grammar's plan, with the suffix that the stream's tags have.
     plan: Arc<Plan>,
     suffix: LearntSuffix,
-    /// How often a suffix was put in.
+    /// Number of plans that were compiled for a suffix.
     suffixes: u8,
     calls: Calls,
-    /// Made with the first opener: most messages call nothing, and it is large.
+    /// Allocated with the first opener: the machine is large, and most messages have no calls.
     machine: Option<Box<Machine>>,
-    /// Whether blocks may come twice.
+    /// Whether the family repeats blocks without their opener.
     echoes: bool,
-    /// The last block, if so; made with the first opener, too.
+    /// The last block, if blocks may be repeated. Allocated with the first opener.
     echo: Option<Box<Echo>>,
     opener: BodyId,
     attempt: u16,
 }
 
-/// A [`ToolCallParser`] as it was before a block.
+/// A copy of a [`ToolCallParser`] for [`ToolCallParser::restore`].
 #[derive(Debug, Clone)]
 pub struct Snapshot(ToolCallParser);
 
 impl ToolCallParser {
-    /// Body parsers for the openers of `grammar`.
+    /// Creates the body parsers for the openers of `grammar`.
     #[must_use]
     pub fn new(grammar: Grammar, tools: Tools, options: Options) -> Self {
         let ids = options.ids.or_of(grammar.family());
@@ -68,19 +74,19 @@ impl ToolCallParser {
         }
     }
 
-    /// Returns the grammar of calls.
+    /// Returns the grammar of the calls.
     #[must_use]
     pub fn grammar(&self) -> &Grammar {
         &self.grammar
     }
 
-    /// Where ids come from when the wire has none.
+    /// Returns the generator of ids for calls that have none on the wire.
     #[must_use]
     pub fn ids(&self) -> &Ids {
         &self.calls.options.ids
     }
 
-    /// Which calls may be emitted.
+    /// Returns which calls may be emitted.
     #[must_use]
     pub fn wanted(&self) -> &Wanted {
         &self.calls.options.wanted
@@ -92,13 +98,14 @@ impl ToolCallParser {
         self.calls.options.parallel
     }
 
-    /// Takes the ids of calls to come from `ids`.
+    /// Generates the ids of later calls with `ids`.
     pub fn set_ids(&mut self, ids: Ids) {
         self.calls.set_ids(ids.or_of(self.grammar.family()));
     }
 
-    /// Takes a copy of the parser for [`ToolCallParser::restore`]. The ids of the message are not
-    /// copied: those that are used from here on are noted, in place of those since the last copy.
+    /// Copies the parser for [`ToolCallParser::restore`]. The used ids are not copied, because they
+    /// may be many. Ids used from here on are recorded instead. Only the last snapshot can be
+    /// restored.
     pub fn snapshot(&mut self) -> Snapshot {
         let ids = self.calls.take_used_ids();
         let parser = self.clone();
@@ -106,14 +113,14 @@ impl ToolCallParser {
         Snapshot(parser)
     }
 
-    /// Makes the parser what it was when `snapshot` was taken, which must be its last.
+    /// Restores the state of `snapshot`, which must be the last one taken.
     pub fn restore(&mut self, snapshot: Snapshot) {
         let ids = self.calls.take_used_ids();
         *self = snapshot.0;
         self.calls.put_used_ids(ids).undo();
     }
 
-    /// Forgets the message.
+    /// Prepares the parser for a new message.
     pub fn reset(&mut self) {
         self.calls.reset();
         if let Some(machine) = self.machine.as_deref_mut() {
@@ -124,7 +131,7 @@ impl ToolCallParser {
         self.set_suffix(LearntSuffix::NONE);
     }
 
-    /// Reads tags with `suffix` from here on.
+    /// Expects `suffix` in the tags from here on.
     fn set_suffix(&mut self, suffix: LearntSuffix) {
         if self.suffix == suffix {
             return;
@@ -140,7 +147,7 @@ impl ToolCallParser {
         };
     }
 
-    /// The active body's live bytes beyond what the driver keeps for it.
+    /// Returns the bytes in buffers of the active body, beyond those in the driver.
     #[must_use]
     pub fn buffered(&self) -> usize {
         let read = self.machine.as_ref().map_or(0, |machine| machine.buffered());
@@ -148,15 +155,15 @@ impl ToolCallParser {
         read.saturating_add(self.echo.as_ref().map_or(0, |echo| echo.kept()))
     }
 
-    /// How many bytes of an open call, or of a block of calls, came in and nothing came of yet,
-    /// beyond what the driver keeps.
+    /// Returns the number of bytes of a block of calls that were read but not emitted yet, beyond
+    /// those in the driver.
     #[must_use]
     pub fn held(&self) -> usize {
         self.machine.as_ref().map_or(0, |machine| machine.held(&self.calls))
     }
 
-    /// Stream offset of the character that broke a call of the active body, the first that broke;
-    /// 0 if none did.
+    /// Returns the stream offset of the first character that made a call of the active body
+    /// malformed, or 0.
     #[must_use]
     pub fn broke_at(&self) -> u64 {
         self.calls.broke_at
@@ -179,12 +186,12 @@ impl ToolCallParser {
         }
     }
 
-    /// Whether what is read may be the last block once more.
+    /// Returns whether the text being read is compared with the last block.
     fn reads_echo(&self) -> bool {
         self.echo.as_ref().is_some_and(|echo| echo.is_read())
     }
 
-    /// In what may be the last block once more.
+    /// Compares `text` with the last block, and reports a repetition.
     fn read_echo(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         let Some(echo) = &mut self.echo else { return Feed::Mismatch { used: 0 } };
         let feed = echo.read(text);
@@ -236,7 +243,7 @@ impl BodyParsers for ToolCallParser {
         }
         let Self { plan, calls, machine, echo, .. } = self;
         let Some(machine) = machine else { return Feed::Mismatch { used: 0 } };
-        // Almost every chunk of a long call is the inside of a string.
+        // Fast path: almost every chunk of a long call is the inside of a string.
         if calls.committed() && machine.passes(plan, text, calls) {
             calls.arguments(text, sink);
             calls.at += text.len() as u64;

@@ -1,4 +1,4 @@
-//! The declared tools: names to check against and schemas to type by.
+//! The declared tools. Their names tell calls from text, and their schemas give values types.
 
 use alloc::{
     borrow::ToOwned,
@@ -11,30 +11,30 @@ use core::fmt;
 
 use serde_json::Value;
 
-/// The tools a request declared. Cheap to clone.
+/// The tools that a request declared. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Tools {
     list: Arc<[Tool]>,
 }
 
-/// A tool of the request.
+/// A tool that a request declared.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Tool {
-    /// Name of the declared tool.
+    /// The name of the tool.
     pub name: String,
-    /// The JSON schema of its arguments; `null` if it has none.
+    /// The JSON schema of the arguments, or `null`.
     pub parameters: Value,
 }
 
 impl Tools {
-    /// No tools declared: every name is accepted, nothing is typed.
+    /// Creates an empty list. Every name is then accepted, and no value has a declared type.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Tools by name and schema.
+    /// Creates a list from names and schemas.
     pub fn new<N: Into<String>>(tools: impl IntoIterator<Item = (N, Value)>) -> Self {
         let list = tools
             .into_iter()
@@ -43,11 +43,12 @@ impl Tools {
         Self { list }
     }
 
-    /// Reads a list of tools as requests contain them: `{"type": "function", "function": {"name",
-    /// "parameters"}}`, or the inner object alone (with `input_schema` accepted for `parameters`).
+    /// Reads the `tools` of a request. An entry is `{"type": "function", "function": {"name",
+    /// "parameters"}}` or the inner object alone. `input_schema` is accepted for `parameters`.
     ///
     /// # Errors
-    /// An entry that is not a tool. The error names the entry and the missing member.
+    /// The value is not an array, or an entry has no name. The error names the entry and the
+    /// missing member.
     pub fn from_json(tools: &Value) -> Result<Self, ToolsError> {
         let Some(entries) = tools.as_array() else {
             return Err(ToolsError("expected an array of tools".to_string()));
@@ -67,36 +68,36 @@ impl Tools {
         Ok(Self { list: list.into() })
     }
 
-    /// Whether no tools were declared.
+    /// Returns whether no tools were declared.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The tool called `name`.
+    /// Returns the tool called `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tool> {
         self.list.iter().find(|tool| tool.name == name)
     }
 
-    /// Whether a call of `name` may be one: it is declared, or nothing is.
+    /// Returns whether `name` is declared. Without declared tools every name is.
     #[must_use]
     pub fn admits(&self, name: &str) -> bool {
         self.is_empty() || self.get(name).is_some()
     }
 
-    /// Whether `head` may be the beginning of an admitted name.
+    /// Returns whether an admitted name may begin with `head`.
     pub(crate) fn may_become(&self, head: &str) -> bool {
         self.is_empty() || self.iter().any(|tool| tool.name.starts_with(head))
     }
 
-    /// The tools, in order.
+    /// Returns the tools, in the order of the request.
     pub fn iter(&self) -> impl Iterator<Item = &Tool> {
         self.list.iter()
     }
 }
 
-/// A tool list that is not one. The fault is the caller's.
+/// The error of [`Tools::from_json`]: the value is not a list of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolsError(String);
 

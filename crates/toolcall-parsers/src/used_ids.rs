@@ -1,32 +1,38 @@
-//! The ids of a message: each is used once.
+//! The ids of a message. A repeated id gets a suffix, so that each is unique:
+//!
+//! ```text
+//! claim("a")   "a"     AsWanted
+//! claim("a")   "a-2"   Changed
+//! claim("a")   "a-3"   Changed
+//! ```
 
 use crate::limits::MAX_ID_BYTES;
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 
-/// The ids of one message so far.
+/// The ids that were used in one message.
 #[derive(Debug, Clone, Default)]
 pub struct UsedIds {
-    /// Each with the suffix that is tried next where it comes again.
+    /// Each id, with the number of the suffix that is tried next if the id is repeated.
     next: BTreeMap<String, u32>,
     bytes: usize,
     undo: Option<Undo>,
 }
 
-/// Changes since the state that [`UsedIds::undo`] goes back to.
+/// The changes since [`UsedIds::mark`], for [`UsedIds::undo`].
 #[derive(Debug, Clone)]
 struct Undo {
     bytes: usize,
-    /// Ids in the order they changed, each with its suffix before.
+    /// The changed ids in order, each with its former suffix number.
     changed: Vec<(String, Option<u32>)>,
 }
 
-/// Whether an id was free.
+/// Whether a claimed id was free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Claim {
     /// The id was not used before.
     AsWanted,
-    /// The id was used before, or no further ids can be remembered; another id replaces it.
+    /// Another id replaces it: it was used before, or no more ids can be remembered.
     Changed,
 }
 
@@ -36,8 +42,10 @@ impl UsedIds {
         *self = Self::default();
     }
 
-    /// Takes `wanted`, with a suffix if it is taken; `generated` where none can be remembered.
-    /// Repeated ids cost no search: each remembers its next suffix.
+    /// Claims `wanted`. If it is taken, adds a suffix. If no more ids can be remembered, returns
+    /// `generated()` instead.
+    ///
+    /// Each id remembers its next suffix, so that repeated ids need no search.
     pub fn claim(&mut self, wanted: String, generated: impl FnOnce() -> String) -> (String, Claim) {
         if self.bytes.saturating_add(wanted.len()) > MAX_ID_BYTES {
             return (generated(), Claim::Changed);
@@ -71,13 +79,13 @@ impl UsedIds {
         }
     }
 
-    /// Makes this the state to go back to. That costs nothing, however many ids there are: a copy of
-    /// them before each block that is read ahead would take quadratic time.
+    /// Marks this state for [`UsedIds::undo`]. Copying the ids instead, once per block that is read
+    /// ahead, would take quadratic time.
     pub(crate) fn mark(&mut self) {
         self.undo = Some(Undo { bytes: self.bytes, changed: Vec::new() });
     }
 
-    /// Goes back to the state that was marked last.
+    /// Restores the state that was marked last.
     pub(crate) fn undo(&mut self) {
         let Some(undo) = self.undo.take() else { return };
         self.bytes = undo.bytes;
@@ -119,7 +127,7 @@ mod tests {
             assert_eq!(ids.claim("b".into(), String::new).0, "b");
             ids.undo();
         }
-        // Only what was marked is undone.
+        // Without a new mark, undo changes nothing.
         ids.claim("b".into(), String::new);
         ids.undo();
         assert_eq!(ids.claim("b".into(), String::new).0, "b-2");

@@ -1,16 +1,16 @@
-//! Text between the parameters of a call and after the last one, up to the call's end.
+//! Reading of the text between parameters, and after the last one up to the call's end.
 //!
 //! ```text
 //! <parameter=city>Oslo</parameter>        a parameter
-//! and the days:                           dropped and counted
+//! and the days:                           skipped and reported
 //! <parameter=days>3</parameter>           the next parameter
-//! As you asked.                           dropped and counted
+//! As you asked.                           skipped and reported
 //! </function>                             the end: the call is complete
 //! ```
 //!
-//! A part of a parameter in that text breaks the call, and so does a tag that only follows a call:
-//! something is missing before it. A parameter after the text must be the call's own, not that of a
-//! call whose first tags are missing.
+//! Two things in that text make the call malformed, because something before them is missing: a
+//! part of a parameter, and a tag that can only follow a call. A parameter after skipped text must
+//! not belong to another call whose first tags are missing.
 
 use alloc::vec::Vec;
 
@@ -29,7 +29,7 @@ use crate::{
     texts::Bytes,
 };
 
-/// A tag after a parameter.
+/// The kind of text after a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Follows {
     /// The first tag of another parameter.
@@ -38,15 +38,15 @@ enum Follows {
     End,
     /// Another end tag of the call or of its section.
     LaterEnd,
-    /// A tag that follows a call: the next call, or the end of the turn.
+    /// A tag that can only follow a call: the next call, or the end of the turn.
     Outside,
-    /// A tag from the middle or the end of a parameter.
+    /// An inner or closing tag of a parameter.
     Part,
     Text,
 }
 
 impl Machine {
-    /// Reads on after a parameter or element. Other text than tags is dropped.
+    /// Reads the text after a parameter or element. Text that is not a tag is skipped.
     pub(super) fn after_parameters(
         &mut self,
         plan: &Plan,
@@ -74,7 +74,7 @@ impl Machine {
                 }
                 Ok(follows) => {
                     let parameters = matches!(leaf.arguments, Arguments::Parameters(_));
-                    // Where the first end is missing, it may be the one inside the last value.
+                    // If the first end tag is missing, the one inside the last value may be it.
                     let may_end = !parameters || !self.parameters.ends_in_end();
                     let ends = match follows {
                         Follows::End => true,
@@ -95,7 +95,7 @@ impl Machine {
         }
     }
 
-    /// Writes what is missing after the last parameter.
+    /// Completes the JSON of the arguments after the last parameter.
     pub(super) fn close_parameters(&mut self, leaf: &Leaf, out: &mut Output<'_>) {
         match leaf.arguments {
             Arguments::Elements(_) => self.elements.close(out),
@@ -103,7 +103,7 @@ impl Machine {
         }
     }
 
-    /// The tag at the head of `rest`.
+    /// Returns the kind of tag at the start of `rest`.
     fn follows(&self, plan: &Plan, leaf: &Leaf, rest: &str) -> Result<Follows, Undecided> {
         let section = self.section.map(|id| plan.section(id));
         let ends = section.into_iter().flat_map(|section| section.ends.tags.iter().flatten());
@@ -115,7 +115,7 @@ impl Machine {
         let mut texts = texts.chain(calls.iter().map(|tag| &*tag.text));
         let found = longest_prefix(rest, texts.clone())?;
         let (parameter, len) = self.parameter_tag(leaf, rest)?;
-        // Two tags may begin with the same words.
+        // Two tags may begin alike. The longer one counts.
         Ok(match found.and_then(|n| Some((n, texts.nth(n)?))) {
             Some((n, text)) if text.len() >= len => {
                 let first = leaf.ends.tags.first().map_or(0, Vec::len);
@@ -129,7 +129,7 @@ impl Machine {
         })
     }
 
-    /// The tag of a parameter or element at the head of `rest`, and its length.
+    /// Returns the kind and length of a parameter's or element's tag at the start of `rest`.
     fn parameter_tag(&self, leaf: &Leaf, rest: &str) -> Result<(Follows, usize), Undecided> {
         Ok(match &leaf.arguments {
             Arguments::Parameters(spec) => {
@@ -150,8 +150,8 @@ impl Machine {
         })
     }
 
-    /// Whether the dropped text may be the rest of the head of another call: it contains the name
-    /// of a tool or, without declared names, is one word.
+    /// Returns whether the skipped text may be the rest of another call's head: it contains a
+    /// declared name or, if the current name is undeclared, is a single word.
     fn text_may_be_head(&self, out: &Output<'_>) -> bool {
         let text = self.text.trim_ascii();
         if text.len() >= MAX_HEAD {
@@ -170,7 +170,7 @@ impl Machine {
         }
     }
 
-    /// Drops text up to the next character that may begin a tag.
+    /// Skips text up to the next character that may begin a tag.
     fn drop_text(&mut self, plan: &Plan, leaf: &Leaf, cursor: &mut Cursor<'_>) {
         let begins = match &leaf.arguments {
             Arguments::Parameters(spec) => spec.stops.first(),
@@ -191,7 +191,7 @@ impl Machine {
         self.keep_text(dropped);
     }
 
-    /// Keeps the first of the dropped text, with one blank for each run of whitespace.
+    /// Records the start of the skipped text, with one blank for each run of whitespace.
     fn keep_text(&mut self, dropped: &str) {
         for scalar in dropped.chars() {
             let blank = scalar.is_whitespace();
@@ -204,7 +204,7 @@ impl Machine {
         }
     }
 
-    /// Reports the text that was dropped before `offset`.
+    /// Reports the text that was skipped before `offset`.
     fn report_noise(&mut self, offset: usize, out: &mut Output<'_>) {
         if self.noise > 0 {
             out.diagnose(DiagnosticKind::Noise, offset, self.noise);
@@ -212,8 +212,8 @@ impl Machine {
         }
     }
 
-    /// The stream ended in text after a parameter, with `tail` not read: the end of the call is
-    /// missing, and perhaps more of it.
+    /// Ends a call that was cut in the text after a parameter. `tail` is the unread rest of the
+    /// stream.
     pub(super) fn cut_after_parameter(&mut self, tail: &str, out: &mut Output<'_>) -> Outcome {
         self.noise = self.noise.saturating_add(visible(tail));
         out.calls.breaks_at(tail.len());
@@ -222,7 +222,7 @@ impl Machine {
     }
 }
 
-/// Bytes of `text` that are not whitespace.
+/// Returns the number of bytes of `text` that are not whitespace.
 fn visible(text: &str) -> u64 {
     text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count() as u64
 }

@@ -1,4 +1,8 @@
-//! Objects that hold an answer in the place of a call: their string is visible text.
+//! Answers inside call objects: the string is emitted as content.
+//!
+//! ```text
+//! {"answer": "Hi"}      Content("Hi"), if the family declares the key `answer` for answers
+//! ```
 
 use jail_match::Event;
 
@@ -13,7 +17,7 @@ use crate::{
 };
 
 impl Machine {
-    /// The inside of a string, decoded as it comes.
+    /// Emits the inside of the answer's string, decoded while it arrives.
     pub(super) fn answer_text(
         &mut self,
         cursor: &mut Cursor<'_>,

@@ -1,4 +1,4 @@
-//! The call machine: what it is doing, and the loop that does it.
+//! The state of the call machine, and its main loop.
 
 use alloc::string::String;
 
@@ -23,32 +23,32 @@ use crate::{
     value::{ValueKind, ValueReader},
 };
 
-/// The position of the machine in a block of calls.
+/// The position of the machine in a block of calls. [The module](super) shows an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MachineState {
-    /// In a message's header.
+    /// In the header of a message.
     Message,
-    /// In a call's header, between two parts of it.
+    /// In the header of a call, between two of its parts.
     Header,
-    /// In a field of the header.
+    /// In a field of a call's header, such as the name.
     Field,
-    /// Inside of the arguments.
+    /// Inside the arguments.
     Arguments,
-    /// After the arguments, before the end tag with this number.
+    /// After the arguments. The end tag with this number may follow.
     CallEnd(u8),
     /// After a call of a section or list.
     Between,
-    /// After the calls of a section, before the end tag with this number.
+    /// After the calls of a section. The end tag with this number may follow.
     SectionEnd(u8),
     /// After a list without calls: an end tag must follow.
     Empty,
-    /// After the opener of a section, in text that is not a call.
+    /// In text between the opener of a section and its first call.
     Noise,
-    /// After a fault, searching for a place to continue.
+    /// After a fault, in text that is skipped up to a recovery point.
     Broken,
 }
 
-/// The reader of the arguments, if it may keep some of them.
+/// The reader of the arguments, if it may hold some of their text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ActiveReader {
     None,
@@ -58,14 +58,14 @@ pub(super) enum ActiveReader {
     Elements,
 }
 
-/// The result of a step, for the loop of the machine.
+/// The result of a step, for the machine's loop.
 pub(super) enum MachineStep {
     Go,
     Return(Feed),
 }
 
 impl MachineStep {
-    /// Returns the step that waits for more text; text after `used` is offered again.
+    /// Returns the step that waits for more text. Text after `used` is offered again.
     pub(super) fn more(used: usize) -> Self {
         Self::Return(Feed::More { used })
     }
@@ -76,18 +76,17 @@ impl MachineStep {
     }
 }
 
-/// The list that the calls being read are in.
+/// The list that contains the calls being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     None,
-    /// The brackets of the section.
+    /// The list of a section: `<calls>[…]</calls>`.
     Section,
-    /// A list in the place of one call.
+    /// A list in place of one call: `<call>[{…}, {…}]</call>`.
     Call,
 }
 
-/// The machine. Everything it reads with is kept from call to call, so that a call allocates
-/// little.
+/// The call machine. Its buffers are reused from call to call, so that a call allocates little.
 #[derive(Debug, Clone)]
 pub(crate) struct Machine {
     pub(super) state: MachineState,
@@ -95,27 +94,28 @@ pub(crate) struct Machine {
     pub(super) leaf: LeafId,
     pub(super) section: Option<SectionId>,
     pub(super) list: List,
-    /// Calls of the block so far, or what stood for one.
+    /// Number of calls of the block so far, including entries that are not real calls.
     pub(super) calls_seen: u32,
-    /// Which of several readings of the same text is being tried, and how many there are.
+    /// The number of the reading of the text that is being tried.
     pub(super) attempt: usize,
+    /// The number of possible readings of the text.
     pub(super) choices: usize,
-    /// The header began with the tag of a call.
+    /// Whether the tag of a call was read, not only that of a section.
     pub(super) in_call: bool,
     pub(super) field: String,
     pub(super) quote: Option<char>,
     pub(super) name: String,
     pub(super) id: String,
     pub(super) attributes: HeaderReader,
-    /// Reader of the arguments.
+    /// The reader of the arguments.
     pub(super) reader: ActiveReader,
-    /// The opener was the brace that begins what is read.
+    /// Whether the opener was the brace that begins the arguments, so that it must be fed first.
     pub(super) behind_brace: bool,
-    /// Whether blanks are between the header's last literal and the next text.
+    /// Whether blanks precede the next part of the header.
     pub(super) spaced: bool,
-    /// The call of the arguments being read was announced.
+    /// Whether the start of the current call was emitted.
     pub(super) started: bool,
-    /// Arguments that came before the call was certain.
+    /// Arguments that were read before the call was certain.
     pub(super) early: String,
     pub(super) value: ValueReader,
     pub(super) object: ObjectReader,
@@ -125,17 +125,18 @@ pub(crate) struct Machine {
     pub(super) message: MessageHeader,
     /// Stream offset of the current call's first byte.
     pub(super) item_at: u64,
+    /// Number of bytes skipped since the last fault.
     pub(super) dropped: u64,
-    /// The place after a fault in a list, while the next object of the list may be found.
+    /// The position after a fault in a list, while the list's next object is searched for.
     pub(super) siblings: Option<Siblings>,
-    /// Index of the text after a call that the end of the stream ended.
+    /// Index of the text after a call, if the stream ended with text after that call.
     pub(super) text_from: Option<usize>,
-    /// Bytes that were dropped and are not whitespace: of a section before its first call, or of a
-    /// call after a parameter.
+    /// Number of skipped bytes that are not whitespace. The text was between a section's opener and
+    /// its first call, or after a parameter.
     pub(super) noise: u64,
-    /// The first of the text that was dropped after a parameter.
+    /// The start of the text that was skipped after a parameter.
     pub(super) text: String,
-    /// Stream offset after the last tag before any call.
+    /// Stream offset after the section's tags, before its first call.
     pub(super) tags_end: u64,
 }
 
@@ -177,7 +178,8 @@ impl Machine {
         }
     }
 
-    /// Starts after an opener; the first `attempt` readings of the text failed.
+    /// Starts reading after the opener `marker`. `attempt` is the number of readings of this text
+    /// that failed before.
     pub(crate) fn begin(&mut self, plan: &Plan, start: Start, marker: &str, attempt: usize) {
         (self.attempt, self.choices, self.calls_seen) = (attempt, 0, 0);
         (self.section, self.list, self.in_call) = (None, List::None, false);
@@ -224,25 +226,25 @@ impl Machine {
         }
     }
 
-    /// The body is over: what is held may go.
+    /// Ends the body and drops what is held.
     pub(crate) fn end(&mut self) {
         self.state = MachineState::Header;
         self.early.clear();
     }
 
-    /// Whether another reading of the same text is left.
+    /// Returns whether another reading of the same text is possible.
     pub(crate) fn has_other_readings(&self) -> bool {
         self.attempt.saturating_add(1) < self.choices || self.message.may_become_text()
     }
 
-    /// The next reading begins.
+    /// Switches to the next reading.
     pub(crate) fn take_other_reading(&mut self) {
         if self.attempt.saturating_add(1) >= self.choices {
             self.message.is_text = true;
         }
     }
 
-    /// Whether an end tag was the last that was read of the block.
+    /// Returns whether the block ended with an end tag.
     pub(crate) fn has_end(&self) -> bool {
         matches!(self.state, MachineState::SectionEnd(1..) | MachineState::CallEnd(1..))
     }
@@ -261,7 +263,7 @@ impl Machine {
         (prose || self.noise > 0).then_some(self.tags_end)
     }
 
-    /// Goes on at `node` of the header.
+    /// Continues at `node` of the header.
     pub(super) fn go(&mut self, plan: &Plan, node: NodeId) {
         self.node = node;
         self.state = MachineState::Header;
@@ -270,13 +272,14 @@ impl Machine {
         }
     }
 
-    /// Goes on before the calls of `section`.
+    /// Continues before the calls of `section`.
     pub(super) fn enter(&mut self, plan: &Plan, section: SectionId, list: List) {
         (self.section, self.list) = (Some(section), list);
         self.node = plan.section(section).calls;
         self.state = MachineState::Header;
     }
 
+    /// Reads `text`, until it is used up or the block ends.
     pub(crate) fn feed(&mut self, plan: &Plan, text: &str, out: &mut Output<'_>) -> Feed {
         let mut cursor = Cursor::new(text);
         loop {
@@ -298,7 +301,8 @@ impl Machine {
         }
     }
 
-    /// Whether all of `text` is the inside of a string of the open call, to be passed on as it is.
+    /// Returns whether all of `text` is the inside of a string of the open call, and can be emitted
+    /// unchanged.
     #[inline]
     pub(crate) fn passes(&mut self, plan: &Plan, text: &str, calls: &Calls) -> bool {
         if !self.started || self.state != MachineState::Arguments {
@@ -313,7 +317,7 @@ impl Machine {
         }
     }
 
-    /// Announces the call whose header was read, if it may be one.
+    /// Emits the start of the call whose header was read. Fails if the header proves to be text.
     pub(super) fn start(
         &mut self,
         plan: &Plan,
@@ -351,7 +355,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Whether `name` is declared. Outside of messages for calls one must be.
+    /// Returns whether `name` is declared. Without declared tools, every name is, except in
+    /// families with message headers.
     fn is_known(&self, plan: &Plan, name: &str, out: &Output<'_>) -> bool {
         match plan.messages {
             Some(_) => out.calls.tools.get(name).is_some(),
@@ -359,7 +364,7 @@ impl Machine {
         }
     }
 
-    /// Halves a name that header and body both contain, with a dot between.
+    /// Halves a doubled name, `ring.ring`, which results if header and body both contain it.
     fn halve_name(&mut self, plan: &Plan, out: &Output<'_>) {
         let half = self.name.len() / 2;
         let twice = plan.messages.is_some()
@@ -377,7 +382,7 @@ impl Machine {
         self.state = MachineState::CallEnd(0);
     }
 
-    /// Where to go on after a call and its end tags.
+    /// Returns the step after a call and its end tags.
     pub(super) fn behind_call(&mut self, used: usize) -> MachineStep {
         if self.section.is_none() && self.list == List::None {
             return MachineStep::done(used);

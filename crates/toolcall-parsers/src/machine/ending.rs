@@ -1,4 +1,10 @@
-//! The end of the stream: what is open is cut, or closed on request.
+//! The end of the stream inside a block of calls. With [`Repair::Close`] an open call is closed.
+//!
+//! ```text
+//! <tool_call>{"name": "ring", "arguments": {"n": 1         incomplete, or closed with "}"
+//! <tool_call>{"name": "ring", "arguments": {"n": 1}}       complete: only the end tag is missing
+//! <tool_call>{"na                                          no call: a marked opener is markup
+//! ```
 
 use alloc::string::String;
 
@@ -18,7 +24,7 @@ use crate::{
 };
 
 impl Machine {
-    /// The stream ended, with `tail` not consumed.
+    /// Handles the end of the stream. `tail` is the unread text.
     pub(crate) fn finish(
         &mut self,
         plan: &Plan,
@@ -42,7 +48,7 @@ impl Machine {
         }
     }
 
-    /// Whether the end of a value is searched for in text that is held.
+    /// Returns whether held text is being searched for the end of a value.
     fn is_searching(&self, plan: &Plan) -> bool {
         self.state == MachineState::Arguments
             && match plan.leaf(self.leaf).arguments {
@@ -79,7 +85,7 @@ impl Machine {
                     self.dropped.saturating_add(used as u64),
                 );
             }
-            // All calls are whole: the text after them belongs to none.
+            // All calls have ended, so `tail` is text after them.
             MachineState::Between | MachineState::CallEnd(_) | MachineState::SectionEnd(_)
                 if self.list == List::None =>
             {
@@ -102,7 +108,7 @@ impl Machine {
         AtEnd::Closed { used }
     }
 
-    /// When what is being read is certain.
+    /// Returns what makes the text being read certain to be a call.
     fn commit(&self, plan: &Plan) -> CommitOn {
         match self.state {
             MachineState::Header | MachineState::Field => plan.node(self.node).commit,
@@ -119,7 +125,7 @@ impl Machine {
         }
     }
 
-    /// The stream ended inside a call.
+    /// Ends the open call at the end of the stream, and returns its outcome.
     fn cut(&mut self, plan: &Plan, tail: &str, end: End, out: &mut Output<'_>) -> Outcome {
         let leaf = plan.leaf(self.leaf);
         let repair = out.calls.options.repair;
@@ -159,7 +165,7 @@ impl Machine {
         closed(closing, out)
     }
 
-    /// The arguments of parameters as the end of the stream left them.
+    /// Closes tagged arguments at the end of the stream, and returns the outcome.
     fn finish_parameters(
         &mut self,
         leaf: &Leaf,
@@ -192,7 +198,8 @@ impl Machine {
     }
 }
 
-/// Writes the text that closes the open arguments, if that is asked for and possible.
+/// Emits the text that closes the open arguments, if [`Repair::Close`] is set and closing is
+/// possible.
 fn closed(closing: Option<String>, out: &mut Output<'_>) -> Outcome {
     match closing {
         Some(text) if out.calls.options.repair == Repair::Close => {

@@ -1,10 +1,11 @@
-//! The texts that header fields may hold.
+//! Rules for the text of header fields.
 
 use super::plan::FieldKind;
 use crate::tools::Tools;
 
-/// Returns the name of a declared tool in `text`: the longest at the first place where one is a
-/// whole word. Without declared tools, returns all of `text` except a parenthesis at its end.
+/// Returns the first declared name that is a whole word of `text`, and the longest one at that
+/// position. Without declared tools, returns `text` without a parenthesis at its end, if that can
+/// be a name.
 pub(super) fn declared<'t>(text: &'t str, tools: &Tools) -> Option<&'t str> {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     if tools.is_empty() {
@@ -26,8 +27,8 @@ pub(super) fn declared<'t>(text: &'t str, tools: &Tools) -> Option<&'t str> {
     None
 }
 
-/// Returns the name in an id, which may have a prefix before it and a separator and a number after
-/// it.
+/// Returns the name in an id such as `functions.ring:0`, without `prefix` and without `separator`
+/// and number.
 pub(super) fn id_with_name<'t>(id: &'t str, prefix: &str, separator: &str) -> &'t str {
     let name = id.strip_prefix(prefix).unwrap_or(id);
     match name.rsplit_once(separator).filter(|_| !separator.is_empty()) {
@@ -36,8 +37,10 @@ pub(super) fn id_with_name<'t>(id: &'t str, prefix: &str, separator: &str) -> &'
     }
 }
 
-/// Whether `next` may follow `field` and `more` in a header. Names hold no blanks inside and no
-/// brackets or quotes; before a parenthesis they are words. (Blanks at the head were skipped.)
+/// Returns whether the character `next` may follow the field text `field` + `more`.
+///
+/// Names contain no inner blanks, brackets or quotes. Before a parenthesis they are identifiers.
+/// Leading blanks were skipped by the caller.
 pub(super) fn fits<'s>(
     kind: &FieldKind,
     mut stops: impl Iterator<Item = &'s str>,

@@ -1,4 +1,10 @@
-//! A call's header: tags and fields, by the trie.
+//! Reading of a call's header: tags and fields, by the plan's trie.
+//!
+//! ```text
+//! <tool_call>                   the opener, node 1
+//! <function=ring>               tag, field `ring`, tag: node 4
+//! <parameter=n>                 node 4 has a leaf: the arguments begin
+//! ```
 
 mod arguments;
 mod fields;
@@ -14,19 +20,19 @@ use crate::{
     family::CommitOn,
 };
 
-/// The meaning of a literal of a header.
+/// The kind of a literal in a header.
 #[derive(Debug, Clone, Copy)]
 enum Next {
     Tag(NodeId),
-    /// The tag before it, repeated.
+    /// A repetition of the tag before it.
     Again,
     Bracket(SectionId),
-    /// The end of a section without calls.
+    /// The end tag of a section without calls.
     Empty,
 }
 
 impl Machine {
-    /// Between two parts of a header.
+    /// Reads the next part of a header.
     pub(super) fn header(
         &mut self,
         plan: &Plan,
@@ -37,7 +43,7 @@ impl Machine {
         if let Some(leaf) = arguments::only(plan, node) {
             return self.begin_arguments(plan, leaf, cursor, out);
         }
-        // Blanks may have come in a chunk of their own.
+        // The blanks may have arrived in an earlier chunk, so `spaced` is kept.
         self.spaced |= node.blanks == BlankRule::Free && cursor.skip_blanks() > 0;
         let blank_behind = node.blanks == BlankRule::Exact
             && cursor.peek().is_some_and(|byte| byte.is_ascii_whitespace());
@@ -86,7 +92,7 @@ impl Machine {
         self.mismatch(plan, cursor, out)
     }
 
-    /// Returns the longest literal that is possible here.
+    /// Returns the longest possible literal at the start of `rest`, and its length.
     fn next(
         &self,
         plan: &Plan,
@@ -111,7 +117,7 @@ impl Machine {
         if self.list == List::None {
             for &id in &node.sections {
                 let section = plan.section(id);
-                // Brackets may enclose the calls of any section.
+                // Models write brackets around the calls of any section.
                 let may = section.bracket == Bracket::Square || node.field.is_some();
                 if may && (section.blanks == BlankRule::Free || !self.spaced) {
                     consider(Next::Bracket(id), "[");
@@ -127,7 +133,7 @@ impl Machine {
         if partial { Err(Undecided) } else { Ok(best) }
     }
 
-    /// The end of a list without calls, or a list in the place of one call.
+    /// Handles the end of a list without calls, and the start of a list in place of one call.
     fn in_list(
         &mut self,
         plan: &Plan,
@@ -137,7 +143,7 @@ impl Machine {
         match cursor.peek() {
             Some(b']') if self.list != List::None && self.calls_seen == 0 => {
                 cursor.advance(1);
-                // Nothing between explicit markers is markup; a bare `[]` is text.
+                // An empty list between explicit markers is markup. A bare `[]` is text.
                 let marked = self.has_ends(plan);
                 if !marked {
                     cursor.back(1);
@@ -160,7 +166,7 @@ impl Machine {
         }
     }
 
-    /// Whether an end tag is declared for what is being read.
+    /// Returns whether the family has an end tag for the current list.
     fn has_ends(&self, plan: &Plan) -> bool {
         match (self.list, self.section) {
             (List::Call, _) => !plan.leaf(self.leaf).ends.tags.is_empty(),
@@ -172,7 +178,7 @@ impl Machine {
         }
     }
 
-    /// Handles text that no possible literal matches.
+    /// Handles text that matches no part of a header.
     fn mismatch(&mut self, plan: &Plan, cursor: &Cursor<'_>, out: &mut Output<'_>) -> MachineStep {
         if out.calls.committed() || self.list != List::None {
             return self.bad(cursor, out);
@@ -181,7 +187,7 @@ impl Machine {
             let section = plan.section(section);
             let marked = !section.opens.is_empty() && section.commit == CommitOn::Marker;
             if marked && self.in_call {
-                // An entry of another kind.
+                // The section has an entry of a kind that is not a call.
                 out.mute(DiagnosticKind::PseudoCall, cursor.at);
                 self.calls_seen = self.calls_seen.saturating_add(1);
                 return self.bad(cursor, out);

@@ -1,4 +1,4 @@
-//! The text that the machine holds, and the state it keeps.
+//! Accounting: the bytes that the machine holds, and the size of its buffers.
 
 use super::{
     call::{ActiveReader, Machine, MachineState},
@@ -7,8 +7,9 @@ use super::{
 use crate::{calls::Calls, decoded::Decoder};
 
 impl Machine {
-    /// How many bytes nothing came of yet, beyond what the driver keeps: of a call that is
-    /// announced, those of its arguments that their reader keeps; of one that is not, all.
+    /// Returns the number of bytes that were read but not emitted, beyond those in the driver. For
+    /// a started call these are the bytes held by the reader of its arguments. Otherwise they are
+    /// all bytes of the call.
     pub(crate) fn held(&self, calls: &Calls) -> usize {
         if !calls.committed() {
             return 0;
@@ -34,7 +35,7 @@ impl Machine {
         }
     }
 
-    /// Live bytes in buffers that grow with input.
+    /// Returns the number of bytes in buffers that grow with input.
     pub(crate) fn buffered(&self) -> usize {
         match self.state {
             MachineState::Field => self.field.len().saturating_add(self.attributes.held()),

@@ -1,4 +1,9 @@
-//! Reading a message's header, however it is cut.
+//! Reading of a message's header, in any number of chunks.
+//!
+//! ```text
+//! <|start|>assistant<|channel|>commentary to=functions.ring<|message|>{"n": 1}<|call|>
+//!          Note               Channel                      Body(0): a call of `ring`
+//! ```
 
 use alloc::string::String;
 
@@ -16,39 +21,39 @@ use crate::{
     limits::MAX_WORDS,
 };
 
-/// How far a reading came.
+/// The result of reading a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HeaderRead {
     More,
-    /// The body token with this number ended the header.
+    /// The header ended with the body token of this number.
     Body(usize),
-    /// The message ended before it began.
+    /// The message ended inside its header.
     Ended,
-    /// The scalar before the cursor is not allowed there.
+    /// The character before the cursor is not allowed there.
     Bad,
 }
 
-/// Reads one header after the other.
+/// A reader of message headers.
 #[derive(Debug, Clone)]
 pub(super) struct MessageHeader {
     part: HeaderPart,
-    /// A token ended the header before anything was read.
+    /// The body token that ended the header, if the entry was already that token.
     body: Option<usize>,
-    /// Nothing but words came, and nothing before them said that they are a header.
+    /// Whether only words were read, so that the text may not be a header.
     bare: bool,
-    /// No token announced the header.
+    /// Whether the header began without a token.
     unannounced: bool,
-    /// The place of the current part among those of the header.
+    /// The number of the current part.
     place: u8,
     words: u8,
-    /// Bytes of the current part.
+    /// Length of the current part in bytes.
     bytes: usize,
     word: String,
     channel: String,
     recipient: String,
-    /// No reading of the body was a call: it is text.
+    /// Whether the body is read as text, because no reading of it was a call.
     pub(super) is_text: bool,
-    /// The header led to the body of a call.
+    /// Whether the header led to the body of a call.
     in_body: bool,
 }
 
@@ -70,12 +75,13 @@ impl MessageHeader {
         }
     }
 
-    /// Whether the body, which is not a call, is to be read as text instead; once per header.
+    /// Returns whether the body may be read as text after it proved not to be a call. True once per
+    /// header.
     pub(super) fn may_become_text(&self) -> bool {
         self.in_body && !self.is_text
     }
 
-    /// A header begins with the entry of this number.
+    /// Starts a header that began with entry number `entry`.
     pub(super) fn begin_at(&mut self, plan: &MessagePlan, entry: u16) {
         let Some(entry) = plan.entries.get(usize::from(entry)) else { return };
         let part = match entry.kind {
@@ -97,7 +103,8 @@ impl MessageHeader {
         }
     }
 
-    /// Whether the text read may be ordinary text: words alone, at a place where text is possible.
+    /// Returns whether the text may be ordinary text: only words were read, at a position where
+    /// text is possible.
     pub(super) fn is_bare(&self) -> bool {
         self.bare
     }
@@ -120,7 +127,7 @@ impl MessageHeader {
         }
     }
 
-    /// Whether a literal counts at the current place.
+    /// Returns whether the literal `mark` is possible in the current part.
     fn counts(&self, mark: &HeaderMark) -> bool {
         match mark.words {
             None => !self.bare || mark.mark != Mark::End,
@@ -128,7 +135,7 @@ impl MessageHeader {
         }
     }
 
-    /// Reads on; `limit` bounds each part.
+    /// Reads the header up to its end. `limit` is the maximum length of each part.
     fn feed(&mut self, plan: &MessagePlan, limit: usize, cursor: &mut Cursor<'_>) -> HeaderRead {
         if let Some(body) = self.body {
             return HeaderRead::Body(body);
@@ -152,7 +159,7 @@ impl MessageHeader {
                         }
                         Mark::Body(n) => return HeaderRead::Body(n),
                         Mark::End => return HeaderRead::Ended,
-                        // The header before it broke off.
+                        // A new header begins inside this one, which was cut.
                         Mark::Start(part) => self.begin(part),
                     }
                 }
@@ -164,7 +171,7 @@ impl MessageHeader {
                     } else if scalar.is_control()
                         || self.bare && !may_be_bare(scalar)
                         || self.words == if self.part == HeaderPart::Name { 1 } else { MAX_WORDS }
-                        // A header's first word is a role, a quoted token is followed by none.
+                        // A header begins with a role. After a quoted token there is other text.
                         || self.bytes == scalar.len_utf8() && !scalar.is_alphanumeric()
                     {
                         return HeaderRead::Bad;
@@ -185,7 +192,7 @@ impl MessageHeader {
             return;
         }
         let prefix = plan.recipient.as_deref();
-        // The blank before it may be missing: `assistantto=f`.
+        // The blank before the recipient may be missing: `assistantto=f`.
         let glued = self.words == 0 && !self.bare && self.part != HeaderPart::Name;
         let split = prefix.and_then(|prefix| self.word.split_once(prefix)).filter(|(role, _)| {
             role.is_empty() || glued && role.bytes().all(|byte| byte.is_ascii_alphabetic())
@@ -207,7 +214,7 @@ impl MessageHeader {
 }
 
 impl Machine {
-    /// In a message's header.
+    /// Reads the header of a message, and switches to its channel or to its call.
     pub(super) fn message(
         &mut self,
         plan: &Plan,
@@ -223,7 +230,7 @@ impl Machine {
         };
         let (channel, recipient) = (&*self.message.channel, &*self.message.recipient);
         let header = HeaderText { channel, recipient, body };
-        // Words at the start are a header only if it leads somewhere.
+        // Without a token, words are a header only if a route matches.
         let unclear = self.message.unannounced && !messages.ends_in_token(body);
         if unclear && messages.routed(header).is_none() {
             return MachineStep::Return(Feed::Mismatch { used: cursor.at });
@@ -244,12 +251,12 @@ impl Machine {
     }
 }
 
-/// Whether `scalar` is possible in a header without a marker.
+/// Returns whether `scalar` may occur in a header without tokens.
 fn may_be_bare(scalar: char) -> bool {
     scalar.is_alphanumeric() || matches!(scalar, '_' | '-' | '.' | '=')
 }
 
-/// The header is whole, and text follows, in `channel`.
+/// Returns the step after a header that is followed by text of `channel`.
 fn text(channel: Channel, used: usize) -> MachineStep {
     MachineStep::Return(Feed::Done { used, then: Resume::Switch(channel) })
 }

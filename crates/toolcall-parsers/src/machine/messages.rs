@@ -1,15 +1,18 @@
-//! Message headers: how one begins, its parts, and the meaning of its message.
+//! Compiled message headers: their beginnings, their parts, and the kinds of messages they lead to.
 //!
 //! ```text
 //! <|start|>assistant to=functions.NAME<|channel|>commentary json<|message|>BODY<|call|>
 //! ```
 //!
-//! A header is read loosely, because the prompt wrote the beginning of the first one: it may begin
-//! at any of its parts that has its own token, at a token that ends it, or at the very start
-//! with the words of its recipient.
+//! The prompt often contains the beginning of the first header, so a header may begin in the
+//! middle:
 //!
-//! Literals that are not tokens (`/`, `->`, a newline) count only inside a header that a token
-//! began, and at the very start of the message, where the prompt may have written that token:
+//! - at any part that has its own token,
+//! - at a token that ends the header,
+//! - at the start of the text, with the words of its recipient.
+//!
+//! Literals that are not tokens (`/`, `->`, a newline) count only in a header that a token began.
+//! They also count at the start of the text, where the prompt may contain that token:
 //!
 //! ```text
 //! <|im_start|>assistant/think\nTHOUGHT<|im_end|>        /think\nTHOUGHT<|im_end|>
@@ -25,23 +28,23 @@ use crate::{
     template::{Hole, Part, Template},
 };
 
-/// Message headers, compiled.
+/// The compiled message headers of a family.
 #[derive(Debug, Clone)]
 pub(crate) struct MessagePlan {
-    /// The node at which the body of a call message begins.
+    /// The node of the body of a message that contains a call.
     pub(crate) body: NodeId,
     /// Texts that begin a header.
     pub(crate) entries: Vec<MessageEntry>,
     /// The literals of a header.
     pub(crate) marks: Vec<HeaderMark>,
-    /// The prefix of a word that names the recipient.
+    /// The prefix of the word with the recipient, such as `to=`.
     pub(crate) recipient: Option<Box<str>>,
     /// Tokens that end a message.
     pub(crate) ends: Vec<Box<str>>,
     routes: Vec<MessageRoute>,
 }
 
-/// Text that begins a header.
+/// A text that begins a header.
 #[derive(Debug, Clone)]
 pub(crate) struct MessageEntry {
     pub(crate) marker: Box<str>,
@@ -49,57 +52,59 @@ pub(crate) struct MessageEntry {
     pub(crate) kind: EntryKind,
 }
 
-/// A literal of a header.
+/// A literal inside a header.
 #[derive(Debug, Clone)]
 pub(crate) struct HeaderMark {
     pub(crate) text: Box<str>,
     pub(crate) mark: Mark,
-    /// Words count only in the parts before theirs: the place of their part. Tokens count in all.
+    /// For a literal that is not a token: the number of its part. It counts only before that part.
+    /// Tokens count everywhere and have `None`.
     pub(crate) words: Option<u8>,
 }
 
-/// The kind of an entry.
+/// The position in the header at which an entry begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryKind {
-    /// The token before a part.
+    /// At the token before this part.
     Part(HeaderPart),
-    /// The first words of the header, which belong to its content.
+    /// At words that are part of the header's content, such as `to=`.
     Words,
-    /// The same where the token before them is missing: it is a header only if a token follows.
+    /// At words whose token is missing. They are a header only if a token follows.
     Bare(HeaderPart),
-    /// Words between two parts, after the beginning that the prompt wrote: the part that follows
-    /// and its place.
+    /// At a literal that is not a token, because the prompt wrote the beginning. The part after it,
+    /// and the number of that part.
     Resumed(HeaderPart, u8),
-    /// A token that ends a header which is missing, with its number.
+    /// At the end of a header whose other parts are missing. The number of the body token.
     Body(usize),
 }
 
-/// A token inside a header.
+/// The effect of a literal inside a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// A part of the header follows.
+    /// This part of the header follows.
     Part(HeaderPart),
-    /// The header is over; the number of the token.
+    /// The header ends. The number of the body token.
     Body(usize),
-    /// The message is over before it began.
+    /// The message ends inside its header.
     End,
-    /// Another header begins.
+    /// Another header begins, with this part.
     Start(HeaderPart),
 }
 
-/// A part of a header. Each part holds a few words, any of which may name the recipient.
+/// A part of a header. It contains a few words, and any of them may be the recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeaderPart {
-    /// Words that decide nothing.
+    /// Words without a meaning for the route.
     Note,
     /// The first word is the channel.
     Channel,
     /// The first word is the recipient.
     Recipient,
-    /// One word, of which the first letter was read.
+    /// A single word whose first letter was the entry.
     Name,
 }
 
+/// A rule that gives messages a meaning.
 #[derive(Debug, Clone)]
 struct MessageRoute {
     recipients: Vec<Recipient>,
@@ -112,11 +117,11 @@ struct MessageRoute {
 #[derive(Debug, Clone)]
 enum Recipient {
     Is(Box<str>),
-    /// The word begins with the prefix and continues with the name.
+    /// The word consists of this prefix and a tool's name.
     Named(Box<str>),
 }
 
-/// The content of a header; absent parts are empty.
+/// The content of a header. Missing parts are empty.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct HeaderText<'h> {
     pub(crate) channel: &'h str,
@@ -125,8 +130,8 @@ pub(crate) struct HeaderText<'h> {
 }
 
 impl MessagePlan {
-    /// Compiles `messages`; the bodies of calls begin at the node `body`. `form` may spell tokens
-    /// in other ways.
+    /// Compiles `messages`. Call bodies begin at the node `body`. `form` gives other spellings of
+    /// tokens.
     pub(crate) fn new(messages: &Messages, body: NodeId, form: Option<&Form>) -> Self {
         let mut plan = Self {
             body,
@@ -140,7 +145,7 @@ impl MessagePlan {
                 .map(|route| MessageRoute::new(route, messages))
                 .collect(),
         };
-        // A recipient alone begins a header only if a token after it shows that it is one.
+        // A recipient alone begins a header only if a token follows it.
         let is_last = messages.header.holes().all(|hole| *hole != Hole::Channel)
             && messages.body.iter().all(|body| is_token(body));
         plan.header(&messages.header.parts, is_last, form, &mut 0);
@@ -161,7 +166,7 @@ impl MessagePlan {
         plan
     }
 
-    /// Adds the parts of a header; `place` counts its holes.
+    /// Adds the parts of a header. `place` counts its holes.
     fn header(&mut self, parts: &[Part], is_last: bool, form: Option<&Form>, place: &mut u8) {
         let mut literal = "";
         for part in parts {
@@ -188,7 +193,7 @@ impl MessagePlan {
                     };
                     let first = self.marks.is_empty();
                     if first && *hole == Hole::Note {
-                        // The prompt may have written the token before a name.
+                        // The token before a name may be in the prompt.
                         for letter in name_starts() {
                             let kind = EntryKind::Bare(HeaderPart::Name);
                             self.entry(letter.encode_utf8(&mut [0; 4]), Anchor::Start, kind);
@@ -221,7 +226,7 @@ impl MessagePlan {
         }
     }
 
-    /// Whether the end of a header with this number is a token.
+    /// Returns whether body text number `body` is a token.
     pub(crate) fn ends_in_token(&self, body: usize) -> bool {
         let is_it = |mark: &&HeaderMark| mark.mark == Mark::Body(body);
         self.marks.iter().find(is_it).is_none_or(|mark| mark.words.is_none())
@@ -234,14 +239,13 @@ impl MessagePlan {
         }
     }
 
-    /// Returns the meaning of the message after `header`, and the name of its recipient. Without a
-    /// matching route the message is content.
+    /// Returns the kind of the message after `header`, and the tool name of its recipient. Without
+    /// a matching route the message is content.
     pub(crate) fn route<'h>(&self, header: HeaderText<'h>) -> (RouteTo, &'h str) {
         self.routed(header).unwrap_or((RouteTo::Content, ""))
     }
 
-    /// Returns the meaning that the first matching route gives the message, and the name of its
-    /// recipient.
+    /// Returns the kind of message by the first matching route, and the tool name of its recipient.
     pub(crate) fn routed<'h>(&self, header: HeaderText<'h>) -> Option<(RouteTo, &'h str)> {
         let fits = |route: &&MessageRoute| {
             route.channel.as_deref().is_none_or(|channel| channel == header.channel)
@@ -268,6 +272,7 @@ impl MessagePlan {
     }
 }
 
+/// Returns all spellings of `token`.
 fn spellings(token: &str, form: Option<&Form>) -> Vec<String> {
     let mut all = Vec::from([token.to_owned()]);
     for (text, others) in form.iter().flat_map(|form| &form.spellings) {

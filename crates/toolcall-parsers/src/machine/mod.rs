@@ -1,8 +1,27 @@
-//! The call machine: section, header, arguments, end; fault, resynchronisation, end of stream and
-//! repair, once for every family.
+//! The call machine, which reads the calls of every family.
 //!
-//! [`compile`] turns a family's templates into a [`plan::Plan`]; [`call::Machine`] reads by it,
-//! after one opener after the other.
+//! [`compile`] turns a family's templates into a [`plan::Plan`]. After each opener that the driver
+//! finds, [`call::Machine`] reads a block of calls by the plan: section, headers, arguments and end
+//! tags. It also handles faults and the end of the stream.
+//!
+//! Three examples, with the state at the start of each part. A fault leads from any state to
+//! `Broken`.
+//!
+//! ```text
+//! <tool_calls>        the opener, found by the driver
+//! <function=          Header
+//! ring                Field
+//! >                   Header
+//! <parameter=n>2…     Arguments
+//! </function>         CallEnd(0), then Between
+//! </tool_calls>       Between, then SectionEnd(1)
+//!
+//! <calls>[]           Header
+//! </calls>            Empty: an end tag must follow
+//!
+//! <tool_calls>        the opener
+//! I will call …       Noise, up to the first call or the section's end
+//! ```
 
 mod after_parameters;
 mod answer;

@@ -1,8 +1,19 @@
-//! Call objects: name, arguments and id by their keys, in any dialect.
+//! Reading of call objects: name, arguments and id by their keys, in any dialect.
 //!
 //! ```text
-//! {"name": "ring", "arguments": {"times": 2}}      a call `ring` with these arguments
-//! {"ring": {"times": 2}}                           the same, where the name is the key
+//! {"name": "ring", "arguments": {"times": 2}}      a call of `ring` with these arguments
+//! {"ring": {"times": 2}}                           the same, in families whose keys are names
+//! ```
+//!
+//! The states for the first line:
+//!
+//! ```text
+//! {             Member
+//! "name"        Key
+//! :             Member, then Value
+//! "ring"        Name
+//! , "arguments": {"times": 2}      Member, Key, Member, Value, Arguments
+//! }             Member: the call is complete
 //! ```
 
 use jail_match::Feed;
@@ -37,7 +48,7 @@ pub(super) enum Role {
 /// The position in the call object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ObjectAt {
-    /// Between keys and values.
+    /// Before a key, a colon, a comma or the closing brace.
     Member,
     Key,
     /// Before a member's value.
@@ -45,31 +56,32 @@ pub(super) enum ObjectAt {
     Name,
     Id,
     Arguments,
-    /// A value that does not matter.
+    /// In a value that is not used.
     Ignored,
-    /// Visible text, in a string or as JSON.
+    /// In the string of an answer.
     Answer,
+    /// In an answer that is JSON, not a string.
     AnswerJson,
-    /// Before a call object of an inner list.
+    /// Before a call object of a list inside the object.
     ListItem,
-    /// After a member of a list.
+    /// After a call object of a list inside the object.
     ListNext,
 }
 
-/// The state of the arguments.
+/// The state of a call object's arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ArgumentsState {
     Missing,
-    /// Being emitted as fragments.
+    /// The arguments are being emitted.
     Open,
-    /// Being kept until the name is known.
+    /// The arguments are being held until the name is known.
     Early,
-    /// Kept, and already whole.
+    /// All of the arguments are held until the name is known.
     Kept,
     Closed,
 }
 
-/// Reads the keys of call objects.
+/// A reader of call objects.
 #[derive(Debug, Clone)]
 pub(super) struct ObjectReader {
     pub(super) at: ObjectAt,
@@ -78,16 +90,16 @@ pub(super) struct ObjectReader {
     role: Role,
     nest: u8,
     in_list: bool,
-    /// An inner list was seen: the object holds nothing else.
+    /// Whether a list of calls was read. Other members are then ignored.
     listed: bool,
     has_name: bool,
     has_id: bool,
     pub(super) arguments: ArgumentsState,
-    /// Wire bytes of arguments that came before the name.
+    /// Length on the wire of arguments that precede the name.
     early: usize,
-    /// The object holds visible text.
+    /// Whether the object contains an answer instead of a call.
     pub(super) answered: bool,
-    /// The syntax that its values are written in.
+    /// The syntax of the object.
     pub(super) syntax: Syntax,
 }
 
@@ -110,7 +122,7 @@ impl ObjectReader {
         }
     }
 
-    /// Begins before an object.
+    /// Starts before an object.
     pub(super) fn begin(&mut self) {
         (self.at, self.members) = (ObjectAt::Member, Members::new());
         (self.nest, self.in_list, self.listed, self.answered) = (0, false, false, false);
@@ -122,24 +134,24 @@ impl ObjectReader {
         (self.arguments, self.early) = (ArgumentsState::Missing, 0);
     }
 
-    /// Returns the number of live bytes.
+    /// Returns the number of bytes in buffers.
     pub(super) fn buffered(&self) -> usize {
         self.text.buffered()
     }
 
-    /// Whether it holds no more calls.
+    /// Returns whether the list of calls has ended, so that no more calls follow.
     pub(super) fn is_listed(&self) -> bool {
         self.listed && !self.in_list
     }
 
-    /// Whether the arguments stream out right now.
+    /// Returns whether the arguments are being emitted at this position.
     #[inline]
     pub(super) fn streams(&self) -> bool {
         self.at == ObjectAt::Arguments && self.arguments == ArgumentsState::Open
     }
 
-    /// Returns the position in the object at which the text so far ends; `value` reads its values.
-    /// `None` if the next token is unknown.
+    /// Returns the open brackets and the open quote at the current position. `value` is the reader
+    /// of values. Returns `None` if the position is unknown.
     pub(super) fn place(&self, value: &ValueReader) -> Option<InValue> {
         let mut brackets = Brackets::none();
         if matches!(self.at, ObjectAt::ListItem | ObjectAt::ListNext) {
@@ -161,22 +173,23 @@ impl ObjectReader {
         Some(InValue { brackets, quote })
     }
 
-    /// Whether a key of the call object must come next.
+    /// Returns whether a key of the outermost object must follow.
     pub(super) fn is_before_key(&self) -> bool {
         self.at == ObjectAt::Member && self.nest == 0 && self.members.is_before_key()
     }
 
-    /// Before the next call of the object's list.
+    /// Continues after a call object of the inner list.
     pub(super) fn begin_in_list(&mut self) {
         (self.at, self.nest) = (ObjectAt::ListNext, 0);
         self.next_call();
     }
 
-    /// Whether the object holds a list of calls, and one of them is read.
+    /// Returns whether the position is inside a list of calls.
     pub(super) fn is_in_list(&self) -> bool {
         self.in_list
     }
 
+    /// Returns the role of the value at `key`.
     fn role(&self, keys: &Keys, key: &str, calls_seen: u32) -> Role {
         let keys = match keys {
             Keys::NameIsKey => return Role::Arguments,
@@ -247,7 +260,7 @@ impl Machine {
             Member::Key { used } => {
                 cursor.advance(used);
                 if self.started {
-                    // Where keys are names, the next call begins.
+                    // In families whose keys are names, another key begins another call.
                     self.item_at = out.place(cursor.at);
                 }
                 self.object.text.restart_key();
@@ -270,7 +283,7 @@ impl Machine {
         }
     }
 
-    /// In a list inside the outermost object.
+    /// Reads the text between the call objects of an inner list.
     fn list_item(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<MachineStep> {
         cursor.skip_blanks();
         self.item_at = out.place(cursor.at);
@@ -296,7 +309,7 @@ impl Machine {
         None
     }
 
-    /// `}` of a call object, or of one nested in it.
+    /// Handles the closing brace of a call object or wrapper.
     fn end_object(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<MachineStep> {
         if self.object.answered || self.object.is_listed() {
             self.state = MachineState::CallEnd(0);
@@ -319,7 +332,7 @@ impl Machine {
         None
     }
 
-    /// A call of the object is whole.
+    /// Completes a call of the object.
     fn end_item(&mut self, out: &mut Output<'_>) {
         if self.object.arguments == ArgumentsState::Missing {
             out.arguments("{}");

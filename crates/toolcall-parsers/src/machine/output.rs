@@ -1,4 +1,4 @@
-//! The way from the machine to the sink: the message's calls and whoever receives them.
+//! The connection from the machine to the sink.
 
 use jail_match::{CallPart, Trace};
 
@@ -8,55 +8,57 @@ use crate::{
     family::CommitOn,
 };
 
-/// Where a machine writes: the calls of the message, and the sink.
+/// The calls of the message and the sink, as the machine writes to them.
 pub(crate) struct Output<'a> {
     pub(crate) calls: &'a mut Calls,
     pub(crate) sink: &'a mut dyn Sink,
 }
 
 impl Output<'_> {
-    /// The next piece of the open call's arguments.
+    /// Emits the next fragment of the open call's arguments.
     #[inline]
     pub(crate) fn arguments(&mut self, fragment: &str) {
         self.calls.arguments(fragment, self.sink);
     }
 
-    /// The next piece of the open call's arguments, which come as JSON.
+    /// Emits the next fragment of the open call's arguments, which are JSON on the wire. Strings in
+    /// it may be decoded.
     #[inline]
     pub(crate) fn json(&mut self, fragment: &str) {
         self.calls.json(fragment, self.sink);
     }
 
-    /// Reports something at `offset` in the text being fed; `bytes` of it were dropped.
+    /// Reports a diagnostic at `offset` of the text being fed. `bytes` is the number of bytes
+    /// skipped.
     pub(crate) fn diagnose(&mut self, kind: DiagnosticKind, offset: usize, bytes: u64) {
         self.calls.diagnose(kind, offset, bytes, self.sink);
     }
 
-    /// Where an index of the text being fed is in the stream.
+    /// Returns the stream offset of an index of the text being fed.
     #[inline]
     pub(crate) fn place(&self, index: usize) -> u64 {
         self.calls.at + index as u64
     }
 
-    /// Traces an end tag of `len` bytes at an index of the text being fed.
+    /// Traces an end tag of `len` bytes at `index` of the text being fed.
     pub(crate) fn end_tag(&mut self, index: usize, len: usize) {
         let at = self.place(index);
         self.sink.trace(Trace::EndTag { at, len: len as u64 });
     }
 
-    /// Traces that a part of the call begins at an index of the text being fed.
+    /// Traces that a part of the call begins at `index` of the text being fed.
     pub(crate) fn part(&mut self, part: CallPart, index: usize) {
         let at = self.place(index);
         self.sink.trace(Trace::Part { part, call: self.calls.current(), at });
     }
 
-    /// Whether only the name of a declared tool makes this a call: no marker announces it, nor did one
-    /// the call before.
+    /// Returns whether only a declared name makes this a call, because no marker announced it or
+    /// the call before it.
     pub(crate) fn must_be_declared(&self, commit: CommitOn) -> bool {
         commit == CommitOn::DeclaredName && !self.calls.committed() && !self.calls.announced
     }
 
-    /// Starts a call, which makes the body certain.
+    /// Emits the start of a call, which makes the body certain.
     pub(crate) fn start(&mut self, name: &str, id: Option<&str>, offset: usize) {
         self.calls.start(name, id, offset, self.sink);
     }
@@ -66,7 +68,7 @@ impl Output<'_> {
         self.calls.mute(kind, offset, self.sink);
     }
 
-    /// Ends the open call with an outcome.
+    /// Emits the end of the open call.
     pub(crate) fn end(&mut self, outcome: Outcome) {
         self.calls.end(outcome, self.sink);
     }

@@ -1,10 +1,10 @@
-//! A family, compiled: openers, the trie of headers after them, and what each header leads to.
+//! The plan: a family's templates, compiled into openers, a trie of headers, and leaves.
 //!
 //! ```text
-//! <tool_call>            opener, edge 0 ──► node 1, where the calls of section 0 begin
-//! <function=             tag            ──► node 2
-//! NAME                   field          ──► node 3
-//! >                      tag            ──► node 4: leaf 0, the parameters of template 0
+//! <tool_call>            opener 0 ──► node 1, where the calls of section 0 begin
+//! <function=             tag      ──► node 2
+//! NAME                   field    ──► node 3
+//! >                      tag      ──► node 4: leaf 0, the parameters of template 0
 //! ```
 
 use alloc::{boxed::Box, string::String, vec::Vec};
@@ -21,14 +21,14 @@ use crate::{
     texts::Texts,
 };
 
-/// Number of a node of the trie.
+/// The index of a node in the plan.
 pub(crate) type NodeId = u16;
 /// The index of a leaf in the plan.
 pub(crate) type LeafId = u16;
-/// Number of a section.
+/// The index of a section in the plan.
 pub(crate) type SectionId = u16;
 
-/// Everything the machine knows of a family.
+/// The compiled templates of a family.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Plan {
     pub(crate) openers: Vec<Opener>,
@@ -37,46 +37,47 @@ pub(crate) struct Plan {
     pub(crate) sections: Vec<Section>,
     pub(crate) forms: Vec<FormPlan>,
     pub(crate) messages: Option<MessagePlan>,
-    /// Texts that are removed in content.
+    /// Texts that are removed from content.
     pub(crate) erase: Vec<Erase>,
     /// End tags that are removed directly after a call, even if none is open.
     pub(crate) orphans: Vec<Box<str>>,
-    /// Places to continue after a fault, except end tags: openers and ends of turns.
+    /// Texts at which reading continues after a fault, except end tags: openers and ends of turns.
     pub(crate) stops: Vec<Box<str>>,
-    /// These, and all end tags, tags of calls and openers of sections: places to go on of any call.
+    /// All texts at which reading may continue after a fault: `stops`, end tags, tags of calls and
+    /// openers of sections.
     pub(crate) places: Texts,
-    /// The same as texts that may follow a call.
+    /// A copy of `stops`, as texts that may follow a call.
     pub(crate) follows: Vec<String>,
 }
 
-/// Text that makes the driver hand over to the machine.
+/// A text after which the machine reads.
 #[derive(Debug, Clone)]
 pub(crate) struct Opener {
     pub(crate) marker: Box<str>,
     pub(crate) at: Anchor,
-    /// Newlines before it that go with it.
+    /// Maximum number of newlines before the opener that are removed with it.
     pub(crate) newlines: u8,
     pub(crate) start: Start,
 }
 
-/// The start of the machine after an opener.
+/// The position in the plan after an opener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// At this node of the trie.
+    /// At a node of the trie.
     Node(NodeId),
-    /// Inside the brace of a call object, or of bare arguments, of this node.
+    /// Inside the brace of a call object or of bare arguments, which are leaves of this node.
     Object(NodeId),
-    /// Inside the bracket of this section.
+    /// Inside the bracket of a section.
     List(SectionId),
-    /// In the field of this node, whose first letter was the opener.
+    /// In the field of a node. The opener was the field's first letter.
     Letter(NodeId),
-    /// In a message header that began with the part of this number.
+    /// In a message header that began with this entry.
     Header(u16),
-    /// Nowhere: what may come is the block before, once more.
+    /// At a possible repetition of the last block.
     Echo,
 }
 
-/// A place in a header.
+/// A position in a header.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TrieNode {
     pub(crate) tags: Vec<HeaderTag>,
@@ -85,16 +86,16 @@ pub(crate) struct TrieNode {
     pub(crate) leaves: Vec<LeafId>,
     /// The sections whose calls may begin here.
     pub(crate) sections: Vec<SectionId>,
-    /// The first tag of a section or call, by which this node was reached: repeated, it is
-    /// absorbed.
+    /// Spellings of the first tag that led to this node. A repetition of it is skipped.
     pub(crate) again: Vec<Box<str>>,
-    /// Whether white space is possible before the next token.
+    /// Whether white space may precede the next part.
     pub(crate) blanks: BlankRule,
-    /// When calls that go on from here are certain: on their marker only if all of them are.
+    /// The evidence that makes a call certain here. A marker does only if it does for all leaves
+    /// that can be reached.
     pub(crate) commit: CommitOn,
 }
 
-/// Whether white space is possible at a place where the template shows none.
+/// Whether white space may occur where the template has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum BlankRule {
     #[default]
@@ -102,24 +103,23 @@ pub(crate) enum BlankRule {
     Exact,
 }
 
-/// Literal text of a header, and the node after it.
+/// A literal of a header, and the node after it.
 #[derive(Debug, Clone)]
 pub(crate) struct HeaderTag {
     pub(crate) text: Box<str>,
     pub(crate) to: NodeId,
 }
 
-/// A hole of a call's header.
+/// A field of a call's header.
 #[derive(Debug, Clone)]
 pub(crate) struct HeaderField {
     pub(crate) kind: FieldKind,
     /// Whether the text may be in quotes.
     pub(crate) quotes: Quotes,
-    /// The texts that may follow and so end the field. They are left for the node after it.
+    /// Texts that end the field. They are read by the next node.
     pub(crate) stops: Vec<Box<str>>,
     pub(crate) blank_stop: BlankStop,
-    /// For attributes: how they are read, up to and including one of the tags of the node after
-    /// them.
+    /// For attributes: their reader's specification. The reader also consumes the tag after them.
     pub(crate) header: Option<AttributeHeader>,
 }
 
@@ -127,20 +127,20 @@ pub(crate) struct HeaderField {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FieldKind {
     Name,
-    /// Any text around a declared name.
+    /// Any text that contains a declared name.
     Declared,
     Id,
-    /// An id that holds the name after a prefix and before a separator and a number, both of which
-    /// may be missing.
+    /// An id that contains the name, such as `functions.ring:0`. Prefix and number may be missing.
     IdWithName {
         prefix: Box<str>,
         separator: Box<str>,
     },
-    /// A label, which is dropped.
+    /// Text of any kind, which is ignored.
     Label,
-    /// A number, which is dropped.
+    /// A number that is ignored.
     Index,
-    /// Attributes `key="value"` in any order, others among them; each with what its value is.
+    /// Attributes `key="value"` in any order, with the kind of each value. Other attributes are
+    /// ignored.
     Attributes(Vec<(Box<str>, Self)>),
 }
 
@@ -159,27 +159,27 @@ pub(crate) enum BlankStop {
     Any,
 }
 
-/// Where the arguments of a call begin.
+/// The end of a header: the arguments of a call begin.
 #[derive(Debug, Clone)]
 pub(crate) struct Leaf {
     pub(crate) form: u16,
     pub(crate) commit: CommitOn,
-    /// The name, where the header does not hold it.
+    /// The name, if the header does not contain it.
     pub(crate) name: Option<Box<str>>,
     pub(crate) arguments: Arguments,
-    /// End tags in order, each in all its spellings.
+    /// The end tags of the call.
     pub(crate) ends: EndTags,
 }
 
-/// End tags, in their order.
+/// The end tags of a call or section, in order. Each has a list of spellings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct EndTags {
     pub(crate) tags: Vec<Vec<Box<str>>>,
-    /// Whether a missing one is reported.
+    /// Whether a missing end tag is reported.
     pub(crate) missing: Missing,
 }
 
-/// Whether a missing end tag is worth a diagnostic.
+/// Whether a missing end tag is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Missing {
     #[default]
@@ -187,80 +187,82 @@ pub(crate) enum Missing {
     Silent,
 }
 
-/// The reader of a call's arguments.
+/// The syntax of a call's arguments.
 #[derive(Debug, Clone)]
 pub(crate) enum Arguments {
     /// A call without arguments.
     None,
-    /// An object that is the arguments.
+    /// An object with the arguments.
     Value(Syntax),
-    /// Python keyword arguments, or one object, after a parenthesis up to the closing one.
+    /// Python keyword arguments, or one object, in parentheses: `(n=1)`.
     Keywords(Syntax),
-    /// An object that holds name and arguments.
+    /// An object with name and arguments.
     Object(Syntax),
-    /// Text that is the value of this key, up to one of the ends. The token before it, repeated,
-    /// is absorbed.
+    /// Text up to one of the ends. The text is the value of the argument `key`. A repetition of the
+    /// token before the text is skipped.
     Raw {
         key: Box<str>,
         again: Vec<Box<str>>,
         ends: Vec<Box<str>>,
-        /// Tokens of message headers: text that begins with one is none.
+        /// Tokens of message headers. Text that begins with one is not an argument.
         headers: Vec<Box<str>>,
     },
     Parameters(ParameterSpec),
     Elements(ElementSpec),
 }
 
-/// Properties that the calls of a form share.
+/// The properties that are common to a form's calls.
 #[derive(Debug, Clone)]
 pub(crate) struct FormPlan {
     pub(crate) keys: Keys,
     pub(crate) no_call: Vec<String>,
-    /// Delimiters of strings in the literal dialect, in addition to the quotes of scripts.
+    /// Delimiters of strings in the literal dialect, besides quotes.
     pub(crate) quote: Vec<String>,
     pub(crate) types: Types,
-    /// Keys that are allowed next to those of a call, if restricted. Another key refutes a call
-    /// that is not certain yet.
+    /// Keys that are allowed besides those of a call, if restricted. Another key proves that the
+    /// object is not a call, unless the call is certain.
     pub(crate) beside: Option<Vec<String>>,
-    /// Texts that end a call around a value with a missing end.
+    /// Texts that end a call whose value has a missing end.
     pub(crate) value_ends: Vec<String>,
 }
 
-/// The markup around calls.
+/// The markup around several calls.
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
-    /// The node at which its calls begin.
+    /// The node of the section's calls.
     pub(crate) calls: NodeId,
     pub(crate) bracket: Bracket,
-    /// The first tags of its opener, which may begin another section; empty without an opener.
+    /// Spellings of the opener's first tag, which may also begin the next section. Empty without an
+    /// opener.
     pub(crate) opens: Vec<Box<str>>,
     pub(crate) ends: EndTags,
     pub(crate) commit: CommitOn,
-    /// Whether white space is possible before its bracket.
+    /// Whether white space may precede the bracket.
     pub(crate) blanks: BlankRule,
-    /// The effect of text after its opener.
+    /// The effect of text between the opener and the first call.
     pub(crate) prose: Prose,
 }
 
-/// The effect of text after the opener of a section, in place of a call.
+/// The effect of text between the opener of a section and its first call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prose {
-    /// Refutes the section; its opener is text, too.
+    /// This is not a section. The opener is text.
     Refutes,
-    /// Follows the section's opener, which is a token that no prose contains and therefore markup.
+    /// The opener is markup and the rest is text, because the opener is a token that does not occur
+    /// in text.
     Follows,
-    /// The same, unless a call comes that its own tag announces: then the text is noise.
+    /// As [`Prose::Follows`]. But if a call with its own tag follows, the text is skipped.
     MayBeNoise,
 }
 
-/// Whether the calls of a section are a list.
+/// Whether the calls of a section are in a bracketed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bracket {
     None,
     Square,
 }
 
-/// Lookups by the numbers of the plan.
+/// Lookup of nodes, leaves, sections and forms by index.
 impl Plan {
     #[inline]
     pub(crate) fn node(&self, id: NodeId) -> &TrieNode {
@@ -277,7 +279,7 @@ impl Plan {
         &self.sections[usize::from(id)]
     }
 
-    /// The form that a leaf is of.
+    /// Returns the form of a leaf.
     #[inline]
     pub(crate) fn form_of(&self, leaf: &Leaf) -> &FormPlan {
         &self.forms[usize::from(leaf.form)]
@@ -285,7 +287,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// Whether no text holds the opener but a model's of the family.
+    /// Returns whether the opener does not occur in ordinary text.
     pub(crate) fn is_marked(&self, opener: &Opener) -> bool {
         match opener.start {
             Start::Node(node) => self.node(node).commit == CommitOn::Marker,

@@ -1,8 +1,11 @@
-//! Arguments that are plain text: the value of one key.
+//! Reading of arguments that are plain text: the text is the value of one key.
 //!
 //! ```text
 //! <|python_tag|>print(1)<|eom_id|>       {"code": "print(1)"}
 //! ```
+//!
+//! At `p` the state changes from `Open` to `Text`. A brace at that position would begin an object
+//! with the arguments.
 
 use alloc::boxed::Box;
 
@@ -18,12 +21,12 @@ use crate::{
 /// The position in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RawState {
-    /// The first byte that is not blank decides.
+    /// Before the first byte that is not blank. A brace there begins an object.
     Open,
     Text,
 }
 
-/// Reads plain text up to one of its ends.
+/// A reader of plain text up to an end.
 #[derive(Debug, Clone)]
 pub(super) struct Raw {
     state: RawState,
@@ -38,7 +41,7 @@ impl Raw {
         self.state = RawState::Open;
     }
 
-    /// Whether a token of a header is in place of the text, so that the message broke off. `None`
+    /// Returns whether a message header is in place of the text, so that the call was cut. `None`
     /// if undecided.
     pub(super) fn is_header(&self, headers: &[Box<str>], cursor: &Cursor<'_>) -> Option<bool> {
         if self.state == RawState::Text || headers.is_empty() {
@@ -51,7 +54,8 @@ impl Raw {
         }
     }
 
-    /// Whether the arguments turned out to be an object; `None`: not known yet.
+    /// Returns whether the arguments are an object instead of text. `None` if undecided.
+    /// Repetitions of the token before the text are skipped.
     pub(super) fn is_object(
         &mut self,
         key: &str,
@@ -82,7 +86,7 @@ impl Raw {
         Some(false)
     }
 
-    /// Reads on, up to an end, which is not consumed. A newline before it goes with it.
+    /// Reads the text up to an end, which is not consumed. A newline before the end is removed.
     pub(super) fn feed<'s>(
         &mut self,
         ends: impl Iterator<Item = &'s str> + Clone,
@@ -121,7 +125,8 @@ impl Raw {
         Progress::Done
     }
 
-    /// The stream ended, with `tail` not consumed; text that nothing else ends is whole then.
+    /// Handles the end of the stream. `tail` is the unread text. The call is complete if the family
+    /// has no end tag.
     pub(super) fn finish(
         &mut self,
         tail: &str,

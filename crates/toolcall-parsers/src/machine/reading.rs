@@ -1,4 +1,4 @@
-//! The arguments of a call: handing text to the reader of their kind.
+//! Reading of a call's arguments: each kind of arguments has its own reader.
 
 use jail_match::CallPart;
 
@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl Machine {
-    /// Gets the reader of `arguments` ready.
+    /// Prepares the reader of `arguments`.
     pub(super) fn begin_reader(&mut self, arguments: &Arguments) {
         self.reader = ActiveReader::None;
         match arguments {
@@ -48,7 +48,7 @@ impl Machine {
         self.early.clear();
     }
 
-    /// Reads text of the arguments.
+    /// Reads the arguments.
     pub(super) fn arguments(
         &mut self,
         plan: &Plan,
@@ -57,9 +57,9 @@ impl Machine {
     ) -> MachineStep {
         let leaf = plan.leaf(self.leaf);
         if self.behind_brace {
-            // The opener was the object's brace.
+            // The driver consumed the opening brace, so the reader is fed one here.
             if matches!(leaf.arguments, Arguments::Value(_)) && !out.calls.committed() {
-                // Text may begin with a brace, an object's goes on with a key.
+                // Ordinary text may begin with a brace. Only an object continues with a key.
                 match cursor.rest().trim_start().chars().next() {
                     None => return MachineStep::more(cursor.at),
                     Some('"' | '\'' | '}') => {}
@@ -92,6 +92,7 @@ impl Machine {
         self.read(plan, leaf, cursor, out)
     }
 
+    /// Feeds the reader of the leaf's arguments.
     fn read(
         &mut self,
         plan: &Plan,
@@ -157,7 +158,8 @@ impl Machine {
             }
             Progress::Bad => {
                 let step = self.bad(cursor, out);
-                // Text before the deciding scalar of a tag is lost with it.
+                // The reader consumed a tag up to the faulty character. These bytes are skipped
+                // too.
                 if self.state == MachineState::Broken {
                     let lost = match leaf.arguments {
                         Arguments::Elements(_) => self.elements.lost(),
@@ -171,7 +173,7 @@ impl Machine {
         }
     }
 
-    /// In a value that is the arguments.
+    /// Reads a single value with all arguments.
     fn value(
         &mut self,
         plan: &Plan,
@@ -181,7 +183,7 @@ impl Machine {
         out: &mut Output<'_>,
     ) -> MachineStep {
         if self.started && self.value.is_at_start() {
-            // The end in the place of the arguments: there are none.
+            // The end tag is in place of the arguments: the call has none.
             let messages = plan.messages.iter().flat_map(|messages| &messages.ends);
             let ends = leaf.ends.tags.iter().flatten().chain(messages).map(|end| &**end);
             cursor.skip_blanks();
@@ -241,8 +243,8 @@ impl Machine {
         }
     }
 
-    /// The stream ended inside a value that is the arguments, with `tail` not consumed: completes
-    /// it if only what follows could have shown that it was whole.
+    /// Handles the end of the stream inside a value. `tail` is the unread text. Completes the value
+    /// if only text after it could have shown that it was complete, and returns whether it did.
     pub(super) fn finish_value(
         &mut self,
         plan: &Plan,
@@ -268,7 +270,7 @@ impl Machine {
         used.is_some()
     }
 
-    /// Handles a note of a value's reader.
+    /// Handles a note of the value's reader.
     pub(super) fn noted(
         &mut self,
         plan: &Plan,
@@ -298,7 +300,7 @@ impl Machine {
     }
 }
 
-/// The dialect of a leaf's values.
+/// Returns the dialect of a leaf's values.
 pub(super) fn dialect<'p>(
     plan: &'p Plan,
     leaf: &'p Leaf,
@@ -326,10 +328,10 @@ pub(super) fn dialect<'p>(
     }
 }
 
-/// The schema that types the values of a leaf, where the wire does not.
+/// Returns the schema that gives the leaf's values their types, if the wire does not.
 fn typing<'t>(plan: &Plan, leaf: &Leaf, name: &str, tools: &'t Tools) -> Option<Typing<'t>> {
     let form = plan.form_of(leaf);
-    // A form's own quote encloses values of every type.
+    // A form's own quote may enclose values of every type.
     let quoted = form.types == Types::Schema;
     let by_schema = !form.quote.is_empty()
         && matches!(

@@ -1,4 +1,11 @@
-//! Recovery after a fault: text is dropped up to a place to continue.
+//! Recovery after a fault: text is skipped up to a recovery point.
+//!
+//! ```text
+//! <call>{"name": "f", "arguments": {"a": }}</call><call>{"name": "g", …
+//!                                        ^ fault: the call is malformed
+//!                                        }}</call> is skipped and reported
+//!                                                 ^ reading continues
+//! ```
 
 use alloc::boxed::Box;
 
@@ -15,21 +22,22 @@ use crate::{
     texts::{Bytes, Stands},
 };
 
-/// The end of a search after a fault.
+/// The kind of recovery point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ResyncPlace {
-    /// At the end of a call.
+    /// The end tag of a call.
     Inner,
-    /// At the end of the markup around calls.
+    /// The end tag of a section, or the end of a list.
     Outer,
-    /// Before something that begins anew.
+    /// A text that is not part of the section: an opener, the end of a turn, or a newline.
     Before,
-    /// Before the next call of the section.
+    /// The next call of the section.
     NextCall,
 }
 
 impl Machine {
-    /// Handles a scalar after the cursor that is not allowed there.
+    /// Handles a character at the cursor that is not allowed there. Refutes a candidate, and makes
+    /// an open call malformed.
     pub(super) fn bad(&mut self, cursor: &Cursor<'_>, out: &mut Output<'_>) -> MachineStep {
         if !out.calls.committed() {
             let scalar = cursor.rest().chars().next().map_or(0, char::len_utf8);
@@ -52,8 +60,8 @@ impl Machine {
         MachineStep::Go
     }
 
-    /// Drops text up to an end tag, an opener or the end of a turn; where the form has no end
-    /// tags, up to the end of the line or of the list.
+    /// Skips text up to an end tag, an opener or the end of a turn. If the form has no end tags, up
+    /// to the end of the line or of the list.
     pub(super) fn resync(
         &mut self,
         plan: &Plan,
@@ -75,7 +83,7 @@ impl Machine {
             _ => None,
         };
         let line = (bare && (self.list != List::None || !object)).then_some("\n");
-        // While the list may go on, its own brackets are counted.
+        // Inside a list, brackets are counted instead of searched for.
         let places = |in_list: bool| {
             let list = list.filter(|_| !in_list);
             let line = line.filter(|_| !in_list);
@@ -104,7 +112,7 @@ impl Machine {
                 break;
             };
             cursor.advance(hit);
-            // Most text is seen to hold no place to go on without a look at each.
+            // The set rules out most positions, without comparing each recovery point.
             match plan.places.at(cursor.rest().as_bytes()) {
                 Stands::None if in_list => {
                     if self.find_sibling(cursor) {

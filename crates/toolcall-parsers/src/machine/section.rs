@@ -1,4 +1,9 @@
-//! The text after a call: its end tags, the next call of its section, the section's end.
+//! Reading of the text after a call: its end tags, the next call, and the end of the section.
+//!
+//! ```text
+//! <calls>[{"name": "f", …}, {"name": "g", …}]</calls>
+//!                         ^ Between           ^ SectionEnd(0)
+//! ```
 
 use core::ops::Range;
 
@@ -14,10 +19,10 @@ use crate::{
     texts::Stands,
 };
 
-/// The text at the place of an end tag.
+/// The text at the position of an end tag.
 enum EndTag {
-    /// The end tag after the one with this number, with its position and the surplus text before
-    /// it.
+    /// An end tag. `next` is the number of the tag that may follow, and `excess` the number of
+    /// surplus brackets before it.
     Found { next: u8, tag: Range<usize>, excess: u64 },
     /// Text that is not an end tag.
     Other,
@@ -141,13 +146,13 @@ impl Machine {
                 self.section = Some(id);
                 return MachineStep::Go;
             }
-            // Another section, although this one did not end: a separate candidate. Blanks of a
-            // list were consumed, in this chunk or in an earlier one.
+            // Another section begins, although this one did not end. It is a new candidate. The
+            // blanks before it were consumed if a list is open.
             Ok(Some(n)) if n < count.saturating_add(section.opens.len()) => {
                 let at = if self.list == List::None { from } else { cursor.at };
                 return self.unclosed(&section.ends, at, out);
             }
-            // An end tag of the call once more.
+            // A repetition of the call's end tag is skipped.
             Ok(Some(n)) => {
                 let mut ends = plan.leaf(self.leaf).ends.tags.iter().flatten();
                 let len = ends
@@ -187,7 +192,7 @@ impl Machine {
         MachineStep::Go
     }
 
-    /// The section ends at `at` without its end tag.
+    /// Ends a section at `at`, without its end tag.
     fn unclosed(&self, ends: &EndTags, at: usize, out: &mut Output<'_>) -> MachineStep {
         if ends.missing == Missing::Reported && !ends.tags.is_empty() {
             out.diagnose(DiagnosticKind::MissingCloser, at, 0);
@@ -195,8 +200,8 @@ impl Machine {
         MachineStep::done(at)
     }
 
-    /// Reads the text after a list without calls: the list is markup if an end tag follows, and
-    /// text otherwise.
+    /// Reads the text after an empty list. If an end tag follows, the list is markup, otherwise
+    /// text.
     pub(super) fn empty(
         &mut self,
         plan: &Plan,
@@ -220,9 +225,10 @@ impl Machine {
         }
     }
 
-    /// Reads the text after the opener of a section that is not a call. If a call follows, the text
-    /// is dropped and counted. If no call follows before the section's end or another section, the opener
-    /// alone is markup. Until then all of it is a candidate, which the driver keeps.
+    /// Reads the text between the opener of a section and its first call.
+    ///
+    /// If a call follows, the text is skipped and reported. If the section ends or another begins
+    /// first, only the opener is markup. Until then the driver keeps the text as a candidate.
     pub(super) fn noise(
         &mut self,
         plan: &Plan,
@@ -293,7 +299,8 @@ impl Machine {
     }
 }
 
-/// The end tag at the cursor, from number `n` on: one may be missing, but not the order.
+/// Returns the end tag at the cursor, from number `n` on. Tags may be missing, but not change their
+/// order.
 fn end_tag(ends: &EndTags, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided> {
     let left = ends.tags.get(usize::from(n)..).unwrap_or(&[]);
     if left.is_empty() {
@@ -307,7 +314,7 @@ fn end_tag(ends: &EndTags, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecid
     if let Some((next, tag)) = tag_at(left, n, cursor.text, at)? {
         return Ok(EndTag::Found { next, tag, excess: 0 });
     }
-    // Surplus closing brackets are dropped with the call, if its end tag follows them.
+    // Surplus closing brackets before the end tag are skipped.
     let excess = |byte: &u8| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace();
     let rest = &cursor.text[at..];
     let run = rest.bytes().take(MAX_EXCESS + 1).take_while(excess).count();
@@ -326,7 +333,7 @@ fn end_tag(ends: &EndTags, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecid
     })
 }
 
-/// Returns the tag of `left` at index `at`: the number after its own, and its position.
+/// Returns the tag of `left` at index `at`, as the number of the next tag and its own position.
 fn tag_at(
     left: &[alloc::vec::Vec<alloc::boxed::Box<str>>],
     n: u8,

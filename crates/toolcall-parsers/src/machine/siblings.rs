@@ -1,9 +1,9 @@
-//! The other objects of a list, after one that is malformed.
+//! Search for the next object of a list, after a malformed one.
 //!
 //! ```text
 //! [{"name": "f", "arguments": {"a": }}, {"name": "g", "arguments": {}}]
-//!                                   ^ the fault, in two objects
-//!                                     ^ in none: what follows may be a call
+//!                                   ^ fault, two braces are open
+//!                                     ^ all braces are closed: the next object may follow
 //! ```
 
 use super::call::{ActiveReader, List, Machine, MachineState};
@@ -13,29 +13,29 @@ use crate::{
     value::{Brackets, InValue},
 };
 
-/// A place after a fault in an object of a list. Brackets and strings are counted from the fault on,
-/// byte by byte, as far as the text is JSON or a Python literal.
+/// The position after a fault in an object of a list: open brackets and the open string. They are
+/// tracked byte by byte, while the text is JSON or a Python literal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Siblings {
     brackets: Brackets,
     quote: Option<u8>,
     escaped: bool,
-    /// Apostrophes enclose strings.
+    /// Whether apostrophes enclose strings.
     python: bool,
 }
 
-/// A byte after a fault.
+/// The meaning of a byte after a fault.
 pub(super) enum After {
     /// A part of the malformed object.
     Object(Siblings),
-    /// The comma after it, the next object, or the end of the list.
+    /// The comma after the malformed object, the next object, or the end of the list.
     Sibling,
-    /// Outside of a list: the end of the object is unknown.
+    /// The end of the malformed object cannot be found.
     Lost,
 }
 
 impl Siblings {
-    /// The place after `byte`.
+    /// Returns the meaning of `byte` at this position.
     pub(super) fn take(self, byte: u8) -> After {
         let object = |brackets: Option<Brackets>| {
             brackets.map_or(After::Lost, |brackets| After::Object(Self { brackets, ..self }))
@@ -45,14 +45,14 @@ impl Siblings {
             _ if self.escaped => After::Object(Self { escaped: false, ..self }),
             b'\\' if in_string => After::Object(Self { escaped: true, ..self }),
             _ if self.quote == Some(byte) => After::Object(Self { quote: None, ..self }),
-            // A line ends no string as models write them: this one has no end.
+            // Models write newlines in strings as escapes, so the string's end is missing.
             b'\n' if in_string => After::Lost,
             _ if in_string => After::Object(self),
             b',' | b'{' | b']' if self.brackets.is_empty() => After::Sibling,
-            // A surplus bracket.
+            // A surplus brace is skipped.
             b'}' if self.brackets.is_empty() => After::Object(self),
             b'}' => object(self.brackets.close(true).or(Some(self.brackets))),
-            // Where no list is open in the object, its braces are missing.
+            // If the object has no open list, its braces are missing and the outer list ends.
             b']' => match self.brackets.close(false) {
                 None => After::Sibling,
                 brackets => object(brackets),
@@ -69,7 +69,7 @@ impl Siblings {
 }
 
 impl Machine {
-    /// The place of a fault at the cursor in the list it is in; none if it is in none.
+    /// Returns the position of a fault in its list, or `None` outside of lists.
     pub(super) fn fault_in_list(&self, cursor: &Cursor<'_>) -> Option<Siblings> {
         let in_list = self.list != List::None || self.object.is_in_list();
         if self.reader != ActiveReader::Object || !in_list {
@@ -80,20 +80,19 @@ impl Machine {
             MachineState::Between => InValue { brackets: Brackets::none(), quote: None },
             _ => return None,
         };
-        // An object in the place of a key: the one before it has no end.
+        // An object in place of a key: the end of the object before it is missing.
         let opens = cursor.peek() == Some(b'{') && self.object.is_before_key();
         let brackets = if opens { Brackets::none() } else { place.brackets };
         let python = self.object.syntax == Dialect::Python;
         Some(Siblings { brackets, quote: place.quote, escaped: false, python })
     }
 
-    /// Moves over the scalar at the cursor; whether the list of a malformed object goes on with it
-    /// instead.
+    /// Returns whether the list continues at the cursor. Otherwise skips one character.
     pub(super) fn find_sibling(&mut self, cursor: &mut Cursor<'_>) -> bool {
         if let Some((siblings, byte)) = self.siblings.zip(cursor.peek()) {
             self.siblings = match siblings.take(byte) {
                 After::Object(next) => Some(next),
-                // The next place may be here.
+                // A recovery point may be at this character, so it is not skipped.
                 After::Lost => {
                     self.siblings = None;
                     return false;
@@ -108,7 +107,7 @@ impl Machine {
         false
     }
 
-    /// Goes on in the list whose next object or end is at the cursor.
+    /// Continues in the list, whose next object or end is at the cursor.
     pub(super) fn go_on_in_list(&mut self) {
         self.siblings = None;
         if self.object.is_in_list() {

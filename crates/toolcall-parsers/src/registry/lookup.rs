@@ -1,4 +1,4 @@
-//! The registered families, by name, from the table made of their files.
+//! Lookup of registered families in the table that is generated from their files.
 
 use alloc::sync::Arc;
 
@@ -8,23 +8,23 @@ use serde_json::Value;
 use super::table::{ALIASES, FAMILIES};
 use crate::family::{Family, with_variant};
 
-/// A registered family; the rest of its file is read when it is looked up.
+/// The name and origin of a registered family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Name of the listed family.
+    /// The name of the family.
     pub name: &'static str,
-    /// The models that write it, in words.
+    /// The models that use it, in words.
     pub about: &'static str,
-    /// Where it was learned.
+    /// Where its syntax is documented.
     pub source: &'static str,
 }
 
 /// A row of the registry's table.
 pub(super) struct Row {
     pub(super) summary: Summary,
-    /// The part of the family's file about calls, with everything it takes from other files, as
-    /// compact JSON.
+    /// The part of the family's file about calls, as compact JSON. Parts inherited from other files
+    /// are included.
     pub(super) calls: &'static str,
 }
 
@@ -38,12 +38,12 @@ impl Row {
         Self { summary: Summary { name, about, source }, calls }
     }
 
-    /// The family its file describes.
+    /// Returns the family that the file describes.
     pub(super) fn family(&self) -> Option<Family> {
         Family::from_value(&self.file()?).ok()
     }
 
-    /// The file as a value.
+    /// Returns the parsed file.
     fn file(&self) -> Option<Value> {
         let mut file: Value = serde_json::from_str(self.calls).ok()?;
         let Summary { name, about, source } = self.summary;
@@ -54,19 +54,19 @@ impl Row {
     }
 }
 
-/// All registered families, by name.
+/// Returns all registered families, in the order of their names.
 pub fn families() -> impl ExactSizeIterator<Item = Summary> + Clone {
     FAMILIES.iter().map(|row| row.summary)
 }
 
-/// Returns the names that engines use for the families.
+/// Returns the names that engines use for families.
 pub fn aliases() -> impl Iterator<Item = Alias> + Clone {
     ALIASES.iter().copied()
 }
 
-/// Returns the family called `name`, by our name or an engine's. An engine's own name may precede
-/// it (`sglang:qwen25`). ASCII case does not matter, and `-` equals `_`. Only this family is
-/// parsed.
+/// Returns the family called `name`. An engine's name for the family is also accepted, alone
+/// (`qwen25`) or with the engine (`sglang:qwen25`). ASCII case does not matter, and `-` equals `_`.
+/// Only this family's file is parsed.
 ///
 /// ```
 /// let family = toolcall_parsers::family("SGLang:qwen25")?;
@@ -75,17 +75,17 @@ pub fn aliases() -> impl Iterator<Item = Alias> + Clone {
 /// ```
 ///
 /// # Errors
-/// An unknown name; the error lists the nearest known ones. A name that engines have for
-/// different families; the error lists those, as `engine:name`.
+/// - The name is unknown. The error lists the most similar names.
+/// - Engines use the name for different families. The error lists them, as `engine:name`.
 pub fn family(name: &str) -> Result<Arc<Family>, UnknownName> {
     read(name, Some)
 }
 
-/// The family called `name` as the models of one of its variants write it; variants count from 0
-/// in the order of its file.
+/// Returns a variant of the family called `name`. Variants are numbered from 0, in the order of the
+/// family's file.
 ///
 /// # Errors
-/// As [`family()`]; a family without that variant.
+/// As [`family()`]. Also if the family does not have that variant.
 pub fn family_variant(name: &str, variant: usize) -> Result<Arc<Family>, UnknownName> {
     read(name, |file| {
         let over = file.get("variant")?.get(variant)?;
@@ -93,8 +93,8 @@ pub fn family_variant(name: &str, variant: usize) -> Result<Arc<Family>, Unknown
     })
 }
 
-/// How many variants the family called `name` has in its table; none if they differ in nothing about
-/// calls, and for a name that is not known.
+/// Returns the number of variants of the family called `name` that differ in their calls. Returns 0
+/// for an unknown name.
 #[must_use]
 pub fn family_variants(name: &str) -> usize {
     let row = FAMILIES.iter().find(|row| same_name(row.summary.name, name));
@@ -105,11 +105,11 @@ pub fn family_variants(name: &str) -> usize {
 fn read(name: &str, of: impl FnOnce(Value) -> Option<Value>) -> Result<Arc<Family>, UnknownName> {
     let family = FAMILIES[row(name)?].file().and_then(of);
     let family = family.and_then(|file| Family::from_value(&file).ok());
-    // Every row reads, as a test holds: only a variant can be unknown here.
+    // A test checks that every row can be read, so only the variant can be unknown here.
     family.map(Arc::new).ok_or_else(|| UnknownName::new(WHAT, name, names()))
 }
 
-/// The row of the family called `name`.
+/// Returns the index of the row of the family called `name`.
 pub(super) fn row(name: &str) -> Result<usize, UnknownName> {
     let found = resolve(WHAT, name, names(), ALIASES.iter().copied())?;
     FAMILIES
@@ -125,7 +125,7 @@ fn names() -> impl Iterator<Item = &'static str> + Clone {
 /// The kind of name, for error messages.
 const WHAT: &str = "tool-call family";
 
-/// The file of the registered family called `name`, for families that are like it.
+/// Returns the file of the registered family called `name`, for families that inherit from it.
 pub(super) fn file(name: &str) -> Option<Value> {
     FAMILIES.iter().find(|row| same_name(row.summary.name, name)).and_then(Row::file)
 }

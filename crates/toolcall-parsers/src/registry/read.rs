@@ -1,4 +1,4 @@
-//! Families from text: those they are like are looked up among the registered ones.
+//! Reading of families from text. A family may inherit from a registered one with `like`.
 
 use serde_json::Value;
 
@@ -8,9 +8,8 @@ use crate::family::FamilyFile;
 use crate::family::{Family, FamilyError, resolve};
 
 impl Family {
-    /// Reads a family from JSON: the file format with a `name` next to its keys, and an `order`
-    /// where the order of `keys` matters. The families that `like` may name are the registered
-    /// ones.
+    /// Reads a family from JSON. The keys are those of family files, plus `name`, plus `order`
+    /// where the order of `keys` matters. `like` may name a registered family.
     ///
     /// ```
     /// use toolcall_parsers::family::Family;
@@ -27,8 +26,12 @@ impl Family {
     /// ```
     ///
     /// # Errors
-    /// Text that is not JSON, a field that is unknown, missing or of another type, a template
-    /// that is none, fields that do not fit each other: the error names the field.
+    /// The error names the field. Causes are:
+    ///
+    /// - text that is not JSON,
+    /// - an unknown or missing field, or one of the wrong type,
+    /// - an invalid template,
+    /// - fields that contradict each other.
     pub fn from_json(text: &str) -> Result<Self, FamilyError> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| FamilyError::new("", error))?;
@@ -36,11 +39,11 @@ impl Family {
         Self::from_value(&resolve(name, &value, file)?)
     }
 
-    /// Reads a family from a TOML file of that name; the families it is `like` are the
-    /// registered ones.
+    /// Reads a family from the text of a TOML file. `name` is the file's name. `like` may name a
+    /// registered family.
     ///
     /// # Errors
-    /// As [`Family::from_json`]; the error names file, line and field.
+    /// As [`Family::from_json`]. The error names file, line and field.
     #[cfg(feature = "toml")]
     pub fn from_toml(name: &str, text: &str) -> Result<Self, FamilyError> {
         let file = FamilyFile::parse(name, text)?;

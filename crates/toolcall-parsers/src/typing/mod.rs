@@ -1,9 +1,17 @@
-//! The JSON types that a tool's schema admits for a value; `value` converts text by them.
+//! The JSON types that a tool's schema admits for a value. Module `value` converts text by them.
 //!
-//! Tagged formats write every value as bare text, and only the request's schema proves that `42` is
-//! a number and `0042` is not. The rules are the cautious common ground of the engines in use: a
-//! value declared exactly as a string is never converted, other types are used only when the text
-//! is plainly one of them, and any other text stays a string.
+//! Tagged formats write every value as bare text, and only the schema tells whether `42` is a
+//! number or a string. The rules are those that the engines have in common:
+//!
+//! - A value that the schema declares as a string is never converted.
+//! - Another type is used only if the text is plainly of that type.
+//! - Any other text is a string.
+//!
+//! ```text
+//! <parameter=n>42</parameter>     schema {"n": integer}   {"n": 42}
+//! <parameter=n>42</parameter>     schema {"n": string}    {"n": "42"}
+//! <parameter=n>0042</parameter>   schema {"n": integer}   {"n": "0042"}: not a JSON number
+//! ```
 
 mod path;
 mod schema;
@@ -20,7 +28,7 @@ impl TypeSet {
     pub(crate) const NULL: Self = Self(1);
     pub(crate) const BOOLEAN: Self = Self(2);
     pub(crate) const INTEGER: Self = Self(4);
-    /// Every number; integers are numbers.
+    /// All numbers, including integers.
     pub(crate) const NUMBER: Self = Self(4 | 8);
     pub(crate) const STRING: Self = Self(16);
     pub(crate) const ARRAY: Self = Self(32);
@@ -35,12 +43,13 @@ impl TypeSet {
         Self(self.0 & other.0)
     }
 
-    /// Whether every type of `other` is among these.
+    /// Returns whether the set contains every type of `other`.
     pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Whether the value may be written out as a string while it arrives.
+    /// Returns whether only strings are admitted, so that the value can be emitted while it
+    /// arrives.
     pub(crate) const fn only_string(self) -> bool {
         self.0 == Self::STRING.0
     }

@@ -1,26 +1,27 @@
-//! The place of a value in the arguments.
+//! The position of a value in the arguments.
 
 use alloc::{string::String, vec::Vec};
 
-/// One step from a value to one inside it.
+/// A step from a value to a value inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathStep<'p> {
-    /// To the member of this name.
+    /// Into the member with this name.
     Member(&'p str),
-    /// To the element at this index.
+    /// Into the element at this index.
     Element(usize),
 }
 
-/// The steps from the arguments to a value. One buffer holds all names.
+/// The steps from the arguments to a value.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Path {
+    /// The names of all members of the path, one after another.
     names: String,
     places: Vec<PathPlace>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum PathPlace {
-    /// A member, whose name begins there.
+    /// A member. Its name begins at this offset of `names`.
     Member(usize),
     Element(usize),
 }
@@ -40,14 +41,14 @@ impl Path {
         self.places.push(PathPlace::Element(index));
     }
 
-    /// Leaves the innermost member or element.
+    /// Removes the last step.
     pub(crate) fn pop(&mut self) {
         if let Some(PathPlace::Member(from)) = self.places.pop() {
             self.names.truncate(from);
         }
     }
 
-    /// The name of the member the path ends at.
+    /// Returns the name of the last step, if that is a member.
     pub(crate) fn name(&self) -> Option<&str> {
         match self.places.last() {
             Some(&PathPlace::Member(from)) => Some(&self.names[from..]),
@@ -55,7 +56,7 @@ impl Path {
         }
     }
 
-    /// Returns the bytes of all names.
+    /// Returns the total length of the names in bytes.
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }

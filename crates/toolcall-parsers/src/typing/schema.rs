@@ -1,4 +1,4 @@
-//! The types a schema admits for a parameter.
+//! Lookup of the types that a schema admits for a parameter.
 
 use alloc::{
     string::{String, ToString},
@@ -13,15 +13,15 @@ use crate::{
     tools::Tools,
 };
 
-/// Returns the types that the schema of a tool's arguments admits for the parameter `name`, or
-/// `None` if it does not mention that name. A parameter declared without any type is a string.
+/// Returns the types that the schema `parameters` admits for the parameter `name`, or `None` if the
+/// schema does not mention it. A parameter declared without a type is a string.
 pub(crate) fn admitted(parameters: &Value, name: &str) -> Option<TypeSet> {
     let types = declared_at(parameters, core::iter::once(PathStep::Member(name)))?;
     Some(if types == TypeSet::ALL { TypeSet::STRING } else { types })
 }
 
-/// Whether `tool` may have a parameter `name`: its schema declares it, or does not describe
-/// parameters at all.
+/// Returns whether `tool` may have a parameter `name`: the schema declares it, or describes no
+/// parameters.
 pub(crate) fn declares(tools: &Tools, tool: &str, name: &str) -> bool {
     let Some(tool) = tools.get(tool) else { return true };
     let telling = ["properties", "additionalProperties", "$ref", "allOf", "anyOf", "oneOf"];
@@ -29,8 +29,8 @@ pub(crate) fn declares(tools: &Tools, tool: &str, name: &str) -> bool {
     silent || admitted(&tool.parameters, name).is_some()
 }
 
-/// Returns the types that the schema of a tool's arguments admits at the end of `path`: all types
-/// without a restriction, `None` if the schema does not describe that place.
+/// Returns the types that the schema `parameters` admits at the end of `path`. All types if they
+/// are not restricted, `None` if the schema does not describe that position.
 pub(crate) fn declared_at<'p>(
     parameters: &Value,
     path: impl Iterator<Item = PathStep<'p>> + Clone,
@@ -41,8 +41,8 @@ pub(crate) fn declared_at<'p>(
     Some(if types == TypeSet::NONE { TypeSet::ALL } else { types })
 }
 
-/// Whether the schema of a tool's arguments admits an array or object somewhere, judged by its own
-/// text.
+/// Returns whether the text of the schema mentions an array or object anywhere. References are not
+/// followed.
 pub(crate) fn has_containers(parameters: &Value) -> bool {
     let mut open: Vec<&Value> = Vec::new();
     open.extend(parameters.as_object().into_iter().flat_map(Map::values));
@@ -64,13 +64,14 @@ pub(crate) fn has_containers(parameters: &Value) -> bool {
     false
 }
 
+/// A walk through a schema, with a budget.
 struct Walk<'s> {
     root: &'s Value,
     nodes: u32,
 }
 
 impl<'s> Walk<'s> {
-    /// Whether there is budget for one more schema.
+    /// Counts a schema. Returns whether depth and budget allow it.
     fn enter(&mut self, depth: u8) -> bool {
         let fine = depth < MAX_SCHEMA_DEPTH && self.nodes > 0;
         self.nodes = self.nodes.saturating_sub(1);
@@ -125,7 +126,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Returns the types that a schema admits: all of them without a restriction.
+    /// Returns the types that a schema admits. All types if they are not restricted.
     fn types(&mut self, schema: &'s Value, depth: u8) -> TypeSet {
         if !self.enter(depth) {
             return TypeSet::ALL;
@@ -159,7 +160,7 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Returns the schema of this one member or element, as far as `schema` itself has it.
+/// Returns the schema that `schema` itself gives for this member or element.
 fn own<'s>(schema: &'s Map<String, Value>, step: PathStep<'_>) -> Option<&'s Value> {
     match step {
         PathStep::Member(name) => schema.get("properties")?.get(name),
@@ -170,6 +171,7 @@ fn own<'s>(schema: &'s Map<String, Value>, step: PathStep<'_>) -> Option<&'s Val
     }
 }
 
+/// Returns the schemas in the list at `key`, such as `anyOf`.
 fn branches<'s>(
     schema: &'s Map<String, Value>,
     key: &str,
@@ -177,8 +179,8 @@ fn branches<'s>(
     schema.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Returns the types by the schema's own keywords: `type`, else `const` and `enum`, else keywords
-/// that imply a type.
+/// Returns the types that the schema's own keywords admit: `type`, `const` and `enum`. Without
+/// them, keywords that imply a type, such as `properties`.
 fn declared(schema: &Map<String, Value>) -> TypeSet {
     let members = || match (schema.get("const"), schema.get("enum").and_then(Value::as_array)) {
         (Some(only), _) => Some(of(only)),
@@ -197,7 +199,7 @@ fn declared(schema: &Map<String, Value>) -> TypeSet {
     };
     match (named, members()) {
         (Some(named), Some(members)) => match named.and(members) {
-            // The keywords contradict each other: the plainer one counts.
+            // The keywords contradict each other: use `type`.
             TypeSet::NONE => named,
             both => both,
         },
@@ -214,6 +216,7 @@ fn has_any(schema: &Map<String, Value>, keys: &[&str]) -> bool {
     keys.iter().any(|key| schema.contains_key(*key))
 }
 
+/// Returns the type of `value`.
 fn of(value: &Value) -> TypeSet {
     match value {
         Value::Null => TypeSet::NULL,
@@ -226,12 +229,12 @@ fn of(value: &Value) -> TypeSet {
     }
 }
 
-/// Whether a number is not written as an integer, also if no machine number holds it (`1e400`).
+/// Returns whether a number is not written as an integer. Works for numbers of any size (`1e400`).
 pub(crate) fn is_fractional(number: &Number) -> bool {
     number.is_f64() || !number.is_i64() && number.to_string().contains(['.', 'e', 'E'])
 }
 
-/// Types by name, or by what SQL, Python and others call them.
+/// Type names of JSON Schema, SQL, Python and others.
 const NAMES: &[(TypeSet, &[&str])] = &[
     (TypeSet::NULL, &["null", "none", "nil"]),
     (TypeSet::BOOLEAN, &["boolean", "bool", "binary"]),
@@ -243,7 +246,7 @@ const NAMES: &[(TypeSet, &[&str])] = &[
     (TypeSet::ALL, &["any"]),
 ];
 
-/// Prefixes of type names with further text, such as `int64` and `List[str]`.
+/// Prefixes of longer type names, such as `int64` and `List[str]`.
 const PREFIXES: &[(TypeSet, &[&str])] = &[
     (TypeSet::INTEGER, &["int", "uint", "long", "short", "unsigned"]),
     (TypeSet::NUMBER, &["num", "float", "double"]),
@@ -252,7 +255,7 @@ const PREFIXES: &[(TypeSet, &[&str])] = &[
     (TypeSet::ARRAY, &["list", "arr"]),
 ];
 
-/// The type of this name; a string if it is unknown.
+/// Returns the type called `name`. An unknown name is a string.
 pub(crate) fn by_name(name: &str) -> TypeSet {
     let name = name.trim_ascii().as_bytes();
     let find = |table: &[(TypeSet, &[&str])], fits: &dyn Fn(&[u8]) -> bool| {
@@ -265,7 +268,7 @@ pub(crate) fn by_name(name: &str) -> TypeSet {
     find(NAMES, &whole).or_else(|| find(PREFIXES, &head)).unwrap_or(TypeSet::STRING)
 }
 
-/// Returns a pointer with its `%XX` decoded, or `None` if the result is not UTF-8.
+/// Returns `pointer` with each `%XX` decoded, or `None` if the result is not UTF-8.
 fn percent_decoded(pointer: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(pointer.len());
     let mut rest = pointer.as_bytes();

@@ -1,21 +1,22 @@
-//! Where the templates of a form begin in the trie.
+//! The position in the trie at which templates are added.
 
 use crate::{family::CommitOn, machine::plan::NodeId};
 
-/// From where the templates of a form are entered.
+/// The position and the conditions of a template that is added.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CompileEntry {
-    /// The node, unless the templates begin with openers of their own.
+    /// The node, or `None` if the template begins with its own opener.
     pub(super) node: Option<NodeId>,
     pub(super) commit: CommitOn,
-    /// The end of the call, as far as its template does not show it.
+    /// The text around the call.
     pub(super) outer: Outer,
 }
 
-/// Whether the end of a call's message may end the call.
+/// The text around a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outer {
+    /// The call fills its message, so the end of the message ends it.
     Message,
-    /// The call is one of a list, which ends before the message.
+    /// The call is in a list, which ends before the message.
     List,
 }

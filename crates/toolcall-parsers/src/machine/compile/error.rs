@@ -1,4 +1,4 @@
-//! Errors of families that do not compile.
+//! The error of a family that cannot be compiled.
 
 use alloc::{format, string::String};
 use core::fmt;
@@ -9,7 +9,7 @@ use crate::{
     machine::arguments::parameters::Unreadable,
 };
 
-/// Why a family cannot be compiled.
+/// The error of a family that cannot be compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompileError {
     field: String,
@@ -21,12 +21,12 @@ impl CompileError {
         Self { field: String::from("calls"), problem: problem.into() }
     }
 
-    /// The same problem of a field.
+    /// Returns the error with another field.
     pub(crate) fn in_field(self, field: impl Into<String>) -> Self {
         Self { field: field.into(), ..self }
     }
 
-    /// The field of the family's file that is at fault, such as `calls.parameter`.
+    /// Returns the faulty field of the family's file, such as `calls.parameter`.
     #[must_use]
     pub fn field(&self) -> &str {
         &self.field
@@ -48,7 +48,7 @@ impl fmt::Display for CompileError {
 impl core::error::Error for CompileError {}
 
 impl Compiler<'_> {
-    /// Returns an error of a form's field, by the name of the field in the family's file.
+    /// Returns the error of field `key` of `form`.
     pub(super) fn fault(&self, fault: Unreadable, form: &Form, key: &str) -> CompileError {
         let n = self.family.forms.iter().position(|it| it == form).unwrap_or_default();
         let index = if self.family.forms.len() > 1 { format!("[{n}]") } else { String::new() };

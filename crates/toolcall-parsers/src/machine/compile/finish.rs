@@ -1,5 +1,4 @@
-//! The parts of a plan next to its headers: erased texts, orphans, message headers, places to
-//! continue.
+//! The parts of a plan besides the trie: erased texts, orphans, message headers, recovery points.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -20,6 +19,7 @@ use crate::{
 };
 
 impl Compiler<'_> {
+    /// Returns the finished plan.
     pub(super) fn finish(mut self) -> Plan {
         self.trie.settle();
         let family = self.family;
@@ -31,7 +31,7 @@ impl Compiler<'_> {
             .collect();
         stops.extend(family.end_of_turn.iter().map(|end| Box::from(end.as_str())));
         if family.special_tokens {
-            // A token that no value contains: a call with a missing end ends before it.
+            // No value contains these tokens, so they end a call whose end is missing.
             let may_follow = |erase: &&Erase| matches!(erase.at, At::Anywhere | At::AfterCall);
             let erased = family.erase.iter().filter(may_follow);
             stops.extend(erased.map(|erase| Box::from(erase.text.as_str())));
@@ -67,7 +67,7 @@ impl Compiler<'_> {
             }
         }
         let mut orphans: Vec<Box<str>> = Vec::new();
-        // A call's end tag is an orphan only where its call may occur without its section.
+        // A call's end tag occurs alone only if the call may occur without its section.
         let alone = |leaf: &&Leaf| {
             let form = family.forms.get(usize::from(leaf.form));
             form.is_none_or(|form| form.call_alone.is_some() || !form.has_sections())
@@ -86,7 +86,7 @@ impl Compiler<'_> {
         let sections = self.trie.sections.iter();
         let outer = sections.flat_map(|section| section.ends.tags.iter().flatten());
         let calls = self.trie.nodes.iter().flat_map(|node| &node.tags).map(|tag| &tag.text);
-        // The place to continue after several sections depends on the position of the fault.
+        // Which of these texts is a recovery point depends on the section of the fault.
         let opens = self.trie.sections.iter().flat_map(|section| &section.opens);
         let places = ends.chain(outer).chain(calls).chain(opens).map(|text| (&**text, false));
         if messages.is_none() {
@@ -108,8 +108,8 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns the brackets that may begin a repeated block of calls, directly after its end: those
-/// that begin no call otherwise.
+/// Returns openers for repeated blocks, directly after a block: the brackets that do not begin a
+/// call already.
 fn echoes(openers: &[Opener], ends: &[Box<str>]) -> Vec<Opener> {
     let known = |bracket: &&str| openers.iter().any(|opener| &*opener.marker == *bracket);
     let brackets = ["[", "{"].into_iter().filter(|bracket| !ends.is_empty() && !known(bracket));
@@ -121,7 +121,7 @@ fn token(text: &str) -> Erase {
     Erase { text: String::from(text), at: At::Anywhere, once: false, newlines: (0, 0) }
 }
 
-/// Returns the properties that the calls of `form` share.
+/// Returns the properties that are common to the calls of `form`.
 pub(super) fn form(form: &Form) -> FormPlan {
     FormPlan {
         keys: form.keys.clone(),
@@ -133,11 +133,11 @@ pub(super) fn form(form: &Form) -> FormPlan {
     }
 }
 
-/// Reduces the tokens of a whole message to the content of its body.
+/// Removes the header and the end of a message from `tokens`.
 pub(super) fn strip_message(tokens: &mut Vec<Token>, messages: &Messages) {
     let body = tokens.iter().enumerate().find_map(|(n, token)| {
         let Token::Tag(tag) = token else {
-            // A newline that ends the header is cut as whitespace.
+            // A newline that ends the header is a space token.
             let newline = *token == Token::Space(ShownTokens::Newline);
             let ends = newline && messages.body.iter().any(|body| body == "\n");
             return ends.then(|| (n, String::new()));

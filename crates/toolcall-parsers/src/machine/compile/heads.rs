@@ -1,4 +1,4 @@
-//! Tags around parameters, as the reader of tagged values must know them.
+//! The heads of calls and the tags around parameters, for the reader of tagged values.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -22,8 +22,8 @@ use crate::{
 };
 
 impl Compiler<'_> {
-    /// Returns the tags around parameters, which end an open value; `enclosed` tells whether the
-    /// call is inside a section.
+    /// Returns the tags around parameters, which can end an open value. `enclosed` is set if the
+    /// call is in a section.
     pub(super) fn structure(
         &self,
         form: &Form,
@@ -55,7 +55,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The heads of a form's calls: with what begins their section, and alone.
+    /// Returns the heads of a form's calls, with and without the tags of their section.
     pub(super) fn heads(&self, form: &Form) -> Vec<Head> {
         let calls: Vec<Vec<Token>> =
             form.calls.iter().flat_map(|call| expand(&call.parts, form)).collect();
@@ -75,7 +75,7 @@ impl Compiler<'_> {
         heads_of_all
     }
 
-    /// Returns the head at the start of `tokens`, if a tag begins it and it contains a name.
+    /// Returns the head at the start of `tokens`, if it begins with a tag and contains a name.
     fn head<'t>(&self, form: &Form, tokens: impl Iterator<Item = &'t Token>) -> Option<Head> {
         let (mut pieces, mut named) = (Vec::new(), false);
         let tag =

@@ -1,4 +1,9 @@
-//! From a family's templates to the machine's plan.
+//! The compiler from a family's templates to the machine's plan.
+//!
+//! ```text
+//! <call>{name}<args>{arguments}</call>
+//!   opener `<call>` ──► field name ──► tag `<args>` ──► leaf: a value, end tag `</call>`
+//! ```
 
 mod entry;
 mod error;
@@ -37,27 +42,27 @@ use crate::{
     template::Template,
 };
 
-/// Policy for the family's own calls without a marker where a payload begins alike.
+/// Policy for the family's own unmarked calls, if a payload begins with the same character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnCalls {
-    /// Own calls are tried, too.
+    /// Own calls are tried after the payload.
     Tried,
-    /// Own calls are not read.
+    /// Own calls are not recognised.
     Shadowed,
 }
 
-/// The forms of a payload in front of a family's own.
+/// The forms of a payload, which precede the family's own forms.
 #[derive(Debug)]
 pub(crate) struct Guided {
-    /// How many of the first forms are the payload's.
+    /// The number of the payload's forms.
     pub(crate) forms: usize,
-    /// Whether the family's own bare calls are tried where a payload begins alike.
+    /// Policy for the family's own unmarked calls.
     pub(crate) own: OwnCalls,
-    /// Keys that are allowed next to those of a call of the payload, if restricted.
+    /// Keys that are allowed besides those of a payload's call, if restricted.
     pub(crate) beside: Option<Vec<String>>,
 }
 
-/// The plan of `family`, and how many of its openers are a payload's.
+/// Compiles `family`. Returns the plan and the number of the payload's openers.
 pub(crate) fn compile_guided(
     family: &Family,
     guided: Option<&Guided>,
@@ -78,7 +83,7 @@ pub(crate) fn compile_guided(
     if guided.is_some_and(|guided| guided.own == OwnCalls::Shadowed) {
         compiler.trie.forget_bare();
     }
-    // The family's calls are in its messages for calls, a payload in the others.
+    // A payload occurs in messages of content. The family's own calls occur in messages for calls.
     compiler.trie.message_body(family.messages.is_some());
     for (form, n) in own.iter().zip(payload.len() as u16..) {
         compiler.form(n, form)?;
@@ -87,6 +92,7 @@ pub(crate) fn compile_guided(
     Ok((compiler.finish(), openers))
 }
 
+/// A compiler of one family.
 struct Compiler<'f> {
     family: &'f Family,
     trie: Trie,
@@ -94,6 +100,7 @@ struct Compiler<'f> {
 }
 
 impl Compiler<'_> {
+    /// Adds form number `n` to the plan.
     fn form(&mut self, n: u16, form: &Form) -> Result<(), CompileError> {
         let calls: Vec<Vec<Token>> =
             form.calls.iter().flat_map(|call| self.expand(call, form)).collect();
@@ -105,7 +112,7 @@ impl Compiler<'_> {
         let has_bare = bare_list || bare_call && sections.iter().any(plain);
         self.trie.anchors(match form.at {
             _ if has_bare => At::Anywhere,
-            // Outside of a message for calls a block is one if it is all of its message.
+            // In other messages than those for calls, a block of calls must be the whole message.
             At::Anywhere if self.trie.message_node().is_some() => At::Lead,
             at => at,
         });
@@ -140,7 +147,7 @@ impl Compiler<'_> {
             let mut places = Vec::new();
             if let Some(body) = self.trie.message_node() {
                 let node = tags.iter().fold(body, |at, tag| self.trie.tag(at, tag, form));
-                // After a header for calls a list is certain, whatever its names.
+                // After the header of a call message, a list is certain to contain calls.
                 let certain = tags.is_empty() && form.commit_on.is_none();
                 places.push((node, if certain { CommitOn::Marker } else { commit }));
             }
@@ -152,11 +159,11 @@ impl Compiler<'_> {
                     let open = self.trie.open(first, form);
                     self.trie.again(open, first, form);
                     let node = rest.iter().fold(open, |at, tag| self.trie.tag(at, tag, form));
-                    // Outside of a message for calls only a declared name makes one.
+                    // In other messages, only a declared name makes it a call.
                     places.push((node, if in_messages { CommitOn::DeclaredName } else { commit }));
                 }
             }
-            // In a message for calls the opener adds nothing to the header.
+            // In a call message, the section's opener may be missing.
             if let Some(body) = self.trie.message_node()
                 && are_tagged(&calls)
             {
@@ -189,7 +196,7 @@ impl Compiler<'_> {
                 let entry = |node| CompileEntry { node: Some(node), commit, outer };
                 for call in &calls {
                     self.call((n, form), entry(inside), call, &section_ends, blanks)?;
-                    // The list may be missing where an end tag shows that the call is one.
+                    // The brackets may be missing if an end tag proves that it is a call.
                     if bracket == Bracket::Square && !tags.is_empty() && !suffix.is_empty() {
                         self.call((n, form), entry(node), call, &section_ends, blanks)?;
                     }
@@ -210,7 +217,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Returns every way to read `template`; for a call message, the content of its body.
+    /// Returns every reading of `template`. For a template of a message, only the content of its
+    /// body.
     fn expand(&self, template: &Template, form: &Form) -> Vec<Vec<Token>> {
         let mut ways = expand(&template.parts, form);
         if let Some(messages) = &self.family.messages {
@@ -219,7 +227,7 @@ impl Compiler<'_> {
         ways
     }
 
-    /// Adds a call's header, and the leaf after it.
+    /// Adds the header of a call, and the leaf after it.
     fn call(
         &mut self,
         (n, form): (u16, &Form),
@@ -253,7 +261,7 @@ impl Compiler<'_> {
                 Token::Tag(tag) => {
                     parenthesis = tag == "(";
                     field = None;
-                    // A call that a JSON object holds is read by the object's own keys.
+                    // A template that spells out a JSON object is read by the keys of call objects.
                     if at.is_none() && is_object(tag) {
                         return Ok(());
                     }
@@ -293,7 +301,7 @@ impl Compiler<'_> {
         let arguments = match holder.map(|at| &tokens[at]) {
             Some(Token::Arguments(holder)) => {
                 let before = texts(header).next_back();
-                // A call alone has the tags of its section around it as little as others.
+                // A call without its section is not enclosed by the section's tags.
                 let enclosed = entry.node.is_some() && !section_ends.is_empty();
                 self.arguments(form, (before, holder), &ends, (section_ends, enclosed))?
             }
@@ -326,7 +334,7 @@ impl Compiler<'_> {
                 let again = before.filter(|tag| is_token(tag));
                 let again = again.map_or(Vec::new(), |tag| self.trie.spell(tag, form));
                 let headers = self.family.messages.as_ref().map_or(Vec::new(), header_tokens);
-                // The next message ends a message with a missing end.
+                // The header of the next message ends a message whose end is missing.
                 ends.extend(headers.first().cloned());
                 Arguments::Raw { key: key.as_str().into(), again, ends, headers }
             }
@@ -349,7 +357,8 @@ impl Compiler<'_> {
         })
     }
 
-    /// Returns end tags in all their spellings; after those of a call message, the message's end.
+    /// Returns `tags` in all spellings. The end of a message is added for calls that fill a
+    /// message.
     fn ends(&self, tags: &[&str], form: &Form, outer: Outer) -> EndTags {
         let mut tags: Vec<Vec<Box<str>>> =
             tags.iter().map(|tag| self.trie.spell(tag, form)).collect();
@@ -362,7 +371,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns the driver's anchor for texts that are possible at `at`.
+/// Returns the driver's anchor for the position `at`.
 pub(crate) fn anchor(at: At) -> Anchor {
     match at {
         At::Anywhere => Anchor::Anywhere,

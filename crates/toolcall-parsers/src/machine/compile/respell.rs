@@ -1,7 +1,7 @@
-//! The texts of a plan in another spelling: marker tokens as they are fed.
+//! Respelling of a plan: marker tokens get the private spellings in which they are fed.
 //!
-//! A plan is compiled from the texts as a family shows them, and respelled afterwards: what a text
-//! looks like decides how it is read, and a marker token does not look like its text.
+//! The compiler sees the spellings of the family file, because it classifies texts by their
+//! characters. The plan is respelled afterwards.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -25,9 +25,9 @@ use crate::{
     },
 };
 
-/// Holds texts of the wire.
+/// A part of a plan that contains literal texts.
 pub(crate) trait Respell {
-    /// Replaces each text by its other spelling.
+    /// Replaces each text by the spelling that `speller` returns.
     fn respell(&mut self, speller: &Speller<'_>);
 }
 

@@ -1,4 +1,4 @@
-//! The shapes of templates: their first and last tags.
+//! Properties of expanded templates, such as their first tags.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -8,7 +8,7 @@ use crate::{
     template::Part,
 };
 
-/// The tokens of a message's header, the first one first.
+/// Returns the special tokens of a message's header, in order.
 pub(super) fn header_tokens(messages: &Messages) -> Vec<Box<str>> {
     let mut texts: Vec<&str> = Vec::new();
     let mut open = Vec::from([messages.header.parts.iter()]);
@@ -24,7 +24,7 @@ pub(super) fn header_tokens(messages: &Messages) -> Vec<Box<str>> {
     texts.into_iter().filter(|text| is_token(text)).map(Box::from).collect()
 }
 
-/// The literal texts among `tokens`.
+/// Returns the literal texts among `tokens`.
 pub(super) fn texts(tokens: &[Token]) -> impl DoubleEndedIterator<Item = &str> {
     tokens.iter().filter_map(|token| match token {
         Token::Tag(tag) => Some(tag.as_str()),
@@ -32,7 +32,7 @@ pub(super) fn texts(tokens: &[Token]) -> impl DoubleEndedIterator<Item = &str> {
     })
 }
 
-/// Whether nothing but a bracket or a hole begins the template.
+/// Returns whether the template begins with a bracket or a hole, not with a tag.
 pub(super) fn is_bare(tokens: &[Token]) -> bool {
     match tokens.iter().find(|token| !matches!(token, Token::Meant(_) | Token::Space(_))) {
         Some(Token::Tag(tag)) => tag.bytes().all(|b| matches!(b, b'[' | b'{' | b'(')),
@@ -40,18 +40,18 @@ pub(super) fn is_bare(tokens: &[Token]) -> bool {
     }
 }
 
-/// Whether `tag` begins a JSON object and is not itself a tag: `{call}`.
+/// Returns whether `tag` begins a JSON object (`{"name`), unlike the tag `{call}`.
 pub(super) fn is_object(tag: &str) -> bool {
     tag.strip_prefix('{').is_some_and(|key| key.is_empty() || key.starts_with(['"', '\'']))
 }
 
-/// When a call of a template is certain.
+/// Returns what makes a call of the template certain.
 pub(super) fn committed_on(form: &Form, tokens: &[Token]) -> CommitOn {
     let bare = if is_bare(tokens) { CommitOn::DeclaredName } else { CommitOn::Marker };
     form.commit_on.unwrap_or(bare)
 }
 
-/// All end tags of sections.
+/// Returns all end tags of `sections`.
 pub(super) fn ends_of(sections: &[Vec<Token>], trie: &Trie, form: &Form) -> Vec<Box<str>> {
     let mut ends = Vec::new();
     for section in sections {
@@ -62,12 +62,12 @@ pub(super) fn ends_of(sections: &[Vec<Token>], trie: &Trie, form: &Form) -> Vec<
     ends
 }
 
-/// Whether a separate tag begins each of `calls`.
+/// Returns whether each of `calls` begins with a tag.
 pub(super) fn are_tagged(calls: &[Vec<Token>]) -> bool {
     calls.iter().all(|call| is_tagged(call))
 }
 
-/// Whether a tag begins the template.
+/// Returns whether the template begins with a tag.
 pub(super) fn is_tagged(tokens: &[Token]) -> bool {
     let first = tokens.iter().find(|token| !matches!(token, Token::Meant(_)));
     matches!(first, Some(Token::Tag(_)))

@@ -1,4 +1,9 @@
-//! Templates as tokens: literals cut into tags, and holes with the text around them.
+//! Expansion of templates into tokens: tags, white space, fields and holders.
+//!
+//! ```text
+//! <f name="{name}">{arguments}</f>
+//!    Tag("<f")  Field(Attributes([name]))  Tag(">")  Arguments(Arguments(Json))  Tag("</f>")
+//! ```
 
 use alloc::{
     borrow::ToOwned,
@@ -13,31 +18,31 @@ use crate::{
     template::{Dialect, Hole, Part},
 };
 
-/// A piece of an expanded template.
+/// A token of an expanded template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// Literal text; white space may precede it.
+    /// Literal text. White space may precede it.
     Tag(String),
-    /// Whitespace the template shows; whether it begins with a newline.
+    /// White space in the template, classified by its first character.
     Space(ShownTokens),
-    /// A hole of the call's header.
+    /// A field of the call's header.
     Field(FieldKind, Quotes),
-    /// The name, which is not on the wire.
+    /// A fixed name, which is not a separate text on the wire.
     Meant(String),
     /// The calls of a section.
     Calls,
-    /// The holder of the arguments.
+    /// The hole with the arguments.
     Arguments(Holder),
 }
 
-/// The first character of shown white space.
+/// The first character of white space in a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ShownTokens {
     Newline,
     Blank,
 }
 
-/// The hole that holds a call's arguments.
+/// The hole with a call's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Holder {
     Object(Dialect),
@@ -47,14 +52,15 @@ pub(super) enum Holder {
     Elements,
 }
 
-/// An expanded part: a literal or a hole.
+/// A part of a template whose groups were expanded: a literal or a hole.
 #[derive(Debug, Clone, Copy)]
 enum TokenPiece<'t> {
     Literal(&'t str),
     Hole(&'t Hole),
 }
 
-/// Every way to read `parts`: each group present and absent, the fullest way first.
+/// Returns every reading of `parts`, with each group present or absent. The reading with all groups
+/// is the first.
 pub(super) fn expand(parts: &[Part], form: &Form) -> Vec<Vec<Token>> {
     let mut ways: Vec<Vec<TokenPiece<'_>>> = Vec::from([Vec::new()]);
     expand_into(parts, &mut ways);
@@ -86,13 +92,13 @@ fn expand_into<'t>(parts: &'t [Part], ways: &mut Vec<Vec<TokenPiece<'t>>>) {
 }
 
 fn tokens(way: &[TokenPiece<'_>], exact: bool) -> Vec<Token> {
-    // Literals that meet where a group is missing are one.
+    // Join literals that became adjacent because a group is absent.
     let mut pieces: Vec<Result<String, &Hole>> = Vec::new();
     for piece in way {
         match (piece, pieces.last_mut()) {
             (TokenPiece::Literal(text), Some(Ok(last))) => last.push_str(text),
             (TokenPiece::Literal(text), _) => pieces.push(Ok((*text).to_owned())),
-            // A fixed name on the wire is text like any other.
+            // A fixed name is literal text on the wire.
             (TokenPiece::Hole(Hole::NameIs(name)), Some(Ok(last))) => {
                 last.push_str(name);
                 pieces.insert(0, Err(hole(piece)));
@@ -113,7 +119,7 @@ fn tokens(way: &[TokenPiece<'_>], exact: bool) -> Vec<Token> {
                 let mut rest = text.as_str();
                 let mut attributes = Vec::new();
                 let mut head = rest;
-                // `name="` before a hole, with the quote after it, is an attribute.
+                // A hole between `name="` and `"` is an attribute.
                 while let Some((before, key)) = attribute(rest).filter(|_| !exact)
                     && let (Some(Err(hole)), Some(Ok(next))) = (pieces.get(at), pieces.get(at + 1))
                     && let (Some(kind), Some(behind)) = (field(hole), next.strip_prefix('"'))
@@ -146,7 +152,7 @@ fn hole<'t>(piece: &TokenPiece<'t>) -> &'t Hole {
     }
 }
 
-/// Splits `text` before the key of an attribute whose value begins at its end.
+/// Splits off the key of an attribute at the end of `text`: `<f name="` becomes `<f` and `name`.
 fn attribute(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_suffix("=\"")?;
     let part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -155,6 +161,7 @@ fn attribute(text: &str) -> Option<(&str, &str)> {
     (key < text.len() && before.len() < key).then_some((before, &text[key..]))
 }
 
+/// Returns the kind of header field that a hole is, if it is one.
 fn field(hole: &Hole) -> Option<FieldKind> {
     Some(match hole {
         Hole::Name => FieldKind::Name,
@@ -202,7 +209,7 @@ fn hole_token(hole: &Hole, before: &[Token]) -> Token {
     }
 }
 
-/// Cuts literal text at whitespace, and what begins with `<` into tags and words.
+/// Cuts literal text into tags, words and white space.
 fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
     if exact {
         if !text.is_empty() {
@@ -218,13 +225,14 @@ fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
             rest = rest.trim_ascii_start();
             continue;
         }
-        // A closing tag has no attributes: a blank in it is part of it.
+        // A closing tag has no attributes, so a blank is part of it.
         let inside = if rest.starts_with("</") { rest.find('>').unwrap_or(0) } else { 0 };
         let blank = rest[inside..].find(|c: char| c.is_ascii_whitespace());
         let blank = blank.map_or(rest.len(), |at| inside + at);
         let word = &rest[..blank];
         let end = match word.strip_prefix('<') {
-            // A token and the word after it are one unit: other words may follow it, too.
+            // A special token and the word after it stay together, because other words may follow
+            // the token elsewhere.
             Some(tag) if is_token(tag) => word.find("><").map_or(blank, |at| at + 1),
             Some(tag) => tag
                 .find(['<', '>'])
@@ -237,14 +245,14 @@ fn cut(text: &str, exact: bool, out: &mut Vec<Token>) {
     }
 }
 
-/// Whether what follows a `<` is a special token with bars at both ends.
+/// Returns whether `tag`, the text after `<`, is a special token with bars at both ends.
 fn is_token(tag: &str) -> bool {
     let inside = tag.split('>').next().unwrap_or_default();
     tag.starts_with(['|', '｜']) && inside.len() < tag.len() && inside.ends_with(['|', '｜'])
 }
 
-/// Brackets around the calls of a section are tags of their own, and so are the parentheses
-/// around keyword arguments.
+/// Makes separate tags of the brackets around a section's calls, and of the parentheses around
+/// keyword arguments.
 fn bracketed(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     // Whether a bracket precedes the calls.

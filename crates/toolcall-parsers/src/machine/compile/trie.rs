@@ -1,4 +1,4 @@
-//! The trie of headers, under construction.
+//! Construction of the trie of headers.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -16,21 +16,23 @@ use crate::{
     },
 };
 
+/// A trie of headers under construction.
 #[derive(Default)]
 pub(super) struct Trie {
     pub(super) nodes: Vec<TrieNode>,
     pub(super) leaves: Vec<Leaf>,
     pub(super) sections: Vec<Section>,
     pub(super) openers: Vec<Opener>,
-    /// The nodes of calls without a marker, by their possible places.
+    /// The nodes of calls without a marker, by their position in a message.
     bare: Vec<(At, NodeId)>,
+    /// The node of the body of a call message.
     body: Option<NodeId>,
-    /// Possible places of openers of the current form.
+    /// The position of the current form's openers in a message.
     marked: At,
 }
 
 impl Trie {
-    /// Whether the numbers given so far are those of their places: they have 16 bits.
+    /// Returns an error if the indices do not fit in 16 bits.
     pub(super) fn fits(&self) -> Result<(), CompileError> {
         let all = [self.nodes.len(), self.leaves.len(), self.sections.len()];
         if all.iter().any(|len| *len > usize::from(NodeId::MAX)) {
@@ -44,22 +46,22 @@ impl Trie {
         self.nodes.len().saturating_sub(1) as NodeId
     }
 
-    /// Sets whether calls are in messages.
+    /// Sets whether calls are inside messages with headers.
     pub(super) fn message_body(&mut self, in_messages: bool) {
         self.body = in_messages.then(|| self.node());
     }
 
-    /// The node at which the body of a call message begins.
+    /// Returns the node of the body of a call message.
     pub(super) fn message_node(&self) -> Option<NodeId> {
         self.body
     }
 
-    /// Sets the possible places of openers of `form` that are not bare holes.
+    /// Sets the position of the next form's openers in a message.
     pub(super) fn anchors(&mut self, marked: At) {
         self.marked = marked;
     }
 
-    /// The spellings of a tag, the usual one first.
+    /// Returns all spellings of `tag`, the one in the template first.
     pub(super) fn spell(&self, tag: &str, form: &Form) -> Vec<Box<str>> {
         let mut spellings = Vec::from([String::from(tag)]);
         let mut rules: Vec<_> = form.spellings.iter().collect();
@@ -117,9 +119,10 @@ impl Trie {
         to
     }
 
-    /// The first tag of a section or call led to `node`.
+    /// Records that `tag`, the first tag of a section or call, led to `node`. A repetition is then
+    /// skipped.
     pub(super) fn again(&mut self, node: NodeId, tag: &str, form: &Form) {
-        // A fence twice is another fence.
+        // A doubled fence is a longer fence, not a repetition.
         if tag.contains(|c| c != '`') {
             let again = self.spell(tag, form);
             self.nodes[usize::from(node)].again = again;
@@ -156,7 +159,7 @@ impl Trie {
         to
     }
 
-    /// Whitespace ends the field at `node`.
+    /// Sets the white space that ends the field at `node`.
     pub(super) fn blank_stop(&mut self, node: NodeId, stop: BlankStop) {
         if let Some((field, _)) = &mut self.nodes[usize::from(node)].field
             && field.blank_stop != BlankStop::Any
@@ -165,7 +168,7 @@ impl Trie {
         }
     }
 
-    /// The section that begins at `node`; it is the same as one with the same opener there.
+    /// Adds a section at `node`, or merges it with an equal one.
     pub(super) fn section(&mut self, node: NodeId, section: Section) -> SectionId {
         let here = &self.nodes[usize::from(node)].sections;
         let same = here.iter().copied().find(|&id| {
@@ -187,7 +190,7 @@ impl Trie {
         id
     }
 
-    /// Arguments begin at `node`.
+    /// Adds a leaf at `node`, or merges it with an equal one.
     pub(super) fn leaf(&mut self, node: NodeId, leaf: Leaf) {
         let same = self.nodes[usize::from(node)].leaves.iter().copied().find(|&id| {
             let known = &self.leaves[usize::from(id)];
@@ -204,7 +207,7 @@ impl Trie {
         }
     }
 
-    /// The node at which calls of `form` begin that nothing announces.
+    /// Returns the node of the unmarked calls of `form`.
     pub(super) fn bare(&mut self, form: &Form) -> NodeId {
         if let Some((_, node)) = self.bare.iter().find(|(at, _)| *at == form.at) {
             return *node;
@@ -214,12 +217,12 @@ impl Trie {
         node
     }
 
-    /// Bare calls to come are apart from those so far.
+    /// Separates later unmarked calls from those added so far.
     pub(super) fn forget_bare(&mut self) {
         self.bare.clear();
     }
 
-    /// Adds openers of calls without a marker, and of calls after a separator.
+    /// Adds the openers of unmarked calls, and of calls after a separator.
     pub(super) fn between(&mut self, form: &Form) {
         let Some(&(_, bare)) = self.bare.iter().find(|(at, _)| *at == form.at) else { return };
         let node = &self.nodes[usize::from(bare)];
@@ -256,7 +259,7 @@ impl Trie {
         }
     }
 
-    /// Works out what ends each field, and when calls are certain.
+    /// Computes the ends of each field, and what makes calls certain at each node.
     pub(super) fn settle(&mut self) {
         for n in 0..self.nodes.len() {
             let Some((_, to)) = &self.nodes[n].field else { continue };
@@ -309,7 +312,7 @@ impl Trie {
     }
 }
 
-/// How attributes of these kinds are read.
+/// Returns the specification of attributes of `kinds`.
 pub(super) fn attributes(
     kinds: &[(Box<str>, FieldKind)],
     ends: Vec<EndTag>,
@@ -329,7 +332,7 @@ fn attribute_end(text: &str) -> EndTag {
     EndTag::exact([String::from(text)])
 }
 
-/// Whether two readings of one place are the same.
+/// Returns whether two kinds of arguments at one node are read alike.
 fn alike(one: &Arguments, other: &Arguments) -> bool {
     match (one, other) {
         (Arguments::Object(a), Arguments::Object(b))
@@ -340,7 +343,7 @@ fn alike(one: &Arguments, other: &Arguments) -> bool {
     }
 }
 
-/// Adds other end tags: where one way has fewer, the others may be missing.
+/// Merges the end tags of two readings. If one has fewer tags, a missing tag is not reported.
 fn merge(ends: &mut EndTags, other: EndTags) {
     if ends.tags.len() != other.tags.len() {
         ends.missing = Missing::Silent;

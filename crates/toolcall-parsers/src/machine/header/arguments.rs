@@ -15,7 +15,8 @@ use crate::{
 };
 
 impl Machine {
-    /// The arguments that may begin with `rest`: of several the one to be tried now.
+    /// Returns the leaf whose arguments may begin with `rest`. If there are several, `attempt`
+    /// selects one.
     pub(super) fn choose(&mut self, plan: &Plan, node: &TrieNode, rest: &str) -> Option<LeafId> {
         let fits = |&&id: &&LeafId| may_begin(plan.leaf(id), rest);
         let mut fitting = node.leaves.iter().filter(fits);
@@ -24,7 +25,7 @@ impl Machine {
         fitting.nth(self.attempt.min(count.saturating_sub(1))).copied()
     }
 
-    /// The header is whole.
+    /// Starts the arguments after a complete header.
     pub(super) fn begin_arguments(
         &mut self,
         plan: &Plan,
@@ -73,7 +74,8 @@ impl Machine {
     }
 }
 
-/// The arguments of a header that leads nowhere else: nothing of them need be seen.
+/// Returns the only leaf of `node`, if nothing else can follow and the arguments need not be
+/// examined.
 pub(super) fn only(plan: &Plan, node: &TrieNode) -> Option<LeafId> {
     let [leaf] = node.leaves.as_slice() else { return None };
     let leads_on = !node.tags.is_empty() || node.field.is_some() || !node.sections.is_empty();
@@ -86,8 +88,8 @@ pub(super) fn only(plan: &Plan, node: &TrieNode) -> Option<LeafId> {
     (!leads_on && !must_look).then_some(*leaf)
 }
 
-/// Whether `rest` goes on as a call whose header a sentence might hold: with a line's end, the first
-/// parameter or the end of the call.
+/// Returns whether `rest` confirms a header that a sentence may also contain. A newline, the first
+/// parameter or the end of the call does.
 fn goes_on(leaf: &Leaf, rest: &str) -> Result<bool, Undecided> {
     let Arguments::Parameters(spec) = &leaf.arguments else { return Ok(true) };
     let blank = blanks(rest);
@@ -103,7 +105,7 @@ fn goes_on(leaf: &Leaf, rest: &str) -> Result<bool, Undecided> {
     Ok(longest_prefix(rest, tags)?.is_some())
 }
 
-/// Whether the arguments of `leaf` may begin with `rest`, which is not empty.
+/// Returns whether the arguments of `leaf` may begin with `rest`, which is not empty.
 fn may_begin(leaf: &Leaf, rest: &str) -> bool {
     match leaf.arguments {
         Arguments::Object(_) | Arguments::Value(_) => rest.starts_with('{'),

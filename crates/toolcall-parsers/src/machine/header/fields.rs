@@ -1,4 +1,4 @@
-//! The fields of a header: a name, an id, attributes.
+//! Reading of a header's fields: names, ids, labels and attributes.
 
 use crate::{
     cursor::{Cursor, Undecided, longest_prefix},
@@ -13,6 +13,7 @@ use crate::{
 };
 
 impl Machine {
+    /// Starts the field of the current node.
     pub(in crate::machine) fn begin_field(&mut self, plan: &Plan) {
         self.state = MachineState::Field;
         self.field.clear();
@@ -23,7 +24,7 @@ impl Machine {
         }
     }
 
-    /// In a field of the header.
+    /// Reads the text of a field.
     pub(in crate::machine) fn field(
         &mut self,
         plan: &Plan,
@@ -47,7 +48,7 @@ impl Machine {
                     return self.end_field(plan, &field.kind, *to, cursor, out);
                 }
             } else {
-                // No name is empty: what could only end one need not be waited for.
+                // A name cannot be empty, so there is no need to wait for its end yet.
                 let named = matches!(field.kind, FieldKind::Name | FieldKind::Declared);
                 let stops = stops().filter(|_| !(empty && named));
                 match longest_prefix(cursor.rest(), stops) {
@@ -101,10 +102,10 @@ impl Machine {
                 && !out.calls.committed()
                 && self.quote.is_none()
             {
-                // Text that no declared name begins with need not wait for its end.
+                // Reject text that cannot become a declared name, without waiting for its end.
                 self.field.push_str(&cursor.text[from..cursor.at]);
                 from = cursor.at;
-                // A blank at its end changes nothing.
+                // A trailing blank does not change the name.
                 if !scalar.is_ascii_whitespace()
                     && !out.calls.tools.may_become(self.field.trim_ascii())
                 {
@@ -117,7 +118,7 @@ impl Machine {
         MachineStep::more(cursor.at)
     }
 
-    /// Ends a field that is whole.
+    /// Ends a field whose text is complete.
     fn end_field(
         &mut self,
         plan: &Plan,
@@ -136,7 +137,7 @@ impl Machine {
         MachineStep::Go
     }
 
-    /// Takes the text of a field for what it is; whether it can be that.
+    /// Stores the text of a field. Returns whether the text is valid for its kind.
     fn take_field(&mut self, kind: &FieldKind, text: &str, out: &mut Output<'_>) -> bool {
         let (name, id) = (&mut self.name, &mut self.id);
         let put = |to: &mut alloc::string::String, text: &str| {
@@ -162,7 +163,7 @@ impl Machine {
         }
     }
 
-    /// In the attributes of a tag, up to and with what ends it.
+    /// Reads the attributes of a tag, and the end of the tag.
     fn attributes(
         &mut self,
         plan: &Plan,

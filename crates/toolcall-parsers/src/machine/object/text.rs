@@ -1,4 +1,4 @@
-//! Keys, names and ids of a call object: strings that must be whole.
+//! Keys, names and ids of a call object: strings that are read completely before they are used.
 
 use super::{ArgumentsState, ObjectAt, Role, refuted};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Machine {
-    /// A key, a name or an id: a string that must be whole.
+    /// Reads a key, a name or an id.
     pub(super) fn string(
         &mut self,
         plan: &Plan,
@@ -39,7 +39,8 @@ impl Machine {
         }
     }
 
-    /// The stream ended: a name in quotes is whole, though what follows would have shown it.
+    /// Completes a quoted name at the end of the stream. Without the end, the next character would
+    /// have shown that the string is complete.
     pub(in crate::machine) fn finish_name(
         &mut self,
         plan: &Plan,
@@ -55,6 +56,7 @@ impl Machine {
         }
     }
 
+    /// Handles a string that is complete.
     pub(super) fn string_read(
         &mut self,
         plan: &Plan,
@@ -72,7 +74,7 @@ impl Machine {
                     return Some(refuted(cursor));
                 }
                 if role == Role::Arguments && form.keys == Keys::NameIsKey {
-                    // Any key could be a name: only a declared one is certain.
+                    // Any key could be a name, so only a declared one makes this a call.
                     if out.must_be_declared(leaf.commit) && out.calls.tools.get(read).is_none() {
                         return Some(refuted(cursor));
                     }
@@ -101,7 +103,8 @@ impl Machine {
             }
             _ => {
                 if read.is_empty() {
-                    // The string's end decided, which may have come with an earlier chunk.
+                    // An empty name is not a call. `bad` would count a character that may be in an
+                    // earlier chunk.
                     let committed = out.calls.committed();
                     return Some(if committed { self.bad(cursor, out) } else { refuted(cursor) });
                 }
@@ -111,7 +114,8 @@ impl Machine {
                 let committed = out.calls.committed();
                 if out.must_be_declared(leaf.commit) {
                     let name = self.name.as_str();
-                    // Where one tool is required, a call of another tool is not text.
+                    // If the request requires a certain tool, a call of another tool is still a
+                    // call.
                     let known = out.calls.tools.admits(name)
                         || matches!(out.calls.options.wanted, Wanted::Only(_))
                         || form.no_call.iter().any(|none| none == name);

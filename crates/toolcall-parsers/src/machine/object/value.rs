@@ -1,4 +1,4 @@
-//! Values of a call object: its arguments, and what does not matter.
+//! Values of a call object: its arguments, and values that are ignored.
 
 use jail_match::CallPart;
 
@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Machine {
-    /// Writes arguments that came before the name.
+    /// Emits the arguments that were held until the name was known.
     pub(super) fn put_kept(&mut self, out: &mut Output<'_>) {
         if self.object.arguments == ArgumentsState::Kept {
             let early = core::mem::take(&mut self.early);
@@ -27,7 +27,7 @@ impl Machine {
         }
     }
 
-    /// Before a value: what reads it.
+    /// Selects the reader of a member's value.
     pub(super) fn member_value(
         &mut self,
         dialect: &ValueDialect<'_>,
@@ -92,6 +92,7 @@ impl Machine {
         None
     }
 
+    /// Reads the arguments of a call object.
     pub(super) fn object_arguments(
         &mut self,
         plan: &Plan,
@@ -101,7 +102,7 @@ impl Machine {
     ) -> Option<MachineStep> {
         let is_early = self.object.arguments == ArgumentsState::Early;
         let rest = cursor.rest();
-        // The limit must be at the same byte at every cut.
+        // The limit must not depend on how the text is cut into chunks.
         let room = match is_early {
             true => out.calls.options.limits.early_arguments.saturating_sub(self.object.early),
             false => rest.len(),
@@ -132,7 +133,7 @@ impl Machine {
                 if is_early && note == Note::Begun {
                     return None;
                 }
-                // The call is certain once its arguments open.
+                // The opening brace of the arguments makes the call certain.
                 if let Some(step) = self.noted(plan, note, cursor, out) {
                     return Some(step);
                 }
@@ -154,7 +155,7 @@ impl Machine {
         None
     }
 
-    /// Reads a value that is not an argument: visible text, or irrelevant.
+    /// Reads a value that is an answer or is ignored.
     pub(super) fn aside(
         &mut self,
         dialect: &ValueDialect<'_>,
