@@ -14,7 +14,6 @@
 //! whitespace policy needs. Certain text goes to the sink as slices of the caller's chunk.
 
 mod apply;
-mod aside;
 mod candidate;
 mod literal;
 mod mention;
@@ -22,10 +21,11 @@ mod message;
 mod preceding;
 mod push;
 mod scan;
+mod server_items;
 mod state;
 mod window;
 
-pub use aside::Aside;
+pub use server_items::ServerItem;
 pub use state::{Counters, Dangling, DriverSettings, EdgeEvents, Held, HeldKind, InlineTags};
 
 use alloc::sync::Arc;

@@ -224,7 +224,7 @@ impl Newlines {
     /// No newline is part of the marker.
     pub const NONE: Self = Self { before: 0, after: 0, bind: Bind::WhenFraming };
     /// The maximum number of newlines on one side.
-    pub const MANY: u8 = 64;
+    pub const MAX: u8 = 64;
 
     /// Creates newlines that bind unless whitespace is kept verbatim.
     #[must_use]
@@ -242,7 +242,7 @@ impl Newlines {
     /// not.
     pub(crate) fn binding(self, optional: bool) -> (usize, usize) {
         if optional || self.bind == Bind::Always {
-            let most = |n: u8| usize::from(n.min(Self::MANY));
+            let most = |n: u8| usize::from(n.min(Self::MAX));
             (most(self.before), most(self.after))
         } else {
             (0, 0)

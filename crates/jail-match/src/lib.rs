@@ -93,7 +93,7 @@ pub use body::{AtEnd, BodyParsers, End, Feed, NoBodies, Opener, Resume};
 pub use channel::{Channel, ChannelMask};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use driver::{
-    Aside, Counters, Dangling, Driver, DriverSettings, EdgeEvents, Held, HeldKind, InlineTags,
+    Counters, Dangling, Driver, DriverSettings, EdgeEvents, Held, HeldKind, InlineTags, ServerItem,
 };
 pub use edge::{
     Anchor, Bind, BodyId, CutMarker, Edge, InCode, LetterCase, Newlines, OnCommit, Then, Uses,

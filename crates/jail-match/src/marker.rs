@@ -28,7 +28,7 @@ use core::cmp::Reverse;
 use self::{index::Index, needles::Needles};
 use crate::{
     edge::{Edge, LetterCase},
-    suffix::{SuffixRule, place},
+    suffix::{SuffixRule, suffix_place},
 };
 
 /// The number of a class of scanner states, below 32. A class selects the markers searched for.
@@ -40,11 +40,11 @@ pub(crate) const MAX_CLASSES: Class = 32;
 /// A set of classes, one bit for each.
 pub type Classes = u32;
 
-/// The length below which a loop over a byte table is faster than a vectorised search.
-const SHORT: usize = 32;
+/// The length of text below which a loop over a byte table is faster than a vectorised search.
+const MIN_VECTORISED: usize = 32;
 /// The number of stop bytes above which a loop over a byte table is faster than a search for each
 /// group of three.
-const MANY: usize = 12;
+const MAX_NEEDLES: usize = 12;
 
 #[derive(Debug, Clone)]
 struct Marker {
@@ -89,7 +89,8 @@ impl Marker {
 
     /// Returns the maximum length of the marker in a text.
     fn longest(&self) -> usize {
-        let suffix = if self.suffix == SuffixRule::Optional { 1 + SuffixRule::LONGEST } else { 0 };
+        let suffix =
+            if self.suffix == SuffixRule::Optional { 1 + SuffixRule::MAX_CHARS } else { 0 };
         self.bytes.len() + suffix
     }
 
@@ -110,7 +111,7 @@ impl Marker {
         if self.suffix == SuffixRule::None || self.bytes.is_empty() {
             return Prefix::Mismatch;
         }
-        let (head, close) = self.bytes.split_at(place(&self.bytes));
+        let (head, close) = self.bytes.split_at(suffix_place(&self.bytes));
         let Some((start, [b':', rest @ ..])) = text.split_at_checked(head.len()) else {
             return Prefix::Mismatch;
         };
@@ -118,7 +119,7 @@ impl Marker {
             return Prefix::Mismatch;
         }
         let word = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-        let n = rest.iter().take(SuffixRule::LONGEST).take_while(word).count();
+        let n = rest.iter().take(SuffixRule::MAX_CHARS).take_while(word).count();
         let end = &rest[n..];
         let most = close.len().min(end.len());
         if n == 0 && !end.is_empty() || end[..most] != close[..most] {
@@ -277,7 +278,7 @@ impl MarkerSet {
     #[must_use]
     pub fn next_stop(&self, class: Class, hay: &[u8]) -> Option<usize> {
         let needles = &self.needles[usize::from(class)];
-        if hay.len() < SHORT || needles.0.len() > MANY {
+        if hay.len() < MIN_VECTORISED || needles.0.len() > MAX_NEEDLES {
             let bit = 1 << class;
             return hay.iter().position(|&b| self.stops[usize::from(b)] & bit != 0);
         }

@@ -11,21 +11,22 @@
 
 use alloc::{boxed::Box, collections::BTreeSet, string::String, sync::Arc};
 
-/// The first reserved scalar. All of them begin with the same byte, which is the rarest in text.
-const FIRST: u32 = 0x10_F000;
-/// The reserved scalar before the substitute of a reserved scalar in the text.
+/// The first reserved scalar. All reserved scalars begin with the same byte, which is the rarest in
+/// text.
+const FIRST_RESERVED: u32 = 0x10_F000;
+/// The scalar that announces the substitute of a reserved scalar that occurred in the text.
 const ESCAPE: char = '\u{10FFFD}';
 /// The distance of the substitutes from the reserved scalars: one plane.
 const PLANE: u32 = 0x1_0000;
-/// How many bytes of a marker its scalar replaces.
-const HEAD: usize = 4;
-/// The byte that every reserved scalar begins with.
+/// The number of bytes of a marker that its reserved scalar replaces.
+const HEAD_BYTES: usize = 4;
+/// The first byte of every reserved scalar.
 pub const RESERVED_LEAD: u8 = 0xF4;
 
 /// Whether `scalar` is reserved for marker tokens.
 #[must_use]
 pub const fn is_reserved(scalar: char) -> bool {
-    scalar as u32 >= FIRST && scalar as u32 <= ESCAPE as u32
+    scalar as u32 >= FIRST_RESERVED && scalar as u32 <= ESCAPE as u32
 }
 
 /// The meaning of a reserved scalar in the output of a machine.
@@ -74,7 +75,7 @@ impl MarkerTokens {
         tokens: impl IntoIterator<Item = &'t str>,
         literals: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Self {
-        let fits = |token: &&str| token.len() >= HEAD && token.is_char_boundary(HEAD);
+        let fits = |token: &&str| token.len() >= HEAD_BYTES && token.is_char_boundary(HEAD_BYTES);
         let tokens = tokens.into_iter().filter(fits);
         let tokens: BTreeSet<&str> = tokens.filter(|token| !token.trim().is_empty()).collect();
         let mut used: BTreeSet<&str> = BTreeSet::new();
@@ -84,11 +85,11 @@ impl MarkerTokens {
                 used.extend(piece.err());
             });
         }
-        let scalars = (FIRST..u32::from(ESCAPE)).filter_map(char::from_u32);
+        let scalars = (FIRST_RESERVED..u32::from(ESCAPE)).filter_map(char::from_u32);
         let members = used.into_iter().zip(scalars).map(|(text, scalar)| {
             let mut fed = String::from(scalar);
-            fed.push_str(&text[HEAD..]);
-            let escaped = escaped(&text[..HEAD]).into();
+            fed.push_str(&text[HEAD_BYTES..]);
+            let escaped = escaped(&text[..HEAD_BYTES]).into();
             Member { text: text.into(), fed: fed.into(), escaped }
         });
         Self { members: members.collect() }
@@ -147,9 +148,9 @@ impl MarkerTokens {
         if scalar == ESCAPE {
             return Some(Reserved::Escape);
         }
-        let at = u32::from(scalar).checked_sub(FIRST)?;
+        let at = u32::from(scalar).checked_sub(FIRST_RESERVED)?;
         let member = self.members.get(usize::try_from(at).ok()?)?;
-        Some(Reserved::Head(member.text.get(..HEAD)?, &member.escaped))
+        Some(Reserved::Head(member.text.get(..HEAD_BYTES)?, &member.escaped))
     }
 }
 
@@ -175,7 +176,7 @@ fn each_piece<T>(
 ) {
     let mut rest = literal;
     while let Some(first) = rest.chars().next() {
-        let mut ends = (HEAD..=rest.len()).rev().filter(|&end| rest.is_char_boundary(end));
+        let mut ends = (HEAD_BYTES..=rest.len()).rev().filter(|&end| rest.is_char_boundary(end));
         let token = ends.find_map(|end| find(&rest[..end]).map(|token| (token, end)));
         let len = token.as_ref().map_or(first.len_utf8(), |(_, end)| *end);
         on(token.map_or(Ok(first), |(token, _)| Err(token)));

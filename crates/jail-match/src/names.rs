@@ -52,8 +52,8 @@ pub fn resolve<'k>(
     known: impl Iterator<Item = &'k str> + Clone,
     aliases: impl Iterator<Item = Alias> + Clone,
 ) -> Result<&'k str, UnknownName> {
-    let of = |wanted: &str| known.clone().find(|known| same_name(known, wanted));
-    if let Some(found) = of(name) {
+    let find = |wanted: &str| known.clone().find(|known| same_name(known, wanted));
+    if let Some(found) = find(name) {
         return Ok(found);
     }
     let (engine, alias) = match name.split_once(':') {
@@ -78,7 +78,7 @@ pub fn resolve<'k>(
         let meanings = meanings.into_iter().map(|(meaning, _)| meaning).collect();
         return Err(UnknownName::ambiguous(what, name, meanings));
     }
-    of(first.of).ok_or_else(|| UnknownName::new(what, name, known))
+    find(first.of).ok_or_else(|| UnknownName::new(what, name, known))
 }
 
 /// Returns the value that is called `name` among a few named values, for `FromStr` of an enum.

@@ -26,11 +26,11 @@ pub enum SuffixRule {
 
 impl SuffixRule {
     /// The maximum number of characters after the `:`.
-    pub const LONGEST: usize = 32;
+    pub const MAX_CHARS: usize = 32;
 }
 
-/// Returns the index in `marker` of a suffix: before its closing bracket and the bar before that.
-pub(crate) fn place(marker: &[u8]) -> usize {
+/// Returns the index in `marker` at which a suffix would be: before its closing bracket.
+pub(crate) fn suffix_place(marker: &[u8]) -> usize {
     let closing = ["｜>", "|>"].into_iter().find(|end| marker.ends_with(end.as_bytes()));
     let len = closing.map_or(1, str::len);
     match marker.len().checked_sub(len) {
@@ -42,18 +42,18 @@ pub(crate) fn place(marker: &[u8]) -> usize {
 /// The suffix that the markers of a stream carry; empty until a marker carried one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct LearntSuffix {
-    bytes: [u8; 1 + SuffixRule::LONGEST],
+    bytes: [u8; 1 + SuffixRule::MAX_CHARS],
     len: u8,
 }
 
 impl LearntSuffix {
-    /// The suffix of no characters.
-    pub const NONE: Self = Self { bytes: [0; 1 + SuffixRule::LONGEST], len: 0 };
+    /// The empty suffix: no marker carried one yet.
+    pub const NONE: Self = Self { bytes: [0; 1 + SuffixRule::MAX_CHARS], len: 0 };
 
     /// Returns the suffix in `text`, where `marker` was found with or without a suffix.
-    pub(crate) fn of(marker: &[u8], text: &[u8]) -> Self {
+    pub(crate) fn found_in(marker: &[u8], text: &[u8]) -> Self {
         let mut suffix = Self::NONE;
-        let (at, more) = (place(marker), text.len().saturating_sub(marker.len()));
+        let (at, more) = (suffix_place(marker), text.len().saturating_sub(marker.len()));
         let from = text.get(at..at.saturating_add(more));
         if let (Some(from), Some(to)) = (from, suffix.bytes.get_mut(..more)) {
             to.copy_from_slice(from);

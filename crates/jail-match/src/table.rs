@@ -77,7 +77,7 @@ impl Table {
                 for most in &mut newlines[first..] {
                     for (class, most) in most.iter_mut().enumerate() {
                         if classes(edge) >> class & 1 != 0 {
-                            *most = (*most).max(edge.newlines.before.min(Newlines::MANY));
+                            *most = (*most).max(edge.newlines.before.min(Newlines::MAX));
                         }
                     }
                 }

@@ -135,7 +135,7 @@ impl BoundNewlines {
             Self::Tags => Newlines::framing(1, 2),
             Self::None => Newlines::NONE,
             Self::CloserDeclared | Self::Declared => Newlines::declared(1, 1),
-            Self::All => Newlines::declared(Newlines::MANY, Newlines::MANY),
+            Self::All => Newlines::declared(Newlines::MAX, Newlines::MAX),
         }
     }
 }

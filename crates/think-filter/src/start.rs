@@ -121,7 +121,7 @@ impl Format {
         if driver.channel() != Channel::CONTENT {
             return Opening { suffix, ..Start::Reasoning.into() };
         }
-        let after = u8::try_from(driver.bound_newlines()).unwrap_or(Newlines::MANY);
+        let after = u8::try_from(driver.bound_newlines()).unwrap_or(Newlines::MAX);
         let newlines = Newlines { after, ..self.newlines.closer() };
         Opening { newlines, start: Start::Content, suffix }
     }

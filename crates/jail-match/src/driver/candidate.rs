@@ -39,10 +39,10 @@ impl Driver {
         scan: &mut Scan<'_, B>,
     ) -> Result<bool, LimitError> {
         let text = scan.window.text;
-        // The limit must fall on the same byte for every cut.
-        let most = self.settings.limits.candidate.max(candidate.opener);
-        let most = scan.cursor.out.saturating_add(most);
-        let limit = ceil_char_boundary(text, most.min(text.len()));
+        // Offering at most this much makes the limit fall on the same byte for every cut.
+        let limit_end = self.settings.limits.candidate.max(candidate.opener);
+        let limit_end = scan.cursor.out.saturating_add(limit_end);
+        let limit = ceil_char_boundary(text, limit_end.min(text.len()));
         let offered = &text[scan.cursor.pos..limit];
         let feed = match offered {
             "" => Feed::More { used: 0 },
@@ -54,7 +54,7 @@ impl Driver {
                 scan.cursor.pos += used;
                 candidate.fed = scan.cursor.pos - scan.cursor.out;
                 self.state = DriverState::Candidate(candidate);
-                if text.len() >= most {
+                if text.len() >= limit_end {
                     scan.cursor.pos = limit;
                     return self.overrun(scan).map(|()| true);
                 }

@@ -365,7 +365,8 @@ impl Driver {
         if edge.suffix == SuffixRule::None || self.suffix.is_empty() {
             return true;
         }
-        let (head, close) = edge.marker.as_bytes().split_at(suffix::place(edge.marker.as_bytes()));
+        let (head, close) =
+            edge.marker.as_bytes().split_at(suffix::suffix_place(edge.marker.as_bytes()));
         let tail = text.get(head.len()..).unwrap_or_default();
         self.suffix.as_bytes().iter().chain(close).zip(tail).all(|(a, b)| a == b)
     }
@@ -375,7 +376,7 @@ impl Driver {
         let edge = &self.table.edges()[edge];
         match edge.suffix {
             SuffixRule::None => LearntSuffix::NONE,
-            SuffixRule::Optional => LearntSuffix::of(edge.marker.as_bytes(), text),
+            SuffixRule::Optional => LearntSuffix::found_in(edge.marker.as_bytes(), text),
         }
     }
 

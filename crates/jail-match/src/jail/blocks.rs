@@ -27,10 +27,10 @@ pub(super) struct Block {
     pub(super) until: u64,
     /// The lowest limit of the blocks around it.
     pub(super) around: u64,
-    /// Stream offset from which the block is dropped, if it is.
-    pub(super) lost: u64,
-    /// Bytes of the block that were dropped with blocks and marks inside it.
-    pub(super) gone: u64,
+    /// Stream offset from which the block is dropped, if its limit drops it.
+    pub(super) dropped_from: u64,
+    /// The number of bytes that were dropped with blocks and marks inside the block.
+    pub(super) inner_dropped: u64,
     pub(super) mode: BlockMode,
     /// For a block that is only a start: how the mark may continue, and the lookout that found it.
     pub(super) tail: Option<(usize, Tail)>,
@@ -103,18 +103,18 @@ impl Blocks {
         self.stack.push(Block { from: self.text.len(), ..block });
     }
 
-    /// Counts dropped bytes of the innermost block.
-    pub(super) fn lose(&mut self, bytes: u64) {
+    /// Adds dropped bytes to the count of the innermost block.
+    pub(super) fn count_dropped(&mut self, bytes: u64) {
         if let Some(top) = self.stack.last_mut() {
-            top.gone += bytes;
+            top.inner_dropped += bytes;
         }
     }
 
     /// Moves the dropped bytes of block `n` to the block around it.
     pub(super) fn pass_losses_on(&mut self, n: usize) {
-        let gone = self.get_mut(n).map_or(0, |block| core::mem::take(&mut block.gone));
+        let dropped = self.get_mut(n).map_or(0, |block| core::mem::take(&mut block.inner_dropped));
         if let Some(around) = n.checked_sub(1).and_then(|around| self.get_mut(around)) {
-            around.gone += gone;
+            around.inner_dropped += dropped;
         }
     }
 

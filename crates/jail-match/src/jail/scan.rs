@@ -208,8 +208,8 @@ impl Jail {
             from: 0,
             until,
             around,
-            lost: at,
-            gone: 0,
+            dropped_from: at,
+            inner_dropped: 0,
             mode,
             tail: None,
         });

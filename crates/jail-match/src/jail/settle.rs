@@ -56,13 +56,13 @@ impl Jail {
     pub(super) fn close(&mut self, end: Ending<'_>, on: &mut impl FnMut(JailEvent<'_>)) {
         let Some(block) = self.blocks.pop() else { return };
         let bytes = end.at - block.at;
-        self.blocks.lose(block.gone);
+        self.blocks.count_dropped(block.inner_dropped);
         match (block.mode, block.pair) {
             (BlockMode::Follow, _) | (_, None) => self.blocks.take(end.text(), on),
             (BlockMode::Strip, _) => self.drop_end(end, on),
             (BlockMode::Swallow, _) => {
-                let bytes = end.at - block.lost - block.gone;
-                self.drop(Loss { at: block.lost, bytes, why: Dropped::Limit }, on);
+                let bytes = end.at - block.dropped_from - block.inner_dropped;
+                self.drop(Loss { at: block.dropped_from, bytes, why: Dropped::Limit }, on);
             }
             (BlockMode::Tap, _) => {
                 let upto = self.blocks.buffered();
@@ -107,8 +107,8 @@ impl Jail {
             }
             Release::Drop => {
                 self.blocks.forget(block.from);
-                // The losses of blocks inside it were counted with those blocks.
-                let bytes = end.at - block.at - block.gone;
+                // Bytes dropped with blocks inside it were counted then.
+                let bytes = end.at - block.at - block.inner_dropped;
                 self.drop(Loss { at: block.at, bytes, why: Dropped::Block }, on);
             }
         }
@@ -130,7 +130,7 @@ impl Jail {
         if bytes > 0 {
             self.counters.dropped += bytes;
             if let Some(block) = n.and_then(|n| self.blocks.get_mut(n)) {
-                block.gone += bytes;
+                block.inner_dropped += bytes;
             }
             on(JailEvent::Signal(JailSignal::Dropped { at, bytes, why }));
         }
@@ -186,7 +186,7 @@ impl Jail {
             self.blocks.pass_losses_on(n);
         }
         if let Some(block) = self.blocks.get_mut(n) {
-            block.lost = if block.mode == BlockMode::Tap { here } else { at };
+            block.dropped_from = if block.mode == BlockMode::Tap { here } else { at };
             (block.mode, block.until) = (mode, u64::MAX);
         }
         match block.mode {
@@ -233,7 +233,8 @@ impl Jail {
                 BlockMode::Swallow if drops => {
                     // Block `n` drops the rest of it.
                     inner.mode = BlockMode::Follow;
-                    let (at, bytes) = (inner.lost, breach.at - inner.lost - inner.gone);
+                    let (at, bytes) =
+                        (inner.dropped_from, breach.at - inner.dropped_from - inner.inner_dropped);
                     self.drop_from(Some(level), Loss { at, bytes, why: Dropped::Limit }, on);
                 }
                 _ => {}

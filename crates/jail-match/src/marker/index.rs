@@ -14,10 +14,10 @@ use alloc::{boxed::Box, vec::Vec};
 use core::ops::Range;
 
 use super::{Best, Marker, newlines};
-use crate::suffix::{SuffixRule, place};
+use crate::suffix::{SuffixRule, suffix_place};
 
-/// The number of markers below which each is compared on its own.
-const FEW: usize = 4;
+/// The minimum size of a sorted group. Fewer markers are compared one by one.
+const MIN_SORTED: usize = 4;
 
 /// The groups of markers, by the byte at which the search stops.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ enum Order {
 
 impl Order {
     /// Returns a byte in the form in which it is compared.
-    fn of(self, byte: u8) -> u8 {
+    fn folded(self, byte: u8) -> u8 {
         if self == Self::LowerCase { byte.to_ascii_lowercase() } else { byte }
     }
 }
@@ -130,7 +130,7 @@ fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
     let (folded, exact): (Vec<_>, Vec<_>) = plain.into_iter().partition(|id| marker(id).fold);
     let mut add = |mut ids: Vec<u32>, order: Order| {
         let key =
-            |id: &u32| (marker(id).bytes.iter().map(|&b| order.of(b)).collect::<Vec<_>>(), *id);
+            |id: &u32| (marker(id).bytes.iter().map(|&b| order.folded(b)).collect::<Vec<_>>(), *id);
         if order != Order::Added {
             ids.sort_by_cached_key(key);
         }
@@ -138,7 +138,7 @@ fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
         groups.push(Group { stop, next, order, ids: ids.into() });
     };
     for (ids, order) in [(exact, Order::Bytes), (folded, Order::LowerCase)] {
-        if ids.len() < FEW {
+        if ids.len() < MIN_SORTED {
             others.extend(ids);
         } else {
             add(ids, order);
@@ -156,7 +156,7 @@ fn followers<'m>(markers: impl Iterator<Item = &'m Marker>, at: usize) -> [u64; 
     let mut bits = [0; 4];
     for marker in markers {
         // A suffix may be at the offset.
-        let suffixed = marker.suffix != SuffixRule::None && place(&marker.bytes) <= at;
+        let suffixed = marker.suffix != SuffixRule::None && suffix_place(&marker.bytes) <= at;
         match marker.bytes.get(at) {
             Some(_) if suffixed => return [u64::MAX; 4],
             Some(&byte) => set_cases(&mut bits, byte, marker.fold),
@@ -236,16 +236,16 @@ impl Group {
                 }
                 return;
             };
-            // In a sorted list often all markers share this byte, or none has it.
-            let byte = self.order.of(byte);
-            let of = |id: &u32| self.order.of(bytes(id)[len]);
-            let (first, last) = (of(first), of(last));
+            // Often all remaining markers share this byte, or none has it: compare the ends first.
+            let byte = self.order.folded(byte);
+            let byte_of = |id: &u32| self.order.folded(bytes(id)[len]);
+            let (first, last) = (byte_of(first), byte_of(last));
             if byte < first || byte > last {
                 return;
             }
             if first < last {
-                let from = longer.partition_point(|id| of(id) < byte);
-                let same = longer[from..].partition_point(|id| of(id) == byte);
+                let from = longer.partition_point(|id| byte_of(id) < byte);
+                let same = longer[from..].partition_point(|id| byte_of(id) == byte);
                 longer = &longer[from..from + same];
             }
             rest = longer;

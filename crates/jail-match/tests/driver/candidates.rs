@@ -1,8 +1,8 @@
 //! Candidates: refutation, rescans, limits, commits, and what follows a call.
 
 use jail_match::{
-    Aside, AtEnd, BodyId, BodyParsers, Driver, Edge, End, Feed, Held, HeldKind, LimitPolicy,
-    Limits, Newlines, OnCommit, Opener, Resume, Sink, Stretch, Table, Then, Whitespace,
+    AtEnd, BodyId, BodyParsers, Driver, Edge, End, Feed, Held, HeldKind, LimitPolicy, Limits,
+    Newlines, OnCommit, Opener, Resume, ServerItem, Sink, Stretch, Table, Then, Whitespace,
 };
 use stream_laws::{Cut, CutPlan, RunRecord, StreamMachine, check_nothing_lost, run};
 
@@ -91,7 +91,7 @@ fn opener_of_a_refused_body_is_text() {
 #[test]
 fn refuted_opener_is_not_retried_for_each_bound_newline() {
     let edge = Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay))
-        .bound(Newlines::declared(Newlines::MANY, 0));
+        .bound(Newlines::declared(Newlines::MAX, 0));
     let cursor = cursor(vec![edge], verbatim());
     let mut fork = cursor.clone();
     let mut out = RunRecord::default();
@@ -112,17 +112,17 @@ fn rescans_are_limited() {
 fn candidate_limit_applies_at_the_same_byte_at_every_cut() {
     // The limit of 8 falls inside the two bytes of the last letter, which go with it.
     let text = "ab<call>xé<call>:</call>";
-    let of =
+    let with_policy =
         |policy| candidate_limit(8).limits(Limits { candidate: 8, policy, ..Limits::default() });
-    let record = recorded(calls(), of(LimitPolicy::Release), text);
+    let record = recorded(calls(), with_policy(LimitPolicy::Release), text);
     assert_eq!(
         (show(&record), notices(&record)),
         ("ab<call>xé#".into(), vec![("candidate_limit", 2, 9)])
     );
-    let record = recorded(calls(), of(LimitPolicy::Drop), text);
+    let record = recorded(calls(), with_policy(LimitPolicy::Drop), text);
     assert_eq!((show(&record), notices(&record)), ("ab#".into(), vec![("candidate_limit", 2, 9)]));
     for cut in [Cut::Whole, Cut::EachScalar, Cut::TwoWay { at: 5 }, Cut::TwoWay { at: 14 }] {
-        let mut driver = Driver::new(Table::new(calls()).unwrap(), of(LimitPolicy::Error));
+        let mut driver = Driver::new(Table::new(calls()).unwrap(), with_policy(LimitPolicy::Error));
         let (mut out, mut bodies) = (RunRecord::default(), Tiny::default());
         let mut errors = Vec::new();
         for piece in cut.pieces(text) {
@@ -238,7 +238,7 @@ fn held_bytes_report_their_kind() {
 }
 
 #[test]
-fn counters_are_the_same_complete_and_by_scalar() {
+fn counters_are_the_same_for_the_whole_text_and_for_scalars() {
     let text = "a<call>b!<call>c:</call>d";
     for cut in [Cut::Whole, Cut::EachScalar] {
         let mut machine = cursor(calls(), verbatim());
@@ -412,7 +412,7 @@ fn offsets_include_settled_and_literal_text_until_a_reset() {
     let mut machine = cursor(all(), verbatim());
     let mut out = RunRecord::default();
     machine.push("a<call>b", &mut out);
-    machine.driver.aside(Aside::Call, &mut machine.bodies, &mut Out(&mut out)).unwrap();
+    machine.driver.server_item(ServerItem::Call, &mut machine.bodies, &mut Out(&mut out)).unwrap();
     machine.driver.push_literal("cd", &mut machine.bodies, &mut Out(&mut out)).unwrap();
     machine.push("<call>", &mut out);
     machine.finish(&mut out);
@@ -427,15 +427,15 @@ fn offsets_include_settled_and_literal_text_until_a_reset() {
     assert_eq!(show(&out), "#");
 }
 
-/// Answers as it is told to, and notes what it hears.
-struct Told {
+/// A body with prepared answers, which records its openers and ends.
+struct Scripted {
     feeds: Vec<Feed>,
     at_end: AtEnd,
     openers: Vec<(u64, usize)>,
     ended: u32,
 }
 
-impl BodyParsers for Told {
+impl BodyParsers for Scripted {
     fn begin(&mut self, opener: Opener) {
         self.openers.push((opener.at, opener.len));
     }
@@ -453,12 +453,12 @@ impl BodyParsers for Told {
     }
 }
 
-/// What comes out of the chunks, with the bodies that answer so.
-fn answered(feeds: &[Feed], at_end: AtEnd, chunks: &[&str]) -> (RunRecord, Told) {
+/// Returns the record of the chunks with bodies that give these answers, and the bodies.
+fn answered(feeds: &[Feed], at_end: AtEnd, chunks: &[&str]) -> (RunRecord, Scripted) {
     let erase = |marker: &'static str| Edge::new(marker, CONTENT_ONLY, Then::Erase);
     let edges = [calls(), vec![erase("xy"), erase("<e>")]].concat();
     let mut driver = Driver::new(Table::new(edges).unwrap(), verbatim());
-    let mut bodies = Told { feeds: feeds.to_vec(), at_end, openers: vec![], ended: 0 };
+    let mut bodies = Scripted { feeds: feeds.to_vec(), at_end, openers: vec![], ended: 0 };
     let mut out = RunRecord::default();
     for chunk in chunks {
         driver.push(chunk, &mut bodies, &mut Out(&mut out)).unwrap();
@@ -500,7 +500,7 @@ fn byte_that_refutes_a_candidate_may_begin_the_next() {
 }
 
 #[test]
-fn whitespace_is_dropped_by_its_policy() {
+fn whitespace_is_held_and_dropped_by_its_policy() {
     let before = verbatim().whitespace(Whitespace::BeforeCalls);
     assert_eq!(shown(calls(), before, " <call>:</call> <call>:</call> x"), "## x");
 

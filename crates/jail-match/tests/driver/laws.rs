@@ -49,8 +49,11 @@ const ENDLESS: &[&str] = &[
 fn machines() -> Vec<Cursor> {
     let policies = [Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
     let limits = Limits { candidate: 256, whitespace: 128, depth: 4, ..Limits::default() };
-    let of = |policy| DriverSettings::default().whitespace(policy).limits(limits);
-    policies.into_iter().flat_map(|p| [cursor(think(), of(p)), cursor(all(), of(p))]).collect()
+    let with_policy = |policy| DriverSettings::default().whitespace(policy).limits(limits);
+    policies
+        .into_iter()
+        .flat_map(|p| [cursor(think(), with_policy(p)), cursor(all(), with_policy(p))])
+        .collect()
 }
 
 fn plain() -> Plain {

@@ -1,7 +1,6 @@
 //! The driver, the matcher and the jail: named cases, a naive oracle, and the laws.
 
 mod agree;
-mod asides;
 mod bodies;
 mod candidates;
 mod channels;
@@ -23,4 +22,5 @@ mod oracle;
 mod random;
 mod random_jail;
 mod reasoning;
+mod server_items;
 mod tables;

@@ -80,7 +80,7 @@ fn suffix_inside_a_marker_belongs_to_the_marker() {
     ] {
         assert_eq!(shown(edges(), verbatim(), text), expected, "{text:?}");
     }
-    let word = "x".repeat(SuffixRule::LONGEST);
+    let word = "x".repeat(SuffixRule::MAX_CHARS);
     assert_eq!(shown(edges(), verbatim(), &format!("<t:{word}>")), "");
     let long = format!("<t:{word}x>");
     assert_eq!(shown(edges(), verbatim(), &long), long);
@@ -132,7 +132,7 @@ fn declared_newlines_always_bind_and_framing_newlines_unless_verbatim() {
 
 #[test]
 fn bound_newlines_are_limited_to_the_maximum() {
-    for most in [Newlines::MANY, u8::MAX] {
+    for most in [Newlines::MAX, u8::MAX] {
         let edges = vec![erase("<x>").bound(Newlines::declared(most, most))];
         let run = "\n".repeat(100);
         let expected = format!("a{0}{0}b", "\n".repeat(36));
@@ -363,9 +363,9 @@ fn search_stops_at_a_possible_marker_in_text_of_every_length() {
 fn outcomes_and_diagnostics_have_their_names_and_places() {
     let names = [Outcome::Complete, Outcome::Repaired, Outcome::Malformed, Outcome::Incomplete];
     assert_eq!(names.map(Outcome::name), ["complete", "repaired", "malformed", "incomplete"]);
-    let told = Diagnostic::new(DiagnosticKind::DepthLimit, 3, 2).about(Some(1));
-    assert_eq!((told.at, told.bytes, told.call), (3, 2, Some(1)));
-    assert!(told.kind.is_limit() && !DiagnosticKind::Tolerated.is_limit());
+    let reported = Diagnostic::new(DiagnosticKind::DepthLimit, 3, 2).about(Some(1));
+    assert_eq!((reported.at, reported.bytes, reported.call), (3, 2, Some(1)));
+    assert!(reported.kind.is_limit() && !DiagnosticKind::Tolerated.is_limit());
     assert!(erase("<a>").ending_message().ends_message);
 }
 
@@ -405,22 +405,26 @@ fn ended(
     let mut out = RunRecord::default();
     machine.push(text, &mut out);
     machine.driver.finish(end, &mut machine.bodies, &mut Out(&mut out)).expect("no error policy");
-    let told = notices(&out).into_iter().map(|(_, at, bytes)| (at, bytes)).collect();
-    (show(&out), told)
+    let reported = notices(&out).into_iter().map(|(_, at, bytes)| (at, bytes)).collect();
+    (show(&out), reported)
 }
 
 #[test]
 fn truncated_marker_is_dropped_if_it_cannot_be_text() {
     let edges = || vec![erase("<ab>"), erase("cd>")];
     let settings = verbatim().dangling(Dangling::Drop);
-    for (text, end, expected, told) in [
+    for (text, end, expected, reported) in [
         ("x<ab", End::Length, "x", vec![(1, 3)]),
         ("x<a", End::Aborted, "x", vec![(1, 2)]),
         ("x<", End::Length, "x<", vec![]),
         ("x cd", End::Length, "x cd", vec![]),
         ("x<ab", End::Stop, "x<ab", vec![]),
     ] {
-        assert_eq!(ended(edges(), settings, text, end), (expected.to_owned(), told), "{text:?}");
+        assert_eq!(
+            ended(edges(), settings, text, end),
+            (expected.to_owned(), reported),
+            "{text:?}"
+        );
     }
     assert_eq!(ended(edges(), verbatim(), "x<ab", End::Length).0, "x<ab");
     let edges = || {
@@ -431,14 +435,14 @@ fn truncated_marker_is_dropped_if_it_cannot_be_text() {
             Edge::new("<c>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)),
         ]
     };
-    for (text, expected, told) in [
+    for (text, expected, reported) in [
         ("a<end> <ne", "a ", vec![(7, 3)]),
         ("a<c>:</call><ne", "a#", vec![(12, 3)]),
         ("a<end>b<ne", "ab<ne", vec![]),
         ("a<e><ne", "a<ne", vec![]),
     ] {
         let got = ended(edges(), verbatim(), text, End::Stop);
-        assert_eq!(got, (expected.to_owned(), told), "{text:?}");
+        assert_eq!(got, (expected.to_owned(), reported), "{text:?}");
     }
 }
 

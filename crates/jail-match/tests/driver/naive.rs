@@ -42,7 +42,7 @@ fn lengths<'a>(
     let marker = edge.marker.as_bytes();
     let (head, last) = marker.split_at(suffix_place(&edge.marker));
     let known = known.filter(|_| edge.suffix == SuffixRule::Optional);
-    (marker.len()..=rest.len()).take(2 + SuffixRule::LONGEST).filter(move |&len| {
+    (marker.len()..=rest.len()).take(2 + SuffixRule::MAX_CHARS).filter(move |&len| {
         let (suffixed, end) = rest[..len].split_at(len - last.len());
         let (start, suffix) = suffixed.split_at(head.len());
         let word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
@@ -341,7 +341,7 @@ impl<'t> Naive<'t> {
         let newlines = self.edges[n].newlines;
         let framing = matches!(self.settings.whitespace, Whitespace::Framing | Whitespace::Trim);
         if framing || newlines.bind == Bind::Always {
-            let cap = |n: u8| usize::from(n.min(Newlines::MANY));
+            let cap = |n: u8| usize::from(n.min(Newlines::MAX));
             (cap(newlines.before), cap(newlines.after))
         } else {
             (0, 0)
@@ -413,7 +413,7 @@ impl<'t> Naive<'t> {
                 Some(known) if optional => suffixed(known),
                 _ => {
                     let run =
-                        behind.iter().skip(1).take(SuffixRule::LONGEST).take_while(word).count();
+                        behind.iter().skip(1).take(SuffixRule::MAX_CHARS).take_while(word).count();
                     let own = behind.first() == Some(&b':') && optional;
                     let whole = own && run > 0 && suffixed(&behind[..=run]);
                     starts(marker)

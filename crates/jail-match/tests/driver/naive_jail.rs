@@ -44,8 +44,8 @@ struct Naive<'t> {
     out: RunRecord,
 }
 
-/// Whether and how long `sequence` stands at `pos`.
-fn stands(sequence: &Sequence, text: &str, pos: usize) -> Option<usize> {
+/// Returns the length of `sequence` at `pos`, if it is there.
+fn match_len(sequence: &Sequence, text: &str, pos: usize) -> Option<usize> {
     let placed = match sequence.at {
         jail_match::MarkPosition::Anywhere => true,
         jail_match::MarkPosition::LineStart => pos == 0 || text[..pos].ends_with('\n'),
@@ -151,10 +151,10 @@ impl Naive<'_> {
     fn find(&self, pos: usize) -> Option<(usize, Does)> {
         let mut listed: Vec<(Option<usize>, Does)> = Vec::new();
         let rules = &self.spec.rules;
-        let stands = |one: &Sequence| stands(one, self.text, pos);
-        let literal = |one: &str| stands(&Sequence::literal(one));
+        let here = |one: &Sequence| match_len(one, self.text, pos);
+        let literal = |one: &str| here(&Sequence::literal(one));
         let starts = |n: usize, listed: &mut Vec<_>| {
-            listed.extend(rules[n].starts.iter().map(|one| (stands(one), Does::Open(n))));
+            listed.extend(rules[n].starts.iter().map(|one| (here(one), Does::Open(n))));
         };
         match self.stack.last() {
             None => {
@@ -171,7 +171,7 @@ impl Naive<'_> {
             }
             Some(open) => {
                 let rule = &rules[open.rule];
-                listed.extend(rule.ends.iter().map(|one| (stands(one), Does::Close)));
+                listed.extend(rule.ends.iter().map(|one| (here(one), Does::Close)));
                 match &rule.inner {
                     Inner::Nothing => {}
                     Inner::Own => starts(open.rule, &mut listed),

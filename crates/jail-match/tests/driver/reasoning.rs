@@ -135,9 +135,9 @@ fn whitespace_and_reasoning_over_their_limits_are_reported_in_place() {
     let text = "<think>ab   cd   ef";
     for (bytes, at) in [(1, 8), (4, 11), (8, 15)] {
         let record = recorded(think(), narrow(limited(bytes, LimitPolicy::Drop)), text);
-        let told: Vec<_> =
+        let reported: Vec<_> =
             notices(&record).into_iter().filter(|it| it.0 == "reasoning_limit").collect();
-        assert_eq!(told, [("reasoning_limit", at, text.len() as u64 - at)], "{bytes}");
+        assert_eq!(reported, [("reasoning_limit", at, text.len() as u64 - at)], "{bytes}");
     }
     // What spills comes after the blanks of content.
     let trim = |policy| limited(1, policy).whitespace(Whitespace::Trim);

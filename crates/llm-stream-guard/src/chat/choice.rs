@@ -1,6 +1,6 @@
 //! One choice of a stream: its guard and what it remembers.
 
-use jail_match::{Aside, Channel, End, Event, LimitError};
+use jail_match::{Channel, End, Event, LimitError, ServerItem};
 use serde_json::{Map, Value};
 use wire_remap::{RemapReport, Tally};
 
@@ -129,7 +129,7 @@ impl GuardedChoice {
         }
         if !reasoning.is_empty() && !self.apart {
             let mut writer = DeltaWriter { lane: &mut self.lane, step };
-            let told = self.guard.aside(Aside::Channel(Channel::REASONING), &mut writer);
+            let told = self.guard.server_item(ServerItem::Channel(Channel::REASONING), &mut writer);
             self.apart = told.unwrap_or(true);
             result = result.and(told.map(drop));
             settle(&self.guard, &mut writer);
@@ -269,7 +269,7 @@ impl GuardedChoice {
         }
         let mut writer = DeltaWriter { lane, step };
         if *apart {
-            *apart = !guard.aside(Aside::Channel(Channel::CONTENT), &mut writer)?;
+            *apart = !guard.server_item(ServerItem::Channel(Channel::CONTENT), &mut writer)?;
             settle(guard, &mut writer);
         }
         if let Pieces::Text(text) = content {
@@ -337,7 +337,7 @@ fn native(
     call: ToolCallDelta,
     writer: &mut DeltaWriter<'_, '_>,
 ) -> Result<(), LimitError> {
-    let result = guard.aside(Aside::Call, writer).map(drop);
+    let result = guard.server_item(ServerItem::Call, writer).map(drop);
     settle(guard, writer);
     writer.native(call);
     result

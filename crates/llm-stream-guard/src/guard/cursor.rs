@@ -1,6 +1,8 @@
 //! The cursor: the driver and the bodies it hands control to, or the parser of a template.
 
-use jail_match::{Aside, Channel, Counters, Driver, Edge, End, Held, LimitError, Sink, Stretch};
+use jail_match::{
+    Channel, Counters, Driver, Edge, End, Held, LimitError, ServerItem, Sink, Stretch,
+};
 use toolcall_parsers::{Grammar, Ids, Parallel, Wanted};
 
 use super::{
@@ -126,9 +128,13 @@ impl Cursor {
 
     /// Records an item that a server separated. Returns `false` if nothing was done, as always with
     /// a template.
-    pub(super) fn aside(&mut self, what: Aside, sink: &mut dyn Sink) -> Result<bool, LimitError> {
+    pub(super) fn server_item(
+        &mut self,
+        item: ServerItem,
+        sink: &mut dyn Sink,
+    ) -> Result<bool, LimitError> {
         match self {
-            Self::Family(FamilyCursor { driver, bodies }) => driver.aside(what, bodies, sink),
+            Self::Family(FamilyCursor { driver, bodies }) => driver.server_item(item, bodies, sink),
             Self::Template(_) => Ok(false),
         }
     }

@@ -1,6 +1,6 @@
 //! Items that the server already separated (calls, reasoning), interleaved with text.
 
-use jail_match::{Aside, ByRef, Channel, LimitError, Sink};
+use jail_match::{ByRef, Channel, LimitError, ServerItem, Sink};
 
 use super::{
     Guard, Then,
@@ -19,18 +19,18 @@ impl Guard {
     ///
     /// # Errors
     /// As [`Guard::push`].
-    pub fn aside<S: Sink + ?Sized>(
+    pub fn server_item<S: Sink + ?Sized>(
         &mut self,
-        what: Aside,
+        item: ServerItem,
         sink: &mut S,
     ) -> Result<bool, LimitError> {
         if self.path == Path::Plain {
-            return self.cursor.aside(what, &mut ByRef(sink));
+            return self.cursor.server_item(item, &mut ByRef(sink));
         }
         let mut taken = false;
         self.staged(&mut ByRef(sink), Then::Nothing, |_, input, cursor, out| {
-            taken = input.aside(what, cursor, out)?;
-            if taken && what == Aside::Call {
+            taken = input.server_item(item, cursor, out)?;
+            if taken && item == ServerItem::Call {
                 out.call();
             }
             Ok(())
@@ -62,9 +62,9 @@ impl Guard {
 }
 
 impl Input {
-    fn aside(
+    fn server_item(
         &mut self,
-        what: Aside,
+        item: ServerItem,
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<bool, LimitError> {
@@ -74,9 +74,9 @@ impl Input {
         self.settle(cursor, out)?;
         // Text that an option puts first also belongs before reasoning that the server did not
         // separate.
-        if matches!(what, Aside::Channel(channel) if channel != Channel::CONTENT) {
+        if matches!(item, ServerItem::Channel(channel) if channel != Channel::CONTENT) {
             self.skip_prepended();
         }
-        cursor.aside(what, out)
+        cursor.server_item(item, out)
     }
 }

@@ -69,7 +69,7 @@ const FIXED: &[Fixed] = &[
     (
         "a checkpoint's suffix in tags",
         "32 bytes",
-        "LONGEST: usize = 32;",
+        "MAX_CHARS: usize = 32;",
         source!("jail-match/src/suffix.rs"),
     ),
     (

@@ -5,7 +5,7 @@ use llm_stream_guard::{
     BuildError, Collapse, CollapseAction, CollapseLimits, End, Event, Format, Guard, GuardBuilder,
     InlineTags, LimitPolicy, Outcome, Profile, Reasoning, ReasoningLimit, Start, Unclosed,
     Whitespace,
-    jail_match::{Aside, Channel},
+    jail_match::{Channel, ServerItem},
     profile, profiles, reasoning, reasoning_aliases, think_filter,
     wire_remap::RemapTable,
 };
@@ -338,9 +338,9 @@ fn separated_reasoning_is_reasoning_and_inline_tags_follow_their_option() {
                 Event::Content(text) => seen += text,
                 _ => {}
             };
-            guard.aside(Aside::Channel(Channel::REASONING), &mut on).unwrap();
+            guard.server_item(ServerItem::Channel(Channel::REASONING), &mut on).unwrap();
             guard.push("told", &mut on).unwrap();
-            guard.aside(Aside::Channel(Channel::CONTENT), &mut on).unwrap();
+            guard.server_item(ServerItem::Channel(Channel::CONTENT), &mut on).unwrap();
             guard.push("a\n<think>b", &mut on).unwrap();
             if let Some(last) = last {
                 guard.message_boundary(&mut on);
@@ -361,7 +361,7 @@ fn separated_reasoning_is_reasoning_and_inline_tags_follow_their_option() {
             seen.push_str(text);
         }
     };
-    guard.aside(Aside::Channel(Channel::REASONING), &mut on).unwrap();
+    guard.server_item(ServerItem::Channel(Channel::REASONING), &mut on).unwrap();
     guard.push("told", &mut on).unwrap();
     guard.finish(End::Stop, &mut on).unwrap();
     assert_eq!(seen, "told", "the server knows that it is none of the answer");

@@ -70,6 +70,6 @@ fn tag_len(format: &Format, tag: &str, text: &str) -> Option<usize> {
     let head = tag.strip_suffix('>').filter(|_| format.suffix == TokenSuffix::Any)?;
     let suffix = text.get(head.len()..).filter(|_| is_at(head, text))?.strip_prefix(':')?;
     let word = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
-    let len = suffix.bytes().take(SuffixRule::LONGEST).take_while(word).count();
+    let len = suffix.bytes().take(SuffixRule::MAX_CHARS).take_while(word).count();
     suffix[len..].starts_with('>').then_some(head.len() + len + 2).filter(|_| len > 0)
 }

@@ -244,6 +244,6 @@ fn is_ordinary(marker: &str) -> bool {
 fn answer(erase: &Erase) -> Option<(String, u8, u8)> {
     let (before, after) = erase.newlines;
     let anywhere = erase.at == At::Anywhere && !erase.once;
-    let bound = |count: u8| count.min(Newlines::MANY);
+    let bound = |count: u8| count.min(Newlines::MAX);
     anywhere.then(|| (erase.text.clone(), bound(before), bound(after)))
 }

@@ -78,7 +78,7 @@ fn erase(field: &FieldReader<'_>) -> FamilyResult<Erase> {
         });
     }
     let fields = field.table(&["text", "at", "once", "newlines"])?;
-    let all = Newlines::MANY;
+    let all = Newlines::MAX;
     let newlines = [("none", (0, 0)), ("one", (1, 1)), ("all", (all, all))];
     Ok(Erase {
         text: fields.required("text")?.marker()?,

@@ -100,7 +100,7 @@ impl Trie {
     fn opener(&mut self, marker: Box<str>, at: Anchor, newlines: u8, start: Start) {
         let same = |opener: &&Opener| opener.marker == marker && opener.at == at;
         if self.openers.iter().find(same).is_none() {
-            self.openers.push(Opener { marker, at, newlines: newlines.min(Newlines::MANY), start });
+            self.openers.push(Opener { marker, at, newlines: newlines.min(Newlines::MAX), start });
         }
     }
 

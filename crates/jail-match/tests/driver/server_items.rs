@@ -1,19 +1,20 @@
-//! What stands between pieces of text: what is held comes out before it, whatever the cut.
+//! Items between pieces of text: held text is emitted before them, for every cut.
 
-use jail_match::{Aside, Channel, Driver, DriverSettings, End, InlineTags, Table, Whitespace};
+use jail_match::{Channel, Driver, DriverSettings, End, InlineTags, ServerItem, Table, Whitespace};
 use stream_laws::RunRecord;
 
 use crate::{bodies::*, tables::*};
 
-/// A piece of text, or what stands there.
+/// A piece of text, or an item between two.
 enum Step {
     Text(&'static str),
-    Aside(Aside),
+    Item(ServerItem),
 }
 
-use Step::{Aside as A, Text as T};
+use Step::{Item as A, Text as T};
 
-/// What comes out, an aside as `|`, for every cut of the texts; and whether each was taken note of.
+/// Returns the output with `|` for each item, and whether each item was recorded. Checks that
+/// single scalars give the same.
 fn seen(steps: &[Step], settings: DriverSettings) -> (String, Vec<bool>) {
     let once = |each: bool| {
         let mut driver = Driver::new(Table::new(all()).unwrap(), settings);
@@ -34,7 +35,7 @@ fn seen(steps: &[Step], settings: DriverSettings) -> (String, Vec<bool>) {
                 }
                 A(what) => {
                     step(&mut seen, &mut |out| {
-                        taken.push(driver.aside(*what, &mut bodies, out).unwrap());
+                        taken.push(driver.server_item(*what, &mut bodies, out).unwrap());
                     });
                     seen.push('|');
                 }
@@ -50,7 +51,7 @@ fn seen(steps: &[Step], settings: DriverSettings) -> (String, Vec<bool>) {
 
 #[test]
 fn held_text_is_emitted_before_separated_items() {
-    let call = || A(Aside::Call);
+    let call = || A(ServerItem::Call);
     for (steps, expected) in [
         (vec![T("a<ca"), call(), T("ll>b")], "a<ca|ll>b"),
         (vec![T("a<call>b"), call(), T(":</call>c")], "a<call>b|:</call>c"),
@@ -67,13 +68,15 @@ fn held_text_is_emitted_before_separated_items() {
 }
 
 #[test]
-fn text_can_be_assigned_to_a_channel() {
-    let (thought, answer) =
-        (|| A(Aside::Channel(Channel::REASONING)), || A(Aside::Channel(Channel::CONTENT)));
+fn server_item_assigns_the_text_after_it_to_a_channel() {
+    let (thought, answer) = (
+        || A(ServerItem::Channel(Channel::REASONING)),
+        || A(ServerItem::Channel(Channel::CONTENT)),
+    );
     let steps = [T("a<th"), thought(), T("r<call>:</call>s"), thought(), T("t"), answer(), T("b")];
     // The call ends the reasoning of this table.
     assert_eq!(seen(&steps, verbatim()).0, "a<th|{r}#s|{t}|b");
-    let framed = [thought(), T("r"), answer(), T("\n\n"), A(Aside::Call), T("\n"), thought()];
+    let framed = [thought(), T("r"), answer(), T("\n\n"), A(ServerItem::Call), T("\n"), thought()];
     let framing = DriverSettings::default().whitespace(Whitespace::Framing);
     assert_eq!(seen(&framed, framing).0, "|{r}|||");
     let again = [thought(), T("r\n"), thought(), T("s")];
@@ -82,19 +85,21 @@ fn text_can_be_assigned_to_a_channel() {
 
 #[test]
 fn tags_after_separated_reasoning_act_unless_literal() {
-    let (thought, answer) =
-        (|| A(Aside::Channel(Channel::REASONING)), || A(Aside::Channel(Channel::CONTENT)));
+    let (thought, answer) = (
+        || A(ServerItem::Channel(Channel::REASONING)),
+        || A(ServerItem::Channel(Channel::CONTENT)),
+    );
     let literal = verbatim().inline_tags(InlineTags::Literal);
     for (steps, live, dead) in [
         (vec![thought(), T("r"), answer(), T("<think>x")], "|{r}|{x}", "|{r}|<think>x"),
-        // Nothing was told apart here.
+        // The server separated no reasoning here.
         (vec![answer(), T("<think>x</think>y<think>z")], "|{x}y{z}", "|{x}y{z}"),
         (vec![T("<think>x</think>y<think>z")], "{x}y{z}", "{x}y{z}"),
     ] {
         assert_eq!(seen(&steps, verbatim()).0, live);
         assert_eq!(seen(&steps, literal).0, dead);
     }
-    // The channel that is open anyway neither ends nor begins.
+    // Naming the open channel again does not end it.
     let again = [thought(), T("r "), thought(), T("s")];
     assert_eq!(seen(&again, verbatim().whitespace(Whitespace::Trim)).0, "|{r}|{ s}");
 
@@ -103,7 +108,7 @@ fn tags_after_separated_reasoning_act_unless_literal() {
     driver.push("<think>", &mut bodies, &mut Out(&mut record)).unwrap();
     assert!(driver.is_unclosed());
     driver.reset();
-    let told = Aside::Channel(Channel::REASONING);
-    driver.aside(told, &mut bodies, &mut Out(&mut record)).unwrap();
+    let item = ServerItem::Channel(Channel::REASONING);
+    driver.server_item(item, &mut bodies, &mut Out(&mut record)).unwrap();
     assert!(!driver.is_unclosed(), "no marker opened it");
 }

@@ -8,12 +8,17 @@ use crate::{
     body::BodyParsers, channel::Channel, limits::LimitError, sink::Sink, whitespace::Boundary,
 };
 
-/// An item between two pieces of text that is not text itself.
+/// A call or a change of channel that a server reports outside of the message's text.
 ///
-/// A server that parses reasoning sends it apart from the content. The host reports each change
-/// with [`Driver::aside`], so that whitespace and anchors behave as if a marker had been there.
+/// A server that parses reasoning or calls sends them in fields of their own, without markers. The
+/// host passes each one to [`Driver::server_item`]. Whitespace and anchors then behave as if a
+/// marker had been there:
+///
+/// ```text
+/// Channel(REASONING)   text "hm"   Channel(CONTENT)   text "so"   Call   text "\n"
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aside {
+pub enum ServerItem {
     /// A call that the server separated from the text before it.
     Call,
     /// The text that follows belongs to this channel, until the next such item.
@@ -23,17 +28,17 @@ pub enum Aside {
 impl Driver {
     /// Records an item between two pieces of text.
     ///
-    /// No marker and no candidate spans it: text held as such is emitted first. Whitespace that is
-    /// held frames the item as it would frame markup.
+    /// No marker and no candidate spans the item: text held for one is emitted first. Held
+    /// whitespace is treated as whitespace next to markup.
     ///
-    /// Returns `false` without recording the item if a call of the text is open, which continues
-    /// after the item, or if a body halted.
+    /// Returns `false` without recording the item if a call in the text is open or a body halted.
+    /// The call continues after the item.
     ///
     /// # Errors
     /// See [`Driver::push`].
-    pub fn aside<B: BodyParsers + ?Sized>(
+    pub fn server_item<B: BodyParsers + ?Sized>(
         &mut self,
-        what: Aside,
+        item: ServerItem,
         bodies: &mut B,
         sink: &mut dyn Sink,
     ) -> Result<bool, LimitError> {
@@ -44,20 +49,20 @@ impl Driver {
         }
         self.settle(bodies, sink)?;
         if !matches!(self.state, DriverState::Text) {
-            // The text held was a call, or ended the message.
+            // The held text turned out to be a call, or ended the message.
             return Ok(false);
         }
         self.message.interrupt(&self.table);
-        match what {
-            Aside::Call => {
+        match item {
+            ServerItem::Call => {
                 self.emitter.boundary(Boundary::Call, self.channel(), sink);
                 self.emitter.call_ended();
             }
-            Aside::Channel(channel) if channel == self.channel() => {
+            ServerItem::Channel(channel) if channel == self.channel() => {
                 self.message.separate(channel);
                 return Ok(true);
             }
-            Aside::Channel(channel) => {
+            ServerItem::Channel(channel) => {
                 while !self.message.open.is_empty() {
                     self.leave(sink);
                 }
@@ -73,7 +78,7 @@ impl Driver {
         Ok(true)
     }
 
-    /// Decides about all pending text, as if no marker continued after it.
+    /// Decides about all pending text. No marker in it may continue in the text to come.
     fn settle<B: BodyParsers + ?Sized>(
         &mut self,
         bodies: &mut B,
