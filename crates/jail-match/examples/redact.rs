@@ -1,5 +1,5 @@
-//! Copies standard input to standard output, any bytes, with secrets replaced: whatever stands
-//! between `-----BEGIN` and `-----END`.
+//! Copies standard input to standard output, any bytes, with secrets replaced: all text between
+//! `-----BEGIN` and `-----END`.
 //!
 //! ```text
 //! cat server.log | cargo run -p jail-match --example redact
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn redact(mut input: impl Read, output: &mut impl Write) -> Result<(), Box<dyn std::error::Error>> {
-    // What begins like a secret is none of anybody's business, whether it ends or not.
+    // A secret without an end is replaced as well.
     let secret = JailPair::new("-----BEGIN", "-----END")
         .limit(64 * 1024, OnFail::Drop)
         .unclosed(OnFail::Drop);
@@ -23,8 +23,8 @@ fn redact(mut input: impl Read, output: &mut impl Write) -> Result<(), Box<dyn s
     let (mut bytes, mut text) = ([0; 8 * 1024], String::new());
     loop {
         let count = input.read(&mut bytes)?;
-        // A jail takes text. Each byte becomes the scalar of its number, and comes back as it
-        // was: no byte is invalid, and a chunk may end anywhere.
+        // A jail takes text. Each byte becomes the scalar with its number and is turned back later.
+        // Any byte is then valid, and a chunk may end anywhere.
         text.clear();
         text.extend(bytes[..count].iter().map(|&byte| char::from(byte)));
         if count == 0 {
@@ -56,7 +56,7 @@ fn replace(event: JailEvent<'_>, clean: &mut Vec<u8>) {
 }
 
 fn byte(scalar: char) -> u8 {
-    // Only such scalars went in.
+    // Only scalars below 256 went in.
     u8::try_from(u32::from(scalar)).unwrap_or(b'?')
 }
 

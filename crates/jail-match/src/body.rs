@@ -44,17 +44,16 @@ impl FromStr for End {
 /// The answer of a body to the text it was fed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feed {
-    /// The body needs more text. The first `used` bytes are done with; the rest is fed again with
-    /// more text after it. The body must keep that rest short.
+    /// The body needs more text. Its first `used` bytes are consumed. The rest is fed again with
+    /// more text after it, and must be short.
     More {
         /// The number of bytes consumed.
         used: usize,
     },
-    /// The body needs more text, as with [`Feed::More`], and is certain that it is not text.
+    /// The body needs more text, as with [`Feed::More`], and is certain that the opener was markup.
     ///
-    /// Until a body answers so, or that it is done, the driver keeps everything since the opener,
-    /// and the body must not write to the sink. The answer may be given once, or with every feed
-    /// from there on.
+    /// Until a body commits or is done, the driver keeps everything since the opener, and the body
+    /// must not write to the sink. Later feeds may answer `Committed` or `More`.
     Committed {
         /// The number of bytes consumed.
         used: usize,
@@ -66,8 +65,8 @@ pub enum Feed {
         /// Where the stream continues.
         then: Resume,
     },
-    /// The body is complete after `used` bytes, which were markup. The body never committed, and
-    /// there was no call.
+    /// The body is complete after `used` bytes, which are markup without a call. Allowed before the
+    /// commit only.
     Markup {
         /// The number of bytes consumed.
         used: usize,
@@ -76,8 +75,8 @@ pub enum Feed {
     },
     /// The opener is markup, but no call follows it.
     ///
-    /// The first `markup` bytes after the opener are markup, too. Text after them is scanned like
-    /// any other. Allowed before the commit only.
+    /// The first `markup` bytes after the opener are markup too. The text after them is scanned for
+    /// markers. Allowed before the commit only.
     Text {
         /// The number of bytes up to and including the deciding one; must not depend on chunks.
         used: usize,
@@ -101,7 +100,7 @@ pub enum Feed {
 /// Where text continues after a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Resume {
-    /// The rest of the message is dropped and counted in one notice at its end.
+    /// The rest of the message is dropped. One diagnostic at its end counts the bytes.
     Halt,
     /// Text continues in the channel that the commit left open.
     #[default]
@@ -115,16 +114,16 @@ pub enum Resume {
 /// The answer of a body to the end of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtEnd {
-    /// The body ended what was open. The first `used` bytes of the tail belong to it, the rest is
-    /// text.
+    /// The body ended its open calls. The first `used` bytes of the tail belong to it, and the rest
+    /// is text.
     Closed {
         /// The number of bytes of the tail consumed.
         used: usize,
     },
     /// The body never committed, and its bytes are markup: dropped and counted.
     Markup,
-    /// The body never committed. The opener is markup, and the text after it is scanned like any
-    /// other: see [`Feed::Text`].
+    /// The body never committed. The opener is markup, and the text after it is scanned for
+    /// markers: see [`Feed::Text`].
     Text {
         /// The number of bytes after the opener that are markup.
         markup: usize,
@@ -146,7 +145,7 @@ pub struct Opener {
     pub at: u64,
     /// The length of the opener in bytes, with the newlines bound to it.
     pub len: usize,
-    /// The suffix of the opener, or else the suffix of the stream's markers so far.
+    /// The suffix of the opener, or else the suffix that the stream's earlier markers carried.
     pub suffix: LearntSuffix,
 }
 
@@ -162,11 +161,11 @@ pub trait BodyParsers {
     /// Prepares the body for the text after its opener.
     fn begin(&mut self, opener: Opener);
 
-    /// Reads the next text, which starts where the last `used` ended.
+    /// Reads the next text. It begins after the bytes that the body consumed so far.
     fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed;
 
-    /// Returns whether to try another reading of the same opener, from the byte after it on. Called
-    /// after [`Feed::Mismatch`].
+    /// Returns whether the text after the opener is to be read again in another way, for example as
+    /// another format with the same opener. Called after [`Feed::Mismatch`].
     fn retry(&mut self) -> bool {
         false
     }
@@ -174,22 +173,21 @@ pub trait BodyParsers {
     /// Ends the stream. `tail` is the text that was not consumed.
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd;
 
-    /// Releases the memory of the active body, which is complete, was refuted, or met the end of
-    /// the stream.
+    /// Releases the memory of the active body. Called when the body is complete or refuted, or the
+    /// stream ended.
     fn end(&mut self) {}
 
     /// Releases all memory at the end of the stream.
     fn rest(&mut self) {}
 
-    /// Returns how many consumed bytes the body keeps without having emitted or accounted for them.
-    /// Asked after the commit; the account follows it.
+    /// Returns the number of consumed bytes that the body keeps and has not emitted yet. Called
+    /// after the commit only. The driver accounts for these bytes later.
     fn held(&self) -> usize {
         0
     }
 
-    /// Returns how many bytes the body examined of the text fed last, of which it was offered
-    /// `offered` bytes: fewer where it remembers how far an earlier feed came, more where it looked
-    /// twice.
+    /// Returns the number of bytes that the body examined in its last feed of `offered` bytes. The
+    /// number is lower if the body remembers an earlier feed, and higher if it looked twice.
     fn looked_at(&self, offered: usize) -> usize {
         offered
     }

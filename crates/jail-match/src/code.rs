@@ -1,11 +1,11 @@
 //! Code fences and inline code, tracked incrementally over content text.
 //!
-//! Fences follow CommonMark: three or more backticks or tildes at the start of a line (at most
-//! three blanks before), closed by a line of at least as many of the same. Inline code is a
-//! backtick run up to the next run of that length. It ends with its line at the latest, and one
-//! stray backtick hides nothing beyond its line. In addition to CommonMark, three or more backticks
-//! that open in the middle of a line and are not closed on it begin a fence, because models write
-//! that.
+//! * A fence follows CommonMark: three or more backticks or tildes at the start of a line, with at
+//!   most three blanks before. A line of at least as many of the same character closes it.
+//! * Inline code begins with a run of backticks and ends with the next run of that length. Unlike
+//!   in CommonMark it ends with its line at the latest, so a stray backtick hides nothing after it.
+//! * Unlike in CommonMark, three or more backticks in the middle of a line that are not closed on
+//!   it begin a fence, because models write that.
 //!
 //! | text | state after it |
 //! |---|---|
@@ -19,11 +19,12 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CodeState {
     Text,
+    /// Inside inline code that a run of this many backticks opened.
     Inline(u32),
-    /// In the rest of a fence's opening line.
+    /// On the opening line of a fence, after its run.
     Info(Ticks),
     Fence(Ticks),
-    /// After a closing run. The line must hold nothing else.
+    /// After a run that closes the fence, if nothing else is on its line.
     Closing(Ticks),
 }
 
@@ -39,15 +40,14 @@ enum Line {
     Middle,
 }
 
-/// Tracks lines, fences and inline code. `Copy`, so that a caller can ask what the state would be
-/// after more text.
+/// A tracker of lines, fences and inline code. `Copy`, so that a caller can look ahead on a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Code {
     state: CodeState,
     line: Line,
     /// Whether the line holds only blanks so far.
     blank: bool,
-    /// A run that may continue in the next text, and whether it began its line.
+    /// A run of ticks that may continue in the next text, and whether it began its line.
     run: Option<(Ticks, bool)>,
 }
 
@@ -175,7 +175,7 @@ impl Code {
             CodeState::Text if began_line && run.count >= 3 => CodeState::Info(run),
             CodeState::Text if tick => CodeState::Inline(run.count),
             CodeState::Inline(n) if tick && n == run.count => CodeState::Text,
-            // A backtick fence has no backtick in its first line: it was inline code.
+            // A backtick on the opening line shows that the run was inline code and not a fence.
             CodeState::Info(open) if tick && open.byte == b'`' => {
                 if open.count == run.count {
                     CodeState::Text

@@ -15,7 +15,7 @@ pub struct Diagnostic {
     pub kind: DiagnosticKind,
     /// The stream offset, in bytes.
     pub at: u64,
-    /// The number of input bytes concerned; 0 where none were dropped.
+    /// The number of input bytes concerned; 0 if the notice concerns a place.
     pub bytes: u64,
     /// The call concerned, if any.
     pub call: Option<u32>,
@@ -39,7 +39,8 @@ impl Diagnostic {
 /// one.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal, $meaning:literal, $remedy:literal;)*) => {
-        /// The kind of a [`Diagnostic`]: about the driver, a stage around it, or a call.
+        /// The kind of a [`Diagnostic`]. It concerns the driver, a stage before or after it, or a
+        /// call.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum DiagnosticKind {
@@ -78,19 +79,19 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A candidate outgrew [`crate::Limits::candidate`].
+    /// A candidate was longer than [`crate::Limits::candidate`].
     CandidateLimit = "candidate_limit", "text after an opener stayed undecided for too long and was given up", "raise the limit `candidate` if real calls are that long before their name is known";
-    /// A whitespace run outgrew [`crate::Limits::whitespace`] and became text.
+    /// A whitespace run was longer than [`crate::Limits::whitespace`] and became text.
     WhitespaceLimit = "whitespace_limit", "a run of whitespace was longer than its limit and became text", "raise the limit `whitespace` if the model pads its markup that far";
-    /// An opener was taken as text because [`crate::Limits::depth`] channels were open.
+    /// An opener became text because [`crate::Limits::depth`] channels were open.
     DepthLimit = "depth_limit", "an opener was taken for text because too many channels were open", "look for openers without closers before it";
-    /// Text was released without another look because it had been looked at too often.
+    /// Text was released without being scanned again, because it had been scanned too often.
     RescanLimit = "rescan_limit", "text that kept looking like the start of a call was released without another look", "look at the text: it repeats an opener";
     /// A closer ended reasoning that the driver did not know to be open, because it began in the
     /// prompt. The closer was dropped, and the text before it was content.
     OrphanCloser = "orphan_closer", "reasoning was closed that nothing in the stream had opened", "state that the prompt opened it: `--start reasoning`, or give the guard the prompt or the model";
-    /// Reasoning outgrew [`crate::ReasoningLimit`]. Reported at the end of its span, with the
-    /// number of bytes over the limit.
+    /// Reasoning was longer than [`crate::ReasoningLimit`]. Reported at the end of its span, with
+    /// the number of bytes over the limit.
     ReasoningLimit = "reasoning_limit", "the reasoning was longer than its limit", "raise the limit, or ask the model to think less";
     /// The model repeated an opener without end. Reported by a stage before the driver.
     Collapse = "collapse", "the model repeated an opener without end", "sample again, with a repetition penalty or another temperature";
@@ -100,10 +101,10 @@ kinds! {
     /// A call began with one form of its delimiters and ended with the other, and was accepted.
     /// Reported by a decoder before the driver.
     MixedMarkers = "mixed_markers", "a call began in one form of the delimiters and ended in the other; it was read", "show the model one form: look for the other in the prompt";
-    /// The stream ended after an opener whose body had not committed, or after the first token of a
-    /// marker of several. The bytes count as markup and are dropped.
+    /// The stream ended after an opener whose body had not committed, or after the first of a
+    /// marker's tokens. The bytes count as markup and are dropped.
     CutOpener = "cut_opener", "the stream ended right after an opener, before a call had a name", "raise the token limit of the request, or look why the stream broke off";
-    /// A jailed block outgrew its limit in bytes.
+    /// A jailed block was longer than its limit in bytes.
     JailBytes = "jail_bytes", "a jailed block was longer than its limit of bytes", "raise the limit of the pair if real blocks are that long";
     /// A stream held more blocks than the jail may open.
     JailCount = "jail_count", "there were more jailed blocks than the jail allows", "raise the count if a stream may have that many";

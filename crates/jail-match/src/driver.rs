@@ -6,7 +6,7 @@
 //! | `scan.rs` | the search for markers in plain text |
 //! | `apply.rs` | the effect of a marker |
 //! | `candidate.rs` | bodies, from opener to end |
-//! | `literal.rs`, `aside.rs` | what the host knows besides the text |
+//! | `literal.rs`, `server_items.rs` | text and items that the host knows not to be markup |
 //! | `message.rs`, `window.rs` | the state |
 //!
 //! The driver searches text for the table's markers, keeps the stack of channels, and runs
@@ -49,7 +49,8 @@ use crate::{
     whitespace::{Emitter, Whitespace},
 };
 
-/// Reads a stream with one cursor and writes what is certain to a [`Sink`].
+/// A cursor over one stream, which writes text and events to a [`Sink`] as soon as they are
+/// certain.
 ///
 /// See the [crate documentation](crate) for an example.
 #[derive(Debug, Clone)]
@@ -70,7 +71,7 @@ pub struct Driver {
     /// The suffix of the stream's markers with its `:`, once a marker carried one.
     suffix: LearntSuffix,
     rescans: Rescans,
-    /// Text without a stop byte may go straight to the sink.
+    /// Whether text without a stop byte may go straight to the sink.
     quiet: bool,
     counters: Counters,
 }
@@ -99,7 +100,7 @@ impl Driver {
         driver
     }
 
-    /// Makes the driver as new. The table and the settings stay.
+    /// Returns the driver to the state of a new one with the same table and settings.
     pub fn reset(&mut self) {
         self.pending.clear();
         self.base = 0;
@@ -177,7 +178,7 @@ impl Driver {
         &self.settings
     }
 
-    /// Returns what the driver itself holds. An active body may hold more: see
+    /// Returns the bytes that the driver itself holds. An active body may hold more: see
     /// [`BodyParsers::held`].
     #[must_use]
     pub fn held(&self) -> Held {
@@ -193,14 +194,14 @@ impl Driver {
         Held { bytes, kind }
     }
 
-    /// Returns the live bytes in buffers that grow with the input. The limits bound them.
+    /// Returns the number of bytes in buffers that grow with the input. The limits bound it.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.pending.len().saturating_add(self.emitter.held())
     }
 
-    /// Returns whether [`Driver::push`] would pass `chunk` on unchanged, in one event for the
-    /// current channel, and hold nothing after it. May return `false` for such text, too.
+    /// Returns whether [`Driver::push`] is certain to pass `chunk` on unchanged, in one event for
+    /// the current channel, and to hold nothing after it. With `false`, it may still do so.
     #[must_use]
     #[inline]
     pub fn passes(&self, chunk: &str) -> bool {
@@ -214,8 +215,8 @@ impl Driver {
     /// # Errors
     /// Returns an error only when a limit is hit under
     /// [`LimitPolicy::Error`](crate::LimitPolicy::Error). The candidate has then been released as
-    /// text, and no byte after it was taken: the first of those is at [`LimitError::at`] plus
-    /// [`LimitError::bytes`]. Every later push returns the same error.
+    /// text. The first byte that was not read is at [`LimitError::at`] plus [`LimitError::bytes`].
+    /// Every later push returns the same error.
     // Without inlining, text that passes costs a quarter more instructions.
     #[inline(always)]
     pub fn push<S, B>(
@@ -234,7 +235,8 @@ impl Driver {
         self.push_looking(chunk, bodies, &mut ByRef(sink))
     }
 
-    /// Feeds `chunk` if it [passes](Driver::passes). Otherwise it returns `false`, without an effect.
+    /// Feeds `chunk` if it [passes](Driver::passes). Otherwise it returns `false`, without an
+    /// effect.
     #[inline(always)]
     pub fn pass<S: Sink + ?Sized>(&mut self, chunk: &str, sink: &mut S) -> bool {
         let passes = self.passes(chunk);
@@ -253,9 +255,11 @@ impl Driver {
         passes
     }
 
-    /// Feeds a chunk that [`Driver::pass`] did not take: as [`Driver::push`], without looking whether
-    /// the chunk passes. Compiled once, not for each kind of sink, so that the path of passing text
-    /// stays small enough to inline.
+    /// Feeds a chunk for which [`Driver::pass`] returned `false`: [`Driver::push`] without that
+    /// test.
+    ///
+    /// Compiled once, not for each kind of sink, so that [`Driver::pass`] stays small enough to
+    /// inline.
     ///
     /// # Errors
     /// See [`Driver::push`].
@@ -321,8 +325,8 @@ impl Driver {
         }
     }
 
-    /// Begins another message in the same stream. Leads and lines start over; a marker that crosses
-    /// the boundary is still recognised.
+    /// Begins another message in the same stream. Anchors and lines start over. A marker that is
+    /// cut by the boundary is still recognised.
     pub fn message_boundary(&mut self, sink: &mut dyn Sink) {
         if self.is_halted() {
             self.end_halt(sink);
@@ -336,10 +340,10 @@ impl Driver {
         }
     }
 
-    /// Stops at a limit of reasoning under the error policy.
+    /// Returns the error if the limit of reasoning was hit under the error policy.
     fn check_reasoning(&mut self, sink: &mut dyn Sink) -> Result<(), LimitError> {
         self.emitter.failed().map_or(Ok(()), |error| {
-            // No text follows that could decide about whitespace.
+            // No text follows that could decide about the held whitespace.
             self.emitter.finish(sink);
             self.state = DriverState::Failed(error);
             Err(error)

@@ -33,7 +33,7 @@ pub struct Edge {
     pub marker: Cow<'static, str>,
     /// Whether the letter case of the marker matters.
     pub case: LetterCase,
-    /// Whether the marker may carry a suffix that only the checkpoint knows.
+    /// Whether the marker may carry a suffix that depends on the checkpoint.
     pub suffix: SuffixRule,
     /// The channels in which the marker is live.
     pub on: ChannelMask,
@@ -52,8 +52,8 @@ pub struct Edge {
     pub cut: CutMarker,
     /// Whether the marker ends a message of the stream. See [`CutMarker::AfterEnd`].
     pub ends_message: bool,
-    /// Whether the marker closes reasoning that has no opener. The marker is text while an opener of
-    /// reasoning was shown as text and the opener's closer was not.
+    /// Whether the marker closes reasoning that has no opener. The marker is text if more openers
+    /// than closers of reasoning were shown as text before it.
     pub orphan: bool,
     /// The effect of the marker.
     pub then: Then,
@@ -116,10 +116,10 @@ impl Edge {
         Self { pair, ..self }
     }
 
-    /// Treats the marker as special tokens.
+    /// Treats the marker as one or more special tokens.
     ///
-    /// If it begins with one (`<|x|>`, with bars of either width) and continues, the first token
-    /// alone shows that it is markup where the end of the stream cuts the rest.
+    /// If a marker of several tokens begins with `<|x|>` (with bars of either width), that first
+    /// token alone is markup where the end of the stream cuts the rest.
     #[must_use]
     pub fn of_tokens(self) -> Self {
         let ends = self.marker.match_indices(['|', '｜']).filter_map(|(at, bar)| {
@@ -167,11 +167,11 @@ pub enum CutMarker {
     /// The part of the marker is text.
     #[default]
     Text,
-    /// The part is markup if it has at least this many bytes. For markers of several tokens, the
-    /// first of which shows what they are. The part is dropped and reported.
+    /// The part is markup if it has at least this many bytes. It is dropped and reported. For
+    /// markers of several special tokens, the first of which is never text.
     MarkupFrom(usize),
-    /// The part is markup directly after the end of a message or of a call, with nothing but
-    /// whitespace between, because nothing else can be there. Elsewhere it is text.
+    /// The part is markup if only whitespace is between it and the end of a message or a call,
+    /// because nothing but a marker can be there. Elsewhere it is text.
     AfterEnd,
 }
 
@@ -181,25 +181,25 @@ pub enum Anchor {
     /// The marker acts anywhere.
     #[default]
     Anywhere,
-    /// The marker acts only while its channel holds nothing but whitespace: at the start of the
-    /// message, at the start of each channel, and again after a channel ended. Hidden text does not
-    /// count.
+    /// The marker acts only before visible text: at the start of the message, and again wherever a
+    /// channel begins or ends. Hidden text and the hidden channel do not count.
     Lead,
     /// The marker acts only before any visible text and any markup of the message.
     Start,
     /// The marker acts only in the first column of a line of content.
     LineStart,
-    /// The marker acts at the lead, at the start of a line of content, and directly after markup,
-    /// with whitespace before it allowed. Elsewhere prose may mention it.
+    /// The marker acts as with [`Anchor::Lead`], at the start of a line of content, and directly
+    /// after markup. Whitespace may come before it. Elsewhere it is text, because prose may mention
+    /// it.
     Line,
-    /// The marker acts anywhere but in quotes that begin with a marker of this anchor. Text in
-    /// `` `<|start|>assistant` `` mentions the marker.
+    /// The marker acts anywhere but in quotes that begin with such a marker: in
+    /// `` `<|start|>assistant` `` it is text.
     Unquoted,
-    /// The marker acts at the start of a word, after whitespace or directly after markup, but not in
-    /// quotes that begin with a marker of [`Anchor::Unquoted`].
+    /// The marker acts after whitespace or directly after markup, but not in quotes as described at
+    /// [`Anchor::Unquoted`].
     Word,
-    /// The marker acts only directly after a call, with whitespace between allowed. For closers
-    /// without an opener.
+    /// The marker acts only after a call, with nothing but whitespace between. For closers without
+    /// an opener.
     AfterCall,
     /// The marker acts once, anywhere after a call ended the reasoning. For the reasoning's own
     /// closer, which then comes after the call.
@@ -212,7 +212,7 @@ pub enum Anchor {
 /// Newlines (`\n`) next to a marker that are part of it when present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Newlines {
-    /// The maximum number before the marker. [`Newlines::MANY`] binds all there are.
+    /// The maximum number before the marker, at most [`Newlines::MAX`].
     pub before: u8,
     /// The maximum number after the marker.
     pub after: u8,
@@ -232,14 +232,14 @@ impl Newlines {
         Self { before, after, bind: Bind::WhenFraming }
     }
 
-    /// Creates newlines that are written in the marker's declaration. They bind under every policy.
+    /// Creates newlines that bind under every policy, because the marker was declared with them.
     #[must_use]
     pub const fn declared(before: u8, after: u8) -> Self {
         Self { before, after, bind: Bind::Always }
     }
 
-    /// Returns how many newlines bind before and after the marker, where optional ones bind or do
-    /// not.
+    /// Returns the maximum number of newlines that bind before and after the marker. `optional`
+    /// states whether [`Bind::WhenFraming`] binds.
     pub(crate) fn binding(self, optional: bool) -> (usize, usize) {
         if optional || self.bind == Bind::Always {
             let most = |n: u8| usize::from(n.min(Self::MAX));
@@ -295,9 +295,10 @@ pub enum Then {
     Enter(Channel),
     /// Closes the current channel. Outside of every channel, content continues.
     Leave,
-    /// Closes every open channel and opens this one. For formats of flat, typed blocks.
+    /// Closes every open channel and opens this one. For formats whose blocks each name their type
+    /// and do not nest.
     Switch(Channel),
-    /// Hands the text after the marker to a body. The second part is the effect of the body's
+    /// Hands the text after the marker to a body. The [`OnCommit`] is the effect of the body's
     /// commit on the current channel.
     Body(BodyId, OnCommit),
 }

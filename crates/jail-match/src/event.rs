@@ -16,9 +16,10 @@ use crate::{channel::Channel, diagnostic::Diagnostic};
 
 /// One event, borrowed from the chunk that is being read.
 ///
-/// Text is never empty, and neighbouring pieces of one channel are one run. A call is one
-/// [`Event::CallStart`], any number of [`Event::CallArguments`] and one [`Event::CallEnd`]. Calls
-/// never interleave. The driver emits no calls itself: its bodies do.
+/// Text is never empty. A text may arrive in several events, which belong together if only
+/// diagnostics are between them. A call is one [`Event::CallStart`], any number of
+/// [`Event::CallArguments`] and one [`Event::CallEnd`]. Calls never interleave. The driver's bodies
+/// emit them, and not the driver itself.
 ///
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -46,8 +47,8 @@ pub enum Event<'a> {
         /// are the text of one object.
         fragment: &'a str,
     },
-    /// An id on the wire that came after the call began with another id. Emitted only on request,
-    /// for readers that keep a call until it ends.
+    /// An id on the wire that came after the call had begun with another id. Emitted only on
+    /// request, for readers that keep a call until it ends.
     CallId {
         /// The position of the call among the message's calls.
         index: u32,
@@ -65,8 +66,8 @@ pub enum Event<'a> {
     },
     /// A notice about the input that is not an error.
     Diagnostic(Diagnostic),
-    /// A marker acted: the marker of the edge at this position of the table. Emitted after the text
-    /// before the marker, and only with [`crate::EdgeEvents::Reported`].
+    /// The marker of the edge at this position of the table acted. Emitted after the text before
+    /// the marker, and only with [`crate::EdgeEvents::Reported`].
     EdgeMatched(usize),
 }
 
@@ -165,7 +166,7 @@ pub enum OwnedEvent {
     },
     /// A notice about the input that is not an error.
     Diagnostic(Diagnostic),
-    /// A marker acted: the marker of the edge at this position of the table.
+    /// The marker of the edge at this position of the table acted.
     EdgeMatched(usize),
 }
 
@@ -195,7 +196,7 @@ impl OwnedEvent {
 pub enum Outcome {
     /// The arguments are one complete JSON object.
     Complete,
-    /// The call was cut and closed on request. The arguments are JSON.
+    /// The stream cut the call, and an option closed it. The arguments are complete JSON.
     Repaired,
     /// The model left the family's syntax after the call was certain.
     Malformed,

@@ -1,10 +1,10 @@
-//! The generic jail: withholds text between a start and an end, and releases it by rules.
+//! The jail: withholds the text between a start and an end, and releases it by rules.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `pair.rs`, `mark.rs`, `builder.rs` | the rules as the host writes them |
-//! | `rules.rs` | the rules compiled: one lookout for each place |
-//! | `mark_matcher.rs`, `pattern.rs` | the search of one lookout |
+//! | `rules.rs` | the compiled rules: one lookout (a list of marks to search for) for each place |
+//! | `mark_matcher.rs`, `pattern.rs` | the search for the marks of one lookout |
 //! | `scan.rs` | the cursor |
 //! | `blocks.rs`, `settle.rs` | open blocks, and how they end |
 
@@ -46,9 +46,10 @@ use settle::Breach;
 /// A filter that withholds the text between starts and ends.
 ///
 /// Starts and ends are bound as a [`JailPair`], or pooled: any end of the pool closes any of its
-/// starts. The first mark in the text wins, the longest of several at one place. Blocks may nest
-/// where a pair allows it ([`Inner`]), up to a depth. Ends inside quotes do not count where a pair
-/// has quotes ([`Quote`]). The result does not depend on chunks.
+/// starts. A *mark* is a start or an end. The first mark in the text wins, and the longest of
+/// several at one place. Blocks may nest where a pair allows it ([`Inner`]), up to a depth. If a
+/// pair has quotes ([`Quote`]), ends inside them do not count. The result does not depend on
+/// chunks.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -71,8 +72,8 @@ use settle::Breach;
 ///
 /// # Held bytes
 ///
-/// Outside of blocks: a proper prefix of a start, or a start that a longer one may outgrow. Inside:
-/// the block, at most its pair's limit and one mark more.
+/// Outside of blocks, a proper prefix of a start is held, or a start that may become a longer one.
+/// Inside, the block is held: at most its pair's limit and one mark.
 #[derive(Debug, Clone)]
 pub struct Jail {
     rules: Arc<CompiledRules>,
@@ -114,7 +115,7 @@ impl Jail {
     ///
     /// # Errors
     /// Returns an error only when a limit with [`OnFail::Error`] is hit. Held text has then been
-    /// released, and no byte after it was taken: the first of those is at [`LimitError::at`] plus
+    /// released. The first byte that was not read is at [`LimitError::at`] plus
     /// [`LimitError::bytes`]. Every later call returns the same error.
     pub fn push(
         &mut self,
@@ -142,8 +143,8 @@ impl Jail {
     /// [reset](Jail::reset).
     ///
     /// # Errors
-    /// See [`Jail::push`]. Also returns an error if a block is open that must not be
-    /// ([`JailPair::unclosed`]).
+    /// See [`Jail::push`]. Also returns an error if a block is open whose pair forbids it with
+    /// [`JailPair::unclosed`].
     pub fn finish(&mut self, mut on: impl FnMut(JailEvent<'_>)) -> Result<(), LimitError> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -158,8 +159,8 @@ impl Jail {
         finished.map(drop).map_err(|error| self.fail(error))
     }
 
-    /// Settles the pending text, because an item follows that no mark may span. Text outside of
-    /// blocks is emitted. Open blocks stay open.
+    /// Decides about pending text, because no mark may continue in the text to come. Pending text
+    /// outside of blocks is emitted. Open blocks stay open.
     ///
     /// # Errors
     /// See [`Jail::push`].
@@ -176,7 +177,7 @@ impl Jail {
     /// Applies a limit of the host, such as one of chunks or time, to the outermost open block.
     /// Returns whether a block was open.
     ///
-    /// The host chooses the moment, which is the only part of a result that may depend on chunks.
+    /// The host chooses the moment. No other part of a result can depend on chunks.
     ///
     /// # Errors
     /// See [`Jail::push`].
@@ -203,7 +204,7 @@ impl Jail {
         self.blocks.open_at()
     }
 
-    /// Makes the jail as new. The rules stay.
+    /// Returns the jail to the state of a new one with the same rules.
     pub fn reset(&mut self) {
         *self = Self::new(self.rules.clone());
     }
@@ -220,8 +221,8 @@ impl Jail {
         Held { bytes: pending.saturating_add(block), kind }
     }
 
-    /// Returns the live bytes in buffers that grow with the input, with copies of text that passed.
-    /// The limits bound them.
+    /// Returns the number of bytes in buffers that grow with the input, including copies of text
+    /// that passed. The limits bound it.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.pending.len().saturating_add(self.blocks.buffered())

@@ -44,10 +44,11 @@
 //!
 //! * **Chunks do not matter.** Text, spans, diagnostics and their offsets are the same for every
 //!   cut.
-//! * **Nothing is lost.** Each byte of input reaches [`Sink::event`] as text or one [`Sink::account`].
+//! * **Nothing is lost.** Each byte of input reaches [`Sink::event`] as text or one
+//!   [`Sink::account`].
 //! * **Held bytes**, see [`Driver::held`], are one of these, and nothing else: a proper prefix of a
 //!   live marker (at most the longest marker less one byte) with the newlines that may bind to it
-//!   (at most [`Newlines::MANY`]); a candidate ([`Limits::candidate`]); whitespace that the next
+//!   (at most [`Newlines::MAX`]); a candidate ([`Limits::candidate`]); whitespace that the next
 //!   visible byte decides about ([`Limits::whitespace`]); inside a body, the bytes that the body
 //!   did not use.
 //! * **Cost.** Text without a marker's rarest byte costs one vectorised search. The text of a

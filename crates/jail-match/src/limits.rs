@@ -1,4 +1,4 @@
-//! Limits on everything that grows, and the policies for what exceeds them.
+//! Limits on everything that grows, and the policies for text that exceeds them.
 
 use core::fmt;
 
@@ -17,8 +17,7 @@ use crate::diagnostic::DiagnosticKind;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The maximum size of a candidate: everything since an opener whose body has not committed.
-    /// Default 16 KiB.
+    /// The maximum size of a candidate, counted from its opener. Default 16 KiB.
     pub candidate: usize,
     /// The maximum size of a whitespace run held under the framing and trim policies. A longer run
     /// is text. Default 4 KiB.
@@ -52,12 +51,14 @@ impl Limits {
     }
 }
 
-/// The maximum of reasoning in a message.
+/// The maximum number of bytes of reasoning in a message, with a policy for the rest.
 ///
-/// The limit counts emitted reasoning in bytes. It falls between scalars, at the same one for every
-/// cut. Reasoning beyond it becomes content under [`LimitPolicy::Release`], is dropped and counted
-/// under [`LimitPolicy::Drop`], and ends the message under [`LimitPolicy::Error`]. The markers of
-/// the reasoning stay markers.
+/// The limit counts emitted bytes, and falls between the same two scalars for every cut. Markers of
+/// the reasoning stay markers beyond it. Reasoning beyond the limit is treated by the policy:
+///
+/// * [`LimitPolicy::Release`]: it becomes content.
+/// * [`LimitPolicy::Drop`]: it is dropped and counted.
+/// * [`LimitPolicy::Error`]: it ends the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a number and what it does")]
 pub struct ReasoningLimit {
@@ -71,13 +72,12 @@ pub struct ReasoningLimit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LimitPolicy {
-    /// The bytes are text, in place.
+    /// The bytes are emitted as text.
     #[default]
     Release,
     /// The bytes are dropped and counted.
     Drop,
-    /// The bytes are released as text and the push returns an error. The machine takes no more
-    /// text.
+    /// The bytes are released as text, and the push returns an error. So does every later push.
     Error,
 }
 

@@ -5,8 +5,8 @@
 //! are stateless. The caller (the [`crate::Driver`] or [`crate::Matcher`]) holds text back across
 //! chunks.
 //!
-//! The search stops at the rarest byte of each marker's first scalar, not at its first byte: `◁`
-//! shares its first two bytes with quotation marks and dashes.
+//! The search stops at the rarest byte of each marker's first scalar, and not at its first byte:
+//! `◁` shares its first byte with quotation marks and dashes.
 //!
 //! ```
 //! use jail_match::{Haystack, MarkerSetBuilder, Search};
@@ -31,7 +31,8 @@ use crate::{
     suffix::{SuffixRule, suffix_place},
 };
 
-/// The number of a class of scanner states, below 32. A class selects the markers searched for.
+/// The number of a class, below 32. A class is a group of scanner states that search for the same
+/// markers.
 pub type Class = u8;
 
 /// The number of classes a set can tell apart.
@@ -151,8 +152,8 @@ pub struct Haystack<'t> {
 pub enum Search {
     /// No live marker contains the stop.
     Miss,
-    /// The text ends inside a live marker that starts at `at`, or inside a marker that is longer
-    /// than a complete one. More text decides.
+    /// The text ends inside a live marker that starts at `at`. A shorter marker may be complete
+    /// there. More text decides.
     Partial {
         /// The byte index of the marker's first byte.
         at: usize,
@@ -254,7 +255,7 @@ pub(crate) fn newlines(text: &[u8]) -> usize {
     text.iter().position(|&byte| byte != b'\n').unwrap_or(text.len())
 }
 
-/// Ranks how seldom a byte occurs in text; higher is rarer.
+/// Returns the rank of a byte by frequency in text; higher is rarer.
 fn rarity(byte: u8) -> u8 {
     match byte {
         b'a'..=b'z' | b' ' => 0,
@@ -287,7 +288,9 @@ impl MarkerSet {
 
     /// Searches for a live marker that contains the byte at `stop`.
     ///
-    /// `live` is asked about the id and the start of each marker that agrees with the text.
+    /// `live` decides whether a marker that agrees with the text counts. It receives the marker's
+    /// id
+    /// and start.
     pub fn search_at(
         &self,
         hay: Haystack<'_>,
@@ -323,7 +326,7 @@ impl MarkerSet {
         best.decide(hay.ended)
     }
 
-    /// Returns where the search continues after a stop that no marker can contain.
+    /// Returns the index at which the search continues, if no marker can contain the stop.
     #[inline]
     pub(crate) fn pass_stop(&self, text: &[u8], stop: usize, looked: &mut u64) -> Option<usize> {
         self.index.pass_stop(text, stop, looked)
@@ -345,7 +348,7 @@ impl MarkerSet {
 /// The best match so far: leftmost start, then longest, then first added.
 struct Best<'t> {
     text: &'t [u8],
-    /// Where the markers offered next start.
+    /// The index at which the markers offered next start.
     at: usize,
     full: Option<Match>,
     partial: Option<usize>,
@@ -358,7 +361,7 @@ impl<'t> Best<'t> {
 
     fn offer(&mut self, marker: &Marker, id: usize, mut live: impl FnMut(usize) -> bool) {
         let at = self.at;
-        // Comparing bytes costs less than asking whether the marker is live.
+        // Bytes are compared first because it costs less than `live`.
         match marker.match_prefix(&self.text[at..]) {
             Prefix::Partial if self.partial.is_none_or(|known| known > at) && live(id) => {
                 self.offer_partial();

@@ -1,8 +1,9 @@
-//! Marker tokens: markers that a tokenizer writes as one token, told from text that spells them.
+//! Marker tokens: markers that a tokenizer writes as one token.
 //!
-//! A token and its text look alike, so a marker token is fed to a machine with its first four
-//! bytes replaced by a reserved scalar. The length stays the same, and with it every offset.
-//! A table whose markers are respelled in the same way finds marker tokens and nothing else:
+//! In text, such a token looks like typed text that spells it. To distinguish them, a marker token
+//! is fed to a machine with its first four bytes replaced by a reserved scalar. The length, and
+//! with it every offset, stays the same. A table whose markers are respelled in the same way finds
+//! marker tokens only:
 //!
 //! ```text
 //! marker token   <tool_call>     is fed as   ␣_call>      (␣: four bytes, a reserved scalar)
@@ -16,14 +17,14 @@ use alloc::{boxed::Box, collections::BTreeSet, string::String, sync::Arc};
 const FIRST_RESERVED: u32 = 0x10_F000;
 /// The scalar that announces the substitute of a reserved scalar that occurred in the text.
 const ESCAPE: char = '\u{10FFFD}';
-/// The distance of the substitutes from the reserved scalars: one plane.
+/// The distance of substitutes from the reserved scalars they replace: one plane of Unicode.
 const PLANE: u32 = 0x1_0000;
 /// The number of bytes of a marker that its reserved scalar replaces.
 const HEAD_BYTES: usize = 4;
 /// The first byte of every reserved scalar.
 pub const RESERVED_LEAD: u8 = 0xF4;
 
-/// Whether `scalar` is reserved for marker tokens.
+/// Returns whether `scalar` is reserved for marker tokens.
 #[must_use]
 pub const fn is_reserved(scalar: char) -> bool {
     scalar as u32 >= FIRST_RESERVED && scalar as u32 <= ESCAPE as u32
@@ -32,17 +33,17 @@ pub const fn is_reserved(scalar: char) -> bool {
 /// The meaning of a reserved scalar in the output of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reserved<'m> {
-    /// The first bytes of a marker; the rest of its text follows. The second text is the same
-    /// inside a JSON string.
+    /// The first bytes of a marker, as text and as part of a JSON string. The rest of the marker
+    /// follows in the output.
     Head(&'m str, &'m str),
-    /// No text: the scalar after it is the substitute of a reserved scalar of the text.
+    /// The scalar after this one is a substitute: see [`unescape_reserved`].
     Escape,
 }
 
 /// Markers that are single tokens of a tokenizer, each with the text it is fed as.
 ///
-/// Only markers of at least four bytes, with a boundary of scalars after the fourth, can be
-/// members; all known tokenizers' are.
+/// Members have at least four bytes, with a boundary of scalars after the fourth. The markers of
+/// all known tokenizers have this form.
 ///
 /// ```
 /// use jail_match::MarkerTokens;
@@ -61,16 +62,17 @@ pub struct MarkerTokens {
 #[derive(Debug, PartialEq, Eq)]
 struct Member {
     text: Box<str>,
-    /// The text with its scalar in the place of its head.
+    /// The text with a reserved scalar in the place of its first four bytes.
     fed: Box<str>,
-    /// The head inside a JSON string.
+    /// The first four bytes, escaped for a JSON string.
     escaped: Box<str>,
 }
 
 impl MarkerTokens {
-    /// Those of `tokens` that occur in one of `literals`. Of tokens that overlap in a literal, the
-    /// leftmost counts, and of those that begin alike the longest: tokenizers read text in the
-    /// same way.
+    /// Creates the set of those `tokens` that occur in one of `literals`.
+    ///
+    /// Of tokens that overlap in a literal the leftmost counts, and of those that begin at one
+    /// place the longest. Tokenizers read text in the same way.
     pub fn used<'t>(
         tokens: impl IntoIterator<Item = &'t str>,
         literals: impl IntoIterator<Item = impl AsRef<str>>,
@@ -95,13 +97,13 @@ impl MarkerTokens {
         Self { members: members.collect() }
     }
 
-    /// Whether there are none.
+    /// Returns whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// The texts of the members.
+    /// Returns the texts of the members.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.members.iter().map(|member| &*member.text)
     }
@@ -111,19 +113,19 @@ impl MarkerTokens {
         at.ok().and_then(|at| self.members.get(at))
     }
 
-    /// The text that the marker token `text` is fed as; `None` if it is not a member.
+    /// Returns the text to feed for the marker token `text`, or `None` if it is not a member.
     #[must_use]
     pub fn fed(&self, text: &str) -> Option<&str> {
         self.find(text).map(|member| &*member.fed)
     }
 
-    /// Whether `literal` begins with a member.
+    /// Returns whether `literal` begins with a member.
     #[must_use]
     pub fn leads(&self, literal: &str) -> bool {
         self.members.iter().any(|member| literal.starts_with(&*member.text))
     }
 
-    /// The text with each member in it as it is fed; `None` if it holds none.
+    /// Returns `literal` with each member in it respelled, or `None` if it contains none.
     #[must_use]
     pub fn respell(&self, literal: &str) -> Option<String> {
         let (mut out, mut found) = (String::with_capacity(literal.len()), false);
@@ -154,7 +156,7 @@ impl MarkerTokens {
     }
 }
 
-/// The text that a reserved scalar of ordinary text is fed as: it matches no marker.
+/// Returns the two scalars to feed for a reserved scalar in ordinary text. They match no marker.
 #[must_use]
 pub fn escape_reserved(scalar: char) -> [char; 2] {
     [ESCAPE, char::from_u32(u32::from(scalar).saturating_sub(PLANE)).unwrap_or(scalar)]
@@ -167,8 +169,8 @@ pub fn unescape_reserved(scalar: char) -> Option<char> {
     char::from_u32(u32::from(scalar).saturating_add(PLANE)).filter(|&scalar| is_reserved(scalar))
 }
 
-/// Calls `on` with each scalar of `literal` that is in no token, and with each token that `find`
-/// finds: the leftmost first, and the longest of those that begin alike.
+/// Calls `on` with each part of `literal`: `Err` for a token that `find` finds, `Ok` for a scalar
+/// between tokens. The leftmost token counts, and of several at one place the longest.
 fn each_piece<T>(
     literal: &str,
     find: impl Fn(&str) -> Option<T>,
@@ -184,7 +186,7 @@ fn each_piece<T>(
     }
 }
 
-/// The text inside a JSON string.
+/// Returns the text escaped for a JSON string.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for scalar in text.chars() {

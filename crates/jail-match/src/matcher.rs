@@ -26,8 +26,8 @@ pub enum MatcherEvent<'a> {
 
 /// A search for leftmost-longest literal markers in a stream, independent of its chunks.
 ///
-/// At most the longest marker minus one byte is held back, and only while the held text is a proper
-/// prefix of a marker, or a marker that a longer one may still outgrow.
+/// At most the longest marker less one byte is held back. Held text is a proper prefix of a marker,
+/// or a marker that may still become a longer one.
 ///
 /// ```
 /// use jail_match::{MatcherEvent, Matcher};
@@ -89,8 +89,8 @@ impl Matcher {
         self.held = held;
     }
 
-    /// Ends the stream: held text is reported, complete markers as markers and the rest as text.
-    /// The matcher is then as new.
+    /// Ends the stream. Complete markers in the held text are reported as markers, the rest as
+    /// text. The matcher can then read another stream.
     pub fn finish(&mut self, mut on: impl FnMut(MatcherEvent<'_>)) {
         let mut held = core::mem::take(&mut self.held);
         let Ok(_) = held.rescan(|text| Ok::<_, Infallible>(self.scan(text, true, &mut on)));

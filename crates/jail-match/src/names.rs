@@ -38,14 +38,17 @@ impl fmt::Display for Alias {
     }
 }
 
-/// Returns the known name that `name` means, itself or through an alias.
+/// Returns the known name that equals `name`, or that `name` is an alias of.
 ///
-/// Names come before aliases, and `engine:name` asks for the meaning that the engine gives the
-/// name. Substrings never match. `what` names the namespace in messages.
+/// Known names take precedence over aliases. `engine:name` looks up the alias of one engine.
+/// Substrings never match. `what` names the namespace in error messages.
 ///
 /// # Errors
-/// Returns an error for an unknown name, with the nearest known names, and for an alias to which
-/// engines give different meanings, with the spellings that distinguish them.
+/// Returns an error in two cases:
+///
+/// * The name is unknown. The error lists the nearest known names.
+/// * Engines give the alias different meanings. The error lists the spellings that distinguish
+///   them.
 pub fn resolve<'k>(
     what: &'static str,
     name: &str,
@@ -127,8 +130,8 @@ impl UnknownName {
         Self { what, name: shortened(name), nearest, meanings: Vec::new() }
     }
 
-    /// Creates an error for a `name` in the namespace `what` with several `meanings`, spelled so
-    /// that they differ.
+    /// Creates an error for a `name` in the namespace `what` with several `meanings`, each spelled
+    /// `engine:name`.
     #[must_use]
     pub fn ambiguous(what: &'static str, name: &str, meanings: Vec<String>) -> Self {
         Self { what, name: shortened(name), nearest: Vec::new(), meanings }
@@ -140,7 +143,7 @@ impl UnknownName {
         &self.meanings
     }
 
-    /// Returns the nearest known names, best first; none if the name is ambiguous.
+    /// Returns the nearest known names, the nearest first. Empty if the name is ambiguous.
     #[must_use]
     pub fn nearest(&self) -> &[String] {
         &self.nearest
@@ -167,7 +170,7 @@ impl fmt::Display for UnknownName {
 
 impl core::error::Error for UnknownName {}
 
-/// Returns the edit distance over bytes in lower case, for suggestions only.
+/// Returns the edit distance between the bytes of two names, ignoring ASCII case.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<u8> = a.bytes().take(64).map(|b| b.to_ascii_lowercase()).collect();
     let b: Vec<u8> = b.bytes().take(64).map(|b| b.to_ascii_lowercase()).collect();

@@ -6,9 +6,11 @@ use crate::chars::ceil_char_boundary;
 
 /// The undecided tail of a stream.
 ///
-/// [`Pending::push`] hands a scan the tail with the next chunk after it, and copies as little of
-/// the chunk as it can. With `"<thi"` pending, the chunk `"nk>and much more"` is scanned in two
-/// parts: `"<think>and mu"` in the buffer, which decides the tail, then `"ch more"` in place.
+/// [`Pending::push`] scans the tail together with the next chunk, and copies as little of the chunk
+/// as it can. With `"<thi"` pending, the chunk `"nk>and much more"` is scanned in two parts:
+///
+/// 1. `"<think>and mu"` in the buffer, which decides the tail;
+/// 2. `"ch more"` in place.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pending(String);
 
@@ -36,8 +38,8 @@ impl Pending {
 
     /// Scans `chunk` after the pending text.
     ///
-    /// `scan` returns the index from which its text must stay pending; that text is scanned again
-    /// with more text after it. `step` is a length that decides about most pending texts.
+    /// `scan` returns the index from which its text must stay pending. That text is scanned again
+    /// with more text after it. `step` bytes of the chunk are enough to decide most pending texts.
     ///
     /// # Errors
     /// Returns the error of the scan; nothing is pending then.
@@ -55,7 +57,7 @@ impl Pending {
             self.0.push_str(&rest[..cut]);
             let keep = self.rescan(&mut scan)?;
             if keep >= before && cut < rest.len() {
-                // The tail is decided: go on in the caller's chunk, without copying.
+                // The tail is decided: the rest is scanned in the caller's chunk, without copying.
                 rest = &rest[keep - before..];
                 self.0.clear();
             } else {

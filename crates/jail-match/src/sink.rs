@@ -1,10 +1,10 @@
-//! Sinks: the receivers of events, of the account of all other bytes, and of traces.
+//! Sinks, which receive events, the account of all other bytes, and traces.
 
 use crate::event::Event;
 
 /// A receiver of the output of a [`crate::Driver`], in source order.
 ///
-/// A closure over [`Event`]s is a sink. Implement the trait to receive the account, too. Text is
+/// A closure over [`Event`]s is a sink. Implement the trait to receive the account as well. Text is
 /// borrowed from the caller's chunk or from held text: copy it to keep it.
 ///
 /// ```
@@ -26,13 +26,13 @@ pub trait Sink {
     /// Receives the next event.
     fn event(&mut self, event: Event<'_>);
 
-    /// Receives a range of the input that did not become text. The default ignores it at no cost.
+    /// Receives a range of the input that did not become text. By default, does nothing.
     fn account(&mut self, span: Span) {
         let _ = span;
     }
 
-    /// Receives what the cursor decided about a marker, for explanations. The default ignores it at
-    /// no cost.
+    /// Receives a decision of the cursor about a marker, for explanations. By default, does
+    /// nothing.
     fn trace(&mut self, trace: Trace) {
         let _ = trace;
     }
@@ -45,7 +45,7 @@ impl<F: FnMut(Event<'_>)> Sink for F {
     }
 }
 
-/// A borrowed sink that is a sink itself. Makes a trait object of any sink, sized or not.
+/// A reference to a sink, as a sink. It makes a trait object of any sink, sized or not.
 ///
 /// ```
 /// use jail_match::{ByRef, Event, Sink};
@@ -124,7 +124,7 @@ pub enum Trace {
         /// The length of the marker or tag.
         len: u64,
     },
-    /// A body read an end tag: of the innermost item it was reading, or of an item around it.
+    /// A body read the end tag of the item it was reading, or of an item around that.
     EndTag {
         /// The offset of the tag.
         at: u64,
@@ -140,16 +140,16 @@ pub enum Trace {
         /// The length of the marker or tag.
         len: u64,
     },
-    /// A part of a call begins. What a candidate reads is reported before it is certain.
+    /// A part of a call begins. Parts that a candidate reads are reported before it commits.
     Part {
-        /// Part of the call that begins here.
+        /// The part that begins.
         part: CallPart,
-        /// Position among the message's calls, for a call that was announced.
+        /// The position of the call among the message's calls.
         call: u32,
-        /// Where the part begins.
+        /// The offset at which the part begins.
         at: u64,
     },
-    /// The candidate committed: its body acts.
+    /// The candidate committed: it is a call.
     Committed {
         /// The offset of the candidate's opener.
         at: u64,
@@ -163,7 +163,7 @@ pub enum Trace {
         /// The length of the input that refuted it, with the opener.
         len: u64,
     },
-    /// The candidate is markup without a call: the text after its markup is scanned as text.
+    /// The candidate is markup without a call. The text after its markup is scanned for markers.
     Empty {
         /// The offset of the candidate's opener.
         at: u64,
@@ -176,9 +176,9 @@ pub enum Trace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallPart {
-    /// The text after the call's name, which is known here.
+    /// The text after the call's name. The name is known here.
     Named,
-    /// The arguments, with the tags of parameters.
+    /// The arguments, including the tags of parameters.
     Arguments,
     /// The text after the arguments.
     Rest,

@@ -1,8 +1,8 @@
-//! Suffixes of markers that only the checkpoint knows: `<think:6124c78e>`.
+//! Suffixes of markers that depend on the checkpoint: `<think:6124c78e>`.
 
 use core::fmt;
 
-/// Whether a marker may carry a suffix that only the checkpoint knows: `<think:6124c78e>`.
+/// Whether a marker may carry a suffix that depends on the checkpoint: `<think:6124c78e>`.
 ///
 /// ```
 /// use jail_match::{Channel, Edge, SuffixRule, Then};
@@ -18,9 +18,9 @@ pub enum SuffixRule {
     None,
     /// The marker may have a suffix before its closing bracket.
     ///
-    /// A suffix is a `:` and 1 to [`SuffixRule::LONGEST`] ASCII letters, digits, `_` or `-`. The
-    /// closing bracket is `|>`, `｜>` or else the last byte, which is another ASCII character and
-    /// not the marker's only one. The first suffix of a stream is the suffix of all its markers.
+    /// A suffix is a `:` and 1 to [`SuffixRule::MAX_CHARS`] ASCII letters, digits, `_` or `-`. The
+    /// closing bracket is `|>`, `｜>` or else the last byte of a marker of several bytes. The first
+    /// suffix of a stream is the suffix of all its markers.
     Optional,
 }
 

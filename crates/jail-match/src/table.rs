@@ -24,9 +24,9 @@ pub struct Table {
 #[derive(Debug)]
 struct CompiledTable {
     edges: Box<[Edge]>,
-    /// By edge, its bit in the sets of used edges; 0 for edges with unlimited uses.
+    /// For each edge, its bit in the sets of used edges; 0 for edges with unlimited uses.
     use_bits: Box<[u64]>,
-    /// By channel, the bits of the edges that act once each time the channel is entered.
+    /// For each channel, the bits of the edges that act once each time the channel is entered.
     per_entry: [u64; Channel::COUNT as usize],
     /// The bits of the edges that enter reasoning once in a message.
     reasoning_once: u64,
@@ -40,15 +40,16 @@ struct CompiledTable {
     quotable: Option<FirstBytes>,
     /// Whether a marker begins with a newline.
     newline_starts: bool,
-    /// The edges that bind newlines before their markers, those that bind most first.
+    /// The edges that bind newlines before their markers, in descending order of that number.
     binding: Box<[u32]>,
-    /// By class, the maximum number of newlines before a marker: of declared ones, and of all.
+    /// For each class, the maximum number of newlines that a marker binds before it: counting
+    /// [`Bind::Always`](crate::Bind::Always) only, and counting all.
     newlines: [[u8; MAX_CLASSES as usize]; 2],
 }
 
 impl Table {
-    /// Compiles `edges`. Where several match at one place the longest marker wins; of equal
-    /// markers, the first.
+    /// Compiles `edges`. Where several match at one place the longest marker wins, and the first of
+    /// equal ones.
     ///
     /// # Errors
     /// Returns an error that names the entry with an empty marker or without a channel, or the
@@ -121,7 +122,7 @@ impl Table {
             }
         }
         if edges.iter().any(|edge| edge.marker.contains(is_reserved)) {
-            // Text that passes holds no reserved scalar.
+            // A chunk with a reserved scalar must not pass unread.
             let classes = (0..Channel::COUNT).filter_map(Channel::new).map(channel_classes);
             builder.stop_byte(RESERVED_LEAD, classes.fold(0, |all, classes| all | classes));
         }
@@ -221,20 +222,20 @@ impl Table {
         self.inner.binding.iter().map(|&id| id as usize)
     }
 
-    /// Returns how many newlines a marker of `class` binds before itself at most.
+    /// Returns the maximum number of newlines that a marker of `class` binds before itself.
     pub(crate) fn newlines_before(&self, class: Class, optional: bool) -> usize {
         usize::from(self.inner.newlines[usize::from(optional)][usize::from(class)])
     }
 }
 
-/// The place of the cursor in its channel, as far as it decides which anchors may hold.
+/// The place of the cursor in its channel. It decides which anchors may be met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The cursor is in a line of text.
     Within,
     /// The cursor is in a line of content that is blank so far.
     Line,
-    /// The cursor is at the lead, at the start or directly after markup.
+    /// Only whitespace came since the last markup or the start of the message.
     EdgeOfMarkup,
 }
 
@@ -295,7 +296,7 @@ impl FirstBytes {
 }
 
 impl Edge {
-    /// Returns whether the edge removes a closer in content that has no opener.
+    /// Returns whether the edge removes closers in content that have no opener.
     fn closes_nothing(&self) -> bool {
         self.orphan && self.on.has(Channel::CONTENT)
     }
@@ -305,8 +306,8 @@ impl Edge {
         self.then == Then::Enter(Channel::REASONING) && self.on.has(Channel::CONTENT)
     }
 
-    /// Returns how many newlines bind before and after the marker, where optional ones bind or do
-    /// not.
+    /// Returns the maximum number of newlines that bind before and after the marker. `optional`
+    /// states whether [`Bind::WhenFraming`](crate::Bind::WhenFraming) binds.
     pub(crate) fn binds(&self, optional: bool) -> (usize, usize) {
         self.newlines.binding(optional)
     }

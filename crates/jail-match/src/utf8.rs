@@ -1,5 +1,10 @@
-//! Decoding of bytes that arrive in pieces. At most the three bytes of a split scalar are held, and
-//! only invalid sequences are replaced and counted.
+//! Decoding of UTF-8 that arrives in pieces.
+//!
+//! | bytes pushed | text | held |
+//! |---|---|---|
+//! | `C3` | | `C3`: the first byte of a scalar |
+//! | `A9 FF` | `é�` | nothing: `FF` is invalid and was replaced |
+//! | `E2 96`, then the end | `�` | nothing: the scalar was cut |
 
 /// A decoder of UTF-8 that arrives in arbitrary pieces.
 ///
@@ -21,7 +26,7 @@ pub struct Utf8 {
 }
 
 impl Utf8 {
-    /// Feeds bytes. `on` receives the text that is complete.
+    /// Feeds bytes. `on` receives the text of complete scalars.
     #[inline]
     pub fn push(&mut self, bytes: &[u8], mut on: impl FnMut(&str)) {
         if self.len > 0 {
@@ -34,7 +39,7 @@ impl Utf8 {
         }
     }
 
-    /// Feeds bytes that begin or end inside a scalar, or hold invalid sequences.
+    /// Feeds bytes that begin or end inside a scalar, or contain invalid sequences.
     #[inline(never)]
     fn push_cut(&mut self, mut bytes: &[u8], on: &mut dyn FnMut(&str)) {
         while self.len > 0 && !bytes.is_empty() {
@@ -89,7 +94,7 @@ impl Utf8 {
         self.len
     }
 
-    /// Returns how many invalid sequences were replaced by U+FFFD.
+    /// Returns the number of invalid sequences that were replaced by U+FFFD.
     #[must_use]
     pub fn replaced(&self) -> u64 {
         self.replaced

@@ -32,14 +32,14 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Whitespace {
-    /// Markup is removed, and every other byte stays.
+    /// Removes markup only. All whitespace stays.
     Verbatim,
-    /// Drops runs of nothing but whitespace that have markup or an edge of the message on both
-    /// sides. Everything else stays.
+    /// Drops whitespace that has markup or an end of the message on both sides. Everything else
+    /// stays.
     ///
-    /// Whitespace between text and a call stays with the text. A chat template that writes a
-    /// newline there itself then writes one more when the message is history; [`Whitespace::Trim`]
-    /// avoids that.
+    /// Whitespace between text and a call stays with the text. If the chat template writes a
+    /// newline there itself, the message has one newline more when it is sent back as history.
+    /// [`Whitespace::Trim`] avoids that.
     #[default]
     Framing,
     /// Trims content next to markup, and reasoning at both ends.
@@ -79,7 +79,7 @@ impl FromStr for Whitespace {
     }
 }
 
-/// The rule of a policy for one channel.
+/// The treatment of whitespace in one channel under a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Keep,

@@ -12,8 +12,8 @@ pub type Text = Cow<'static, str>;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Openers {
-    /// A tag that prose may mention (a word in angle brackets) counts at the lead, at the start of a
-    /// line and directly after markup, with whitespace before it. Other openers count anywhere.
+    /// A tag that prose may mention (a word in angle brackets) counts at the lead, at the start of
+    /// a line and directly after markup, with whitespace before it. Other openers count anywhere.
     #[default]
     Line,
     /// Openers count anywhere outside of code.
@@ -73,8 +73,8 @@ pub enum Pairing {
     Own,
 }
 
-/// Policy for a closer while no reasoning is open. The closer of an opener that was shown as text is
-/// text under every policy.
+/// Policy for a closer while no reasoning is open. The closer of an opener that was shown as text
+/// is text under every policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]

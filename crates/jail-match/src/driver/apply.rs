@@ -32,7 +32,7 @@ impl Driver {
         let then = self.table.edges()[edge].then;
         self.flush_text(scan, at);
         if self.emitter.failed().is_some() {
-            // A limit ended the message: nothing after it is read.
+            // A limit ended the message: the marker does not act.
             return;
         }
         let (place, text) = (scan.window.offset(at), scan.window.bytes());
@@ -99,7 +99,7 @@ impl Driver {
         }
     }
 
-    /// Reports a closer without an opener, and uses up closers that count once.
+    /// Reports a closer without an opener, and uses up closers that act once.
     fn note_closer<B: ?Sized>(&mut self, matched: &EdgeMatch, scan: &mut Scan<'_, B>) {
         let edge = &self.table.edges()[matched.edge];
         if edge.uses == Uses::BeforeReasoning {
@@ -110,7 +110,7 @@ impl Driver {
         self.message.block_opened &= edge.anchor != Anchor::Opened;
     }
 
-    /// Closes the current channel. Outside of every channel, content continues.
+    /// Closes the current channel, if one is open.
     pub(super) fn leave(&mut self, sink: &mut dyn Sink) {
         self.emitter.boundary(Boundary::Leave, self.channel(), sink);
         self.message.open.pop();

@@ -1,9 +1,10 @@
 //! Candidates and committed bodies: from the opener to the commit or the refutation, and to the
 //! end of the body.
 //!
-//! `"<call>go</call>"` commits when its body is sure (here at `g`): the opener is then markup, and
-//! what the body reports are the events of a call. `"<call> is a tag"` is refuted at the blank: its
-//! bytes are text again, and markers are searched for from the second byte on.
+//! | text | decision |
+//! |---|---|
+//! | `<call>go</call>` | commits when its body is sure, here at `g`: the opener is markup, and the body emits the events of a call |
+//! | `<call> is a tag` | is refuted at the blank: the bytes are text, and markers are searched for from the second byte on |
 
 use super::{
     Driver,
@@ -20,15 +21,15 @@ use crate::{
     whitespace::Boundary,
 };
 
-/// How often a byte may be scanned again because the candidate that contained it was refuted.
+/// The maximum number of times a byte is scanned again because its candidate was refuted.
 const MAX_RESCANS: u32 = 16;
 
-/// Text that is scanned again after a refutation.
+/// A count of refutations whose texts overlap.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Rescans {
     /// Stream offset up to which text is scanned again.
     until: u64,
-    /// Refutations that began before that offset, one after the other.
+    /// The number of successive refutations that began before that offset.
     count: u32,
 }
 
@@ -92,7 +93,8 @@ impl Driver {
         Ok(true)
     }
 
-    /// Decides about a candidate if the stream ends with the window. Returns whether it does.
+    /// Decides about a candidate if the stream ends with the window. Returns whether the stream
+    /// ends.
     fn end_candidate<B: BodyParsers + ?Sized>(
         &mut self,
         candidate: Candidate,
@@ -155,7 +157,8 @@ impl Driver {
         true
     }
 
-    /// Passes `used` bytes that the committed body consumed, the last `held` of which it keeps.
+    /// Moves past the `used` bytes that the committed body consumed. The body keeps the last
+    /// `held`.
     fn consume_body<B: ?Sized>(&mut self, scan: &mut Scan<'_, B>, used: usize, held: usize) {
         scan.cursor = Cursor::at(scan.cursor.pos + used);
         self.account_body(scan.window.offset(scan.cursor.pos), held, scan.sink);
@@ -171,8 +174,8 @@ impl Driver {
         }
     }
 
-    /// Commits the candidate with everything up to the cursor, except the last `held` bytes, which
-    /// the body keeps.
+    /// Commits the candidate with all bytes up to the cursor. The body keeps the last `held` of
+    /// them.
     fn commit<B: ?Sized>(&mut self, candidate: Candidate, scan: &mut Scan<'_, B>, held: usize) {
         self.counters.committed += 1;
         self.accept(candidate, scan);
@@ -189,7 +192,7 @@ impl Driver {
         }
     }
 
-    /// Ends a committed body; text continues at stream offset `at`.
+    /// Ends a committed body. Text continues at stream offset `at`.
     pub(super) fn body_done(&mut self, then: Resume, at: u64, sink: &mut dyn Sink) {
         self.emitter.call_ended();
         self.resume(then, at, sink);
@@ -214,7 +217,7 @@ impl Driver {
         }
     }
 
-    /// Uses up the candidate's opener as markup.
+    /// Records that the candidate's opener acted as markup.
     fn accept<B: ?Sized>(&mut self, candidate: Candidate, scan: &Scan<'_, B>) {
         let out = scan.cursor.out;
         let opener = out + candidate.bound..out + candidate.opener;
@@ -222,7 +225,7 @@ impl Driver {
         self.message.ended = false;
     }
 
-    /// Ends a candidate whose opener is markup with the `markup` bytes after it; the rest is text.
+    /// Ends a candidate whose opener and the `markup` bytes after it are markup. The rest is text.
     /// The cursor is after the byte that decided it.
     fn give_back<B: ?Sized>(
         &mut self,
@@ -239,7 +242,7 @@ impl Driver {
         }
     }
 
-    /// Ends a candidate that is markup up to the cursor, and nothing else.
+    /// Ends a candidate that is markup up to the cursor and has no call.
     fn no_body<B: ?Sized>(&mut self, candidate: Candidate, scan: &mut Scan<'_, B>, then: Resume) {
         self.accept(candidate, scan);
         let end = scan.cursor.pos;
@@ -255,13 +258,13 @@ impl Driver {
     pub(super) fn refute<B: ?Sized>(&mut self, candidate: Candidate, scan: &mut Scan<'_, B>) {
         self.keep_as_text(scan);
         if self.may_rescan(scan) {
-            // The opener may not match again; any marker after its first scalar may.
+            // The opener must not match again, but a marker that begins inside it may.
             let second = scan.cursor.out + candidate.bound + 1;
             scan.cursor.pos = ceil_char_boundary(scan.window.text, second);
         }
     }
 
-    /// Ends a candidate that is text up to the cursor, which is not scanned again.
+    /// Ends a candidate whose bytes up to the cursor are text that is not scanned again.
     fn keep_as_text<B: ?Sized>(&mut self, scan: &mut Scan<'_, B>) {
         self.counters.refuted += 1;
         self.state = DriverState::Text;
@@ -275,7 +278,7 @@ impl Driver {
         let (at, bytes) = scan.unread();
         let Rescans { until, count } = &mut self.rescans;
         *count = if at < *until { *count + 1 } else { 1 };
-        // The deciding byte may begin the next candidate: that is not a second look.
+        // The deciding byte may begin the next candidate, which is not a rescan of this one.
         *until = (*until).max(at + bytes - 1);
         let may = *count <= MAX_RESCANS;
         if !may {
@@ -331,7 +334,7 @@ fn trace_refuted<B: ?Sized>(scan: &mut Scan<'_, B>) {
     scan.sink.trace(Trace::Refuted { at, len });
 }
 
-/// Returns how much of the offered text a body looked at: it stops where it decides.
+/// Returns the number of bytes that a body examined. A body stops where it decides.
 pub(super) fn looked_at<B: BodyParsers + ?Sized>(feed: Feed, offered: &str, bodies: &B) -> u64 {
     let bytes = match feed {
         Feed::More { .. } | Feed::Committed { .. } => offered.len(),

@@ -1,4 +1,4 @@
-//! Text that the caller knows more about than its bytes show.
+//! Text that the caller knows to hold no markers.
 
 use super::{
     Driver,
@@ -12,8 +12,8 @@ impl Driver {
     /// The stretch must start at or after [`Driver::position`] and after every stretch announced so
     /// far. An empty stretch has no effect.
     ///
-    /// In the stretch nothing is a marker: it is an escaped delimiter, or text known not to be
-    /// special tokens. Inside a call it is data like any other.
+    /// Use it for an escaped delimiter, or for text that is known not to be special tokens. Inside
+    /// a call the stretch is data like any other.
     pub fn mark(&mut self, stretch: Stretch) {
         debug_assert!(stretch.from >= self.base);
         self.stretches.forget_until(self.base);

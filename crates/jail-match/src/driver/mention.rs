@@ -12,8 +12,8 @@ use crate::{
     table::{MENTIONS, Table},
 };
 
-/// The reasoning tags shown in the content since reasoning was last open; nothing is kept before the
-/// first byte that may begin one.
+/// A count of the reasoning tags shown in the content since reasoning was last open. Empty until a
+/// byte occurs that may begin a tag.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Mentions(Option<Box<Tags>>);
 
@@ -26,13 +26,13 @@ struct Tags {
 }
 
 impl Mentions {
-    /// Whether the next bytes cannot continue a tag.
+    /// Returns whether the next bytes cannot continue a tag.
     #[inline]
     pub(super) fn is_settled(&self) -> bool {
         self.0.as_ref().is_none_or(|tags| tags.tail.is_empty())
     }
 
-    /// Whether a closer that follows after `text` belongs to an opener that was shown.
+    /// Returns whether a closer directly after `text` belongs to an opener that was shown.
     pub(super) fn is_open_after(&self, table: &Table, text: &[u8]) -> bool {
         if self.is_settled() && text.is_empty() {
             return self.0.as_ref().is_some_and(|tags| tags.open > 0);
@@ -43,7 +43,8 @@ impl Mentions {
         all.0.is_some_and(|tags| tags.open > 0)
     }
 
-    /// Counts the tags in `text`, which follows the text before; returns the bytes it looked at.
+    /// Counts the tags in `text`, the next text of the content. Returns the number of bytes
+    /// examined.
     pub(super) fn advance(&mut self, table: &Table, text: &[u8]) -> u64 {
         if self.0.is_none() && table.set().next_stop(MENTIONS, text).is_none() {
             return text.len() as u64;
@@ -51,7 +52,7 @@ impl Mentions {
         self.0.get_or_insert_default().advance(table, text)
     }
 
-    /// Text that was removed divides what was shown before from what follows.
+    /// Records that text was removed here: no tag spans the place.
     pub(super) fn interrupt(&mut self, table: &Table) {
         let Some(tags) = &mut self.0 else { return };
         let mut tail = core::mem::take(&mut tags.tail);
@@ -72,7 +73,7 @@ impl Tags {
     fn advance(&mut self, table: &Table, text: &[u8]) -> u64 {
         let (mut rest, mut looked) = (text, 0);
         if !self.tail.is_empty() {
-            // As many bytes as the longest tag has decide about the tail.
+            // The tail is decided after as many bytes as the longest tag has.
             let mut joined = core::mem::take(&mut self.tail);
             let before = joined.len();
             joined.extend(text.iter().take(table.longest()));
@@ -88,7 +89,9 @@ impl Tags {
         (looked + rest.len()) as u64
     }
 
-    /// Counts the tags in `text`; returns the index from which it may be the first bytes of one.
+    /// Counts the tags in `text`. Returns the index of its tail that may be the start of a tag, or
+    /// its
+    /// length.
     fn count(&mut self, table: &Table, text: &[u8], ended: bool) -> usize {
         let (set, mut at) = (table.set(), 0);
         let hay = |floor| Haystack { text, class: MENTIONS, floor, ended };

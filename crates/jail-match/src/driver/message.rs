@@ -14,30 +14,34 @@ pub(super) struct MessageState {
     pub(super) code: Code,
     /// Newlines that still belong to the marker just passed.
     pub(super) swallow: usize,
-    /// Bits of the edges with limited uses that are used up.
+    /// Bits of the edges whose limited uses are used up.
     pub(super) spent: u64,
     /// Spans of reasoning so far.
     pub(super) spans: u32,
     /// Whether the server separated reasoning from the text.
     pub(super) separated: Separated,
-    /// A call ended the reasoning, and the reasoning's own closer did not come yet.
+    /// Whether a call ended the reasoning and the reasoning's own closer has not come yet.
     pub(super) ended_by_call: bool,
-    /// The last marker was the end of a message.
+    /// Whether the last marker was the end of a message.
     pub(super) ended: bool,
-    /// The opener of a block without calls was markup, and the block's closer did not come yet.
+    /// Whether the opener of a block without calls was markup and the block's closer has not come
+    /// yet.
     pub(super) block_opened: bool,
     /// Reasoning tags that are shown as text.
     pub(super) mentions: Mentions,
-    /// The text since markup, if the table asks for it.
+    /// The text since the last markup, if the table has edges that depend on it.
     pub(super) preceding: Preceding,
 }
 
 /// Whether the server separated the message's reasoning from its text.
+///
+/// A server that sends `reasoning_content: "hm"`, then `content: "so"`: `Never`, then `Now` at
+/// `hm`, then `Before` at `so`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Separated {
     #[default]
     Never,
-    /// The text that follows is reasoning the server separated.
+    /// The text that follows is reasoning that the server separated.
     Now,
     Before,
 }
@@ -54,7 +58,7 @@ impl MessageState {
         self.preceding = Preceding::default();
     }
 
-    /// Records that the server said which channel the next text belongs to.
+    /// Records that the server put the next text into `channel`.
     pub(super) fn separate(&mut self, channel: Channel) {
         self.separated = match (channel, self.separated) {
             (Channel::REASONING, _) => Separated::Now,

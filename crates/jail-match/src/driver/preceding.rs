@@ -1,20 +1,21 @@
-//! The text before the cursor, which tells a marker from a quoted one and from part of a word.
+//! The text before the cursor. It shows whether a marker is quoted, or is part of a word.
 //!
 //! ```text
-//! Yes.<|start|>assistant<|message|>       after text: a marker
-//! Write `<|start|>assistant<|message|>`   after a mark that opens quotes, up to its end: text
-//! size=s or to=s                          `to=` begins a word
+//! Yes.<|start|>assistant<|message|>       `<|start|>` follows text: a marker
+//! Write `<|start|>assistant<|message|>`   `<|start|>` follows an opening quotation mark: text
+//! size=s or to=s                          `to=` begins a word: a marker
 //! ```
 
 use crate::table::FirstBytes;
 
-/// The end of the text since markup, and the quotes that it is in.
+/// The last characters since markup, and the quotes they are in.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Preceding {
-    /// The last eight bytes, which are two characters at least; 0 if there are fewer.
+    /// The last eight bytes, which hold at least two characters. Zeros come first if there are
+    /// fewer.
     last: [u8; 8],
-    /// The mark that ends the quotes in which a marker is quoted, its last byte last; 0 if there
-    /// are none.
+    /// The closing mark of the quotes that the text is in, its last byte last; zeros if it is in
+    /// none.
     closing: [u8; 4],
 }
 
@@ -23,8 +24,10 @@ const QUOTES: [(char, char); 7] =
     [('`', '`'), ('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’'), ('„', '“'), ('«', '»')];
 
 impl Preceding {
-    /// Takes in text that follows, which may be cut inside a character. A byte that begins a marker,
-    /// directly after a mark that opens quotes, is in quotes up to the closing mark or the line's end.
+    /// Adds the text that follows, which may be cut inside a character.
+    ///
+    /// Quotes count only if they begin with a byte that may begin a marker. They end at the closing
+    /// mark or with the line.
     #[inline]
     pub(super) fn advance(&mut self, text: &[u8], begins_marker: &FirstBytes) {
         let mut rest = text;
@@ -58,22 +61,24 @@ impl Preceding {
         self.last = last.to_be_bytes();
     }
 
-    /// Whether a word may begin here.
+    /// Returns whether a word may begin here.
     pub(super) fn begins_word(self) -> bool {
         self.last_two()[0].is_none_or(char::is_whitespace)
     }
 
-    /// Whether a marker here is in quotes.
+    /// Returns whether a marker here is in quotes.
     pub(super) fn is_quoted(self) -> bool {
         self.closing != [0; 4] || self.opened().is_some()
     }
 
-    /// The bytes that close the quotes that the last character opens.
+    /// Returns the bytes of the mark that closes the quotes, if the last character opens some.
     fn opened(self) -> Option<[u8; 4]> {
         let [last, before] = self.last_two();
         let (open, close) = QUOTES.into_iter().find(|(open, _)| last == Some(*open))?;
         let begins = |before: char| before.is_whitespace() || matches!(before, '(' | '[' | '{');
-        // A mark that is the same at both ends opens where no word ends before it.
+        // An apostrophe after a letter opens no quotes: a mark without a direction must follow a
+        // blank
+        // or a bracket.
         if open == close && !before.is_none_or(begins) {
             return None;
         }
@@ -83,15 +88,15 @@ impl Preceding {
         Some(closing)
     }
 
-    /// Whether the quotes end with the last byte.
+    /// Returns whether the quotes end with the last byte.
     fn closes(self) -> bool {
         let ends = self.last.iter().rev().zip(self.closing.iter().rev());
         ends.take_while(|(_, byte)| **byte != 0).all(|(last, byte)| last == byte)
     }
 
-    /// The last two characters, the last one first.
+    /// Returns the last two characters, the last one first.
     fn last_two(self) -> [Option<char>; 2] {
-        // The first bytes may be the end of a character.
+        // The eight bytes may begin inside a character.
         let whole = (0..self.last.len()).find_map(|at| {
             let bytes = self.last.get(at..)?;
             core::str::from_utf8(bytes).ok()

@@ -24,7 +24,7 @@ impl Driver {
         let feed = bodies.feed(chunk, sink);
         self.counters.examined += candidate::looked_at(feed, chunk, bodies);
         let (used, done) = match feed {
-            // Almost every chunk of a long call is used up.
+            // The common case: almost every chunk of a long call is consumed whole.
             Feed::Committed { used } if used == chunk.len() => {
                 self.base += used as u64;
                 self.account_body(self.base, bodies.held(), sink);
@@ -89,7 +89,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Reads the pending text again, now that it is known what follows.
+    /// Reads the pending text again with the knowledge of what follows it.
     pub(super) fn process_pending<B: BodyParsers + ?Sized>(
         &mut self,
         follows: Follows,

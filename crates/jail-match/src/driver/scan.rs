@@ -1,8 +1,13 @@
 //! Scanning plain text: stops of the search, markers, and newlines bound to markers.
 //!
-//! In `"so\n</think>"` the search stops at the newline, which `</think>` may bind. If the text
-//! continues with the marker, both are markup; if the chunk ends at `"so\n</th"`, everything from
-//! the newline on stays pending.
+//! In `"so\n</think>"` the search stops at the newline, which `</think>` may bind:
+//!
+//! | window | decision at the newline |
+//! |---|---|
+//! | `so⏎</think>` | `Edge`: the newline and the marker are markup |
+//! | `so⏎</th` | `Hold`: everything from the newline on stays pending |
+//! | `so⏎on` | `Pass`: the newline is text |
+//! | `so⏎</th`, at a token limit | `Cut`, if `Dangling::Drop` is set |
 
 use super::{
     Dangling, Driver, InlineTags,
@@ -70,23 +75,24 @@ impl Driver {
         self.swallow_newlines(scan);
         let from = scan.cursor.pos;
         loop {
-            // The place decides which markers are searched for.
+            // Which markers are searched for depends on the line and on code.
             self.track(scan, scan.cursor.pos);
             let class = self.class(self.message.code);
             let found = self.table.set().next_stop(class, &bytes[scan.cursor.pos..]);
             let hit = found.map_or(bytes.len(), |found| scan.cursor.pos + found);
             let start = floor_char_boundary(text, hit);
-            // Where lines are tracked, newlines and backticks are stops: none is before this one.
+            // Where lines are tracked, the search stops at newlines and backticks: this text has
+            // none.
             self.track_by(Code::within, scan, start);
             if found.is_none() {
                 break;
             }
             if self.emitter.edge_of_markup() {
-                // A stop inside a scalar may be after the scalar's start: never look back.
+                // The search may stop inside a scalar, after the scalar's start.
                 let from = scan.cursor.out.max(scan.cursor.blank).min(start);
                 scan.cursor.blank = start;
                 if !is_blank(&text[from..start]) {
-                    // Visible text changes which markers are live: emit it before asking.
+                    // Visible text changes which markers are live, so it is emitted first.
                     self.flush_text(scan, start);
                     scan.cursor.pos = start;
                     continue;
@@ -166,7 +172,9 @@ impl Driver {
         self.track_by(Code::advance, scan, to);
     }
 
-    /// Tracks lines and code up to `to` with `read`, which must suit the text.
+    /// Tracks lines and code up to `to` with `read`: [`Code::advance`], or [`Code::within`] for
+    /// text
+    /// without newlines and backticks.
     fn track_by<B: ?Sized>(
         &mut self,
         read: impl FnOnce(&mut Code, &[u8]),
@@ -253,8 +261,8 @@ impl Driver {
     /// Decides about the newlines at `start`, of which a marker after them may bind up to `most`.
     fn look_past_newlines(&mut self, window: &Window<'_>, start: usize, most: usize) -> Decision {
         let bytes = window.bytes();
-        // If markers begin with a newline themselves, each newline must be asked about, and one
-        // that no marker can bind (more follow than any binds) is not looked past.
+        // If markers begin with a newline themselves, each newline is decided on its own. A newline
+        // with more newlines after it than any marker binds is text.
         let singly = self.table.newline_starts();
         let reach = if singly { start + most + 1 } else { bytes.len() };
         let near = &bytes[start..reach.min(bytes.len())];
@@ -266,7 +274,7 @@ impl Driver {
             return pass;
         }
         let optional = self.binds_optional();
-        // The marker is after newlines that are not tracked yet.
+        // The marker comes after newlines that are not tracked yet.
         let mut code = self.message.code;
         code.advance(&bytes[start..end]);
         let (class, ended) = (self.class(code), window.is_last());
@@ -279,7 +287,7 @@ impl Driver {
         };
         let bound = match search {
             Search::Match(Match { id, .. }) => self.table.edges()[id].binds(optional).0,
-            // At most as many bind as a marker that may still match there binds.
+            // The newlines that any marker which may still match there can bind must wait.
             Search::Partial { .. } => {
                 let (tail, mut bound) = (&bytes[end..], 0);
                 for id in self.table.binding() {
@@ -307,8 +315,8 @@ impl Driver {
         }
     }
 
-    /// Returns whether the edge may match at `start`. Text before it is already emitted, so the
-    /// emitter's state is that of the place.
+    /// Returns whether the edge may match at `start`. The text before `start` must have been
+    /// emitted, because the emitter's state is consulted.
     fn is_live(&self, edge: usize, start: &Start<'_>) -> bool {
         let Start { window, at, code, .. } = *start;
         let message = &self.message;
@@ -380,7 +388,7 @@ impl Driver {
         }
     }
 
-    /// Records that the edge acted with `text` as its marker. The first suffix is kept.
+    /// Records that the edge acted with `text` as its marker. Keeps the stream's first suffix.
     pub(super) fn spend(&mut self, edge: usize, text: &[u8]) {
         self.message.interrupt(&self.table);
         self.message.spent |= self.table.use_bit(edge);

@@ -27,12 +27,12 @@ pub struct DriverSettings {
     pub whitespace: Whitespace,
     /// The limits on held bytes.
     pub limits: Limits,
-    /// The maximum of reasoning in a message, if there is one.
+    /// The maximum number of bytes of reasoning in a message, if there is one.
     pub reasoning: Option<ReasoningLimit>,
     /// The maximum number of spans of reasoning in a message, if there is one. Openers beyond it
     /// are text. A span that the prompt opened counts.
     pub spans: Option<u32>,
-    /// Whether openers of reasoning act after the server separated some reasoning itself.
+    /// Whether openers of reasoning in the text still act after the server separated reasoning.
     pub inline_tags: InlineTags,
     /// Whether the sink receives an event for each marker that acted.
     pub edge_events: EdgeEvents,
@@ -49,17 +49,18 @@ pub enum Dangling {
     /// The beginning is text, except where only a marker can be.
     #[default]
     Release,
-    /// The beginning is dropped and reported ([`CutOpener`](crate::DiagnosticKind::CutOpener)) if
-    /// the model did not stop by itself, and if it has at least two bytes and is not the beginning
-    /// of a word.
+    /// The beginning is dropped and reported ([`CutOpener`](crate::DiagnosticKind::CutOpener)).
+    ///
+    /// This needs a stream that the model did not end by itself, and at least two bytes that do not
+    /// begin with a letter or digit.
     Drop,
 }
 
-/// Whether tags of reasoning in the text act after a server separated reasoning itself.
+/// Whether tags of reasoning in the text still act after the server separated reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum InlineTags {
-    /// Tags act as they did before.
+    /// Tags in the text still act.
     #[default]
     Live,
     /// Tags are text from then on: a server that parses reasoning leaves none of its tags.
@@ -130,7 +131,7 @@ impl DriverSettings {
         Self { suffix, ..self }
     }
 
-    /// Sets the maximum of reasoning in a message, or none.
+    /// Sets the maximum number of bytes of reasoning in a message, or none.
     #[must_use]
     pub fn reasoning(self, reasoning: Option<ReasoningLimit>) -> Self {
         Self { reasoning, ..self }
@@ -148,7 +149,7 @@ impl DriverSettings {
         Self { dangling, ..self }
     }
 
-    /// Sets whether tags act after reasoning that a server separated ([`crate::Aside`]).
+    /// Sets whether tags act after reasoning that a server separated ([`crate::ServerItem`]).
     #[must_use]
     pub fn inline_tags(self, inline_tags: InlineTags) -> Self {
         Self { inline_tags, ..self }

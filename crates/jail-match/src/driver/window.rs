@@ -1,4 +1,4 @@
-//! Where a driver is: its state, its open channels, and the text it is reading.
+//! The state of a driver, its open channels, and the text it is reading.
 
 use core::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::{
     sink::{Sink, Span, SpanKind},
 };
 
-/// The state of a driver: how it reads the next text.
+/// The state of a driver, which decides how the next text is read.
 ///
 /// For `"hi <call>go</call> bye"`, where `<call>` opens a body that ends at `</call>`:
 ///
@@ -22,15 +22,15 @@ use crate::{
 /// | ` bye` | `Text`, or `Halted` if the body asked for it |
 #[derive(Debug, Clone, Copy)]
 pub(super) enum DriverState {
-    /// Searches for markers.
+    /// Markers are searched for.
     Text,
-    /// Feeds a body that has not committed yet.
+    /// Text is fed to a body that has not committed yet.
     Candidate(Candidate),
-    /// Feeds a committed body.
+    /// Text is fed to a committed body.
     Committed,
-    /// Drops everything from this stream offset on.
+    /// Text from this stream offset on is dropped.
     Halted(u64),
-    /// Returns the error of a limit that was hit under the error policy.
+    /// A limit was hit under the error policy: every push returns this error.
     Failed(LimitError),
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Candidate {
     pub(super) opener: usize,
     /// Bytes consumed by the body, counted from the first byte of the opener.
     pub(super) fed: usize,
-    /// How many of the opener's bytes are newlines bound to it.
+    /// The number of newlines bound to the opener, which are its first bytes.
     pub(super) bound: usize,
     /// The edge of the opener.
     pub(super) edge: usize,
@@ -101,7 +101,7 @@ impl<'t> Window<'t> {
     }
 }
 
-/// How far a window is read: indices into its text.
+/// Indices into a window's text that record how far each task has come.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor {
     /// Text before this index was emitted or accounted for.

@@ -1,7 +1,11 @@
 //! The open blocks of a jail, and the text they keep.
 //!
-//! For `"(a [b"`, where both brackets open blocks and the outer one keeps its text, the stack holds
-//! two blocks over the one buffer `"(a [b"`: the outer from index 0, the inner from index 3.
+//! For the text `(a [b`, where both brackets open blocks and the outer one keeps its text:
+//!
+//! | block | its text in the one buffer `(a [b` |
+//! |---|---|
+//! | outer | from index 0 |
+//! | inner | from index 3 |
 
 use alloc::{string::String, vec::Vec};
 
@@ -13,9 +17,9 @@ use super::{
 /// An open block, or quoted text in one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
-    /// The number of the lookout inside.
+    /// The number of the lookout for the text inside.
     pub(super) state: usize,
-    /// The pair of the block; quotes have none.
+    /// The pair of the block, or `None` for quotes.
     pub(super) pair: Option<usize>,
     /// Stream offset of the block's start.
     pub(super) at: u64,
@@ -25,23 +29,33 @@ pub(super) struct Block {
     pub(super) from: usize,
     /// Stream offset of the block's limit.
     pub(super) until: u64,
-    /// The lowest limit of the blocks around it.
+    /// Stream offset of the nearest limit of the blocks around it.
     pub(super) around: u64,
     /// Stream offset from which the block is dropped, if its limit drops it.
     pub(super) dropped_from: u64,
     /// The number of bytes that were dropped with blocks and marks inside the block.
     pub(super) inner_dropped: u64,
     pub(super) mode: BlockMode,
-    /// For a block that is only a start: how the mark may continue, and the lookout that found it.
+    /// For a block without an end: how its mark may continue, and the lookout that found it.
     pub(super) tail: Option<(usize, Tail)>,
 }
 
 /// The treatment of a block's text.
+///
+/// For the block in `a(bc)`:
+///
+/// | mode | output |
+/// |---|---|
+/// | `Keep` | nothing until `)`, then the block |
+/// | `Tap` | the text `(bc)`, then the block |
+/// | `Follow` | the text `(bc)` |
+/// | `Strip` | the text `bc` |
+/// | `Swallow` | nothing |
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockMode {
     /// The text is kept until the end.
     Keep,
-    /// The text is kept, and passes.
+    /// The text passes, and a copy is kept.
     Tap,
     /// The text is treated like the text around the block.
     Follow,
@@ -60,7 +74,7 @@ pub(super) enum TextRoute {
     Nowhere,
 }
 
-/// A stack of blocks over one buffer: the text of inner blocks is a part of the text of outer ones.
+/// A stack of open blocks over one buffer. The text of an inner block is a part of the outer's.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Blocks {
     stack: Vec<Block>,
@@ -110,7 +124,7 @@ impl Blocks {
         }
     }
 
-    /// Moves the dropped bytes of block `n` to the block around it.
+    /// Moves the count of dropped bytes of block `n` to the block around it.
     pub(super) fn pass_losses_on(&mut self, n: usize) {
         let dropped = self.get_mut(n).map_or(0, |block| core::mem::take(&mut block.inner_dropped));
         if let Some(around) = n.checked_sub(1).and_then(|around| self.get_mut(around)) {
@@ -133,7 +147,7 @@ impl Blocks {
         self.stack.iter().position(|block| block.until == until).unwrap_or(0)
     }
 
-    /// Returns the offset of the outermost block, if no limit has decided about it.
+    /// Returns the offset of the outermost block, unless a limit has decided about it.
     pub(super) fn open_at(&self) -> Option<u64> {
         let first = self.stack.first()?;
         matches!(first.mode, BlockMode::Keep | BlockMode::Tap).then_some(first.at)
@@ -143,7 +157,7 @@ impl Blocks {
         self.text.len()
     }
 
-    /// Returns the number of kept bytes that have not passed.
+    /// Returns the number of kept bytes that did not pass as text.
     pub(super) fn withheld(&self) -> usize {
         if self.has(BlockMode::Tap) { 0 } else { self.text.len() }
     }
@@ -190,7 +204,7 @@ impl Blocks {
         }
     }
 
-    /// Returns a block that was just popped, whose text is kept up to index `upto`.
+    /// Returns the event data of a popped block, whose kept text ends at index `upto`.
     pub(super) fn jailed<'t>(
         &'t self,
         block: &Block,
@@ -227,7 +241,7 @@ impl Blocks {
         self.text.drain(block.from..block.from + block.start);
     }
 
-    /// Releases everything kept as text, and closes all blocks.
+    /// Releases all kept text as text, and closes all blocks.
     pub(super) fn abandon(&mut self, on: &mut impl FnMut(JailEvent<'_>)) {
         let route = self.route();
         self.stack.clear();

@@ -62,14 +62,14 @@ impl JailBuilder {
     /// Sets the maximum number of bytes in a block of the pool, without its start and end (default
     /// 1 MiB).
     ///
-    /// A longer block is handed over unchanged, and the text after it is outside. See
+    /// A longer block is handed over as far as the limit, and the text after that is outside. See
     /// [`JailPair::limit`] for other policies.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         self.pool(|pool| pool.limit(limit, OnFail::End))
     }
 
-    /// Changes the settings of the pool, which are those of a [`JailPair`].
+    /// Changes the settings of the pool with `change`. A pool has the settings of a [`JailPair`].
     #[must_use]
     pub fn pool(self, change: impl FnOnce(JailPair) -> JailPair) -> Self {
         Self { pool: change(self.pool), ..self }
@@ -108,7 +108,7 @@ impl JailBuilder {
         Self { blocks, over, ..self }
     }
 
-    /// Returns whether no start and no end was added.
+    /// Returns whether neither a start nor an end was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.pool.starts.is_empty() && self.pool.ends.is_empty()

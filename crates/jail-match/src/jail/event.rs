@@ -147,12 +147,11 @@ pub struct JailCounters {
     /// The number of limits that were hit.
     pub limits: u64,
     /// The number of bytes neither released nor handed over: dropped blocks, and the starts and
-    /// ends of blocks released without them. A loss of an inner block is counted once, with the
-    /// block around it if that is dropped itself.
+    /// ends of blocks released without them. Bytes of an inner block count once.
     pub dropped: u64,
-    /// The number of chunks that ended in text that might become a mark. Depends on chunks.
+    /// The number of chunks whose last bytes might begin a mark. Depends on chunks.
     pub partial: u64,
-    /// The number of such texts that were no mark after all. Depends on chunks.
+    /// The number of such chunks whose last bytes turned out to be text. Depends on chunks.
     pub refuted: u64,
     /// The maximum number of bytes kept at any time.
     pub held_max: usize,

@@ -24,13 +24,13 @@ pub struct Mark {
 
 type Accepts = dyn Fn(&str) -> Option<usize> + Send + Sync;
 
-/// A check of the host on how much of a match counts. Equal to its clones only.
+/// A function of the host that decides how much of a match counts. A check equals its clones only.
 #[derive(Clone)]
 pub(crate) struct Check(Arc<Accepts>);
 
 impl Check {
-    /// Returns how many bytes of `text` count; `None` if the answer is not a character boundary in
-    /// it.
+    /// Returns the number of bytes of `text` that count, or `None` if the host's answer is not a
+    /// character boundary of it.
     pub(crate) fn accepts(&self, text: &str) -> Option<usize> {
         (self.0)(text).filter(|&len| len > 0 && text.is_char_boundary(len))
     }
@@ -96,10 +96,10 @@ impl Mark {
         Self { at, ..self }
     }
 
-    /// Adds a check that a match must pass: a number whose digits add up, a word of a list.
+    /// Adds a check that a match must pass, such as a checksum or a list of words.
     ///
-    /// The check is called when the match is certain, each time it is looked at, and only for what
-    /// earlier checks of the mark accepted. A refused match is text, and marks are searched for
+    /// The check is called once a match is certain, possibly several times, and only with text that
+    /// the mark's earlier checks accepted. A refused match is text, and marks are searched for
     /// after its first character.
     ///
     /// ```
@@ -116,8 +116,8 @@ impl Mark {
         self.accepting(move |text| check(text).then_some(text.len()))
     }
 
-    /// Adds a check that returns how many bytes of the match count, from its start. Marks are
-    /// searched for after them.
+    /// Adds a check that returns how many bytes at the start of the match count. Marks are searched
+    /// for after them.
     ///
     /// `None`, 0 and an index inside a character refuse the match. See [`Mark::checked`].
     #[must_use]
@@ -153,13 +153,13 @@ impl Mark {
         Self { kind: Kind::Pattern { hold: None }, ..Self::from(expression.into()) }
     }
 
-    /// Sets the maximum length of a match in bytes. At most this many bytes are held while a match
-    /// may continue. No effect on literals.
+    /// Sets the maximum length of a match in bytes, which is also the maximum number of bytes held
+    /// for it. No effect on literals.
     ///
-    /// Text that has not matched within that length is text: the hold must cover the longest text
-    /// to be found. A match that could continue ends there, except in a
-    /// [`crate::JailPair::single`]: there the match is followed to its end, and all of it is
-    /// dropped unless [`crate::JailPair::limit`] sets another policy.
+    /// Text that has not matched within that length passes, so the hold must cover the longest text
+    /// to be found. A match that could continue beyond the hold ends there. In a
+    /// [`crate::JailPair::single`] it is followed to its end instead, and all of it is dropped
+    /// unless [`crate::JailPair::limit`] sets another policy.
     #[cfg(feature = "regex")]
     #[must_use]
     pub fn hold(mut self, bytes: usize) -> Self {
@@ -169,7 +169,7 @@ impl Mark {
         self
     }
 
-    /// Returns whether the two are literals that match the same text.
+    /// Returns whether both marks are literals and match the same text.
     pub(crate) fn collides(&self, other: &Self) -> bool {
         let fold = LetterCase::FoldAscii;
         self.kind == Kind::Literal

@@ -1,4 +1,12 @@
-//! The marks of one lookout of a jail: literals and expressions, searched for together.
+//! The search for the marks of one lookout: literals and expressions together.
+//!
+//! For the literal `<s>` and the expression `a+b` with a hold of 3, in the text `xaa`:
+//!
+//! | text | answer |
+//! |---|---|
+//! | `x` | `Miss`: no mark begins here |
+//! | `xaa` | `Partial` at 1: the expression needs more text |
+//! | `xaab` | `Match` at 1, three bytes long |
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -17,16 +25,16 @@ use crate::{
     marker::{MarkerSet, MarkerSetBuilder, Match, Prefix, Search},
 };
 
-/// A match that its hold cut short and that may continue after its end.
+/// The state of a match that its hold cut short. The match may continue after the cut.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tail {
     mark: usize,
     state: PatternState,
-    /// Whether it did continue.
+    /// Whether the match did continue.
     pub(crate) grown: bool,
 }
 
-/// The text a jail looks at.
+/// The text that a jail scans.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'t> {
     pub(crate) text: &'t str,
@@ -47,7 +55,7 @@ impl View<'_> {
     }
 }
 
-/// How far expressions have read at the pending position, and how many bytes were looked at.
+/// The runs of expressions at the pending position, and a count of the bytes examined.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     at: Option<(u64, usize)>,
@@ -57,7 +65,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Moves to a position of a matcher. Runs that were started there before are kept.
+    /// Moves to the position `at` of a matcher. Runs that began there earlier are kept.
     fn enter(&mut self, at: (u64, usize), runs: usize) {
         if self.at != Some(at) {
             self.at = Some(at);
@@ -90,7 +98,7 @@ pub(crate) struct MarkMatcher {
 }
 
 impl MarkMatcher {
-    /// Compiles `marks`. The longest match at a place wins, of equal ones the first mark.
+    /// Compiles `marks`. The longest match at a place wins, and the first mark of equal ones.
     ///
     /// # Errors
     /// Returns the position of the faulty mark and its fault.
@@ -147,7 +155,7 @@ impl MarkMatcher {
     /// included.
     pub(crate) fn seek(&self, view: View<'_>, until: usize, progress: &mut Progress) -> Search {
         let bytes = view.text.as_bytes();
-        // The search may stop at a later byte of a scalar.
+        // The search may stop at a later byte of a mark's first scalar.
         let reach = until.saturating_add(4).min(bytes.len());
         let mut pos = view.pos;
         while pos < reach
@@ -203,22 +211,22 @@ impl MarkMatcher {
             }
         }
         match best {
-            // A mark that is still open may be longer.
+            // An expression that still reads may match a longer text.
             _ if open => Search::Partial { at: start },
             Some((len, id)) => Search::Match(Match { at: start, len, id }),
             None => Search::Miss,
         }
     }
 
-    /// Returns how the match just found, of `len` bytes, may continue beyond its hold.
+    /// Returns how the match just found, of `len` bytes, may continue beyond its hold, if it may.
     pub(crate) fn tail(&self, mark: usize, len: usize, progress: &Progress) -> Option<Tail> {
         let Needle::Pattern(_, run) = self.marks[mark].0 else { return None };
         let state = progress.runs.get(run)?.goes_on(len)?;
         Some(Tail { mark, state, grown: false })
     }
 
-    /// Reads on after a match. Returns how many bytes of `text` belong to it, and whether no more
-    /// can.
+    /// Reads on after a match. Returns the number of bytes of `text` that belong to it, and whether
+    /// it ends with them.
     pub(crate) fn read_on(&self, tail: &mut Tail, text: &str, work: &mut u64) -> (usize, bool) {
         match &self.marks[tail.mark].0 {
             Needle::Literal(_) => (0, true),

@@ -1,17 +1,17 @@
-//! Replacements for expressions in a build without the feature `regex`.
+//! Types that take the place of expressions in a build without the feature `regex`.
 
 use super::pattern_view::PatternView;
 use crate::marker::Prefix;
 
-/// An expression in a build that has none: it has no values.
+/// An expression. Without the feature `regex`, no value of it exists.
 #[derive(Debug)]
 pub(crate) enum NoPattern {}
 
-/// The run of an expression in a build that has none.
+/// The progress of an expression. Without the feature `regex`, it is never used.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NoRun;
 
-/// The state of an expression in a build that has none: it has no values.
+/// The state of an expression. Without the feature `regex`, no value of it exists.
 pub(crate) type PatternState = core::convert::Infallible;
 
 impl NoRun {

@@ -37,7 +37,7 @@ pub struct JailPair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StartScope {
     Anywhere,
-    /// Only inside the pairs that name this one.
+    /// Only inside blocks of pairs that list this one.
     Inside,
 }
 
@@ -54,9 +54,9 @@ impl JailPair {
     /// Creates a pair whose blocks consist of one mark, for words, keys and numbers. The block's
     /// body and end are empty, and ends that are added have no effect.
     ///
-    /// An expression that continues beyond its `Mark::hold` hits the pair's limit, and its block
-    /// extends as far as the expression matches. Such a block is dropped ([`OnFail::Drop`]) unless
-    /// [`JailPair::limit`] sets another policy: no part of it is text.
+    /// An expression that continues beyond its `Mark::hold` hits the pair's limit. Its block
+    /// extends as far as the expression matches, and is dropped ([`OnFail::Drop`]) so that no part
+    /// of it is text. [`JailPair::limit`] sets another policy.
     ///
     /// ```
     /// use jail_match::{Jail, JailEvent, JailPair};
@@ -78,7 +78,7 @@ impl JailPair {
         Self { starts: vec![mark.into()], extent, over: OnFail::Drop, ..Self::empty() }
     }
 
-    /// Creates a pair whose blocks are handed over whole, hold at most 1 MiB, and do not nest.
+    /// Creates a pair whose blocks are handed over whole, have at most 1 MiB, and do not nest.
     #[must_use]
     pub fn new(start: impl Into<Mark>, end: impl Into<Mark>) -> Self {
         Self { starts: vec![start.into()], ends: vec![end.into()], ..Self::empty() }
@@ -127,7 +127,7 @@ impl JailPair {
         Self { inner, ..self }
     }
 
-    /// Limits the pair's starts to the inside of the pairs that name it.
+    /// Makes the pair's starts count only inside blocks of pairs that list it in [`Inner::Only`].
     #[must_use]
     pub fn only_inside(self) -> Self {
         Self { place: StartScope::Inside, ..self }
@@ -266,12 +266,12 @@ pub enum Nested {
 pub enum OnFail {
     /// The block ends and is text, as it was written.
     Release,
-    /// The block's marks are removed, and the text up to its end is text. Open quotes and inner
+    /// The block's marks are removed, and its body up to its end is text. Open quotes and inner
     /// blocks continue, so that no end inside them counts.
     Strip,
     /// The block is dropped up to its end and counted. Open quotes and inner blocks continue.
     Drop,
-    /// The block ends here, as if its end had come.
+    /// The block ends at this byte as if its end had come.
     #[default]
     End,
     /// Held text is released and the call returns an error. The jail takes no more text.

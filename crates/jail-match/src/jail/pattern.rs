@@ -1,7 +1,7 @@
-//! Expressions as marks: a DFA stepped byte by byte, so that a match may arrive in pieces.
+//! Expressions as marks. A DFA is stepped byte by byte, so that a match may arrive in pieces.
 //!
-//! Every position at which an expression may begin gets an anchored run, which continues with more
-//! text. A run is at most `hold` bytes long, which limits the work for each byte to `hold` steps.
+//! At every position where an expression may begin, a run begins, which continues in later text. A
+//! run reads at most `hold` bytes, so each byte is read by at most `hold` runs.
 //!
 //! `a+b` with a hold of 3, fed `aab`: after `a` and `aa` the run answers `Partial`, after `aab`
 //! `Match(3)`. Fed `aaa`, it answers `Mismatch`.
@@ -26,9 +26,9 @@ pub(crate) type PatternState = StateID;
 /// The maximum size of a compiled expression in bytes, and of the work of compiling it.
 const SIZE_LIMIT: usize = 2 << 20;
 
-/// A state from which every byte leads to a match: a match ends here, whatever follows.
+/// A state from which every byte leads to a match state: a match ends here, whatever follows.
 const CERTAIN: u8 = 1;
-/// A state after which no match ends, except one that the next byte decides about.
+/// A state after which no longer match can end. The next byte may still decide about one here.
 const FINAL: u8 = 2;
 /// A state from which nothing leads to a match.
 const HOPELESS: u8 = 4;
@@ -52,9 +52,9 @@ pub(crate) struct PatternRun {
     best: usize,
     /// The state at the end of that match.
     best_state: Option<PatternState>,
-    /// Whether more text changes nothing.
+    /// Whether the answer is final.
     settled: bool,
-    /// Whether the hold settled it although the expression could read on.
+    /// Whether the hold made the answer final although the expression could read on.
     cut: bool,
 }
 
@@ -127,7 +127,7 @@ impl Pattern {
         let Some(mut state) = run.state.or_else(|| start(&self.dfa, before)) else {
             return Prefix::Mismatch;
         };
-        // One byte more: it decides whether a match ends before it.
+        // One byte more than the hold, because it may decide whether a match ends before it.
         let reach = text.len().min(self.hold.saturating_add(1));
         let unread = text.get(run.read..reach).unwrap_or(&[]);
         for &byte in unread {
@@ -165,8 +165,8 @@ impl Pattern {
         }
     }
 
-    /// Reads on after a match from `state`, in whole scalars. Returns how many bytes the expression
-    /// takes, and whether it can take no more.
+    /// Reads on after a match from `state`, in whole scalars. Returns the number of bytes read, and
+    /// whether the expression can read no more.
     pub(crate) fn read_on(
         &self,
         state: &mut PatternState,
@@ -214,7 +214,7 @@ fn starts(dfa: &Dfa) -> Vec<PatternState> {
     starts
 }
 
-/// Computes what is certain in each state.
+/// Returns the flags of each state.
 fn fates(dfa: &Dfa) -> Box<[u8]> {
     let index = |state: StateID| state.as_usize() >> dfa.stride2();
     let bytes: Vec<u8> =

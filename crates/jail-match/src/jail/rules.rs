@@ -48,7 +48,7 @@ pub(crate) const OUTSIDE: usize = 0;
 
 #[derive(Debug)]
 pub(crate) struct CompiledRules {
-    /// The lookout outside, then one for each pair, then those of quotes.
+    /// The lookout outside, then one for each pair, then one for each kind of quotes.
     pub(crate) states: Box<[Lookout]>,
     pub(crate) pairs: Box<[JailPair]>,
     pub(crate) nested: Nested,
@@ -162,7 +162,7 @@ impl Rules {
         JailError { entry: Entry::Mark { owner, role, number, text }, problem }
     }
 
-    /// Checks that the rules do not contradict themselves.
+    /// Returns an error if the rules contradict each other.
     fn check(&self) -> Result<(), JailError> {
         let jail = |problem| Err(JailError { entry: Entry::Jail, problem });
         if self.pairs.iter().all(|pair| pair.place == StartScope::Inside || pair.starts.is_empty())

@@ -1,7 +1,13 @@
 //! The cursor of a jail: finds marks, opens and closes blocks, and applies their limits.
 //!
-//! For the pair `<secret>`, `</secret>`, the text `"a <secret>x</sec"` emits `a `, opens a block,
-//! keeps `x`, and leaves `</sec` pending until more text shows whether it is the end.
+//! For the pair `<secret>`, `</secret>`:
+//!
+//! | text | effect |
+//! |---|---|
+//! | `a ` | is emitted |
+//! | `<secret>` | opens a block |
+//! | `x` | is kept in the block |
+//! | `</sec` | stays pending: more text shows whether it is the end |
 
 use super::{
     Jail,
@@ -22,9 +28,9 @@ use crate::{
 /// A start that opens a block, or quoted text in one.
 #[derive(Clone, Copy)]
 struct Opening<'t> {
-    /// The number of the lookout inside.
+    /// The number of the lookout for the text inside.
     lookout: usize,
-    /// The pair; quotes have none.
+    /// The pair, or `None` for quotes.
     pair: Option<usize>,
     /// The start as it was written.
     mark: &'t str,
@@ -145,7 +151,7 @@ impl Jail {
         usize::try_from(offset.saturating_sub(self.base)).unwrap_or(usize::MAX)
     }
 
-    /// Counts a chunk's end that looked like a mark and turned out to be text.
+    /// Counts a chunk whose last bytes might have begun a mark and turned out to be text.
     fn note_refuted(&mut self, found: Search) {
         let Some(offset) = self.partial else { return };
         let at = match found {
@@ -162,10 +168,10 @@ impl Jail {
         self.counters.refuted += u64::from(at != Some(offset));
     }
 
-    /// Takes text up to the nearest limit and applies the limit. Returns where to continue.
+    /// Takes text up to the nearest limit and applies the limit. Returns the index to continue at.
     ///
-    /// A mark at index `mark` that the limit would cut is read again if the block continues,
-    /// because it counts there.
+    /// If the limit falls inside a mark at index `mark` and the block continues, the index is
+    /// `mark`, so that the mark counts.
     fn overrun(
         &mut self,
         view: View<'_>,
@@ -184,7 +190,7 @@ impl Jail {
         Ok(cut)
     }
 
-    /// Returns what becomes of a block that outgrows its limit.
+    /// Returns the policy for a block that is longer than its limit.
     fn over(&self, block: Option<&Block>) -> OnFail {
         let pair = block.and_then(|block| block.pair);
         pair.map_or(OnFail::End, |pair| self.rules.pairs[pair].over)
@@ -222,7 +228,7 @@ impl Jail {
         self.blocks.take(mark, on);
     }
 
-    /// Returns what to do with the text of a block that opens now.
+    /// Returns the treatment of the text of a block that opens now.
     fn mode(&self, pair: Option<usize>) -> BlockMode {
         let Some(pair) = pair else { return BlockMode::Follow };
         let own = match self.rules.pairs[pair].flow {
@@ -239,7 +245,7 @@ impl Jail {
         }
     }
 
-    /// Closes a block that consists of its start, unless a limit closed it or its mark may
+    /// Closes a block that consists of its start, unless a limit has closed it or its mark may
     /// continue.
     fn close_single(
         &mut self,
@@ -256,8 +262,9 @@ impl Jail {
         }
     }
 
-    /// Follows the mark of the innermost block, which its hold cut short. If the mark continues,
-    /// the block hits its limit. Moves the view's cursor to the end of the mark or of the text.
+    /// Reads on in the mark of the innermost block, which its hold cut short. If the mark
+    /// continues, the block hits its limit. Moves the view's cursor to the end of the mark or of
+    /// the text.
     fn outgrow(
         &mut self,
         (state, mut tail): (usize, Tail),

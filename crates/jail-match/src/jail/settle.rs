@@ -1,6 +1,6 @@
-//! How blocks come to an end: at their own end, at a limit, or at the end of the stream.
+//! The closing of blocks: at their own end, at a limit, or at the end of the stream.
 //!
-//! A block `{...}` with a limit of three bytes, fed `a{bcdef}`, breaches it at `e`:
+//! In `a{bcdef}`, a block `{...}` with a limit of three bytes exceeds it at `e`:
 //!
 //! | policy | result |
 //! |---|---|
@@ -34,7 +34,7 @@ impl Ending<'_> {
     }
 }
 
-/// A limit that a block hit, and what becomes of the block.
+/// A limit that a block hit, with the policy for the block.
 #[derive(Clone, Copy)]
 pub(super) struct Breach {
     pub(super) kind: DiagnosticKind,
@@ -148,7 +148,7 @@ impl Jail {
         on(JailEvent::Signal(JailSignal::Limit { kind, at: at - bytes, bytes, then }));
     }
 
-    /// Applies a limit to block `n`. Blocks inside it become its text.
+    /// Applies a limit to block `n`. Blocks inside it become a part of its text.
     pub(super) fn breach(
         &mut self,
         n: usize,
@@ -202,7 +202,7 @@ impl Jail {
         Ok(())
     }
 
-    /// Closes the blocks inside block `n`, which is over. Their text stays in place.
+    /// Closes the blocks inside block `n`, which has ended. Their text stays in place.
     fn close_inner(&mut self, n: usize, here: u64, on: &mut impl FnMut(JailEvent<'_>)) {
         while self.blocks.len() > n + 1 {
             if let Some(inner) = self.blocks.top_mut()
@@ -214,10 +214,10 @@ impl Jail {
         }
     }
 
-    /// Keeps the blocks and quotes inside block `n` open as its text, because block `n` continues
-    /// to its end: an end inside them must not be taken for its own.
+    /// Keeps the blocks and quotes inside block `n` open as a part of its text. Block `n` continues
+    /// to its end, and an end inside them must not close it.
     ///
-    /// `{"a}b"}` over its limit at `a`: the quotes stay open, and the last brace is the end.
+    /// If `{"a}b"}` exceeds its limit at `a`, the quotes stay open, and the last brace is the end.
     fn follow_inner(&mut self, n: usize, breach: Breach, on: &mut impl FnMut(JailEvent<'_>)) {
         let drops = breach.then == OnFail::Drop;
         let around = self.blocks.get(n).map_or(u64::MAX, |block| block.around);
@@ -231,7 +231,7 @@ impl Jail {
             match inner.mode {
                 BlockMode::Keep | BlockMode::Tap => inner.mode = BlockMode::Follow,
                 BlockMode::Swallow if drops => {
-                    // Block `n` drops the rest of it.
+                    // Block `n` drops the rest of the inner block.
                     inner.mode = BlockMode::Follow;
                     let (at, bytes) =
                         (inner.dropped_from, breach.at - inner.dropped_from - inner.inner_dropped);

@@ -1,10 +1,10 @@
 //! An index of markers by the bytes at which a search stops.
 //!
-//! Markers without a suffix are sorted by their bytes, those that fold letters by their lower case.
-//! The markers that begin like a text are then one stretch of the list, and each further byte of
-//! the text narrows it:
+//! Markers without a suffix are sorted by their bytes, or by their lower case if they fold letters.
+//! The markers that begin like a text are then neighbours in the list, and each further byte of the
+//! text leaves fewer of them:
 //!
-//! | text read | stretch |
+//! | text read | markers left |
 //! |---|---|
 //! | `<t` | `<think>`, `<tool>`, `<tools>` |
 //! | `<to` | `<tool>`, `<tools>` |
@@ -36,8 +36,8 @@ pub(super) struct Index {
 pub(super) struct Group {
     /// Offset in each marker of the byte at which the search stops.
     stop: u8,
-    /// The sets of bytes one and two after the stop in some marker of the group. All bytes, if a
-    /// marker ends there or may carry a suffix there.
+    /// The sets of bytes that may come one and two bytes after the stop. All bytes, if a marker of
+    /// the group ends there or may carry a suffix there.
     next: [[u64; 4]; 2],
     order: Order,
     ids: Box<[u32]>,
@@ -94,9 +94,9 @@ impl Index {
         &self.groups[usize::from(start)..usize::from(end)]
     }
 
-    /// Returns where the search continues after the stop `stop` of `text`, if the bytes after it
-    /// rule out a marker there and directly after newlines there. Adds the bytes of a run of
-    /// newlines, which it reads, to `looked`.
+    /// Returns the index at which the search continues, if the bytes after the stop `stop` of
+    /// `text` rule out a marker there, and after newlines there. Adds the newlines it reads to
+    /// `looked`.
     #[inline]
     pub(super) fn pass_stop(&self, text: &[u8], stop: usize, looked: &mut u64) -> Option<usize> {
         let groups = self.at_stop(text[stop]);
@@ -104,7 +104,7 @@ impl Index {
             let passes = groups.iter().all(|group| group.is_ruled_out(text, stop));
             return passes.then_some(stop + 1);
         }
-        // A marker may begin at each newline of the run: reading the run at each of them would take
+        // A marker may begin at each newline of the run. Reading the run at each one would take
         // quadratic time.
         if !groups.is_empty() {
             return None;
@@ -121,8 +121,7 @@ impl Index {
     }
 }
 
-/// Adds groups of these markers: those compared byte for byte, those that fold letters, and the
-/// others.
+/// Adds up to three groups of these markers: exact ones, ones that fold letters, and the others.
 fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
     let marker = |id: &u32| &markers[*id as usize];
     let plain = |id: &u32| marker(id).suffix == SuffixRule::None;
@@ -145,7 +144,7 @@ fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
         }
     }
     if !others.is_empty() {
-        // The first of several equal markers wins.
+        // The order of ids makes the first of several equal markers win.
         others.sort_unstable();
         add(others, Order::Added);
     }

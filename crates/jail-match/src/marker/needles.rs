@@ -1,8 +1,9 @@
-//! The search for the next of a few bytes, in groups of three that `memchr` can search for.
+//! The search for the next of a few bytes. `memchr` searches for up to three bytes at a time.
 
 use alloc::vec::Vec;
 
-/// The length of the blocks in which a search for more than three bytes alternates between groups.
+/// The length of a block of text. A search for more than three bytes searches each block once for
+/// every three bytes.
 const BLOCK: usize = 1024;
 
 /// The bytes at which the search of a class stops.

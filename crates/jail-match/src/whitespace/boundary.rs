@@ -4,9 +4,12 @@ use super::{Emitter, Rule, Whitespace};
 use crate::{channel::Channel, edge::OnCommit, sink::Sink};
 
 /// The kind of markup that follows the text.
+///
+/// At each marker of `<think>why</think><call>go</call><sep>`: `Enter(REASONING)`, `Leave`, `Call`,
+/// `Other`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Boundary {
-    /// The channel that opens.
+    /// The given channel opens.
     Enter(Channel),
     /// The current channel closes.
     Leave,
@@ -45,7 +48,7 @@ impl Emitter {
             self.budget.report(sink);
         }
         match boundary {
-            // Hidden text is markup: the text around it is read as if the hidden text were missing.
+            // Hidden text is markup: the text on both sides of it is one text.
             Boundary::Enter(Channel::HIDDEN) => {}
             Boundary::Leave if channel == Channel::HIDDEN => {}
             Boundary::Enter(_) | Boundary::Leave => {
@@ -70,20 +73,20 @@ impl Emitter {
         }
     }
 
-    /// Releases whitespace before the opener of a body, if a call does not end the channel: the
-    /// whitespace is then not the channel's last.
+    /// Releases whitespace before the opener of a body, unless a call ends the channel. Without an
+    /// end of the channel, the whitespace cannot be trailing.
     pub(crate) fn opener(&mut self, channel: Channel, on_commit: OnCommit, sink: &mut dyn Sink) {
         if self.policy.rule(channel) == Rule::TrimEnd && on_commit == OnCommit::Stay {
             self.release(channel, sink);
         }
-        // Reported at the opener, because the amount that the first feed of a call emits depends on
-        // the cut.
+        // Reported at the opener: how many events the first feed of a call emits depends on the
+        // cut.
         if channel == Channel::REASONING && on_commit == OnCommit::Leave {
             self.budget.report(sink);
         }
     }
 
-    /// Records that a call ended: closers without an opener are markup until visible text comes.
+    /// Records that a call ended. Until visible text comes, a closer without an opener is markup.
     pub(crate) fn call_ended(&mut self) {
         self.after_call = true;
         self.blank = true;

@@ -32,7 +32,8 @@ impl Emitter {
             Rule::DropBlank | Rule::DropBlankBeforeCall if !self.blank => self.put(piece, sink),
             Rule::DropBlank | Rule::DropBlankBeforeCall if !visible => self.hold(piece, sink),
             Rule::DropBlank | Rule::DropBlankBeforeCall => {
-                // Held first if it is over the limit, so that it is reported at every cut.
+                // Over the limit, the whitespace goes through `hold`, which reports it at every
+                // cut.
                 if self.held() + space.len() > self.limit {
                     self.hold(space, sink);
                     self.put(rest, sink);
@@ -78,7 +79,7 @@ impl Emitter {
         }
     }
 
-    /// Emits a piece of text, and of reasoning what is within its limit.
+    /// Emits a piece of text. Reasoning over its limit is treated by the limit's policy.
     pub(super) fn put(&mut self, piece: TextPiece<'_>, sink: &mut dyn Sink) {
         let within = self.budget.within(piece.channel, piece.text);
         let (allowed, over) = piece.split_at(within);
@@ -88,7 +89,8 @@ impl Emitter {
         }
         if !over.is_empty() {
             if self.budget.spills() {
-                // Reasoning beyond the limit becomes content: held content is emitted before it.
+                // Reasoning over the limit becomes content, so held whitespace of the content comes
+                // first.
                 self.content.release(Channel::CONTENT, sink);
                 self.content.visible = true;
             }

@@ -11,14 +11,15 @@ use crate::{
 pub(crate) struct Emitter {
     pub(super) policy: Whitespace,
     pub(super) limit: usize,
-    /// Only whitespace was emitted since the last markup, or the start.
+    /// Whether only whitespace was emitted since the last markup, or the start.
     pub(super) blank: bool,
-    /// Only whitespace was emitted in the channel: the condition of lead-anchored markers.
+    /// Whether only whitespace was emitted in the channel: the condition of lead-anchored markers.
     pub(super) lead: bool,
-    /// Only whitespace was emitted since the message began, and no markup came: the condition of
-    /// start-anchored markers. Implies the lead.
+    /// Whether only whitespace was emitted since the message began, and no markup came: the
+    /// condition of start-anchored markers. Implies `lead`.
     pub(super) untouched: bool,
-    /// Only whitespace was emitted since a call: the condition of closers without an opener.
+    /// Whether only whitespace was emitted since a call: the condition of closers without an
+    /// opener.
     pub(super) after_call: bool,
     pub(super) called: bool,
     pub(super) marked: bool,
@@ -60,8 +61,7 @@ impl Emitter {
         }
     }
 
-    /// Returns whether only whitespace was emitted since the last markup, as markers bound to that
-    /// place require.
+    /// Returns whether only whitespace was emitted since the last markup, as some anchors require.
     pub(crate) fn edge_of_markup(&self) -> bool {
         self.blank
     }
@@ -78,7 +78,7 @@ impl Emitter {
         self.after_call
     }
 
-    /// Returns the limit with the error policy that was hit.
+    /// Returns the error if the limit of reasoning was hit under the error policy.
     pub(crate) fn failed(&self) -> Option<LimitError> {
         self.budget.failed()
     }
@@ -92,7 +92,7 @@ impl Emitter {
         self.content.text.len().saturating_add(self.reasoning.text.len())
     }
 
-    /// Returns whether text of `channel` may go to the sink unchanged, without a look at it.
+    /// Returns whether text of `channel` may go to the sink unread and unchanged.
     pub(crate) fn passes(&self, channel: Channel) -> bool {
         !self.blank
             && !self.budget.counts(channel)

@@ -39,7 +39,7 @@ impl Emitter {
         run.hold(text, at);
         if run.text.len() > limit {
             let bytes = run.text.len() as u64;
-            // Reported where the limit is, whatever the chunk that crossed it.
+            // The diagnostic is at the limit's byte, wherever the chunk that crossed it ended.
             let excess = (run.text.len() - limit) as u64;
             let (kind, at) = (DiagnosticKind::WhitespaceLimit, at + text.len() as u64 - excess);
             sink.event(Diagnostic::new(kind, at, bytes - excess).into());
@@ -48,10 +48,10 @@ impl Emitter {
         }
     }
 
-    /// Emits text that begins and ends visibly.
+    /// Emits text that begins and ends with visible characters.
     ///
-    /// Runs of whitespace in it that are longer than the limit are reported, as they would be had
-    /// they come in pieces.
+    /// Reports each run of whitespace in it that is longer than the limit, as [`Emitter::hold`]
+    /// does for a run that arrives in several chunks.
     pub(super) fn put_runs(&mut self, piece: TextPiece<'_>, sink: &mut dyn Sink) {
         let limit = self.limit;
         if piece.len() <= limit {

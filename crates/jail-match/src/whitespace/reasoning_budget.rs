@@ -10,7 +10,7 @@ use crate::{
     sink::{Sink, Span, SpanKind},
 };
 
-/// A count of emitted reasoning, with its limit.
+/// The number of bytes of reasoning emitted so far, and their limit.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ReasoningBudget {
     limit: Option<ReasoningLimit>,
@@ -74,7 +74,7 @@ impl ReasoningBudget {
             self.used += text.len();
             return sink.event(Event::text(channel, text));
         }
-        // A shorter scalar after one that did not fit must not be emitted.
+        // After a scalar that did not fit, no shorter one is emitted.
         self.used = limit.bytes;
         let bytes = text.len() as u64;
         match limit.policy {
@@ -89,7 +89,7 @@ impl ReasoningBudget {
         self.over.get_or_insert(Over { at, bytes: 0 }).bytes += bytes;
     }
 
-    /// Reports at the end of a span how much of it was over the limit.
+    /// Reports the number of bytes over the limit, at the end of a span.
     pub(super) fn report(&mut self, sink: &mut dyn Sink) {
         if let Some(Over { at, bytes }) = self.over.take() {
             sink.event(Diagnostic::new(DiagnosticKind::ReasoningLimit, at, bytes).into());

@@ -9,12 +9,12 @@ use crate::{
     sink::{Sink, Span, SpanKind},
 };
 
-/// A held run of whitespace, with the places its pieces came from.
+/// A held run of whitespace, with the stream offset and length of each of its pieces.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WhitespaceRun {
     pub(super) text: String,
     pub(super) spans: SmallVec<[(u64, u64); 2]>,
-    /// Whether the run outgrew the limit. The rest of it is then text.
+    /// Whether the run outgrew the limit. Its rest is then text.
     pub(super) overflow: bool,
     /// Whether whitespace is dropped until visible text comes.
     pub(super) eat: bool,
@@ -46,7 +46,7 @@ impl WhitespaceRun {
         }
     }
 
-    /// Takes the held text, with the places its pieces came from.
+    /// Takes the held text, with the stream offset and length of each of its pieces.
     pub(super) fn take(&mut self) -> (String, SmallVec<[(u64, u64); 2]>) {
         (core::mem::take(&mut self.text), core::mem::take(&mut self.spans))
     }

@@ -1,5 +1,5 @@
-//! Each machine against its naive double, and the laws, for one text: property tests and fuzz
-//! targets bring the texts.
+//! Checks of each machine against its second implementation and the laws, for one text. Property
+//! tests and fuzz targets provide the texts.
 
 use jail_match::{DriverSettings, Edge, LimitPolicy, Table, Whitespace};
 use stream_laws::{
@@ -15,7 +15,7 @@ use crate::{
 
 fn normal(record: &RunRecord) -> RunRecord {
     let mut record = record.coalesced().expect("no empty text");
-    // Held whitespace is reported late: by offset the order is that of the stream.
+    // Held whitespace is reported late. Sorting by offset restores the order of the stream.
     record.diagnostics.sort_by_key(|one| one.offset);
     record
 }
@@ -27,7 +27,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, got: &T, expected: &T) -> Re
     Err(format!("{what}\n  expected: {expected:?}\n  got:      {got:?}"))
 }
 
-/// The driver over `edges`.
+/// Checks the driver over `edges`.
 pub(crate) fn driver(
     edges: &[Edge],
     settings: DriverSettings,
@@ -52,13 +52,13 @@ pub(crate) fn driver(
     };
     check_chunk_invariance(&cursor, text, plan).map_err(|it| it.to_string())?;
     if settings.whitespace == Whitespace::Trim {
-        // Whitespace stands after the call or the thought that it came before.
+        // Held whitespace is emitted after the call or reasoning that follows it.
         return Ok(());
     }
     check_nothing_lost(&cursor, text, drops, plan).map_err(|it| it.to_string())
 }
 
-/// The matcher for `markers`.
+/// Checks the matcher for `markers`.
 pub(crate) fn matcher(markers: &[String], text: &str, plan: CutPlan) -> Result<(), String> {
     let plain = Plain::new(markers);
     let expected = naive_plain::matches(markers, text);
@@ -66,7 +66,7 @@ pub(crate) fn matcher(markers: &[String], text: &str, plan: CutPlan) -> Result<(
     check_chunk_invariance(&plain, text, plan).map_err(|it| it.to_string())
 }
 
-/// The jail of `spec`, which must build.
+/// Checks the jail of `spec`, which must build.
 pub(crate) fn jail(spec: &Spec, text: &str, plan: CutPlan) -> Result<(), String> {
     let jail = Jailed::new(spec.build().map_err(|error| error.to_string())?);
     let got = run(&jail, text, Cut::Whole).coalesced().expect("no empty text");

@@ -6,28 +6,30 @@ use jail_match::{
 };
 use stream_laws::{HeldBytes, HeldReason, RunRecord, StreamMachine};
 
-/// Commits at `:`, refutes on `!`, ends at [`CLOSER`]; `;` makes it markup, `?` its opener alone.
-/// Cut, it is markup.
+/// A body that commits at `:`, is refuted at `!` and ends at [`CLOSER`]. At `;` it is markup, and
+/// at `?` its opener is. If the stream cuts it, it is markup.
 pub(crate) const CALL: BodyId = 0;
-/// As [`CALL`]; refuted, it is read again: then `.` commits and `?` refutes. Cut, it is text.
+/// A body as [`CALL`], except that it is read again if refuted: then it commits at `.` and is
+/// refuted at `?`. If the stream cuts it, it is text.
 pub(crate) const TWICE: BodyId = 1;
-/// A header: `;` opens reasoning on top, `:` switches to it, `!` refutes. Never commits.
+/// A header that enters reasoning at `;`, switches to it at `:`, and is refuted at `!`. Never
+/// commits.
 pub(crate) const HEADER: BodyId = 2;
-/// Commits at once and is done after `.`.
+/// A body that commits at once and is done after `.`.
 pub(crate) const EAGER: BodyId = 3;
 
-/// As [`EAGER`]; nothing after it is read.
+/// A body as [`EAGER`] that drops the rest of the message.
 pub(crate) const HALTING: BodyId = 4;
 
 pub(crate) const CLOSER: &str = "</call>";
 
-/// What the bodies above do with the text after their opener, one scalar at a time.
+/// The decision of a body about one scalar after its opener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Commit,
     Refute,
     Done(Resume),
-    /// The opener is markup, what follows it text.
+    /// The opener is markup, and the rest is text.
     Text,
 }
 
@@ -157,7 +159,7 @@ impl Cursor {
 
 impl StreamMachine for Cursor {
     fn push(&mut self, chunk: &str, out: &mut RunRecord) {
-        // The error policy has tests of its own; elsewhere it is not set.
+        // Tests of the error policy do not use this machine.
         self.driver.push(chunk, &mut self.bodies, &mut Out(out)).expect("no error policy");
     }
 

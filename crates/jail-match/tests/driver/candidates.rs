@@ -1,4 +1,4 @@
-//! Candidates: refutation, rescans, limits, commits, and what follows a call.
+//! Candidates: refutation, rescans, limits, commits, and the text after a call.
 
 use jail_match::{
     AtEnd, BodyId, BodyParsers, Driver, Edge, End, Feed, Held, HeldKind, LimitPolicy, Limits,
@@ -25,7 +25,7 @@ fn refuted_candidate_is_emitted_in_place_and_rescanned() {
     }
 }
 
-/// Refutes its first byte, and has no second reading.
+/// A body that refutes its first byte and has no second reading.
 #[derive(Default)]
 struct Refusing {
     feeds: u32,
@@ -53,7 +53,7 @@ fn body_without_progress_is_fed_once() {
     assert_eq!((out.all_text().as_str(), bodies.feeds), ("a<call>b", 1));
 }
 
-/// Has no place for any body.
+/// Bodies that may begin nowhere.
 struct Nowhere;
 
 impl BodyParsers for Nowhere {
@@ -110,7 +110,7 @@ fn rescans_are_limited() {
 
 #[test]
 fn candidate_limit_applies_at_the_same_byte_at_every_cut() {
-    // The limit of 8 falls inside the two bytes of the last letter, which go with it.
+    // The limit of 8 falls inside the two bytes of `é`, so the candidate has 9.
     let text = "ab<call>xé<call>:</call>";
     let with_policy =
         |policy| candidate_limit(8).limits(Limits { candidate: 8, policy, ..Limits::default() });
@@ -203,7 +203,7 @@ fn call_ends_reasoning_if_its_edge_leaves_the_channel() {
 fn header_body_enters_channels() {
     assert_eq!(shown(all(), verbatim(), "a<|head|>x;b</think>c"), "a{b}c");
     assert_eq!(shown(all(), verbatim(), "a<|head|>x:b</think>c"), "a{b}c");
-    // A channel a body opened begins with a lead, too.
+    // Lead anchors apply in a channel that a body opened.
     assert_eq!(shown(all(), verbatim(), "a<|head|>x:<think>b"), "a{b}");
 }
 
@@ -373,8 +373,8 @@ fn input_after_a_halting_body_is_dropped_and_counted() {
     assert_eq!(notices(&out), [("halted", 11, 3)]);
 }
 
-/// The result for `text` if nothing is a marker in the parts `literal`, pushed whole, in scalars, and
-/// in two pieces cut anywhere.
+/// Returns the result for `text` with the parts `literal` marked as literal. Checks that it is the
+/// same for the whole text, for single scalars, and for every cut in two.
 fn marked(text: &str, literal: &[&str]) -> String {
     let run = |chunks: &[&str]| {
         let mut machine = cursor(all(), verbatim());
@@ -418,7 +418,7 @@ fn offsets_include_settled_and_literal_text_until_a_reset() {
     machine.finish(&mut out);
     assert_eq!(show(&out.coalesced().unwrap()), "a<call>bcd");
     assert_eq!(notices(&out), [("cut_opener", 10, 6)]);
-    // A reset forgets what was marked.
+    // A reset forgets marked stretches.
     machine.reset();
     machine.driver.mark(Stretch { from: 0, to: 6 });
     machine.reset();
@@ -472,16 +472,16 @@ fn body_receives_its_start_and_one_end_and_decides_about_its_bytes() {
     let (out, bodies) = answered(&[], AtEnd::Release, &["abc", "d<call>", "z"]);
     assert_eq!(out.all_text(), "abcd<call>z");
     assert_eq!((bodies.openers, bodies.ended), (vec![(10, 6)], 1));
-    // What it says of its bytes becomes of them.
+    // One byte of markup is removed, and the rest is text.
     let release = AtEnd::Release;
     let text = [Feed::Text { used: 2, markup: 1 }];
     assert_eq!(answered(&text, release, &["<call>vw"]).0.all_text(), "w");
-    // What is literal is not looked at again, and what follows it is.
+    // Literal text is not scanned again, but the text after it is.
     let literal = [Feed::Literal { used: 2 }];
     assert_eq!(answered(&literal, release, &["<call>xy<e>z"]).0.all_text(), "<call>xyz");
     let closed = AtEnd::Closed { used: 2 };
     assert_eq!(answered(&[], closed, &["a<call>uvw"]).0.all_text(), "aw");
-    // It commits, and halts with what is left of the same piece.
+    // A body commits and halts in one piece, whose rest is dropped.
     let halt = [Feed::Committed { used: 1 }, Feed::Done { used: 2, then: Resume::Halt }];
     let (out, _) = answered(&halt, release, &["ab", "<call>:v.zz"]);
     assert_eq!((out.all_text().as_str(), notices(&out)), ("ab", vec![("halted", 11, 2)]));
@@ -494,7 +494,7 @@ fn byte_that_refutes_a_candidate_may_begin_the_next() {
     let record = recorded(edges, verbatim(), &text);
     assert_eq!(show(&record), format!("{}#", "!c".repeat(39)));
     assert_eq!(notices(&record), []);
-    // Neither does a block without a call lengthen what comes after it.
+    // Blocks without a call do not count as rescans either.
     let record = recorded(calls(), verbatim(), &"<call>xx?".repeat(20));
     assert_eq!((show(&record), notices(&record)), ("xx?".repeat(20), vec![]));
 }

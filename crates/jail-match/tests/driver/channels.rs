@@ -1,4 +1,4 @@
-//! Sets of channels.
+//! Tests of sets of channels.
 
 use jail_match::{Channel, ChannelMask};
 

@@ -1,4 +1,4 @@
-//! The jail: which marks count, and what stays outside.
+//! The jail: which marks count, and which text stays outside.
 
 use jail_match::{
     Inner, Jail, JailBuilder, JailEvent, JailPair, LetterCase, Mark, MarkPosition, Nested, OnFail,
@@ -10,8 +10,8 @@ use stream_laws::{
 
 use crate::machines::Jailed;
 
-/// Text as it is, blocks as `[body|end]`, drops as `(bytes)`, limits as `!name`, a failure as
-/// `#name`: for every cut the same.
+/// Returns the output: text unchanged, blocks as `[body|end]`, drops as `(bytes)`, limits as
+/// `!name!`, an error as `#name`. Checks that it is the same for every cut.
 pub(crate) fn shown(jail: &Jail, text: &str) -> String {
     check_chunk_invariance(&Jailed::new(jail.clone()), text, CutPlan::standard(1)).unwrap();
     show(jail, &[text])
@@ -146,7 +146,7 @@ fn earliest_end_wins_and_at_one_offset_the_longest() {
     let longest_first = built(Jail::builder().start("<").end("]]").end("]"));
     assert_eq!(shown(&longest_first, "<a]]b"), "[a|]]]b");
     assert_eq!(shown(&longest_first, "<a]b"), "[a|]]b");
-    // A longer inner start or quote at the place of an end opens.
+    // An inner start or a quote that is longer than an end at its place opens.
     let ends = JailPair::new("<", "]").end("]>");
     let inner = ends.clone().inner(Inner::Only(vec![1]));
     let inner = Jail::builder().rule(inner).rule(JailPair::new("][x", ";").only_inside());
@@ -295,7 +295,7 @@ fn invalid_pairs_are_refused_with_the_entry() {
 fn single_mark_is_a_block() {
     let jail = built(Jail::builder().rule(JailPair::single("ab").start("abc")).pair("<", ">"));
     assert_eq!(shown(&jail, "xababcab<ab>a"), "x[|][|][|][ab|>]a");
-    // Inside another block it is a part of that.
+    // Inside another block, the mark is a part of that block.
     let jail = built(
         Jail::builder()
             .rule(JailPair::new("<", ">").inner(Inner::Every))
@@ -303,7 +303,7 @@ fn single_mark_is_a_block() {
             .nested(jail_match::Nested::InnerFirst),
     );
     assert_eq!(shown(&jail, "<a>>b>c>>"), "[|][ab|>]c[|]");
-    // A limit of their number closes it, or lets it be text.
+    // A limit on the number of blocks closes the second one, or makes it text.
     let few = |over| built(Jail::builder().rule(JailPair::single("a")).blocks(1, over));
     assert_eq!(shown(&few(OnFail::Release), "xaab"), "x[|]!jail_count!ab");
     assert_eq!(shown(&few(OnFail::Drop), "xaab"), "x[|]!jail_count!(1)b");
@@ -317,7 +317,7 @@ fn bytes_of_nested_dropped_blocks_are_counted_once() {
     let rules = Jail::builder().rule(outer).rule(inner).nested(Nested::InnerFirst);
     let jail = rules.build().unwrap();
     let text = "a<o>b<i>c</i>d<i>e</i></o>f<i>g</i>";
-    // The bytes each signal tells of.
+    // The number of bytes in each signal.
     assert_eq!(show(&jail, &[text]), "a(8)(8)(9)f(8)");
     let mut jail = jail;
     jail.push(text, |_| {}).unwrap();

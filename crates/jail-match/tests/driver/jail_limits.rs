@@ -1,4 +1,4 @@
-//! Limits of jails, nesting, what blocks release, and what is reported about it.
+//! Limits of jails, nesting, the release of blocks, and the signals about them.
 
 use jail_match::{
     BlockDelivery, DiagnosticKind, Inner, Jail, JailEvent, JailPair, JailSignal, Nested, OnFail,
@@ -235,7 +235,7 @@ fn limit_that_falls_inside_an_inner_block_still_finds_the_outer_end() {
             assert_eq!(shown(&jail, "{aa{bbbbb}SECRET}tail"), expected, "{over:?} {nested:?}");
         }
     }
-    // A block that is dropped up to its end is dropped although the one around it is stripped.
+    // An inner block that drops up to its end does so although the outer one is stripped.
     let outer = curly().inner(Inner::Every).limit(6, OnFail::Strip);
     let inner = JailPair::new("(", ")").limit(1, OnFail::Drop);
     let jail = built(Jail::builder().rule(outer).rule(inner).nested(Nested::InnerFirst));
@@ -342,7 +342,7 @@ fn passed_and_dropped_bytes_are_counted_once() {
     let middle = tapped(curly().inner(Inner::Every), 8);
     let inner = tapped(JailPair::new("(", ")"), 2);
     let rules = Jail::builder().rule(outer).rule(middle).rule(inner).nested(Nested::InnerFirst);
-    // 2 and 6 and 9 are all 17 bytes.
+    // The drops of 2, 6 and 9 bytes add up to the 17 bytes of the text.
     let text = "[{a(bcd)efghijk}]";
     assert_eq!(shown(&built(rules), text), "!jail_bytes!(2)!jail_bytes!(6)(9)");
 }

@@ -19,7 +19,7 @@ fn pair(start: &'static str, end: &'static str) -> JailBuilder {
 fn expressions_and_literals_match_side_by_side() {
     let jail = built(Jail::builder().start(Mark::pattern("<t[0-9]>")).start("<s>").end("</"));
     assert_eq!(shown(&jail, "<t>a<t1>b</<s>c</d"), "<t>a[b|</][c|</]d");
-    // MarkPosition one place the longest counts.
+    // Of several marks at one place the longest counts.
     let jail = built(Jail::builder().pair(Mark::pattern("<a?"), "1").pair("<ab", "2"));
     assert_eq!(shown(&jail, "<ab1 2<a1<1"), "[1 |2][|1][|1]");
 }
@@ -45,7 +45,7 @@ fn hold_is_derived_from_the_expression_or_configured() {
     }
     let jail = built(Jail::builder().pair(Mark::pattern("<a+>").hold(4), "!"));
     assert_eq!(shown(&jail, "<aa>1!<aaa>2!"), "[1|!]<aaa>2!");
-    // A match that could go on ends at the hold.
+    // A match that could continue ends at the hold.
     let jail = built(Jail::builder().pair(Mark::pattern("a+").hold(2), "b"));
     assert_eq!(shown(&jail, "aaab"), "[a|b]");
 }
@@ -63,7 +63,7 @@ fn invalid_expressions_are_refused_with_the_entry() {
     assert!(error(pair("(", "b")).starts_with("pair 0, start 0 (\"(\"): "));
     let huge = error(pair(r"\w{1000}\d{1000}", "b"));
     assert!(huge.contains("limit"), "{huge}");
-    // A byte that is no text cannot be looked for.
+    // An expression must match UTF-8 only.
     assert!(pair(r"(?-u:\xFF)", "b").build().is_err());
 }
 
@@ -86,7 +86,7 @@ fn work_and_memory_of_expressions_are_bounded() {
     let jail = Jailed::new(built(Jail::builder().rule(pair.limit(64, Default::default()))));
     for unit in ["a", "ab", "aabc", "ac", "abcc", "x", "é"] {
         check_bounded(&jail, std::iter::repeat_n(unit, 1024), 64 + 32).unwrap();
-        // A byte is looked at by each match that may have begun before it.
+        // Each run that began before a byte and still reads examines it.
         let work = Work { bytes: 2048, per_byte: 24 + 24 + 8, growth_percent: 230 };
         check_linear(&jail, |bytes| unit.repeat(bytes.div_ceil(unit.len())), work).unwrap();
     }
@@ -99,7 +99,7 @@ fn single_expression_is_a_block() {
     assert_eq!(shown(&jail, "use sk-abcd.sk-123456789 sk-abc"), "use [|].[|]9 sk-abc");
 }
 
-/// A key of at least four letters, of which eight bytes are held.
+/// Returns a jail for keys of at least four letters, with a hold of eight bytes.
 fn key(then: OnFail) -> Jail {
     let key = JailPair::single(Mark::pattern("k-[a-zé]{4,}").hold(8)).limit(1, then);
     built(Jail::builder().rule(key.unclosed(OnFail::Drop)))
@@ -118,7 +118,7 @@ fn match_over_its_hold_applies_the_limit_policy_up_to_its_end() {
         let machine = Jailed::new(jail.clone());
         let dropped = ["jail_dropped_limit", "jail_markup"];
         check_nothing_lost(&machine, "a k-abcdefgééx b", &dropped, CutPlan::standard(1)).unwrap();
-        // One that ends with its hold, in the text or with it, or before it, has no limit to hit.
+        // A match that ends at its hold or before it hits no limit.
         assert_eq!(shown(&jail, "k-abcdef k-abcd"), "[|] [|]", "{then:?}");
         assert_eq!(shown(&jail, "k-abcdef"), "[|]", "{then:?}");
     }
@@ -143,7 +143,7 @@ fn single_mark_over_its_hold_is_dropped_by_default() {
 
 #[test]
 fn match_that_may_grow_waits_for_its_end() {
-    // The hold falls where the expression has matched and may go on to match more.
+    // The hold falls where the expression has matched and may match more.
     let rule = |then| JailPair::single(Mark::pattern("a(bc)+").hold(4)).limit(1, then);
     let jail = built(Jail::builder().rule(rule(OnFail::Drop)));
     assert_eq!(shown(&jail, "abcbcbcbd abc"), "!jail_bytes!(8)d [|]");
@@ -156,15 +156,15 @@ fn check_accepts_or_refuses_matches() {
     let mark = Mark::pattern("#[0-9]{1,6}").checked(even);
     let jail = built(Jail::builder().rule(JailPair::single(mark)));
     assert_eq!(shown(&jail, "#12 #123 #1#1234"), "[|] #123 #1[|]");
-    // Several checks must all agree, and a part may count.
+    // All checks of a mark must accept, and a part of the match may count.
     let mark = Mark::pattern("x+").hold(8).accepting(|_| Some(3)).checked(|text| text == "xxx");
     let jail = built(Jail::builder().rule(JailPair::single(mark)));
     assert_eq!(shown(&jail, "xx xxxxxxx"), "xx [|][|]x");
-    // What is refused is looked at anew after its first character.
+    // A refused match is searched again after its first character.
     let mark = Mark::from("ab").checked(|_| false);
     let jail = built(Jail::builder().rule(JailPair::single(mark)).pair("b", "c"));
     assert_eq!(shown(&jail, "ab1c"), "a[1|c]");
-    // An answer that is no place in the text refuses it.
+    // An answer inside a character refuses the match.
     let mark = Mark::from("é").accepting(|_| Some(1));
     let jail = built(Jail::builder().rule(JailPair::single(mark)));
     assert_eq!(shown(&jail, "é"), "é");
@@ -181,10 +181,10 @@ fn unicode_word_boundaries_are_refused_and_ascii_ones_work() {
 
 #[test]
 fn text_after_a_long_mark_is_scanned_at_once() {
-    // It could have matched more, but did not.
+    // The mark could have been longer.
     let jail = built(Jail::builder().rule(JailPair::single(Mark::pattern("a(bcd)?"))));
     assert_eq!(shown(&jail, "abcx"), "[|]bcx");
-    // What the limit left of one may begin another.
+    // The text after a block that its limit ended may begin another block.
     assert_eq!(shown(&key(OnFail::End), "k-abcdefghk-abcd"), "!jail_bytes![|-]gh[|]");
     let (mut machine, mut out) = (Jailed::new(key(OnFail::Drop)), RunRecord::default());
     machine.push("k-abcdefgh b", &mut out);

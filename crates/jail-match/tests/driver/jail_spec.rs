@@ -1,4 +1,4 @@
-//! Rules of a jail as plain data: built into a jail, and read by the naive one.
+//! Rules of a jail as plain data, for the jail and for its second implementation.
 
 use jail_match::{
     BlockDelivery, Inner, Jail, JailBuilder, JailError, JailPair, LetterCase, Mark, MarkPosition,
@@ -16,7 +16,7 @@ pub(crate) struct Sequence {
 pub(crate) enum Kind {
     Exact,
     Fold,
-    /// With a stated hold, if any.
+    /// An expression with a stated hold, if any.
     Pattern(Option<usize>),
 }
 
@@ -40,7 +40,7 @@ impl Sequence {
     }
 }
 
-/// A pair; the last one of a [`Spec`] may be the pool.
+/// A pair. The last one of a [`Spec`] may be the pool.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
     pub(crate) starts: Vec<Sequence>,
@@ -83,8 +83,8 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// Whether no block loses an inner one and no limit ends it all: then what is handed over,
-    /// dropped and passed on is the input.
+    /// Returns whether no inner block is released on its own and no limit ends the stream. Blocks,
+    /// drops and text then add up to the input.
     pub(crate) fn is_flat(&self) -> bool {
         let fails = |one: OnFail| one == OnFail::Error;
         let nests = |rule: &Rule| rule.inner != Inner::Nothing;

@@ -1,4 +1,4 @@
-//! The laws over the matcher, the driver and the jail, with what an adversary would send.
+//! The laws over the matcher, the driver and the jail, with hostile inputs.
 
 use jail_match::{DriverSettings, Jail, Limits, Whitespace};
 use stream_laws::{
@@ -24,7 +24,7 @@ const TEXTS: &[&str] = &[
     "<<<<call>;<call",
 ];
 
-/// One unit of each input that goes on forever.
+/// The repeated unit of each endless input.
 const ENDLESS: &[&str] = &[
     "<",
     "<cal",
@@ -138,7 +138,7 @@ fn memory_is_bounded() {
 
 #[test]
 fn work_is_linear() {
-    // A byte is rescanned at most 16 times, and looked at by each marker prefix it extends.
+    // A byte is rescanned at most 16 times, and examined for each marker prefix that it extends.
     machines().iter().for_each(|machine| linear(machine, 64));
     linear(&cursor(all(), candidate_limit(16 * 1024)), 64);
     linear(&plain(), 32);
@@ -147,7 +147,7 @@ fn work_is_linear() {
 
 #[test]
 fn repeated_marker_prefixes_are_examined_at_most_twice() {
-    // With what is held from one chunk to the next, a byte is counted twice at most.
+    // A byte that is held from one chunk to the next is counted twice.
     for repeated in ["<", "</", "[", "<|"] {
         let text = repeated.repeat(4096);
         let mut machine = cursor(all(), verbatim());
@@ -162,7 +162,7 @@ fn repeated_marker_prefixes_are_examined_at_most_twice() {
 
 #[test]
 fn leading_mebibyte_of_newlines_is_read_in_linear_time() {
-    // Counted work would not show this; seconds would, and minutes before it was fixed.
+    // Quadratic work here would not be counted, but would take minutes.
     let machine = cursor(all(), verbatim());
     let blanks = "\n".repeat(1 << 20);
     stream_laws::run(&machine, &blanks, stream_laws::Cut::Whole);

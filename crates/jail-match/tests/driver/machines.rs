@@ -1,4 +1,4 @@
-//! The matcher and the jail as machines of the laws: what they find is reported as calls.
+//! The matcher and the jail as machines of the laws. Markers and blocks are recorded as calls.
 
 use jail_match::{
     HeldKind as Kind, Jail, JailEvent, JailSignal, Jailed as Block, LimitError, Matcher,
@@ -62,7 +62,7 @@ impl StreamMachine for Plain {
 pub(crate) struct Jailed {
     jail: Jail,
     found: u32,
-    /// Whether a limit ended it all: later calls are refused.
+    /// Whether a limit ended the stream: later calls return the same error.
     failed: bool,
 }
 
@@ -92,7 +92,7 @@ fn jailed(n: &mut u32, event: JailEvent<'_>, out: &mut RunRecord) {
         JailEvent::Text(text) => out.text(CONTENT, text),
         JailEvent::Jailed(one) => {
             block("jailed", one);
-            // True of blocks from which no inner one was taken.
+            // Correct for blocks from which no inner block was released.
             let len = one.start.len() + one.body.len() + one.end.map_or(0, str::len);
             out.span(RecordedSpanKind::Call, one.at, len as u64);
         }

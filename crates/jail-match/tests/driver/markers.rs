@@ -1,4 +1,4 @@
-//! Markers: overlaps, rivals, anchors, newlines, code, channels.
+//! Markers: overlaps, common prefixes, anchors, newlines, code, channels.
 
 use jail_match::{
     Anchor, Channel, CutMarker, Dangling, Diagnostic, DiagnosticKind, Driver, DriverSettings, Edge,
@@ -174,7 +174,7 @@ fn leading_markers_are_live_at_the_start_and_after_reasoning() {
         ("<l>a<l>", "a<l>"),
         (" \n<l>a", " \na"),
         ("a<think>r</think> <l>b<l>", "a{r} b<l>"),
-        // A hidden span is as if it were not there.
+        // Hidden spans do not count as text.
         ("a<h>x</h><l>", "a<l>"),
         ("<h>x</h><l>a", "a"),
     ] {
@@ -394,7 +394,7 @@ fn reset_driver_has_zero_counters() {
     assert_eq!(cursor.driver.counters().reasoning_bytes, 2);
 }
 
-/// What is shown of a stream that ends so, and where its notices are.
+/// Returns the output of a stream that ends with `end`, and the places of its diagnostics.
 fn ended(
     edges: Vec<Edge>,
     settings: DriverSettings,

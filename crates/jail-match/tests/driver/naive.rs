@@ -1,5 +1,5 @@
-//! The driver's semantics over a whole text: scan from the left, one scalar at a time, buffer
-//! everything. Slow and simple on purpose; shares nothing with the crate but its vocabulary.
+//! A second implementation of the driver over a whole text, one scalar at a time. Slow and simple
+//! on purpose. It shares nothing with the crate but its public types.
 
 use jail_match::{
     Anchor, Bind, Channel, CutMarker, DriverSettings, Edge, InCode, LetterCase, Newlines, OnCommit,
@@ -13,7 +13,7 @@ use crate::{
     naive_space::{Step, apply},
 };
 
-/// What the driver must report for `text`, coalesced.
+/// Returns the coalesced record that the driver must give for `text`.
 pub(crate) fn record(edges: &[Edge], settings: DriverSettings, text: &str) -> RunRecord {
     let mut naive = Naive::new(edges, settings, text);
     naive.scan();
@@ -23,13 +23,14 @@ pub(crate) fn record(edges: &[Edge], settings: DriverSettings, text: &str) -> Ru
     out.coalesced().expect("no empty text")
 }
 
-/// Where in a marker a suffix stands: before `|>`, or its last byte.
+/// Returns the index of a suffix in a marker: before `|>`, or before the last byte.
 fn suffix_place(marker: &str) -> usize {
     let head = marker.strip_suffix("｜>").or(marker.strip_suffix("|>"));
     head.filter(|head| !head.is_empty()).map_or(marker.len() - 1, str::len)
 }
 
-/// How many bytes at the start of `rest` may be the edge's marker, with the suffix that is known.
+/// Returns the lengths at which the start of `rest` may be the edge's marker, with the known
+/// suffix.
 fn lengths<'a>(
     edge: &'a Edge,
     rest: &'a [u8],
@@ -58,7 +59,7 @@ fn lengths<'a>(
     })
 }
 
-/// Whether a marker after `text` is in quotes that begin with a marker.
+/// Returns whether a marker after `text` is in quotes that begin with a marker.
 fn is_quoted(edges: &[Edge], text: &str) -> bool {
     let quotes = ["``", "\"\"", "''", "“”", "‘’", "„“", "«»"];
     let scalars: Vec<char> = text.chars().collect();
@@ -110,13 +111,13 @@ struct Naive<'t> {
     after_call: bool,
     swallow: usize,
     spent: Vec<bool>,
-    /// Nothing but whitespace since the last markup.
+    /// Whether only whitespace came since the last markup.
     blank: bool,
     ended_by_call: bool,
     block_opened: bool,
     /// The suffix of the first marker that carried one.
     suffix: Option<Vec<u8>>,
-    /// Content as seen by fences and inline code.
+    /// Content as read for fences and inline code.
     lines: String,
     /// Content since reasoning was last open, divided where markup was removed.
     shown: Vec<String>,
@@ -200,13 +201,13 @@ impl<'t> Naive<'t> {
         }
     }
 
-    /// Text was removed here.
+    /// Records that text was removed here.
     fn interrupt(&mut self) {
         self.shown.push(String::new());
         self.since_markup.clear();
     }
 
-    /// Text up to `to` is text.
+    /// Emits the text up to `to`.
     fn emit(&mut self, to: usize) {
         let channel = self.channel();
         for (offset, scalar) in self.text[self.at..to].char_indices() {
@@ -248,7 +249,7 @@ impl<'t> Naive<'t> {
         (bound.min(run) == run).then_some(Match { edge, len: len + run, bound: run })
     }
 
-    /// The longest live marker at `at`; of equal ones the first.
+    /// Returns the longest live marker at `at`, and the first of equal ones.
     fn longest(&self, at: usize, lines: &str) -> Option<(usize, usize)> {
         let rest = &self.text.as_bytes()[at..];
         let mut best: Option<(usize, usize)> = None;
@@ -262,13 +263,14 @@ impl<'t> Naive<'t> {
         best
     }
 
-    /// Text since the last markup, with the newlines that `lines` has more.
+    /// Returns the text since the last markup, with the additional newlines of `lines`.
     fn preceding(&self, lines: &str) -> String {
         let newlines = lines.len() - self.lines.len();
         format!("{}{}", self.since_markup, "\n".repeat(newlines))
     }
 
-    /// Openers of reasoning that were shown, less the closers shown after them.
+    /// Returns the number of openers of reasoning that were shown, less the closers shown after
+    /// them.
     fn mentions(&self, newlines: usize) -> u32 {
         let opens = |edge: &Edge| {
             edge.then == Then::Enter(Channel::REASONING) && edge.on.has(Channel::CONTENT)
@@ -379,7 +381,7 @@ impl<'t> Naive<'t> {
         }
     }
 
-    /// Keeps the suffix of a marker that stands here, if it is the first.
+    /// Keeps the suffix of this marker, if it is the first.
     fn learn(&mut self, found: &Match) {
         self.interrupt();
         let marker = &self.edges[found.edge].marker;
@@ -390,7 +392,7 @@ impl<'t> Naive<'t> {
         }
     }
 
-    /// Whether the text ends inside a marker that is markup even so.
+    /// Returns whether the text ends inside a marker that is markup although it is cut.
     fn is_cut(&self) -> bool {
         let rest = &self.text.as_bytes()[self.at..];
         self.edges.iter().enumerate().any(|(n, edge)| {
@@ -404,7 +406,7 @@ impl<'t> Naive<'t> {
                     LetterCase::FoldAscii => head.eq_ignore_ascii_case(rest),
                 })
             };
-            // Each way to go on with a suffix, if one may stand there.
+            // Every way to continue with a suffix.
             let suffixed = |suffix: &[u8]| starts(&[head, suffix, close].concat());
             let behind = rest.get(head.len()..).unwrap_or_default();
             let word = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
@@ -568,7 +570,7 @@ impl<'t> Naive<'t> {
         (self.after_call, self.at, self.swallow) = (true, to, 0);
     }
 
-    /// Whether the text up to `death` may be looked at again; if not, it is text.
+    /// Returns whether the text up to `death` may be scanned again. If not, it is text.
     fn may_rescan(&mut self, death: usize) -> bool {
         let (until, count) = self.rescan;
         let count = if self.at < until { count + 1 } else { 1 };

@@ -1,6 +1,6 @@
-//! Fences and inline code, line by line over a whole text.
+//! A second implementation of fences and inline code, line by line over a whole text.
 
-/// Whether what follows `text` stands inside code.
+/// Returns whether the text after `text` is inside code.
 pub(crate) fn hides(text: &str) -> bool {
     let mut fence: Option<(char, usize)> = None;
     let mut lines = text.split('\n').peekable();
@@ -38,7 +38,7 @@ pub(crate) fn hides(text: &str) -> bool {
     hidden
 }
 
-/// The backtick run that is open at the end of a line.
+/// Returns the length of the backtick run that is open at the end of a line.
 fn inline(line: &str) -> Option<usize> {
     let mut open: Option<usize> = None;
     let mut rest = line;

@@ -1,4 +1,5 @@
-//! A jail over a whole text, scalar by scalar: every open block keeps a string of its own.
+//! A second implementation of the jail over a whole text, one scalar at a time. Every open block
+//! keeps a separate string.
 
 use jail_match::{BlockDelivery, Inner, Nested, OnFail, Release};
 use regex::Regex;
@@ -16,7 +17,7 @@ enum Mode {
 }
 
 struct Open {
-    /// The rule, and whether this is quoted text in it.
+    /// The rule of the block.
     rule: usize,
     quoted: bool,
     at: usize,
@@ -81,7 +82,7 @@ pub(crate) fn record(spec: &Spec, text: &str) -> RunRecord {
 }
 
 impl Naive<'_> {
-    /// `None` where a limit ended it all.
+    /// Returns `None` if a limit ended the stream.
     fn scan(&mut self) -> Option<()> {
         let mut pos = 0;
         while pos < self.text.len() {
@@ -147,7 +148,7 @@ impl Naive<'_> {
         self.stack.iter().map(|open| open.until).min().unwrap_or(usize::MAX)
     }
 
-    /// What stands at `pos`, and what it does in the state that is open.
+    /// Returns the length and the effect of the mark at `pos` in the innermost block.
     fn find(&self, pos: usize) -> Option<(usize, Does)> {
         let mut listed: Vec<(Option<usize>, Does)> = Vec::new();
         let rules = &self.spec.rules;
@@ -187,7 +188,7 @@ impl Naive<'_> {
         found.reduce(|best, one| if one.0 > best.0 { one } else { best })
     }
 
-    /// Text of the innermost of the `level` lowest blocks.
+    /// Sends text to the innermost of the `level` outermost blocks.
     fn give(&mut self, level: usize, text: &str) {
         if text.is_empty() || self.stack[..level].iter().any(|open| open.mode == Mode::Swallow) {
             return;
@@ -235,7 +236,7 @@ impl Naive<'_> {
             mode,
         });
         self.out.diagnostic(format!("opened {n}, depth {}", self.depth()), at as u64, 0);
-        // The start is kept apart.
+        // The start is kept separately.
         match mode {
             Mode::Keep => {}
             Mode::Tap | Mode::Follow => self.give(self.stack.len() - 1, mark),
@@ -311,7 +312,7 @@ impl Naive<'_> {
         }
     }
 
-    /// A mark at `pos` that the limit cuts counts in a block that goes on.
+    /// Applies a limit. A mark at `pos` that the limit cuts counts if the block continues.
     fn overrun(&mut self, pos: usize, mark: bool) -> Option<usize> {
         let until = self.until();
         let over = self.stack.iter().position(|open| open.until == until)?;
@@ -325,7 +326,7 @@ impl Naive<'_> {
     }
 
     fn breach(&mut self, n: usize, kind: &str, then: OnFail, here: usize) -> Option<()> {
-        // Where the block goes on to its end, what is open inside goes on, as text of it.
+        // If the block continues to its end, so do open blocks inside, as a part of its text.
         let goes_on = matches!(then, OnFail::Strip | OnFail::Drop);
         for level in (n + 1..self.stack.len()).rev() {
             let inner = &mut self.stack[level];

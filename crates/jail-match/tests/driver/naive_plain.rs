@@ -2,7 +2,8 @@
 
 use stream_laws::{CONTENT, RunRecord};
 
-/// The longest of `markers` at the head of `text`; of equal ones the first. Empty ones never.
+/// Returns the longest of `markers` at the start of `text`, and the first of equal ones. Empty
+/// markers never match.
 fn longest(markers: &[String], text: &str) -> Option<usize> {
     let hits = (0..markers.len()).rev().filter(|&n| !markers[n].is_empty());
     hits.filter(|&n| text.starts_with(&markers[n])).max_by_key(|&n| markers[n].len())

@@ -1,13 +1,13 @@
-//! The whitespace policies over a whole message, one scalar at a time.
+//! A second implementation of the whitespace policies over a whole message, one scalar at a time.
 
 use jail_match::{Channel, DriverSettings, OnCommit, Whitespace};
 use stream_laws::{RecordedSpanKind, RunRecord};
 
-/// What happened, in source order.
+/// A step of a message, in source order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
     Text(Channel, usize, char),
-    /// Markup that changes no channel.
+    /// Markup that does not change the channel.
     Mark,
     Enter(Channel),
     Leave(Channel),
@@ -69,7 +69,7 @@ fn runs(
     let settle = |run: &mut Vec<(Channel, usize, char)>, next: Option<&Step>, out: &mut _| {
         let Some(&(channel, at, _)) = run.first() else { return };
         let lead = run.iter().take_while(|&&(.., scalar)| blank(scalar)).count();
-        // Channels that no run is ever dropped from hold none.
+        // A channel from which no run is ever dropped holds none.
         let holds = drop(channel, Some(&Step::Call(0)));
         if lead > limit && holds {
             RunRecord::diagnostic(out, "whitespace_limit", (at + limit) as u64, limit as u64);

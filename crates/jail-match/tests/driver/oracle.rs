@@ -1,4 +1,4 @@
-//! Random tables over random texts: the streaming machines give what a naive scan gives.
+//! Random tables and texts: the streaming machines give the results of the second implementations.
 
 use jail_match::{Closed, Edge, Jail, JailEvent, JailSignal, OnFail};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ pub(crate) fn table_and_text() -> impl Strategy<Value = (Vec<Edge>, String)> {
     })
 }
 
-/// A table of reasoning tags with one edge of any kind, and text with many of its tags.
+/// Generates a table of reasoning tags with one other edge, and text with many of the tags.
 pub(crate) fn tags_and_text() -> impl Strategy<Value = (Vec<Edge>, String)> {
     (tags(), edge()).prop_flat_map(|(mut edges, other)| {
         edges.push(other);
@@ -68,7 +68,7 @@ proptest! {
     fn jail_equals_a_naive_scan_at_every_cut((spec, text) in spec_and_text()) {
         agree::jail(&spec, &text, CutPlan::quick(10)).map_err(TestCaseError::fail)?;
     }
-    // Needs no oracle: what is open where does not depend on limits that let blocks go on.
+    // Needs no second implementation: limits that let blocks continue do not move their ends.
     #[test]
     fn limits_that_strip_or_drop_do_not_move_the_end_of_a_block(
         (mut spec, text) in spec_and_text(),
@@ -88,7 +88,7 @@ proptest! {
     }
 }
 
-/// Where the blocks of `text` open and close.
+/// Returns the places where the blocks of `text` open and close.
 fn ends(mut jail: Jail, text: &str) -> Vec<(usize, u64, u64, Closed)> {
     let mut ends = Vec::new();
     let mut on = |event: JailEvent<'_>| {

@@ -6,7 +6,7 @@ use jail_match::{
 };
 use proptest::prelude::*;
 
-/// Pieces of markers: they overlap, share prefixes and bytes, and differ in case.
+/// Pieces of markers that overlap, share prefixes and bytes, and differ in case.
 const PIECES: &[&str] = &[
     "<",
     ">",
@@ -31,7 +31,7 @@ const PIECES: &[&str] = &[
     "\n\n",
 ];
 
-/// Pieces of texts besides markers: what bodies decide on, code, whitespace.
+/// Pieces of texts other than markers: deciding bytes of bodies, code, whitespace.
 const FILLERS: &[&str] = &[
     "\"", "'", "(", ":", "!", ";", ".", "?", "</call>", "</ca", "x", " ", "\n", "\n\n", "`", "```",
     "\n```\n", "~~~", "\t", "é", "▷", "A", "12", ":x>", ":b-1]", ":>",
@@ -111,7 +111,7 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
     )
 }
 
-/// Openers that are text in a sentence, closers, and closers that close nothing.
+/// Generates openers that are text in a sentence, closers, and closers without an opener.
 pub(crate) fn tags() -> impl Strategy<Value = Vec<Edge>> {
     let tag = prop::sample::select(&["<a>", "<ab", "<a><", "</a>", "◁a", "a\n", "<A>"][..]);
     let uses = prop_oneof![Just(Uses::Unlimited), Just(Uses::BeforeReasoning)];
@@ -145,7 +145,7 @@ pub(crate) fn tags() -> impl Strategy<Value = Vec<Edge>> {
     )
 }
 
-/// The edge with an optional suffix, if its marker can carry one.
+/// Returns the edge with an optional suffix, if its marker can carry one.
 fn with_suffix(edge: Edge) -> Edge {
     let can = edge.marker.len() > 1 && edge.marker.ends_with(['>', ']']);
     edge.suffixed(if can { SuffixRule::Optional } else { SuffixRule::None })
@@ -162,7 +162,7 @@ pub(crate) fn settings() -> impl Strategy<Value = DriverSettings> {
     let policy = prop_oneof![Just(LimitPolicy::Release), Just(LimitPolicy::Drop)];
     (whitespace, policy, 1usize..24, 1usize..6, 1usize..4, channel()).prop_map(
         |(whitespace, policy, candidate, blanks, depth, start)| {
-            // The oracle of these two knows no limit.
+            // The second implementation of these two has no limit.
             let wide = matches!(whitespace, Whitespace::Trim | Whitespace::ReasoningEnd);
             let blanks = if wide { 4096 } else { blanks };
             let limits = Limits { candidate, whitespace: blanks, depth, policy };
@@ -171,7 +171,7 @@ pub(crate) fn settings() -> impl Strategy<Value = DriverSettings> {
     )
 }
 
-/// Text made of the markers, their prefixes, their other case, and fillers.
+/// Generates text of the markers, their prefixes, their other case, and fillers.
 pub(crate) fn text(markers: Vec<String>) -> impl Strategy<Value = String> {
     let part = prop_oneof![
         3 => (0..markers.len()).prop_map({ let m = markers.clone(); move |n| m[n].clone() }),

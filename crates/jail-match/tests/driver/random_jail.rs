@@ -8,8 +8,8 @@ use crate::{
     random::{marker, text},
 };
 
-/// Expressions with their stated hold, and texts they match. Those without a stated hold may
-/// look ahead.
+/// Expressions with their stated hold, and texts that they match. Expressions without a stated hold
+/// may look ahead.
 const PATTERNS: &[(&str, Option<usize>, &str)] = &[
     ("a+b?", Some(4), "aaab"),
     ("[ab]{2}", None, "ab"),
@@ -92,7 +92,7 @@ fn spec() -> impl Strategy<Value = Spec> {
         .prop_filter("rules that contradict themselves", |spec| spec.build().is_ok())
 }
 
-/// What may be worth writing for a sequence.
+/// Returns a text that the sequence matches.
 fn sample(sequence: &Sequence) -> String {
     match sequence.kind {
         Kind::Pattern(_) => PATTERNS

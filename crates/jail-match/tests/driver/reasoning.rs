@@ -1,4 +1,4 @@
-//! Limits on reasoning, pairs of markers, and what the sink is told of them.
+//! Limits on reasoning, pairs of markers, and the events about them.
 
 use jail_match::{
     Channel, Driver, DriverSettings, Edge, EdgeEvents, Event, LimitPolicy, Limits, NoBodies,
@@ -70,7 +70,7 @@ fn held_whitespace_counts_towards_the_reasoning_limit_when_emitted() {
     assert_eq!(shown(think(), framing, "<think> a b</think>c"), "{ a}c");
 }
 
-/// Two pairs of tags; what one opened the other does not close.
+/// Returns two pairs of tags, neither of which closes the other.
 fn pairs() -> Vec<Edge> {
     let pair = |open, close, pair| {
         [
@@ -139,7 +139,7 @@ fn whitespace_and_reasoning_over_their_limits_are_reported_in_place() {
             notices(&record).into_iter().filter(|it| it.0 == "reasoning_limit").collect();
         assert_eq!(reported, [("reasoning_limit", at, text.len() as u64 - at)], "{bytes}");
     }
-    // What spills comes after the blanks of content.
+    // Reasoning that becomes content comes after held whitespace of the content.
     let trim = |policy| limited(1, policy).whitespace(Whitespace::Trim);
     assert_eq!(shown(think(), trim(LimitPolicy::Release), "a <think>bc</think>"), "a{b} c");
     let text = "a<call>:</call> <think>bc</think>";

@@ -1,4 +1,4 @@
-//! Tables and settings the named cases share, and how a case is judged.
+//! Tables, settings and checks that the tests share.
 
 use jail_match::{
     Anchor, Channel, ChannelMask, DriverSettings, Edge, Limits, Newlines, OnCommit, Table, Then,
@@ -13,7 +13,8 @@ use crate::bodies::{CALL, Cursor, HEADER, TWICE};
 pub(crate) const CONTENT_ONLY: ChannelMask = Channel::CONTENT.mask();
 pub(crate) const REASONING_ONLY: ChannelMask = Channel::REASONING.mask();
 
-/// Think tags with a leading stray closer and an absorbed echo, as most families have them.
+/// Returns think tags as most families have them: a closer at the start of a message and a second
+/// opener at the start of the reasoning are removed.
 pub(crate) fn think() -> Vec<Edge> {
     vec![
         Edge::new("<think>", CONTENT_ONLY, Then::Enter(Channel::REASONING))
@@ -29,7 +30,7 @@ pub(crate) fn think() -> Vec<Edge> {
     ]
 }
 
-/// `<call>` in content and reasoning, an orphan closer after it, and a header.
+/// Returns `<call>` in content and reasoning, a closer without an opener after it, and a header.
 pub(crate) fn calls() -> Vec<Edge> {
     vec![
         Edge::new("<call>", CONTENT_ONLY, Then::Body(CALL, OnCommit::Stay)),
@@ -56,7 +57,8 @@ pub(crate) fn cursor(edges: Vec<Edge>, settings: DriverSettings) -> Cursor {
     Cursor::new(Table::new(edges).expect("a good table"), settings)
 }
 
-/// Content as it is, reasoning in braces, calls as `#`: for every cut the same.
+/// Returns the output: content unchanged, reasoning in braces, calls as `#`. Checks that it is the
+/// same for every cut.
 pub(crate) fn shown(edges: Vec<Edge>, settings: DriverSettings, text: &str) -> String {
     show(&recorded(edges, settings, text))
 }

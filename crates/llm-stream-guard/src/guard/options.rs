@@ -41,15 +41,15 @@ pub struct ReasoningOptions {
     /// content or a call begins, or until it exceeds this number of bytes and stays reasoning. A
     /// stream cut by a length limit, and a message that a boundary ends, keep their reasoning.
     pub nonempty_content: Option<usize>,
-    /// The policy for the last span of reasoning if the message ends inside it: the answer may be in
-    /// the span, its closer forgotten. By default it is reasoning.
+    /// The policy for the last span of reasoning if the message ends inside it: the answer may be
+    /// in the span, its closer forgotten. By default it is reasoning.
     ///
     /// Each span is withheld until its closer, a call, the end of the message, or more than this
     /// number of bytes, which make it reasoning. Spans are not withheld under
     /// [`Unclosed::Reasoning`]. Reasoning that a server separated is not affected.
     pub unclosed: Option<(Unclosed, usize)>,
     /// Whether openers of reasoning in the text count after a server has separated reasoning
-    /// ([`crate::Guard::aside`], which a chat guard calls). By default they count.
+    /// ([`crate::Guard::server_item`], which a chat guard calls). By default they count.
     pub inline_tags: InlineTags,
     /// The policy for a marker of reasoning or calls that a token limit cuts. By default it is
     /// text, except where only markup is possible.
@@ -147,8 +147,8 @@ pub enum GuardStage {
     /// A watch for a model that repeats its opener instead of making a call.
     ///
     /// Openers of the remapping in use count, or of [`RemapTable::hermes`] without one: canonical,
-    /// as on the wire, and their fragments. [`crate::Guard::collapse`] returns the first collapse. A
-    /// collapse that ends the stream ends the message as aborted after the opener that completed
+    /// as on the wire, and their fragments. [`crate::Guard::collapse`] returns the first collapse.
+    /// A collapse that ends the stream ends the message as aborted after the opener that completed
     /// it. Under the error policy every later push fails, too.
     Collapse(CollapseLimits),
     /// A jail around content, without reasoning and calls: its marks are not searched in those, and

@@ -15,7 +15,7 @@ impl Guard {
     /// following text. Text held as the possible start of markup is emitted as text.
     ///
     /// Returns `false` if nothing was done because a call of the text is still open; see
-    /// [`jail_match::Driver::aside`].
+    /// [`jail_match::Driver::server_item`].
     ///
     /// # Errors
     /// As [`Guard::push`].
