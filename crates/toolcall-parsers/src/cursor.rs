@@ -166,9 +166,9 @@ pub(crate) fn blanks(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_whitespace).count()
 }
 
-/// Returns the length of the ASCII whitespace at the start of `text`, but at most [`MAX_BLANKS`] +
-/// 1. Examining a long run to its end would take quadratic time, if it is offered again at each
-/// byte.
+/// Returns the length of the ASCII whitespace at the start of `text`, up to one byte more than
+/// [`MAX_BLANKS`]. Reading a long run to its end would take quadratic time if it is offered again at
+/// each byte.
 #[inline]
 pub(crate) fn few_blanks(text: &str) -> usize {
     text.bytes().take(MAX_BLANKS.saturating_add(1)).take_while(u8::is_ascii_whitespace).count()
