@@ -1,5 +1,10 @@
-//! Values that are not certain to be strings: held until they are whole, or until they cannot be
-//! anything else.
+//! Values that may be strings or other types: bare values, and values in the family's own quotes.
+//!
+//! ```text
+//! {a:12,b:ls -l}      the schema or the text decides: 12 is a number, `ls -l` a string
+//! ```
+//!
+//! The text is held until the value is complete, or until it can only be a string.
 
 use super::{
     Fit, Note, Scanned,
@@ -16,7 +21,7 @@ use crate::{
 };
 
 impl Transcoder {
-    /// Returns the reading that the schema asks for at the value that begins here.
+    /// Returns the conversion that the schema requires for the value that begins here.
     pub(super) fn declared(&self, typing: &Typing<'_>) -> StringMode {
         let types = typing.parameters.and_then(|schema| declared_at(schema, self.path.steps()));
         match types {
@@ -25,7 +30,7 @@ impl Transcoder {
         }
     }
 
-    /// A value without quotes begins.
+    /// Starts a value without quotes.
     pub(super) fn begin_bare(&mut self, cx: &mut Cx<'_, '_>) {
         self.count_element(cx);
         self.mode = cx.typing.map_or(StringMode::Guess, |typing| self.declared(typing));
@@ -37,7 +42,7 @@ impl Transcoder {
         }
     }
 
-    /// A value in quotes begins, whose mode is known: a certain string is written at once.
+    /// Starts a value in quotes, whose mode is set. A string is emitted from the start.
     pub(super) fn begin_held(&mut self, cx: &mut Cx<'_, '_>) {
         self.scalar.clear();
         self.blank = true;
@@ -46,7 +51,7 @@ impl Transcoder {
         }
     }
 
-    /// Writes the beginning of a string, with what is held of it.
+    /// Emits the start of a string, and the text held so far.
     fn begin_string(&mut self, cx: &mut Cx<'_, '_>) {
         self.mode = StringMode::String;
         self.lead_in(cx);
@@ -54,12 +59,13 @@ impl Transcoder {
         self.put_held(cx);
     }
 
+    /// Emits the held text of a string.
     fn put_held(&mut self, cx: &mut Cx<'_, '_>) {
         cx.out.put_escaped(&self.scalar);
         self.scalar.clear();
     }
 
-    /// Takes in text of a value in quotes that may be other than a string.
+    /// Adds text to a value in quotes that may be of another type than string.
     pub(super) fn hold(&mut self, text: &str, cx: &mut Cx<'_, '_>) {
         self.scalar.push_str(text);
         let mut is_text = false;
@@ -75,7 +81,7 @@ impl Transcoder {
         }
     }
 
-    /// Inside a value without quotes, up to a delimiter.
+    /// Reads a value without quotes, up to a delimiter.
     pub(super) fn bare(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         let keywords = self.frames.last() == Some(&Container::Keywords);
         while let Some(scalar) = cx.rest().chars().next() {
@@ -89,7 +95,7 @@ impl Transcoder {
                 Ok(Ended::No) => {}
                 Ok(Ended::Call) => return self.end_held(true, cx),
                 Ok(Ended::Quote(len)) => {
-                    // The opening quote was forgotten.
+                    // The opening quote is missing.
                     if self.mode != StringMode::String {
                         self.begin_string(cx);
                     }
@@ -103,7 +109,8 @@ impl Transcoder {
         cx.more()
     }
 
-    /// Takes in one scalar of a bare value. Whitespace is held: it may be the value's end.
+    /// Adds a character to a bare value. White space is held, because it is removed at the value's
+    /// end.
     fn push_bare(&mut self, scalar: char, cx: &mut Cx<'_, '_>) {
         let guess = self.mode == StringMode::Guess;
         let is_text = guess && !may_go_on(&self.scalar, scalar, cx.dialect);
@@ -114,14 +121,14 @@ impl Transcoder {
             }
             return;
         }
-        // Numbers and words are short.
+        // A value whose type is guessed is held only as long as a number or a word can be.
         let limits = &cx.dialect.limits;
         if is_text || self.scalar.len() > if guess { limits.name } else { limits.value } {
             self.begin_string(cx);
         }
     }
 
-    /// The text of a value ended here.
+    /// Ends a value whose text is held or is being emitted.
     pub(super) fn end_held(&mut self, bare: bool, cx: &mut Cx<'_, '_>) -> Flow {
         let mut fit = Fit::Yes;
         if self.mode == StringMode::String {
@@ -152,12 +159,12 @@ impl Transcoder {
     }
 }
 
-/// The end of a bare value other than a bracket or a comma.
+/// The end of a bare value, other than a bracket or a comma.
 enum Ended {
     No,
-    /// A quote whose opening one was forgotten, of this length.
+    /// A closing quote of this length, whose opening quote is missing.
     Quote(usize),
-    /// The end of the call around it.
+    /// The end of the call.
     Call,
 }
 
@@ -171,7 +178,7 @@ fn ended(dialect: &ValueDialect<'_>, text: &str) -> Result<Ended, Undecided> {
     })
 }
 
-/// Whether `held`, a possible start of a number or a word, may continue with `next`.
+/// Returns whether `next` may continue `held` as a number or a word.
 fn may_go_on(held: &str, next: char, dialect: &ValueDialect<'_>) -> bool {
     match held.as_bytes() {
         _ if next.is_ascii_whitespace() => true,

@@ -1,10 +1,10 @@
-//! The brackets that are open in JSON text, innermost last.
+//! The open brackets of JSON text.
 
-/// Open objects and lists, 128 at most.
+/// The open objects and lists, at most 128.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Brackets {
     depth: u32,
-    /// Bit `d`: the bracket at depth `d + 1` is an object's.
+    /// Bit `d` is set if the bracket at depth `d + 1` is an object's.
     objects: u128,
 }
 
@@ -14,8 +14,8 @@ impl Brackets {
         Self::default()
     }
 
-    /// The brackets that are open in `self` and, inside the last of them, those of `inner`; none if they
-    /// are too many.
+    /// Returns the brackets of `self` with those of `inner` inside, or `None` if there are too
+    /// many.
     pub(crate) fn with(mut self, inner: Self) -> Option<Self> {
         for depth in 0..inner.depth {
             self = self.push(inner.is_object(depth))?;
@@ -23,26 +23,26 @@ impl Brackets {
         Some(self)
     }
 
-    /// One more bracket, of an object or of a list; none if there are too many.
+    /// Returns the brackets with another one inside, or `None` if there are too many.
     pub(crate) fn push(self, object: bool) -> Option<Self> {
         let bit = 1_u128.checked_shl(self.depth)?;
         let objects = if object { self.objects | bit } else { self.objects & !bit };
         Some(Self { depth: self.depth.saturating_add(1), objects })
     }
 
-    /// Returns the state after the closing bracket of an object or of a list: the innermost one of
-    /// that kind closes, with everything inside it. `None` if none is open.
+    /// Returns the brackets after the closing bracket of an object or a list. It closes the
+    /// innermost one of that kind, and everything inside. Returns `None` if none is open.
     pub(crate) fn close(self, object: bool) -> Option<Self> {
         let depth = (0..self.depth).rev().find(|&depth| self.is_object(depth) == object)?;
         Some(Self { depth, objects: self.objects })
     }
 
-    /// Whether no bracket is open.
+    /// Returns whether no bracket is open.
     pub(crate) fn is_empty(self) -> bool {
         self.depth == 0
     }
 
-    /// The brackets of [`super::JsonScan`], which counts them the same way.
+    /// Creates brackets from the fields of [`super::JsonScan`].
     pub(super) fn new(depth: u8, objects: u128) -> Self {
         Self { depth: depth.into(), objects }
     }
@@ -52,11 +52,11 @@ impl Brackets {
     }
 }
 
-/// A place inside a value.
+/// A position inside a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct InValue {
-    /// The brackets that are open there.
+    /// The brackets that are open at the position.
     pub(crate) brackets: Brackets,
-    /// The quote of the string that it is inside of.
+    /// The quote of the string around the position.
     pub(crate) quote: Option<u8>,
 }

@@ -1,5 +1,12 @@
-//! Brackets: their meaning in JSON. For Python's `{` and `(` only the text after the first item
-//! decides it.
+//! Brackets of literals, and their meaning in JSON.
+//!
+//! ```text
+//! Python    state after the bracket, then after the next token
+//! {'a': 1}  Brace, Dict     {"a": 1}
+//! {'a', 1}  Brace, Set      ["a", 1]
+//! ('a', 1)  Paren, Tuple    ["a", 1]
+//! ('a')     Paren, Group    "a"
+//! ```
 
 use super::{
     Syntax,
@@ -9,27 +16,29 @@ use super::{
 };
 use crate::limits::MAX_DEPTH;
 
-/// A bracket that is open.
+/// The kind of an open bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Container {
-    /// `{` with at most one item after it: a dict or a set.
+    /// `{` and at most one item: a dict or a set.
     Brace,
-    /// `(` with at most one item after it: a tuple, or parentheses without a meaning.
+    /// `(` and at most one item: a tuple or a group.
     Paren,
-    /// With the number of elements so far, which only a schema asks for.
+    /// A list. The number of elements is counted only if a schema needs it.
     List(u32),
     Tuple,
-    /// Taken for a tuple because of what its first element is; the comma must follow.
+    /// A `(` before a bracket, which is assumed to be a tuple. A comma must follow the first
+    /// element.
     TupleOfOne,
     Set,
     Dict,
-    /// Parentheses that mean nothing.
+    /// Parentheses around a single value.
     Group,
     /// The parentheses of a call with keyword arguments.
     Keywords,
 }
 
 impl Container {
+    /// Returns the brackets in JSON.
     pub(super) fn json(self) -> (&'static str, &'static str) {
         match self {
             Self::Dict | Self::Keywords => ("{", "}"),
@@ -38,7 +47,7 @@ impl Container {
         }
     }
 
-    /// Whether `byte` closes it where an element or a value was expected.
+    /// Returns whether `byte` closes the bracket in place of an element.
     fn may_end(self, byte: u8) -> bool {
         match byte {
             b']' => matches!(self, Self::List(_)),
@@ -49,30 +58,31 @@ impl Container {
 }
 
 impl Transcoder {
-    /// Writes what the comma before and the brackets around the next thing are in JSON.
+    /// Emits the comma and the brackets before the next value.
     pub(super) fn lead_in(&mut self, cx: &mut Cx<'_, '_>) {
         cx.out.put(&self.lead);
         self.lead.clear();
     }
 
-    /// Whether the innermost frame's kind is open.
+    /// Returns whether the kind of the innermost bracket is undecided.
     pub(super) fn is_open_kind(&self) -> bool {
         matches!(self.frames.last(), Some(Container::Brace | Container::Paren))
     }
 
-    /// Decides what the innermost frame is.
+    /// Sets the kind of the innermost bracket, which was undecided.
     pub(super) fn decide(&mut self, frame: Container) {
         self.retake(frame);
         self.lead.push_str(frame.json().0);
     }
 
+    /// Replaces the kind of the innermost bracket.
     pub(super) fn retake(&mut self, frame: Container) {
         if let Some(last) = self.frames.last_mut() {
             *last = frame;
         }
     }
 
-    /// In a list whose elements the schema types, one more begins.
+    /// Counts an element of a list, if a schema gives elements their types.
     pub(super) fn count_element(&mut self, cx: &Cx<'_, '_>) {
         if let (Some(Container::List(count)), true) = (self.frames.last_mut(), cx.typing.is_some())
         {
@@ -81,6 +91,7 @@ impl Transcoder {
         }
     }
 
+    /// Opens the bracket `byte`.
     pub(super) fn open(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Flow {
         let python = cx.dialect.is(Syntax::Python);
         if self.key {
@@ -120,13 +131,14 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Whether `byte` closes the innermost bracket directly after it or after a comma.
+    /// Returns whether `byte` may close the innermost bracket in place of an element.
     pub(super) fn may_close(&self, byte: u8) -> bool {
         self.frames.last().is_some_and(|frame| frame.may_end(byte))
     }
 
+    /// Closes a bracket in place of an element.
     pub(super) fn close_empty(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Flow {
-        // A comma at the end has no successor.
+        // A trailing comma is not emitted.
         let trailing = self.lead == ", ";
         if trailing {
             self.tolerate(Tolerated::TrailingComma, cx)?;
@@ -144,6 +156,7 @@ impl Transcoder {
         Ok(())
     }
 
+    /// Closes the innermost bracket.
     fn pop(&mut self, cx: &mut Cx<'_, '_>) {
         if let Some(frame) = self.frames.pop() {
             cx.out.put(frame.json().1);
@@ -152,16 +165,16 @@ impl Transcoder {
         self.ended();
     }
 
-    /// A value is whole and written.
+    /// Ends a value that was emitted.
     pub(super) fn ended(&mut self) {
         self.path.pop();
         self.state =
             if self.frames.is_empty() { TranscoderState::Done } else { TranscoderState::After };
     }
 
-    /// Writes the brackets of all that is open, which ends the value.
+    /// Emits all closing brackets, which ends the literal.
     pub(super) fn close_all(&mut self, cx: &mut Cx<'_, '_>) {
-        // Keywords open their object with the first value.
+        // The opening brace of keyword arguments is emitted with the first value.
         cx.out.put(if self.lead.starts_with('{') { "{" } else { "" });
         self.lead.clear();
         while !self.frames.is_empty() {
@@ -170,7 +183,7 @@ impl Transcoder {
         self.state = TranscoderState::Done;
     }
 
-    /// Reads on after a value or a key: the next text decides which of them it was.
+    /// Reads the token after a value or key. The token shows which of them it was.
     pub(super) fn after(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         let Some(&frame) = self.frames.last() else {
             self.certain(cx)?;
@@ -234,8 +247,7 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Keeps a key that is emitted with its value. A key of keyword arguments is emitted once the
-    /// call is certain.
+    /// Holds a key until its value begins. A keyword's key is emitted if the call is certain.
     fn keep_key(&mut self, cx: &mut Cx<'_, '_>) {
         cx.advance(1);
         self.lead.push('"');
@@ -251,7 +263,7 @@ impl Transcoder {
         }
     }
 
-    /// Writes the scalar before the cursor, whose end is now certain.
+    /// Emits the held number, word or key, whose end is now certain.
     pub(super) fn settle(&mut self, cx: &mut Cx<'_, '_>) {
         self.lead_in(cx);
         let scalar = if self.word.is_empty() { self.scalar.as_str() } else { self.word };

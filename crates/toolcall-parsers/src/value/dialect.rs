@@ -14,18 +14,19 @@ use crate::{
 /// The syntax of values in a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
-    /// Strict JSON but for two mercies: raw control characters in strings are escaped, lone
-    /// surrogates replaced.
+    /// Strict JSON with two exceptions: raw control characters in strings are escaped, and lone
+    /// surrogates are replaced.
     Json,
-    /// JSON as careless models write it, see [`Tolerated`].
+    /// JSON with the deviations of [`Tolerated`].
     Lenient,
-    /// Syntax of Python literals.
+    /// The syntax of Python literals.
     Python,
-    /// Objects with bare keys, strings in quotes of the family or of scripts, bare scalars.
+    /// Objects with bare keys, strings in the family's own quotes or in `"`, `'` and backticks, and
+    /// bare scalars.
     Literal,
 }
 
-/// A way in which a text of [`Syntax::Lenient`] is not JSON.
+/// A deviation from JSON that [`Syntax::Lenient`] accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tolerated {
     /// A string between single quotes.
@@ -38,11 +39,11 @@ pub(crate) enum Tolerated {
     TrailingComma,
     /// A comment: `//`, `#` or `/* */`.
     Comment,
-    /// A backslash that begins no escape of JSON.
+    /// A backslash that does not begin an escape of JSON.
     Escape,
-    /// A number in a spelling that JSON lacks.
+    /// A number that JSON spells differently.
     Number,
-    /// A list of one object in the place of the object. Tolerated in strict JSON, too.
+    /// A list of one object in place of the object. Also accepted in strict JSON.
     List,
 }
 
@@ -50,20 +51,20 @@ pub(crate) enum Tolerated {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ValueDialect<'a> {
     pub(crate) syntax: Syntax,
-    /// For [`Syntax::Literal`]: what begins and ends a verbatim string besides the quotes of
-    /// scripts.
+    /// For [`Syntax::Literal`]: the family's own quotes, which enclose verbatim strings.
     pub(crate) quotes: &'a [String],
-    /// Texts that end the call around the value, for values without their own end.
+    /// Texts that end the call, for values whose end is missing.
     pub(crate) ends: &'a [String],
     /// Texts that may follow the call: end-of-turn tokens and openers. An end inside a string
-    /// counts only before one of these or the end of the stream.
+    /// counts only before one of them, or at the end of the stream.
     pub(crate) follows: &'a [String],
-    /// For [`Syntax::Python`]: the declared tools, whose calls no string of another's holds.
+    /// For [`Syntax::Python`]: the declared tools. The head of a tool's call in a string shows that
+    /// the string's end is missing.
     pub(crate) tools: Option<&'a Tools>,
     pub(crate) limits: CallLimits,
     /// Whether the end of a string may be searched for.
     pub(crate) may_search: bool,
-    /// The stream ended: the text that is read is the last.
+    /// Whether the stream has ended, so that the text being read is the last.
     pub(crate) ended: bool,
 }
 
@@ -86,7 +87,7 @@ pub(super) enum Quote {
 }
 
 impl<'a> ValueDialect<'a> {
-    /// A dialect without anything of a family.
+    /// Creates a dialect without the properties of a family.
     pub(crate) fn new(syntax: Syntax, limits: CallLimits) -> Self {
         let (may_search, ended) = (true, false);
         Self {
@@ -105,19 +106,18 @@ impl<'a> ValueDialect<'a> {
         self.syntax == syntax
     }
 
-    /// Whether a string, as a key, a name or an id, may begin with the head of `text`. An
-    /// undecided head may.
+    /// Returns whether a string may begin at the start of `text`. True if undecided.
     pub(crate) fn begins_string(&self, text: &str) -> bool {
         let prefix = self.is(Syntax::Python) && text.starts_with(['r', 'R', 'u', 'U', 'f', 'F']);
         prefix || self.quote(text) != Ok(None)
     }
 
-    /// Whether a key may be without quotes.
+    /// Returns whether keys without quotes are accepted.
     pub(super) fn bare_keys(&self) -> bool {
         matches!(self.syntax, Syntax::Lenient | Syntax::Literal)
     }
 
-    /// Whether an inner quote may be unescaped in a string, see [`super::string`].
+    /// Returns whether quotes inside a string may be unescaped, see [`super::string`].
     pub(super) fn nests_quotes(&self) -> bool {
         matches!(self.syntax, Syntax::Python | Syntax::Literal)
     }
@@ -130,7 +130,7 @@ impl<'a> ValueDialect<'a> {
         }
     }
 
-    /// The quote at the head of `text`.
+    /// Returns the quote at the start of `text`.
     pub(super) fn quote(&self, text: &str) -> Result<Option<Quote>, Undecided> {
         if let Some(own) = self.own_quote(text)? {
             return Ok(Some(own));
@@ -143,13 +143,13 @@ impl<'a> ValueDialect<'a> {
         })
     }
 
-    /// The form's own quote at the head of `text`.
+    /// Returns the family's own quote at the start of `text`.
     pub(super) fn own_quote(&self, text: &str) -> Result<Option<Quote>, Undecided> {
         let own = longest_prefix(text, self.quotes.iter().map(String::as_str))?;
         Ok(own.map(Quote::Own))
     }
 
-    /// The first byte and the length of `quote`.
+    /// Returns the first byte and the length of `quote`.
     pub(super) fn measure(&self, quote: Quote) -> (u8, usize) {
         match quote {
             Quote::Byte(byte) => (byte, 1),
@@ -160,7 +160,7 @@ impl<'a> ValueDialect<'a> {
         }
     }
 
-    /// Whether `text` begins with `quote`.
+    /// Compares the start of `text` with `quote`.
     pub(super) fn matches(&self, quote: Quote, text: &str) -> Prefix {
         match quote {
             Quote::Byte(byte) if text.as_bytes().first() == Some(&byte) => Prefix::Match,
@@ -169,13 +169,13 @@ impl<'a> ValueDialect<'a> {
         }
     }
 
-    /// The JSON of a word that means the same everywhere in the dialect, or nothing.
+    /// Returns the JSON of a word such as `None`.
     pub(super) fn word(&self, word: &str) -> Option<&'static str> {
         let found = self.words().find(|&(spelled, _)| spelled == word);
         found.map(|(_, json)| json)
     }
 
-    /// The words of the dialect, with their JSON.
+    /// Returns the words of the dialect and their JSON.
     pub(super) fn words(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         const WORDS: [(&str, &str); 9] = [
             ("true", "true"),
@@ -197,14 +197,14 @@ impl<'a> ValueDialect<'a> {
     }
 }
 
-/// Text that is allowed between two tokens.
+/// The position in the text between two tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Between {
     #[default]
     Blanks,
-    /// Inside a comment up to the line's end.
+    /// Inside a comment that ends with the line.
     Line,
-    /// Inside a comment up to `*/`.
+    /// Inside a comment that ends with `*/`.
     Block,
 }
 
@@ -212,13 +212,14 @@ pub(super) enum Between {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlanksBefore {
     Token,
-    /// A comment, of which nothing is read yet.
+    /// A comment, which was not skipped yet.
     Comment,
     More,
 }
 
 impl Between {
-    /// Goes over blanks in `text` from `*i` on; over comments only if `comments` were announced.
+    /// Skips blanks in `text` from `*i` on. Skips comments only if `comments` is set, and stops
+    /// before them otherwise.
     #[expect(
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,

@@ -1,4 +1,4 @@
-//! Writing text as the inside of a JSON string, in few pieces.
+//! Escaping of text for JSON strings, in few output fragments.
 
 #![expect(
     clippy::indexing_slicing,
@@ -11,15 +11,16 @@
               gathered at most `SHORT`, which is less"
 )]
 
-/// Pieces up to this long are gathered rather than handed out by themselves.
+/// Maximum length of a piece that is collected instead of emitted directly.
 const SHORT: usize = 64;
-/// Bytes that are gathered before they are handed out: text full of quotes and newlines then
-/// takes a fragment for some hundred bytes, not one for each of them.
+/// Maximum length of collected pieces. Text with many quotes and newlines then needs one fragment
+/// per few hundred bytes, instead of one per escape.
 const ROOM: usize = 512;
-/// Bytes that one register copies: most pieces of code between quotes and newlines fit.
+/// Length of a copy with a fixed size, which is one instruction. Most pieces of code between quotes
+/// and newlines are shorter.
 const COPIED: usize = 16;
 
-/// Gathers short pieces of output; long ones pass as they are.
+/// An output that joins short pieces. Long pieces are emitted directly.
 pub(super) struct Batch<'o> {
     out: &'o mut dyn FnMut(&str),
     gathered: [u8; ROOM],
@@ -31,6 +32,7 @@ impl<'o> Batch<'o> {
         Self { out, gathered: [0; ROOM], len: 0 }
     }
 
+    /// Emits or collects `piece`.
     pub(super) fn put(&mut self, piece: &str) {
         if piece.len() > SHORT {
             self.flush();
@@ -43,7 +45,7 @@ impl<'o> Batch<'o> {
         self.len += piece.len();
     }
 
-    /// Writes text of a JSON string.
+    /// Writes text as the inside of a JSON string.
     pub(super) fn put_escaped(&mut self, text: &str) {
         let mut from = 0;
         while from < text.len() {
@@ -60,8 +62,8 @@ impl<'o> Batch<'o> {
         }
     }
 
-    /// Gathers `len` bytes, at most [`COPIED`], by a copy whose length the compiler knows; not where
-    /// there are fewer bytes, or less room, than that copy takes.
+    /// Collects `len` bytes, at most [`COPIED`], with a copy of fixed length. Returns `false` if
+    /// there are too few bytes or too little room for that copy.
     fn copy(&mut self, bytes: &[u8], len: usize) -> bool {
         let room = self.gathered.get_mut(self.len..).and_then(<[u8]>::first_chunk_mut);
         let (Some(room), Some(bytes)) = (room, bytes.first_chunk::<COPIED>()) else { return false };
@@ -70,7 +72,7 @@ impl<'o> Batch<'o> {
         true
     }
 
-    /// Hands out what was gathered; must be called before the value is dropped.
+    /// Emits the collected text. Must be called before the value is dropped.
     pub(super) fn flush(&mut self) {
         if let (1.., Ok(piece)) = (self.len, core::str::from_utf8(&self.gathered[..self.len])) {
             (self.out)(piece);
@@ -79,8 +81,8 @@ impl<'o> Batch<'o> {
     }
 }
 
-/// Calls `out` with pieces that together are `text` as the inside of a JSON string, quotes not
-/// included. Text that needs no escape comes as one slice.
+/// Writes `text` as the inside of a JSON string, without quotes. Text that needs no escape is
+/// passed as one slice.
 pub(crate) fn escape(text: &str, mut out: impl FnMut(&str)) {
     if is_plain(text) {
         if !text.is_empty() {
@@ -112,7 +114,7 @@ pub(super) fn escape_byte(byte: u8, out: &mut impl FnMut(&str)) {
     });
 }
 
-/// Whether a byte passes as it is inside a string.
+/// For each byte, whether it is unchanged inside a JSON string.
 static PLAIN: [bool; 256] = {
     let mut plain = [true; 256];
     let mut byte = 0;
@@ -125,25 +127,25 @@ static PLAIN: [bool; 256] = {
     plain
 };
 
-/// Whether `text` passes inside a string as it is.
+/// Returns whether `text` is unchanged inside a JSON string.
 #[inline]
 pub(crate) fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     match bytes {
-        // A token: shorter than what is looked at together.
+        // A short text, such as a token: the loop over words would not pay.
         [_, _, _, _, _, _, _, _, ..] => plain_len(bytes) == bytes.len(),
         few => few.iter().all(|&b| PLAIN[usize::from(b)]),
     }
 }
 
-/// Bytes at the head of a string's inside that are the same in JSON.
+/// Returns the number of bytes at the start that are unchanged inside a JSON string.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
     const FEW: usize = 32;
     const BLOCK: usize = 64;
     let (mut base, mut rest) = (0, bytes);
     loop {
-        // The next stop is near in text that is full of them.
+        // In text with many escapes the next one is near, so begin with single words.
         let words = base + FEW;
         while base < words {
             let Some((word, behind)) = rest.split_first_chunk() else {
@@ -164,13 +166,15 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
     }
 }
 
-/// Whether some byte does not pass: all are compared, which takes registers full at a time.
+/// Returns whether a byte of the block needs an escape. Comparing all bytes lets the compiler use
+/// vector instructions.
 fn has_stop(block: &[u8; 64]) -> bool {
     let stop = |b: u8| u8::from(b < 0x20) | u8::from(b == b'"') | u8::from(b == b'\\');
     block.iter().fold(0, |any, &b| any | stop(b)) != 0
 }
 
-/// The bytes of `word` that do not pass: the lowest bit that is set is in the first of them.
+/// Returns a mask of the bytes of `word` that need an escape. Only the lowest bit that is set is
+/// reliable.
 #[inline]
 fn stops(word: u64) -> u64 {
     const EACH: u64 = u64::from_le_bytes([1; 8]);
@@ -182,8 +186,8 @@ fn stops(word: u64) -> u64 {
     less(word, 0x20) | is(b'"') | is(b'\\')
 }
 
-/// Returns the number of bytes at the start of a JSON string's inside that are valid JSON
-/// unchanged: plain text and escapes of one letter.
+/// Returns the number of bytes at the start of a JSON string's inside that are plain text or
+/// escapes of one letter.
 #[inline]
 pub(super) fn escaped_len(bytes: &[u8]) -> usize {
     let mut len = 0;
@@ -207,7 +211,7 @@ mod tests {
         for byte in 0..=255 {
             for at in 0..200 {
                 let mut text = Vec::from([b'a'; 200]);
-                // Bytes after the text do not matter.
+                // All later bytes are also of this kind.
                 text[at..].fill(byte);
                 assert_eq!(plain_len(&text), if PLAIN[usize::from(byte)] { 200 } else { at });
                 text[at..].fill(byte ^ 1);

@@ -1,4 +1,4 @@
-//! The bytes of text that a literal holds.
+//! Accounting: the bytes that a literal holds, and its position.
 
 use super::{
     Brackets, InValue,
@@ -9,7 +9,7 @@ use super::{
 };
 
 impl Transcoder {
-    /// Returns the bytes read that nothing is written of yet, without the text between tokens.
+    /// Returns the number of bytes read but not emitted, without white space between tokens.
     pub(super) fn held(&self) -> usize {
         let string = self.mode == StringMode::String;
         match self.state {
@@ -29,18 +29,18 @@ impl Transcoder {
         }
     }
 
-    /// Whether what began before the token that is read is not written.
+    /// Returns whether text before the current token is still held.
     pub(super) fn is_keeping(&self) -> bool {
         self.is_open_kind() || !self.word.is_empty() || self.lead.ends_with(": ")
     }
 
-    /// Returns the live bytes: of texts, of open brackets, and of the path in the schema.
+    /// Returns the number of bytes in buffers.
     pub(super) fn buffered(&self) -> usize {
         let texts = [&self.kept, &self.scalar, &self.blanks, &self.lead];
         texts.iter().fold(self.path.len(), |sum, text| sum.saturating_add(text.len()))
     }
 
-    /// The place that the text so far ends at; none in syntax that JSON does not have.
+    /// Returns the current position, or `None` inside syntax that JSON does not have.
     pub(super) fn place(&self) -> Option<InValue> {
         let mut brackets = Brackets::none();
         for frame in &self.frames {

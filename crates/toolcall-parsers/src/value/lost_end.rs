@@ -1,9 +1,14 @@
-//! Values with a missing end: the end of the call around them ends them.
+//! Values with a missing end, which are ended by the end of the call around them.
 //!
-//! Outside of strings that is certain, since a complete call never contains markup there. A text
-//! inside a string is data unless nothing but the end of the stream, an end-of-turn token or the
-//! next call's opener follows it: `{c:<|"|>ls}<tool_call|>`. Where text follows, and the string is
-//! in the family's own quotes, it is data if the closing quote arrives.
+//! ```text
+//! {a:12<tool_call|>                       outside of strings: the call ended
+//! {c:<|"|>ls}<tool_call|>                 inside a string, at the end of the turn: the call ended
+//! {c:<|"|>ls}<tool_call|> and<|"|>}…      inside a string: data, because the closing quote follows
+//! ```
+//!
+//! Outside of strings the end is certain, because a complete call does not contain markup there.
+//! Inside a string it counts only if the end of the stream, an end-of-turn token or an opener
+//! follows. In the family's own quotes, the text after it is also searched for the closing quote.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -23,19 +28,19 @@ use crate::{
     typing::admitted,
 };
 
-/// The position of the call's end after closing brackets, and the text after it.
+/// The call's end inside a string, after optional closing brackets, and the text after it.
 enum Lost {
     No,
-    /// The end is at this index, and nothing follows yet.
+    /// The end is at this index, and the text stops after it.
     Open(usize),
-    /// The end is at this index.
+    /// The end is at this index, and a text follows that proves it.
     At(usize),
-    /// The end is at this index, and text follows.
+    /// The end is at this index, and other text follows.
     Followed(usize),
 }
 
 impl Transcoder {
-    /// Whether the end of the call, with the brackets before it, is here in a string.
+    /// Returns whether a possible end of the call is here, inside a string.
     pub(super) fn begins_end(&self, cx: &Cx<'_, '_>) -> Result<bool, Scanned> {
         if cx.dialect.ends.is_empty() || !self.certain || self.frames.is_empty() {
             return Ok(false);
@@ -47,7 +52,7 @@ impl Transcoder {
         }
     }
 
-    /// Closes everything that is open if the call's end is here.
+    /// Closes all open strings and brackets if the call's end is here.
     pub(super) fn lost_end(&mut self, cx: &mut Cx<'_, '_>) -> Result<bool, Scanned> {
         if cx.dialect.ends.is_empty() || !self.certain || self.frames.is_empty() {
             return Ok(false);
@@ -72,8 +77,9 @@ impl Transcoder {
         Err(Scanned::Noted { used: cx.i, note: Note::LostEnd })
     }
 
-    /// Handles the call's end in a string of the family's own quotes, with text after it. Data is
-    /// taken in; a quote after the opener of another call may belong to that call.
+    /// Handles the call's end in a string with the family's own quotes, if text follows. If the
+    /// closing quote follows, the end is data. But if the opener of another call is before that
+    /// quote, the call is malformed.
     #[expect(
         clippy::indexing_slicing,
         reason = "`looked` bytes of the same text were seen before, and there are three stops"
@@ -82,7 +88,7 @@ impl Transcoder {
         let Some(quote) = self.own_quote() else { return Ok(false) };
         let rest = cx.rest();
         let room = cx.dialect.limits.value.saturating_sub(self.scalar.len());
-        // However little room is left, there is a step to take.
+        // At least a few bytes, so that the loop makes progress at any limit.
         let most = room.clamp(8, MAX_WAIT);
         let mut data = None;
         while let Some(hit) = memchr::memchr(self.stops[0], &rest.as_bytes()[self.looked..]) {
@@ -116,8 +122,8 @@ impl Transcoder {
         Ok(true)
     }
 
-    /// Completes the value if `cx` holds all that is left of the stream; the index of the call's
-    /// end in it.
+    /// Completes the value at the end of the stream, whose rest is in `cx`. Returns the index of
+    /// the call's end.
     pub(super) fn finish(&mut self, cx: &mut Cx<'_, '_>) -> Option<usize> {
         let at = if self.is_last_bracket(cx.rest()) {
             self.end_text(cx).ok()?;
@@ -135,12 +141,12 @@ impl Transcoder {
         Some(cx.i + at)
     }
 
-    /// Ends what is being read, and all brackets. What would not be JSON stays a fault.
+    /// Ends the current value and closes all brackets. Fails if the result would not be JSON.
     fn close_lost(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         match self.state {
             _ if self.is_open_kind() => return cx.bad(0),
             TranscoderState::Text(_) if self.mode != StringMode::Key => match self.end_text(cx) {
-                // A type that does not fit is the lesser news.
+                // The missing end is reported instead of a type that does not fit.
                 Ok(()) | Err(Scanned::Noted { .. }) => {}
                 fault => return fault,
             },
@@ -157,12 +163,12 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Whether `text` begins with the call's end.
+    /// Returns whether `text` begins with the call's end.
     pub(super) fn at_end(&self, dialect: &ValueDialect<'_>, text: &str) -> Result<bool, Undecided> {
         Ok(!self.frames.is_empty() && longest_prefix(text, ends(dialect))?.is_some())
     }
 
-    /// Looks for the call's end in the string that `text` goes on with.
+    /// Returns the call's end at the start of `text`, inside a string.
     #[expect(clippy::indexing_slicing, reason = "`end` is the place of an end in the list")]
     fn look(&self, dialect: &ValueDialect<'_>, text: &str) -> Result<Lost, Undecided> {
         if !dialect.is(Syntax::Literal) || self.mode == StringMode::Plain || self.frames.is_empty()
@@ -194,9 +200,8 @@ impl Transcoder {
     }
 }
 
-/// Whether `text` continues with the end of a call and the head of another one, whose first value
-/// has quotes like the string around it: `), ring(word='`. Then the end of the outer string
-/// is missing.
+/// Returns whether `text`, inside a string, is the end of a call and the head of another one whose
+/// first value has the same quotes: `), ring(word='`. Then the string's end is missing.
 pub(super) fn begins_call(
     dialect: &ValueDialect<'_>,
     text: &str,
@@ -225,6 +230,7 @@ fn begins_call_of(tools: &Tools, text: &str, quote: u8) -> Result<bool, Undecide
     }
 }
 
+/// Returns the texts that end the call.
 pub(super) fn ends<'a>(dialect: &ValueDialect<'a>) -> impl Iterator<Item = &'a str> {
     dialect.ends.iter().map(|end| end.as_str())
 }

@@ -1,4 +1,12 @@
-//! Objects whose keys and values the caller reads: call objects, in any dialect.
+//! Objects whose members are read by the caller, such as call objects.
+//!
+//! ```text
+//! {"name": "ring"}
+//! {                Open
+//! "name"           First: Member::Key. The caller reads the key.
+//! :                Separator: Member::Value. The caller reads the value.
+//! }                After: Member::End
+//! ```
 
 use super::{
     Scanned, Syntax, ValueFault,
@@ -9,11 +17,11 @@ use super::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Member {
-    /// More text is needed; `used` bytes are done with.
+    /// More text is needed after the first `used` bytes.
     More { used: usize },
-    /// A key begins at `used`, for a [`super::TextReader`] that was made ready for a key.
+    /// A key begins at `used`. The caller reads it with a [`super::TextReader`].
     Key { used: usize },
-    /// The value of that key begins at `used`, for whichever reader the key asks for.
+    /// The value of the key begins at `used`. The caller reads it.
     Value { used: usize },
     /// The object ended after `used` bytes.
     End { used: usize },
@@ -21,23 +29,24 @@ pub(crate) enum Member {
     Bad { at: usize },
 }
 
+/// The position in the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum MemberState {
-    /// The state before `{`.
+    /// Before the opening brace.
     #[default]
     Open,
-    /// Before a first key or `}`.
+    /// Before the first key or the closing brace.
     First,
-    /// The state before a key, after a comma.
+    /// Before a key, after a comma.
     Key,
-    /// The state after a key.
+    /// After a key, before its colon.
     Separator,
-    /// The state after a value.
+    /// After a value, or inside one that the caller reads.
     After,
 }
 
-/// A reader of keys and values. Between two results the caller reads the value. The same reader
-/// reads an inner object; the caller reports when it is past the inner one.
+/// A reader of an object's structure. The caller reads the keys and values between two results. For
+/// an inner object the caller uses the same reader, and calls [`Members::behind_value`] at its end.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Members {
     state: MemberState,
@@ -50,17 +59,17 @@ impl Members {
         Self::default()
     }
 
-    /// Enters the state after a value: the end of an inner object.
+    /// Continues after a value, at the end of an inner object.
     pub(crate) fn behind_value(&mut self) {
         self.state = MemberState::After;
     }
 
-    /// Whether a comma or a key comes next, after a value.
+    /// Returns whether a key may follow: after a value or a comma.
     pub(crate) fn is_before_key(&self) -> bool {
         matches!(self.state, MemberState::Key | MemberState::After)
     }
 
-    /// Reads up to what the caller must read next.
+    /// Reads up to the next key or value, or to the end.
     pub(crate) fn next(&mut self, dialect: &ValueDialect<'_>, text: &str) -> Member {
         let mut i = 0;
         let lenient = dialect.is(Syntax::Lenient);
@@ -98,7 +107,7 @@ impl Members {
 }
 
 impl From<Member> for Scanned {
-    /// Where nothing depends on what was found.
+    /// Converts a result for callers that only need its position.
     fn from(member: Member) -> Self {
         match member {
             Member::More { used } => Self::More { used },

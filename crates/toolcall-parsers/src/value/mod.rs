@@ -1,13 +1,16 @@
-//! Argument values: every literal syntax that models write, converted to JSON text while it
-//! arrives.
+//! Argument values in every literal syntax that models write, converted to JSON while they arrive.
 //!
 //! ```text
 //! {"a": [1, "x"]}   {'a': (1, 'x')}   name(a=[1, "x"])   {a:[1,<|"|>x<|"|>]}
 //! ```
 //!
-//! [`ValueReader`] reads one value and writes JSON; [`TextReader`] reads one string as plain
-//! text; [`Members`] finds keys and values of an object whose values the caller routes. The
-//! text that a reader leaves unread is short, and is offered to it again with more text after it.
+//! All four become `{"a": [1, "x"]}`.
+//!
+//! - [`ValueReader`] reads one value and writes JSON.
+//! - [`TextReader`] reads one string as plain text.
+//! - [`Members`] finds the keys and values of an object that the caller reads.
+//!
+//! The text that a reader leaves unread is short. It is offered again with more text after it.
 
 mod bare;
 mod brackets;
@@ -44,13 +47,13 @@ pub(crate) use text::TextReader;
 pub(crate) use typed::{Fit, is_object, is_string_literal, json_or_string, may_be_null, typed};
 pub(crate) use unescape::{Escape, Flavor, is_lone, unescape};
 
-/// The state of a reading after the given text.
+/// The result of reading a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Scanned {
-    /// The value goes on; `used` bytes are done with, the rest is a short undecided tail.
+    /// The value continues. `used` bytes were read, and the rest is a short undecided tail.
     More { used: usize },
-    /// Something is to be known at `used`; the reading goes on with the text from there.
+    /// A note for the caller, after `used` bytes. Reading continues with the text from there.
     Noted { used: usize, note: Note },
     /// The value ended after `used` bytes.
     End { used: usize },
@@ -59,7 +62,7 @@ pub(crate) enum Scanned {
 }
 
 impl Scanned {
-    /// The same place, seen from `offset` bytes earlier.
+    /// Returns the result relative to a position `offset` bytes earlier.
     fn after(self, offset: usize) -> Self {
         match self {
             Self::More { used } => Self::More { used: used.saturating_add(offset) },
@@ -70,23 +73,22 @@ impl Scanned {
     }
 }
 
-/// A report of a reader next to the JSON it writes. The position of a report does not depend on
-/// cuts.
+/// A note of a reader, besides the JSON it writes. Its position does not depend on chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Note {
     /// A value certainly begins here. Reported once, before any JSON is written.
     Begun,
-    /// A value that ended here was not of the type its schema declares, and became a string.
+    /// The value that ended here does not have its declared type, and became a string.
     Mistyped,
-    /// A tolerance of [`Syntax::Lenient`] is used from here on. Said once for each.
+    /// A deviation from JSON was accepted here. Reported once for each kind.
     Tolerated(Tolerated),
-    /// The call's end, which is here, closes everything that was open.
+    /// The call's end is here, and closed all open strings and brackets.
     LostEnd,
-    /// The end of a string was searched for in this many bytes, and is missing.
+    /// A search for the end of a string failed after examining this number of bytes.
     Searched(usize),
 }
 
-/// Why a value could not be read.
+/// The reason why a value cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueFault {
     /// The text is not a value of the dialect.

@@ -1,8 +1,13 @@
-//! Numbers: Python's spelling to JSON's, digit by digit, so that none is rounded.
+//! Conversion of Python numbers to JSON by their digits, without rounding.
+//!
+//! ```text
+//! +007    7          1_000   1000        .5   0.5
+//! 0x1F    31         2j      JSON has no imaginary numbers
+//! ```
 
 use alloc::{format, string::String};
 
-/// Why a spelling gives no JSON number.
+/// The reason why a text cannot become a JSON number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NumberFault {
     /// The text is not a number.
@@ -11,14 +16,15 @@ pub(super) enum NumberFault {
     Inexpressible,
 }
 
-/// Whether `byte` may continue a number of which `so_far` was read.
+/// Returns whether `byte` may continue the number `so_far`.
 pub(super) fn continues(so_far: &str, byte: u8) -> bool {
     let signed =
         matches!(byte, b'+' | b'-') && so_far.ends_with(['e', 'E']) && !so_far.contains(['x', 'X']);
     signed || byte == b'.' || byte == b'_' || byte.is_ascii_alphanumeric()
 }
 
-/// The JSON spelling of `text`: no plus sign, no leading zeros, digits on both sides of a point.
+/// Returns `text` in JSON's spelling: without plus sign and leading zeros, and with digits on both
+/// sides of a point.
 pub(super) fn to_json(text: &str) -> Result<String, NumberFault> {
     let (sign, text) = match text.as_bytes().first() {
         Some(b'-') => ("-", &text[1..]),
@@ -69,7 +75,8 @@ fn radix(text: &str) -> Option<u32> {
     }
 }
 
-/// An integer in another base, as long as 128 bits hold it.
+/// Returns the decimal spelling of an integer in another base. Fails if it needs more than 128
+/// bits.
 fn based(sign: &str, digits: &str, radix: u32) -> Result<String, NumberFault> {
     let digits = digits.strip_prefix('_').unwrap_or(digits);
     let mut value: u128 = 0;
@@ -91,7 +98,7 @@ fn based(sign: &str, digits: &str, radix: u32) -> Result<String, NumberFault> {
     }
 }
 
-/// Whether `text` is digits, with single `_` between digits allowed.
+/// Returns whether `text` consists of digits, optionally with single `_` between them.
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.split('_').all(is_plain_digits)
 }

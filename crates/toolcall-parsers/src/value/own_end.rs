@@ -1,12 +1,12 @@
-//! The search for the end of a string in quotes of the family's own: the first quote that a legal
+//! Search for the end of a string in the family's own quotes: the first quote that a legal
 //! continuation follows.
 //!
 //! ```text
-//! {text:<|"|>a<|"|>b<|"|>}<tool_call|>                        the first quote is data: text follows
-//! {text:<|"|>call:f{k:<|"|>v<|"|>}<tool_call|> b<|"|>}<tool_call|>    quoted strings are opened and closed
+//! {text:<|"|>a<|"|>b<|"|>}<tool_call|>                          the first quote is data
+//! {text:<|"|>call:f{k:<|"|>v<|"|>}<tool_call|> b<|"|>}<tool_call|>   inner strings are skipped
 //! ```
 //!
-//! A string without such an end is read by the rules for missing ends.
+//! If no quote qualifies, the rules for missing ends apply.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -30,7 +30,8 @@ use crate::{
 };
 
 impl Transcoder {
-    /// Whether the string may hold tags of the family: its end is searched for.
+    /// Returns whether the string may contain tags of the family, so that its end must be searched
+    /// for.
     pub(super) fn may_quote(&self, text: Text, cx: &Cx<'_, '_>) -> bool {
         matches!(text.quote, Quote::Own(_))
             && !self.end_is_lost
@@ -43,21 +44,21 @@ impl Transcoder {
             }
     }
 
-    /// Whether the end of a string is searched for in text that is held.
+    /// Returns whether held text is being searched for a string's end.
     pub(super) fn is_searching(&self) -> bool {
         matches!(self.state, TranscoderState::Text(Text { at: StringAt::Search { .. }, .. }))
     }
 
-    /// Holds the text from here on until the string's end is found.
+    /// Starts to hold the text until the string's end is found.
     pub(super) fn begin_search(&mut self, text: Text) -> Flow {
         self.looked = 0;
         self.go(text, StringAt::Search { depth: 0 })
     }
 
-    /// Searches held text for the end; `depth` counts the open strings inside the string.
+    /// Searches held text for the string's end. `depth` is the number of open inner strings.
     pub(super) fn search(&mut self, text: Text, depth: u16, cx: &mut Cx<'_, '_>) -> Flow {
         let rest = cx.rest();
-        // However little room is left, there is a step to take.
+        // At least one byte, so that the search makes progress at any limit.
         let most = cx.dialect.limits.value.clamp(1, MAX_LOOKAHEAD);
         let full = filled(rest, most);
         let held = &rest[..full.unwrap_or(rest.len())];
@@ -81,8 +82,8 @@ impl Transcoder {
         }
     }
 
-    /// The index of the quote that ends the string in `held`, if it is certain; and how
-    /// many strings inside it are open where the search stopped.
+    /// Returns the index of the quote in `held` that ends the string, if that is certain. Also
+    /// returns the number of open inner strings.
     fn own_end(
         &mut self,
         text: Text,
@@ -97,7 +98,7 @@ impl Transcoder {
             self.looked = at;
             match dialect.matches(text.quote, &held[at..]) {
                 Prefix::Mismatch => {
-                    // A quote of the family's own may begin with a scalar of several bytes.
+                    // The family's quote may begin with a character of several bytes.
                     let len = held[at..].chars().next().map_or(1, char::len_utf8);
                     (self.looked, self.before) = (at + len, Before::Text);
                 }
@@ -117,7 +118,7 @@ impl Transcoder {
                         depth = 1;
                         (self.looked, self.before) = (at + len, Before::Text);
                     }
-                    // The text after it may be a member whose comma is missing.
+                    // A member whose comma is missing may follow.
                     Ok(false) => (self.looked, self.before) = (at + len, Before::Open),
                 },
             }
@@ -127,8 +128,8 @@ impl Transcoder {
         (None, depth)
     }
 
-    /// Whether `rest`, the text after a quote, goes on as the call does: with another member or
-    /// element, or with the brackets that close what is open and the end of the call.
+    /// Returns whether `rest`, the text after a quote, is a legal continuation of the call: another
+    /// member or element, or closing brackets and the end of the call.
     fn continues(
         &self,
         dialect: &ValueDialect<'_>,
@@ -136,7 +137,7 @@ impl Transcoder {
         rest: &str,
     ) -> Result<bool, Undecided> {
         let mut rest = rest;
-        // The quote may be there twice.
+        // Models sometimes repeat the quote.
         match dialect.matches(quote, rest) {
             Prefix::Match => rest = &rest[dialect.measure(quote).1..],
             Prefix::Partial if !dialect.ended => return Err(Undecided),
@@ -167,7 +168,7 @@ impl Transcoder {
     }
 }
 
-/// Whether `text`, after a comma, begins a member: a key and a colon.
+/// Returns whether `text`, after a comma, begins with a key and a colon.
 fn member(dialect: &ValueDialect<'_>, quote: Quote, text: &str) -> Result<bool, Undecided> {
     let text = &text[blanks(text)..];
     match dialect.matches(quote, text) {
@@ -193,7 +194,7 @@ fn member(dialect: &ValueDialect<'_>, quote: Quote, text: &str) -> Result<bool, 
     }
 }
 
-/// Whether `text`, after a comma, begins an element of a list.
+/// Returns whether `text`, after a comma, begins with an element of a list.
 fn element(dialect: &ValueDialect<'_>, quote: Quote, text: &str) -> Result<bool, Undecided> {
     let text = &text[blanks(text)..];
     match (dialect.matches(quote, text), text.as_bytes().first()) {
@@ -213,29 +214,29 @@ fn element(dialect: &ValueDialect<'_>, quote: Quote, text: &str) -> Result<bool,
     }
 }
 
-/// Whether a key without quotes may hold `c` where a string of the family's own quotes is before it.
+/// Returns whether a key without quotes may contain `c`, after a string in the family's own quotes.
 pub(crate) fn is_of_bare_key(c: char) -> bool {
     !c.is_whitespace() && !":,{}[]<>\"'`".contains(c)
 }
 
-/// Whether a quote in a string opens a string inside it: the text before it is a key and its colon, a
-/// list's bracket, or an element and a comma.
+/// The class of the text before a quote inside a string. It shows whether the quote opens an inner
+/// string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Before {
-    /// Nothing: the string begins.
+    /// The start of the string.
     #[default]
     Start,
     Text,
-    /// `{` or `,`, where a key is expected.
+    /// `{` or `,`: a key may follow.
     Open,
     Key,
-    /// A key and whitespace.
+    /// A key and white space.
     Blank,
-    /// A value is expected.
+    /// A colon or `[`: a value may follow.
     Value,
-    /// The end of a string inside the string.
+    /// The end of an inner string.
     Closed,
-    /// The same and a comma.
+    /// The end of an inner string and a comma.
     Comma,
 }
 
@@ -244,7 +245,7 @@ impl Before {
         matches!(self, Self::Value | Self::Comma)
     }
 
-    /// Returns the text class before a quote that follows `text`.
+    /// Returns the class after `text`.
     pub(super) fn then(self, text: &str) -> Self {
         if text.is_empty() {
             return self;

@@ -1,6 +1,11 @@
-//! The letters before a Python string, and where a further one begins.
+//! The prefix letters of Python strings, and adjacent strings.
+//!
+//! ```text
+//! r'\d'         raw
+//! 'a' f'b'      one string: `f'b'` continues `'a'`
+//! ```
 
-/// The letters before a string's quote.
+/// The prefix letters before a string's quote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct StringPrefix {
     pub(super) raw: bool,
@@ -9,9 +14,10 @@ pub(super) struct StringPrefix {
 }
 
 impl StringPrefix {
-    /// The longest there is.
+    /// The maximum number of letters.
     const LONGEST: usize = 2;
 
+    /// Returns the prefix that `letters` spell, if they are one.
     pub(super) fn parse(letters: &str) -> Option<Self> {
         let mut prefix = Self::default();
         for byte in letters.bytes() {
@@ -33,11 +39,11 @@ impl StringPrefix {
 /// The text after a string.
 pub(super) enum Continued {
     No,
-    /// Another string: its prefix, the length of that, its quote.
+    /// Another string: its prefix, the length of the prefix, and its quote.
     By(StringPrefix, usize, u8),
 }
 
-/// Whether a string begins at the head of `text`; nothing if more of it must be seen.
+/// Returns whether `text` begins with another string, or `None` if undecided.
 pub(super) fn continues(text: &str) -> Option<Continued> {
     let letters = |b: &u8| b.is_ascii_alphabetic();
     let len = text.bytes().take(StringPrefix::LONGEST + 1).take_while(letters).count();

@@ -1,4 +1,9 @@
-//! A quote like the opening one inside a string: whether it ends the string.
+//! Handling of a quote inside a string that is equal to the opening quote.
+//!
+//! ```text
+//! f(a='it's', b=1)      the quote before `s` is data: no delimiter follows it
+//!          ^ this quote ends the string: a comma follows
+//! ```
 
 use super::{
     Syntax,
@@ -10,7 +15,7 @@ use super::{
 use crate::cursor::{Undecided, blanks};
 
 impl Transcoder {
-    /// At a quote like the opening one.
+    /// Handles a quote that is equal to the opening one.
     #[expect(clippy::indexing_slicing, reason = "three bytes at most, or as many as there are")]
     pub(super) fn at_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
         let rest = cx.rest();
@@ -35,6 +40,7 @@ impl Transcoder {
         }
     }
 
+    /// Decides by the text after a quote whether it ended the string.
     pub(super) fn behind_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
         let blank = blanks(cx.rest());
         let room = cx.dialect.limits.name.saturating_sub(self.blanks.len());
@@ -45,7 +51,8 @@ impl Transcoder {
         let ends = match next {
             _ if blank > room => true,
             [] => return cx.more(),
-            // After the end of a call, no further bracket or quote of the call is possible.
+            // If another bracket or quote follows, the parenthesis does not end the call, so the
+            // quote is data.
             [b')'] if self.ends_call(text) => return cx.more(),
             [b')', b')' | b'"' | b'\'', ..] if self.ends_call(text) => false,
             [b',' | b')' | b']' | b'}' | b':', ..] => true,
@@ -56,7 +63,8 @@ impl Transcoder {
             _ if cx.dialect.is(Syntax::Python) && !text.nested => match continues(cx.rest()) {
                 None => return cx.more(),
                 Some(Continued::No) => false,
-                // `'a 'b' c'` and `'it''s'` rather than strings with nothing between them.
+                // Without a blank between them, these are inner quotes (`'it''s'`), not adjacent
+                // strings.
                 Some(_) if self.blanks.is_empty() => false,
                 Some(_) => {
                     self.blanks.clear();

@@ -1,4 +1,11 @@
-//! One value of any dialect, as JSON text.
+//! Reading of one value of any dialect, and conversion to JSON.
+//!
+//! ```text
+//! {"n": 1}            Json
+//! "{\"n\": 1}"        BlankText, Text, TextRest: an object inside a string
+//! [{"n": 1}]          Json, ListRest: a list of one object
+//! {'n': 1}            Literal, in other dialects than JSON
+//! ```
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -22,20 +29,21 @@ use crate::cursor::blanks;
 pub(crate) enum ValueKind {
     /// A single value of any type.
     Value,
-    /// An object; `null` is an empty one. In JSON also a string that holds an object, which is
-    /// decoded once, and a list of one object.
+    /// An object. `null` is an empty one. In JSON also a string that contains an object, or a list
+    /// of one object.
     Arguments,
-    /// Keyword arguments after `name(`, up to and including the `)`, or one object in their place.
+    /// Keyword arguments after `name(`, including the `)`, or one object in their place.
     Keywords,
 }
 
+/// The position in the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValueState {
     Start,
     Json,
-    /// Inside `null`, with this much left.
+    /// Inside `null`. The rest of the word.
     Null(&'static str),
-    /// Inside a string; the object in it has not begun.
+    /// Inside a string, before the object in it.
     BlankText,
     Text,
     /// Inside a string, after the object in it.
@@ -50,11 +58,11 @@ enum ValueState {
 pub(crate) struct ValueReader {
     kind: ValueKind,
     state: ValueState,
-    /// The object is in a list.
+    /// Whether the object is in a list.
     listed: bool,
     scan: JsonScan,
     literal: Transcoder,
-    /// Decoded text of an inner escape that is not whole yet.
+    /// The start of a cut escape inside the object in a string, decoded once.
     carry: String,
 }
 
@@ -70,7 +78,7 @@ impl ValueReader {
         }
     }
 
-    /// Makes it as new; keeps the buffers' memory.
+    /// Restores the state of a new reader. The buffers' memory is reused.
     pub(crate) fn restart(&mut self, kind: ValueKind) {
         (self.kind, self.state, self.scan) = (kind, ValueState::Start, JsonScan::new());
         self.listed = false;
@@ -83,27 +91,27 @@ impl ValueReader {
         if self.state == ValueState::Literal { self.literal.held() } else { 0 }
     }
 
-    /// Returns the number of live bytes.
+    /// Returns the number of bytes in buffers.
     pub(crate) fn buffered(&self) -> usize {
         self.literal.buffered()
     }
 
-    /// Whether the end of a string is searched for in text that is held.
+    /// Returns whether held text is being searched for a string's end.
     pub(crate) fn is_searching(&self) -> bool {
         self.state == ValueState::Literal && self.literal.is_searching()
     }
 
-    /// Bytes of the text to be fed next that the search has looked at.
+    /// Returns how many bytes of the text to be fed next the search has examined.
     pub(crate) fn passed_over(&self) -> usize {
         if self.is_searching() { self.literal.looked } else { 0 }
     }
 
-    /// Whether nothing but whitespace was read.
+    /// Returns whether only white space was read.
     pub(crate) fn is_at_start(&self) -> bool {
         self.state == ValueState::Start && !self.listed
     }
 
-    /// The place in the value that the text so far ends at; none if nothing tells how it goes on.
+    /// Returns the current position in the value, or `None` if it is unknown.
     pub(crate) fn place(&self) -> Option<InValue> {
         let none = Brackets::none();
         let outer = if self.listed { none.push(false)? } else { none };
@@ -119,7 +127,7 @@ impl ValueReader {
         Some(InValue { brackets: outer.with(inner)?, quote })
     }
 
-    /// Whether a value certainly begins here: [`Note::Begun`] was reported.
+    /// Returns whether [`Note::Begun`] was reported.
     #[cfg(test)]
     pub(crate) fn has_begun(&self) -> bool {
         match self.state {
@@ -129,7 +137,7 @@ impl ValueReader {
         }
     }
 
-    /// Whether all of `text` is the inside of a string, to be passed as it is.
+    /// Returns whether all of `text` is the inside of a string and can be emitted unchanged.
     #[inline]
     pub(crate) fn passes(&mut self, text: &str) -> bool {
         match self.state {
@@ -139,8 +147,7 @@ impl ValueReader {
         }
     }
 
-    /// The JSON that closes what is open, if that makes JSON of what went out; `tail` was offered
-    /// and is not used.
+    /// Returns the text that completes the emitted JSON, if one exists. `tail` is the unread text.
     pub(crate) fn closing(&self, tail: &str) -> Option<String> {
         match self.state {
             ValueState::Start if self.kind == ValueKind::Value => None,
@@ -153,8 +160,8 @@ impl ValueReader {
         }
     }
 
-    /// At the end of the stream, completes a value that only what follows could have ended:
-    /// writes its rest and returns how much of `tail` belongs to it.
+    /// Completes a value at the end of the stream, if only text after it could have shown its end.
+    /// Emits the rest, and returns how many bytes of `tail` belong to the value.
     pub(crate) fn finish(
         &mut self,
         dialect: &ValueDialect<'_>,
@@ -171,7 +178,7 @@ impl ValueReader {
         self.literal.finish(&mut Cx { dialect, typing, text: tail, i: 0, out })
     }
 
-    /// Reads on; `out` receives JSON text, none before [`Note::Begun`] was said.
+    /// Reads more text. `out` receives JSON, but not before [`Note::Begun`] was returned.
     pub(crate) fn feed(
         &mut self,
         dialect: &ValueDialect<'_>,
@@ -256,11 +263,11 @@ impl ValueReader {
         Scanned::More { used: same }
     }
 
-    /// The inside of a string that holds the object.
+    /// Reads the inside of a string that contains the object.
     fn text(&mut self, text: &str, out: &mut dyn FnMut(&str)) -> Scanned {
         let mut out = Batch::new(out);
         let scanned = self.decode(text, &mut out);
-        // An inner escape that is not whole comes again.
+        // The text of a cut escape is offered again, so it is not stored.
         self.carry.clear();
         out.flush();
         scanned
@@ -330,7 +337,7 @@ impl ValueReader {
             }
             let known = self.carry.len();
             self.carry.push_str(piece);
-            // Position in the input of an index into the carried text.
+            // Returns the input position of an index of the carried text.
             let place = |index: usize, carry_at: usize| match index.checked_sub(known) {
                 Some(new) => at + new,
                 None => carry_at,

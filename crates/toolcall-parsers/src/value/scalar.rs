@@ -10,7 +10,7 @@ use super::{
 };
 
 impl Transcoder {
-    /// A word, or a string with a prefix.
+    /// Reads a word, or a string with a prefix.
     pub(super) fn word(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         let bytes = cx.rest().as_bytes();
         let part = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
@@ -48,8 +48,8 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Whether a word that means something, or a string, may begin with `head`. What JSON cannot
-    /// express is worth a report only in a call that is certain.
+    /// Returns whether a known word or a string may begin with `head`. Words that JSON cannot
+    /// express count only in a call that is certain.
     fn may_begin(&self, cx: &Cx<'_, '_>, head: &str) -> bool {
         let python = cx.dialect.is(Syntax::Python);
         let string =
@@ -67,6 +67,7 @@ impl Transcoder {
             || python && self.certain && NANS.iter().any(|word| word.starts_with(head))
     }
 
+    /// Reads a number in any spelling.
     pub(super) fn number(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         while let Some(byte) = cx.peek() {
             let begun = self.scalar.bytes().any(|b| b.is_ascii_digit());
@@ -106,12 +107,12 @@ impl Transcoder {
         cx.more()
     }
 
-    /// A key without quotes. It is kept, as a number is, until what follows it was seen.
+    /// Reads a key without quotes. It is held until the text after it was seen.
     pub(super) fn bare_key(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         let keywords = self.frames.last() == Some(&Container::Keywords);
         let literal = cx.dialect.is(Syntax::Literal) && !keywords;
         for scalar in cx.rest().chars() {
-            // The opening quote was forgotten.
+            // A quote ends the key if its opening quote is missing.
             let quote = if literal { cx.dialect.own_quote(cx.rest()) } else { Ok(None) };
             let Ok(quote) = quote else { return cx.more() };
             let goes_on = match scalar {
@@ -143,13 +144,14 @@ impl Transcoder {
     }
 }
 
+/// Words for numbers that JSON does not have.
 const NANS: [&str; 4] = ["nan", "NaN", "inf", "Infinity"];
 
 fn is_nan(word: &str) -> bool {
     NANS.contains(&word)
 }
 
-/// Whether a key without quotes may begin with the head of `text`.
+/// Returns whether a key without quotes may begin with the first character of `text`.
 pub(super) fn begins_key(text: &str) -> bool {
     text.starts_with(|c: char| c == '_' || c == '$' || c.is_alphabetic())
 }

@@ -1,4 +1,4 @@
-//! An incremental JSON automaton: checks a value as it passes, and finds its end.
+//! An incremental JSON scanner, which checks a value while it arrives and finds its end.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -15,6 +15,8 @@ use super::{
 };
 use crate::limits::MAX_DEPTH;
 
+/// The position in the value. For `{"a": 1}`: `Value`, `FirstKey`, `Text`, `Colon`, `Value`,
+/// `Number`, `Next`, `Done`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum ScanState {
     /// Expects a value of any type.
@@ -26,12 +28,12 @@ enum ScanState {
     FirstKey,
     Key,
     Colon,
-    /// `,` or the end of the container.
+    /// Expects `,` or a closing bracket.
     Next,
     Text {
         key: bool,
     },
-    /// Inside `true`, `false` or `null`, with this much left.
+    /// Inside `true`, `false` or `null`. The rest of the word.
     Literal(&'static str),
     Number(NumberState),
     Done,
@@ -70,7 +72,7 @@ impl NumberState {
     }
 }
 
-/// Where JSON text that a [`JsonScan`] has read so far ends.
+/// The position at which the text that a [`JsonScan`] has read ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JsonPlace {
@@ -78,20 +80,20 @@ pub enum JsonPlace {
     Key,
     /// Inside a string that is a value.
     String,
-    /// Inside or after a number: the next byte ends it.
+    /// Inside or after a number, which the next byte may end.
     Number,
     /// Inside `true`, `false` or `null`.
     Word,
-    /// After another value or an opening bracket: with the open brackets closed, the text is JSON.
+    /// After another value or an opening bracket. Closing the brackets makes the text JSON.
     Whole,
-    /// Before a name or a value, but not the first of its object or list.
+    /// Before a name or a value, but not the first one of its object or list.
     Between,
 }
 
-/// An incremental checker of JSON text in constant memory, with at most 128 nested brackets.
+/// An incremental scanner of JSON text, in constant memory. Brackets may be nested 128 deep.
 ///
-/// The syntax is strict JSON with two exceptions. In strings, control characters may be unescaped,
-/// and an escape may be half of a surrogate pair.
+/// The syntax is strict JSON with two exceptions. Strings may contain unescaped control characters
+/// and escapes of lone surrogates.
 ///
 /// ```
 /// use toolcall_parsers::{JsonPlace, JsonScan};
@@ -106,7 +108,7 @@ pub enum JsonPlace {
 pub struct JsonScan {
     state: ScanState,
     depth: u8,
-    /// Bit `d`: the container at depth `d + 1` is an object.
+    /// Bit `d` is set if the container at depth `d + 1` is an object.
     objects: u128,
     /// Whether `NaN` and infinities are numbers.
     python: bool,
@@ -119,18 +121,17 @@ impl JsonScan {
         Self { state: ScanState::Value, depth: 0, objects: 0, python: false }
     }
 
-    /// The same, with the words `NaN`, `Infinity` and `-Infinity` that Python writes.
+    /// Creates a scanner that also accepts Python's `NaN`, `Infinity` and `-Infinity`.
     #[must_use]
     pub const fn python() -> Self {
         Self { python: true, ..Self::new() }
     }
 
-    /// Reads up to the end of an open string, or one byte in any other state, and returns the
-    /// number of bytes read. The rest of a string is a cut escape, to be offered again with more
-    /// text.
+    /// Reads up to the end of an open string, or one byte in any other state. Returns the number of
+    /// bytes read. An unread rest of a string is a cut escape. Offer it again with more text.
     ///
     /// # Errors
-    /// The offset of the scalar that is not allowed there, or of its escape.
+    /// The text is not JSON. The error is the offset of the faulty character or escape.
     pub fn step(&mut self, text: &str) -> Result<usize, usize> {
         let in_string = matches!(self.state, ScanState::Text { .. });
         let unit = match text.find(|c| c == '"' || !in_string) {
@@ -145,13 +146,13 @@ impl JsonScan {
         }
     }
 
-    /// Whether all of `text` passes as it is and leaves the state alone: the inside of a string.
+    /// Returns whether all of `text` is the inside of a string and is valid JSON unchanged.
     #[inline]
     pub(crate) fn passes(&self, text: &str) -> bool {
         matches!(self.state, ScanState::Text { .. }) && is_plain(text)
     }
 
-    /// Scans `text` on, handing what passed to `out`.
+    /// Scans `text` and passes the valid JSON to `out`.
     #[expect(
         clippy::indexing_slicing,
         reason = "`i` is a place in the text or its end; an escape is as long as `unescape` says \
@@ -159,7 +160,7 @@ impl JsonScan {
     )]
     pub(crate) fn feed(&mut self, text: &str, mut out: impl FnMut(&str)) -> Scanned {
         let bytes = text.as_bytes();
-        // Bytes from `from` passed unchanged and were not handed out yet.
+        // The bytes from `from` on are valid and were not passed to `out` yet.
         let (mut i, mut from) = (0, 0);
         while i < bytes.len() {
             if let ScanState::Text { key } = self.state {
@@ -305,7 +306,7 @@ impl JsonScan {
         if self.depth == 0 { ScanState::Done } else { ScanState::Next }
     }
 
-    /// Where the text so far ends.
+    /// Returns the position at which the text so far ends.
     #[must_use]
     pub fn place(&self) -> JsonPlace {
         match self.state {
@@ -320,43 +321,43 @@ impl JsonScan {
         }
     }
 
-    /// Whether a number ends before `next`, or before the end of the text if that is empty.
+    /// Returns whether a number ends before `next`. If `next` is empty, before the end of the text.
     #[must_use]
     pub fn number_ends_before(&self, next: &str) -> bool {
         let ScanState::Number(number) = self.state else { return false };
         number.may_end() && next.bytes().next().is_none_or(|byte| number.next(byte).is_none())
     }
 
-    /// How many brackets are open.
+    /// Returns the number of open brackets.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.depth.into()
     }
 
-    /// Whether the innermost open bracket is that of an object.
+    /// Returns whether the innermost open bracket is that of an object.
     #[must_use]
     pub fn in_object(&self) -> bool {
         self.depth > 0 && self.objects >> (self.depth - 1) & 1 != 0
     }
 
-    /// The brackets that are open.
+    /// Returns the open brackets.
     pub(super) fn brackets(&self) -> Brackets {
         Brackets::new(self.depth, self.objects)
     }
 
-    /// Whether the text so far ends inside a string.
+    /// Returns whether the text so far ends inside a string.
     pub(super) fn in_string(&self) -> bool {
         matches!(self.state, ScanState::Text { .. })
     }
 
-    /// Writes the brackets that close what is open.
+    /// Appends the closing brackets to `text`.
     pub(crate) fn write_brackets(&self, text: &mut String) {
         for depth in (0..self.depth).rev() {
             text.push(if self.objects >> depth & 1 != 0 { '}' } else { ']' });
         }
     }
 
-    /// The text that closes what is open, if adding text can make JSON of what passed.
+    /// Returns a text that completes the JSON so far, if one exists.
     pub(crate) fn closing(&self) -> Option<String> {
         let mut text = String::new();
         match self.state {

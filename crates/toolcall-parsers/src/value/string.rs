@@ -1,8 +1,8 @@
 //! Strings: quotes, prefixes, escapes, and adjacent strings.
 //!
-//! In Python and in scripts a quote ends the string if `,` `)` `]` `}` or `:` follows, after white
-//! space. Any other quote belongs to the string: `'sed -n '1,9p' f'`. In Python, unless such an
-//! inner quote occurred, another string may follow after white space and continues the first.
+//! In Python and in scripts a quote ends the string if `,` `)` `]` `}` or `:` follows, after
+//! optional white space. Any other quote belongs to the string: `'sed -n '1,9p' f'`. In Python
+//! another string after white space continues the first, unless such an inner quote occurred.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -31,28 +31,30 @@ pub(super) struct Text {
     pub(super) prefix: StringPrefix,
     pub(super) quote: Quote,
     pub(super) triple: bool,
-    /// A quote like its own stood inside it.
+    /// Whether a quote equal to the opening one was found to be data.
     pub(super) nested: bool,
     pub(super) at: StringAt,
 }
 
+/// The position in a string. For `'a' 'b'` in Python: `Opened`, `Inside`, `Quote`, `End`, `Opened`,
+/// and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StringAt {
-    /// After the first quote.
+    /// After the first quote, which may be one of three.
     Opened,
     Inside,
-    /// After a quote that ends the string unless the next text contradicts.
+    /// After a quote that may end the string.
     Quote,
-    /// After the end; another string may continue it.
+    /// After the end. Another string may continue it.
     End,
-    /// In held text, in which its end is searched for; `depth` counts the strings open inside it.
+    /// In held text that is searched for the end. `depth` is the number of open inner strings.
     Search {
         depth: u16,
     },
 }
 
 impl Transcoder {
-    /// Whether all of `text` is the inside of a string, and the same in JSON.
+    /// Returns whether all of `text` is the inside of a string and is unchanged in JSON.
     #[inline]
     pub(super) fn passes(&mut self, text: &str) -> bool {
         let TranscoderState::Text(Text { prefix, quote: own, at: StringAt::Inside, .. }) =
@@ -72,7 +74,7 @@ impl Transcoder {
         passes
     }
 
-    /// A string begins with the quote here, or a value that some quote encloses.
+    /// Starts a string, or another value in quotes.
     pub(super) fn begin_quoted(
         &mut self,
         prefix: StringPrefix,
@@ -111,7 +113,7 @@ impl Transcoder {
             self.count_element(cx);
             let typing = cx.typing.filter(|typing| typing.quoted);
             let declared = typing.map_or(StringMode::String, |typing| self.declared(typing));
-            // The quotes of JSON and scripts prove that the value is a string.
+            // Ordinary quotes show that the value is a string. The family's own quotes do not.
             self.mode = match (quote, declared) {
                 (Quote::Own(_), mode) => mode,
                 (Quote::Byte(_), StringMode::Typed(types)) if !types.has(TypeSet::STRING) => {
@@ -134,12 +136,13 @@ impl Transcoder {
         }
     }
 
+    /// Sets the position in the string.
     pub(super) fn go(&mut self, text: Text, at: StringAt) -> Flow {
         self.state = TranscoderState::Text(Text { at, ..text });
         Ok(())
     }
 
-    /// One quote was read: are there three?
+    /// Decides after one quote whether there are three.
     fn opened(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
         let quote = self.stops[0];
         let triple = match cx.rest().as_bytes() {
@@ -233,7 +236,7 @@ impl Transcoder {
             Escape::Verbatim(_) if cx.dialect.is(Syntax::Json) => return cx.bad(0),
             Escape::Verbatim(len) => {
                 self.tolerate(Tolerated::Escape, cx)?;
-                // A quote of careless JSON is one that need not have been escaped.
+                // An apostrophe in JSON needs no escape, so its backslash is removed.
                 if flavor == Flavor::Json && rest.as_bytes().get(1) == Some(&b'\'') {
                     self.write("'", cx)?;
                     2
@@ -249,8 +252,8 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Whether a `)` after the string would end a call, and quotes inside this string must be
-    /// distinguished from its end.
+    /// Returns whether a `)` after the string may end the call, and the string contains quotes that
+    /// are data.
     pub(super) fn ends_call(&self, text: Text) -> bool {
         text.nested && self.frames.last() == Some(&super::container::Container::Keywords)
     }
@@ -263,12 +266,13 @@ impl Transcoder {
         }
     }
 
-    /// Returns the bytes of a quote, and of white space after it, that may belong to the string.
+    /// Returns the length of a held quote and the white space after it, which may belong to the
+    /// string.
     pub(super) fn held_quote(&self, text: Text) -> usize {
         if text.at == StringAt::Quote { 1 + self.blanks.len() } else { 0 }
     }
 
-    /// Whether the string is whole if nothing follows.
+    /// Returns whether the string is complete if no text follows.
     pub(super) fn is_closed(&self) -> bool {
         matches!(
             self.state,
@@ -276,7 +280,7 @@ impl Transcoder {
         )
     }
 
-    /// Whether the call is whole if nothing follows `tail`.
+    /// Returns whether `tail` ends the call if no text follows it.
     pub(super) fn is_last_bracket(&self, tail: &str) -> bool {
         match self.state {
             TranscoderState::Text(text) => {
@@ -286,7 +290,7 @@ impl Transcoder {
         }
     }
 
-    /// Reads on after a string: adjacent strings are one.
+    /// Reads the text after a string. An adjacent string continues it.
     fn behind_text(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         cx.advance(blanks(cx.rest()));
         match continues(cx.rest()) {
@@ -322,7 +326,7 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Takes in text of the string, which for plain text begins here.
+    /// Writes or holds text of the string.
     pub(super) fn write(&mut self, text: &str, cx: &mut Cx<'_, '_>) -> Flow {
         let limit = match self.mode {
             StringMode::String => {
@@ -344,7 +348,7 @@ impl Transcoder {
             }
         };
         if text.len() > limit {
-            // An escape, or whitespace that was held, is refused whole.
+            // The fault is at the start of an escape, or at the limit in plain text.
             let rest = cx.rest();
             let at = (0..=limit).rev().find(|&at| rest.is_char_boundary(at));
             return cx.bad(at.filter(|_| rest.starts_with(text)).unwrap_or(0));

@@ -1,4 +1,4 @@
-//! One string as plain text: a key, a name, an id.
+//! Reading of one string as plain text: a key, a name or an id.
 
 use alloc::string::String;
 
@@ -9,7 +9,8 @@ use super::{
     transcoder::{Cx, Top, Transcoder},
 };
 
-/// Reads a string of any dialect, its quotes included, up to the limit of a name.
+/// A reader of a string in any dialect, including its quotes. The length is limited to that of a
+/// name.
 #[derive(Debug, Clone)]
 pub(crate) struct TextReader {
     literal: Transcoder,
@@ -17,24 +18,24 @@ pub(crate) struct TextReader {
 }
 
 impl TextReader {
-    /// A reader for strings.
+    /// Creates a reader of a string.
     pub(crate) fn new() -> Self {
         Self { literal: Transcoder::new(Top::Text), text: String::new() }
     }
 
-    /// Makes it as new, for a string.
+    /// Restores the state of a new reader, for a string.
     pub(crate) fn restart(&mut self) {
         self.literal.restart(Top::Text);
         self.text.clear();
     }
 
-    /// Makes it as new, for a key, which may be bare where the dialect has it so.
+    /// Restores the state of a new reader, for a key. A key has no quotes in some dialects.
     pub(crate) fn restart_key(&mut self) {
         self.literal.restart(Top::Key);
         self.text.clear();
     }
 
-    /// Reads on; [`Scanned::Noted`] never comes.
+    /// Reads more text. Never returns [`Scanned::Noted`].
     pub(crate) fn feed(&mut self, dialect: &ValueDialect<'_>, text: &str) -> Scanned {
         let read = &mut self.text;
         let mut out = |piece: &str| read.push_str(piece);
@@ -42,12 +43,12 @@ impl TextReader {
         self.literal.feed(&mut Cx { dialect, typing: None, text, i: 0, out })
     }
 
-    /// Whether the string is whole if nothing follows.
+    /// Returns whether the string is complete if no text follows.
     pub(crate) fn is_closed(&self) -> bool {
         self.literal.is_closed()
     }
 
-    /// The place in the string that the text so far ends at.
+    /// Returns the current position in the string.
     pub(crate) fn place(&self) -> Option<InValue> {
         self.literal.place()
     }
@@ -57,7 +58,7 @@ impl TextReader {
         &self.text
     }
 
-    /// Live bytes besides the text.
+    /// Returns the number of bytes in buffers, without the text itself.
     pub(crate) fn buffered(&self) -> usize {
         self.literal.buffered()
     }

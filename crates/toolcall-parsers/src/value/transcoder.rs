@@ -1,8 +1,8 @@
-//! Conversion of literals of every syntax except strict JSON into JSON, while they arrive.
+//! Conversion of literals to JSON while they arrive, for every syntax except strict JSON.
 //!
-//! Held text: the spelling of a number; a value of [`Syntax::Literal`] that may not be a string; a
-//! key of that syntax until its value begins; and in Python the first item in a `{` or `(`, because
-//! the next token distinguishes a dict from a set and a tuple from parentheses.
+//! Held text: a number; a value of [`Syntax::Literal`] that may not be a string; a key of that
+//! syntax until its value begins; and in Python the first item after `{` or `(`. The next token
+//! shows whether that is a dict or a set, a tuple or a group.
 
 use alloc::string::String;
 
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::typing::{Path, TypeSet};
 
-/// A text being read, and where its JSON goes.
+/// The text being read, the position in it, and the output.
 pub(super) struct Cx<'a, 'o> {
     pub(super) dialect: &'a ValueDialect<'a>,
     pub(super) typing: Option<&'a Typing<'a>>,
@@ -39,7 +39,7 @@ impl<'a> Cx<'a, '_> {
         self.text.as_bytes().get(self.i).copied()
     }
 
-    /// Moves over `len` bytes of what was found here.
+    /// Moves forward by `len` bytes.
     #[inline]
     #[expect(
         clippy::arithmetic_side_effects,
@@ -53,7 +53,7 @@ impl<'a> Cx<'a, '_> {
         Err(Scanned::More { used: self.i })
     }
 
-    /// Returns an error for the scalar `ahead` bytes from here.
+    /// Returns a fault at the character `ahead` bytes from here.
     pub(super) fn bad(&self, ahead: usize) -> Flow {
         Err(Scanned::Bad { at: self.i, fault: ValueFault::Syntax }.after(ahead))
     }
@@ -63,20 +63,21 @@ impl<'a> Cx<'a, '_> {
     }
 }
 
-/// A step's result: go on, or hand this to the caller.
+/// The result of a step: continue, or return this to the caller.
 pub(super) type Flow = Result<(), Scanned>;
 
+/// The position in a literal. For `{'a'}`: `Value`, `Element`, `Text`, `After`, `Done`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TranscoderState {
     /// Before a value of any type.
     Value,
-    /// Before a key, or a value, or the bracket that closes their container.
+    /// Before a key, an element or a closing bracket.
     Element,
     Number,
     /// Inside a key without quotes.
     BareKey,
     Text(Text),
-    /// Inside a value without quotes, of any type.
+    /// Inside a value without quotes.
     Bare,
     /// After a value or a key.
     After,
@@ -87,27 +88,27 @@ pub(super) enum TranscoderState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Top {
     Value,
-    /// An object; a null is an empty one.
+    /// An object. A null is an empty one.
     Object,
-    /// Keyword arguments after their `(`, or one object in their place.
+    /// Keyword arguments after `(`, or one object in their place.
     Keywords,
-    /// A string, or a key, as plain text.
+    /// A string as plain text.
     Text,
     Key,
 }
 
-/// The output form of a string's text.
+/// The conversion of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StringMode {
-    /// Written as a JSON string.
+    /// The text is emitted as a JSON string.
     String,
-    /// Written as plain text.
+    /// The text is emitted as plain text.
     Plain,
-    /// A key, kept until its value begins.
+    /// The text is a key, which is held until its value begins.
     Key,
-    /// Typed by the schema once it is whole.
+    /// The text is converted to a declared type when it is complete.
     Typed(TypeSet),
-    /// The JSON it spells once it is whole, else a string.
+    /// The complete text is JSON if it is valid JSON, and a string otherwise.
     Guess,
 }
 
@@ -117,39 +118,39 @@ pub(super) struct Transcoder {
     pub(super) top: Top,
     pub(super) state: TranscoderState,
     pub(super) frames: SmallVec<[Container; 8]>,
-    /// Whether a literal is certainly here, so that JSON may be written.
+    /// Whether the text is certainly a literal, so that JSON may be emitted.
     pub(super) certain: bool,
     /// Whether the next or last string is a key.
     pub(super) key: bool,
-    /// JSON to be written before the next output.
+    /// JSON that is emitted before the next output.
     pub(super) lead: String,
-    /// JSON of the first thing in a frame whose kind is open.
+    /// JSON of the first item in a bracket of undecided kind.
     pub(super) kept: String,
-    /// A number, a bare or kept key, or a value that is not typed yet.
+    /// A number, a held key, or a value whose type is undecided.
     pub(super) scalar: String,
-    /// JSON of a word, until its end is certain.
+    /// JSON of a word whose end is not certain yet.
     pub(super) word: &'static str,
     /// White space after a quote that may belong to the string.
     pub(super) blanks: String,
     pub(super) mode: StringMode,
-    /// Nothing but whitespace came of the value.
+    /// Whether only white space of the value was read.
     pub(super) blank: bool,
     pub(super) path: Path,
-    /// First bytes of what may end the string that is being read.
+    /// First bytes of texts that may end the string.
     pub(super) stops: [u8; 3],
-    /// Bytes already examined after a call's end inside a string.
+    /// Number of held bytes examined in a search inside a string.
     pub(super) looked: usize,
-    /// Class of the text before a quote, in a string with the family's own quotes.
+    /// Class of the text before the position, in the family's own quotes.
     pub(super) before: Before,
-    /// Whether the string being read lost its end.
+    /// Whether a search found no end of the string.
     pub(super) end_is_lost: bool,
-    /// Bytes that plain text may still have.
+    /// Number of bytes that plain text may still have.
     pub(super) room: usize,
-    /// Bytes read since the first token began of which nothing is written; inside of [`Self::feed`]
-    /// less those of the text so far.
+    /// Number of bytes since the start of the held token. During [`Self::feed`] the offset in the
+    /// fed text is subtracted.
     pub(super) since: usize,
     between: Between,
-    /// A bit for each tolerance that was said.
+    /// A bit for each tolerance that was reported.
     tolerated: u8,
 }
 
@@ -182,7 +183,7 @@ impl Transcoder {
         new
     }
 
-    /// Makes it as new; keeps the buffers' memory.
+    /// Restores the state of a new reader. The buffers' memory is reused.
     pub(super) fn restart(&mut self, top: Top) {
         self.frames.clear();
         for text in [&mut self.lead, &mut self.kept, &mut self.scalar, &mut self.blanks] {
@@ -221,7 +222,7 @@ impl Transcoder {
         stop
     }
 
-    /// Goes to the next token.
+    /// Skips to the next token.
     pub(super) fn skip_blanks(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         let from = cx.i;
         let step = self.skip(cx);
@@ -242,8 +243,8 @@ impl Transcoder {
         }
     }
 
-    /// Reports once that a literal is certainly here. Call it before any state changes: the reading
-    /// resumes at the same place.
+    /// Reports once that the text is certainly a literal. Must precede other changes: the step is
+    /// repeated.
     pub(super) fn certain(&mut self, cx: &Cx<'_, '_>) -> Flow {
         if core::mem::replace(&mut self.certain, true) || self.is_plain() {
             return Ok(());
@@ -251,14 +252,14 @@ impl Transcoder {
         Err(Scanned::Noted { used: cx.i, note: Note::Begun })
     }
 
-    /// Reports once that `tolerance` is used here, as [`Self::certain`] does.
+    /// Reports once that `tolerance` is used, like [`Self::certain`].
     pub(super) fn tolerate(&mut self, tolerance: Tolerated, cx: &Cx<'_, '_>) -> Flow {
         let said = self.tolerated & bit(tolerance) != 0;
         if said || !cx.dialect.is(Syntax::Lenient) {
             return Ok(());
         }
         self.tolerated |= bit(tolerance);
-        // Plain text has no receiver of notes.
+        // Readers of plain text do not handle notes.
         let note = Note::Tolerated(tolerance);
         if self.is_plain() { Ok(()) } else { Err(Scanned::Noted { used: cx.i, note }) }
     }
@@ -321,7 +322,7 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Before a keyword, or the object in the place of all.
+    /// Starts a keyword, or the object in place of all keywords.
     fn keyword(&mut self, byte: u8, cx: &mut Cx<'_, '_>) -> Flow {
         if byte == b'{' && self.lead == "{" {
             self.lead.clear();
@@ -337,12 +338,12 @@ impl Transcoder {
         Ok(())
     }
 
-    /// Writes a piece of JSON, or keeps it while the role of what it belongs to is open.
+    /// Emits JSON, or holds it while the innermost bracket's kind is undecided.
     pub(super) fn put(&mut self, piece: &str, cx: &mut Cx<'_, '_>) {
         if self.is_open_kind() { self.kept.push_str(piece) } else { cx.out.put(piece) }
     }
 
-    /// The first thing in a frame has grown: too long for a key it is one no more.
+    /// Decides the kind of a bracket whose first item is too long for a key.
     pub(super) fn bound(&mut self, cx: &mut Cx<'_, '_>) {
         if self.kept.len() > cx.dialect.limits.name {
             let brace = self.frames.last() == Some(&Container::Brace);
@@ -353,14 +354,13 @@ impl Transcoder {
         }
     }
 
-    /// The JSON that closes what is open, if that makes JSON of what went out; `tail` was offered
-    /// and is not used.
+    /// Returns the text that completes the emitted JSON, if one exists. `tail` is the unread text.
     pub(super) fn closing(&self, tail: &str) -> Option<String> {
         if !self.certain {
             let arguments = matches!(self.top, Top::Object | Top::Keywords);
             return arguments.then(|| String::from("{}"));
         }
-        // Keywords open their object with the first value.
+        // The opening brace of keywords is emitted with the first value.
         let mut text = String::from(if self.lead.starts_with('{') { "{" } else { "" });
         let cut = !tail.trim_ascii().is_empty();
         if self.is_open_kind() {
@@ -371,10 +371,10 @@ impl Transcoder {
             }
             TranscoderState::Text(_) if self.key => text.push_str("\": null"),
             TranscoderState::Text(_) | TranscoderState::Bare => text.push('"'),
-            // Half a key is omitted, and so is half a word where nothing proves that one follows.
+            // A cut key is omitted. A cut word is omitted unless a value must follow.
             TranscoderState::Value if cut && self.lead.is_empty() => return None,
             TranscoderState::Element | TranscoderState::BareKey | TranscoderState::Done => {}
-            // Output that was not written yet is omitted, too.
+            // Output that was not emitted yet is omitted.
             TranscoderState::Value if !self.lead.is_empty() => {}
             TranscoderState::Value => text.push_str("null"),
             TranscoderState::Number if self.key => return None,

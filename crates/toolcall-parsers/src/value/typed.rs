@@ -1,11 +1,16 @@
-//! Writing a parameter's text as the JSON value it is.
+//! Conversion of a parameter's text to a JSON value of its declared type.
+//!
+//! ```text
+//! integer:            " +07 " becomes 7        "seven" becomes "seven" (Fit::No)
+//! integer or string:  "7" becomes 7            " +07 " becomes " +07 "
+//! ```
 
 use alloc::string::String;
 
 use super::{JsonScan, Scanned, Syntax, ValueDialect, ValueKind, ValueReader, escape};
 use crate::{options::CallLimits, typing::TypeSet};
 
-/// Whether a text was what its type promised.
+/// Whether a text fits its declared type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Fit {
@@ -15,16 +20,17 @@ pub(crate) enum Fit {
     No,
 }
 
-/// Spellings of `null` in use.
+/// Accepted spellings of `null`.
 const NULLS: [&str; 4] = ["null", "None", "NULL", "nil"];
 const TRUES: [&str; 2] = ["true", "True"];
 const FALSES: [&str; 2] = ["false", "False"];
 
-/// Writes `text` as a value of one of `types`, else as a string. Python's spellings count.
+/// Writes `text` as a value of one of `types`, or else as a string. Python's spellings are
+/// accepted.
 ///
-/// Where a string is admitted too, another type is taken only for its exact spelling; elsewhere
-/// whitespace around it, `TRUE` and `Null` do not matter, and numbers lose a leading `+` and
-/// leading zeros. Other than that numbers keep their spelling.
+/// If strings are also admitted, another type needs its exact spelling. Otherwise surrounding white
+/// space, `TRUE` and `Null` are accepted, and numbers lose a leading `+` and leading zeros. The
+/// rest of a number's spelling is kept.
 pub(crate) fn typed(text: &str, types: TypeSet, mut out: impl FnMut(&str)) -> Fit {
     let strict = types.has(TypeSet::STRING);
     let value = if strict { text } else { text.trim_ascii() };
@@ -49,12 +55,12 @@ pub(crate) fn typed(text: &str, types: TypeSet, mut out: impl FnMut(&str)) -> Fi
     Fit::Yes
 }
 
-/// Whether what begins with `text` may be a spelling of null where strings are admitted, too.
+/// Returns whether a spelling of null begins with `text`.
 pub(crate) fn may_be_null(text: &str) -> bool {
     NULLS.iter().any(|null| null.starts_with(text))
 }
 
-/// A number's sign, and the rest of it without leading zeros that mean nothing.
+/// Returns the sign of a number, and its digits without leading zeros.
 fn without_zeros(text: &str) -> (&'static str, &str) {
     let (sign, mut rest) = match text.as_bytes() {
         [b'-', b'0'..=b'9', ..] => ("-", &text[1..]),
@@ -67,7 +73,7 @@ fn without_zeros(text: &str) -> (&'static str, &str) {
     (sign, rest)
 }
 
-/// Writes `text` as an object or array, if it is one and `types` admit it; whether it did.
+/// Writes `text` as an object or array, if it is one that `types` admit. Returns whether it did.
 fn container(text: &str, types: TypeSet, out: &mut impl FnMut(&str)) -> bool {
     let admitted = types.has(TypeSet::OBJECT) && text.starts_with('{')
         || types.has(TypeSet::ARRAY) && text.starts_with(['[', '(']);
@@ -81,7 +87,7 @@ fn container(text: &str, types: TypeSet, out: &mut impl FnMut(&str)) -> bool {
     python(text, out)
 }
 
-/// Writes a Python dict, list or tuple as JSON; whether `text` is one and nothing else.
+/// Writes a Python dict, list or tuple as JSON. Returns whether `text` is exactly one.
 fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
     let dialect = ValueDialect::new(Syntax::Python, CallLimits::default());
     let (mut reader, mut json, mut at) = (ValueReader::new(ValueKind::Value), String::new(), 0);
@@ -92,7 +98,7 @@ fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
             Scanned::End { .. } | Scanned::More { .. } | Scanned::Bad { .. } => return false,
         }
     }
-    // A bracket may also begin a sum in parentheses.
+    // A parenthesis may also enclose a scalar.
     let whole = json.starts_with(['{', '[']);
     if whole {
         out(&json);
@@ -100,7 +106,7 @@ fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
     whole
 }
 
-/// Writes `text` as the JSON value it spells, else as a string.
+/// Writes `text` unchanged if it is JSON, or else as a string.
 pub(crate) fn json_or_string(text: &str, mut out: impl FnMut(&str)) -> Fit {
     let value = text.trim_ascii();
     if matches!(value, "null" | "true" | "false") || NumberParts::of(value).is_some() {
@@ -120,25 +126,25 @@ fn string(text: &str, out: &mut impl FnMut(&str)) {
     out("\"");
 }
 
-/// Whether `text` is one JSON string and nothing else.
+/// Returns whether `text` is exactly one JSON string.
 pub(crate) fn is_string_literal(text: &str) -> bool {
     text.starts_with('"') && is_whole(text)
 }
 
-/// Whether `text` is one JSON object and nothing else, whitespace around it aside.
+/// Returns whether `text`, without surrounding white space, is exactly one JSON object.
 pub(crate) fn is_object(text: &str) -> bool {
     let text = text.trim_ascii();
     text.starts_with('{') && is_whole(text)
 }
 
-/// Whether `text` is one JSON string, array or object and nothing else.
+/// Returns whether `text` is exactly one JSON string, array or object.
 fn is_whole(text: &str) -> bool {
     JsonScan::new().feed(text, |_| {}) == Scanned::End { used: text.len() }
 }
 
-/// A text that is a JSON number.
+/// The properties of a JSON number.
 struct NumberParts {
-    /// Its value is a whole number.
+    /// Whether the value is an integer.
     integral: bool,
 }
 

@@ -1,4 +1,11 @@
-//! Escapes in strings of several syntaxes.
+//! Reading of escapes in strings of several syntaxes.
+//!
+//! ```text
+//! \n                Is('\n', 2)
+//! \ud83e\udd80      Is('🦀', 12): two escapes are one character
+//! \ud8              Cut: more text is needed
+//! \d                Verbatim(1) in Python and scripts
+//! ```
 
 #![expect(
     clippy::indexing_slicing,
@@ -14,33 +21,33 @@
 /// The syntax whose escapes are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flavor {
-    /// Those of JSON; anything else is [`Escape::Verbatim`].
+    /// JSON. Any other backslash is [`Escape::Verbatim`].
     Json,
-    /// Python: a backslash that begins no escape is itself; so are `\x`, `\u` and `\U` without
-    /// their digits.
+    /// Python. A backslash that does not begin an escape is itself. So are `\x`, `\u` and `\U`
+    /// without digits.
     Python,
-    /// As in JavaScript, `\u` takes braces. A backslash that begins no escape is kept, though: models
-    /// write expressions such as `\w` in strings that need not be escaped.
+    /// JavaScript, where `\u` may have braces. Unlike there, a backslash that does not begin an
+    /// escape is kept: models write regular expressions such as `\w` in strings.
     Script,
 }
 
 /// The meaning of a backslash and the text after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escape {
-    /// This scalar, after this number of bytes.
+    /// A character, from this number of bytes.
     Is(char, usize),
-    /// A continued line, which yields no text, of this number of bytes.
+    /// A line continuation of this number of bytes, which yields no text.
     Nothing(usize),
-    /// Not an escape: this number of bytes are themselves.
+    /// Not an escape. This number of bytes are data.
     Verbatim(usize),
-    /// The text ends inside it.
+    /// The text ends inside the escape.
     Cut,
-    /// A character by its name, which takes a table that is not here.
+    /// A character by its name (`\N{DASH}`), which is not supported.
     Named,
 }
 
-/// Reads the escape at the head of `bytes`, whose first is the backslash. Two escapes for a
-/// surrogate pair are one scalar, a lone surrogate is U+FFFD.
+/// Reads the escape at the start of `bytes`, which begins with the backslash. The two escapes of a
+/// surrogate pair are one character. A lone surrogate is U+FFFD.
 pub(crate) fn unescape(bytes: &[u8], flavor: Flavor) -> Escape {
     let Some(&kind) = bytes.get(1) else { return Escape::Cut };
     match flavor {
@@ -87,18 +94,19 @@ pub(crate) fn unescape(bytes: &[u8], flavor: Flavor) -> Escape {
                 Some(_) => Escape::Verbatim(2),
             };
         }
-        // The scalar after the backslash may be longer than a byte.
+        // The character after the backslash may be longer than a byte, so only the backslash is
+        // read.
         _ => return Escape::Verbatim(1),
     };
     Escape::Is(scalar, 2)
 }
 
-/// Whether `escape`, which reads as `scalar`, is the escape of a lone surrogate.
+/// Returns whether `escape`, which was read as `scalar`, is a lone surrogate.
 pub(crate) fn is_lone(escape: &[u8], scalar: char) -> bool {
     scalar == char::REPLACEMENT_CHARACTER && !escape.eq_ignore_ascii_case(b"\\ufffd")
 }
 
-/// `\u{1F331}`: one to six digits in braces.
+/// Reads an escape with braces, such as `\u{1F331}`, with one to six digits.
 fn braced(bytes: &[u8]) -> Escape {
     let digits = bytes[3..].iter().take(6).take_while(|b| b.is_ascii_hexdigit()).count();
     match bytes.get(3 + digits) {
@@ -114,7 +122,7 @@ fn braced(bytes: &[u8]) -> Escape {
     }
 }
 
-/// One to three octal digits.
+/// Reads an escape of one to three octal digits.
 fn octal(bytes: &[u8]) -> Escape {
     let digits = &bytes[1..bytes.len().min(4)];
     let n = digits.iter().take_while(|b| matches!(b, b'0'..=b'7')).count();

@@ -1,9 +1,20 @@
-//! The holes of a header: attributes of a tag, a text after `=`, or a text between tags.
+//! Reading of the holes in a header: attributes of a tag, a text after `=`, or a text between tags.
 //!
 //! ```text
 //! <parameter name="KEY" string="true">     attributes, in any order, others ignored
-//! <parameter=KEY>                          a text after `=`, perhaps in quotes
+//! <parameter=KEY>                          a text after `=`, optionally in quotes
 //! <arg_key>KEY</arg_key>                   a text between tags
+//! ```
+//!
+//! The states in the first line:
+//!
+//! ```text
+//! name      Word
+//! =         Equals
+//! "         Open
+//! KEY"      Quoted
+//! string    Between, then Word
+//! >         Between: the header is complete
 //! ```
 
 mod names;
@@ -16,48 +27,49 @@ pub(crate) use self::names::Names;
 use super::tag::{TagTexts, longest};
 use crate::cursor::{Cursor, Undecided};
 
-/// How the holes of a [`AttributeHeader`] are written.
+/// The syntax of the holes of an [`AttributeHeader`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holes {
     /// As attributes: `name="{hole}"`.
     Attributes,
     /// One hole, directly after `=`.
     Assigned,
-    /// One, as text between tags, in which quotes are text.
+    /// One hole, as text between tags. Quotes are part of it.
     Text,
 }
 
 /// A hole of a tag's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AttributeHole {
-    /// The attribute's name, if it is one.
+    /// The attribute's name, or empty for other kinds of holes.
     pub(crate) attribute: String,
-    /// The texts that it may hold.
+    /// The texts that the hole admits.
     pub(crate) names: Names,
 }
 
-/// The part of a header that has holes, from the end of its opening tag to its end.
+/// The part of a header with holes, after the opening tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AttributeHeader {
-    /// How its holes are written.
+    /// The syntax of the holes.
     pub(crate) holes: Holes,
     /// The holes of the part.
     pub(crate) fields: Vec<AttributeHole>,
-    /// Tags that may end it.
+    /// Tags that may end the part.
     pub(crate) ends: Vec<TagTexts>,
 }
 
 /// The result of reading a header's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AttributeRead {
-    /// The header continues; text after the cursor is offered again.
+    /// The header continues. Text after the cursor is offered again.
     More,
-    /// The header ended with this of its ends, which is consumed, of this length.
+    /// The header ended with end number `end`, whose `len` bytes are consumed.
     Done { end: usize, len: usize },
-    /// The scalar after the cursor is not allowed there.
+    /// The character after the cursor is not allowed there.
     Bad,
 }
 
+/// The position in a header with holes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum AttributePlace {
     /// Before an attribute or the end.
@@ -69,18 +81,20 @@ enum AttributePlace {
     Equals,
     /// Before an attribute's value.
     Open,
+    /// In a value without quotes.
     Bare,
+    /// In a value with this quote.
     Quoted(u8),
 }
 
-/// Reads the holes of one header after the other, however they are cut.
+/// A reader of headers, in any number of chunks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HeaderReader {
     place: AttributePlace,
     values: Vec<String>,
-    /// Bit `n`: hole `n` has a value.
+    /// Bit `n` is set if hole `n` has a value.
     given: u32,
-    /// The hole whose value is being read; none for an attribute that is ignored.
+    /// The hole whose value is being read, or `None` for an ignored attribute.
     current: Option<usize>,
     /// Whether the value being read contains a `<`.
     token: bool,
@@ -89,7 +103,7 @@ pub(crate) struct HeaderReader {
 }
 
 impl HeaderReader {
-    /// Begins a header, after its opening tag.
+    /// Starts a header, after its opening tag.
     pub(crate) fn begin(&mut self, header: &AttributeHeader) {
         self.values.resize_with(self.values.len().max(header.fields.len()), String::new);
         self.values.iter_mut().for_each(String::clear);
@@ -101,14 +115,16 @@ impl HeaderReader {
         }
     }
 
-    /// Returns the text of hole `n`, without white space at its edges.
+    /// Returns the text of hole `n`, without surrounding white space and without a special token
+    /// after it.
     pub(crate) fn value(&self, n: usize) -> Option<&str> {
         let given = n < 32 && self.given >> n & 1 != 0;
         let value = self.values.get(n).filter(|_| given)?;
         Some(value.find("<|").map_or(value.as_str(), |at| &value[..at]).trim_ascii())
     }
 
-    /// Bytes held: all texts, since the header is needed whole.
+    /// Returns the number of bytes held: all texts, because a header is used only when it is
+    /// complete.
     pub(crate) fn held(&self) -> usize {
         self.values.iter().fold(self.word.len(), |sum, value| sum.saturating_add(value.len()))
     }
@@ -121,7 +137,7 @@ impl HeaderReader {
         }
     }
 
-    /// Returns the value being read, and the texts it may hold.
+    /// Returns the value being read, and the texts that its hole admits.
     fn target(&mut self, header: &AttributeHeader) -> (&mut String, Option<Names>) {
         match self.current {
             Some(n) => (&mut self.values[n], Some(header.fields[n].names)),
@@ -129,7 +145,7 @@ impl HeaderReader {
         }
     }
 
-    /// Reads on; `limit` bounds each text in bytes.
+    /// Reads the header up to its end. `limit` is the maximum length of each text in bytes.
     pub(crate) fn feed(
         &mut self,
         header: &AttributeHeader,
@@ -241,7 +257,7 @@ impl HeaderReader {
                 self.place = AttributePlace::Between;
                 return None;
             }
-            // The values of ignored attributes are not kept.
+            // The values of ignored attributes are not stored.
             let Some(names) = names else { continue };
             if value.len() >= limit || !names.admits(value, token, scalar) {
                 cursor.advance(n);
@@ -255,7 +271,7 @@ impl HeaderReader {
         Some(AttributeRead::More)
     }
 
-    /// A text without quotes, up to an end; of several attributes, up to the next one's name.
+    /// Reads a value without quotes, up to an end or to the name of the next attribute.
     fn bare(
         &mut self,
         header: &AttributeHeader,
@@ -306,7 +322,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// Returns the start of the last word of `value`, if a blank and other text precede it.
+/// Returns the start of the last word of `value`, if other text and a blank precede it.
 fn last_word(value: &str) -> Option<usize> {
     let text = value.trim_ascii_end();
     let len = text.bytes().rev().take_while(|&byte| is_word(byte)).count();

@@ -1,4 +1,9 @@
-//! The text after a value's end tag: what makes it certain that the value ended there.
+//! The text after a value's end tag, which shows whether the value really ended there.
+//!
+//! ```text
+//! <parameter=n>2</parameter></function></tool_call>     the value ended: the call's end follows
+//! <parameter=n>2</parameter> is a tag</parameter>…      the first end tag is data
+//! ```
 
 use super::tag::{TagTexts, longest};
 use crate::cursor::{Undecided, after_blanks};
@@ -8,19 +13,19 @@ use crate::cursor::{Undecided, after_blanks};
 pub(super) struct Closing<'a> {
     /// The ends of the call, of its section and of its message.
     pub(super) ends: &'a [TagTexts],
-    /// Those of them that another end tag follows.
+    /// Those of `ends` after which another end tag must follow.
     pub(super) inner: &'a TagTexts,
-    /// The tags that may follow an inner end.
+    /// The tags that may follow an end of `inner`.
     pub(super) followers: &'a [&'a [TagTexts]],
     /// Tokens that end the turn.
     pub(super) turn: &'a [TagTexts],
-    /// Whether the stream ended.
+    /// Whether the stream has ended.
     pub(super) ended: bool,
 }
 
 impl Closing<'_> {
-    /// Whether `rest` begins with the end of the turn or the whole closing sequence of a call: an end,
-    /// and after an inner one a follower.
+    /// Returns whether `rest` begins with the end of the turn, or with the complete closing
+    /// sequence of a call. After an inner end the sequence needs a follower.
     pub(super) fn is_at(&self, rest: &str) -> Result<bool, Undecided> {
         if self.begins(self.turn, rest)? {
             return Ok(true);
@@ -48,7 +53,7 @@ impl Closing<'_> {
         }
     }
 
-    /// Whether one of `tags` is at the head of `rest`.
+    /// Returns whether `rest` begins with one of `tags`.
     pub(super) fn begins(&self, tags: &[TagTexts], rest: &str) -> Result<bool, Undecided> {
         match longest(rest, tags) {
             Err(Undecided) if self.ended => Ok(false),
@@ -57,9 +62,9 @@ impl Closing<'_> {
     }
 }
 
-/// The text after an end tag and after the same tag repeated, from the first character that is not
-/// whitespace on; none if the whitespace is longer than what is held for a tag. `again` is the length
-/// of the repeated tag, and undecided only while the stream goes on.
+/// Returns the text after an end tag, without leading white space and a repetition of the tag.
+/// `again` returns the length of the repetition. Returns `None` if the white space exceeds the
+/// limit.
 pub(crate) fn after_end(
     rest: &str,
     again: impl FnOnce(&str) -> Result<Option<usize>, Undecided>,

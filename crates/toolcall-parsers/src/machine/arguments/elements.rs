@@ -1,9 +1,18 @@
-//! Arguments as element trees: parameters are elements, nested for objects and lists.
+//! Reading of arguments that are element trees: an element for each parameter, with nested elements
+//! for objects and lists.
 //!
-//! Structure and declared strings are written while they arrive. Held is undecided text: text that
-//! the schema does not declare as a string (elements may follow it), and elements in undeclared
-//! objects, until the next one shows whether they repeat and so form a list. Nesting is a list of
-//! open elements.
+//! ```text
+//! ~<city>Oslo~</city>~<days>~<item>1~</item>~</days>     ~ is the family's token
+//! {"city": "Oslo", "days": ["1"]}
+//! ```
+//!
+//! The states: `Text` between tags, `Tag` from the `<` to the `>`, and `Search` if a tag inside a
+//! declared string may be data.
+//!
+//! Structure and declared strings are emitted while they arrive. Two kinds of text are held:
+//!
+//! - text that the schema does not declare as a string, because elements may follow it,
+//! - elements in undeclared objects, until the next one shows whether they form a list.
 
 mod element;
 mod kept;
@@ -31,43 +40,45 @@ use crate::{
     typing::Path,
 };
 
+/// The position in an element tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum ElementsState {
     /// Between the tags of elements.
     #[default]
     Text,
-    /// After a tag's bracket.
+    /// Inside a tag, after its `<`.
     Tag,
-    /// In held text, whose first tag the cursor is at.
+    /// In held text that is searched for the element's end. The cursor is at its first tag.
     Search,
 }
 
-/// Reads the elements of one call after the other.
+/// A reader of element trees.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Elements {
     state: ElementsState,
     tool: String,
-    /// The tag being read, after its bracket.
+    /// The text of the tag being read, after its `<`.
     tag: String,
-    /// Bytes of the tag, and of the text before it.
+    /// Length of the tag being read, including the family's token.
     tag_bytes: u64,
-    /// The open elements; the first is the call's own object.
+    /// The open elements. The first is the object of all arguments.
     open: Vec<Element>,
     /// Tags of the open elements, concatenated.
     tags: String,
     path: Path,
-    /// Texts of the open elements that are not written, concatenated.
+    /// Texts of the open elements that are not emitted yet, concatenated.
     text: String,
     kept: Kept,
     search: ElementSearch,
-    /// Text came after an element of the call: the next one must be declared.
+    /// Whether text was skipped after an element of the call, so that the next one must be
+    /// declared.
     after_text: bool,
-    /// The stream offset up to which the innermost element was found to have no own end.
+    /// The stream offset up to which a search found no end of the innermost element.
     searched_to: u64,
 }
 
 impl Elements {
-    /// The arguments of a call of `tool` begin.
+    /// Starts the arguments of a call of `tool`.
     pub(crate) fn begin(&mut self, tool: &str) {
         self.tool.clear();
         self.tool.push_str(tool);
@@ -81,12 +92,12 @@ impl Elements {
         (self.searched_to, self.after_text) = (0, false);
     }
 
-    /// Text was dropped before the element that follows.
+    /// Records that text was skipped before the next element.
     pub(crate) fn text_came(&mut self) {
         self.after_text = true;
     }
 
-    /// Bytes read that nothing is written of yet: of tags those whose element is not written.
+    /// Returns the number of bytes read but not emitted. Tags count until their element is emitted.
     pub(crate) fn held(&self) -> usize {
         if let Some(kept) = self.kept.held() {
             return kept;
@@ -100,24 +111,23 @@ impl Elements {
         tags.saturating_add(self.text.len())
     }
 
-    /// Whether an element of the call was read, and none is open.
+    /// Returns whether an element of the call was read, and none is open.
     pub(crate) fn has_read(&self) -> bool {
         self.open.len() == 1 && self.open.first().is_some_and(|call| call.count > 0)
     }
 
-    /// Returns the live bytes: of texts, and of the path.
+    /// Returns the number of bytes in buffers.
     pub(crate) fn buffered(&self) -> usize {
         let texts = [&self.tag, &self.text, &self.tags];
         texts.iter().map(|text| text.len()).chain([self.kept.len(), self.path.len()]).sum()
     }
 
-    /// Returns the bytes before the cursor that a fault loses: those of the broken tag.
+    /// Returns the number of bytes of a malformed tag before the cursor.
     pub(crate) fn lost(&self) -> u64 {
         self.tag_bytes
     }
 
-    /// Reads more text. Done: the text after the cursor is not an element, and none of it is
-    /// consumed.
+    /// Reads more text. Returns [`Progress::Done`] before text that is not an element.
     pub(crate) fn feed(
         &mut self,
         spec: &ElementSpec,
@@ -146,7 +156,7 @@ impl Elements {
         progress
     }
 
-    /// Writes the missing ends after the last element: those of all open elements.
+    /// Emits the closing brackets of all open elements.
     pub(crate) fn close(&mut self, out: &mut Output<'_>) {
         if self.open.is_empty() {
             out.arguments("{");
@@ -155,8 +165,8 @@ impl Elements {
         self.close_all(out);
     }
 
-    /// Ends the stream, with `tail` left after the cursor. Unless the arguments are incomplete,
-    /// [`Self::close`] completes them.
+    /// Handles the end of the stream. `tail` is the unread text. Unless the arguments are
+    /// incomplete, [`Self::close`] completes them.
     pub(crate) fn finish(
         &mut self,
         spec: &ElementSpec,
@@ -166,7 +176,7 @@ impl Elements {
     ) -> Cut {
         let tail = tail.trim_ascii_start();
         let ends = spec.ends.iter().flat_map(TagTexts::texts);
-        // A beginning that every tag has decides nothing.
+        // A tail that is the start of the call's end does not make the call incomplete.
         let ends = ends.clone().any(|text| text.starts_with(tail));
         if self.state == ElementsState::Text && self.has_read() && ends {
             return Cut::Whole;

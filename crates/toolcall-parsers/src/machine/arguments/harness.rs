@@ -1,4 +1,4 @@
-//! A test harness that runs a reader of arguments as the call machine does, from the end of a
+//! A test harness that runs a reader of arguments like the call machine does, from the end of a
 //! call's header.
 
 use alloc::{format, string::String, vec, vec::Vec};
@@ -13,7 +13,7 @@ use crate::{
     template::Template,
 };
 
-/// A reader of arguments with what it was compiled from.
+/// A reader of arguments and its specification.
 pub(super) trait ReaderUnderTest {
     fn begin(&mut self, tool: &str);
     fn feed(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Progress;
@@ -49,8 +49,8 @@ pub(super) fn form(call: &str, parameters: &[&str], elements: &[&str]) -> Form {
 
 /// The result of reading a call's text in parts.
 pub(super) struct Run {
-    /// Arguments unchanged, diagnostics as `{kind bytes}`; then `|` and the text that the reader
-    /// leaves to the call machine, `.` for a whole call, or an outcome.
+    /// The arguments, with diagnostics as `{kind bytes}`. At the end `|` and the text left to the
+    /// call machine, or `.` for a complete call, or the outcome.
     pub(super) seen: String,
     /// Maximum number of bytes held.
     pub(super) held: usize,
@@ -77,7 +77,7 @@ pub(super) fn run<'t>(
     out.start(tool, None, 0);
     reader.begin(tool);
     let (mut text, mut progress) = (String::new(), Progress::More);
-    // The call machine enters the arguments at once, whatever is left of the chunk.
+    // The call machine feeds a reader directly after the header, even if no text is left.
     for part in core::iter::once("").chain(parts) {
         text.push_str(part);
         if progress == Progress::More {
@@ -121,7 +121,7 @@ pub(super) fn run<'t>(
     run
 }
 
-/// Checks a text whole, scalar by scalar and at every two-way split.
+/// Checks a text as a whole, character by character, and split in two at every position.
 pub(super) fn check(
     reader: &mut dyn ReaderUnderTest,
     call: (&str, &Tools),
@@ -138,7 +138,7 @@ pub(super) fn check(
     }
 }
 
-/// The text, scalar by scalar.
+/// Returns the characters of `text` as separate strings.
 pub(super) fn scalars(text: &str) -> Vec<&str> {
     text.split_inclusive(|_: char| true).collect()
 }

@@ -1,4 +1,4 @@
-//! Readers of a call's arguments, one a hole of the call's template.
+//! Readers of a call's arguments, one for each kind of hole in a template.
 
 pub(crate) mod attributes;
 pub(crate) mod closing;
@@ -14,28 +14,28 @@ use alloc::{string::String, vec::Vec};
 
 use self::parameters::heads::Head;
 
-/// How the end of the stream found a call's arguments.
+/// The state of a call's arguments at the end of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// The arguments are complete, although the call's end is missing: only their last bracket is
-    /// not written.
+    /// The arguments are complete, but the call's end is missing. Only their last bracket is not
+    /// written yet.
     Whole,
-    /// As `Whole`; after this index of the remaining text, text follows the call.
+    /// As [`Cut::Whole`]. Text that follows the call begins at this index of the remaining text.
     Ended(usize),
-    /// Open strings and brackets were closed, up to the last bracket.
+    /// Open strings and brackets were closed, except for the last bracket.
     Repaired,
     /// The arguments are not complete, and nothing was added.
     Incomplete,
 }
 
-/// The markup around calls, as far as readers of arguments need it.
+/// The markup around calls that readers of arguments must know.
 ///
-/// All texts are exact and in all their spellings.
+/// All spellings of each text are listed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallEnds {
     /// Tags that end the call.
     pub(crate) call: Vec<String>,
-    /// Those of the call's tags that another end tag follows in the templates.
+    /// The end tags of the call after which the templates have another end tag.
     pub(crate) inner: Vec<String>,
     /// Tags that end the section.
     pub(crate) section: Vec<String>,
@@ -43,8 +43,8 @@ pub(crate) struct CallEnds {
     pub(crate) turn: Vec<String>,
     /// Texts that begin the next call or section.
     pub(crate) openers: Vec<String>,
-    /// Those of the call's tags that end its message.
+    /// The end tags of the call that also end its message.
     pub(crate) messages: Vec<String>,
-    /// Texts that begin the next call, up to its arguments.
+    /// Heads of calls: the texts from a call's start to its arguments.
     pub(crate) heads: Vec<Head>,
 }

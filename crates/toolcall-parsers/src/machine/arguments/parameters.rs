@@ -1,16 +1,16 @@
-//! Arguments as tagged parameters: a header with the name, a value, its end.
+//! Reading of arguments that are tagged parameters: a header with the name, a value, an end tag.
 //!
 //! ```text
-//! <parameter=city>                                    {"city": "Oslo",
-//! Oslo
+//! <parameter=city>     Between, Header
+//! Oslo                 Value                  {"city": "Oslo"
 //! </parameter>
-//! <parameter=days>                                     "days": 3
-//! 3
+//! <parameter=days>     Between, Header
+//! 3                    Value                  , "days": 3
 //! </parameter>
+//! </function>          Between: the call machine decides that the call ends
 //! ```
 //!
-//! The reader writes the object's members while they arrive, and stops before any text that is not
-//! a parameter. The call machine decides what that text is, and whether the call ends there.
+//! Members are emitted while they arrive. The reader stops before text that is not a parameter.
 
 mod finish;
 pub(super) mod header;
@@ -48,28 +48,30 @@ use crate::{
     value::{is_object, json_or_string},
 };
 
+/// The position in a list of parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum ParametersState {
     /// Between two parameters.
     #[default]
     Between,
     Header,
-    /// In a value, in the form of this node.
+    /// In a value, whose specification is this node.
     Value(usize),
 }
 
-/// The part of the call's arguments that is written.
+/// The part of the arguments that was emitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Written {
     #[default]
     Nothing,
-    /// `{` and at least one member.
+    /// The opening brace and at least one member.
     Members,
-    /// Nothing: one parameter was read that is the whole object, unless another follows.
+    /// Nothing yet. The first parameter is held: it is all arguments, unless another parameter
+    /// follows.
     Envelope,
 }
 
-/// Reads the parameters of one call after the other.
+/// A reader of tagged parameters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parameters {
     state: ParametersState,
@@ -77,23 +79,23 @@ pub(crate) struct Parameters {
     header: ParameterHeader,
     value: Value,
     written: Written,
-    /// A parameter was read.
+    /// Whether a parameter of the call was read.
     read: bool,
-    /// Text came after it: the next one must be declared.
+    /// Whether text was skipped after a parameter, so that the next one must be declared.
     after_text: bool,
-    /// Bytes of the header read last, as it is written.
+    /// Length of the last header on the wire.
     header_len: usize,
-    /// An object that may be all arguments, under a name that no parameter has.
+    /// The JSON of a held parameter that may be all arguments.
     envelope: String,
-    /// Bytes of its parameter.
+    /// Length of the held parameter on the wire.
     envelope_len: usize,
-    /// Names of the call's parameters, where the first counts. Only such families pay for it.
+    /// Names of the call's parameters, in families where the first of several equal names counts.
     seen: BTreeSet<String>,
     seen_bytes: usize,
 }
 
 impl Parameters {
-    /// The arguments of a call of `tool` begin.
+    /// Starts the arguments of a call of `tool`.
     pub(crate) fn begin(&mut self, tool: &str) {
         self.tool.clear();
         self.tool.push_str(tool);
@@ -104,32 +106,33 @@ impl Parameters {
         self.seen_bytes = 0;
     }
 
-    /// Whether the last value ends in the text of its call's end.
+    /// Returns whether the last value ends with the text of an end tag of the call.
     pub(crate) fn ends_in_end(&self) -> bool {
         self.read && self.value.ends_in_end()
     }
 
-    /// Whether a parameter of the call was read.
+    /// Returns whether a parameter of the call was read.
     pub(crate) fn has_read(&self) -> bool {
         self.read
     }
 
-    /// Text was dropped before the parameter that follows.
+    /// Records that text was skipped before the next parameter.
     pub(crate) fn text_came(&mut self) {
         self.after_text = true;
     }
 
-    /// Whether the value that is read waits for its end.
+    /// Returns whether text is held until the end of the current value is found.
     pub(crate) fn is_searching(&self) -> bool {
         matches!(self.state, ParametersState::Value(_)) && self.value.is_searching()
     }
 
-    /// Bytes of what looked like a header and broke the call.
+    /// Returns the length of a text that looked like a header and made the call malformed.
     pub(crate) fn lost(&self) -> u64 {
         if matches!(self.state, ParametersState::Value(_)) { self.value.lost() } else { 0 }
     }
 
-    /// Bytes read that nothing is written of yet: of tags those whose parameter is not written.
+    /// Returns the number of bytes read but not emitted. Tags count until their parameter is
+    /// emitted.
     #[inline]
     pub(crate) fn held(&self) -> usize {
         let kept = if self.written == Written::Envelope { self.envelope_len } else { 0 };
@@ -142,13 +145,13 @@ impl Parameters {
         kept.saturating_add(open)
     }
 
-    /// Returns the number of live bytes.
+    /// Returns the number of bytes in buffers.
     pub(crate) fn buffered(&self) -> usize {
         self.value.held().saturating_add(self.envelope.len())
     }
 
-    /// Whether all of `text` is the inside of a string value and can be emitted unchanged as the
-    /// next piece of the arguments: nothing in it is escaped, and no tag begins there.
+    /// Returns whether all of `text` is the inside of a string and can be emitted unchanged: it
+    /// needs no escapes, and no tag begins in it.
     #[inline]
     pub(crate) fn passes(&mut self, spec: &ParameterSpec, text: &str) -> bool {
         let ParametersState::Value(node) = self.state else { return false };
@@ -156,8 +159,7 @@ impl Parameters {
         self.value.passes(ValuePlace { spec, value, tool: &self.tool }, text)
     }
 
-    /// Reads more text. Done: the text after the cursor is not a parameter, and none of it is
-    /// consumed.
+    /// Reads more text. Returns [`Progress::Done`] before text that is not a parameter.
     pub(crate) fn feed(
         &mut self,
         spec: &ParameterSpec,
@@ -219,7 +221,7 @@ impl Parameters {
                 return Some(Progress::Bad);
             }
             HeaderStep::Value(node) => self.begin_value(spec, node, out),
-            // A name without a value gives way to the next one.
+            // A name without a value is skipped.
             HeaderStep::Again => {
                 let bytes = self.header.key().len() as u64;
                 out.diagnose(DiagnosticKind::Noise, cursor.at, bytes);
@@ -245,7 +247,8 @@ impl Parameters {
                 mode => mode,
             }
         };
-        // Memory is bounded; a forgotten name is written again.
+        // The memory for names is bounded. A parameter whose name was not recorded is emitted
+        // again.
         let seen = self.seen_bytes.saturating_add(key.len());
         let room = seen <= out.calls.options.limits.value;
         if first_counts && mode != TextMode::Drop && room {
@@ -269,13 +272,13 @@ impl Parameters {
         cursor: &mut Cursor<'_>,
         out: &mut Output<'_>,
     ) -> Option<Progress> {
-        // Only headers lead here, and they end at values.
+        // A header always ends at a value node, so this does not fail.
         let Some(value) = spec.value(node) else { return Some(Progress::Bad) };
         let fed = self.value.feed(ValuePlace { spec, value, tool: &self.tool }, cursor, out);
         if fed == Fed::More {
             return Some(Progress::More);
         }
-        // Without a tag before it, nothing but its own end makes a value certain.
+        // If the header lacks a tag, only the value's own end tag confirms the value.
         if fed == Fed::Torn || self.header.lacks_tag() && fed != Fed::Own {
             return Some(Progress::Bad);
         }
@@ -309,7 +312,7 @@ impl Parameters {
         (self.state, self.read) = (ParametersState::Between, true);
         if spec.types == Types::Wire && end == Fed::Own && self.is_envelope(out) {
             let json = self.value.collected_json().unwrap_or_default();
-            // Passes: it was found to be an object.
+            // Cannot fail: `is_envelope` checked that it is an object.
             let _ = json_or_string(json, |piece| self.envelope.push_str(piece));
             self.envelope_len = self.header_len.saturating_add(self.value.held());
             self.written = Written::Envelope;
@@ -318,8 +321,8 @@ impl Parameters {
         }
     }
 
-    /// Whether the value is an object under one of the names that models put around all arguments,
-    /// in the first parameter, and the tool has no parameter of that name.
+    /// Returns whether the first parameter's value is an object that contains all arguments. Its
+    /// name must be one that models use for this, and the tool must not declare it.
     fn is_envelope(&self, out: &Output<'_>) -> bool {
         self.may_be_envelope(out) && self.value.collected_json().is_some_and(is_object)
     }
@@ -332,17 +335,17 @@ impl Parameters {
             && !declares(&out.calls.tools, &self.tool, key)
     }
 
-    /// Another parameter follows: the object was one of several values after all.
+    /// Emits the held parameter as an ordinary one, because another parameter follows.
     fn flush_envelope(&mut self, out: &mut Output<'_>) {
         if self.written == Written::Envelope {
-            // Only the first parameter's header is still known by name: there are two names.
+            // The name is still that of the held parameter.
             self.value.write_kept(&self.envelope, out);
             self.envelope.clear();
             self.written = Written::Members;
         }
     }
 
-    /// Writes the missing end after the last parameter: that of the object.
+    /// Emits the closing brace after the last parameter.
     pub(crate) fn close(&mut self, out: &mut Output<'_>) {
         match self.written {
             Written::Nothing => out.arguments("{}"),

@@ -1,4 +1,8 @@
-//! Tags: the indivisible pieces of a template's literals.
+//! Tags: the indivisible parts of a template's literals.
+//!
+//! ```text
+//! </arg_key>\n<arg_value>      two tags: `</arg_key>` and `<arg_value>`
+//! ```
 
 use alloc::{borrow::ToOwned, string::String, vec, vec::Vec};
 
@@ -7,15 +11,15 @@ use crate::{
     machine::compile::respell::{Respell, Speller},
 };
 
-/// A tag in all its spellings.
+/// A tag with all its spellings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TagTexts {
     texts: Vec<String>,
 }
 
 impl TagTexts {
-    /// A tag as a template shows it, with the other spellings of the texts it contains. Whitespace
-    /// inside it may be missing.
+    /// Creates a tag from its text in a template, and the other spellings of texts in it. Also
+    /// accepts the tag without its white space.
     pub(crate) fn new(shown: &str, spellings: &[(String, Vec<String>)]) -> Self {
         let mut texts = vec![shown.to_owned()];
         let mut order: Vec<_> = spellings.iter().collect();
@@ -33,7 +37,7 @@ impl TagTexts {
         Self::exact(texts)
     }
 
-    /// A tag with exactly these spellings.
+    /// Creates a tag with exactly these spellings.
     pub(crate) fn exact(texts: impl IntoIterator<Item = String>) -> Self {
         let mut tag = Self { texts: Vec::new() };
         for text in texts {
@@ -44,12 +48,12 @@ impl TagTexts {
         tag
     }
 
-    /// Whether it has a word, and is more than punctuation.
+    /// Returns whether the tag contains letters or digits, not only punctuation.
     pub(crate) fn has_letters(&self) -> bool {
         self.texts().any(|text| text.contains(char::is_alphanumeric))
     }
 
-    /// Whether one of its spellings holds a marker token, so that models write that one.
+    /// Returns whether a spelling of the tag contains a marker token.
     pub(crate) fn is_token(&self) -> bool {
         self.texts().any(|text| text.contains(jail_match::is_reserved))
     }
@@ -66,8 +70,8 @@ impl Respell for TagTexts {
     }
 }
 
-/// The longest of `tags` at the head of `text`: its position in the list and its length there,
-/// unless a longer one may still come.
+/// Returns the index and length of the longest of `tags` that `text` begins with. Undecided while a
+/// longer one may follow.
 pub(crate) fn longest(text: &str, tags: &[TagTexts]) -> Result<Option<(usize, usize)>, Undecided> {
     let mut best: Option<(usize, usize)> = None;
     let mut partial = false;
@@ -85,7 +89,7 @@ pub(crate) fn longest(text: &str, tags: &[TagTexts]) -> Result<Option<(usize, us
     if partial { Err(Undecided) } else { Ok(best) }
 }
 
-/// Cuts a template's literal into tags: between `>` and `<`, and at whitespace at its edges.
+/// Cuts a template's literal into tags, between `>` and `<`. Removes white space around them.
 pub(crate) fn cut(literal: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(literal);
     core::iter::from_fn(move || {

@@ -1,8 +1,13 @@
-//! The inside of a tagged value, and its end.
+//! Reading of a tagged value, and finding its end.
 //!
-//! A string is written while it arrives. Held text: a possible start of a tag (left after the
-//! cursor), white space that may have to be trimmed, the header of a possible next parameter, and
-//! text whose type is not decided.
+//! ```text
+//! Oslo</parameter>                         Text, then Search: the end tag is certain
+//! <![CDATA[a</p>]]></param>                Quoted: the inner tag is data
+//! Oslo\n<parameter=days>3</parameter>      Header: the first value's end is missing
+//! ```
+//!
+//! A string is emitted while it arrives. Held text: a possible start of a tag, white space that may
+//! be trimmed, a possible header of the next parameter, and text whose type is not decided.
 
 pub(crate) mod ending;
 mod find;
@@ -28,37 +33,37 @@ use crate::{
     typing::declares,
 };
 
-/// Where in a value a reader is.
+/// The position in a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Phase {
     #[default]
     Text,
-    /// Between the quotes of this number, where no other tag counts.
+    /// Inside the pair of quotes with this number, where other tags are data.
     Quoted(usize),
-    /// In what may be the next parameter's header.
+    /// In a possible header of the next parameter.
     Header,
-    /// In held text, whose first tag the cursor is at.
+    /// In held text that is searched for the value's end. The cursor is at its first tag.
     Search,
 }
 
 /// The result of reading a value's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fed {
-    /// The value continues; text after the cursor is offered again.
+    /// The value continues. Text after the cursor is offered again.
     More,
-    /// Its own end, which is consumed.
+    /// The value's end tag was read.
     Own,
-    /// The next parameter's whole header, which [`Value::next`] holds, with the node of that
-    /// parameter's value.
+    /// The next parameter's header was read, which ends the value. [`Value::next`] has the header,
+    /// and this is the node of the next value.
     Header(usize),
-    /// The end of the call, after the cursor.
+    /// The end of the call is after the cursor.
     Call,
-    /// A part of the next parameter's header, after the cursor: the value's own end is missing, and
-    /// possibly more.
+    /// A part of a parameter's header is after the cursor. The value's end is missing, and possibly
+    /// more.
     Torn,
 }
 
-/// The surroundings of a value: facts about the family and the call that its reader needs.
+/// The context of a value: its family, its specification and its tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ValuePlace<'a> {
     pub(super) spec: &'a ParameterSpec,
@@ -66,41 +71,41 @@ pub(super) struct ValuePlace<'a> {
     pub(super) tool: &'a str,
 }
 
-/// Reads one value after the other, however they are cut.
+/// A reader of tagged values, in any number of chunks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Value {
     mode: TextMode,
     phase: Phase,
     key: String,
-    /// No parameter of the call was written before.
+    /// Whether this is the first parameter of the call that is emitted.
     first: bool,
-    /// Nothing but what trimming takes has come.
+    /// Whether only trimmed white space was read.
     blank: bool,
-    /// A newline was dropped at the start, so that one may be at the end.
+    /// Whether a newline was removed at the start, so that one is removed at the end.
     newline_dropped: bool,
-    /// Its header lacks a tag: the first end tag ends it, and that tag inside it is out of place.
+    /// Whether the header lacks a tag. Then the first end tag ends the value.
     lacks_tag: bool,
-    /// A quoted text may begin.
+    /// Whether quoted text (CDATA) may begin here.
     quote_here: bool,
     line_start: bool,
-    /// Whitespace at the end, to be dropped if the value ends here.
+    /// White space at the end, which is removed if the value ends here.
     edge: String,
     /// Length of the whitespace run at the end.
     run: usize,
-    /// Text that is part of the value unless what follows makes a header of it.
+    /// Text of a possible header. It is part of the value if the header is not completed.
     pending: String,
     /// Text whose type is not decided.
     collected: String,
-    /// Whether only its own end follows the text of its call's end.
+    /// Whether the value ends with the text of an end tag of the call.
     ends_in_end: bool,
-    /// How much was seen from an end of the call on that text follows; nothing if there is none.
+    /// Number of bytes examined after the call's end tag inside the value, or 0.
     looked: usize,
     search: EndSearch,
-    /// The state of the value's text, if tags in it may be inside strings of JSON.
+    /// Tracks whether the position is inside a string, if the value may be JSON.
     shield: Shield,
-    /// The stream offset up to which the value was found to have no own end.
+    /// The stream offset up to which a search found no end of the value.
     searched_to: u64,
-    /// The value outgrew its limit and became a string.
+    /// Whether the value exceeded its limit and became a string.
     outgrown: bool,
     dropped: u64,
     next: ParameterHeader,
@@ -112,43 +117,43 @@ impl Value {
         self.edge.len() + self.pending.len() + self.collected.len()
     }
 
-    /// Whether some of it is written, or nothing of it will be.
+    /// Returns whether a part of the value was emitted, or the value is dropped.
     pub(super) fn is_begun(&self) -> bool {
         matches!(self.mode, TextMode::String | TextMode::Drop)
     }
 
-    /// Bytes of the next parameter's header so far.
+    /// Returns the length of the next parameter's header so far.
     pub(super) fn pending_len(&self) -> usize {
         self.pending.len()
     }
 
-    /// Bytes of a header that has been read, but not to its end.
+    /// Returns the length of an incomplete header.
     pub(super) fn lost(&self) -> u64 {
         if self.phase == Phase::Header { self.pending.len() as u64 } else { 0 }
     }
 
-    /// Whether the value last read ends in the text of its call's end: if that is missing, the
-    /// two may have changed places.
+    /// Returns whether the last value ends with the text of an end tag of the call. If the call's
+    /// end is missing, the model may have exchanged the two tags.
     pub(super) fn ends_in_end(&self) -> bool {
         self.ends_in_end
     }
 
-    /// Whether text is held until the value's end shows what it is.
+    /// Returns whether text is held until the value's end is found.
     pub(super) fn is_searching(&self) -> bool {
         self.phase == Phase::Search
     }
 
-    /// Whether an end of the call is after the cursor, followed by text.
+    /// Returns whether the call's end tag and text after it are after the cursor.
     pub(super) fn waits(&self) -> bool {
         self.looked > 0
     }
 
-    /// The header of the next parameter, which ended the value.
+    /// Returns the header of the next parameter, which ended the value.
     pub(super) fn next(&mut self) -> &mut ParameterHeader {
         &mut self.next
     }
 
-    /// A value begins, for `key`, the first of the call or not.
+    /// Starts the value of `key`. `first` is set for the first value of the call.
     pub(super) fn begin(&mut self, key: &str, mode: TextMode, first: bool, out: &mut Output<'_>) {
         self.key.clear();
         self.key.push_str(key);
@@ -166,7 +171,7 @@ impl Value {
         }
     }
 
-    /// The header of the value lacks a tag.
+    /// Records that the value's header lacks a tag.
     pub(super) fn lacks_tag(&mut self) {
         self.lacks_tag = true;
     }
@@ -336,7 +341,7 @@ impl Value {
                 Ok(false) => {}
             }
         }
-        // The text that looked like a header belongs to the value.
+        // The text is not a header, so it belongs to the value.
         self.phase = Phase::Text;
         let mut pending = core::mem::take(&mut self.pending);
         self.push(place.value.edges, &pending, out);

@@ -1,19 +1,19 @@
-//! The texts that a hole of a header may hold.
+//! The texts that a hole of a header admits.
 
-/// The class of a hole's text.
+/// A class of admitted texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// A tool's name: no blanks, brackets or quotes. A token with bars after it is not part of the
-    /// name.
+    /// A tool's name: no inner blanks, brackets or quotes. A special token (`<|…|>`) may follow,
+    /// which is not part of the name.
     Tool,
-    /// Anything on one line but `<`.
+    /// Any text on one line without `<`.
     Line,
     /// A flag: `true` or `false`.
     Flag,
 }
 
 impl Names {
-    /// Whether `next` may follow `text`, which holds a `<` or not.
+    /// Returns whether `next` may follow `text`. `token` is set if `text` contains a `<`.
     pub(super) fn admits(self, text: &str, token: bool, next: char) -> bool {
         if self == Self::Flag {
             let rest = |word: &str| word.strip_prefix(text)?.chars().next();
@@ -36,7 +36,7 @@ impl Names {
     }
 }
 
-/// Whether `text` followed by `next` ends in a token with bars, or a possible start of one.
+/// Returns whether `text` followed by `next` ends with a special token, or the start of one.
 fn goes_on_as_token(text: &str, next: char) -> bool {
     let Some((_, token)) = text.split_once('<') else { return true };
     let closed = token.len() > 1 && token.ends_with('|');

@@ -11,7 +11,7 @@ fn header(holes: Holes, attributes: &[&str]) -> AttributeHeader {
     AttributeHeader { holes, fields: attributes.iter().map(hole).collect(), ends }
 }
 
-/// Reads `text` whole and at every cut.
+/// Reads `text` as a whole and cut at every position.
 fn read(header: &AttributeHeader, text: &str) -> String {
     let run = |cut: usize| {
         let mut reader = HeaderReader::default();

@@ -1,4 +1,4 @@
-//! Elements: what they are in JSON, and writing them.
+//! Elements, and the JSON values they become.
 
 use super::{
     Elements, ElementsState,
@@ -12,31 +12,31 @@ use crate::{
     value::escape,
 };
 
-/// The JSON form of an element.
+/// The kind of JSON value that an element becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ElementKind {
-    /// Not decided: there were no elements in it so far.
+    /// Not decided: no child elements so far.
     Leaf,
-    /// A string that is being written.
+    /// A string that is being emitted.
     String,
     Object,
     List,
 }
 
-/// Whether children of one name make a list.
+/// Whether children with the same name form a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repeat {
     /// Children do not repeat.
     No,
-    /// A child may be the first of them; it is not written yet.
+    /// A child may be the first of a list. It was not emitted yet.
     Begun,
-    /// A child may be the first of several; the index is its place in the kept text.
+    /// A child may be the first of a list. The index is its position in the held output.
     Once(usize),
     /// Children form a list.
     List,
 }
 
-/// Whether an element is a list rather than an object, by its schema and its first child's name.
+/// Returns whether an element is a list, by its declared types and by the name of its first child.
 pub(crate) fn holds_list(first: &str, declared: Option<TypeSet>) -> bool {
     let types = declared.unwrap_or(TypeSet::ALL);
     let (list, object) = (types.has(TypeSet::ARRAY), types.has(TypeSet::OBJECT));
@@ -47,28 +47,29 @@ pub(crate) fn holds_list(first: &str, declared: Option<TypeSet>) -> bool {
 #[derive(Debug, Clone)]
 pub(super) struct Element {
     pub(super) kind: ElementKind,
-    /// Where its tag, and the tags inside it, begin.
+    /// Offset of the element's name in the concatenated names.
     pub(super) tag: usize,
+    /// Offset of the names of inner elements in the concatenated names.
     pub(super) inner: usize,
-    /// Bytes of its tag as it is written.
+    /// Length of the tag on the wire.
     pub(super) tag_bytes: u64,
-    /// Where its text begins.
+    /// Offset of the element's text in the concatenated texts.
     pub(super) text: usize,
-    /// Types that the schema admits for it.
+    /// Types that the schema admits for the element.
     pub(super) types: Option<TypeSet>,
     /// Number of children written.
     pub(super) count: usize,
-    /// Where the tag of the last child is.
+    /// Offset of the last child's name.
     last: Option<usize>,
     repeat: Repeat,
-    /// Dollar signs that make the name for its text unique.
+    /// Number of dollar signs that make the name of the text member unique.
     dollars: usize,
-    /// Bytes of its text that are dropped.
+    /// Number of text bytes that are dropped.
     pub(super) noise: u64,
 }
 
 impl Elements {
-    /// An element is open from here on.
+    /// Adds an open element.
     pub(super) fn push_element(&mut self, kind: ElementKind, types: Option<TypeSet>) {
         self.open.push(Element {
             kind,
@@ -86,7 +87,7 @@ impl Elements {
         self.state = ElementsState::Text;
     }
 
-    /// A child of the innermost element begins; whether it may.
+    /// Opens a child of the innermost element. Returns whether a child is possible.
     pub(super) fn open_element(&mut self, name: &str, offset: usize, out: &mut Output<'_>) -> bool {
         let depth = self.open.len();
         let after_text = core::mem::take(&mut self.after_text);
@@ -127,7 +128,7 @@ impl Elements {
         true
     }
 
-    /// The innermost element has a child, by whose name it is an object or a list.
+    /// Decides by the name of its first child whether the innermost element is an object or a list.
     fn decide(&mut self, name: &str, offset: usize, out: &mut Output<'_>) {
         self.lead(out);
         let Some(element) = self.open.last_mut() else { return };
@@ -145,7 +146,8 @@ impl Elements {
         }
     }
 
-    /// A child of the innermost element, an object, begins: another one of that name, or not.
+    /// Handles the start of a child of an object. A child with the name of the one before it makes
+    /// a list of both.
     fn sibling(&mut self, name: &str, may_repeat: bool, offset: usize, out: &mut Output<'_>) {
         let number = self.open.len().saturating_sub(1);
         let parent = &mut self.open[number];
@@ -175,7 +177,7 @@ impl Elements {
         }
     }
 
-    /// Writes the text before the innermost element's value: a comma, and its key.
+    /// Writes the comma and the key before the innermost element's value.
     pub(super) fn lead(&mut self, out: &mut Output<'_>) {
         let Some(number) = self.open.len().checked_sub(2) else { return };
         let parent = &mut self.open[number];
@@ -196,7 +198,7 @@ impl Elements {
         }
     }
 
-    /// The innermost element ends.
+    /// Closes the innermost element.
     pub(super) fn close_element(&mut self, offset: usize, out: &mut Output<'_>) {
         let Some(element) = self.open.last().cloned() else { return };
         if element.kind == ElementKind::Leaf {
@@ -223,7 +225,7 @@ impl Elements {
         self.state = ElementsState::Text;
     }
 
-    /// Text next to elements becomes a separate member.
+    /// Writes text besides elements as a separate member.
     fn write_text(&mut self, element: &Element, out: &mut Output<'_>) {
         let text = self.text[element.text..].trim_ascii();
         if text.is_empty() {
@@ -239,7 +241,7 @@ impl Elements {
         self.kept.put("\"", out);
     }
 
-    /// Gives up waiting for repetitions when too much is kept.
+    /// Stops waiting for repetitions if too much output is held.
     pub(super) fn bound(&mut self, out: &mut Output<'_>) {
         if self.kept.len() > out.calls.options.limits.value {
             self.kept.flush(out);
@@ -251,7 +253,7 @@ impl Elements {
         }
     }
 
-    /// Closes the innermost element, which the end of the stream cut, and then the others.
+    /// Closes all open elements.
     pub(super) fn close_all(&mut self, out: &mut Output<'_>) {
         self.kept.flush(out);
         while let Some(element) = self.open.pop() {

@@ -1,16 +1,17 @@
-//! The way out for the arguments' JSON, with room for what may have to become a list.
+//! Output that is held because it may become the first item of a list.
 
 use alloc::string::String;
 
 use crate::machine::output::Output;
 
-/// Writes, or keeps what may have to get a bracket in front.
+/// An output that can be held, so that a bracket can be inserted before it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kept {
     text: String,
-    /// The open element whose child is kept, by number.
+    /// The index of the open element whose child is held.
     keeper: Option<usize>,
-    /// Bytes read since, and those held before; while text is read, less those of the text so far.
+    /// Number of bytes read since holding began, plus those held before. During a feed the offset
+    /// of the fed text is subtracted.
     bytes: usize,
 }
 
@@ -19,16 +20,17 @@ impl Kept {
         self.text.len()
     }
 
-    /// Returns the bytes read that are kept, or held before them.
+    /// Returns the number of bytes read that are held, if output is held.
     pub(super) fn held(&self) -> Option<usize> {
         self.keeper.map(|_| self.bytes)
     }
 
-    /// Adds `more` to the count of bytes and subtracts `less`.
+    /// Adds `more` to the number of bytes and subtracts `less`.
     pub(super) fn count(&mut self, less: usize, more: usize) {
         self.bytes = self.bytes.wrapping_add(more).wrapping_sub(less);
     }
 
+    /// Emits or holds `piece`.
     pub(super) fn put(&mut self, piece: &str, out: &mut Output<'_>) {
         match self.keeper {
             Some(_) => self.text.push_str(piece),
@@ -36,8 +38,8 @@ impl Kept {
         }
     }
 
-    /// Keeps the output for `element` from now on, unless it is kept already. `held` bytes of the
-    /// text up to `offset` are held.
+    /// Holds the output for `element` from now on, unless it is held already. `held` is the number
+    /// of bytes held before `offset`.
     pub(super) fn keep(&mut self, element: usize, held: usize, offset: usize) {
         if self.keeper.is_none() {
             self.keeper = Some(element);
@@ -49,17 +51,17 @@ impl Kept {
         self.keeper == Some(element)
     }
 
-    /// Returns the index of the next piece in the kept text.
+    /// Returns the index of the next piece in the held output.
     pub(super) fn place(&self) -> usize {
         self.text.len()
     }
 
-    /// Opens a list before `place`.
+    /// Inserts the bracket of a list at `place`.
     pub(super) fn open_list_at(&mut self, place: usize) {
         self.text.insert(place, '[');
     }
 
-    /// Writes what is kept, and keeps no more.
+    /// Emits the held output and stops holding.
     pub(super) fn flush(&mut self, out: &mut Output<'_>) {
         self.keeper = None;
         out.arguments(&self.text);

@@ -1,9 +1,9 @@
-//! The search for the end of an element that holds a string: the first own end tag that a legal
+//! Search for the end of an element that contains a string: the first end tag that a legal
 //! continuation follows.
 //!
 //! ```text
-//! NS<text>aNS</text>bNS</text>NS</invoke>             the first end tag is data: text follows it
-//! NS<text>NS<text>aNS</text>NS</invoke> bNS</text>..  a quoted element is opened and closed
+//! ~<text>a~</text>b~</text>~</invoke>                 the first end tag is data: text follows it
+//! ~<text>~<text>a~</text>~</invoke> b~</text>..       a quoted element is opened and closed
 //! ```
 
 use super::{
@@ -21,21 +21,22 @@ use crate::{
     typing::TypeSet,
 };
 
-/// A search in progress, from the first tag of the held text on.
+/// A search in the held text, which begins with a tag.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ElementSearch {
-    /// Bytes of the held text that were looked at.
+    /// Number of bytes of the held text that were examined.
     looked: usize,
-    /// Elements of the same name that opened in the held text and did not end.
+    /// Number of elements with the same name that are open in the held text.
     depth: usize,
-    /// The last end tag, if only text came after it.
+    /// The last end tag, if only text followed it.
     text_after: Option<(usize, usize)>,
-    /// The first end tag that text and a legal continuation follow.
+    /// The first end tag with text and then a legal continuation after it. Used if no better one is
+    /// found.
     second_choice: Option<(usize, usize)>,
 }
 
 impl Elements {
-    /// Whether the innermost element holds a string, in which tags may be data.
+    /// Returns whether the innermost element contains a string, in which tags may be data.
     pub(super) fn may_quote(&self, at: u64, out: &Output<'_>) -> bool {
         let [_, .., element] = self.open.as_slice() else { return false };
         let string = element.types.is_some_and(TypeSet::only_string);
@@ -45,7 +46,7 @@ impl Elements {
             && out.calls.may_search(0)
     }
 
-    /// Whether text is held until an element's end is found.
+    /// Returns whether text is held until an element's end is found.
     pub(crate) fn is_searching(&self) -> bool {
         self.state == ElementsState::Search
     }
@@ -55,7 +56,7 @@ impl Elements {
         (self.search, self.state) = (ElementSearch::default(), ElementsState::Search);
     }
 
-    /// Looks for the element's own end in the held text after the cursor.
+    /// Searches the held text after the cursor for the element's end.
     pub(super) fn search(
         &mut self,
         spec: &ElementSpec,
@@ -92,7 +93,7 @@ impl Elements {
         }
     }
 
-    /// The index and length of the tag that ends the innermost element, if it is certain.
+    /// Returns the index and length of the tag that ends the innermost element, if that is certain.
     fn own_end(
         &self,
         spec: &ElementSpec,
@@ -114,7 +115,7 @@ impl Elements {
             if spec.is_broken(&held[at..]) {
                 return None;
             }
-            // Text after the last element of the call is dropped.
+            // Text after a parameter is skipped, so an end tag before such text also counts.
             if let Some(text) = search.text_after.filter(|_| self.open.len() == 2) {
                 match self.goes_on(spec, &held[at..], ended) {
                     Err(Undecided) => return None,
@@ -144,11 +145,14 @@ impl Elements {
         None
     }
 
-    /// Whether `rest`, the text after an element's end tag, goes on as the call does: with another
-    /// element, the end of the one around it, or the call's end that the section's end or another
-    /// call follows.
+    /// Returns whether `rest`, the text after an element's end tag, is a legal continuation of the
+    /// call:
+    ///
+    /// - another element,
+    /// - the end of the outer element,
+    /// - the call's end, followed by the section's end or another call.
     fn continues(&self, spec: &ElementSpec, rest: &str, ended: bool) -> Result<bool, Undecided> {
-        // The end tag may be there twice.
+        // Models sometimes repeat the end tag.
         let again = |rest: &str| match spec.tag(rest) {
             Err(Undecided) if !ended => Err(Undecided),
             Ok(Some((name, len)))
@@ -166,7 +170,7 @@ impl Elements {
         }
     }
 
-    /// Whether `rest` begins with what may follow the innermost element.
+    /// Returns whether `rest` begins with a text that may follow the innermost element.
     fn goes_on(&self, spec: &ElementSpec, rest: &str, ended: bool) -> Result<bool, Undecided> {
         let (inner, turn) = (&spec.inner, spec.turn.as_slice());
         let followers = &[spec.ends.as_slice(), spec.openers.as_slice()];
@@ -191,15 +195,15 @@ impl Elements {
 }
 
 impl ElementSpec {
-    /// Whether a tag without a name is at the head of `text`: no text is written like this.
+    /// Returns whether `text` begins with a tag without a name, which does not occur in text.
     fn is_broken(&self, text: &str) -> bool {
         let TagAt::Yes(len) = self.tag_at(text) else { return false };
         let rest = text[len..].strip_prefix('/').unwrap_or(&text[len..]);
         rest.starts_with(|c: char| !c.is_alphanumeric() && c != '_')
     }
 
-    /// The name of an element's tag at the head of `text`, with its slash if it is an end tag, and the
-    /// tag's length.
+    /// Returns the name and the length of an element's tag at the start of `text`. The name of an
+    /// end tag begins with a slash.
     fn tag<'t>(&self, text: &'t str) -> Result<Option<(&'t str, usize)>, Undecided> {
         let from = match self.tag_at(text) {
             TagAt::Yes(len) => len,

@@ -14,10 +14,10 @@ use crate::{
     texts::Bytes,
 };
 
-/// A compiled `element` template: tags that all begin with one token.
+/// A compiled `element` template: tags that all begin with the same token.
 ///
-/// An element with text alone is a scalar. One with elements is an object or a list: as the schema
-/// declares, or else a list if its first child is an item.
+/// An element with only text is a scalar. An element with children is an object or a list, as the
+/// schema declares. Without a schema, it is a list if its first child is called `item`.
 #[derive(Debug, Clone)]
 pub(crate) struct ElementSpec {
     /// The text before every tag.
@@ -26,7 +26,7 @@ pub(crate) struct ElementSpec {
     pub(super) ends: Vec<TagTexts>,
     /// Texts that begin the next call or section.
     pub(super) openers: Vec<TagTexts>,
-    /// Those of the ends that another end tag follows in the templates.
+    /// Those of `ends` after which the templates have another end tag.
     pub(super) inner: TagTexts,
     /// Tokens that end the turn.
     pub(super) turn: Vec<TagTexts>,
@@ -34,21 +34,22 @@ pub(crate) struct ElementSpec {
 
 /// The name of a list's items.
 pub(super) const ITEM: &str = "item";
-/// The member for text next to elements; dollar signs are appended if the name is taken.
+/// The name of the member for text besides elements. If the name is taken, dollar signs are
+/// appended.
 pub(super) const TEXT: &str = "$text";
 
-/// Whether a tag begins at the head of some text.
+/// Whether a text begins with a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TagAt {
-    /// A tag is at the place; its bracket is the last of this number of bytes.
+    /// The text begins with a tag. Its token and `<` have this length.
     Yes(usize),
     No,
-    /// The text ends too early.
+    /// The text is too short to decide.
     Undecided,
 }
 
 impl ElementSpec {
-    /// Compiles a form's `element` template, of the kind `TOKEN<{key}>{value}TOKEN</{key}>`.
+    /// Compiles a form's `element` template, which must be `TOKEN<{key}>{value}TOKEN</{key}>`.
     pub(crate) fn compile(form: &Form, ends: CallEnds) -> Result<Self, Unreadable> {
         const SHAPE: Unreadable =
             Unreadable("an element that is not `TOKEN<{key}>..TOKEN</{key}>`");
@@ -72,19 +73,19 @@ impl ElementSpec {
         }
         let mut own = ends.call;
         own.extend(ends.section);
-        // The text after an opener's first word may have other spellings, as attributes do.
+        // Only the first word of an opener is compared: attributes after it have several spellings.
         let word = |text: String| text.split_ascii_whitespace().next().map(ToOwned::to_owned);
         let openers = vec![TagTexts::exact(ends.openers.into_iter().filter_map(word))];
         let (inner, turn) = (TagTexts::exact(ends.inner), vec![TagTexts::exact(ends.turn)]);
         Ok(Self { token: token.to_owned(), ends: vec![TagTexts::exact(own)], openers, inner, turn })
     }
 
-    /// The bytes that tags begin with.
+    /// Returns the set of first bytes of tags.
     pub(crate) fn first(&self) -> Bytes {
         self.token.bytes().take(1).fold(Bytes::default(), Bytes::with)
     }
 
-    /// Whether a tag begins at the head of `text`.
+    /// Returns whether `text` begins with a tag.
     pub(super) fn tag_at(&self, text: &str) -> TagAt {
         match match_prefix(text, &self.token) {
             Prefix::Mismatch => return TagAt::No,

@@ -1,4 +1,4 @@
-//! Tags, and their meaning at a place.
+//! Reading of elements' tags, and distinguishing them from the tags of calls.
 
 use super::{
     Elements, ElementsState,
@@ -13,14 +13,14 @@ use crate::{
     typing::TypeSet,
 };
 
-/// The owner of a tag at a place.
+/// The owner of a tag at the start of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// An element; the tag's bracket is the last of this number of bytes.
+    /// An element. The tag's token and `<` have this length.
     Element(usize),
-    /// The call's or its section's, or the next one's.
+    /// The call, its section, or the next call.
     Call,
-    /// Nobody's: it is text.
+    /// Nobody: the text is not a tag.
     Nobody,
     Undecided,
 }
@@ -46,7 +46,7 @@ impl Elements {
         match found {
             Err(Undecided) => Whose::Undecided,
             Ok(None) => Whose::Element(len),
-            // An element may have the name of the tag around calls, or of a call.
+            // An element may have the same name as a call's or section's tag.
             Ok(Some((_, end))) if is_end => {
                 let name =
                     text.get(len.saturating_add(1)..end).unwrap_or_default().trim_end_matches('>');
@@ -65,8 +65,8 @@ impl Elements {
         }
     }
 
-    /// Whether a tag of an element is at the head of `text` after a whole element of the call, and
-    /// opens another one.
+    /// Returns `Some(true)` if `text`, after an element of the call, begins with another element.
+    /// Returns `Some(false)` for a tag of a call and `None` for other text.
     pub(crate) fn tag_at(&self, spec: &ElementSpec, text: &str) -> Result<Option<bool>, Undecided> {
         match self.whose(spec, text) {
             Whose::Element(_) => Ok(Some(true)),
@@ -76,7 +76,7 @@ impl Elements {
         }
     }
 
-    /// Reads the inside of a tag.
+    /// Reads the text of a tag, and opens or closes its element.
     pub(super) fn tag(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -115,7 +115,7 @@ impl Elements {
         self.tag_bytes = self.tag_bytes.saturating_add(len as u64);
     }
 
-    /// An element ends; whether it is the innermost one.
+    /// Closes the element `name`. Returns whether it was the innermost one.
     fn closing(&mut self, name: &str, offset: usize, out: &mut Output<'_>) -> bool {
         if self.tags_from_top() != name && self.tags_around() == name {
             self.close_empty(offset, out);
@@ -127,8 +127,8 @@ impl Elements {
         own
     }
 
-    /// Closes the innermost element if it is an empty object or list: nothing but its end tag is
-    /// missing. Whether it is one.
+    /// Closes the innermost element if it is an empty object or list whose end tag is missing.
+    /// Returns whether it did.
     pub(super) fn close_empty(&mut self, offset: usize, out: &mut Output<'_>) -> bool {
         let [_, .., element] = self.open.as_slice() else { return false };
         let types = element.types.unwrap_or(TypeSet::STRING);
@@ -143,12 +143,13 @@ impl Elements {
         empty
     }
 
-    /// The tag of the element around the innermost one.
+    /// Returns the name of the element around the innermost one.
     pub(super) fn tags_around(&self) -> &str {
         let around = self.open.len().checked_sub(2).and_then(|n| self.open.get(n));
         around.map_or("", |around| &self.tags[around.tag..around.inner])
     }
 
+    /// Returns the name of the innermost element.
     pub(super) fn tags_from_top(&self) -> &str {
         self.open.last().map_or("", |top| &self.tags[top.tag..top.inner])
     }
@@ -159,7 +160,7 @@ fn is_name(byte: u8) -> bool {
 }
 
 impl ElementKind {
-    /// The brackets around it in JSON.
+    /// Returns the text before and after the value in JSON.
     pub(super) const fn brackets(self) -> (&'static str, &'static str) {
         match self {
             Self::Object => ("{", "}"),

@@ -1,4 +1,4 @@
-//! Element trees, row by row, at every cut.
+//! Tests of element trees: each row is read at every cut.
 
 use alloc::format;
 
@@ -58,14 +58,14 @@ impl Family {
         Self { spec, reader: Elements::default(), options }
     }
 
-    /// Checks a text in which `~` is the token.
+    /// Checks a text. `~` stands for the token.
     fn check(&mut self, text: &str, expected: &str) {
         let options = self.options.clone();
         let (text, expected) = (text.replace('~', TOKEN), expected.replace('~', TOKEN));
         harness::check(self, ("f", &tools()), &options, &text, &expected);
     }
 
-    /// Checks elements that the call's end follows.
+    /// Checks elements that are followed by the call's end.
     fn check_all(&mut self, rows: &[(&str, &str)]) {
         for (elements, expected) in rows {
             self.check(&format!("{elements}~</invoke>"), &format!("{{{expected}}}|~</invoke>"));
@@ -147,7 +147,7 @@ fn text_after_the_elements_is_left_to_the_call() {
         ("oops~<a>", "{}|oops~<a>"),
         ("~x", "{}|~x"),
         ("]<", "{ incomplete"),
-        // A tag of the call, with an element open.
+        // A tag of the call, while an element is open.
         ("~<a>1~</invoke>", "{ malformed|~</invoke>"),
         ("~<s>1~<invoke name=\"g\">", "{\"s\": \"1 malformed|~<invoke name=\"g\">"),
         ("~<a>1~</b>x", "{ malformed|x"),
@@ -194,7 +194,7 @@ fn element_text_over_the_value_limit_is_not_held() {
         ("~<x>12345678~</x>", "\"x\": \"12345678\""),
         ("~<x>123456789~</x>", "\"x\": \"123456789\""),
         ("~<a>1~<b>~</b>2345678é1~</a>", "\"a\": {\"b\": \"\", \"$text\": \"12345678\"}{noise 3}"),
-        // Too long to wait for a second one.
+        // The first child is too long to be held until a second one comes.
         ("~<a>~<b>12~</b>~<b>3~</b>~</a>", "\"a\": {\"b\": \"12\", \"b\": \"3\"}"),
     ]);
 }

@@ -1,4 +1,4 @@
-//! Text inside elements.
+//! Reading of text inside and between elements.
 
 use super::{
     Elements, ElementsState,
@@ -76,7 +76,7 @@ impl Elements {
         Some(Progress::More)
     }
 
-    /// Takes in text of the innermost element.
+    /// Adds text to the innermost element.
     pub(super) fn push(&mut self, text: &str, out: &mut Output<'_>) {
         let Some(element) = self.open.last_mut() else { return };
         let limit = out.calls.options.limits.value;
@@ -115,7 +115,7 @@ impl Elements {
         }
     }
 
-    /// The innermost element is a string; what is held of it is written.
+    /// Makes a string of the innermost element, and emits its held text.
     fn begin_string(&mut self, out: &mut Output<'_>) {
         self.lead(out);
         let Some(element) = self.open.last_mut() else { return };
@@ -126,7 +126,7 @@ impl Elements {
         self.bound(out);
     }
 
-    /// Writes an element of text alone, typed by the schema.
+    /// Emits an element that has only text, as a value of its declared type.
     pub(super) fn write_leaf(&mut self, element: &Element, offset: usize, out: &mut Output<'_>) {
         self.lead(out);
         let text = &self.text[element.text..];
@@ -136,7 +136,7 @@ impl Elements {
     }
 }
 
-/// Writes the value of an element of text alone.
+/// Writes the value of an element that has only text.
 pub(crate) fn leaf(text: &str, declared: Option<TypeSet>, put: impl FnMut(&str)) -> Fit {
     let types = match declared {
         Some(TypeSet::ALL) | None => TypeSet::STRING,

@@ -1,4 +1,4 @@
-//! The end of the stream among a call's parameters.
+//! The end of the stream inside tagged parameters.
 
 use jail_match::End;
 
@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl Parameters {
-    /// Ends the stream, with `tail` left after the cursor. Unless the arguments are incomplete,
-    /// [`Self::close`] completes them.
+    /// Handles the end of the stream. `tail` is the unread text. Unless the arguments are
+    /// incomplete, [`Self::close`] completes them.
     pub(crate) fn finish(
         &mut self,
         spec: &ParameterSpec,
@@ -57,7 +57,7 @@ impl Parameters {
         Cut::Repaired
     }
 
-    /// Whether an end of the call that text follows may be its end.
+    /// Returns whether an end tag inside the value, with text after it, may be the call's end.
     fn may_end(&self) -> bool {
         self.value.waits() && !self.header.lacks_tag()
     }

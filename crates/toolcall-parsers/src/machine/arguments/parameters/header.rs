@@ -1,4 +1,9 @@
-//! Reading a parameter's header: through the trie of all its forms.
+//! Reading of a parameter's header, by the trie of all its forms.
+//!
+//! ```text
+//! <arg_key>city</arg_key>\n<arg_value>     key `city`, then the node of the value
+//! <parameter=city>                         the same in another family
+//! ```
 
 use alloc::string::String;
 
@@ -15,37 +20,37 @@ use crate::{
 /// The result of reading a header's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum HeaderStep {
-    /// The header continues; text after the cursor is offered again.
+    /// The header continues. Text after the cursor is offered again.
     More,
-    /// The header is complete; this node describes its value.
+    /// The header is complete. This node is the value's specification.
     Value(usize),
-    /// The header has a key and no value: another header is after the cursor.
+    /// The header has a key but no value: another header is after the cursor.
     Again,
-    /// The scalar after the cursor is not allowed there.
+    /// The character after the cursor is not allowed there.
     Bad,
 }
 
-/// Reads one header after the other, however they are cut.
+/// A reader of parameter headers, in any number of chunks.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct ParameterHeader {
     node: usize,
-    /// The opener, until something else was read: repeated, it is absorbed.
+    /// The opener, until other text is read. A repetition of it is skipped.
     opener: Option<usize>,
     holes: HeaderReader,
     key: String,
-    /// The value's type, in the wire's word.
+    /// The name of the value's type on the wire.
     kind: String,
     /// Whether the value is a string, if the wire marks it.
     string: Option<bool>,
     bytes: usize,
-    /// A header may lack one of its inner tags.
+    /// Whether an inner tag of the header may be missing.
     may_lack: bool,
     /// Whether the header lacks one of its tags.
     lacks_tag: bool,
 }
 
 impl ParameterHeader {
-    /// Begins a header, after the opener with this index in the first node's list.
+    /// Starts a header. `opener` is the index of its first tag in the first node.
     pub(in super::super) fn begin(&mut self, spec: &ParameterSpec, opener: usize) {
         self.key.clear();
         self.kind.clear();
@@ -56,13 +61,12 @@ impl ParameterHeader {
         }
     }
 
-    /// Reads the header also if one of its inner tags is missing: that around the key, or that before
-    /// the value.
+    /// Allows the header to lack the tag after the key or the tag before the value.
     pub(in super::super) fn may_lack_tag(&mut self) {
         self.may_lack = true;
     }
 
-    /// Whether one of its inner tags is missing.
+    /// Returns whether an inner tag is missing.
     pub(in super::super) fn lacks_tag(&self) -> bool {
         self.lacks_tag
     }
@@ -79,8 +83,8 @@ impl ParameterHeader {
         self.string
     }
 
-    /// Whether a header that cannot continue with `rest` is a header without one of its tags: its
-    /// key is known, and is between two of its tags.
+    /// Returns whether a header that cannot continue with `rest` is a header with a missing tag.
+    /// Its key must be known and enclosed by two of its tags.
     pub(in super::super) fn is_torn(
         &self,
         spec: &ParameterSpec,
@@ -113,7 +117,8 @@ impl ParameterHeader {
         }
     }
 
-    /// Reads on; `limit` bounds the key, and with some slack the whole header.
+    /// Reads the header up to its end. `limit` is the maximum length of the key. The header may
+    /// exceed it by [`MAX_SLACK`].
     pub(in super::super) fn feed(
         &mut self,
         spec: &ParameterSpec,
@@ -122,7 +127,7 @@ impl ParameterHeader {
     ) -> HeaderStep {
         let start = cursor.at;
         let room = limit.saturating_add(MAX_SLACK).saturating_sub(self.bytes).saturating_add(start);
-        // The limit must be at the same scalar at every cut.
+        // The limit must not depend on how the text is cut into chunks.
         let end = (room..cursor.text.len()).find(|&at| cursor.text.is_char_boundary(at));
         let text = &cursor.text[..end.unwrap_or(cursor.text.len())];
         let mut offered = Cursor { text, at: start };
@@ -209,7 +214,8 @@ impl ParameterHeader {
         }
     }
 
-    /// Whether a value may begin with `rest`, after a header that lacks a tag: no other tag is there.
+    /// Returns whether a value may begin with `rest` after a header that lacks a tag. Another tag
+    /// there refutes it.
     fn begins_value(
         &self,
         spec: &ParameterSpec,
@@ -225,7 +231,7 @@ impl ParameterHeader {
         Ok(first_found(ends)?.is_none() && (part.is_none() || own.is_some()))
     }
 
-    /// Takes over what the holes hold; whether that can be.
+    /// Stores the texts of the holes. Returns whether they are valid.
     fn take(&mut self, fields: &[ParameterField]) -> bool {
         for (n, field) in fields.iter().enumerate() {
             let value = self.holes.value(n);

@@ -1,11 +1,11 @@
-//! The heads of calls: the text before their arguments.
+//! The heads of calls: the text from a call's start to its arguments.
 //!
 //! ```text
-//! <tool_call>ring_bell\n<arg_key>       a tag, a declared name, the first parameter's opener
+//! <tool_call>ring_bell\n<arg_key>       a tag, a declared name, and the first parameter's opener
 //! ```
 //!
-//! Whole, with what follows it, a head is not data: a value that lost its own end and that of its
-//! call ends before it.
+//! A complete head inside a value is not data. If the end tags of the value and of its call are
+//! missing, the value ends before the next call's head.
 
 use alloc::vec::Vec;
 
@@ -20,28 +20,28 @@ use crate::{
     tools::Tools,
 };
 
-/// A piece of a call's head.
+/// A part of a call's head.
 #[derive(Debug, Clone)]
 pub(crate) enum HeadPiece {
     Tag(TagTexts),
-    /// The name of the tool, perhaps in quotes.
+    /// The name of the tool, optionally in quotes.
     Name,
-    /// Attributes and what ends their tag; the tool's name is that of this number.
+    /// The attributes of a tag and its end. The attribute with this index is the tool's name.
     Attributes(AttributeHeader, usize),
-    /// Any text but brackets of tags, on a line.
+    /// Any text on one line without `<` and `>`.
     Other,
 }
 
-/// The start of a call, up to its arguments.
+/// The head of a call, as a list of its parts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Head {
     pub(crate) pieces: Vec<HeadPiece>,
-    /// The opener of the call's section is missing, though a section holds one call.
+    /// Whether the head lacks the opener of its section, in families with one call per section.
     pub(crate) lacks_section: bool,
 }
 
 impl Head {
-    /// The tag it begins with.
+    /// Returns the tag at the start of the head.
     pub(crate) fn opener(&self) -> Option<&TagTexts> {
         match self.pieces.first() {
             Some(HeadPiece::Tag(tag)) => Some(tag),
@@ -49,7 +49,7 @@ impl Head {
         }
     }
 
-    /// Whether a marker token is among its tags.
+    /// Returns whether one of the tags contains a marker token.
     pub(crate) fn has_token(&self) -> bool {
         self.pieces.iter().any(|piece| match piece {
             HeadPiece::Tag(tag) => tag.is_token(),
@@ -58,16 +58,16 @@ impl Head {
         })
     }
 
-    /// Returns the index of the piece with the tool's name, which identifies the call even without
-    /// the tags before it.
+    /// Returns the index of the part with the tool's name. From there on the head can be recognised
+    /// without the tags before it.
     pub(crate) fn name_at(&self) -> Option<usize> {
         let other = |piece: &HeadPiece| !matches!(piece, HeadPiece::Tag(_));
         let at = self.pieces.iter().position(other)?;
         (at > 0 && !matches!(self.pieces[at], HeadPiece::Other)).then_some(at)
     }
 
-    /// Whether `text` begins with the head without its first `lost` pieces: with an admitted tool,
-    /// and a parameter or an end after it.
+    /// Returns whether `text` begins with the head without its first `lost` parts. The name must be
+    /// admitted, and a parameter or the call's end must follow.
     pub(crate) fn begins(
         &self,
         lost: usize,
@@ -124,7 +124,7 @@ fn tag_at(cursor: &mut Cursor<'_>, tags: &[TagTexts]) -> Result<bool, Undecided>
     Ok(found.is_some())
 }
 
-/// A name, perhaps in quotes.
+/// Reads a name, optionally in quotes. Returns whether it is admitted.
 fn name(cursor: &mut Cursor<'_>, tools: &Tools) -> Result<bool, Undecided> {
     let quoted = |c: char| matches!(c, '"' | '\'');
     let rest = cursor.rest();
@@ -135,7 +135,7 @@ fn name(cursor: &mut Cursor<'_>, tools: &Tools) -> Result<bool, Undecided> {
     };
     let text = &rest[from..from + len];
     cursor.advance(from + len);
-    // The first quote may be missing with the text before it.
+    // The opening quote may be missing together with the tags before it.
     cursor.advance(usize::from(cursor.rest().starts_with(quoted)));
     Ok(!text.is_empty() && tools.admits(text))
 }

@@ -1,4 +1,10 @@
-//! A `parameter` template as a path: tags and holes up to the value, and into the trie of all.
+//! Compilation of a `parameter` template into a path of tags and holes, and insertion of paths into
+//! the trie.
+//!
+//! ```text
+//! <arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>
+//! Tag("<arg_key>") Holes(Text, [Key]) Tag("</arg_key>") Tag("<arg_value>") Value(end "</arg_value>")
+//! ```
 
 use alloc::{
     borrow::ToOwned,
@@ -16,7 +22,7 @@ use crate::{
     template::{self, Part, Template, Trim},
 };
 
-/// A piece of a parameter.
+/// A part of a parameter's path.
 #[derive(Debug, Clone)]
 pub(super) enum PathPiece {
     Tag(TagTexts),
@@ -24,7 +30,7 @@ pub(super) enum PathPiece {
     Value(ValueSpec),
 }
 
-/// A part of a template in which every group is decided.
+/// A part of a template without groups.
 #[derive(Debug, Clone)]
 enum Flat {
     Text(String),
@@ -32,7 +38,7 @@ enum Flat {
     Value(Trim),
 }
 
-/// Returns every sequence that a template allows: its groups present, and missing.
+/// Returns the paths of a template, with each group present or absent.
 pub(super) fn paths(
     template: &Template,
     spellings: &[(String, Vec<String>)],
@@ -42,7 +48,7 @@ pub(super) fn paths(
     all.iter().map(|flat| path(flat, spellings)).collect()
 }
 
-/// Whether a header of this form has more tags than one: its opener, and others.
+/// Returns whether a parameter with this path has more than two tags.
 pub(super) fn has_several_tags(path: &[PathPiece]) -> bool {
     path.iter().filter(|piece| matches!(piece, PathPiece::Tag(_))).count() > 2
 }
@@ -76,7 +82,7 @@ fn flatten(parts: &[Part], all: &mut Vec<Vec<Flat>>) -> Result<(), Unreadable> {
 fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPiece>, Unreadable> {
     let tag = |text: &str| PathPiece::Tag(TagTexts::new(text, spellings));
     let mut path: Vec<PathPiece> = Vec::new();
-    // How the next hole is written, and the quote the last one was shown in.
+    // The syntax of the next hole, and the quote around the last one.
     let (mut how, mut quote) = ((Holes::Text, String::new()), None);
     for (n, part) in flat.iter().enumerate() {
         match part {
@@ -119,7 +125,7 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPi
                     },
                     _ => return Err(Unreadable("a value with too many ends")),
                 };
-                // A bracket alone may be the value's own.
+                // A tag of punctuation only may be the start of the value.
                 let again = match path.last() {
                     Some(PathPiece::Tag(tag)) if tag.has_letters() => vec![tag.clone()],
                     _ => Vec::new(),
@@ -132,8 +138,8 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPi
     Err(Unreadable("a parameter without a value"))
 }
 
-/// Returns, for a literal before a hole, the text before the hole's own part, the form of the hole,
-/// and its quote.
+/// Splits a literal before a hole. Returns the text before the hole's attribute, the syntax and
+/// name of the hole, and its quote.
 fn hole_behind(text: &str) -> (&str, (Holes, String), Option<char>) {
     let quote = text.chars().next_back().filter(|last| matches!(last, '"' | '\''));
     let bare = quote.map_or(text, |_| &text[..text.len().saturating_sub(1)]);
@@ -204,7 +210,7 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// Lets the tag before a value end a text hole whose own end is missing.
+/// Allows the tag before a value to end a text hole whose end tag is missing.
 pub(super) fn skip_ends(nodes: &mut [ParameterNode]) {
     for at in 0..nodes.len() {
         let skipping = tags_before_values(nodes, at);
@@ -218,7 +224,7 @@ pub(super) fn skip_ends(nodes: &mut [ParameterNode]) {
     }
 }
 
-/// The tags that lead from the end of the text hole at this node to a value, and where they lead.
+/// Returns the tags between the text hole at `at` and a value, and the value's node.
 fn tags_before_values(nodes: &[ParameterNode], at: usize) -> Vec<(TagTexts, usize)> {
     let Some(ParameterNode::Holes { header, to, .. }) = nodes.get(at) else { return Vec::new() };
     let tags = to.iter().filter_map(|&node| match nodes.get(node) {
@@ -232,7 +238,7 @@ fn tags_before_values(nodes: &[ParameterNode], at: usize) -> Vec<(TagTexts, usiz
     before.map(|(tag, &node)| (tag.clone(), node)).collect()
 }
 
-/// The node at which a piece begins, still without what the piece adds.
+/// Returns an empty node for `piece`.
 fn begin(piece: &PathPiece) -> ParameterNode {
     match piece {
         PathPiece::Tag(_) => ParameterNode::Tags { tags: Vec::new(), to: Vec::new() },
@@ -261,6 +267,7 @@ fn begin(piece: &PathPiece) -> ParameterNode {
     }
 }
 
+/// Returns the class of texts that a field admits.
 fn names(field: ParameterField) -> Names {
     match field {
         ParameterField::Key | ParameterField::Type => Names::Line,

@@ -9,25 +9,26 @@ use crate::{
     template::{Hole, Part, Template},
 };
 
-/// Why templates cannot be read.
+/// The reason why templates cannot be compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unreadable(pub(crate) &'static str);
 
-/// Where the next parameter's header may end an open value.
+/// The positions at which the next parameter's header may end an open value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum HeadersIn {
-    /// Nowhere: the end of a value is a marker token, and a header is text.
+    /// Nowhere. Values end with a marker token, so a header is data.
     Nowhere,
     /// At the start of a line.
     Lines,
-    /// Anywhere: it has several tags, which no prose holds, or the family writes no lines.
+    /// Anywhere: the header has several tags, which text does not contain, or the family writes no
+    /// newlines.
     Text,
-    /// Anywhere: its tags are special tokens, each of which is markup.
+    /// Anywhere, because the tags are special tokens, which are always markup.
     Tokens,
 }
 
 impl HeadersIn {
-    /// Whether a header may begin at a place in a value.
+    /// Returns whether a header may begin at a position in a value.
     pub(crate) fn may_begin(self, line_start: bool) -> bool {
         match self {
             Self::Nowhere => false,
@@ -48,22 +49,21 @@ pub(crate) enum ParameterField {
     StringFlag,
 }
 
-/// The text that a value loses at its edges.
+/// The white space that is removed at a value's start and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edges {
-    /// Nothing is removed from it.
+    /// No white space is removed.
     Kept,
-    /// A newline at its start, and one at its end if there was one at its start: values are also
-    /// written without them.
+    /// A newline at the start, and if there was one, a newline at the end.
     NewlinePairs,
-    /// A newline at its start and one at its end, whichever is there.
+    /// A newline at the start and a newline at the end, if present.
     Newlines,
     /// All white space is removed.
     Trimmed,
 }
 
 impl Edges {
-    /// The edges of a value that is written in two ways.
+    /// Returns the edges of a value that two templates write differently.
     pub(crate) fn with(self, other: Self) -> Self {
         match (self, other) {
             (one, two) if one == two => one,
@@ -73,25 +73,25 @@ impl Edges {
     }
 }
 
-/// The form of a value between its tags.
+/// The specification of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ValueSpec {
     pub(crate) edges: Edges,
     /// Tags that end the value.
     pub(crate) ends: Vec<TagTexts>,
-    /// The tag before it: repeated, it is absorbed.
+    /// The tag before the value. A repetition of it is skipped.
     pub(crate) again: Vec<TagTexts>,
-    /// Tags around text in which no other tag is seen: CDATA.
+    /// Pairs of tags around text in which other tags are data: CDATA.
     pub(crate) quotes: Vec<(TagTexts, TagTexts)>,
 }
 
 /// A state of the header's reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ParameterNode {
-    /// One of these tags follows, and leads to the node at the same position of `to`.
+    /// One of `tags` follows. It leads to the node at the same index of `to`.
     Tags { tags: Vec<TagTexts>, to: Vec<usize> },
-    /// A run of holes follows; its ends lead to the nodes at the same positions of `to`. From number
-    /// `later` on they are tags that follow the end: it is missing before them.
+    /// Holes follow. Their ends lead to the nodes at the same indexes of `to`. From index `later`
+    /// on, the ends are later tags, before which the proper end is missing.
     Holes {
         header: attributes::AttributeHeader,
         fields: Vec<ParameterField>,
@@ -102,28 +102,29 @@ pub(crate) enum ParameterNode {
     Value(ValueSpec),
 }
 
-/// Compiled `parameter` templates: the states of a header, and what ends calls.
+/// The compiled `parameter` templates: the nodes of a header, and the texts that end calls.
 #[derive(Debug, Clone)]
 pub(crate) struct ParameterSpec {
-    /// The states; the first is before a header.
+    /// The nodes. The first one is before a header.
     pub(crate) nodes: Vec<ParameterNode>,
-    /// Tags from the middle and the end of parameters.
+    /// The inner and closing tags of parameters.
     pub(crate) parts: Vec<TagTexts>,
-    /// Texts that are possible between two parameters, in addition to white space.
+    /// Texts that may separate parameters, besides white space.
     pub(crate) separators: Vec<TagTexts>,
-    /// The ends of the call and of its section; those of its message.
+    /// Two tags: the ends of the call and of its section, and the ends of its message.
     pub(crate) ends: Vec<TagTexts>,
-    /// Those of them that another end tag follows in the templates; tokens that end the turn.
+    /// The ends after which the templates have another end tag.
     pub(crate) inner: TagTexts,
+    /// Tokens that end the turn.
     pub(crate) turn: Vec<TagTexts>,
-    /// Texts that may follow such an end where it ends an open value, too: after the end of a
-    /// message, only the first of them.
+    /// Tags that may follow an end tag that also ends an open value. After the end of a message,
+    /// only the first of them may.
     pub(crate) followers: Vec<TagTexts>,
-    /// Starts of the next call, up to its arguments.
+    /// The heads of calls, which end an open value.
     pub(crate) heads: Vec<Head>,
     pub(crate) stops: Stops,
     pub(crate) headers: HeadersIn,
-    /// Whether the opener of a parameter is a token and nothing more.
+    /// Whether a parameter's opener is a complete special token.
     pub(crate) opens_by_token: bool,
     pub(crate) types: Types,
     pub(crate) undeclared: Undeclared,
@@ -176,7 +177,7 @@ impl ParameterSpec {
             }),
             repeated: form.repeated,
         };
-        // Other special tokens are tags that prose may hold, too: `<param`.
+        // Special tokens without bars (`<param`) also occur in text.
         let barred = |text: &str| text.starts_with("<|") || text.starts_with("<｜");
         spec.headers = match headers {
             HeadersIn::Tokens if !spec.openers().iter().flat_map(TagTexts::texts).all(barred) => {
@@ -192,9 +193,10 @@ impl ParameterSpec {
         Ok(spec)
     }
 
-    /// Drops markup that is data where marker tokens are around it. If values end by tokens, heads of
-    /// calls and of parameters without a token do not end them. If a token opens a section of one
-    /// call, a head without its section begins no call.
+    /// Drops tags that are data if the family's other tags are marker tokens.
+    ///
+    /// - If values end with tokens, headers and heads without a token do not end them.
+    /// - If a token opens a section of one call, a head without its section is not a call.
     pub(crate) fn drop_typed_markup(&mut self) {
         let mut values = self.nodes.iter().filter_map(|node| match node {
             ParameterNode::Value(value) => Some(value),
@@ -210,7 +212,7 @@ impl ParameterSpec {
         self.heads.retain(|head| head.has_token() || !(all_do || opens && head.lacks_section));
     }
 
-    /// The tags that begin a parameter.
+    /// Returns the tags that begin a parameter.
     pub(crate) fn openers(&self) -> &[TagTexts] {
         match self.nodes.first() {
             Some(ParameterNode::Tags { tags, .. }) => tags,
@@ -218,8 +220,8 @@ impl ParameterSpec {
         }
     }
 
-    /// Returns the tag after a key, with those that lead to the value: none where it is certain
-    /// without them.
+    /// Returns each tag after a key, with the tags between it and the value. The list is empty if
+    /// the first tag alone is certain.
     pub(crate) fn middles(&self) -> impl Iterator<Item = (&TagTexts, &[TagTexts])> {
         let holes = self.nodes.iter().filter_map(|node| match node {
             ParameterNode::Holes { header, to, later, .. } => {
@@ -235,7 +237,7 @@ impl ParameterSpec {
         })
     }
 
-    /// The tags directly before values.
+    /// Returns the tags directly before values.
     pub(crate) fn value_tags(&self) -> impl Iterator<Item = &TagTexts> {
         self.nodes.iter().flat_map(|node| match node {
             ParameterNode::Value(value) => value.again.as_slice(),
@@ -243,7 +245,7 @@ impl ParameterSpec {
         })
     }
 
-    /// Returns the form of the value after a header that led to this node.
+    /// Returns the value's specification at `node`.
     pub(crate) fn value(&self, node: usize) -> Option<&ValueSpec> {
         match self.nodes.get(node) {
             Some(ParameterNode::Value(value)) => Some(value),
@@ -252,7 +254,7 @@ impl ParameterSpec {
     }
 }
 
-/// Whether the templates begin or end each parameter with a line break.
+/// Returns whether the templates have newlines between parameters.
 fn writes_lines(form: &Form) -> bool {
     let starts = |template: &Template| match template.parts.first() {
         Some(Part::Literal(text)) => text.starts_with('\n'),
@@ -270,7 +272,7 @@ fn writes_lines(form: &Form) -> bool {
         || form.calls.iter().flat_map(Template::holes).any(separated)
 }
 
-/// The tags of parameters that do not open one and are more than punctuation.
+/// Returns the inner and closing tags of parameters that are more than punctuation.
 fn parts(nodes: &[ParameterNode]) -> Vec<TagTexts> {
     let mut parts: Vec<TagTexts> = Vec::new();
     let tags = nodes.iter().skip(1).flat_map(|node| match node {

@@ -1,4 +1,4 @@
-//! Finding what may be a tag inside a value.
+//! Finding of possible tags inside a value.
 
 use alloc::vec::Vec;
 
@@ -11,16 +11,17 @@ use crate::{
     texts::{Bytes, Stands, Texts},
 };
 
-/// The tags that matter inside a value.
+/// The tags that have a meaning inside a value.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stops {
-    /// The bytes they begin with.
+    /// The first bytes of the tags.
     bytes: Vec<u8>,
-    /// The tags. Certain ones count at any place in a value.
+    /// The tags. Those that count everywhere in a value are certain.
     tags: Texts,
 }
 
 impl Stops {
+    /// Returns the tags of `spec`.
     pub(crate) fn of(spec: &ParameterSpec) -> Self {
         let mut bytes: Vec<u8> = Vec::new();
         let values = spec.nodes.iter().filter_map(|node| match node {
@@ -33,7 +34,7 @@ impl Stops {
         });
         let heads = spec.heads.iter().filter_map(Head::opener);
         let tags = ends.chain(spec.openers()).chain(&spec.ends).chain(heads);
-        // A blank before a tag of a header that is torn or comes twice need not be seen.
+        // A blank before such a tag is not needed to find it.
         let again = values.flat_map(|value| &value.again);
         let headers = spec.middles().map(|(close, _)| close).chain(again);
         let headers = headers.flat_map(|tag| tag.texts()).map(str::trim_start);
@@ -46,18 +47,18 @@ impl Stops {
         Self { bytes, tags: tags_of(spec) }
     }
 
-    /// The bytes that tags begin with.
+    /// Returns the set of first bytes.
     pub(crate) fn first(&self) -> Bytes {
         self.bytes.iter().fold(Bytes::default(), |bytes, &byte| bytes.with(byte))
     }
 
-    /// Returns the tags at the start of `text`.
+    /// Compares the start of `text` with the tags.
     #[inline]
     pub(crate) fn at(&self, text: &str) -> Stands {
         self.tags.at(text.as_bytes())
     }
 
-    /// The first place where a tag may begin.
+    /// Returns the first position where a tag may begin.
     #[inline]
     pub(crate) fn find(&self, text: &[u8]) -> Option<usize> {
         match *self.bytes.as_slice() {
@@ -80,7 +81,7 @@ fn tags_of(spec: &ParameterSpec) -> Texts {
     let everywhere = spec.ends.iter().chain(spec.middles().map(|(close, _)| close));
     let everywhere = everywhere.chain(spec.heads.iter().filter_map(Head::opener));
     let openers = spec.openers().iter().map(|tag| (tag, spec.headers > HeadersIn::Lines));
-    // One value's end is text in another's.
+    // The end tag of one form of value is data in another.
     let ends = values().flat_map(|value| &value.ends);
     let ends = ends.map(|end| (end, values().all(|value| value.ends.contains(end))));
     let others = values().flat_map(|value| {

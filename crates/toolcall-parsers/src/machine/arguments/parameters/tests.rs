@@ -1,4 +1,4 @@
-//! Parameters, row by row, at every cut.
+//! Tests of tagged parameters: each row is read at every cut.
 
 mod forms;
 
@@ -46,7 +46,7 @@ impl ReaderUnderTest for Family {
 }
 
 impl Family {
-    /// A form whose calls have these ends and openers.
+    /// Creates a family from a form, and the ends and openers of its calls.
     fn new(form: &Form, call: &[&str], section: &[&str], openers: &[&str]) -> Self {
         let list = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect();
         let (call, section, openers) = (list(call), list(section), list(openers));
@@ -154,7 +154,7 @@ fn tags_inside_a_parameter_value_are_data() {
         let expected = format!("{{\"p\": \"x{}\"}}|!", value.replace('\n', "\\n"));
         family.check("g", &text, &expected);
     }
-    // A name that the tool has no parameter of.
+    // The tool has no parameter with that name.
     let text = "<parameter=s>\na\n<parameter=q>\nb\n</parameter>!";
     family.check("f", text, "{\"s\": \"a\\n<parameter=q>\\nb\"}|!");
 }

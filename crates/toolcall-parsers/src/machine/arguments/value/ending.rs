@@ -1,5 +1,10 @@
-//! The end of a value whose own end is missing: the end of its call, the head of another call, a
-//! part of a parameter's header.
+//! The end of a value whose own end tag is missing.
+//!
+//! ```text
+//! Oslo</function></tool_call>             the end of the call
+//! Oslo<tool_call>ring<arg_key>            the head of another call
+//! Oslo</arg_key><arg_value>               a part of a parameter's header
+//! ```
 
 use crate::{
     cursor::{Undecided, after_blanks, blanks, first_found},
@@ -12,21 +17,21 @@ use crate::{
     tools::Tools,
 };
 
-/// Markup in a value that no value contains.
+/// Markup that shows that a value has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The end of the call, or another call.
     Call,
-    /// A part of a parameter's header.
+    /// An inner part of a parameter's header.
     Torn,
-    /// The end of the call, of this length with blanks after it, and the value's own end up to this
-    /// index: a tag in the text, or tags that changed places.
+    /// The end of the call, followed by the value's end tag. The indexes are those of the two ends.
+    /// The first tag is data, or the tags were exchanged.
     Both(usize, usize),
-    /// The end of the call, of this length, followed by text.
+    /// The end of the call with this length, followed by text.
     Followed(usize),
 }
 
-/// Returns such markup at the start of `text`, in a value that one of `own` ends.
+/// Returns the markup at the start of `text`. `own` are the value's end tags.
 pub(super) fn at(
     spec: &ParameterSpec,
     own: &[TagTexts],
@@ -40,7 +45,7 @@ pub(super) fn at(
     ])
 }
 
-/// Returns the effect of an end of the call on the value.
+/// Returns the effect of the call's end tag at the start of `text`.
 fn end_tag(
     spec: &ParameterSpec,
     own: &[TagTexts],
@@ -49,7 +54,7 @@ fn end_tag(
 ) -> Result<Option<Ending>, Undecided> {
     let Some((n, len)) = longest(text, &spec.ends)? else { return Ok(None) };
     let rest = &text[len..];
-    // The opener of the next call after an end may be missing, too.
+    // The tags before the name of the next call may be missing.
     let next = rest.trim_ascii_start();
     if ends_call(spec, n, rest, tools)? || begins_call(spec, NextOpener::Lost, next, tools)? {
         return Ok(Some(Ending::Call));
@@ -59,8 +64,9 @@ fn end_tag(
     Ok(Some(both.unwrap_or(Ending::Followed(len))))
 }
 
-/// Whether the text after the end with number `n` inside a value makes it the end of the call.
-/// After the end of a message, only the end of the stream does that a value could not contain, too.
+/// Returns whether `rest`, the text after end tag number `n` inside a value, shows that the call
+/// ended. After the end of a message (`n` = 1), only an opener or the head of another call shows
+/// it.
 fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Result<bool, Undecided> {
     let Some(rest) = after_blanks(rest) else { return Ok(false) };
     if rest.is_empty() {
@@ -70,7 +76,7 @@ fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Resul
     Ok(longest(rest, followers)?.is_some() || begins_call(spec, NextOpener::There, rest, tools)?)
 }
 
-/// Whether `text` begins with the tags between a key and its value.
+/// Returns whether `text` begins with the tags between a key and its value.
 fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
     for (close, open) in spec.middles() {
         let Some((_, len)) = longest(text, core::slice::from_ref(close))? else { continue };
@@ -90,7 +96,7 @@ pub(super) enum NextOpener {
     Lost,
 }
 
-/// Whether `text` begins with the head of another call.
+/// Returns whether `text` begins with the head of another call.
 pub(super) fn begins_call(
     spec: &ParameterSpec,
     opener: NextOpener,
@@ -105,14 +111,14 @@ pub(super) fn begins_call(
     Ok(first_found(looks)?.is_some())
 }
 
-/// Whether `tail`, left after the cursor inside a value, is the call's end with a possible start of
-/// the text after it.
+/// Returns whether `tail`, the unread text at the end of the stream, is the call's end, perhaps
+/// with the start of a text that may follow it.
 pub(crate) fn tail_ends_call(spec: &ParameterSpec, tail: &str, tools: &Tools) -> bool {
     let mut rests = ends(spec).filter_map(|(n, end)| Some((n, tail.strip_prefix(end)?)));
     rests.any(|(n, rest)| ends_call(spec, n, rest, tools) == Err(Undecided))
 }
 
-/// Returns the position in a value's text of markup that would end it in place of its end tag.
+/// Returns the position of markup in `text` that would end a value with this text too early.
 pub(crate) fn call_end(spec: &ParameterSpec, text: &str, tools: &Tools) -> Option<usize> {
     let mut from = 0;
     while let Some(hit) = spec.stops.find(&text.as_bytes()[from..]) {
@@ -127,7 +133,7 @@ pub(crate) fn call_end(spec: &ParameterSpec, text: &str, tools: &Tools) -> Optio
     None
 }
 
-/// The ends of the call in all their spellings, with their numbers.
+/// Returns all spellings of the call's ends, with the number of the end.
 fn ends(spec: &ParameterSpec) -> impl Iterator<Item = (usize, &str)> {
     spec.ends.iter().enumerate().flat_map(|(n, tag)| tag.texts().map(move |text| (n, text)))
 }

@@ -1,4 +1,11 @@
-//! The tags inside a value: what one at a place means, and what the held text after it shows.
+//! Classification of the tags inside a value.
+//!
+//! ```text
+//! </parameter>       Own
+//! <parameter=days>   Header
+//! </function>        Ending
+//! <b>                Nothing
+//! ```
 
 use super::{
     Fed, Phase, Value, ValuePlace,
@@ -19,19 +26,23 @@ use crate::{
 /// The meaning of a byte that may begin a tag.
 pub(super) enum FoundTag {
     Nothing,
-    /// A tag that may end the value, or open a parameter inside it.
+    /// A tag that may end the value, or open a quoted parameter inside it.
     Tag,
     Undecided,
+    /// The value's end tag, with its length.
     Own(usize),
-    /// The tag before the value once more, this long.
+    /// A repetition of the tag before the value, with its length.
     Again(usize),
+    /// The start of quoted text: the number of the quotes, and the length of the tag.
     Quote(usize, usize),
+    /// The opener of a parameter: its number and its length.
     Header(usize, usize),
+    /// Other markup that ends the value.
     Ending(Ending),
 }
 
 impl Value {
-    /// Looks for the value's own end in the held text after the cursor.
+    /// Searches the held text after the cursor for the value's end.
     pub(super) fn search(
         &mut self,
         place: ValuePlace<'_>,
@@ -54,7 +65,7 @@ impl Value {
         }
     }
 
-    /// Handles an end of the call of `len` bytes after the cursor, followed by text.
+    /// Handles the call's end tag, of `len` bytes, with text after it.
     pub(super) fn followed(
         &mut self,
         place: ValuePlace<'_>,
@@ -83,8 +94,8 @@ impl Value {
         }
     }
 
-    /// Returns the meaning of the byte at `at`. Text from `from` on has not been pushed, and its
-    /// first examined byte is treated as the first.
+    /// Classifies the text at `at`. The text from `from` on was not added to the value yet. `first`
+    /// is set if no tag was examined between `from` and `at`.
     pub(super) fn find(
         &self,
         place: ValuePlace<'_>,
@@ -97,7 +108,7 @@ impl Value {
         let rest = &text[at..];
         match spec.stops.at(rest) {
             Stands::None => return FoundTag::Nothing,
-            // All texts possible here are longer.
+            // The text is shorter than every possible tag.
             Stands::Begun => return FoundTag::Undecided,
             Stands::Perhaps => {}
         }

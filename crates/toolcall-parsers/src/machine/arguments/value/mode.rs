@@ -1,4 +1,4 @@
-//! How a value's text becomes JSON, decided before its first byte.
+//! The conversion of a value's text to JSON, which is chosen before the first byte is read.
 
 use crate::{
     family::{self, Undeclared},
@@ -7,26 +7,26 @@ use crate::{
     typing::{TypeSet, admitted, by_name},
 };
 
-/// The output form of a value's text.
+/// The conversion of a value's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum TextMode {
-    /// A string, written as it comes.
+    /// A string, emitted while it arrives.
     String,
-    /// A string, or what else its first bytes may still become; then written as it comes.
+    /// A string, unless its first bytes show another type. Emitted while it arrives after that.
     Text(TypedText),
-    /// Typed by the schema once it is whole.
+    /// A value of a declared type. Emitted when it is complete.
     Typed(TypeSet, Strings),
-    /// JSON by the wire's word, once it is whole.
+    /// JSON, because the wire says so. Emitted when it is complete.
     Json,
-    /// JSON or a string, depending on the whole text.
+    /// JSON or a string, depending on the complete text.
     Guess,
-    /// No output for the value.
+    /// The value is dropped.
     #[default]
     Drop,
 }
 
 impl TextMode {
-    /// Whether the value is JSON where it begins as an object or an array does.
+    /// Returns whether the value is JSON if it begins with a bracket.
     pub(crate) fn is_json(self) -> bool {
         match self {
             Self::Typed(types, _) => !types.has(TypeSet::STRING),
@@ -35,13 +35,13 @@ impl TextMode {
         }
     }
 
-    /// Whether the value can be nothing but JSON.
+    /// Returns whether the value cannot be a plain string.
     pub(crate) fn is_only_json(self) -> bool {
         self.is_json() && self != Self::Guess
     }
 }
 
-/// The types that a text may have in addition to a string.
+/// The types that a text may have besides a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TypedText {
     pub(crate) types: TypeSet,
@@ -49,32 +49,32 @@ pub(crate) struct TypedText {
 }
 
 impl TypedText {
-    /// A string on the wire may be the object that holds all arguments.
+    /// A string that may be an object with all arguments.
     pub(crate) const OR_ARGUMENTS: Self =
         Self { types: TypeSet::STRING, strings: Strings::MayBeArguments };
 }
 
-/// How a family writes declared strings.
+/// The way in which a family writes declared strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strings {
     /// The text is left unchanged.
     Verbatim,
-    /// Perhaps as JSON strings, quotes and escapes included.
+    /// The text may be a JSON string with quotes and escapes.
     MayBeJson,
-    /// As they are, but for an object around all arguments.
+    /// The text is left unchanged, unless it is an object with all arguments.
     MayBeArguments,
 }
 
-/// Facts about a value from its parameter's header.
+/// The facts about a value in its parameter's header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wire<'h> {
-    /// Whether it is a string.
+    /// Whether the value is a string, if the header says so.
     pub(crate) string: Option<bool>,
-    /// Its type, in the wire's word; empty if there is none.
+    /// The name of the type on the wire, or empty.
     pub(crate) kind: &'h str,
 }
 
-/// How the value of the parameter `key` of `tool` is to be read.
+/// Returns the conversion of the value of the parameter `key` of `tool`.
 pub(crate) fn mode(
     spec: &ParameterSpec,
     tool: &str,

@@ -1,4 +1,4 @@
-//! The search for a value's own end: the first end tag that a legal continuation follows.
+//! Search for a value's end: the first end tag that a legal continuation follows.
 //!
 //! ```text
 //! a</parameter>b</parameter></function>         the first end tag is data: text follows it
@@ -6,9 +6,9 @@
 //! a</function></tool_call> b</parameter>...     the end of a call is data while the value is open
 //! ```
 //!
-//! The text is held from its first tag on. In a value without such an end, an end tag counts that only
-//! text separates from a legal continuation: text after a parameter is dropped. A value without that,
-//! too, is read by the rules for missing end tags.
+//! The text is held from its first tag on. If no end tag qualifies, an end tag counts if only text
+//! is between it and a legal continuation. If there is none either, the rules for missing end tags
+//! apply.
 
 use jail_match::is_reserved;
 
@@ -30,40 +30,41 @@ use crate::{
 /// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchResult {
-    /// More text is needed.
+    /// More text is needed to decide.
     Undecided,
-    /// The value's end tag, this long, is at this index.
+    /// The value's end tag of length `len` is at index `at`.
     End { at: usize, len: usize },
-    /// The first bytes, this many, hold no end.
+    /// The first `looked` bytes do not contain the end.
     Nothing { looked: usize },
 }
 
-/// A search in progress, from the first tag of the held text on.
+/// A search in the held text, which begins with a tag.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EndSearch {
-    /// Bytes of the held text that were looked at.
+    /// Number of bytes of the held text that were examined.
     looked: usize,
-    /// Parameters that opened in the held text and did not end.
+    /// Number of parameters that are open in the held text.
     depth: usize,
-    /// The last end tag, if only text came after it.
+    /// The last end tag, if only text followed it.
     text_after: Option<(usize, usize)>,
-    /// The first end tag that text and a legal continuation follow.
+    /// The first end tag with text and then a legal continuation after it. Used if no better one is
+    /// found.
     second_choice: Option<(usize, usize)>,
     shield: Shield,
-    /// Whether the value is JSON, where tags outside of strings are not data.
+    /// Whether the value must be JSON. Then tags outside of strings are not data.
     json: bool,
     header: ParameterHeader,
 }
 
 impl EndSearch {
-    /// Starts a search; `shield` has read the value's text so far, which `mode` types.
+    /// Starts a search. `shield` has read the value's text so far, and `mode` is its conversion.
     pub(super) fn begin(&mut self, shield: Shield, mode: TextMode) {
         (self.looked, self.depth, self.shield) = (0, 0, shield);
         (self.text_after, self.second_choice) = (None, None);
         self.json = mode.is_only_json();
     }
 
-    /// Searches on in `text`, which begins at the start of the held text.
+    /// Continues the search in `text`, the held text from its start.
     pub(super) fn feed(
         &mut self,
         place: ValuePlace<'_>,
@@ -121,7 +122,7 @@ impl EndSearch {
                         if self.json {
                             return Ok(None);
                         }
-                        // A parameter in text is not closed by a marker token.
+                        // A parameter that is quoted as plain text is not closed by a marker token.
                         let typed = !rest.starts_with(is_reserved);
                         let mut ends = value.ends.iter().flat_map(TagTexts::texts);
                         if !typed || ends.any(|end| !end.starts_with(is_reserved)) {
@@ -139,7 +140,8 @@ impl EndSearch {
         Err(Undecided)
     }
 
-    /// Decides about an end tag that text follows, by the tag at the head of `rest`.
+    /// Decides whether an end tag with text after it may be used, by the tag at the start of
+    /// `rest`.
     fn weigh_text(
         &mut self,
         place: ValuePlace<'_>,
@@ -162,8 +164,8 @@ impl EndSearch {
         Ok(())
     }
 
-    /// Returns the length of a parameter's header at the start of `text`: a whole one, or one of a
-    /// declared parameter without one of its tags.
+    /// Returns the length of a parameter's header at the start of `text`. The header of a declared
+    /// parameter may lack a tag.
     pub(super) fn parameter(
         &mut self,
         ValuePlace { spec, tool, .. }: ValuePlace<'_>,
@@ -185,14 +187,14 @@ impl EndSearch {
     }
 }
 
-/// The answer to a look; at the end of the stream what is not decided is not there.
+/// Returns `look`, but at the end of the stream treats an undecided result as not found.
 fn last<T>(look: Result<Option<T>, Undecided>, out: &Output<'_>) -> Result<Option<T>, Undecided> {
     if out.calls.ended { Ok(look.unwrap_or(None)) } else { look }
 }
 
-/// Whether `rest`, the text after an end tag, goes on as a call does: with a parameter, an end of
-/// the call that the section's end or another call follows, or the end of the section. The end tag
-/// may be there twice. `before` is the text before it.
+/// Returns whether `rest`, the text after an end tag, is a legal continuation of the call: a
+/// parameter, the call's end followed by the section's end or another call, or the section's end. A
+/// repetition of the end tag is skipped. `before` is the text before the end tag.
 fn continues(
     place: ValuePlace<'_>,
     before: &str,
@@ -207,7 +209,7 @@ fn continues(
     match after_end(rest, again)? {
         None => Ok(true),
         Some("") => {
-            // Where the two end tags changed places, the call's end is not data.
+            // If the two end tags were exchanged, the call's end is not data.
             let ends = spec.ends.iter().flat_map(TagTexts::texts);
             let swapped = || ends.clone().any(|end| before.trim_ascii_end().ends_with(end));
             if ended { Ok(!swapped()) } else { Err(Undecided) }
@@ -216,7 +218,7 @@ fn continues(
     }
 }
 
-/// Whether `rest` begins with what may follow a parameter.
+/// Returns whether `rest` begins with a text that may follow a parameter.
 fn goes_on(
     ValuePlace { spec, .. }: ValuePlace<'_>,
     rest: &str,

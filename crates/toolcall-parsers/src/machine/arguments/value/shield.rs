@@ -1,11 +1,19 @@
-//! Strings of JSON inside a value: a tag in one is data.
+//! Tracking of JSON strings inside a value: a tag inside such a string is data.
+//!
+//! ```text
+//! {"k": "</parameter>"}</parameter>
+//! Outside
+//!       Inside: the tag is data
+//!                      Outside: this tag ends the value
+//! ```
 
-/// Whether the text so far ends inside a string of JSON.
+/// Tracks whether the text so far ends inside a JSON string.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Shield {
     state: ShieldState,
 }
 
+/// The position in the value's text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum ShieldState {
     /// The value is not JSON.
@@ -14,19 +22,19 @@ enum ShieldState {
     /// Nothing but whitespace was read.
     Blank,
     Outside,
-    /// In a string that ends with this quote.
+    /// Inside a string that ends with this quote.
     Inside(u8),
-    /// After a backslash in it.
+    /// After a backslash inside a string with this quote.
     Escape(u8),
 }
 
 impl Shield {
-    /// A shield for a value that is JSON if it begins as an object or an array does.
+    /// Creates a shield for a value that is JSON if it begins with a bracket.
     pub(super) fn of_json() -> Self {
         Self { state: ShieldState::Blank }
     }
 
-    /// Whether a tag here is inside a string.
+    /// Returns whether the position is inside a string.
     pub(super) fn is_up(self) -> bool {
         matches!(self.state, ShieldState::Inside(_) | ShieldState::Escape(_))
     }

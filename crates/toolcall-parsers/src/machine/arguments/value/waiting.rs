@@ -1,5 +1,5 @@
-//! An end of the call inside a value, followed by text: it is the end if the value's own end does
-//! not follow.
+//! The call's end tag inside a value, with text after it. It ends the call unless the value's own
+//! end tag follows.
 //!
 //! ```text
 //! <arg_value>see </tool_call> there</arg_value>     data
@@ -18,19 +18,20 @@ use crate::{
     typing::declares,
 };
 
-/// The evidence in the text after an end.
+/// The result of examining the text after the call's end tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waited {
     Undecided,
-    /// The end is data, with all up to this index.
+    /// The text up to this index, including the end tag, is data.
     Data(usize),
-    /// The call ended there: another one begins.
+    /// The call ended, because another one begins.
     Call,
-    /// Another parameter of the call follows: the extent of the loss is unknown.
+    /// Another parameter of the call follows, so an unknown amount of text is missing.
     Torn,
 }
 
-/// Looks at `text`, from an end of the call on, of which `looked` bytes were seen.
+/// Examines `text`, which begins with the call's end tag. The first `looked` bytes were examined
+/// before.
 pub(super) fn look(
     place: ValuePlace<'_>,
     text: &str,

@@ -1,4 +1,4 @@
-//! Writing a value out: trimming, streaming, typing.
+//! Output of a value: trimming, streaming and conversion.
 
 use alloc::string::String;
 
@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl Value {
-    /// Whether all of `text` is the inside of a string that is being written, to be passed on as
-    /// it is.
+    /// Returns whether all of `text` is the inside of a string that is being emitted, and can be
+    /// emitted unchanged.
     #[inline]
     pub(in super::super) fn passes(&mut self, place: ValuePlace<'_>, text: &str) -> bool {
         let blank_edge = || text.starts_with(' ') || text.ends_with(' ');
@@ -34,13 +34,14 @@ impl Value {
         passes
     }
 
+    /// Emits the key of the value.
     fn write_key(&self, out: &mut Output<'_>) {
         out.arguments(if self.first { "{\"" } else { ", \"" });
         escape(&self.key, |piece| out.arguments(piece));
         out.arguments("\": ");
     }
 
-    /// The value is a string; what is collected of it is written.
+    /// Makes a string of the value, and emits its collected text.
     pub(super) fn open_string(&mut self, out: &mut Output<'_>) {
         self.write_key(out);
         out.arguments("\"");
@@ -49,7 +50,7 @@ impl Value {
         self.mode = TextMode::String;
     }
 
-    /// Takes in text of the value, less what is trimmed.
+    /// Adds text to the value, except for trimmed white space.
     pub(super) fn push(&mut self, edges: Edges, text: &str, out: &mut Output<'_>) {
         if text.is_empty() {
             return;
@@ -88,6 +89,7 @@ impl Value {
         }
     }
 
+    /// Adds the white space at the end to the value, because more text follows it.
     fn put_edge(&mut self, out: &mut Output<'_>) {
         let mut edge = core::mem::take(&mut self.edge);
         self.put(&edge, out);
@@ -115,7 +117,7 @@ impl Value {
         }
     }
 
-    /// The value ended with `end`, before the cursor; whether it was written.
+    /// Ends the value. `end` is the text that ended it. Returns whether the value was emitted.
     pub(in super::super) fn close(
         &mut self,
         edges: Edges,
@@ -123,7 +125,7 @@ impl Value {
         offset: usize,
         out: &mut Output<'_>,
     ) -> bool {
-        // A newline before another's tag is that tag's.
+        // A newline before a tag other than the value's end belongs to that tag.
         let drops = matches!(edges, Edges::Trimmed | Edges::Newlines)
             || self.newline_dropped
             || end != Fed::Own;
@@ -150,13 +152,13 @@ impl Value {
         self.mode != TextMode::Drop
     }
 
-    /// Writes JSON that was kept, under the name of the value last read.
+    /// Emits held JSON under the key of the last value.
     pub(in super::super) fn write_kept(&self, json: &str, out: &mut Output<'_>) {
         self.write_key(out);
         out.arguments(json.trim_ascii());
     }
 
-    /// The collected text, if the value is JSON by the wire's word or by its looks.
+    /// Returns the collected text, if the value may be JSON.
     pub(in super::super) fn collected_json(&self) -> Option<&str> {
         let json = match self.mode {
             TextMode::Json | TextMode::Guess => true,
@@ -166,8 +168,8 @@ impl Value {
         json.then_some(&self.collected)
     }
 
-    /// Closes a value that the end of the stream cut, if that takes no guess; whether anything
-    /// of it is written.
+    /// Closes a value that was cut by the end of the stream, if this needs no guess. Returns
+    /// whether a part of it was emitted.
     pub(in super::super) fn repair(&mut self, out: &mut Output<'_>) -> bool {
         let types = match self.mode {
             TextMode::String => {
@@ -197,7 +199,8 @@ impl Value {
 }
 
 impl TypedText {
-    /// Whether what begins with `text` may turn out not to be the string it spells.
+    /// Returns whether a value that begins with `text` may still be something other than this
+    /// string.
     fn may_be_more(self, text: &str) -> bool {
         self.types.has(TypeSet::NULL) && may_be_null(text)
             || self.strings == Strings::MayBeJson && text.starts_with('"')
@@ -205,13 +208,13 @@ impl TypedText {
     }
 }
 
-/// Whether `text` may begin an object, after a few blanks.
+/// Returns whether `text` may begin with an object, after a few blanks.
 fn may_be_object(text: &str) -> bool {
     let first = text.bytes().take(MAX_BLANKS).find(|byte| !byte.is_ascii_whitespace());
     first.map_or(text.len() < MAX_BLANKS, |byte| byte == b'{')
 }
 
-/// Writes a whole value.
+/// Writes a complete value.
 fn write(text: &str, mode: TextMode, mut out: impl FnMut(&str)) -> Fit {
     match mode {
         TextMode::Typed(types, strings) | TextMode::Text(TypedText { types, strings }) => {

@@ -1,4 +1,5 @@
-//! Variants of forms: attributes, pairs, types on the wire, CDATA, edges, spellings.
+//! Tests of different forms of parameters: attributes, pairs, types on the wire, CDATA, white
+//! space, spellings.
 
 use super::*;
 use crate::{
@@ -110,7 +111,7 @@ fn object_parameter_named_arguments_becomes_the_arguments() {
         ("f", format!("{object}{number}"), "{\"arguments\": {\"s\": 1}, \"n\": 1}."),
         ("f", format!("{number}{object}"), "{\"n\": 1, \"arguments\": {\"s\": 1}}."),
         ("f", parameter("input", "[1]"), "{\"input\": [1]}."),
-        // Nothing is declared.
+        // Tool `g` declares no parameters.
         ("g", object, "{\"arguments\": {\"s\": 1}}."),
     ] {
         family.check(tool, &text, expected);
@@ -214,7 +215,7 @@ fn trimming_families_remove_all_whitespace_at_value_edges() {
         (" a  b \n", "a  b"),
         ("\n\t ", ""),
         ("a\n\nb", "a\\n\\nb"),
-        // More than is ever held is data.
+        // White space over the limit of held text is data.
         (&format!("a{long}"), &format!("a{long}")),
         (&format!("{long}a"), "a"),
     ] {
