@@ -80,18 +80,18 @@ impl Scanner {
         {
             let mut cut = core::mem::take(&mut self.cut);
             cut.push(scalar);
-            let read = self.read(&cut, on)?;
+            let read = self.scan_text(&cut, on)?;
             cut.drain(..read);
             self.cut = cut;
         }
         let text = rest.as_str();
-        let read = self.read(text, on)?;
+        let read = self.scan_text(text, on)?;
         self.cut.push_str(text.get(read..).unwrap_or_default());
         Ok(())
     }
 
-    /// Reads `text` up to an escape that is cut; returns the number of bytes that were read.
-    fn read(&mut self, mut text: &str, on: &mut dyn FnMut(Token)) -> Result<usize, NotJson> {
+    /// Reads `text` up to an escape that is cut. Returns the number of bytes that were read.
+    fn scan_text(&mut self, mut text: &str, on: &mut dyn FnMut(Token)) -> Result<usize, NotJson> {
         let from = self.at;
         while !text.is_empty() {
             if self.is_done() {

@@ -183,7 +183,7 @@ pub struct JsonObject {
 }
 
 /// The maximum number of members for which a search is faster than a map.
-const FEW: usize = 16;
+const MAX_SEARCHED: usize = 16;
 
 impl JsonObject {
     /// Returns the number of members.
@@ -225,11 +225,11 @@ impl JsonObject {
             *known = value;
             return;
         }
-        if self.members.len() == FEW {
+        if self.members.len() == MAX_SEARCHED {
             self.places =
                 self.members.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
         }
-        if self.members.len() >= FEW {
+        if self.members.len() >= MAX_SEARCHED {
             self.places.insert(key.clone(), self.members.len());
         }
         self.members.push((key, value));
@@ -241,7 +241,7 @@ impl JsonObject {
     }
 
     fn place(&self, key: &str) -> Option<usize> {
-        if self.members.len() > FEW {
+        if self.members.len() > MAX_SEARCHED {
             return self.places.get(key).copied();
         }
         self.members.iter().position(|(known, _)| known == key)

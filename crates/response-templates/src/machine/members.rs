@@ -80,9 +80,9 @@ impl Members {
         body.len().saturating_sub(self.scan.pending().max(self.lines.start).max(sent))
     }
 
-    /// Reads the new text of the region and returns the JSON that is certain; `ended`: the text is
-    /// complete.
-    pub(super) fn read(&mut self, cx: MemberContext<'_>, ended: bool) -> &str {
+    /// Reads the new text of the region and returns the JSON that is certain. `ended` states
+    /// whether the text is complete.
+    pub(super) fn advance(&mut self, cx: MemberContext<'_>, ended: bool) -> &str {
         self.json.clear();
         while !self.broken {
             match self.next_member(cx.region, ended) {

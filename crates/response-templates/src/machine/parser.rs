@@ -120,10 +120,10 @@ impl TemplateParser {
 
     /// Reads the next chunk. After [`TemplateParser::finish`], text is ignored.
     pub fn push<S: Sink + ?Sized>(&mut self, chunk: &str, sink: &mut S) {
-        self.read(chunk, &mut ByRef(sink));
+        self.read_chunk(chunk, &mut ByRef(sink));
     }
 
-    fn read(&mut self, chunk: &str, sink: &mut dyn Sink) {
+    fn read_chunk(&mut self, chunk: &str, sink: &mut dyn Sink) {
         if self.state.phase == Phase::Finished || chunk.is_empty() {
             return;
         }

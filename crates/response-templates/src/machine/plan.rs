@@ -50,9 +50,9 @@ enum PartSource {
 }
 
 impl Plan {
-    /// Returns how the calls of `field` stream after an opener with these `groups`; `None` if they
-    /// do not.
-    pub(super) fn of(field: &Field, groups: &[(String, String)]) -> Option<Self> {
+    /// Returns the plan for the calls of `field` after an opener with these `groups`, or `None` if
+    /// they cannot be emitted early.
+    pub(super) fn for_field(field: &Field, groups: &[(String, String)]) -> Option<Self> {
         if field.role != Role::Calls {
             return None;
         }

@@ -14,8 +14,8 @@ pub(super) enum Quotes {
 }
 
 impl Quotes {
-    /// Creates the follower for a region of JSON or of tags.
-    pub(super) fn of(content: &Content) -> Option<Self> {
+    /// Creates the tracker for a region of JSON or of tags. Other regions have none.
+    pub(super) fn for_content(content: &Content) -> Option<Self> {
         match content {
             Content::Json(dialect) => {
                 Some(Self::Json(Scanner::default(), Rewriter::new(dialect).map(Box::new)))
@@ -29,11 +29,11 @@ impl Quotes {
 
     /// Reads `text`, the end of `body`. Returns false if the text is malformed, so that any closer
     /// counts.
-    pub(super) fn read(&mut self, content: &Content, text: &str, body: &str) -> bool {
+    pub(super) fn advance(&mut self, content: &Content, text: &str, body: &str) -> bool {
         match (self, content) {
             (Self::Json(scanner, None), _) => scanner.feed(text, &mut |_| {}).is_ok(),
             (Self::Json(scanner, Some(rewriter)), _) => {
-                rewriter.read(text);
+                rewriter.advance(text);
                 let good = scanner.feed(&rewriter.json, &mut |_| {}).is_ok();
                 rewriter.json.clear();
                 good && rewriter.waiting.is_none()

@@ -115,7 +115,7 @@ impl Reader {
     }
 
     /// Reads the rest of the region's text.
-    pub(super) fn read(&mut self, region: Body<'_>, out: &mut Emitter<'_>) {
+    pub(super) fn advance(&mut self, region: Body<'_>, out: &mut Emitter<'_>) {
         let text = &region.text[mem::replace(&mut self.read, region.text.len())..];
         match self.plan.arguments {
             Source::Members => out.arguments(self.members(region, false)),
@@ -123,7 +123,7 @@ impl Reader {
                 None => self.json(text, region, out),
                 Some(mut rewriter) => {
                     let before = rewriter.json.len();
-                    rewriter.read(text);
+                    rewriter.advance(text);
                     let json = rewriter.json.as_str();
                     self.json(&json[before..], Body { text: json, ..region }, out);
                     self.rewriter = Some(rewriter);
@@ -137,7 +137,7 @@ impl Reader {
     fn members(&mut self, region: Body<'_>, ended: bool) -> &str {
         let Name::Known(name) = &self.plan.name else { return "" };
         let tools = self.plan.cast.then_some(region.tools);
-        self.members.read(MemberContext { region, name, tools }, ended)
+        self.members.advance(MemberContext { region, name, tools }, ended)
     }
 
     /// Starts the call, if its name is known.

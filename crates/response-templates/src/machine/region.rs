@@ -89,8 +89,8 @@ fn stream_of(field: &Field) -> Option<(Channel, bool)> {
 }
 
 impl Current {
-    /// Creates the region of `field`, or of none, which is not open yet.
-    pub(super) fn of(field: Option<usize>) -> Self {
+    /// Creates a region of `field`, or of no field, that is not open yet.
+    pub(super) fn for_field(field: Option<usize>) -> Self {
         Self { field, ..Self::default() }
     }
 
@@ -146,14 +146,14 @@ impl Current {
         {
             cx.out.text(channel, self.opener.end.max(cx.out.from), join);
         }
-        self.quotes = cx.string_aware.then(|| Quotes::of(&field.content)).flatten();
+        self.quotes = cx.string_aware.then(|| Quotes::for_content(&field.content)).flatten();
         self.start_reader(field, cx);
     }
 
     /// Starts a reader of calls, if the calls of the field can stream.
     fn start_reader(&mut self, field: &Field, cx: &mut RegionContext<'_>) {
         let reader = |plan| Box::new(Reader::new(plan, &field.content));
-        self.reader = Plan::of(field, &self.opener.groups).map(reader);
+        self.reader = Plan::for_field(field, &self.opener.groups).map(reader);
         if let Some(reader) = &mut self.reader {
             reader.open(self.opener.end, &mut cx.out);
         }
@@ -173,7 +173,7 @@ impl Current {
     fn read_calls(&mut self, field: &Field, cx: &mut RegionContext<'_>) {
         if let Some(reader) = &mut self.reader {
             let region = cx.body(field, &self.body, self.opener.end);
-            reader.read(region, &mut cx.out);
+            reader.advance(region, &mut cx.out);
             let known = self.opener.end + (self.body.len() - reader.held(&self.body)) as u64;
             if reader.begun > 0 && known > self.accounted {
                 cx.out.span(SpanKind::Body, self.accounted, known);
@@ -202,7 +202,7 @@ impl Current {
                 self.read_calls(field, cx);
             }
             let Self { quotes, body, .. } = self;
-            quotes.take_if(|quotes| !quotes.read(&field.content, text, body));
+            quotes.take_if(|quotes| !quotes.advance(&field.content, text, body));
             return;
         };
         if cx.record.is_some() && self.length <= cx.region as u64 {

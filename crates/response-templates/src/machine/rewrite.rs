@@ -58,7 +58,7 @@ impl Rewriter {
     }
 
     /// Reads the next text of the region.
-    pub(super) fn read(&mut self, text: &str) {
+    pub(super) fn advance(&mut self, text: &str) {
         if let Some(waiting) = &mut self.waiting {
             *waiting = waiting.saturating_add(text.len());
             return;

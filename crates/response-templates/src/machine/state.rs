@@ -67,7 +67,7 @@ impl State {
             searches: vec![Search::default(); most],
             exhausted: vec![false; most],
             watch: 0,
-            current: Current::of(inner.leftover),
+            current: Current::for_field(inner.leftover),
             empty_open: None,
             calls,
             seen: seen.collect(),

@@ -165,7 +165,7 @@ impl Search {
         }
         self.decide(program, around, begins);
         for (at, &byte) in (around.at + 1..).zip(bytes) {
-            self.read(program, byte, at);
+            self.step_byte(program, byte, at);
         }
         if around.next.is_none() {
             self.threads.clear();
@@ -189,8 +189,8 @@ impl Search {
         self.threads = core::mem::replace(&mut self.next, threads);
     }
 
-    /// Moves the threads over a byte, after which `at` bytes were read.
-    fn read(&mut self, program: &Program, byte: u8, at: u64) {
+    /// Moves the threads over a byte. `at` is the number of bytes read after it.
+    fn step_byte(&mut self, program: &Program, byte: u8, at: u64) {
         let mut threads = core::mem::take(&mut self.threads);
         self.reached.clear(program.nfa.states().len());
         for mut thread in threads.drain(..) {

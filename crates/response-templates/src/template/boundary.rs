@@ -20,7 +20,7 @@ pub(crate) struct Boundary {
 
 impl Boundary {
     /// Reads the boundary at the keys `literal` or `pattern` of `object`, if there is one.
-    pub(crate) fn read(
+    pub(crate) fn from_keys(
         object: &JsonObject,
         literal: &str,
         pattern: &str,
@@ -97,7 +97,7 @@ pub(crate) fn expression(value: &JsonTree, key: &str) -> Result<Program, Respons
 }
 
 fn faulty(fault: Fault, key: &str) -> ResponseTemplateError {
-    let error = |kind| ResponseTemplateError::new(kind, key).at(fault.at);
+    let error = |kind| ResponseTemplateError::new(kind, key).at_offset(fault.at);
     match fault.kind {
         FaultKind::Invalid(what) => error(ErrorKind::Regex).detail(what),
         FaultKind::Unsupported(feature) => error(ErrorKind::Unsupported { feature }),

@@ -215,11 +215,11 @@ impl ResponseTemplateError {
         Self { kind, field: None, key: key.into(), at: None, detail: String::new() }
     }
 
-    pub(crate) fn of(self, field: &str) -> Self {
+    pub(crate) fn in_field(self, field: &str) -> Self {
         Self { field: Some(field.into()), ..self }
     }
 
-    pub(crate) fn at(self, at: usize) -> Self {
+    pub(crate) fn at_offset(self, at: usize) -> Self {
         Self { at: Some(at), ..self }
     }
 

@@ -43,7 +43,7 @@ fn error<T>(kind: ErrorKind, key: &str) -> Result<T, ResponseTemplateError> {
 pub(super) fn from_json(text: &str) -> Result<ResponseTemplate, ResponseTemplateError> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let value = JsonTree::from_json(text)
-        .map_err(|error| ResponseTemplateError::new(ErrorKind::NotJson, "").at(error.at))?;
+        .map_err(|error| ResponseTemplateError::new(ErrorKind::NotJson, "").at_offset(error.at))?;
     from_value(&value)
 }
 
@@ -56,8 +56,9 @@ fn unwrapped(value: &JsonTree, layers: u32) -> Result<ResponseTemplate, Response
     let value = value.get("response_template").unwrap_or(value);
     match value {
         JsonTree::String(text) if layers > 0 => {
-            let inner = JsonTree::from_json(text)
-                .map_err(|error| ResponseTemplateError::new(ErrorKind::NotJson, "").at(error.at))?;
+            let inner = JsonTree::from_json(text).map_err(|error| {
+                ResponseTemplateError::new(ErrorKind::NotJson, "").at_offset(error.at)
+            })?;
             unwrapped(&inner, layers.saturating_sub(1))
         }
         value => template(value),
@@ -100,16 +101,18 @@ fn template(value: &JsonTree) -> Result<ResponseTemplate, ResponseTemplateError>
     let mut extras = 0;
     let mut fields = Vec::new();
     for (name, entry) in entries.iter() {
-        let read = field(name, entry, &mut extras).map_err(|error| error.of(name))?;
-        addable(&read, defaults.get(name)).map_err(|error| error.of(name))?;
+        let read = field(name, entry, &mut extras).map_err(|error| error.in_field(name))?;
+        addable(&read, defaults.get(name)).map_err(|error| error.in_field(name))?;
         fields.push(read);
     }
     let mut leftovers = fields.iter().enumerate().filter(|(_, field)| field.open.is_none());
     let leftover = leftovers.next().map(|(n, _)| n);
     if let Some((_, second)) = leftovers.next() {
-        return Err(ResponseTemplateError::new(ErrorKind::TwoLeftovers, "open").of(&second.name));
+        return Err(
+            ResponseTemplateError::new(ErrorKind::TwoLeftovers, "open").in_field(&second.name)
+        );
     }
-    let anchor = Boundary::read(object, "start_anchor", "start_anchor_pattern")?;
+    let anchor = Boundary::from_keys(object, "start_anchor", "start_anchor_pattern")?;
     let Some(anchor) = anchor else { return error(ErrorKind::NoAnchor, "start_anchor") };
     let text = value.to_string();
     Ok(ResponseTemplate { inner: Arc::new(Inner { defaults, fields, leftover, anchor, text }) })
@@ -123,8 +126,8 @@ fn field(name: &str, entry: &JsonTree, extras: &mut u8) -> Result<Field, Respons
     let (text, none) = (JsonTree::from("text"), JsonTree::Object(JsonObject::default()));
     let parser = entry.get("content").unwrap_or(&text);
     let arguments = entry.get("content_args").unwrap_or(&none);
-    let open = Boundary::read(entry, "open", "open_pattern")?;
-    let close = Boundary::read(entry, "close", "close_pattern")?;
+    let open = Boundary::from_keys(entry, "open", "open_pattern")?;
+    let close = Boundary::from_keys(entry, "close", "close_pattern")?;
     let repeats = entry.get("repeats").is_some_and(JsonTree::truthy);
     let join = match entry.get("join") {
         None | Some(JsonTree::Null) => None,
@@ -156,7 +159,7 @@ fn field(name: &str, entry: &JsonTree, extras: &mut u8) -> Result<Field, Respons
                 }
                 misplaced(root, !path.is_empty(), (&content, &open, &close))
             };
-            Some(Transform::read(transform, "transform", &check)?)
+            Some(Transform::from_json(transform, "transform", &check)?)
         }
     };
     let role = role(name, extras);

@@ -32,12 +32,13 @@ pub(crate) enum Scope<'s> {
 
 impl Transform {
     /// Reads the transform at `key`. `check` returns the fault of a placeholder.
-    pub(crate) fn read(
+    pub(crate) fn from_json(
         value: &JsonTree,
         key: &str,
         check: &dyn Fn(&str, &[String]) -> Option<ErrorKind>,
     ) -> Result<Self, ResponseTemplateError> {
-        let inner = |name: &str, value| Self::read(value, &alloc::format!("{key}.{name}"), check);
+        let inner =
+            |name: &str, value| Self::from_json(value, &alloc::format!("{key}.{name}"), check);
         Ok(match value {
             JsonTree::Object(object) => {
                 let member = |(name, value): (&str, _)| Ok((name.to_owned(), inner(name, value)?));
@@ -61,7 +62,9 @@ impl Transform {
                 }
                 Some((byte, _)) => {
                     let error = ResponseTemplateError::new(ErrorKind::MixedPlaceholder, key);
-                    return Err(error.detail(text.as_str()).at(text[..byte].chars().count()));
+                    return Err(error
+                        .detail(text.as_str())
+                        .at_offset(text[..byte].chars().count()));
                 }
                 None => Self::Plain(value.clone()),
             },

@@ -55,7 +55,7 @@ fn name_in_the_opener_is_emitted_with_the_opener() {
     assert_eq!(events[2], [arguments("ots\": ")]);
     assert_eq!(events[3][0], arguments("40}"));
     let events = each(machine(TAGGED), &["</t><c wind>", "<a>1</>"]);
-    assert!(events[0].is_empty(), "what comes later may close a thought: {events:?}");
+    assert!(events[0].is_empty(), "later text may close the reasoning: {events:?}");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn value_without_an_end_marker_streams() {
     let fields = PARAMETERS.replace(r"<(?P<key>\\w+)>(?P<value>.*?)</>", pattern);
     let events = each(machine(&fields), &["<c f><a>", " ", " x", "y ", "z<b", ">", "</c>"]);
     assert_eq!(events[0][1], arguments("{"));
-    assert_eq!(events[1], [], "blanks before it are not its own");
+    assert_eq!(events[1], [], "blanks before a value do not belong to it");
     assert_eq!(events[2], [arguments("\"a\": \"x")]);
     assert_eq!(events[3], [arguments("y ")]);
     assert_eq!(events[4], [arguments("z\"")]);
