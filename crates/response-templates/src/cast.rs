@@ -11,7 +11,7 @@ use crate::{
     text::strip,
 };
 
-/// Casts the arguments of the call, or of each call in the list, that `value` is.
+/// Casts the arguments of the call in `value`, or of each call if `value` is a list.
 pub(crate) fn cast_calls(value: &mut JsonTree, tools: &Tools) {
     match value {
         JsonTree::Array(items) => items.iter_mut().for_each(|item| cast_calls(item, tools)),
@@ -25,7 +25,7 @@ pub(crate) fn cast_calls(value: &mut JsonTree, tools: &Tools) {
     }
 }
 
-/// Casts the arguments of a call. Returns whether that changed them.
+/// Casts the arguments of a call. Returns whether a cast changed them.
 pub(crate) fn cast_arguments(arguments: &mut JsonTree, name: &str, tools: &Tools) -> bool {
     let JsonTree::Object(arguments) = arguments else { return false };
     let cast = |(key, argument): (&str, &mut JsonTree)| cast(argument, &types(tools, name, key));
@@ -103,8 +103,8 @@ fn collect(schema: &Schema, all: &mut Types) {
     }
 }
 
-/// Casts a string to the first of `types` that accepts it. Casts each string of a list, unless a
-/// list is wanted. Returns whether that changed the value.
+/// Casts a string to the first of `types` that accepts it. In a list, casts each string, unless
+/// `types` has a list. Returns whether a cast changed the value.
 pub(crate) fn cast(value: &mut JsonTree, types: &[Type]) -> bool {
     match value {
         JsonTree::String(text) => match types.iter().find_map(|kind| accept(*kind, text)) {
@@ -144,12 +144,12 @@ fn accept(kind: Type, text: &str) -> Option<JsonTree> {
     }
 }
 
-/// Whether a cast may change an argument of these types.
+/// Returns whether a cast may change an argument of these types.
 pub(crate) fn may_change(types: &[Type], is_list: bool) -> bool {
     !(types.is_empty() || is_list && types.contains(&Type::Array))
 }
 
-/// Casts a JSON value, and returns the new JSON; `None` if the value does not change.
+/// Casts a JSON value. Returns the new JSON, or `None` if the value does not change.
 pub(crate) fn recast(text: &str, types: &[Type]) -> Option<String> {
     let mut value = JsonTree::from_json(text).ok()?;
     cast(&mut value, types).then(|| value.to_string())

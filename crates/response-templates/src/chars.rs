@@ -1,14 +1,14 @@
 //! Classes of characters in the language of templates.
 
-/// Whether `c` is white space at the edges of text. Unlike in Unicode, the separators U+001C to
-/// U+001F are white space.
+/// Returns whether `c` is white space at the edges of text. Unlike in Unicode, the separators
+/// U+001C to U+001F are white space.
 pub(crate) fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\x1c'..='\x1f')
 }
 
-/// Whether `c` is a letter, a mark, a digit or a connector, as in `\w`.
+/// Returns whether `c` is a letter, a mark, a digit or a connector, as in `\w`.
 pub(crate) fn is_word(c: char) -> bool {
-    // The error is that the tables are not compiled in.
+    // An error means that the Unicode tables are not compiled in.
     regex_syntax::try_is_word_character(c).unwrap_or(c.is_alphanumeric() || c == '_')
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn digit(c: char) -> Option<u8> {
     u8::try_from(digit).ok().filter(|&digit| digit < 10)
 }
 
-/// The zeros of all scripts; each is followed by its nine other digits.
+/// The digit zero of every script. The other nine digits of a script follow it.
 const ZEROS: [u32; 77] = [
     0x30, 0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66,
     0xDE6, 0xE50, 0xED0, 0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90,

@@ -16,7 +16,7 @@ use crate::{
     text::strip,
 };
 
-/// Returns the value of a region of `field` with this text, after an opener with these groups.
+/// Returns the value of a region of `field` with this text. `groups` are those of its opener.
 pub(crate) fn value(
     field: &Field,
     groups: &[(String, String)],
@@ -95,11 +95,11 @@ pub(crate) fn rewritten<'t>(dialect: &Dialect, text: &'t str) -> Result<Cow<'t, 
     Ok(work)
 }
 
-/// The marks around the number of a string that was lifted out.
+/// The marks around the number that takes the place of a delimited string.
 const OPEN: char = '\x01';
 const CLOSE: char = '\x02';
 
-/// Lifts the shortest spans between two delimiters out of `text`.
+/// Replaces the shortest spans between two delimiters by their numbers, and moves them to `lifted`.
 fn lift(text: &str, open: &str, close: &str, lifted: &mut Vec<String>) -> String {
     let mut work = String::with_capacity(text.len());
     let mut rest = text;
@@ -131,7 +131,7 @@ fn quote_keys(text: &str) -> String {
     work + rest
 }
 
-/// Puts lifted strings back, as JSON strings.
+/// Replaces the numbers by the strings of `lifted`, written as JSON strings.
 fn put_back(text: &str, lifted: &[String]) -> String {
     let mut work = String::with_capacity(text.len());
     let mut rest = text;
@@ -159,7 +159,7 @@ fn tags(
     Ok(JsonTree::Object(object))
 }
 
-/// The key and the value of a member; `None` if the value took no part in the match.
+/// The key and the value of a member. The value is `None` if its group took no part in the match.
 pub(crate) type Member<'t> = (&'t str, Option<&'t str>);
 
 /// Returns the member of a tag that was found in `text`.

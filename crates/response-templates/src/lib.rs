@@ -1,7 +1,9 @@
 //! A streaming parser for Hugging Face response templates.
 //!
-//! A checkpoint may describe its output in `tokenizer_config.json`, under `response_template`: which
-//! fields a message has, which text opens and closes each field, and how that text becomes a value.
+//! A checkpoint may describe its output in `tokenizer_config.json`, under `response_template`. The
+//! description lists the fields of a message, the text that opens and closes each field, and how
+//! the field's text becomes a value. A stretch of text between an opener and a closer is a
+//! *region*. Text outside of all regions belongs to the *leftover* field, which has no opener.
 //!
 //! 1. [`ResponseTemplate`] loads such a description and checks all of it.
 //! 2. [`TemplateParser`] reads the prompt and then one message, chunk by chunk, and emits events.
@@ -12,8 +14,8 @@
 //!
 //! # Example
 //!
-//! The prompt has opened a thought, which the template knows from `start_anchor`. A call is emitted while
-//! its JSON arrives.
+//! The last turn of the prompt begins at `start_anchor` and has opened the reasoning. The call is
+//! emitted while its JSON arrives.
 //!
 //! ```
 //! use jail_match::{End, Event};
@@ -42,13 +44,13 @@
 //!
 //! # Events and message
 //!
-//! Events follow the order in which the model writes, and every region of a field has events. In the
-//! message, the last region of a field replaces the earlier ones, unless the field repeats.
+//! Events follow the order in which the model writes, and every region of a field has events. In
+//! the message, the last region of a field replaces the earlier ones, unless the field repeats.
 //!
 //! # Patterns
 //!
-//! A boundary is a literal or a pattern in the syntax of Python. Patterns run as automata; a feature that
-//! needs more, such as a back-reference, is refused when the template is loaded
+//! A boundary is a literal or a pattern in the syntax of Python. Patterns run as automata; a
+//! feature that needs more, such as a back-reference, is refused when the template is loaded
 //! ([`ErrorKind::Unsupported`]).
 #![no_std]
 #![forbid(unsafe_code)]

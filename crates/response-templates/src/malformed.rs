@@ -1,15 +1,15 @@
 //! Reasons why a region has no value.
 
-/// The reason why the text of a region is malformed. The region is left out, and the stream goes
-/// on.
+/// The reason why the text of a region is malformed. The message lacks the region, and the stream
+/// continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Malformed {
     /// The text is not JSON.
     Json,
-    /// The text is not JSON after its keys and strings were rewritten.
+    /// The text of a JSON dialect is not JSON after its keys and strings were rewritten.
     Dialect,
-    /// The text has U+0001 or U+0002, which strings with delimiters must not have.
+    /// The text has U+0001 or U+0002, which a dialect with delimited strings must not have.
     Sentinel,
     /// The text is not an integer.
     Int,
@@ -23,7 +23,7 @@ pub enum Malformed {
     UndefinedPlaceholder,
     /// A placeholder refers to a member that does not exist.
     PlaceholderPath,
-    /// The content is not a list, but each of its items is transformed.
+    /// The content is not a list, but the transform applies to each item of one.
     NotAList,
     /// An item of the list is not an object.
     ItemNotAnObject,

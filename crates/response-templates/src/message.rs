@@ -1,4 +1,4 @@
-//! The message: a fold over the regions that closed.
+//! The message, built from the closed regions.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -9,21 +9,21 @@ use crate::{
     template::ResponseTemplate,
 };
 
-/// A region of a field that closed.
+/// A closed region of a field.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FieldRegion {
-    /// The name of its field.
+    /// The name of the region's field.
     pub field: String,
     /// The text of the region, unchanged.
     pub raw: String,
     /// The value, or the reason why there is none.
     pub value: Result<JsonTree, Malformed>,
-    /// Whether it began in the prompt.
+    /// Whether the region began in the prompt.
     pub in_prompt: bool,
 }
 
-/// The required fields that a message lacks.
+/// An error: a message lacks required fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingFields {
     /// The names of the fields, in the order of the template.
@@ -74,7 +74,7 @@ impl From<MissingFields> for MessageError {
 /// one text. Regions without a value are left out, and so are empty values without a default.
 ///
 /// # Errors
-/// Required fields are missing.
+/// Returns an error if required fields are missing.
 pub(crate) fn message(
     template: &ResponseTemplate,
     regions: &[FieldRegion],

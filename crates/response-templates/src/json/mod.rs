@@ -1,5 +1,5 @@
-//! JSON as the reference implementation reads it: integers of any size, `NaN` and `Infinity`,
-//! members in their order, the last of two members of one name.
+//! JSON as the reference implementation reads it. Integers may have any size, `NaN` and `Infinity`
+//! are numbers, members keep their order, and the last of several members with one name counts.
 
 mod number;
 mod parse;

@@ -1,12 +1,13 @@
-//! Numbers in text, by the rules of Python: Unicode digits, single `_` between them, and Unicode
-//! white space around them, except for U+001C to U+001F.
+//! Numbers in text, by the rules of Python. Digits may be of any script, with single `_` between
+//! them. White space may be around them, except for U+001C to U+001F.
 
 use alloc::{format, string::String};
 
 use super::{Integer, JsonTree};
 use crate::chars;
 
-/// The maximum number of digits of an integer. Their conversion takes quadratic time elsewhere.
+/// The maximum number of digits of an integer, which is Python's. Longer integers would take other
+/// programs quadratic time to convert.
 pub(crate) const MAX_DIGITS: usize = 4300;
 
 /// Parses an integer of any size.

@@ -73,7 +73,7 @@ fn word(text: &str) -> JsonTree {
     }
 }
 
-/// Parses a number; `None` for an integer with too many digits.
+/// Parses a number. Returns `None` for an integer with too many digits.
 fn number(text: &str) -> Option<JsonTree> {
     if text.contains(['.', 'e', 'E']) {
         return decimal(text).map(JsonTree::Float);
@@ -101,13 +101,14 @@ pub(crate) fn decode_into(quoted: &str, text: &mut String) {
     text.push_str(inside.get(from..).unwrap_or(""));
 }
 
-/// The offsets of unpaired surrogates in a part of a scanned string that cuts no escape.
+/// Returns the offsets of unpaired surrogates in a part of a scanned string. The part must not cut
+/// an escape.
 pub(super) fn lone(text: &str) -> impl Iterator<Item = usize> {
     escapes(text).filter_map(|(at, scalar, _)| scalar.is_none().then_some(at))
 }
 
-/// The escapes in a part of a scanned string that cuts none: offset, character (`None` for an
-/// unpaired surrogate) and length.
+/// Returns the offset, the character and the length of each escape in a part of a scanned string.
+/// The character is `None` for an unpaired surrogate. The part must not cut an escape.
 fn escapes(text: &str) -> impl Iterator<Item = (usize, Option<char>, usize)> {
     let mut from = 0_usize;
     core::iter::from_fn(move || {

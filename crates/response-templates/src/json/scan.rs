@@ -1,4 +1,10 @@
-//! The tokens of a JSON text that comes in pieces, as they end.
+//! A scanner of JSON text that arrives in pieces. It reports each token when the token ends.
+//!
+//! | chunk | tokens reported |
+//! |---|---|
+//! | `{"a": 1` | `Open(Object)`, `Key` |
+//! | `2, "b": "x` | `Number`, `Key` |
+//! | `y"}` | `String`, `Close` |
 
 #![deny(clippy::indexing_slicing)]
 
@@ -9,10 +15,10 @@ use toolcall_parsers::{JsonPlace, JsonScan};
 
 use super::parse::lone;
 
-/// The text is not JSON from this offset on.
+/// An error: a text is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotJson {
-    /// The offset of the fault.
+    /// The offset of the first byte that JSON does not allow there.
     pub at: usize,
 }
 
@@ -31,7 +37,7 @@ pub(crate) enum Container {
     Array,
 }
 
-/// A token and its offsets from the start of the text.
+/// A token, with its offsets from the start of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
@@ -61,7 +67,7 @@ pub(crate) struct Scanner {
     at: usize,
     /// The start of the token being read.
     start: usize,
-    /// An escape that the end of the chunk cut.
+    /// The first part of an escape that the end of the chunk cut.
     cut: String,
 }
 
@@ -72,7 +78,7 @@ impl Default for Scanner {
 }
 
 impl Scanner {
-    /// Reads the next text, and reports each token that ends.
+    /// Reads the next text, and reports each token that ends in it.
     pub(crate) fn feed(&mut self, text: &str, on: &mut dyn FnMut(Token)) -> Result<(), NotJson> {
         let mut rest = text.chars();
         while !self.cut.is_empty()
@@ -115,7 +121,7 @@ impl Scanner {
                     token(TokenKind::Lone, start + at, start + at + 6);
                 }
             }
-            // Text before the fault is read, however the text was cut.
+            // Text before the fault is read, so that the result is the same for every cut.
             if good.len() < read.len() || step.is_err() {
                 self.at += good.len();
                 return Err(NotJson { at: self.at });
@@ -158,24 +164,24 @@ impl Scanner {
         if ended { Ok(()) } else { Err(NotJson { at: self.at + self.cut.len() }) }
     }
 
-    /// Whether the value is complete and is not a number that may go on.
+    /// Returns whether the value is complete. A number at the end may still continue.
     fn is_done(&self) -> bool {
         self.scan.place() == JsonPlace::Whole && self.scan.depth() == 0
     }
 
-    /// The start of the text whose meaning depends on the next bytes, such as a cut escape.
+    /// Returns the start of the text whose meaning depends on the next bytes, such as a cut escape.
     pub(crate) fn undecided(&self) -> usize {
         self.at
     }
 
-    /// The start of the value that is being read, unless the value is a container.
+    /// Returns the start of the value that is being read, unless the value is a container.
     pub(crate) fn scalar(&self) -> Option<usize> {
         let scalar =
             matches!(self.scan.place(), JsonPlace::String | JsonPlace::Number | JsonPlace::Word);
         scalar.then_some(self.start)
     }
 
-    /// Whether the text so far ends inside a string.
+    /// Returns whether the text so far ends inside a string.
     pub(crate) fn in_string(&self) -> bool {
         matches!(self.scan.place(), JsonPlace::Key | JsonPlace::String)
     }

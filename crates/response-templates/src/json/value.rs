@@ -1,4 +1,4 @@
-//! Values of JSON, with kinds of numbers kept apart and members in order.
+//! JSON values that distinguish integers from other numbers and keep the order of members.
 
 use alloc::{
     boxed::Box,
@@ -8,7 +8,7 @@ use alloc::{
 };
 use core::fmt;
 
-/// A value of a template or of a message.
+/// A JSON value of a template or a message.
 ///
 /// Values are equal if their kinds are: `1000` is not `1000.0`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -35,7 +35,7 @@ impl JsonTree {
     /// Reads JSON, including `NaN`, `Infinity` and integers of any size.
     ///
     /// # Errors
-    /// The offset from which the text is not JSON.
+    /// Returns an error with the offset from which the text is not JSON.
     pub fn from_json(text: &str) -> Result<Self, super::NotJson> {
         super::parse(text)
     }
@@ -64,7 +64,7 @@ impl JsonTree {
         self.as_object()?.get(key)
     }
 
-    /// Whether the value is null, or an empty string, array or object.
+    /// Returns whether the value is null, or an empty string, array or object.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -76,7 +76,8 @@ impl JsonTree {
         }
     }
 
-    /// Whether a flag with this value is set: any value except null, zero and empty ones.
+    /// Returns whether a flag with this value is set. Null, `false`, zero and empty values are not
+    /// set.
     pub(crate) fn truthy(&self) -> bool {
         match self {
             Self::Bool(truth) => *truth,
@@ -167,7 +168,7 @@ impl Integer {
         })
     }
 
-    /// Returns its decimal digits, after a `-` if the integer is negative.
+    /// Returns the decimal digits, after a `-` if the integer is negative.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -178,7 +179,7 @@ impl Integer {
 #[derive(Debug, Clone, Default)]
 pub struct JsonObject {
     members: Vec<(String, JsonTree)>,
-    /// The index of each name, once there are many.
+    /// The index of each name, if there are more members than [`MAX_SEARCHED`].
     places: BTreeMap<String, usize>,
 }
 
@@ -192,7 +193,7 @@ impl JsonObject {
         self.members.len()
     }
 
-    /// Whether the object has no members.
+    /// Returns whether the object has no members.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()

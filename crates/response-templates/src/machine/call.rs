@@ -20,11 +20,11 @@ pub(super) struct Call {
     pub(super) types: cast::Types,
     /// The start of a list whose items may be cast.
     pub(super) list: Option<usize>,
-    /// Whether a second name followed the one that was emitted.
+    /// Whether a second name came after the name that was emitted.
     pub(super) renamed: bool,
 }
 
-/// The arguments of the call, as far as they were read.
+/// The part of a call's arguments that was read.
 ///
 /// ```text
 /// {"name": "f", "arguments": {"a": 1}}
@@ -45,12 +45,12 @@ pub(super) enum Arguments {
 }
 
 impl Call {
-    /// Whether the argument being read may be cast; `is_list`: the argument is a list.
+    /// Returns whether the argument being read may be cast. `is_list` states whether it is a list.
     pub(super) fn may_be_cast(&self, is_list: bool) -> bool {
         cast::may_change(&self.types, is_list)
     }
 
-    /// Casts the argument with this text, which is at `start`.
+    /// Casts the argument with this text, which begins at `start`.
     pub(super) fn recast(&mut self, start: usize, text: &str) {
         if let Some(new) = cast::recast(text, &self.types) {
             self.edits.retain(|(at, ..)| *at < start);

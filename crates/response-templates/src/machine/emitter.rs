@@ -9,8 +9,11 @@ use toolcall_parsers::Calls;
 
 use crate::json::JsonTree;
 
-/// Writes events to a sink. Places are counted from the start of the text that was read; places in
-/// events are counted from the start of the text that the model wrote.
+/// A writer of events to a sink.
+///
+/// Places in the machine are counted from the start of the text that was read, which may begin with
+/// a part of the prompt. Places in events are counted from the start of the model's text. The
+/// emitter converts them.
 pub(super) struct Emitter<'s> {
     pub(super) sink: &'s mut dyn Sink,
     pub(super) calls: &'s mut Calls,
@@ -94,14 +97,14 @@ impl Emitter<'_> {
         self.calls.diagnose(kind, 0, 0, self.sink);
     }
 
-    /// Ends a call whose arguments are this JSON object; `None`: they are not an object.
+    /// Ends a call with these arguments: a JSON object, or `None` if they are not an object.
     pub(super) fn finish_call(&mut self, arguments: Option<&str>) {
         self.arguments(arguments.unwrap_or_default());
         let is_good = arguments.is_some();
         self.end_call(if is_good { Outcome::Complete } else { Outcome::Malformed });
     }
 
-    /// Emits the calls in `value`, of a region that began at `at`; returns their number.
+    /// Emits the calls in `value`, the value of a region that began at `at`. Returns their number.
     pub(super) fn all_calls(&mut self, value: &JsonTree, at: u64) -> usize {
         if let JsonTree::Array(items) = value {
             return items.iter().map(|item| self.all_calls(item, at)).sum();
@@ -132,7 +135,7 @@ pub(super) fn arguments(function: &JsonTree) -> Option<String> {
     }
 }
 
-/// Returns the JSON object that `text` is.
+/// Returns `text` as a JSON object, or `None` if it is not one.
 pub(super) fn object_in(text: &str) -> Option<String> {
     let value = JsonTree::from_json(text).ok()?;
     value.as_object().is_some().then(|| value.to_string())

@@ -1,11 +1,11 @@
-//! The path of a value in a JSON text: the names of the members that are open.
+//! The path of a value in a JSON text: the names of the members around it.
 
 use alloc::{string::String, vec::Vec};
 
 use crate::json::decode_into;
 
 /// The name of the open member of each container, or none in an array. Names of closed containers
-/// keep their memory.
+/// stay allocated for reuse.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Keys {
     all: Vec<(bool, String)>,
@@ -42,7 +42,8 @@ impl Keys {
         name
     }
 
-    /// Whether a value that begins now is at `path`, not counting the `from` outermost containers.
+    /// Returns whether a value that begins now is at `path`, not counting the `from` outermost
+    /// containers.
     pub(super) fn are(&self, path: &[String], from: usize) -> bool {
         let same = |(key, wanted): (&(bool, String), &String)| key.0 && key.1 == *wanted;
         let keys = self.all.get(from..self.open);

@@ -1,4 +1,7 @@
-//! Lines of a growing text, and the separator of key and value in each of them.
+//! Lines of a growing text, and the separator of key and value in each line.
+//!
+//! With the separator `:`, for the text `day: mon⏎knots: 4`: the line `day: mon` is complete, and
+//! the next line has the key `knots` and the value ` 4` so far.
 
 use crate::{chars::is_blank, template::Pairs};
 
@@ -11,7 +14,7 @@ pub(super) struct Lines {
     looked: usize,
     /// The first character of the line that is not trimmed.
     begin: Option<usize>,
-    /// The places up to which the line was read for its first character and for the separator.
+    /// The places up to which the line was searched for its first character and for the separator.
     seen: usize,
     searched: usize,
     /// The place of the separator of key and value.

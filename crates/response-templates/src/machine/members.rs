@@ -1,4 +1,4 @@
-//! Arguments in tags or lines, each written as a member of a JSON object once it is certain.
+//! Arguments in tags or lines. Each is written as a member of a JSON object once it is certain.
 //!
 //! ```text
 //! <call f><city>Oban</city><day>1</day></call>
@@ -22,7 +22,7 @@ use crate::{
     text,
 };
 
-/// Reads the members of one region, and writes them as JSON.
+/// A reader of the members of one region, which writes them as JSON.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Members {
     scan: Scan,
@@ -31,25 +31,29 @@ pub(super) struct Members {
     written: usize,
     /// Whether a member has no value, so that the region is malformed.
     broken: bool,
-    /// The JSON that was not returned yet.
+    /// The JSON of the current read.
     json: String,
 }
 
 /// The value of the member that is being read.
+///
+/// In `<a>[1, x</a>`, where values may be JSON or text: `Unknown` up to `<a>`, then `Json`, and
+/// from `x` on `Text`. `Waits` if the argument must be cast.
 #[derive(Debug, Clone, Default)]
 enum Growing {
     #[default]
     Unknown,
-    /// The type of the value is known when the value is complete.
+    /// The value is written when it is complete, because its type is unknown before.
     Waits,
-    /// JSON so far, up to `seen`; a string, trimmed or not, once it is not JSON.
+    /// The value is JSON up to `seen`. If it turns out not to be JSON, it becomes a string, which
+    /// is trimmed if `strip` is set.
     Json { scanner: Scanner, seen: usize, strip: bool },
-    /// A string, trimmed or not, that begins at `begin`, was written up to `sent` and was read up to
-    /// `seen`.
+    /// The value is a string that begins at `begin`, was written up to `sent` and was read up to
+    /// `seen`. It is trimmed if `strip` is set.
     Text { strip: bool, begin: usize, sent: usize, seen: usize },
 }
 
-/// The region of the members, and the tool of which they are arguments.
+/// The region of the members, and the tool whose arguments they are.
 #[derive(Clone, Copy)]
 pub(super) struct MemberContext<'r> {
     pub(super) region: Body<'r>,
@@ -63,7 +67,7 @@ impl<'r> MemberContext<'r> {
         self.tools.map_or_else(cast::Types::new, |tools| cast::types(tools, self.name, key))
     }
 
-    /// The parser of values, and whether they are trimmed before.
+    /// Returns the parser of values, and whether values are trimmed first.
     fn parser(&self) -> (Option<&'r Content>, bool) {
         match self.region.content {
             Content::Tags { value, .. } => (value.as_deref(), false),
@@ -74,7 +78,7 @@ impl<'r> MemberContext<'r> {
 }
 
 impl Members {
-    /// Returns how many bytes of `body` belong to no member yet.
+    /// Returns the number of bytes of `body` that no member contains yet.
     pub(super) fn held(&self, body: &str) -> usize {
         let sent = if let Growing::Text { sent, .. } = self.growing { sent } else { 0 };
         body.len().saturating_sub(self.scan.pending().max(self.lines.start).max(sent))
@@ -187,7 +191,7 @@ impl Members {
             *begin = end - new.trim_start_matches(is_edge).len();
             *sent = *begin;
         }
-        // White space that may end the text waits.
+        // White space is not emitted if it may end the text.
         let visible = new.trim_end_matches(is_edge);
         if !visible.is_empty() {
             let certain = end - new.len() + visible.len();
@@ -196,8 +200,8 @@ impl Members {
         }
     }
 
-    /// Begins the value of `key`, whose text begins at `start`. A value that is certainly a string is
-    /// opened.
+    /// Begins the value of `key`, whose text begins at `start`. If the value must be a string,
+    /// writes its key and its opening quote.
     fn begin(&mut self, key: &str, start: usize, cx: MemberContext<'_>) -> Growing {
         let (parser, strip) = cx.parser();
         match parser {

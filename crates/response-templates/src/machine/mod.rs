@@ -1,4 +1,10 @@
-//! The machine: chunks of text become events, one region after the other.
+//! The machine, which turns chunks of text into events, one region after the other.
+//!
+//! For a template in which `<t>` and `</t>` enclose the reasoning:
+//!
+//! ```text
+//! Hi <t>why</t>      Content("Hi"), Reasoning("why")
+//! ```
 
 mod call;
 mod emitter;

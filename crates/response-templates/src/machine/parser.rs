@@ -18,12 +18,16 @@ use crate::{
     template::ResponseTemplate,
 };
 
-/// Reads one message by a template, in chunks.
+/// A parser of one message, which arrives in chunks, by a template.
 ///
-/// Text of the field `content` is content. Text of `thinking`, `reasoning_content` and `reasoning`
-/// is reasoning. The field `tool_calls` becomes calls. Any other field becomes text of a separate
-/// channel ([`ResponseTemplate::channel`]); values that are not strings are written as JSON. Events
-/// do not depend on how the text was cut.
+/// | field | events |
+/// |---|---|
+/// | `content` | content |
+/// | `thinking`, `reasoning_content`, `reasoning` | reasoning |
+/// | `tool_calls` | calls |
+/// | any other | text of a channel of its own ([`ResponseTemplate::channel`]) |
+///
+/// A value that is not a string is written as JSON. Events do not depend on how the text was cut.
 #[derive(Debug, Clone)]
 pub struct TemplateParser {
     pub(super) template: ResponseTemplate,
@@ -65,7 +69,7 @@ impl TemplateParser {
     /// before any text is read.
     ///
     /// # Errors
-    /// An option that is set, but concerns families only.
+    /// Returns an error that names an option which has no effect with templates.
     pub fn options(mut self, options: Options) -> Result<Self, UnusedOption> {
         let unused = [
             ("repair", options.repair != Repair::default()),
@@ -92,7 +96,8 @@ impl TemplateParser {
     }
 
     /// Reads the prompt, whose last turn may have begun the message. Call this last, before any
-    /// text is read. Text of the prompt is not emitted, but a call that began in it is.
+    /// text is read. Text of the prompt is not emitted. A call that began in the prompt is emitted
+    /// from its start.
     #[must_use]
     pub fn prompt(mut self, prompt: &str) -> Self {
         self.prompt = match (self.template.last_turn(prompt), self.settings.no_anchor) {
@@ -139,7 +144,7 @@ impl TemplateParser {
         }
     }
 
-    /// Ends the message. An open call is incomplete, for any `end`.
+    /// Ends the message. An open call is incomplete, whatever `end` is.
     pub fn finish<S: Sink + ?Sized>(&mut self, end: End, sink: &mut S) {
         let _ = end;
         self.end(&mut ByRef(sink));
@@ -174,7 +179,7 @@ impl TemplateParser {
     }
 
     /// Ends the message and begins another in the same stream, without a prompt. Places in events
-    /// continue; regions and the message are those of the new one.
+    /// continue. [`Self::regions`] and [`Self::message`] then describe the new message.
     pub fn next_message<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         self.end(&mut ByRef(sink));
         let State { calls, base, from, origin, .. } = &self.state;
@@ -183,8 +188,8 @@ impl TemplateParser {
         self.state.origin = origin;
     }
 
-    /// Returns the regions that closed, those of the prompt first, if
-    /// [`TemplateSettings::keep_regions`] is set.
+    /// Returns the closed regions if [`TemplateSettings::keep_regions`] is set. Regions of the
+    /// prompt come first.
     #[must_use]
     pub fn regions(&self) -> &[FieldRegion] {
         &self.state.record
@@ -194,7 +199,8 @@ impl TemplateParser {
     /// field.
     ///
     /// # Errors
-    /// [`TemplateSettings::keep_regions`] is off, or required fields are missing.
+    /// Returns an error if [`TemplateSettings::keep_regions`] is not set, or required fields are
+    /// missing.
     pub fn message(&self) -> Result<JsonObject, MessageError> {
         if !self.settings.keep_regions {
             return Err(MessageError::RegionsNotKept);
@@ -202,7 +208,8 @@ impl TemplateParser {
         Ok(message::message(&self.template, &self.state.record)?)
     }
 
-    /// Returns the text that was received and neither emitted nor accounted for.
+    /// Returns the size and the reason of the text that was received and neither emitted nor
+    /// accounted for.
     #[must_use]
     pub fn held(&self) -> Held {
         let State { buffer, done, current, phase, .. } = &self.state;
@@ -224,13 +231,13 @@ impl TemplateParser {
         self.state.buffer.len().saturating_add(self.state.current.buffered())
     }
 
-    /// Returns the work that was done: steps of patterns and characters.
+    /// Returns the number of steps that patterns took and of characters that were read.
     #[must_use]
     pub fn work(&self) -> u64 {
         self.state.searches.iter().fold(self.state.base, |sum, one| sum.saturating_add(one.work))
     }
 
-    /// Calls `act` with the region that is open and its context.
+    /// Calls `act` with the current region and its context.
     pub(super) fn with_region(
         &mut self,
         sink: &mut dyn Sink,

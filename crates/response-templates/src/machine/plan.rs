@@ -1,4 +1,8 @@
-//! The calls that can stream: a transform takes their name and arguments from known places.
+//! Calls that can be emitted before their region ends.
+//!
+//! A call can if its transform takes the name and the arguments from known places. With the
+//! transform `{"function": {"name": "{name}", "arguments": "{content}"}}` and an opener with the
+//! group `name`, the name is known at the opener, and the arguments are the JSON of the region.
 
 use alloc::{
     string::{String, ToString},
@@ -28,9 +32,9 @@ pub(super) struct Plan {
 pub(super) enum Source {
     /// The value at this path in the JSON of the region.
     At(Vec<String>),
-    /// The members of tags or lines, which end one after the other.
+    /// The members in tags or lines. Each is certain before the region ends.
     Members,
-    /// The value of the region, which is known at its end.
+    /// The value of the region, which is known at the region's end.
     Whole,
 }
 
@@ -43,7 +47,7 @@ pub(super) enum Name {
     At(Vec<String>),
 }
 
-/// A part of a call: a known text, or a path in the JSON of the region.
+/// The source of a part of a call: a known text, or a path in the JSON of the region.
 enum PartSource {
     Known(String),
     Path(Vec<String>),

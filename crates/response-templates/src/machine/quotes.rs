@@ -1,11 +1,15 @@
-//! Strings of JSON and values of tags, in which closers may not count.
+//! Strings of JSON and values of tags. With string-aware boundaries, closers in them do not count.
+//!
+//! ```text
+//! <call>{"a": "</call>"}</call>    the first closer is in a string: the second one counts
+//! ```
 
 use alloc::boxed::Box;
 
 use super::rewrite::Rewriter;
 use crate::{json::Scanner, pattern::Scan, template::Content};
 
-/// Follows the strings in the text of a region.
+/// A tracker of the strings in the text of a region.
 #[derive(Debug, Clone)]
 pub(super) enum Quotes {
     /// The strings of JSON. For a dialect, the scanner reads the rewritten text.
@@ -27,7 +31,7 @@ impl Quotes {
         }
     }
 
-    /// Reads `text`, the end of `body`. Returns false if the text is malformed, so that any closer
+    /// Reads `text`, the end of `body`. Returns `false` if the text is malformed: any closer then
     /// counts.
     pub(super) fn advance(&mut self, content: &Content, text: &str, body: &str) -> bool {
         match (self, content) {
@@ -46,7 +50,7 @@ impl Quotes {
         }
     }
 
-    /// Whether the text so far ends inside a string.
+    /// Returns whether the text so far ends inside a string.
     pub(super) fn is_open(&self, content: &Content) -> bool {
         match (self, content) {
             (Self::Json(scanner, _), _) => scanner.in_string(),

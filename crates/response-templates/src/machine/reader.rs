@@ -1,9 +1,10 @@
 //! The reader of calls in one region.
 //!
-//! ```text
-//! <call>{"name": "f", "arguments": {"a": 1}}</call>
-//!        start of f                arguments, as they are read
-//! ```
+//! | text of the region | events |
+//! |---|---|
+//! | `{"name": "f"` | `CallStart` of `f` |
+//! | `, "arguments": {"a"` | `CallArguments` with `{"a"` |
+//! | `: 1}}` and the closer | `CallArguments` with `: 1}`, `CallEnd` |
 
 use alloc::{string::ToString, vec::Vec};
 use core::mem;
@@ -24,7 +25,7 @@ use crate::{
     template::Content,
 };
 
-/// The text of a region so far, and how to read it.
+/// The text of a region so far, and the way to read it.
 #[derive(Clone, Copy)]
 pub(super) struct Body<'r> {
     pub(super) content: &'r Content,
@@ -32,7 +33,7 @@ pub(super) struct Body<'r> {
     /// The place where the text begins.
     pub(super) at: u64,
     pub(super) tools: &'r Tools,
-    /// Whether a tag that opened is closed before the region is.
+    /// Whether every open tag must be closed before the region can be.
     pub(super) closes: bool,
 }
 
@@ -45,11 +46,11 @@ pub(super) struct RegionEnd<'v> {
     pub(super) broken: Outcome,
 }
 
-/// Reads the calls of one region.
+/// A reader of the calls of one region.
 #[derive(Debug, Clone)]
 pub(super) struct Reader {
     pub(super) plan: Plan,
-    /// Converts the region's text to plain JSON, where the text is a dialect.
+    /// The converter of the region's text to plain JSON, if the text is a dialect.
     rewriter: Option<Rewriter>,
     pub(super) rewritten: bool,
     members: Members,
@@ -88,19 +89,19 @@ impl Reader {
         }
     }
 
-    /// Returns how many bytes of `body` were neither emitted nor are known not to be arguments.
+    /// Returns the number of bytes of `body` that may be arguments and were not emitted yet.
     pub(super) fn held(&self, body: &str) -> usize {
         let rewriter = self.rewriter.as_ref();
         let json = rewriter.map_or(body, |rewriter| &rewriter.json);
         match (&self.plan.arguments, self.call.arguments) {
-            // Until a call begins, all of the text may be dropped.
+            // Until a call begins, the whole text may be dropped.
             _ if self.begun == 0 => body.len(),
             (Source::Members, _) => self.members.held(body),
             (Source::Whole, _) => body.len(),
             (Source::At(_), _) if self.broken => 0,
             (Source::At(_), Arguments::Open { .. } | Arguments::Object { .. }) => {
                 let held = json.len() - self.call.sent + rewriter.map_or(0, Rewriter::held);
-                // A dialect may be shorter than its JSON.
+                // A dialect may be shorter than the JSON it is rewritten to.
                 held.min(body.len())
             }
             (Source::At(_), _) => 0,
@@ -183,13 +184,13 @@ impl Reader {
             let json = rewriter.json.as_str();
             self.json(&json[before..], Body { text: json, ..region }, out);
         }
-        // A number alone ends with its region.
+        // A value that is only a number ends with its region.
         if self.scanner.scalar().is_some() && self.is_arguments() {
             self.call.arguments = Arguments::Other;
         }
         let json = rewriter.as_ref().map_or(region.text, |rewriter| &rewriter.json);
         self.send(json, out);
-        // Text that is not JSON may still be a good value, as a string.
+        // Text that is not JSON may still be valid, as a string.
         if self.broken || self.scanner.clone().end(&mut |_| {}).is_err() {
             self.call.arguments = Arguments::Other;
         }
@@ -200,7 +201,7 @@ impl Reader {
         }
     }
 
-    /// Ends the call, if one began, as one that cannot be completed.
+    /// Ends the call, if one began, with the outcome `broken`.
     fn abort(&mut self, broken: Outcome, out: &mut Emitter<'_>) {
         if mem::take(&mut self.call).begun {
             out.end_call(broken);

@@ -1,8 +1,8 @@
-//! The region that is open. Its text is emitted as it arrives, or kept until the region closes.
+//! The current region. Its text is emitted as it arrives, or kept until the region closes.
 //!
 //! ```text
-//! <think>why</think>   text of the channel of reasoning, as it arrives
-//! <call>{...}</call>   kept; a reader emits the parts of a call that are certain
+//! <think>why</think>   reasoning, emitted as it arrives
+//! <call>{...}</call>   kept; a reader emits the parts of the call that are certain
 //! ```
 
 use alloc::{boxed::Box, string::String, vec::Vec};
@@ -27,11 +27,11 @@ use crate::{
     text::strip,
 };
 
-/// The region being read. Outside of the others this is the region of the leftover field, which
-/// opens with its first character.
+/// The region being read. Between the regions of other fields, this is a region of the leftover
+/// field, which opens with its first character.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Current {
-    /// The number of the field; `None` for text that no field claims.
+    /// The number of the field, or `None` for text that belongs to no field.
     pub(super) field: Option<usize>,
     pub(super) open: bool,
     opener: Opener,
@@ -45,7 +45,7 @@ pub(super) struct Current {
     reader: Option<Box<Reader>>,
     /// The strings in which closers do not count.
     quotes: Option<Quotes>,
-    /// Whether its call began in the prompt and was not emitted yet.
+    /// Whether the region's call began in the prompt and was not emitted yet.
     unannounced: bool,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Opener {
 pub(super) struct RegionContext<'a> {
     pub(super) inner: &'a Inner,
     pub(super) tools: &'a Tools,
-    /// Whether a region of each field closed.
+    /// For each field, whether a region of it closed.
     pub(super) seen: &'a mut [bool],
     /// The regions that closed, if they are kept.
     pub(super) record: Option<&'a mut Vec<FieldRegion>>,
@@ -74,7 +74,7 @@ pub(super) struct RegionContext<'a> {
 }
 
 impl<'a> RegionContext<'a> {
-    /// The text of a region of `field` that begins at `at`, for readers of calls.
+    /// Returns the text of a region of `field` that begins at `at`, for readers of calls.
     fn body<'r>(&self, field: &'r Field, text: &'r str, at: u64) -> Body<'r>
     where
         'a: 'r,
@@ -83,7 +83,7 @@ impl<'a> RegionContext<'a> {
     }
 }
 
-/// The channel of a field whose text streams, and whether the text is trimmed.
+/// Returns the channel of a field whose text streams, and whether the text is trimmed.
 fn stream_of(field: &Field) -> Option<(Channel, bool)> {
     Some((field.role.channel()?, field.plain()?))
 }
@@ -94,7 +94,8 @@ impl Current {
         Self { field, ..Self::default() }
     }
 
-    /// Begins the region of `field`, or of none, which is not open yet. Buffers keep their memory.
+    /// Makes this a region of `field`, or of no field, that is not open yet. Buffers stay
+    /// allocated.
     pub(super) fn renew(&mut self, field: Option<usize>) {
         let Self { mut body, mut trim, .. } = core::mem::take(self);
         body.clear();
@@ -116,20 +117,20 @@ impl Current {
         self.body.len().saturating_add(self.trim.held())
     }
 
-    /// Whether the text ends in a string, where closers do not count.
+    /// Returns whether the text ends in a string, where closers do not count.
     pub(super) fn is_quoted(&self, inner: &Inner) -> bool {
         self.field
             .zip(self.quotes.as_ref())
             .is_some_and(|(field, quotes)| quotes.is_open(&inner.fields[field].content))
     }
 
-    /// Whether the text is emitted as it arrives.
+    /// Returns whether the text is emitted as it arrives.
     pub(super) fn streams(&self, inner: &Inner) -> bool {
         let field = self.field.and_then(|field| inner.fields.get(field));
         field.is_none_or(|field| stream_of(field).is_some())
     }
 
-    /// Ends the prompt: a call that began in it is emitted again from its beginning.
+    /// Ends the prompt. A call that began in it will be emitted from its start.
     pub(super) fn end_prompt(&mut self) {
         self.unannounced = self.reader.is_some();
     }
@@ -150,7 +151,7 @@ impl Current {
         self.start_reader(field, cx);
     }
 
-    /// Starts a reader of calls, if the calls of the field can stream.
+    /// Starts a reader of calls, if the calls of the field can be emitted early.
     fn start_reader(&mut self, field: &Field, cx: &mut RegionContext<'_>) {
         let reader = |plan| Box::new(Reader::new(plan, &field.content));
         self.reader = Plan::for_field(field, &self.opener.groups).map(reader);
@@ -182,7 +183,7 @@ impl Current {
         }
     }
 
-    /// Reads the next text, which is at `at`.
+    /// Reads the next text, which begins at `at`.
     pub(super) fn text(&mut self, text: &str, at: u64, cx: &mut RegionContext<'_>) {
         if text.is_empty() {
             return;
@@ -215,7 +216,7 @@ impl Current {
         }
     }
 
-    /// Closes the region; `ended`: because the stream ended. Afterwards no field is open.
+    /// Closes the region. `ended` states whether the stream ended. No field is open afterwards.
     pub(super) fn close(&mut self, ended: bool, cx: &mut RegionContext<'_>) {
         let end = self.end();
         if self.open {
@@ -250,7 +251,7 @@ impl Current {
         self.opener.end + self.length
     }
 
-    /// Closes a region of the field with this number, whose text was kept.
+    /// Closes a region of the field with this number whose text was kept.
     fn close_kept(
         &mut self,
         number: usize,
@@ -323,8 +324,7 @@ impl Current {
     }
 }
 
-/// Emits a value as text, after the text that joins it to the value before: a string unchanged,
-/// any other value as JSON.
+/// Emits a value as text: a string unchanged, any other value as JSON. `join` is emitted before it.
 fn show(value: &JsonTree, channel: Channel, join: Option<&str>, out: &mut Emitter<'_>) {
     let at = out.from;
     if let Some(join) = join {

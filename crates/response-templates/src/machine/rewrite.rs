@@ -1,17 +1,28 @@
-//! The rewriting of a JSON dialect to plain JSON, while it arrives.
+//! The rewriting of a JSON dialect to plain JSON while it arrives.
+//!
+//! With bare names and the delimiters `<q>`, `</q>`:
+//!
+//! | chunk | JSON written |
+//! |---|---|
+//! | `{city:<q>Pa` | `{"city":"Pa` |
+//! | `r"is</` | `r\"is`; `</` may begin a delimiter |
+//! | `q>}` | `"}` |
 
 use alloc::{string::String, vec::Vec};
 use core::mem;
 
 use crate::{chars::is_word, content, json::escaped, template::Dialect};
 
-/// Rewrites the text of a region: bare names get quotes, and text between the dialect's delimiters
-/// becomes a JSON string.
+/// A rewriter of the text of a region. Bare names get quotes, and text between the dialect's
+/// delimiters becomes a JSON string.
 ///
 /// The result equals that of [`crate::content`], which searches the whole text for each kind of
-/// delimiters in turn. A delimiter inside a JSON string, or inside a string of a later kind, counts
-/// only if it is closed, so all text after it waits for the end of the region. Where kinds overlap,
-/// all text after the first delimiter waits.
+/// delimiters in turn. Two cases need the whole text, so that the rest waits for the end of the
+/// region:
+///
+/// * a delimiter inside a JSON string or inside a string of a later kind counts only if it is
+///   closed;
+/// * delimiters of two kinds overlap.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rewriter {
     keys: bool,
@@ -19,16 +30,17 @@ pub(super) struct Rewriter {
     /// Whether delimiters of two kinds may overlap. The end of the text decides which of them
     /// count.
     overlapping: bool,
-    /// The kind of delimiters around the text that is read.
+    /// The kind of delimiters around the current text.
     inside: Option<usize>,
     /// The end of the text, if it may be the start of a delimiter.
     tail: String,
-    /// Whether the text is inside a JSON string, and after a backslash there.
+    /// Whether the text is inside a JSON string, and whether a backslash there was the last
+    /// character.
     quoted: bool,
     escape: bool,
     /// The number of bytes that wait for the end.
     pub(super) waiting: Option<usize>,
-    /// Whether only word characters followed the last brace or comma, and these characters.
+    /// Whether only word characters came after the last brace or comma; `key` holds them.
     in_key: bool,
     key: String,
     /// The JSON that was written.
@@ -36,7 +48,7 @@ pub(super) struct Rewriter {
 }
 
 impl Rewriter {
-    /// Creates a rewriter; `None` if the dialect is plain JSON.
+    /// Creates a rewriter. Returns `None` if the dialect is plain JSON.
     pub(super) fn new(dialect: &Dialect) -> Option<Self> {
         let Dialect { unquoted_keys, delimiters, .. } = dialect;
         let earlier = |n: usize| delimiters[..n].iter().map(|(open, _)| open);
@@ -51,7 +63,7 @@ impl Rewriter {
         })
     }
 
-    /// Returns how many bytes were read and are not in the JSON.
+    /// Returns the number of bytes that were read and not written yet.
     pub(super) fn held(&self) -> usize {
         let known = self.tail.len().saturating_add(self.key.len());
         known.saturating_add(self.waiting.unwrap_or(0))
@@ -90,7 +102,8 @@ impl Rewriter {
         (self.tail, self.delimiters) = (whole, delimiters);
     }
 
-    /// Returns the next delimiter that counts: its offset, its length, and the kind it opens.
+    /// Returns the next delimiter that counts: its offset, its length, and the kind it opens, if
+    /// any.
     fn next(
         &self,
         delimiters: &[(String, String)],
@@ -160,14 +173,14 @@ impl Rewriter {
     }
 }
 
-/// Returns how many bytes at the end of `text` may begin `wanted`.
+/// Returns the number of bytes at the end of `text` that may begin `wanted`.
 fn begun(text: &str, wanted: &str) -> usize {
     let ends = wanted.char_indices().map(|(at, _)| at).rev();
     ends.into_iter().find(|&len| text.ends_with(&wanted[..len])).unwrap_or(0)
 }
 
-/// The delimiters that count inside a string of a kind, or outside of all, and the kinds they open.
-/// Earlier kinds are searched for first.
+/// Returns the delimiters that count inside a string of the kind `inside`, or outside of strings,
+/// each with the kind it opens. Earlier kinds come first.
 fn wanted(
     delimiters: &[(String, String)],
     inside: Option<usize>,
@@ -177,7 +190,7 @@ fn wanted(
     close.into_iter().chain(kinds.map(|(kind, (open, _))| (&**open, Some(kind))))
 }
 
-/// Whether two delimiters may overlap.
+/// Returns whether two delimiters may overlap.
 fn overlap(one: &str, other: &str) -> bool {
     let within = |one: &str, other: &str| {
         other.contains(one) || one.char_indices().any(|(at, _)| other.starts_with(&one[at..]))

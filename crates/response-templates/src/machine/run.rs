@@ -1,9 +1,12 @@
 //! The search for the next boundary, and the change of regions at a boundary.
 //!
-//! ```text
-//! Hi <t      held: <t may begin the opener <t>
-//! Hi <t>     `Hi ` is the leftover field's, <t> opens a region; only its closer is searched for
-//! ```
+//! With the opener `<t>` and the closer `</t>`:
+//!
+//! | text | effect |
+//! |---|---|
+//! | `Hi <t` | `Hi ` goes to the leftover field; `<t` is held, because it may begin the opener |
+//! | `>` | a region opens, and only its closer is searched for |
+//! | `why</t>` | `why` goes to the region, which closes; all openers are searched for again |
 
 use alloc::{borrow::ToOwned, string::String, vec::Vec};
 
@@ -18,7 +21,8 @@ use super::{
 use crate::pattern::Neighbours;
 
 impl TemplateParser {
-    /// Reads `text`, which begins where the released text ended. Returns how much of it is released.
+    /// Reads `text`, which begins where the released text ended. Returns the number of bytes of it
+    /// that are released.
     pub(super) fn run(&mut self, text: &str, sink: &mut dyn Sink) -> usize {
         while self.state.phase != Phase::Halted {
             let upto = match self.scan(text) {
@@ -28,7 +32,8 @@ impl TemplateParser {
                 }
                 Next::TooLong(at) => {
                     let held = self.position() - at;
-                    // The text before it comes first, also if it came with an earlier chunk.
+                    // The text before the held text comes first, even if it came with an earlier
+                    // chunk.
                     self.hand_on(text, self.offset(at), sink);
                     self.with_region(sink, |_, cx| {
                         cx.out.diagnostic(DiagnosticKind::CandidateLimit, at, held);
@@ -49,7 +54,7 @@ impl TemplateParser {
         self.release(text)
     }
 
-    /// The place up to which the text was read.
+    /// Returns the place up to which the text was read.
     fn position(&self) -> u64 {
         self.state.base + self.state.cursor as u64
     }
@@ -105,8 +110,8 @@ impl TemplateParser {
         }
     }
 
-    /// Searches for the boundaries of this watch from here. An empty opener at `not_empty_at` does not
-    /// count.
+    /// Starts searching for the boundaries of this watch. An empty opener at `not_empty_at` does
+    /// not count.
     fn watch(&mut self, watch: usize, not_empty_at: Option<u64>) {
         let state = &mut self.state;
         if state.watch == 0 && state.at_end {
@@ -121,7 +126,7 @@ impl TemplateParser {
         }
     }
 
-    /// Hands the text up to `upto` to the region that is open.
+    /// Hands the text up to `upto` to the current region.
     fn hand_on(&mut self, text: &str, upto: usize, sink: &mut dyn Sink) {
         let done = self.state.done;
         if done < upto {
@@ -131,7 +136,7 @@ impl TemplateParser {
         }
     }
 
-    /// Closes the region that is open and opens the one that follows the boundary.
+    /// Closes the current region and opens the one after the boundary.
     fn cross(&mut self, text: &str, boundary: &FoundBoundary, sink: &mut dyn Sink) {
         let FoundBoundary { side, field, ref found } = *boundary;
         let (start, end) = (self.offset(found.start), self.offset(found.end));
@@ -141,7 +146,7 @@ impl TemplateParser {
             && self.state.current.is_quoted(&self.template.inner)
             && let Some(c) = text[start..].chars().next()
         {
-            // A closer in a string is text: the search goes on after its first character.
+            // A closer in a string is text. The search continues after its first character.
             self.state.cursor = start + c.len_utf8();
             self.watch(self.state.watch, None);
             return;
@@ -165,7 +170,7 @@ impl TemplateParser {
                 self.watch(field + 1, None);
             }
             Side::Close if is_inside => {
-                // An empty opener and an empty closer at one place would repeat for ever.
+                // An empty opener and an empty closer at one place would alternate without end.
                 let again = self.state.empty_open.filter(|&at| is_empty && at == found.end);
                 self.watch(0, again);
             }
@@ -178,7 +183,7 @@ impl TemplateParser {
         }
     }
 
-    /// The groups of a boundary that took part.
+    /// Returns the groups of a boundary that took part.
     fn groups(&self, text: &str, boundary: &FoundBoundary) -> Vec<(String, String)> {
         let program = watch::program(&self.template.inner, boundary.side, boundary.field);
         let names = program.map_or(&[][..], |program| &program.names);
@@ -190,7 +195,7 @@ impl TemplateParser {
         names.iter().enumerate().filter_map(group).collect()
     }
 
-    /// Releases the text that was handed on; returns its length.
+    /// Releases the text that was handed to regions. Returns its length.
     fn release(&mut self, text: &str) -> usize {
         let state = &mut self.state;
         let done = core::mem::take(&mut state.done);

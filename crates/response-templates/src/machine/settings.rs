@@ -25,11 +25,11 @@ pub enum MalformedPolicy {
 /// The closers that end a region of JSON or of tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Boundaries {
-    /// Any closer, as the language says.
+    /// Any closer ends the region, as in the reference implementation.
     #[default]
     Exact,
-    /// Any closer outside the strings of the JSON and the values of tags. The value of a tag
-    /// streams, because a tag that opened is closed or the stream was cut.
+    /// A closer inside a JSON string or the value of a tag does not count. The value of a tag is
+    /// emitted as it arrives, because the region cannot end inside it.
     StringAware,
 }
 
@@ -43,13 +43,13 @@ pub struct TemplateSettings {
     pub malformed: MalformedPolicy,
     /// The closers that end a region of JSON or of tags.
     pub boundaries: Boundaries,
-    /// The maximum length of text that is held because it may be part of a boundary. Longer text is
+    /// The maximum number of bytes held because they may be part of a boundary. Longer text is
     /// emitted. Default 1 MiB.
     pub hold: usize,
-    /// The maximum length of white space that is held because it may end a text. Longer white space
-    /// is text. Default 64 KiB.
+    /// The maximum number of bytes of white space held because they may end a text. Longer white
+    /// space is text. Default 64 KiB.
     pub blanks: usize,
-    /// The maximum length of a region whose value is known at its end. A longer region is
+    /// The maximum number of bytes in a region whose value is known at its end. A longer region is
     /// malformed. Default 16 MiB.
     pub region: usize,
     /// Whether closed regions are kept, for [`regions`](crate::TemplateParser::regions) and
@@ -71,7 +71,7 @@ impl Default for TemplateSettings {
     }
 }
 
-/// An option of calls that is set, but has no effect with templates.
+/// An error: an option of calls is set that has no effect with templates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnusedOption {

@@ -7,21 +7,23 @@ use toolcall_parsers::Calls;
 use super::{region::Current, watch::Watch};
 use crate::{message::FieldRegion, pattern::Search, template::ResponseTemplate};
 
+/// The state of a parser, which starts over with each message.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     /// The character before the buffer.
     pub(super) before: Option<char>,
-    /// The text that was not released.
+    /// The text that is not released yet.
     pub(super) buffer: String,
-    /// The number of bytes that were released: the place where the buffer begins.
+    /// The number of bytes released, which is the place where the buffer begins.
     pub(super) base: u64,
-    /// The offsets up to which the buffer was read, and up to which it was handed on.
+    /// The offset up to which the buffer was read. It was handed to regions up to `done`.
     pub(super) cursor: usize,
     pub(super) done: usize,
     pub(super) searches: Vec<Search>,
-    /// The boundaries outside of regions that do not occur in the rest of the text.
+    /// For each boundary outside of regions, whether it is known not to occur in the rest of the
+    /// text.
     pub(super) exhausted: Vec<bool>,
-    /// The watch: 0 outside of regions, otherwise the number of the field plus 1.
+    /// The number of the watch: 0 outside of regions, otherwise the number of the field plus 1.
     pub(super) watch: usize,
     pub(super) current: Current,
     /// The place of the region's opener, if the opener was empty.
@@ -36,17 +38,23 @@ pub(super) struct State {
     pub(super) phase: Phase,
     /// Whether the searches have read the end of the text.
     pub(super) at_end: bool,
-    /// The start of the text that is never read.
+    /// The place where a halted parser stopped reading.
     pub(super) halted: u64,
 }
 
+/// The phase of a parser.
+///
+/// `push("a")` reads, `finish` reports the end of the text (`Ending`) and is then `Finished`. A
+/// closer that would match again and again at one place halts the parser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
+    /// More text may follow.
     Reading,
-    /// The end of the text was reported.
+    /// The end of the text was reported, and the held text is being read.
     Ending,
-    /// The rest of the text is never read.
+    /// The rest of the text is dropped.
     Halted,
+    /// The message has ended.
     Finished,
 }
 
@@ -54,7 +62,7 @@ impl State {
     pub(super) fn new(template: &ResponseTemplate, watches: &[Watch], calls: Calls) -> Self {
         let inner = &template.inner;
         let most = watches.iter().map(|watch| watch.boundaries.len()).max().unwrap_or(0);
-        // A default counts as a region where strings are joined.
+        // Where strings are joined, a default counts as the first region.
         let seen = inner.fields.iter().map(|field| {
             inner.defaults.get(&field.name).is_some_and(|value| value.as_str().is_some())
         });

@@ -1,4 +1,7 @@
-//! The tokens of a JSON region, and their meaning for the calls in it.
+//! The tokens of a JSON region, and their effects on the calls in it.
+//!
+//! In `{"name": "f", "arguments": {}}` the string `"f"` starts the call, and the object after
+//! `"arguments"` is emitted as its arguments.
 
 use alloc::{
     string::{String, ToString},
@@ -49,7 +52,7 @@ impl Reader {
     }
 
     fn token(&mut self, token: Token, region: Body<'_>, out: &mut Emitter<'_>) {
-        // The place of a dialect's JSON in the region is unknown.
+        // Places in rewritten JSON do not correspond to places in the region.
         let place = if self.rewritten { region.at } else { region.at + token.start as u64 };
         let at = TokenText { json: region.text, start: token.start, end: token.end, place };
         match token.kind {
@@ -123,7 +126,7 @@ impl Reader {
         }
     }
 
-    /// Casts arguments that preceded the name, on which their types depend.
+    /// Casts arguments that came before the name, because their types depend on the name.
     fn cast_early(&mut self, json: &str, tools: &Tools) {
         let Arguments::Object { start, end } = self.call.arguments else { return };
         let (Some(name), Ok(mut value)) = (&self.call.name, JsonTree::from_json(&json[start..end]))
@@ -165,20 +168,20 @@ impl Reader {
         }
     }
 
-    /// Reports arguments that follow other arguments of the same call.
+    /// Reports a second value for the arguments of one call.
     fn report_second(&mut self, at: TokenText<'_>, out: &mut Emitter<'_>) {
         if self.call.arguments != Arguments::None {
             self.report(DiagnosticKind::SecondArguments, at, out);
         }
     }
 
-    /// Emits a diagnostic of a token, after what is certain before the token.
+    /// Emits a diagnostic of a token, after the arguments before the token.
     fn report(&mut self, kind: DiagnosticKind, at: TokenText<'_>, out: &mut Emitter<'_>) {
         self.send(&at.json[..at.start], out);
         out.call_diagnostic(kind, at.place);
     }
 
-    /// Whether a value that begins now is at `path`.
+    /// Returns whether a value that begins now is at `path`.
     fn is_at(&self, path: &[String]) -> bool {
         self.keys.are(path, usize::from(self.plan.each))
     }
@@ -187,7 +190,7 @@ impl Reader {
         matches!(&self.plan.arguments, Source::At(path) if self.is_at(path))
     }
 
-    /// Whether the value or key that is read is directly in the arguments.
+    /// Returns whether the current value or key is directly in the arguments.
     fn is_argument(&self) -> bool {
         matches!(self.call.arguments, Arguments::Open { depth, .. } if depth == self.keys.len())
     }

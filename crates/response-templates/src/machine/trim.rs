@@ -7,7 +7,7 @@ use jail_match::{Channel, DiagnosticKind, SpanKind};
 use super::emitter::Emitter;
 use crate::chars::is_blank;
 
-/// Drops the white space at both ends of a text.
+/// A filter that drops the white space at both ends of a text.
 ///
 /// ```text
 /// "\n a  b \n"    framing "\n ", text "a  b", framing " \n"
@@ -22,7 +22,7 @@ pub(super) struct Trim {
     overflow: bool,
 }
 
-/// A piece of the text, which is at `at`.
+/// A piece of the text that begins at `at`.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'t> {
     pub(super) channel: Channel,
@@ -38,19 +38,19 @@ impl<'t> Piece<'t> {
 }
 
 impl Trim {
-    /// Begins another text and keeps the buffer's memory.
+    /// Begins another text. The buffer stays allocated.
     pub(super) fn clear(&mut self) {
         self.blanks.clear();
         (self.begun, self.overflow) = (false, false);
     }
 
-    /// Returns how many bytes of white space may end the text.
+    /// Returns the number of bytes of white space held because they may end the text.
     pub(super) fn held(&self) -> usize {
         self.blanks.len()
     }
 
-    /// Emits a piece, except for the white space at the ends of the text. More than `limit` bytes of
-    /// white space in a row are text.
+    /// Emits a piece without the white space at the ends of the text. A run of more than `limit`
+    /// bytes of white space is text.
     pub(super) fn text(&mut self, mut piece: Piece<'_>, limit: usize, out: &mut Emitter<'_>) {
         if !self.begun {
             let (head, rest) = piece.split_at(blank_head(piece.text));
@@ -73,8 +73,8 @@ impl Trim {
         }
     }
 
-    /// Holds white space, because it may end the text, until there is more than `limit` of it. All of
-    /// such a run is text, so that the result does not depend on the chunks.
+    /// Holds white space that may end the text. If there are more than `limit` bytes, the whole run
+    /// is text, so that the result does not depend on chunks.
     fn blank(&mut self, piece: Piece<'_>, limit: usize, out: &mut Emitter<'_>) {
         if self.overflow {
             return out.text(piece.channel, piece.at, piece.text);

@@ -12,7 +12,7 @@ use crate::{
     template::Inner,
 };
 
-/// The side of a field on which a boundary is. If two matches are equal, the opener counts.
+/// The side of a field on which a boundary is. Of two equal matches the opener counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Side {
     Open,
@@ -44,7 +44,7 @@ impl Watch {
         Self { boundaries, first }
     }
 
-    /// Creates the watch outside of regions, then those inside of each field's regions.
+    /// Creates all watches: the one outside of regions, then one for each field.
     pub(super) fn all(inner: &Inner) -> Vec<Self> {
         let openers = (0..inner.fields.len()).map(|field| (Side::Open, field));
         let outside = openers.chain(inner.leftover.map(|field| (Side::Close, field)));
@@ -53,7 +53,7 @@ impl Watch {
         core::iter::once(Self::new(inner, outside)).chain(inside).collect()
     }
 
-    /// Returns how many bytes at the start of `text` cannot begin a boundary.
+    /// Returns the number of bytes at the start of `text` that cannot begin a boundary.
     pub(super) fn quiet(&self, text: &[u8]) -> usize {
         text.iter().position(|&byte| self.first[usize::from(byte)]).unwrap_or(text.len())
     }
@@ -68,13 +68,15 @@ pub(super) struct FoundBoundary {
 }
 
 /// The result of a search for the next boundary.
+///
+/// For the opener `<t>`: `Nowhere` in `Hi`, `NotBefore(3)` in `Hi <t`, `Certain` in `Hi <t>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Next {
-    /// This boundary is the next, whatever follows.
+    /// This boundary is the next one, whatever text follows.
     Certain(FoundBoundary),
-    /// A boundary may begin here, but not before.
+    /// A boundary may begin at this place, and none begins before it.
     NotBefore(u64),
-    /// A boundary may begin here, but too much text is held for it.
+    /// A boundary may begin at this place, but more text is held for it than allowed.
     TooLong(u64),
     /// No boundary begins in the text that was read.
     Nowhere,

@@ -1,8 +1,8 @@
 //! Compilation of patterns to automata.
 //!
-//! A look-ahead is matched like other text, and the end of the match is noted before it:
-//! `x(?=y)` becomes `x`, a mark, `y`. The result is the same where nothing follows the look-ahead;
-//! elsewhere it is refused.
+//! A look-ahead is matched like other text, after a mark that records the end of the match:
+//! `x(?=y)` becomes `x`, a mark, `y`. This gives the same result only if nothing follows the
+//! look-ahead. Other look-aheads are refused.
 
 use alloc::{
     boxed::Box,
@@ -22,11 +22,11 @@ use super::{
     translate::{Translated, translate},
 };
 
-/// The maximum length of a pattern, its repetitions written out, in characters.
+/// The maximum number of characters in a pattern with its repetitions written out.
 const MAX_LENGTH: usize = 20_000;
 
-/// The maximum length that repetitions may add to a pattern. A search may be at each of these places
-/// at once, so this bounds its work for a character.
+/// The maximum number of characters that repetitions may add to a pattern. A search may be at each
+/// of these places at once, so this bounds its work for a character.
 const MAX_REPEATED: usize = 256;
 
 /// The maximum size of an automaton in bytes.
@@ -36,7 +36,8 @@ const MAX_AUTOMATON: usize = 8 << 20;
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(super) nfa: NFA,
-    /// The names of the groups. Group `n` has the slots `2n + 2` and `2n + 3`; the match has 0 and 1.
+    /// The names of the groups. Group `n` has the slots `2n + 2` and `2n + 3`. The match has 0 and
+    /// 1.
     pub(crate) names: Vec<String>,
     /// The slot of the place where a look-ahead begins.
     pub(super) mark: usize,
@@ -45,7 +46,7 @@ pub(crate) struct Program {
     pub(crate) first: [bool; 256],
     /// Whether the end of the text may be a match.
     pub(super) matches_end: bool,
-    /// The groups `key` and `value`, if the value follows the key once.
+    /// The groups `key` and `value`, if each occurs once and the value follows the key.
     pub(super) pair: Option<Pair>,
 }
 
@@ -65,7 +66,7 @@ impl Program {
         self.names.iter().position(|known| known == name)
     }
 
-    /// Whether a value that is being read ends only where its own end is found.
+    /// Returns whether a value ends only where the rest of the pattern matches.
     pub(crate) fn has_open_value(&self) -> bool {
         self.pair.is_some_and(|pair| pair.is_any_text)
     }
@@ -87,7 +88,7 @@ pub(crate) fn compile(pattern: &str) -> Result<Program, Fault> {
     build(&hir, names)
 }
 
-/// Compiles a list of literals: any of them, the longer ones first.
+/// Compiles a list of literals to a program that matches any of them, and prefers longer ones.
 pub(crate) fn literals(mut texts: Vec<&str>) -> Result<Program, Fault> {
     texts.sort_by_key(|text| core::cmp::Reverse(text.chars().count()));
     let hir = Hir::alternation(texts.iter().map(|text| Hir::literal(text.as_bytes())).collect());
@@ -143,14 +144,15 @@ fn collect_names(hir: &Hir, names: &mut Vec<String>) {
     }
 }
 
-/// Numbers the groups, and takes look-aheads apart.
+/// A rewriter that numbers the groups and replaces look-aheads by marks.
 struct GroupRewriter<'r> {
     names: &'r [String],
     translated: &'r Translated,
 }
 
 impl GroupRewriter<'_> {
-    /// Rewrites a part of the pattern; `is_last`: nothing follows it in its alternative.
+    /// Rewrites a part of the pattern. `is_last` states whether nothing follows it in its
+    /// alternative.
     fn rewrite(&self, hir: Hir, is_last: bool) -> Result<Hir, Fault> {
         Ok(match hir.into_kind() {
             HirKind::Concat(mut all) => {
@@ -201,7 +203,7 @@ fn capture(number: usize, sub: Hir) -> Hir {
     Hir::capture(Capture { index, name: None, sub: Box::new(sub) })
 }
 
-/// The number of characters of a pattern, as it is written and with its repetitions written out.
+/// Returns the number of characters of a pattern: as written, and with its repetitions written out.
 fn lengths(hir: &Hir) -> (usize, usize) {
     match hir.kind() {
         HirKind::Literal(literal) => (literal.0.len(), literal.0.len()),
@@ -221,7 +223,7 @@ fn lengths(hir: &Hir) -> (usize, usize) {
     }
 }
 
-/// The groups `key` and `value`, if they follow each other once.
+/// Returns the groups `key` and `value`, if each occurs once and the value follows the key.
 fn pair(hir: &Hir, names: &[String]) -> Option<Pair> {
     let HirKind::Concat(parts) = hir.kind() else { return None };
     let find = |name: &str| {
@@ -240,12 +242,12 @@ fn pair(hir: &Hir, names: &[String]) -> Option<Pair> {
     (first < second).then_some(Pair { key, value, is_any_text })
 }
 
-/// The bytes with which a match may begin, and whether the end of the text may be a match. All bytes
-/// if an empty match may be followed by any.
+/// Returns the bytes with which a match may begin, and whether the end of the text may be a match.
+/// All bytes if an empty match may be followed by any.
 fn first_bytes(nfa: &NFA) -> ([bool; 256], bool) {
     let (mut first, mut matches_end, mut is_empty) = ([false; 256], false, false);
     let mut known = vec![[false; 2]; nfa.states().len()];
-    // The flag tells whether the end of the text was asked for.
+    // The flag states whether a path requires the end of the text.
     let mut todo = vec![(nfa.start_anchored(), false)];
     while let Some((id, at_end)) = todo.pop() {
         let known = known.get_mut(id.as_usize()).and_then(|it| it.get_mut(usize::from(at_end)));

@@ -10,7 +10,7 @@
 //! | `xa`, `xab` | a match may begin at offset 1 |
 //! | `xab!` | `a` at offset 1 is the match, whatever follows |
 //!
-//! The leftmost match counts; of its alternatives the first in the pattern, not the longest.
+//! The leftmost match counts. Of alternatives, the first in the pattern counts, not the longest.
 
 mod compile;
 mod scan;
@@ -23,7 +23,7 @@ pub(crate) use compile::{Program, compile, literals};
 pub(crate) use scan::{Matches, Scan, group};
 pub(crate) use search::{Found, Neighbours, Search};
 
-/// A pattern that was refused, and the character of the pattern where the fault is, from 0.
+/// An error: a pattern was refused, with the number of the faulty character, from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) kind: FaultKind,

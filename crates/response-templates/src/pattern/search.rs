@@ -1,10 +1,18 @@
 //! The search for the leftmost match, one character after the other.
 //!
-//! The search follows all threads that may still match, in order of preference: those that began
-//! earlier first, then those that the pattern prefers. A thread that matches ends all that follow
-//! it. The match is certain when no thread before it is left. Threads in the same state have the
-//! same future, so only the first is kept: the work for a character is bounded by the size of the
-//! automaton.
+//! The search follows all threads that may still match. They are ordered by preference: threads
+//! that began earlier come first, then threads that the pattern prefers. A thread that matches ends
+//! all threads after it. The match is certain when no thread before it is left. Of several threads
+//! in one state only the first is kept, because they would match alike. The size of the automaton
+//! thus bounds the work for a character.
+//!
+//! For the pattern `a(?:bc)?`:
+//!
+//! | text | threads | answer |
+//! |---|---|---|
+//! | `a` | one that expects `b`, one that has matched `a` | possible from 0 |
+//! | `ab` | one that expects `c`, and the match `a` | possible from 0 |
+//! | `abx` | none | the match is `a` |
 
 use alloc::vec::Vec;
 
@@ -22,7 +30,7 @@ type Slots = SmallVec<[u64; 8]>;
 /// The slot of a group that took no part.
 const UNSET: u64 = u64::MAX;
 
-/// A way through the automaton.
+/// A path through the automaton.
 #[derive(Debug, Clone)]
 struct Thread {
     state: StateID,
@@ -52,7 +60,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// The start and the end of the group with this number, from 0, if it took part.
+    /// Returns the start and the end of group `number`, counted from 0, if it took part.
     pub(crate) fn group(&self, number: usize) -> Option<(u64, u64)> {
         let slot = 2 * number + 2;
         let place = |slot| Some(slot_of(&self.slots, slot)).filter(|&place| place != UNSET);
@@ -70,7 +78,7 @@ pub(crate) struct Neighbours {
     pub(crate) next: Option<char>,
 }
 
-/// A place of which the next character is known or not.
+/// A place in the text, whose next character may be unknown.
 #[derive(Clone, Copy)]
 enum Place {
     Open(u64),
@@ -93,7 +101,7 @@ impl Neighbours {
     }
 }
 
-/// The states that were reached at one place.
+/// The set of states reached at one place.
 #[derive(Debug, Clone, Default)]
 struct Reached {
     rounds: Vec<u32>,
@@ -110,20 +118,20 @@ impl Reached {
         self.round += 1;
     }
 
-    /// Adds a state; returns whether it is new.
+    /// Adds a state. Returns whether it is new.
     fn insert(&mut self, state: StateID) -> bool {
         let round = self.rounds.get_mut(state.as_usize());
         round.is_some_and(|round| core::mem::replace(round, self.round) != self.round)
     }
 }
 
-/// A search in progress. Each call is given the same program.
+/// A search in progress. All calls must pass the same program.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search {
     /// The threads before the next character, in order of preference.
     threads: Vec<Thread>,
     next: Vec<Thread>,
-    /// The threads still to be followed at this place, the preferred one last.
+    /// The threads to follow at this place, the preferred one last.
     todo: Vec<Thread>,
     reached: Reached,
     best: Option<Found>,
@@ -134,19 +142,19 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Starts again. An empty match at `not_empty_at` does not count.
+    /// Starts a new search. An empty match at `not_empty_at` does not count.
     pub(crate) fn restart(&mut self, not_empty_at: Option<u64>) {
         self.threads.clear();
         self.best = None;
         self.not_empty_at = not_empty_at;
     }
 
-    /// The match, if it is certain.
+    /// Returns the match, if it is certain.
     pub(crate) fn found(&self) -> Option<&Found> {
         self.best.as_ref().filter(|_| self.threads.is_empty())
     }
 
-    /// The start of the earliest match that is possible but not certain.
+    /// Returns the start of the earliest match that is possible but not certain.
     pub(crate) fn pending(&self) -> Option<u64> {
         self.threads.first().map(Thread::start)
     }
@@ -172,7 +180,7 @@ impl Search {
         }
     }
 
-    /// Follows the threads whose conditions hold here, and one that begins here if `begins`.
+    /// Follows the threads whose conditions are met here. If `begins` is set, one more begins here.
     fn decide(&mut self, program: &Program, around: Neighbours, begins: bool) {
         let mut threads = core::mem::take(&mut self.threads);
         self.reached.clear(program.nfa.states().len());
@@ -203,8 +211,8 @@ impl Search {
         self.threads = core::mem::replace(&mut self.next, threads);
     }
 
-    /// Follows a thread at one place, and keeps what waits for more text. Returns false if the
-    /// thread matched.
+    /// Follows a thread at one place, and keeps its branches that wait for more text. Returns
+    /// `false` if the thread matched.
     fn follow(&mut self, program: &Program, thread: Thread, place: Place) -> bool {
         let (Place::Open(at) | Place::Decided(Neighbours { at, .. })) = place;
         self.todo.push(thread);
@@ -270,7 +278,8 @@ impl Search {
         start == end && self.not_empty_at == Some(start)
     }
 
-    /// Whether the preferred thread inside the group `value` goes on whatever follows.
+    /// Returns whether the preferred thread is inside the group `value` and accepts any next
+    /// character.
     pub(super) fn is_in_open_value(&self, program: &Program) -> bool {
         self.open_value(program).is_some()
     }
@@ -282,8 +291,9 @@ impl Search {
         })
     }
 
-    /// The places of the groups `key` and `value` of the match that is being read up to `at`, the
-    /// value as far as it certainly goes. `closes`: a value that may be any text will find its end.
+    /// Returns the places of the groups `key` and `value` of the match that is being read up to
+    /// `at`. The value ends where it is certain. `closes` states that a value of any text will find
+    /// its end.
     pub(super) fn growing(
         &self,
         program: &Program,
@@ -315,7 +325,7 @@ impl Search {
     }
 }
 
-/// The state that follows `state` after `byte`, if it reads one.
+/// Returns the state after `state` and `byte`, if `state` accepts the byte.
 pub(super) fn after(state: &State, byte: u8) -> Option<StateID> {
     match state {
         State::ByteRange { trans } => trans.matches_byte(byte).then_some(trans.next),

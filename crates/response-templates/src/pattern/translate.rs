@@ -20,14 +20,14 @@ use super::{Fault, FaultKind};
 /// A translated pattern.
 pub(super) struct Translated {
     pub(super) text: String,
-    /// The look-aheads by number: where each begins in the pattern, and its name for errors.
+    /// The look-aheads by number: the place in the pattern, and the name for errors.
     pub(super) aheads: Vec<(usize, &'static str)>,
     /// Pairs of an offset in `text` and the character of the pattern it was translated from.
     places: Vec<(usize, usize)>,
 }
 
 impl Translated {
-    /// The character of the pattern from which offset `at` of the text was translated.
+    /// Returns the character of the pattern from which offset `at` of the text was translated.
     pub(super) fn origin(&self, at: usize) -> usize {
         let after = self.places.partition_point(|&(offset, _)| offset <= at);
         after.checked_sub(1).and_then(|last| self.places.get(last)).map_or(0, |&(_, place)| place)
@@ -136,13 +136,13 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Registers a look-ahead, and returns its number.
+    /// Adds a look-ahead, and returns its number.
     fn look_ahead(&mut self, start: usize, name: &'static str) -> usize {
         self.translated.aheads.push((start, name));
         self.translated.aheads.len() - 1
     }
 
-    /// Translates `{2}`, `{2,}`, `{,3}` and `{2,3}`. Any other brace is a character.
+    /// Translates `{2}`, `{2,}`, `{,3}` and `{2,3}`. Any other brace matches itself.
     fn counted(&mut self, start: usize) -> Read<()> {
         let min = self.digits();
         let has_comma = self.eat(",");
@@ -174,7 +174,7 @@ impl Translator<'_> {
         digits
     }
 
-    /// Reads what may follow a repetition: the mark of a lazy one.
+    /// Reads the `?` of a lazy repetition, if there is one.
     fn after_repetition(&mut self) -> Read<()> {
         if self.peek() == Some('+') {
             return unsupported("a possessive quantifier", self.at);

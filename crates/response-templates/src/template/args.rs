@@ -1,4 +1,4 @@
-//! Content parsers and their arguments.
+//! Content parsers and their arguments, as a template declares them.
 
 use alloc::{
     borrow::ToOwned,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::json::{JsonObject, JsonTree};
 
-/// Reads the content parser called `name` and its `args`, which are at `key`.
+/// Reads the content parser called `name` with its `args`, which are at `key` of the template.
 pub(crate) fn content(
     name: &JsonTree,
     args: &JsonTree,

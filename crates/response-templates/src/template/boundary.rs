@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Boundary {
     pub(crate) program: Program,
-    /// The boundary as the template writes it, with bars between literals.
+    /// The boundary as in the template, with bars between literals.
     text: String,
 }
 

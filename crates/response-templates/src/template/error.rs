@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::fmt;
 
-/// A template was refused: the fault and its place.
+/// An error: a template was refused, with the fault and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResponseTemplateError {
@@ -27,13 +27,13 @@ pub enum ErrorKind {
     NotJson,
     /// The file has no `response_template`.
     NoTemplate,
-    /// The file has a `response_schema`, the form before templates, which is not read.
+    /// The file has a `response_schema`, the predecessor of templates, which is not supported.
     ResponseSchema,
     /// The template is not an object.
     NotAnObject,
-    /// A version other than 1.
+    /// The version is not 1.
     Version,
-    /// An unknown key of the template.
+    /// The template has an unknown key.
     TopKey,
     /// The member `defaults` is not an object.
     DefaultsType,
@@ -41,59 +41,59 @@ pub enum ErrorKind {
     Fields,
     /// A field is not an object.
     FieldType,
-    /// An unknown key of a field.
+    /// A field has an unknown key.
     FieldKey,
-    /// An unknown content parser.
+    /// The content parser of a field is unknown.
     ContentName,
-    /// A boundary as a literal and as a pattern.
+    /// A boundary is given both as a literal and as a pattern.
     LiteralAndPattern,
-    /// A literal without text.
+    /// A literal has no text.
     EmptyLiteral,
-    /// An empty list of literals.
+    /// A list of literals is empty.
     EmptyList,
-    /// A literal in a list that is not a string.
+    /// A literal in a list is not a string.
     LiteralType,
-    /// A literal that is neither a string nor a list.
+    /// A literal is neither a string nor a list.
     LiteralKind,
-    /// A pattern that cannot be parsed.
+    /// A pattern cannot be parsed.
     Regex,
     /// The member `join` is not a string.
     JoinType,
-    /// The member `join` without `repeats`.
+    /// A field has `join`, but not `repeats`.
     JoinWithoutRepeats,
     /// The member `transform_each` is not a boolean.
     EachType,
-    /// The member `transform_each` without `transform`.
+    /// A field has `transform_each`, but not `transform`.
     EachWithoutTransform,
-    /// A placeholder with text around it.
+    /// A placeholder has text around it.
     MixedPlaceholder,
-    /// Named groups that no transform uses.
+    /// A boundary has named groups, but no transform uses them.
     GroupsNoTransform,
-    /// More than one field without an opener.
+    /// More than one field has no opener.
     TwoLeftovers,
     /// The template has no start anchor.
     NoAnchor,
-    /// A placeholder for an unknown name.
+    /// A placeholder names neither the content nor a group of the opener.
     UndefinedPlaceholder,
-    /// A placeholder for a member of a value that has no members.
+    /// A placeholder names a member of a value that has no members.
     PlaceholderPath,
-    /// An argument in `content_args` of a wrong type.
+    /// An argument in `content_args` has the wrong type.
     ContentArgs,
-    /// The parser `xml-inline` without a `tag_pattern`.
+    /// The parser `xml-inline` has no `tag_pattern`.
     NoTagPattern,
-    /// A `tag_pattern` without the group `key`.
+    /// A `tag_pattern` has no group `key`.
     TagPatternKey,
-    /// An unknown value parser.
+    /// The parser of values is unknown.
     ValueParserName,
-    /// An empty separator of lines.
+    /// The separator of lines is empty.
     EmptyLineSep,
-    /// An empty separator of keys and values.
+    /// The separator of keys and values is empty.
     EmptyKvSep,
-    /// The member `join` for values that are never strings.
+    /// A field has `join`, but its values are never strings.
     JoinNotText,
-    /// A default that regions cannot be added to.
+    /// The default of a field that repeats is not a list or text, so regions cannot be added to it.
     DefaultNotAddable,
-    /// A valid feature that is not supported.
+    /// The template uses a valid feature that is not supported.
     Unsupported {
         /// The name of the feature.
         feature: &'static str,
@@ -144,8 +144,8 @@ impl ErrorKind {
         }
     }
 
-    /// Whether the reference implementation loads such a template, and fails only when it reads a
-    /// message.
+    /// Returns whether the reference implementation accepts such a template and fails only when it
+    /// reads a message.
     #[must_use]
     pub const fn is_late(self) -> bool {
         matches!(

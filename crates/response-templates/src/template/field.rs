@@ -1,4 +1,4 @@
-//! Fields: the boundaries of a part of the message, and how its text becomes a value.
+//! Fields: the boundaries of a part of the message, and the way its text becomes a value.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -96,8 +96,8 @@ pub(crate) struct Dialect {
 }
 
 impl Field {
-    /// Returns whether the text is trimmed, if the text of a region is its value. Such a value
-    /// streams.
+    /// Returns whether the value is trimmed, if the value is the text of the region. Such a value
+    /// is emitted as it arrives.
     pub(crate) fn plain(&self) -> Option<bool> {
         match self.content {
             Content::Text { strip } if self.transform.is_none() => Some(strip),

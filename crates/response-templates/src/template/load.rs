@@ -1,4 +1,4 @@
-//! Loading of templates. Every key is checked and every pattern is compiled.
+//! The loading of templates. Every key is checked, and every pattern is compiled.
 
 use alloc::{
     borrow::ToOwned,
@@ -32,7 +32,7 @@ const FIELD_KEYS: [&str; 11] = [
     "transform_each",
 ];
 
-/// Keys of `tokenizer_config.json` that a template does not have.
+/// Keys by which `tokenizer_config.json` is distinguished from a template.
 const CONFIG_KEYS: [&str; 4] =
     ["tokenizer_class", "chat_template", "added_tokens_decoder", "model_max_length"];
 
@@ -51,7 +51,7 @@ pub(super) fn from_value(value: &JsonTree) -> Result<ResponseTemplate, ResponseT
     unwrapped(value, 3)
 }
 
-/// Returns the template in `value`, which may be inside `layers` strings.
+/// Returns the template in `value`, which may be inside up to `layers` JSON strings.
 fn unwrapped(value: &JsonTree, layers: u32) -> Result<ResponseTemplate, ResponseTemplateError> {
     let value = value.get("response_template").unwrap_or(value);
     match value {
@@ -177,7 +177,7 @@ fn role(name: &str, extras: &mut u8) -> Role {
         "thinking" | "reasoning_content" | "reasoning" => Role::Reasoning,
         "tool_calls" => Role::Calls,
         _ => {
-            // Fields beyond the last channel share it.
+            // Fields share the last channel if there are more fields than channels.
             let first = Channel::HIDDEN.index() as u8 + 1;
             let number = (first + *extras).min(Channel::COUNT - 1);
             *extras += u8::from(number < Channel::COUNT - 1);
@@ -186,7 +186,7 @@ fn role(name: &str, extras: &mut u8) -> Role {
     }
 }
 
-/// Refuses groups of boundaries that no transform can use.
+/// Returns an error if boundaries have groups, which need a transform.
 fn groups_unused(boundaries: [(&str, &Option<Boundary>); 2]) -> Result<(), ResponseTemplateError> {
     for (key, boundary) in boundaries {
         if let Some((name, at)) = boundary.as_ref().and_then(Boundary::named) {
@@ -200,7 +200,7 @@ fn groups_unused(boundaries: [(&str, &Option<Boundary>); 2]) -> Result<(), Respo
 /// The content of a field, its opener and its closer.
 type FieldParts<'f> = (&'f Content, &'f Option<Boundary>, &'f Option<Boundary>);
 
-/// Returns the fault of a placeholder for `root` or, if `member`, for a part of it.
+/// Returns the fault of a placeholder for `root`, or for a member of it if `member` is set.
 fn misplaced(root: &str, member: bool, parts: FieldParts<'_>) -> Option<ErrorKind> {
     let (content, open, close) = parts;
     let has = |boundary: &Option<Boundary>| {
@@ -215,12 +215,13 @@ fn misplaced(root: &str, member: bool, parts: FieldParts<'_>) -> Option<ErrorKin
     } else if has(open) {
         member.then_some(ErrorKind::PlaceholderPath)
     } else {
-        // Groups of the closer are documented, but have no value, so each region is malformed.
+        // The language allows groups of the closer, but they have no value: each region is
+        // malformed.
         (!has(close)).then_some(ErrorKind::UndefinedPlaceholder)
     }
 }
 
-/// Refuses `join` for values that are never strings.
+/// Returns an error if `join` is set and values are never strings.
 fn joinable(field: &Field) -> Result<(), ResponseTemplateError> {
     let never = match &field.transform {
         _ if field.join.is_none() => false,
@@ -232,7 +233,7 @@ fn joinable(field: &Field) -> Result<(), ResponseTemplateError> {
     if never { error(ErrorKind::JoinNotText, "join") } else { Ok(()) }
 }
 
-/// Refuses a default to which regions cannot be added.
+/// Returns an error if regions cannot be added to the default.
 fn addable(field: &Field, default: Option<&JsonTree>) -> Result<(), ResponseTemplateError> {
     let good = match default {
         None => true,

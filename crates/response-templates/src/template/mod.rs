@@ -57,24 +57,24 @@ impl PartialEq for ResponseTemplate {
 impl Eq for ResponseTemplate {}
 
 impl ResponseTemplate {
-    /// Reads a template. The text may be the object itself, an object such as
-    /// `tokenizer_config.json` that has it at `response_template`, or either as a JSON string.
+    /// Reads a template. The text may be the template itself, or a file such as
+    /// `tokenizer_config.json` that has it at `response_template`. Either may be a JSON string.
     ///
     /// # Errors
-    /// The first fault of the template, with its field, key and place. Faults that the reference
-    /// implementation finds only when it reads a message are refused, too, and so are features that
-    /// cannot be run over text in chunks.
+    /// Returns an error with the first fault of the template, its field, key and place. Faults that
+    /// the reference implementation finds only when it reads a message are errors as well, and so
+    /// are features that need the whole text.
     pub fn from_json(text: &str) -> Result<Self, ResponseTemplateError> {
         load::from_json(text)
     }
 
-    /// Returns the template as JSON, without the file it came in.
+    /// Returns the template as JSON, without the file around it.
     #[must_use]
     pub fn as_json(&self) -> &str {
         &self.inner.text
     }
 
-    /// Reads a template from a value, like [`ResponseTemplate::from_json`].
+    /// Reads a template from a parsed value: see [`ResponseTemplate::from_json`].
     ///
     /// # Errors
     /// See [`ResponseTemplate::from_json`].
@@ -95,13 +95,13 @@ impl ResponseTemplate {
         self.inner.fields.iter().flat_map(Field::edges).collect()
     }
 
-    /// Whether the template describes calls, in a field `tool_calls`.
+    /// Returns whether the template describes calls, in a field `tool_calls`.
     #[must_use]
     pub fn has_calls(&self) -> bool {
         self.inner.fields.iter().any(|field| field.role == Role::Calls)
     }
 
-    /// Whether the template describes reasoning.
+    /// Returns whether the template describes reasoning.
     #[must_use]
     pub fn has_reasoning(&self) -> bool {
         self.inner.fields.iter().any(|field| field.role == Role::Reasoning)
@@ -116,7 +116,8 @@ impl ResponseTemplate {
     }
 
     /// Returns the channel of a field's text: content, reasoning, or a channel for this field.
-    /// Calls and unknown fields have none. The sixth such channel is shared by the later fields.
+    /// Calls and unknown fields have none. If there are more fields than channels, the last channel
+    /// is shared.
     #[must_use]
     pub fn channel(&self, field: &str) -> Option<Channel> {
         self.inner.fields.iter().find(|known| known.name == field)?.role.channel()

@@ -1,4 +1,7 @@
-//! Transforms: the shape of a value, with placeholders.
+//! Transforms: JSON values with placeholders that build the value of a field.
+//!
+//! For the content `{"a": 1}` and the group `name` with the text `f`, the transform
+//! `{"name": "{name}", "arguments": "{content}"}` gives `{"name": "f", "arguments": {"a": 1}}`.
 
 use alloc::{
     borrow::ToOwned,
@@ -22,8 +25,8 @@ pub(crate) enum Transform {
     Plain(JsonTree),
 }
 
-/// The values of placeholders. The content, or the members of an item, come before the groups of
-/// the opener.
+/// The values of placeholders. The content, or the members of an item, take precedence over the
+/// groups of the opener.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Scope<'s> {
     Content(&'s JsonTree),

@@ -1,4 +1,4 @@
-//! Errors name the fault of a template and its place.
+//! Errors of templates: each names the fault and its place.
 
 use std::{fs, path::Path};
 

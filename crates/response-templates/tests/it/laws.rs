@@ -1,4 +1,4 @@
-//! The laws of streams, on soups of markers.
+//! The laws of streams, with random sequences of markers and text.
 
 use guard_laws::TemplateMachine;
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ fn machines() -> Vec<TemplateMachine> {
     exact.chain([PLAIN, PARAMETERS, DIALECT, LENIENT].map(aware)).chain(limited()).collect()
 }
 
-/// Machines with limits that short wires hit.
+/// Returns machines with limits that short texts hit.
 fn limited() -> impl Iterator<Item = TemplateMachine> {
     let limits = [(1, 1), (3, 2)].into_iter();
     limits.flat_map(|(hold, blanks)| {
@@ -82,7 +82,7 @@ fn limited() -> impl Iterator<Item = TemplateMachine> {
     })
 }
 
-/// A machine in which closers do not count in strings and tags.
+/// Returns a machine in which closers do not count in strings and tags.
 fn aware(fields: &str) -> TemplateMachine {
     machine_with(fields, |it| it.boundaries = Boundaries::StringAware)
 }
@@ -100,7 +100,8 @@ proptest! {
 
     #[test]
     fn every_input_byte_is_accounted_for(wire in soup(), seed: u64) {
-        // Values that are not text are written as new JSON, so their machines are left out.
+        // Templates with values that are not text are left out: such values are written as new
+        // JSON.
         for machine in [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, DIALECT].map(machine) {
             check_nothing_lost(&machine, &wire, &DROPS, CutPlan::standard(seed))
                 .map_err(|it| TestCaseError::fail(it.to_string()))?;
@@ -109,7 +110,7 @@ proptest! {
 
     #[test]
     fn certain_text_is_not_held(wire in soup()) {
-        // Possible continuations: the rest of each marker, text, blanks and text.
+        // The possible continuations: the rest of each marker, text, and blanks before text.
         let mut witnesses = suffixes(&["<t>", "</t>", "<c>", "<c f>", "</c>", "<end>", "<s>"]);
         witnesses.extend(["x", " x", ">"].map(String::from));
         for machine in [PLAIN, NAMED, PARAMETERS, LINED, DIALECT].map(machine) {
@@ -123,7 +124,7 @@ proptest! {
         let fields = [PLAIN, NAMED, TAGGED, PARAMETERS, LINED, EACH, NUMBERS, LENIENT, ENDLESS];
         let strings = [PLAIN, PARAMETERS, LENIENT].map(aware);
         let machines = fields.map(machine).into_iter().chain(strings);
-        // A dialect is longer as JSON, and values that are not text are written as new JSON.
+        // A dialect becomes longer as JSON, and values that are not text are written as new JSON.
         let decoded = [DIALECT, KINDS, STUCK].map(|fields| (machine(fields), TextForm::Decoded));
         for (machine, unit) in machines.map(|it| (it, TextForm::WireBytes)).chain(decoded) {
             check_held(&machine, &wire, unit)
@@ -178,7 +179,7 @@ fn text_streams_in_constant_space_and_linear_time() {
     }
 }
 
-/// A search may be at each place of a repetition at once, so their number is bounded.
+// A search may be at every place of a repetition at once, so the length of repetitions is limited.
 #[test]
 fn longest_repetition_takes_bounded_work_per_byte() {
     let fields = r#""thinking": {"open_pattern": ".{1,128}END", "close": "</t>"}, "content": {}"#;

@@ -1,10 +1,10 @@
 //! Templates: refusals, streaming, and the laws of streams.
 
-/// Errors of templates, and their texts.
+/// Errors of templates, with their texts.
 mod errors;
-/// Chunk invariance, nothing lost, bounded, linear.
+/// The laws of streams, with random texts.
 mod laws;
-/// Each error of the reference, with its place.
+/// Each error of the reference implementation, with its place.
 mod refusals;
 /// Limits and settings of parsers.
 mod settings;

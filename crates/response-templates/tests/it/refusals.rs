@@ -1,4 +1,4 @@
-//! The errors of the reference, at load and later: kind, field, key and place of each fault.
+//! The errors of the reference implementation: kind, field, key and place of each fault.
 
 use response_templates::{ErrorKind, ResponseTemplate};
 
@@ -138,7 +138,7 @@ fn boundary_and_placeholder_errors_have_a_place() {
     }
 }
 
-/// Templates that the reference loads, and that fail there when a message is read.
+/// Tests templates that the reference loads, and that fail there when a message is read.
 #[test]
 fn errors_that_the_reference_raises_when_parsing_are_refused_at_load() {
     use ErrorKind as E;
@@ -177,7 +177,7 @@ fn errors_that_the_reference_raises_when_parsing_are_refused_at_load() {
     refuses(added, E::DefaultNotAddable, ("x", "defaults", None));
 }
 
-/// Templates that the reference accepts, although some look wrong.
+/// Tests templates that the reference accepts although some look wrong.
 #[test]
 fn templates_that_the_reference_accepts_are_accepted() {
     for (top, keys) in [
@@ -187,7 +187,7 @@ fn templates_that_the_reference_accepts_are_accepted() {
         (r#""defaults": {}"#, r#""content_args": {"unknown": 1}"#),
         (r#""defaults": {}"#, r#""transform": null, "join": null"#),
         (r#""defaults": {}"#, r#""transform": [false, "{}", "{ n }", "{a-b}"]"#),
-        // Groups of a closer are documented, but have no value.
+        // The language allows groups of a closer, but they have no value.
         (r#""defaults": {}"#, r#""close_pattern": "(?P<n>a)", "transform": "{n}""#),
     ] {
         let template = format!(r#"{{"start_anchor": "A", {top}, "fields": {{"x": {{{keys}}}}}}}"#);

@@ -13,7 +13,7 @@ use crate::support::{
     DIALECT, NAMED, PARAMETERS, PLAIN, TAGGED, all_arguments, machine, machine_with, template,
 };
 
-/// Lists of calls whose names are in the JSON.
+/// Fields with lists of calls whose names are in the JSON.
 const NAMES: &str = r#""tool_calls": {"open": "<c>", "close": "</c>", "content": "json",
     "transform_each": true, "transform": {"type": "function",
     "function": {"name": "{n}", "arguments": "{args}"}}}, "content": {}"#;
@@ -53,12 +53,12 @@ fn string_aware_boundaries_ignore_closers_in_delimited_strings() {
         assert_eq!(outcomes(&record), [COMPLETE]);
         assert_eq!(record.channel_text(CONTENT), "x");
     }
-    // The end decides whether the delimiter in the string counts; until then closers count.
+    // The end decides whether the delimiter in the string counts. Until then closers count.
     let record = run(&aware, "<c f>{s:\"<q> </c>x", Cut::Whole);
     assert_eq!(record.channel_text(CONTENT), "x");
 }
 
-/// Patterns that drop a newline at the edge of a value, or that end a value at any `<`.
+/// Tests patterns that drop blanks at the edges of a value, or that end a value at any `<`.
 #[test]
 fn string_aware_boundaries_ignore_closers_in_tag_values() {
     let tags = r"<(?P<key>\\w+)>(?P<value>.*?)</>";

@@ -1,4 +1,4 @@
-//! Events are emitted with the chunk that makes them certain.
+//! Streaming: events are emitted with the chunk that makes them certain.
 
 use guard_laws::TemplateMachine;
 use response_templates::{Boundaries, TemplateParser, Tools};
@@ -51,7 +51,7 @@ fn name_in_the_opener_is_emitted_with_the_opener() {
     let events = each(machine(NAMED), &["<c wind>", "{\"kn", "ots\": 4", "0}</c>x"]);
     assert!(is_start(&events[0][0], "wind"), "{events:?}");
     assert_eq!(events[1], [arguments("{\"kn")]);
-    // A number may go on.
+    // A number may continue.
     assert_eq!(events[2], [arguments("ots\": ")]);
     assert_eq!(events[3][0], arguments("40}"));
     let events = each(machine(TAGGED), &["</t><c wind>", "<a>1</>"]);

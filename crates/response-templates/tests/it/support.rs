@@ -4,20 +4,20 @@ use guard_laws::TemplateMachine;
 use response_templates::{ResponseTemplate, TemplateParser, TemplateSettings};
 use stream_laws::RecordedEvent;
 
-/// A template whose fields are `fields`.
+/// Returns a template whose fields are `fields`.
 pub(crate) fn template(fields: &str) -> ResponseTemplate {
     let text = format!(r#"{{"start_anchor": "<bot>", "fields": {{{fields}}}}}"#);
     ResponseTemplate::from_json(&text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Reasoning, calls in JSON, and the rest.
+/// Fields for reasoning, calls in JSON, and content.
 pub(crate) const PLAIN: &str = r#"
     "thinking": {"open": "<t>", "close": "</t>"},
     "tool_calls": {"open": "<c>", "close": "</c>", "repeats": true, "content": "json",
                    "transform": {"type": "function", "function": "{content}"}},
     "content": {"close": "<end>"}"#;
 
-/// Calls whose name is in the opener.
+/// Fields for calls whose name is in the opener.
 pub(crate) const NAMED: &str = r#"
     "reasoning_content": {"open_pattern": "\\s*<t>\\s*", "close_pattern": "\\s*</t>\\s*"},
     "tool_calls": {"open_pattern": "\\s*<c (?P<name>\\w+)>", "close_pattern": "</c>|$",
@@ -26,7 +26,7 @@ pub(crate) const NAMED: &str = r#"
                                  "function": {"name": "{name}", "arguments": "{content}"}}},
     "content": {}"#;
 
-/// Parameters in tags, and reasoning without an opener.
+/// Fields for parameters in tags, and reasoning without an opener.
 pub(crate) const TAGGED: &str = r#"
     "reasoning": {"open_pattern": "(?=[\\s\\S]*?</t>)", "close_pattern": "</t>\\s*"},
     "tool_calls": {"open_pattern": "<c (?P<name>\\w+)>", "close_pattern": "(?=<c )|</c>",
@@ -36,7 +36,7 @@ pub(crate) const TAGGED: &str = r#"
                                  "function": {"name": "{name}", "arguments": "{content}"}}},
     "content": {"open": "<s>", "close_pattern": "</s>(?:!\\?)?"}"#;
 
-/// Calls whose name is in the opener and whose arguments are written so, and the rest.
+/// Returns fields for calls with the name in the opener and with these arguments, and for content.
 macro_rules! calls_of {
     ($content:literal) => {
         concat!(
@@ -49,22 +49,22 @@ macro_rules! calls_of {
     };
 }
 
-/// Parameters in tags, and nothing to wait for.
+/// Fields for parameters in tags.
 pub(crate) const PARAMETERS: &str = calls_of!(
     r#""content": "xml-inline",
     "content_args": {"tag_pattern": "<(?P<key>\\w+)>(?P<value>.*?)</>"}"#
 );
 
-/// Parameters in lines.
+/// Fields for parameters in lines.
 pub(crate) const LINED: &str = calls_of!(r#""content": "kv-lines""#);
 
-/// Numbers in lines; any other value makes the region malformed.
+/// Fields for numbers in lines. Any other value makes the region malformed.
 pub(crate) const NUMBERS: &str = calls_of!(
     r#""content": "kv-lines",
     "content_args": {"kv_sep": ": ", "value_parser": {"name": "int"}}"#
 );
 
-/// Texts that may be JSON, trimmed by the expression, in tags.
+/// Fields for values in tags that may be JSON and that the pattern trims.
 pub(crate) const LENIENT: &str = calls_of!(
     r#""content": "xml-inline",
     "content_args": {"tag_pattern": "<(?P<key>\\w+)>\\s*(?P<value>.*?)\\s*</>",
@@ -99,12 +99,12 @@ pub(crate) fn all_arguments<'e>(events: impl IntoIterator<Item = &'e RecordedEve
     events.into_iter().filter_map(fragment).collect()
 }
 
-/// A parser of a template with these fields.
+/// Returns a parser of a template with these fields.
 pub(crate) fn machine(fields: &str) -> TemplateMachine {
     TemplateMachine::new(TemplateParser::new(&template(fields)))
 }
 
-/// A parser with other settings.
+/// Returns a parser with other settings.
 pub(crate) fn machine_with(
     fields: &str,
     set: impl FnOnce(&mut TemplateSettings),

@@ -32,7 +32,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Translates one member; returns whether it is a single character.
+    /// Translates one member. Returns whether it is a single character.
     fn member(&mut self) -> Read<bool> {
         let start = self.at;
         let Some(c) = self.next() else { return Ok(false) };
