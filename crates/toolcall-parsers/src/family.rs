@@ -1,7 +1,8 @@
-//! A model family: how it writes tool calls, as a value.
+//! A model family: a description of how it writes tool calls.
 //!
-//! Everything here is plain data, read from a file of the family language. The machine and the
-//! encoder interpret it; neither knows a family's name.
+//! Everything here is plain data, read from a file in the family language
+//! (`docs/family-language.md`). The call machine and the encoder interpret it. Neither depends on a
+//! family's name.
 
 mod check;
 mod edit;
@@ -33,69 +34,72 @@ pub use self::{
 
 use crate::template::Template;
 
-/// How a model family writes tool calls.
+/// The syntax of a model family's tool calls.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Family {
-    /// The family's name: lower case, `_` between words.
+    /// The family's name, in lower case with `_` between words.
     pub name: String,
-    /// The models that write it, in words.
+    /// The models that use it, in words.
     pub about: String,
-    /// Where it was learned.
+    /// Where the syntax is documented.
     pub source: String,
-    /// The ways to write a call; the first is written, all are read.
+    /// The forms of calls. All are read. [`Write::form`] is the one the encoder tries first.
     pub forms: Vec<Form>,
-    /// The messages that contain all text, if the family has any.
+    /// The messages around all text, if the family writes message headers.
     pub messages: Option<Messages>,
-    /// Tokens that end a turn: removed in content, and a place to go on after a fault.
+    /// Tokens that end a turn. They are removed from content, and reading continues there after a
+    /// fault.
     pub end_of_turn: Vec<String>,
-    /// Other markup around the answer that is removed in content.
+    /// Other markup that is removed from content.
     pub erase: Vec<Erase>,
     /// Whether the markers are special tokens, which servers strip by default.
     pub special_tokens: bool,
-    /// Whether the tags may carry a suffix that only the checkpoint knows (`<tool_call:x>`).
+    /// Whether tags may have a suffix that depends on the checkpoint (`<tool_call:x>`).
     pub suffix: Suffix,
-    /// Options of the encoder alone.
+    /// The options of the encoder.
     pub write: Write,
 }
 
-/// A way to write calls: templates that share their options.
+/// A form of calls: templates with common options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
-    /// Templates around calls; `{call}` alone by default.
+    /// Templates around calls. The default is `{call}` alone.
     pub sections: Vec<Template>,
-    /// Templates of a call.
+    /// Templates of one call.
     pub calls: Vec<Template>,
-    /// A parameter of `{parameters}`.
+    /// Templates of one parameter in `{parameters}`.
     pub parameters: Vec<Template>,
-    /// An element of `{elements}`.
+    /// Templates of one element in `{elements}`.
     pub elements: Vec<Template>,
-    /// Texts between blocks: the first one is written, all are read.
+    /// Texts between blocks. All are read, and the first one is written.
     pub between: Vec<String>,
-    /// When a call is certain; `None`: on its marker, or on a declared name where it has none.
+    /// The evidence that makes a call certain. `None` means its marker, or a declared name if it
+    /// has no marker.
     pub commit_on: Option<CommitOn>,
-    /// Where a call without its own marker may begin. In a form without markers this applies to all
+    /// The position of calls without a marker. In a form without markers, the position of all
     /// calls.
     pub at: At,
-    /// When a call outside its section is certain; `None`: there it is text.
+    /// The evidence that makes a call outside its section certain. `None` means that it is text
+    /// there.
     pub call_alone: Option<CommitOn>,
-    /// Texts inside literals that have other spellings.
+    /// Texts in literals, with their other spellings.
     pub spellings: Vec<(String, Vec<String>)>,
     /// The keys of `{object}`.
     pub keys: Keys,
     /// The source of a value's type.
     pub types: Types,
-    /// The type of a value without a declared one. `None` means text under [`Types::Schema`], and
-    /// JSON if the text is JSON under [`Types::Wire`].
+    /// The type of a value without a declared type. `None` means text for [`Types::Schema`], and
+    /// [`Undeclared::Json`] for [`Types::Wire`].
     pub undeclared: Option<Undeclared>,
     /// Policy for a repeated parameter.
     pub repeated: Repeated,
-    /// Delimiters of strings in the literal dialect. Empty means `"`, `'` and backtick.
+    /// The family's own quotes in the literal dialect. Empty means `"`, `'` and backtick.
     pub quote: Vec<String>,
-    /// Whether white space in literals and around header holes must be as shown.
+    /// Whether white space in literals and around header holes must be as in the template.
     pub whitespace: WhitespaceRule,
     /// Whether newlines around blocks are markup.
     pub newlines: NewlineRule,
-    /// Effect of an opener inside reasoning.
+    /// The effect of an opener inside reasoning.
     pub in_reasoning: InReasoning,
     /// Names that mean that no tool is called.
     pub no_call: Vec<String>,
@@ -107,74 +111,74 @@ pub struct Form {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum InReasoning {
-    /// Nothing: it is text of the reasoning.
+    /// The opener is text of the reasoning.
     #[default]
     Literal,
-    /// The call is emitted, and reasoning goes on after it.
+    /// The call is emitted, and reasoning continues after it.
     Suspend,
     /// The call is emitted, and ends the reasoning.
     End,
 }
 
-/// When a call is certain.
+/// The evidence that makes a call certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum CommitOn {
-    /// As soon as the name is complete after the marker.
+    /// A complete name after the marker.
     #[default]
     Marker,
-    /// Once its name is known to be declared (if any tool is) and its arguments began.
+    /// A declared name and the start of the arguments. Without declared tools, every name counts.
     DeclaredName,
 }
 
-/// The places in the message where an item may begin.
+/// The positions in a message at which a text may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum At {
-    /// At any place of the message.
+    /// Anywhere in the message.
     #[default]
     Anywhere,
-    /// Only before anything visible.
+    /// Only before all visible text.
     Lead,
     /// Only at the start of a line.
     Line,
-    /// Only directly after a call, whitespace between allowed.
+    /// Only directly after a call and optional white space.
     AfterCall,
 }
 
-/// Whether tags may carry a suffix.
+/// Whether tags may have a suffix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Suffix {
-    /// Ids are left unchanged.
+    /// Tags have no suffix.
     #[default]
     None,
-    /// The first suffix seen is required of all later tags.
+    /// Tags may have a suffix. It is learnt from the stream.
     Learnt,
 }
 
-/// How the value of an object's keys makes a call.
+/// The meaning of the keys of a call object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Keys {
-    /// Keys by what they hold. Others are ignored.
+    /// Each part of a call has its own keys. Other keys are ignored.
     Named(NamedKeys),
-    /// The key is the name, its value the arguments.
+    /// The key is the tool's name, and its value the arguments.
     NameIsKey,
 }
 
-/// The keys of a call object; the first of each list is written.
+/// The keys of a call object. All of a list are read, and the first one is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedKeys {
     /// Keys of the tool's name.
     pub name: Vec<String>,
-    /// The arguments; of several present the first counts.
+    /// Keys of the arguments. If an object has several, the first one counts.
     pub arguments: Vec<String>,
     /// Keys of the call's id.
     pub id: Vec<String>,
-    /// An object that holds keys of the call.
+    /// Keys of an inner object that contains the call's keys.
     pub wrapper: Vec<String>,
-    /// An array of calls inside the outermost object.
+    /// Keys of a list of calls in the outermost object.
     pub list: Vec<String>,
-    /// An answer in the place of a call.
+    /// Keys of an answer in place of a call.
     pub answer: Vec<String>,
-    /// The order in which the encoder writes them.
+    /// The order in which the encoder writes the keys.
     pub order: [KeyRole; 3],
 }
 
@@ -192,14 +196,14 @@ pub enum KeyRole {
 /// The source of a value's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Types {
-    /// The tool's schema, then the wire.
+    /// The tool's schema decides. If it does not declare the parameter, the wire does.
     #[default]
     Schema,
-    /// The wire's own types.
+    /// The wire decides the type.
     Wire,
 }
 
-/// The type of a value without a declared one.
+/// The type of a value without a declared type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Undeclared {
     /// The value is plain text.
@@ -211,79 +215,81 @@ pub enum Undeclared {
 /// Policy for a repeated parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Repeated {
-    /// Every occurrence is written; readers of JSON take the last.
+    /// Every occurrence is emitted. JSON parsers use the last one.
     #[default]
     WriteAll,
-    /// Later occurrences are dropped and counted.
+    /// Later occurrences are dropped and reported.
     KeepFirst,
 }
 
-/// Whether white space must be as a template shows it.
+/// Whether white space must be as in the template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum WhitespaceRule {
     /// White space may be present or missing between tags.
     #[default]
     Free,
-    /// White space must be as shown.
+    /// White space must be as in the template.
     Exact,
 }
 
 /// Whether newlines around blocks are markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum NewlineRule {
-    /// Such texts stay text.
+    /// Newlines around blocks are text.
     #[default]
     Text,
-    /// Such texts are removed with the blocks.
+    /// Newlines around blocks are removed with them.
     All,
 }
 
-/// Markup that is removed in content.
+/// Markup that is removed from content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Erase {
-    /// The literal text; never empty.
+    /// The literal text, never empty.
     pub text: String,
-    /// The place where the item may begin.
+    /// The position of the text.
     pub at: At,
-    /// Whether it is removed once a message only.
+    /// Whether the text is removed only once per message.
     pub once: bool,
-    /// At most this many newlines before and after go with it.
+    /// The maximum number of newlines before and after the text that are removed with it.
     pub newlines: (u8, u8),
 }
 
-/// Whether only a tokenizer writes `tag`: `<|x|>`, with bars of either width.
+/// Returns whether `tag` is a special token: `<|x|>`, also with full-width bars.
 pub(crate) fn is_token(tag: &str) -> bool {
     let inside = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();
     let bar = ['|', '｜'];
     inside.starts_with(bar) && inside.ends_with(bar)
 }
 
-/// Messages with headers that decide where their text goes.
+/// Messages with headers, which decide the channel of their text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Messages {
-    /// The header: tokens and words around `{role}`, `{channel}`, `{recipient}` and `{note}`.
+    /// The header: tokens and words with the holes `{role}`, `{channel}`, `{recipient}` and
+    /// `{note}`.
     pub header: Template,
     /// Tokens that end a header and begin the text.
     pub body: Vec<String>,
-    /// Tokens that end a message; removed elsewhere.
+    /// Tokens that end a message. They are removed elsewhere.
     pub end: Vec<String>,
-    /// Channels that a header may begin with where its first tokens are missing: at the start and
-    /// after a call.
+    /// Channels with which a header may begin if its first tokens are missing. Only at the start
+    /// and after a call.
     pub channels: Vec<String>,
-    /// Meanings of messages. The first match counts; a message without a match is content.
+    /// Rules for the meaning of messages. The first match counts. A message without a match is
+    /// content.
     pub routes: Vec<Route>,
 }
 
-/// One meaning of messages. All given conditions must hold.
+/// A rule for the meaning of messages. All given conditions must hold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
-    /// The recipient is one of these; a template may hold `{name}`. Empty: any or none.
+    /// The possible recipients. A template may contain `{name}`. Empty means any recipient or none.
     pub recipient: Vec<Template>,
-    /// The channel's first word.
+    /// The first word of the channel.
     pub channel: Option<String>,
-    /// The token that ended the header.
+    /// The token that ends the header.
     pub body: Option<String>,
-    /// Meaning of a matching message.
+    /// The meaning of a matching message.
     pub is: RouteTo,
 }
 
@@ -298,30 +304,30 @@ pub enum RouteTo {
     Call,
 }
 
-/// Options of the encoder alone.
+/// The options of the encoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Write {
     /// The spacing of JSON.
     pub json: Spacing,
-    /// How tagged values other than strings are spelled.
+    /// The spelling of tagged values other than strings.
     pub words: Words,
     /// The order of argument keys.
     pub keys: KeyOrder,
-    /// How strings in JSON are escaped.
+    /// Which characters are escaped in JSON strings.
     pub escapes: Escapes,
     /// Policy for the id of a call object without a given id.
     pub ids: WrittenIds,
-    /// Which form is written first, from 0.
+    /// The form that the encoder tries first, from 0.
     pub form: usize,
 }
 
-/// How strings in JSON are escaped.
+/// Which characters are escaped in JSON strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Escapes {
-    /// Only what JSON demands.
+    /// Only those for which JSON requires it.
     #[default]
     Needed,
-    /// Everything that is not ASCII, too.
+    /// Also all characters that are not ASCII.
     Ascii,
 }
 
@@ -331,7 +337,7 @@ pub enum WrittenIds {
     /// A missing id is omitted.
     #[default]
     Given,
-    /// The call's number, from 0, as a string.
+    /// The call's index, from 0, as a string.
     Counted,
 }
 
@@ -343,19 +349,19 @@ pub enum Spacing {
     Spaced,
     /// No blanks: `{"a":1,"b":2}`.
     Compact,
-    /// A member a line, four blanks a level.
+    /// Each member on its own line, indented by four blanks per level.
     Indented,
 }
 
-/// How values other than strings are spelled.
+/// The spelling of values other than strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Words {
-    /// As JSON spells them.
+    /// The spelling of JSON: `true`, `null`.
     #[default]
     Json,
-    /// As Python spells them.
+    /// The spelling of Python for booleans and null: `True`, `None`.
     Python,
-    /// As above, with objects and arrays in Python's spelling.
+    /// As [`Words::Python`], and also for objects and arrays.
     Repr,
 }
 

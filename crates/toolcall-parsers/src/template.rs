@@ -1,11 +1,10 @@
-//! Wire templates: text as a model writes it, with holes.
+//! Wire templates: text of a model, with holes.
 //!
 //! ```text
 //! <tool_call>\n<function={name}>\n{parameters}</function>\n</tool_call>
 //! ```
 //!
-//! One template serves both directions: the encoder writes it unchanged, and the reader is
-//! compiled from it.
+//! The encoder fills the holes. The call machine is compiled from the same templates.
 
 mod display;
 mod parse;
@@ -22,12 +21,12 @@ pub use self::parse::TemplateError;
 /// A parsed wire template: literals, holes and optional groups, in the order of the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Template {
-    /// Parts of the template, in order. Two literals are never adjacent.
+    /// The parts of the template, in order. Two literals are never adjacent.
     pub parts: Vec<Part>,
 }
 
 impl Template {
-    /// Whether it begins with one of `tokens`, blanks before it allowed.
+    /// Returns whether the template begins with one of `tokens`, after optional blanks.
     pub(crate) fn begins_with(&self, tokens: &MarkerTokens) -> bool {
         let first = match self.parts.first() {
             Some(Part::Group(parts)) => parts.first(),
@@ -36,8 +35,8 @@ impl Template {
         matches!(first, Some(Part::Literal(text)) if tokens.leads(text.trim_start()))
     }
 
-    /// Its holes in the order of the wire, those in groups too; what an id's own template holds
-    /// is not among them.
+    /// Returns the holes in order, including those in groups. The holes of an id's own template are
+    /// not included.
     pub fn holes(&self) -> impl Iterator<Item = &Hole> {
         let mut open = Vec::from([self.parts.iter()]);
         core::iter::from_fn(move || {
@@ -59,45 +58,46 @@ impl Template {
 pub enum Part {
     /// Literal text of the wire, never empty.
     Literal(String),
-    /// A hole to be filled.
+    /// A hole, which is filled with a part of a call.
     Hole(Hole),
-    /// `{?...}`: parts that may be missing together; never empty, nested at most two deep.
+    /// `{?...}`: parts that may be absent together. Never empty. Groups are nested at most two
+    /// deep.
     Group(Vec<Self>),
 }
 
 /// The content of a hole in a [`Template`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hole {
-    /// `{calls:SEP}`: all calls of a section, the separator between them.
+    /// `{calls:SEP}`: all calls of a section, with a separator between them.
     Calls {
-        /// Written between two calls; empty by default.
+        /// The text between two calls. Empty by default.
         separator: String,
     },
-    /// `{call}`: one call of a section; the encoder writes a section for each call.
+    /// `{call}`: one call of a section. The encoder writes a section for each call.
     Call,
     /// `{name}`: the tool's name.
     Name,
-    /// `{name:WORD}`: the name is this word, and the word is on the wire.
+    /// `{name:WORD}`: a fixed name that is on the wire.
     NameIs(String),
-    /// `{name=WORD}`: the name is this word, and the word is not on the wire.
+    /// `{name=WORD}`: a fixed name that is not on the wire.
     NameMeant(String),
-    /// `{name:declared}`: the longest declared name in any text up to what follows.
+    /// `{name:declared}`: text that contains a declared name.
     NameDeclared,
-    /// `{id}`, or `{id:TEMPLATE}`: the call's id, all the text that the template matches.
+    /// `{id}` or `{id:TEMPLATE}`: the call's id, which is all the text that the template matches.
     Id(Option<Box<Template>>),
-    /// `{index}` or `{index:1}`: counts the message's calls from this number.
+    /// `{index}` or `{index:1}`: the call's number, counted from this one.
     Index(u32),
-    /// `{label}`: any text; dropped.
+    /// `{label}`: any text, which is ignored.
     Label,
-    /// `{object}`: a call as an object whose keys hold name and arguments.
+    /// `{object}`: an object with the name and the arguments.
     Object(Dialect),
-    /// `{arguments}`: the arguments as an object.
+    /// `{arguments}`: an object with the arguments.
     Arguments(Dialect),
-    /// `{raw:KEY}`: text up to what follows, the value of the one argument `KEY`.
+    /// `{raw:KEY}`: text that is the value of the single argument `KEY`.
     Raw(String),
     /// `{parameters:SEP}`: the form's `parameter` template, repeated.
     Parameters {
-        /// Written between two parameters; empty by default.
+        /// The text between two parameters. Empty by default.
         separator: String,
     },
     /// `{elements}`: the form's `element` template, repeated and nested.
@@ -106,40 +106,40 @@ pub enum Hole {
     Key,
     /// `{value}`, or `{value:trim}`: a parameter's value.
     Value(Trim),
-    /// `{type}`: the JSON type of a value, as a word.
+    /// `{type}`: the name of the value's JSON type.
     Type,
-    /// `{string}`: `true` if the value is a string, else `false`.
+    /// `{string}`: `true` if the value is a string, otherwise `false`.
     StringFlag,
-    /// `{text}`: the reasoning's text.
+    /// `{text}`: the text of the reasoning.
     Text,
-    /// `{role}` of a message header.
+    /// `{role}`: the role in a message header.
     Role,
-    /// `{channel}` of a message header.
+    /// `{channel}`: the channel in a message header.
     Channel,
-    /// `{recipient}` of a message header.
+    /// `{recipient}`: the recipient in a message header.
     Recipient,
-    /// `{note}` of a message header: words that decide nothing.
+    /// `{note}`: words in a message header without a meaning for its route.
     Note,
 }
 
-/// The text that a value loses at its edges.
+/// The white space that is removed at a value's start and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Trim {
-    /// One newline at an edge where the template shows one.
+    /// One newline at an edge where the template has one.
     #[default]
     Shown,
-    /// All ASCII whitespace at both edges.
+    /// All ASCII white space at both edges.
     All,
 }
 
-/// How a value inside a hole is spelled.
+/// The syntax of a value inside a hole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Dialect {
-    /// Strict syntax of JSON.
+    /// The syntax of strict JSON.
     #[default]
     Json,
-    /// Python literals; after `name(`, keyword arguments.
+    /// Python literals. After `name(`, keyword arguments.
     Python,
-    /// Bare keys, strings in the form's own quotes, bare scalars.
+    /// Objects with bare keys, strings in the family's own quotes, and bare scalars.
     Literal,
 }

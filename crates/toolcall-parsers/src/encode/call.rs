@@ -1,4 +1,4 @@
-//! A walk over a template: literals are written unchanged, holes are filled from a call.
+//! Filling of a template: literals are written unchanged, holes are filled from a call.
 
 use alloc::{
     borrow::ToOwned,
@@ -36,27 +36,27 @@ pub(super) struct Writer<'w> {
     pub(super) family: &'w Family,
     pub(super) form: &'w Form,
     pub(super) section: &'w Template,
-    /// How the form's parameters are read.
+    /// The readers' specifications of the form's parameters.
     pub(super) specs: &'w [&'w ParameterSpec],
-    /// The end of a call as it would be recognised inside a string.
+    /// The texts that would end a call inside a string.
     pub(super) call_end: CallEnd<'w>,
     pub(super) tools: &'w Tools,
     pub(super) markup: Markup,
-    /// How many call templates are passed over.
+    /// The number of call templates that are skipped.
     pub(super) from: usize,
-    /// Where the block begins.
+    /// The offset of the block in `out`.
     pub(super) begun: usize,
-    /// The call that is being written.
+    /// The index of the call being written.
     pub(super) at: usize,
     pub(super) out: String,
 }
 
-/// How the writer treats the family's markup inside of values.
+/// Policy for the family's markup inside values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Markup {
-    /// Written: the parser may distinguish it from the end of the value.
+    /// Markup is written, because the parser may recognise it as data.
     Written,
-    /// Refused, with its place in the value.
+    /// Markup is refused, with its position in the value.
     Refused,
 }
 
@@ -64,9 +64,9 @@ pub(super) enum Markup {
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'s> {
     pub(super) call: &'s CallToWrite<'s>,
-    /// The calls of a section; none inside a call.
+    /// The calls of a section. Empty inside a call.
     pub(super) all: &'s [CallToWrite<'s>],
-    /// A parameter with the template that it is written in.
+    /// A parameter's name and value, and its template.
     pub(super) parameter: Option<(&'s str, &'s JsonNode<'s>, &'s Template)>,
 }
 
@@ -81,8 +81,8 @@ impl<'w> Writer<'w> {
             .map_err(|fault| (self.at, fault))
     }
 
-    /// Writes a call with the first template that can express it: those for its very name before
-    /// those for any.
+    /// Writes a call with the first template that can express it. Templates for a fixed name are
+    /// tried before templates for any name.
     fn call(&mut self, call: &CallToWrite<'_>, around: &Rest<'_>) -> Result<(), EncodeFault> {
         self.at = call.index;
         let fixed = |template: &Template| {
@@ -101,7 +101,7 @@ impl<'w> Writer<'w> {
         })
     }
 
-    /// Whether a call's id and arguments have places in a template.
+    /// Checks that the template has holes for the call's id and arguments.
     fn has_places(&self, template: &Template, call: &CallToWrite<'_>) -> Result<(), EncodeFault> {
         let keeps_id = |hole: &Hole| match (hole, &self.form.keys) {
             (Hole::Id(_), _) => true,
@@ -125,7 +125,7 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
-    /// Writes with the first template that does not fail; else the first fault counts.
+    /// Writes with the first template that does not fail. Otherwise returns the first fault.
     pub(super) fn first_of<'t>(
         &mut self,
         templates: impl Iterator<Item = &'t Template>,
@@ -176,7 +176,7 @@ impl<'w> Writer<'w> {
                 let name = header::name(call, &self.place(rest, &rest.next()))?.into_owned();
                 self.out.push_str(&name);
             }
-            // The name is implied.
+            // The name is not on the wire.
             Hole::NameMeant(_) => {}
             Hole::Id(template) => self.id(template.as_deref(), rest, scope)?,
             Hole::Index(from) => {
@@ -222,7 +222,7 @@ impl<'w> Writer<'w> {
         HeaderPlace { before: &self.out, begun: self.begun, next, applied }
     }
 
-    /// The id that is given, or one that the wire cannot do without.
+    /// Writes the given id. Without one, writes a generated id, because the template requires one.
     fn id(
         &mut self,
         template: Option<&Template>,
@@ -245,7 +245,7 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
-    /// A call as an object.
+    /// Returns the call object of a call.
     fn call_object<'c>(&self, call: &CallToWrite<'c>) -> Result<Members<'c>, EncodeFault> {
         let arguments = JsonNode::Object(call.arguments.clone());
         let Keys::Named(keys) = &self.form.keys else {
@@ -269,8 +269,8 @@ impl<'w> Writer<'w> {
         Ok(members)
     }
 
-    /// An object in a dialect; in parentheses, Python's are keyword arguments, and a script's
-    /// without members nothing.
+    /// Writes an object in a dialect. In parentheses, Python has keyword arguments, and an empty
+    /// object of a script is omitted.
     fn dialect(
         &mut self,
         dialect: Dialect,
@@ -306,7 +306,7 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// Writes the single argument of a call, unchanged.
+    /// Writes the single argument of a call unchanged.
     fn raw(
         &mut self,
         key: &str,
@@ -335,7 +335,7 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// Whether nothing in a group lacks a value.
+/// Returns whether all holes of a group have values.
 fn has_values(parts: &[Part], scope: &Scope<'_>) -> bool {
     parts.iter().all(|part| match part {
         Part::Hole(Hole::Id(None)) => scope.call.id.is_some(),

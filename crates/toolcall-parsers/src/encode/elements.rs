@@ -1,4 +1,9 @@
-//! Arguments as elements: a template repeated and nested.
+//! Writing of arguments as element trees.
+//!
+//! ```text
+//! {"city": "Oslo", "days": [1]}
+//! ]<city>Oslo]</city>]<days>]<item>1]</item>]</days>
+//! ```
 
 use alloc::{format, string::String};
 
@@ -14,10 +19,10 @@ use crate::{
     typing::{Path, TypeSet, declared_at},
 };
 
-/// The element that is an item of a list.
+/// The name of an element that is an item of a list.
 const ITEM: &str = "item";
 
-/// Writes the elements of a call.
+/// A writer of a call's elements.
 pub(super) struct ElementWriter<'e, 'w> {
     writer: &'e mut Writer<'w>,
     call: &'e CallToWrite<'e>,
@@ -53,7 +58,7 @@ impl<'e, 'w> ElementWriter<'e, 'w> {
         written
     }
 
-    /// Whether a key cannot be a tag, or begins one that belongs to the call.
+    /// Returns whether a key cannot be the name of a tag, or its tag would be one of the call.
     fn is_markup(&self, key: &str) -> bool {
         let head = around(self.template, |hole| *hole == Hole::Key).0.trim_ascii_start();
         let word = key.split_ascii_whitespace().next().unwrap_or("");
@@ -72,7 +77,7 @@ impl<'e, 'w> ElementWriter<'e, 'w> {
             || parts.any(|part| matches!(part, Part::Literal(text) if own(text)))
     }
 
-    /// An element, at the end of the path.
+    /// Writes the element at the end of the path.
     fn element(&mut self, key: &str, node: &JsonNode<'_>) -> Result<(), EncodeFault> {
         let template = self.template;
         let value = |part: &Part| matches!(part, Part::Hole(Hole::Value(_)));
@@ -84,18 +89,19 @@ impl<'e, 'w> ElementWriter<'e, 'w> {
         let tool = self.writer.tools.get(self.call.name);
         let types = tool.and_then(|tool| declared_at(&tool.parameters, self.path.steps()));
         if let Err(fault) = self.inside(node, types) {
-            // A value that elements cannot hold may still be written as JSON, where the schema
-            // excludes strings.
+            // A value that elements cannot express may be written as JSON, if the schema excludes
+            // strings.
             self.writer.out.truncate(begun);
             self.leaf(node, types).map_err(|_| fault)?;
         }
         self.writer.walk(Rest { parts: end.get(1..).unwrap_or(&[]), around: None }, &scope)
     }
 
-    /// Writes the inside of an element: other elements, or text.
+    /// Writes the content of an element: inner elements or text.
     fn inside(&mut self, node: &JsonNode<'_>, types: Option<TypeSet>) -> Result<(), EncodeFault> {
         let no = |why| Err(EncodeFault::new(EncodeErrorKind::Value, why));
-        // The schema decides whether elements are a list, else whether the first is an item.
+        // The schema decides whether inner elements are a list. Without a schema, the first one's
+        // name does.
         let declared = types.unwrap_or(TypeSet::ALL);
         let either = declared.has(TypeSet::ARRAY) == declared.has(TypeSet::OBJECT);
         let list = |first: &str| if either { first == ITEM } else { declared.has(TypeSet::ARRAY) };
@@ -125,7 +131,7 @@ impl<'e, 'w> ElementWriter<'e, 'w> {
         }
     }
 
-    /// An element with text alone.
+    /// Writes the content of an element that has only text.
     fn leaf(&mut self, node: &JsonNode<'_>, types: Option<TypeSet>) -> Result<(), EncodeFault> {
         let reading = Reading::of(self.writer.form, types, None);
         let nothing = types.filter(|types| !types.has(TypeSet::STRING));

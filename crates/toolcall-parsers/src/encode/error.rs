@@ -1,4 +1,4 @@
-//! Why calls cannot be written in a family's syntax.
+//! The error of a call that cannot be written in a family's syntax.
 
 use alloc::{
     borrow::ToOwned,
@@ -6,7 +6,7 @@ use alloc::{
 };
 use core::fmt;
 
-/// Calls that a family cannot express, or that are none. The fault is the caller's.
+/// The error of [`encode`](crate::encode): a call is invalid, or the family cannot express it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodeError {
     family: String,
@@ -29,11 +29,11 @@ pub enum EncodeErrorKind {
     Key,
     /// The value of an argument.
     Value,
-    /// This call beside the ones before it.
+    /// This call together with the calls before it.
     Several,
-    /// Something that was written and did not read back.
+    /// The written text did not read back as the same call.
     NotReadBack,
-    /// Any call: the grammar lacks what writing takes.
+    /// Any call, because the grammar lacks a template or key.
     Grammar,
 }
 
@@ -52,7 +52,7 @@ impl EncodeErrorKind {
     }
 }
 
-/// A fault, before it is known of which call.
+/// A fault without its call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EncodeFault {
     pub(crate) kind: EncodeErrorKind,
@@ -92,13 +92,13 @@ impl EncodeError {
         self.call
     }
 
-    /// The argument it is about, if it is about one; the head of it if it is long.
+    /// Returns the name of the faulty argument, if it is one. A long name is cut.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         self.fault.key.as_deref()
     }
 
-    /// The byte of the arguments, the name, the id or the value that decided, if one did.
+    /// Returns the byte offset of the fault in the arguments, name, id or value, if there is one.
     #[must_use]
     pub fn at(&self) -> Option<usize> {
         self.fault.at
@@ -121,7 +121,7 @@ impl fmt::Display for EncodeError {
 
 impl core::error::Error for EncodeError {}
 
-/// The head of a text that is echoed in messages.
+/// Returns the start of a text, for error messages.
 fn short(text: &str) -> String {
     const MOST: usize = 32;
     match text.char_indices().nth(MOST) {

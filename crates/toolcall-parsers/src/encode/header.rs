@@ -1,4 +1,4 @@
-//! Names, ids and keys: what a header may hold, and how it is written there.
+//! Writing of names, ids and keys in a header.
 
 use alloc::{borrow::Cow, format, string::String};
 
@@ -9,28 +9,29 @@ use crate::{
     template::{Hole, Part},
 };
 
-/// A place in a header: the text before it, and the text that may follow.
+/// The context of a text in a header.
 pub(super) struct HeaderPlace<'p> {
-    /// The text written before it.
+    /// The text written before the position.
     pub(super) before: &'p str,
-    /// Where the block began.
+    /// The offset at which the block began.
     pub(super) begun: usize,
-    /// The texts that may come next, as shown.
+    /// The texts that may follow, as in the template.
     pub(super) next: &'p [&'p str],
-    /// Whether a script's or Python's arguments follow, to which only an identifier is applied.
+    /// Whether a script's or Python's arguments follow, so that the name must be an identifier.
     pub(super) applied: bool,
 }
 
 impl HeaderPlace<'_> {
-    /// Between the quotes of an attribute.
+    /// Returns whether the position is inside the quotes of an attribute.
     fn quoted(&self) -> bool {
         self.before.ends_with("=\"") && self.next.iter().any(|next| next.starts_with('"'))
     }
 
-    /// Returns the spelling of a text at this place.
+    /// Returns the spelling of a text at this position.
     fn written<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.quoted() && text.contains(['&', '"']) {
-            // Readers decode nothing else, and templates write other `&` as they are.
+            // Parsers decode only these two references, and chat templates leave other `&`
+            // unchanged.
             true => text
                 .replace("&amp;", "&amp;amp;")
                 .replace("&quot;", "&amp;quot;")
@@ -40,12 +41,13 @@ impl HeaderPlace<'_> {
         }
     }
 
-    /// The first byte of `text` that ends it too early, or that the place cannot hold.
+    /// Returns the first byte of `text` that would end it too early, or is not allowed at this
+    /// position.
     fn end_of(&self, text: &str, odd: impl Fn(char) -> bool) -> Option<usize> {
         let blank = |c: char| c.is_ascii_whitespace();
         let edges = text.trim_ascii() != text || text.is_empty();
         let found = text.find(|c: char| c.is_control() || odd(c));
-        // Shown white space may end the text before it.
+        // White space in the template may end the text before it.
         let shown = |next: &str| match next.chars().next() {
             Some('\n') => text.find('\n'),
             Some(c) if blank(c) => text.find(blank),
@@ -84,7 +86,7 @@ pub(super) fn name<'c>(
     }
 }
 
-/// An id that is given.
+/// Checks the id that the caller gave.
 pub(super) fn id(id: &str, place: &HeaderPlace<'_>) -> Result<(), EncodeFault> {
     match place.end_of(id, char::is_whitespace) {
         Some(at) => {
@@ -94,11 +96,11 @@ pub(super) fn id(id: &str, place: &HeaderPlace<'_>) -> Result<(), EncodeFault> {
     }
 }
 
-/// The name of a parameter.
+/// Returns the spelling of a parameter's name.
 pub(super) fn key<'k>(key: &'k str, place: &HeaderPlace<'_>) -> Result<Cow<'k, str>, EncodeFault> {
-    // After `=`, quotes that enclose a key are not part of it.
+    // After `=`, the parser removes quotes around a key.
     let enclosed = place.before.ends_with('=') && key.starts_with(['"', '\'']);
-    // In and between tags, `<` and `>` are those of tags.
+    // In and between tags, `<` and `>` belong to the tags.
     let tagged = place.next.iter().any(|next| next.starts_with(['<', '>', '"']));
     match place.end_of(key, |c| tagged && "<>".contains(c)) {
         _ if enclosed => {
@@ -111,7 +113,8 @@ pub(super) fn key<'k>(key: &'k str, place: &HeaderPlace<'_>) -> Result<Cow<'k, s
     }
 }
 
-/// The first byte that an identifier cannot hold; some more scalars may follow its first.
+/// Returns the first byte of `word` that an identifier cannot contain. Characters of `more` are
+/// also allowed, except at the start.
 pub(super) fn not_identifier(word: &str, more: &[char]) -> Option<usize> {
     let fits = |at, c: char| {
         let begins = c == '_' || c.is_alphabetic();
@@ -124,7 +127,7 @@ pub(super) fn not_identifier(word: &str, more: &[char]) -> Option<usize> {
     }
 }
 
-/// Whether the template of an id takes `text`, with the call's own name in it.
+/// Returns whether the template of an id matches `text`. The name in it must be that of the call.
 pub(super) fn id_fits(parts: &[Part], text: &str, name: &str) -> bool {
     let Some((first, rest)) = parts.split_first() else { return text.is_empty() };
     match first {
@@ -146,7 +149,7 @@ pub(super) fn id_fits(parts: &[Part], text: &str, name: &str) -> bool {
     }
 }
 
-/// An id for a wire that demands one, where none is given.
+/// Returns an id for a template that requires one, if the caller gave none.
 pub(super) fn made_id(index: usize) -> String {
     format!("call_{index}")
 }

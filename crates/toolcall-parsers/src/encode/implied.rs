@@ -1,4 +1,4 @@
-//! The tools that calls imply.
+//! Declarations of tools that are derived from calls.
 
 use alloc::{borrow::ToOwned, collections::BTreeMap, string::String, vec::Vec};
 
@@ -8,8 +8,8 @@ use super::EncodeCall;
 use crate::{tools::Tools, typing::is_fractional};
 
 impl Tools {
-    /// Tools that declare the arguments of `calls` to be of the types they have there: for who has
-    /// calls, and not the request they answered. Arguments that are not JSON imply nothing.
+    /// Creates declarations from calls: each argument is declared with the types of its values. For
+    /// callers that have calls without their request. Arguments that are not JSON are ignored.
     ///
     /// ```
     /// use toolcall_parsers::{EncodeCall, Tools};
@@ -32,7 +32,7 @@ impl Tools {
     }
 }
 
-/// A schema that describes these values.
+/// Returns a schema that describes `values`.
 fn schema(values: &[&Value]) -> Value {
     let mut types: Vec<&str> = values.iter().map(|value| kind(value)).collect();
     types.sort_unstable();
@@ -54,7 +54,7 @@ fn schema(values: &[&Value]) -> Value {
     described
 }
 
-/// Returns the schema's name for a value's type.
+/// Returns the name of a value's type in schemas.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

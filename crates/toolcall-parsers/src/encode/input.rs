@@ -1,4 +1,4 @@
-//! Reading the arguments to encode: strict JSON, numbers by their spelling so that none is
+//! Parsing of the arguments to encode. Strict JSON. Numbers are kept as text, so that none is
 //! rounded.
 
 use alloc::{string::String, vec::Vec};
@@ -8,8 +8,8 @@ use crate::{
     value::{Escape, Flavor, is_lone, unescape},
 };
 
-/// A JSON value. Equality is of spelling for numbers and of order for members: stricter than
-/// JSON's own, and true of everything the encoder writes.
+/// A JSON value. Numbers are equal if their spelling is, and objects only if the order of their
+/// members is. This is stricter than JSON, and holds for everything that the encoder writes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum JsonNode<'t> {
     Null,
@@ -37,14 +37,14 @@ impl JsonNode<'_> {
 /// The members of an object, in order.
 pub(crate) type Members<'t> = Vec<(String, JsonNode<'t>)>;
 
-/// Where a text stops being what it should be.
+/// A fault in JSON text, with its offset and what was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NotJson {
     pub(crate) at: usize,
     pub(crate) expected: &'static str,
 }
 
-/// Reads exactly one JSON object.
+/// Parses a text that must be exactly one JSON object.
 pub(crate) fn read_object(text: &str) -> Result<Members<'_>, NotJson> {
     let mut reader = JsonReader { text, at: 0 };
     reader.blanks();
@@ -56,7 +56,7 @@ pub(crate) fn read_object(text: &str) -> Result<Members<'_>, NotJson> {
     if reader.at == text.len() { Ok(members) } else { Err(reader.expected("the end")) }
 }
 
-/// The first key that occurs twice.
+/// Returns the first key that occurs twice.
 pub(crate) fn repeated<'m>(members: &'m [(String, JsonNode<'_>)]) -> Option<&'m str> {
     let mut seen = alloc::collections::BTreeSet::new();
     members.iter().map(|(key, _)| key.as_str()).find(|key| !seen.insert(*key))

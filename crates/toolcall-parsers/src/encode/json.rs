@@ -1,4 +1,4 @@
-//! JSON with a family's spacing.
+//! Writing of JSON with a family's spacing and escapes.
 
 use alloc::string::String;
 use core::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::{
     value::escape as escaped,
 };
 
-/// Blanks a level of indented JSON, as Python's `json.dumps(indent=4)` and templates have it.
+/// Number of blanks per level, as in Python's `json.dumps(indent=4)`.
 const INDENT: usize = 4;
 
 /// A writer of JSON with a layout.
@@ -19,19 +19,19 @@ const INDENT: usize = 4;
 pub(super) struct Json {
     spacing: Spacing,
     escapes: Escapes,
-    /// Blanks before each line of an indented value.
+    /// Number of blanks before each line of an indented value.
     margin: usize,
 }
 
 impl Json {
-    /// JSON that begins at the end of `out`: its lines are indented as the one it begins in.
+    /// Creates a writer at the end of `out`. Its lines are indented like the last line of `out`.
     pub(super) fn at_end_of(out: &str, spacing: Spacing) -> Self {
         let line = out.rsplit('\n').next().unwrap_or("");
         let escapes = Escapes::Needed;
         Self { spacing, escapes, margin: line.bytes().take_while(|&byte| byte == b' ').count() }
     }
 
-    /// The same with other escapes.
+    /// Returns the writer with other escapes.
     pub(super) fn escaping(self, escapes: Escapes) -> Self {
         Self { escapes, ..self }
     }
@@ -94,22 +94,22 @@ impl Style for Json {
             JsonNode::Bool(true) => out.push_str("true"),
             JsonNode::Bool(false) => out.push_str("false"),
             JsonNode::Number(spelling) => out.push_str(spelling),
-            // Containers are not scalars.
+            // `value::write` does not call this for objects and arrays.
             JsonNode::Null | JsonNode::Object(_) | JsonNode::Array(_) => out.push_str("null"),
         }
         Ok(())
     }
 }
 
-/// A value as JSON that begins a line.
+/// Returns a value as JSON, without a margin.
 pub(super) fn text(node: &JsonNode<'_>, spacing: Spacing) -> String {
     let mut out = String::new();
-    // Everything there is can be said in JSON.
+    // Cannot fail: JSON can express every value.
     let _ = value::write(&Json::at_end_of("", spacing), node, &mut Path::default(), &mut out);
     out
 }
 
-/// A string with no more escapes than JSON demands.
+/// Writes a string with the escapes that JSON requires.
 pub(super) fn string(text: &str, out: &mut String) {
     out.push('"');
     escaped(text, |piece| out.push_str(piece));

@@ -1,4 +1,10 @@
-//! Objects with bare keys: strings in quotes of the form's own, or as a script writes them.
+//! Writing of objects with bare keys: strings in the family's own quotes, or as in scripts.
+//!
+//! ```text
+//! {"s": "it's", "n": 2}
+//! {s:<|"|>it's<|"|>,n:2}      Quoted
+//! { s: "it's", n: 2 }         Script
+//! ```
 
 use alloc::string::String;
 
@@ -18,7 +24,7 @@ use crate::{
     value::is_of_bare_key,
 };
 
-/// The end of a call inside a string: one of the end texts with a text that follows calls.
+/// The end of a call inside a string: one of `ends`, followed by one of `follows`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallEnd<'w> {
     pub(super) ends: &'w [String],
@@ -26,8 +32,7 @@ pub(super) struct CallEnd<'w> {
 }
 
 impl CallEnd<'_> {
-    /// Returns the position of such an end in `text`. `quote`, which follows the text, may complete
-    /// it.
+    /// Returns the position of such an end in `text` followed by `quote`.
     fn find(&self, text: &str, quote: &str) -> Option<usize> {
         let whole = [text, quote].concat();
         let ends = |at: &usize| {
@@ -41,13 +46,14 @@ impl CallEnd<'_> {
         self.follows.iter().any(|text| behind.starts_with(&**text))
     }
 
-    /// Whether `text` begins with one of the ends.
+    /// Returns whether `text` begins with one of the ends.
     fn begins(&self, text: &str) -> bool {
         self.ends.iter().any(|end| text.starts_with(&**end))
     }
 }
 
-/// Strings between quotes that nothing can escape; if the wire carries no types, every scalar.
+/// A writer of strings in the family's own quotes, which cannot be escaped. If the wire has no
+/// types, all scalars are in these quotes.
 pub(super) struct Quoted<'w> {
     pub(super) call_end: CallEnd<'w>,
     pub(super) markup: Markup,
@@ -93,7 +99,7 @@ impl Style for Quoted<'_> {
         let bare = !key.is_empty()
             && key.chars().all(is_of_bare_key)
             && !key.starts_with(self.quote)
-            // Between members it is the end of the call, whatever follows.
+            // Between members, this text always ends the call.
             && !self.call_end.begins(key);
         if bare {
             out.push_str(key);
@@ -122,7 +128,7 @@ impl Style for Quoted<'_> {
     }
 }
 
-/// Keys bare where they can be, strings as in JSON.
+/// A writer of script objects: bare keys if possible, and strings as in JSON.
 pub(super) struct Script;
 
 impl Style for Script {

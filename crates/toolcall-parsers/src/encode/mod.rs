@@ -1,7 +1,13 @@
-//! The encoder: calls to wire text, by a family's templates.
+//! The encoder, which writes calls by a family's templates.
 //!
-//! The first template that can express a call is used. A text is returned only if it reads back as
-//! the calls it was made of.
+//! ```text
+//! EncodeCall { name: "ring", arguments: {"times":2}, .. }
+//! template  <call>{name}<args>{arguments}</call>
+//! wire      <call>ring<args>{"times": 2}</call>
+//! ```
+//!
+//! The first template that can express a call is used. The written text is parsed again, and
+//! returned only if this gives the same calls.
 
 mod call;
 mod elements;
@@ -43,23 +49,23 @@ use crate::{
 /// A tool call to encode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodeCall<'c> {
-    /// Name of the called tool.
+    /// The name of the called tool.
     pub name: &'c str,
-    /// The arguments: the JSON text of one object. Numbers keep their spelling, members their
-    /// order; whitespace and escapes become the family's.
+    /// The arguments, as the JSON text of one object. The spelling of numbers and the order of
+    /// members are kept. White space and escapes become those of the family.
     pub arguments: &'c str,
-    /// The id, if it is to be on the wire.
+    /// The id, if the wire should contain one.
     pub id: Option<&'c str>,
 }
 
 impl<'c> EncodeCall<'c> {
-    /// A call without an id.
+    /// Creates a call without an id.
     #[must_use]
     pub const fn new(name: &'c str, arguments: &'c str) -> Self {
         Self { name, arguments, id: None }
     }
 
-    /// The call with an id.
+    /// Returns the call with an id.
     #[must_use]
     pub const fn with_id(self, id: &'c str) -> Self {
         Self { id: Some(id), ..self }
@@ -68,10 +74,10 @@ impl<'c> EncodeCall<'c> {
 
 /// Writes calls in the syntax of `grammar`, as an assistant's message without other text.
 ///
-/// A parser of the family with default options and the same tools reads exactly these calls back:
-/// names, arguments, and given ids. An id that the family writes after the name is read by parsers
-/// that keep a call until it ends ([`crate::LateIds`]). An empty list gives an empty text. Forms
-/// are tried in order, beginning with the one that the family writes.
+/// A parser of the family with the same tools and default options reads back exactly these calls:
+/// names, arguments and given ids. An id after the name needs [`crate::LateIds::Tell`]. An empty
+/// list gives an empty text. The family's forms are tried in order, beginning with the one it
+/// prefers.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -83,7 +89,7 @@ impl<'c> EncodeCall<'c> {
 ///     "<tool_call>\n{\"name\": \"lookup_tide\", \"arguments\": {\"port\": \"Brest\", \"day\": 3}}\n</tool_call>",
 /// );
 /// assert_eq!(wire("pythonic")?, "[lookup_tide(port='Brest', day=3)]");
-/// // Without a schema the family's values are strings, so that a number cannot come back.
+/// // Without a schema all values of this family are strings, so a number is refused.
 /// assert_eq!(
 ///     wire("qwen3_coder").unwrap_err().to_string(),
 ///     "qwen3_coder: call 0 (\"lookup_tide\"): cannot write the value of argument \"day\": \
@@ -94,8 +100,8 @@ impl<'c> EncodeCall<'c> {
 /// ```
 ///
 /// # Errors
-/// What the family cannot express, with the call and the place: the first form's reason, if there
-/// are several.
+/// The family cannot express a call. The error has the call, the position, and the reason of the
+/// first form that was tried.
 pub fn encode(
     grammar: &Grammar,
     calls: &[EncodeCall<'_>],
@@ -108,10 +114,10 @@ pub fn encode(
         .unwrap_or_else(|| encode_form(grammar, 0, calls, tools))
 }
 
-/// Writes calls as [`encode`] does, in the form with this number, counted from 0.
+/// Writes calls like [`encode`], in the form with index `form`.
 ///
 /// # Errors
-/// What cannot be expressed in that form.
+/// The form cannot express a call.
 pub fn encode_form(
     grammar: &Grammar,
     form: usize,
@@ -146,8 +152,8 @@ pub fn encode_form(
     };
     let bare = [Template { parts: alloc::vec![Part::Hole(Hole::Call)] }];
     let sections = if form.sections.is_empty() { &bare } else { &form.sections[..] };
-    // Each section with the call templates from each on: what an earlier one wrote may not read
-    // back.
+    // All sections, each with the call templates from each index on, because the text of an earlier
+    // template may not read back.
     let ways = sections
         .iter()
         .flat_map(|section| (0..form.calls.len().max(1)).map(move |from| (section, from)));
@@ -158,7 +164,8 @@ pub fn encode_form(
             verify(grammar, &wire, &read, tools)?;
             Ok(wire)
         };
-        // Markup that does not read back is refused with its place, or another template holds it.
+        // If a value with markup does not read back, the second attempt refuses it with its
+        // position, or uses another template.
         write(Markup::Written).or_else(|_| write(Markup::Refused))
     });
     first_written(written)
@@ -168,10 +175,10 @@ pub fn encode_form(
         .map_err(fail)
 }
 
-/// A call by its number that cannot be written, and why.
+/// The index of a call that cannot be written, and the reason.
 type Failed = (usize, EncodeFault);
 
-/// The first success, else the first error.
+/// Returns the first success, or else the first error.
 fn first_written<E>(ways: impl Iterator<Item = Result<String, E>>) -> Option<Result<String, E>> {
     let mut first = None;
     for way in ways {
@@ -183,7 +190,7 @@ fn first_written<E>(ways: impl Iterator<Item = Result<String, E>>) -> Option<Res
     first.map(Err)
 }
 
-/// Writes the sections of a message, and the text between them.
+/// Writes the blocks of a message and the texts between them.
 fn blocks(
     (family, specs, call_end, markup): (&Family, &[&ParameterSpec], CallEnd<'_>, Markup),
     form: &Form,
@@ -204,7 +211,7 @@ fn blocks(
     Ok(writer.out)
 }
 
-/// A call whose arguments were read.
+/// A call whose arguments were parsed.
 struct CallToWrite<'c> {
     index: usize,
     name: &'c str,
@@ -229,7 +236,7 @@ impl<'c> CallToWrite<'c> {
     }
 }
 
-/// Sorts the members of an object, and of all inside, by their keys.
+/// Sorts the members of an object and of all inner objects by their keys.
 fn sort(members: &mut Members<'_>) {
     fn inside(node: &mut JsonNode<'_>) {
         match node {

@@ -1,4 +1,4 @@
-//! Tagged values: a template repeated, a parameter each.
+//! Writing of tagged parameters: the `parameter` template for each.
 
 use super::{
     CallToWrite,
@@ -18,7 +18,7 @@ use crate::{
     typing::admitted,
 };
 
-/// Opens a section of character data, in which nothing is markup but its end.
+/// The start of a section of character data, in which only its end is markup.
 const CDATA: &str = "<![CDATA[";
 
 impl Writer<'_> {
@@ -45,7 +45,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes a value so that its end is found and its edges are kept.
+    /// Writes a value. Fails if its end would not be found, or if white space at its edges would be
+    /// lost.
     pub(super) fn value(
         &mut self,
         call: &CallToWrite<'_>,
@@ -61,7 +62,7 @@ impl Writer<'_> {
         let reading = Reading::of(self.form, declared, said);
         let text = typed::text(value, self.family.write, |text| reading.read(text))?;
         if self.out.ends_with(CDATA) {
-            // A section cannot hold its own end: it goes on in another.
+            // A section cannot contain its own end, so that text is split between two sections.
             self.out.push_str(&text.replace("]]>", "]]]]><![CDATA[>"));
             return Ok(());
         }
@@ -91,14 +92,15 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Returns the texts around values in the form's templates, as shown.
+    /// Returns the literals before and after values in the form's templates.
     fn around_values(&self) -> impl Iterator<Item = (&str, &str)> {
         let value = |hole: &Hole| matches!(hole, Hole::Value(_));
         self.form.parameters.iter().map(move |template| around(template, value))
     }
 
-    /// Whether whitespace at the edges of a value is taken for the template's: all of it, or a
-    /// newline that another template of the form shows there, but this one does not.
+    /// Returns whether a reader would remove white space at the value's edges. With trimming, any
+    /// white space. Otherwise a newline that another template of the form has there, but this one
+    /// does not.
     fn loses_edges(&self, text: &str, trim: Trim, rest: &Rest<'_>) -> bool {
         if trim == Trim::All {
             return text.trim_ascii() != text;
@@ -110,9 +112,11 @@ impl Writer<'_> {
             .any(|(head, end)| before && head.ends_with('\n') || behind && end.starts_with('\n'))
     }
 
-    /// Returns the position in a value of text that would end it: its own end; the header of a
-    /// parameter where one is possible, whole or, for special tokens, its first tag; the end of its
-    /// call where that of the section or a next call follows.
+    /// Returns the position in a value of a text that would end it:
+    ///
+    /// - the value's end tag,
+    /// - the header of a parameter, or only its first tag if that is a special token,
+    /// - the end of the call, if the end of the section or another call follows.
     fn ends_value(&self, text: &str, rest: &Rest<'_>) -> Option<usize> {
         let spellings = &self.form.spellings;
         let own = rest.next().into_iter().filter_map(|next| {

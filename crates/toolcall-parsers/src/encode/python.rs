@@ -1,4 +1,4 @@
-//! Values as Python writes them.
+//! Writing of values as Python literals.
 
 use alloc::string::String;
 use core::fmt::Write;
@@ -44,7 +44,7 @@ impl Style for Python {
     }
 }
 
-/// Returns the spelling of a whole value.
+/// Returns the spelling of a value.
 pub(super) fn text(node: &JsonNode<'_>) -> Result<String, EncodeFault> {
     let mut out = String::new();
     value::write(&Python, node, &mut Path::default(), &mut out)?;
@@ -69,7 +69,8 @@ pub(super) fn keywords(members: &Members<'_>, out: &mut String) -> Result<(), En
     Ok(())
 }
 
-/// As Python's `repr` writes it: in single quotes unless only double ones need no escapes.
+/// Writes a string like Python's `repr`: in single quotes, unless only double quotes avoid an
+/// escape.
 fn string(text: &str, out: &mut String) {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     out.push(quote);
@@ -80,7 +81,8 @@ fn string(text: &str, out: &mut String) {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             _ if scalar == quote => out.extend(['\\', scalar]),
-            // Control characters end below U+00A0; writing to a string cannot fail.
+            // All control characters are below U+00A0, so two digits suffice. Writing to a string
+            // cannot fail.
             _ if scalar.is_control() => drop(write!(out, "\\x{:02x}", u32::from(scalar))),
             _ => out.push(scalar),
         }

@@ -1,10 +1,10 @@
-//! The fixed texts of templates: what may follow a hole, and what ends an open value.
+//! The literals of templates: the texts that may follow a hole.
 
 use alloc::vec::Vec;
 
 use crate::template::{Hole, Part, Template};
 
-/// The text after a part: the rest of its template, then of the one around it.
+/// The parts after a part: the rest of its template, and of the templates around it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rest<'t> {
     pub(super) parts: &'t [Part],
@@ -12,8 +12,8 @@ pub(super) struct Rest<'t> {
 }
 
 impl<'t> Rest<'t> {
-    /// The texts that may come next, as shown: of groups their beginnings, and what follows them.
-    /// They end at the first text that cannot be missing, or at a hole.
+    /// Returns the literals that may come next. Groups may be absent, so literals after them are
+    /// included, up to the first part that is always present.
     pub(super) fn next(&self) -> Vec<&'t str> {
         let mut texts = Vec::new();
         let mut rest = Some(self);
@@ -27,7 +27,8 @@ impl<'t> Rest<'t> {
     }
 }
 
-/// Collects what `parts` may begin with; whether something in them is always there.
+/// Collects the literals with which `parts` may begin. Returns whether one of the parts is always
+/// present.
 fn begin<'t>(parts: &'t [Part], texts: &mut Vec<&'t str>) -> bool {
     for part in parts {
         match part {
@@ -44,8 +45,8 @@ fn begin<'t>(parts: &'t [Part], texts: &mut Vec<&'t str>) -> bool {
     false
 }
 
-/// The tag a literal begins with: up to whitespace, or to where one tag follows another.
-/// Whitespace before it does not matter.
+/// Returns the first tag of a literal, without white space before it. The tag ends at white space
+/// or before another tag.
 pub(super) fn tag(literal: &str) -> &str {
     let literal = literal.trim_ascii_start();
     let blank = literal.find(|c: char| c.is_ascii_whitespace());
@@ -53,8 +54,7 @@ pub(super) fn tag(literal: &str) -> &str {
     &literal[..end.unwrap_or(literal.len())]
 }
 
-/// Returns the literals before and after the first hole of a kind, as shown, or empty texts without
-/// such a hole.
+/// Returns the literals before and after the first hole of a kind, or empty texts if there is none.
 pub(super) fn around(template: &Template, kind: fn(&Hole) -> bool) -> (&str, &str) {
     let parts = &template.parts;
     let is = |part: &Part| matches!(part, Part::Hole(hole) if kind(hole));
@@ -66,13 +66,13 @@ pub(super) fn around(template: &Template, kind: fn(&Hole) -> bool) -> (&str, &st
     (literal(at.checked_sub(1)), literal(at.checked_add(1)))
 }
 
-/// Returns the position of `tag` in `text`, or of an earlier occurrence that `text` followed by
-/// `tag` creates. An empty tag is never found.
+/// Returns the position of `tag` in `text`, or of an occurrence that begins in `text` and is
+/// completed by the `tag` after it. An empty tag is never found.
 pub(super) fn find(text: &str, tag: &str) -> Option<usize> {
     if tag.is_empty() {
         return None;
     }
-    // Only the last bytes can make a tag together with the tag itself.
+    // Only the last bytes of the text can begin such an occurrence.
     let whole = text.find(tag);
     whole.or_else(|| {
         let from = text.len().saturating_sub(tag.len().saturating_sub(1));

@@ -1,4 +1,4 @@
-//! One row a feature: templates, calls, and the wire or why there is none.
+//! Tests of the encoder. Each row has templates, calls, and the wire or the error.
 
 use alloc::{
     string::{String, ToString},
@@ -22,7 +22,7 @@ use crate::{
 mod refused;
 mod written;
 
-/// Templates: of a section, of calls, of parameters or elements.
+/// The templates of a section, of calls, and of parameters or elements.
 type Templates<'t> = (&'t str, &'t [&'t str], &'t [&'t str]);
 type Options = fn(&mut Family);
 
@@ -77,7 +77,7 @@ fn family(templates: Templates<'_>, options: Options) -> Family {
     family
 }
 
-/// A tool `f` with arguments of all types.
+/// Returns tools. `f` has arguments of all types.
 fn tools() -> Tools {
     let properties = json!({
         "s": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"},

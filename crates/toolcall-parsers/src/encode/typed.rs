@@ -1,4 +1,4 @@
-//! Texts that read back as a value, where the wire does not express its type.
+//! Texts that a reader converts back to a given value, if the wire does not have its type.
 
 use alloc::{borrow::Cow, string::String};
 
@@ -10,20 +10,20 @@ use crate::{
     value::{json_or_string, typed},
 };
 
-/// How a text becomes a value.
+/// The conversion of a text to a value by a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
     /// The text reads back as a string.
     String,
     /// The text reads back as one of these types, or as a string.
     Typed(TypeSet),
-    /// The text reads back as the JSON it spells, or as a string.
+    /// The text reads back as JSON if it is valid JSON, or as a string.
     Json,
 }
 
 impl Reading {
-    /// Returns how a text is read back. `declared` are the types that the schema admits, if it
-    /// restricts them, and `said` whether the wire marks strings.
+    /// Returns the conversion for a form. `declared` are the types that the schema admits, if it
+    /// restricts them. `said` is the wire's mark of strings, if it has one.
     pub(super) fn of(form: &Form, declared: Option<TypeSet>, said: Option<bool>) -> Self {
         let by_schema = form.types == DecidedBy::Schema;
         match (declared.filter(|_| by_schema), said) {
@@ -39,7 +39,7 @@ impl Reading {
         }
     }
 
-    /// The JSON that this text becomes.
+    /// Returns the JSON that a reader makes of `text`.
     pub(super) fn read(self, text: &str) -> String {
         let mut read = String::new();
         let put = |piece: &str| read.push_str(piece);
@@ -52,8 +52,7 @@ impl Reading {
     }
 }
 
-/// The text that `read` makes this value of: the first that does of its plain spelling, JSON in
-/// the place of the family's words, and JSON with strings in quotes.
+/// Returns a text that `read` converts to `value`. Tries the family's spelling first, then JSON.
 pub(super) fn text<'v>(
     value: &'v JsonNode<'_>,
     write: Write,
@@ -68,7 +67,7 @@ pub(super) fn text<'v>(
     };
     let same = |text: &str| {
         let read = read(text);
-        // White space is not part of a value; strings have no other spelling.
+        // The spacing of JSON does not matter.
         read == json::text(value, write.json) || read == json::text(value, Spacing::Compact)
     };
     if same(&plain) {

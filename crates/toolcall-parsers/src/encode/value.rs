@@ -1,4 +1,4 @@
-//! Writing values: one walk over objects and arrays, with what each dialect puts around them.
+//! A walk over objects and arrays. The dialect writes the texts around their parts.
 
 use alloc::string::String;
 
@@ -7,14 +7,14 @@ use crate::{
     typing::Path,
 };
 
-/// How a dialect spells values.
+/// The spelling of values in a dialect.
 pub(super) trait Style {
-    /// Between a key and its value.
+    /// Returns the text between a key and its value.
     fn colon(&self) -> &'static str {
         ": "
     }
 
-    /// Before the member or element with this number of the container at the end of the path.
+    /// Writes the text before member or element `n` of the container at the end of the path.
     fn before(&self, n: usize, _: &JsonNode<'_>, _: &Path, out: &mut String) {
         out.push_str(if n > 0 { ", " } else { "" });
     }
@@ -25,13 +25,12 @@ pub(super) trait Style {
     /// Writes a member's name.
     fn key(&self, key: &str, out: &mut String) -> Result<(), EncodeFault>;
 
-    /// A value that is neither object nor array.
+    /// Writes a value that is not an object or array.
     fn scalar(&self, node: &JsonNode<'_>, path: &Path, out: &mut String)
     -> Result<(), EncodeFault>;
 }
 
-/// Writes the value at the end of the path. An error names the outermost member that contains the
-/// problem.
+/// Writes the value at the end of the path. An error names the outermost member with the fault.
 pub(super) fn write(
     style: &impl Style,
     node: &JsonNode<'_>,

@@ -1,4 +1,4 @@
-//! Reading back what was written, before it goes out.
+//! Parsing of the written text, to check it before it is returned.
 
 use super::{CallToWrite, Failed};
 use jail_match::End;
@@ -21,7 +21,7 @@ fn read_back(grammar: &Grammar, wire: &str, tools: &Tools) -> Result<Message, En
     parse(&parser, wire, End::Stop).map_err(|_| fault("a limit was hit while it was read back"))
 }
 
-/// Parses `wire`, which must give `calls` and nothing else.
+/// Checks that parsing `wire` gives `calls` and no other text.
 pub(super) fn verify(
     grammar: &Grammar,
     wire: &str,

@@ -1,4 +1,4 @@
-//! Rules between the fields of a family.
+//! Rules between several fields of a family, checked after reading.
 
 use alloc::{
     format,
@@ -12,6 +12,7 @@ use crate::template::{Hole, Part, Template};
 
 type Checked = Result<(), FamilyError>;
 
+/// Checks the rules between the fields of `family`. `value` is the file it was read from.
 pub(super) fn check(family: &Family, value: &Value) -> Checked {
     for (i, form) in family.forms.iter().enumerate() {
         let calls = value.get("calls").unwrap_or(&Value::Null);
@@ -45,7 +46,7 @@ pub(super) fn check(family: &Family, value: &Value) -> Checked {
     Ok(())
 }
 
-/// Only holes that mean something in this field.
+/// Checks that `template` has only holes that are allowed in its field.
 fn only(path: &str, template: &Template, fits: impl Fn(&Hole) -> bool) -> Checked {
     match template.holes().find(|hole| !fits(hole)) {
         None => Ok(()),
@@ -57,17 +58,18 @@ fn count(template: &Template, fits: impl Fn(&Hole) -> bool) -> usize {
     template.holes().filter(|hole| fits(hole)).count()
 }
 
-/// A form with its place in the file.
+/// A form with its position in the file.
 struct Check<'a> {
     form: &'a Form,
     path: String,
     value: &'a Value,
-    /// Number of places that may hold a call's name: in messages the header may hold it, too.
+    /// Maximum number of names per call. In families with message headers the header may contain it
+    /// too.
     names: usize,
 }
 
 impl Check<'_> {
-    /// The path of the `n`th template of a field.
+    /// Returns the path of template `n` of a field.
     fn at(&self, key: &str, n: usize) -> String {
         match self.value.get(key) {
             Some(Value::Array(_)) => format!("{}.{key}[{n}]", self.path),
@@ -96,7 +98,7 @@ impl Check<'_> {
         self.goes_with("element", !elements.is_empty(), "elements", nests)
     }
 
-    /// A template field is there if and only if its hole is.
+    /// Checks that a template field is present if and only if its hole is used.
     fn goes_with(&self, key: &str, present: bool, hole: &str, used: bool) -> Checked {
         if present == used {
             return Ok(());
@@ -140,7 +142,7 @@ impl Check<'_> {
         if count(call, is_arguments) > 1 {
             return Err(FamilyError::new(path, "a call has its arguments once"));
         }
-        // A call begins with its name, and its arguments stream.
+        // Arguments are emitted while they arrive, so the name must precede them.
         if call.holes().position(is_arguments) < call.holes().position(says_name)
             && call.holes().any(is_arguments)
         {
@@ -153,7 +155,8 @@ impl Check<'_> {
         self.ends(path, call)
     }
 
-    /// A hole directly before `{parameters}` ends where the first of these begins.
+    /// Checks that the end of a hole directly before `{parameters}` can be found: the parameters
+    /// must begin with a literal.
     fn ends(&self, path: &str, call: &Template) -> Checked {
         let touching = call.parts.windows(2).find_map(|pair| match pair {
             [Part::Hole(first), Part::Hole(Hole::Parameters { .. })] => {
@@ -172,7 +175,7 @@ impl Check<'_> {
         Err(FamilyError::new(path, problem))
     }
 
-    /// Checks a template with a key, then a value between two literals.
+    /// Checks a template of a parameter or element: a key, then a value between two literals.
     fn pair(&self, path: &str, template: &Template) -> Checked {
         let part = |fits: fn(&Hole) -> bool| {
             template.parts.iter().position(|part| matches!(part, Part::Hole(hole) if fits(hole)))
@@ -194,7 +197,7 @@ impl Check<'_> {
     }
 }
 
-/// Checks templates with their numbers.
+/// Checks each template with its index.
 fn each(templates: &[Template], check: impl Fn(usize, &Template) -> Checked) -> Checked {
     templates.iter().enumerate().try_for_each(|(n, template)| check(n, template))
 }
@@ -203,7 +206,7 @@ fn is_name(hole: &Hole) -> bool {
     matches!(hole, Hole::Name | Hole::NameIs(_) | Hole::NameMeant(_) | Hole::NameDeclared)
 }
 
-/// Whether the hole holds the call's name.
+/// Returns whether the hole contains the call's name.
 fn says_name(hole: &Hole) -> bool {
     match hole {
         Hole::Object(_) => true,
@@ -217,7 +220,7 @@ fn is_arguments(hole: &Hole) -> bool {
     matches!(hole, Object(_) | Arguments(_) | Raw(_) | Parameters { .. } | Elements)
 }
 
-/// Whether the hole holds a part of a call other than its name and arguments.
+/// Returns whether the hole is a part of a call other than its name and arguments.
 fn is_of_call(hole: &Hole) -> bool {
     matches!(hole, Hole::Id(_) | Hole::Index(_) | Hole::Label)
 }

@@ -1,32 +1,31 @@
-//! Families that differ in their texts: other markers, tags with a suffix.
+//! Changing the texts of a family: other markers, and tags with a suffix.
 
 use alloc::{string::String, vec::Vec};
 
 use super::{At, CommitOn, Family, Form};
 use crate::template::{Hole, Part, Template};
 
-/// Sequences in the place of a family's own markers.
+/// Texts that replace a family's own markers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sequences {
-    /// Starts of blocks, each with its possible ends. An empty list of ends means the family's own.
+    /// Starts of blocks, each with its possible ends. An empty list means the family's own ends.
     pub blocks: Vec<(String, Vec<String>)>,
-    /// Ends of blocks that the family's own markers begin.
+    /// Ends of blocks that begin with the family's own markers.
     pub ends: Vec<String>,
 }
 
 /// Policy for a family's own markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum OwnMarkers {
-    /// The sequences replace them.
+    /// Only the sequences begin a call.
     #[default]
     Replaced,
-    /// Own markers are read, too.
+    /// Own markers also begin a call.
     Kept,
 }
 
 impl Family {
-    /// Calls `change` with the text of every literal of the templates of calls, and with each
-    /// alternative of such a text.
+    /// Calls `change` with every literal of the templates of calls, and with every other spelling.
     pub fn each_literal(&mut self, mut change: impl FnMut(&mut String)) {
         for form in &mut self.forms {
             let Form { sections, calls, parameters, elements, spellings, .. } = form;
@@ -40,10 +39,10 @@ impl Family {
         }
     }
 
-    /// Returns the family with `sequences` in place of the first tag and of the end of its blocks.
-    /// With [`OwnMarkers::Replaced`] nothing else begins a call: own tags are markup inside a
-    /// block, and text elsewhere. Returns `None` if its calls are in messages, whose headers no
-    /// sequence can replace.
+    /// Returns the family with `sequences` in place of the first tags and the ends of its blocks.
+    ///
+    /// With [`OwnMarkers::Replaced`], the family's own tags are markup inside a block and text
+    /// elsewhere. Returns `None` for a family with message headers, which cannot be replaced.
     #[must_use]
     pub fn with_sequences(&self, sequences: &Sequences, own: OwnMarkers) -> Option<Self> {
         if self.messages.is_some() {
@@ -83,12 +82,12 @@ impl Family {
 }
 
 impl Form {
-    /// Returns the templates that occur alone in the text: sections, or calls where there are none.
+    /// Returns the templates of blocks: sections, or calls if the form has no sections.
     fn blocks(&self) -> &[Template] {
         if self.has_sections() { &self.sections } else { &self.calls }
     }
 
-    /// Whether calls are in sections that have literal text.
+    /// Returns whether the form has sections with literal text.
     pub(crate) fn has_sections(&self) -> bool {
         self.sections.iter().any(|section| section.parts.len() > 1)
     }
@@ -117,7 +116,7 @@ fn each_block(form: &mut Form, change: impl FnMut(Template) -> Vec<Template>) {
     });
 }
 
-/// Whether a tag begins the block, not a hole or a bracket.
+/// Returns whether the block begins with a tag, not with a hole or a bracket.
 fn is_marked(block: &Template) -> bool {
     match block.parts.first() {
         Some(Part::Literal(text)) => !text.trim_ascii().bytes().all(|b| matches!(b, b'[' | b'{')),
@@ -125,7 +124,7 @@ fn is_marked(block: &Template) -> bool {
     }
 }
 
-/// The block with `start` in the place of its first tag.
+/// Returns the block with `start` in place of its first tag.
 fn with_start(mut block: Template, start: &str) -> Template {
     if let Some(Part::Literal(text)) = block.parts.first_mut() {
         let blank = text.find(|c: char| c.is_ascii_whitespace()).unwrap_or(text.len());
@@ -138,13 +137,14 @@ fn with_start(mut block: Template, start: &str) -> Template {
     block
 }
 
-/// Whether only its opener distinguishes a block: after another opener, any text is such a block.
+/// Returns whether only the opener distinguishes the block, so that after another opener every text
+/// would be such a block.
 fn takes_all(block: &Template) -> bool {
     block.holes().any(|hole| matches!(hole, Hole::NameMeant(_)))
 }
 
-/// The block with each of `ends` in the place of what follows its last hole, but for brackets that
-/// close what it opened.
+/// Returns the block once for each of `ends`, which replaces the text after the last hole. Brackets
+/// that the block opened are kept closed.
 fn with_ends(block: &Template, ends: &[String]) -> Vec<Template> {
     let last = block.parts.iter().rposition(|part| matches!(part, Part::Hole(_)));
     let (kept, behind) = block.parts.split_at(last.map_or(0, |last| last + 1));

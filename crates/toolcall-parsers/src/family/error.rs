@@ -1,4 +1,4 @@
-//! Errors in a family's file, with their place.
+//! The error of a family's file.
 
 use alloc::{
     boxed::Box,
@@ -8,7 +8,7 @@ use core::fmt;
 
 use crate::template::TemplateError;
 
-/// An error in a family's file, with its place. The author of the file caused it.
+/// An error in a family's file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FamilyError {
     file: String,
@@ -19,8 +19,8 @@ pub struct FamilyError {
 }
 
 impl FamilyError {
-    /// Creates an error of the field called `field`, such as `calls[1].section[0]`, or of no single
-    /// field if it is empty.
+    /// Creates an error of `field`, such as `calls[1].section[0]`. An empty field means the whole
+    /// file.
     pub fn new(field: impl Into<String>, problem: impl fmt::Display) -> Self {
         Self {
             file: String::new(),
@@ -35,19 +35,19 @@ impl FamilyError {
         Self { template: Some(Box::new(error.clone())), ..Self::new(field, error) }
     }
 
-    /// The same, in a line of a file.
+    /// Returns the error with a file name and a line.
     #[must_use]
     pub fn in_file(self, file: impl Into<String>, line: Option<usize>) -> Self {
         Self { file: file.into(), line, ..self }
     }
 
-    /// The file; empty if it is not known.
+    /// Returns the name of the file, or an empty text if it is unknown.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The line of the file, from 1.
+    /// Returns the line in the file, from 1.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         self.line

@@ -1,4 +1,4 @@
-//! The fields of a file as values that know their place, so that every error names it.
+//! Typed access to the fields of a family's file. Each value knows its path, which errors name.
 
 use alloc::{
     format,
@@ -18,7 +18,7 @@ use crate::{
 /// The result of reading a part of a family file.
 pub(super) type FamilyResult<T> = Result<T, FamilyError>;
 
-/// The path of `key` in the table at `path`.
+/// Returns the path of `key` in the table at `path`.
 pub(super) fn join(path: &str, key: &str) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let dot = if path.is_empty() { "" } else { "." };
@@ -29,7 +29,7 @@ pub(super) fn join(path: &str, key: &str) -> String {
     }
 }
 
-/// A value of a file, and its path.
+/// A value of a file and its path.
 #[derive(Debug)]
 pub(super) struct FieldReader<'v> {
     value: &'v Value,
@@ -60,13 +60,13 @@ impl<'v> FieldReader<'v> {
         self.value.is_object()
     }
 
-    /// A text, perhaps empty.
+    /// Reads a text, which may be empty.
     pub(super) fn text(&self) -> FamilyResult<String> {
         let text = self.value.as_str().ok_or_else(|| self.expected("a text"))?;
         Ok(text.to_string())
     }
 
-    /// A text that is not empty: an empty marker would be everywhere.
+    /// Reads a text that is not empty. An empty marker would match everywhere.
     pub(super) fn token(&self) -> FamilyResult<String> {
         let text = self.text()?;
         if text.is_empty() {
@@ -76,7 +76,8 @@ impl<'v> FieldReader<'v> {
         }
     }
 
-    /// A text as it is on the wire: outside of templates a backslash is a backslash.
+    /// Reads a text of the wire. Unlike in templates, a backslash is not an escape, so `\n` is
+    /// refused as a mistake.
     pub(super) fn marker(&self) -> FamilyResult<String> {
         let text = self.token()?;
         match ["\\n", "\\t", "\\r"].into_iter().find(|escape| text.contains(escape)) {
@@ -92,14 +93,14 @@ impl<'v> FieldReader<'v> {
         self.value.as_bool().ok_or_else(|| self.expected("`true` or `false`"))
     }
 
-    /// A number from 1, as an index from 0.
+    /// Reads a number from 1, and returns an index from 0.
     pub(super) fn ordinal(&self) -> FamilyResult<usize> {
         let number = self.value.as_u64().and_then(|number| usize::try_from(number).ok());
         let index = number.and_then(|number| number.checked_sub(1));
         index.ok_or_else(|| self.expected("a number from 1"))
     }
 
-    /// Returns the meaning of the word.
+    /// Reads one of `words`, and returns its meaning.
     pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> FamilyResult<T> {
         let names = || words.iter().map(|&(name, _)| name);
         let Some(word) = self.value.as_str() else {
@@ -116,7 +117,7 @@ impl<'v> FieldReader<'v> {
         Template::parse(&text).map_err(|error| FamilyError::template(self.path.as_str(), error))
     }
 
-    /// Returns a text as in a template's literal, with escapes decoded.
+    /// Reads a text with the escapes of a template's literal.
     pub(super) fn literal(&self) -> FamilyResult<String> {
         match <[Part; 1]>::try_from(self.template()?.parts) {
             Ok([Part::Literal(text)]) => Ok(text),
@@ -124,12 +125,12 @@ impl<'v> FieldReader<'v> {
         }
     }
 
-    /// The key of this field as a literal of a template.
+    /// Decodes `key`, the key of this field, like a template's literal.
     pub(super) fn literal_of(&self, key: &str) -> FamilyResult<String> {
         FieldReader::new(&Value::from(key), self.path.clone()).literal()
     }
 
-    /// One or many: a list is read entry by entry, anything else as its only entry.
+    /// Reads each entry of a list. A value that is not a list counts as its only entry.
     pub(super) fn list<T>(&self, read: impl Fn(&Self) -> FamilyResult<T>) -> FamilyResult<Vec<T>> {
         match self.value {
             Value::Array(items) if items.len() > MAX_ENTRIES => {
@@ -144,13 +145,13 @@ impl<'v> FieldReader<'v> {
         }
     }
 
-    /// As [`FieldReader::list`], but not empty.
+    /// As [`FieldReader::list`], but at least one entry is required.
     pub(super) fn some<T>(&self, read: impl Fn(&Self) -> FamilyResult<T>) -> FamilyResult<Vec<T>> {
         let list = self.list(read)?;
         if list.is_empty() { Err(self.error("expected at least one entry")) } else { Ok(list) }
     }
 
-    /// A table with no other keys than `known`.
+    /// Reads a table whose keys must be among `known`.
     pub(super) fn table(&self, known: &[&str]) -> FamilyResult<Fields<'v>> {
         let fields = self.entries()?;
         match fields.map.keys().find(|key| !known.contains(&key.as_str())) {
@@ -162,7 +163,7 @@ impl<'v> FieldReader<'v> {
         }
     }
 
-    /// A table with any keys.
+    /// Reads a table with any keys.
     pub(super) fn entries(&self) -> FamilyResult<Fields<'v>> {
         match self.value {
             Value::Object(map) => Ok(Fields { map, path: self.path.clone() }),

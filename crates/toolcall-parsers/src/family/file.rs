@@ -1,4 +1,4 @@
-//! Families from TOML files, whose lines errors name.
+//! Reading of TOML files. Errors name the line.
 
 use alloc::{
     borrow::ToOwned,
@@ -12,15 +12,15 @@ use toml::de::{DeTable, DeValue};
 
 use super::{FamilyError, fields::join};
 
-/// The keys of a call object whose order in the file is the order on the wire.
+/// The keys of `keys` whose order in the file is the order on the wire.
 const ORDERED: [&str; 3] = ["name", "arguments", "id"];
 
-/// A family's file as a value, and the lines of its fields.
+/// The content of a family's file, and the lines of its fields.
 #[derive(Debug, Clone)]
 pub struct FamilyFile {
     name: String,
     value: Value,
-    /// Field and line, in the order of the file.
+    /// Fields and their lines, in the order of the file.
     lines: Vec<(String, usize)>,
 }
 
@@ -28,7 +28,7 @@ impl FamilyFile {
     /// Reads the text of the file of the family called `name`.
     ///
     /// # Errors
-    /// Text that is not TOML.
+    /// The text is not TOML, or has a field `name`.
     pub fn parse(name: &str, text: &str) -> Result<Self, FamilyError> {
         let table = DeTable::parse(text).map_err(|error| {
             let line = error.span().map(|span| line(text, span.start));
@@ -50,22 +50,22 @@ impl FamilyFile {
         &self.name
     }
 
-    /// Returns the file's fields, and its name as `name`. Where the order of `keys` matters,
-    /// `order` lists it.
+    /// Returns the file's fields, with the file's name as `name`. If `keys` lists name, arguments
+    /// and id, their order is added as `order`.
     #[must_use]
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// Returns the error with the file and the line of its field. A field that another file
-    /// provides has the line that refers to that file.
+    /// Returns `error` with the file and the line of its field. For a field that is inherited, the
+    /// line is that of `like`.
     #[must_use]
     pub fn error(&self, error: FamilyError) -> FamilyError {
         let line = self.line(error.field());
         error.in_file(path(&self.name), line)
     }
 
-    /// The line of the field, or of the innermost table around it.
+    /// Returns the line of `field`, or of the innermost table that contains it.
     fn line(&self, field: &str) -> Option<usize> {
         let find = |wanted: &str| self.lines.iter().find(|(field, _)| field == wanted);
         let ends = field.char_indices().filter(|&(_, char)| char == '.' || char == '[');
@@ -101,7 +101,7 @@ impl FamilyFile {
             DeValue::Integer(number) => {
                 i64::from_str_radix(number.as_str(), number.radix()).unwrap_or(i64::MAX).into()
             }
-            // No field is one of these: as texts they are refused with the field's name.
+            // No field has one of these types. As texts they are refused with the field's name.
             DeValue::Float(number) => number.as_str().into(),
             DeValue::Datetime(time) => time.to_string().into(),
             DeValue::Array(items) => items
@@ -122,7 +122,7 @@ fn path(name: &str) -> String {
     format!("{name}.toml")
 }
 
-/// The line of a byte, from 1.
+/// Returns the line of byte `at`, from 1.
 fn line(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|&byte| byte == b'\n').count().saturating_add(1)
 }

@@ -1,4 +1,4 @@
-//! A form of calls from the file format.
+//! Reading of a form of calls from a family's file.
 
 use alloc::{string::String, vec::Vec};
 
@@ -35,7 +35,7 @@ const COMMIT_ON: [(&str, CommitOn); 2] =
     [("marker", CommitOn::Marker), ("declared_name", CommitOn::DeclaredName)];
 
 impl Default for Form {
-    /// Returns a form without templates for calls: each call is on a separate line.
+    /// Returns a form without templates of calls, and with a newline between blocks.
     fn default() -> Self {
         Self {
             sections: Vec::from([Template { parts: Vec::from([Part::Hole(Hole::Call)]) }]),
@@ -67,7 +67,7 @@ impl Default for Keys {
 }
 
 impl Default for NamedKeys {
-    /// The keys of OpenAI's API, and the name that most templates have for its `arguments`.
+    /// Returns the keys of OpenAI's API, with `parameters` as another key of the arguments.
     fn default() -> Self {
         Self {
             name: texts(&["name"]),
@@ -127,7 +127,8 @@ pub(super) fn read(field: &FieldReader<'_>) -> FamilyResult<Form> {
     })
 }
 
-/// Texts of literals and their other spellings, longest first: the longest that fits counts.
+/// Reads texts of literals and their other spellings. The longest text comes first, because the
+/// longest match counts.
 fn spellings(field: FieldReader<'_>) -> FamilyResult<Vec<(String, Vec<String>)>> {
     let entries = field.entries()?;
     let mut spellings = entries
@@ -158,7 +159,7 @@ fn keys(field: FieldReader<'_>) -> FamilyResult<Keys> {
     }))
 }
 
-/// The order in which keys are written: each role once.
+/// Reads the order in which keys are written. Each role must occur once.
 fn order(field: FieldReader<'_>) -> FamilyResult<[KeyRole; 3]> {
     let words = [("name", KeyRole::Name), ("arguments", KeyRole::Arguments), ("id", KeyRole::Id)];
     let order = field.list(|item| item.word(&words))?;

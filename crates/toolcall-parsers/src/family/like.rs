@@ -1,4 +1,4 @@
-//! Families that start from another family's file.
+//! Inheritance between families' files: `like`, `reasoning.like` and variants.
 
 use alloc::{
     borrow::ToOwned,
@@ -12,15 +12,15 @@ use serde_json::Value;
 use super::FamilyError;
 use crate::limits::MAX_LIKE;
 
-/// Keys that a file never takes from another.
+/// Keys that are not inherited.
 const OWN: [&str; 8] =
     ["about", "source", "models", "names", "template", "variant", "like", "name"];
 
-/// Tables that mean something as a whole only: no key of them is kept.
+/// Tables that are inherited or replaced as a whole.
 const WHOLE: [&str; 2] = ["keys", "spellings"];
 
-/// The file `over`, begun from `base`: keys named in `over` replace, tables merge key by key,
-/// lists are replaced whole. What belongs to one file only is never taken over.
+/// Returns the file `over` with the fields it inherits from `base`. Tables are merged key by key.
+/// Lists and other values are replaced. Descriptions such as `about` are not inherited.
 ///
 /// ```
 /// use serde_json::json;
@@ -35,7 +35,7 @@ pub fn merge(base: &Value, over: &Value) -> Value {
     let mut base = base.clone();
     if let Value::Object(base) = &mut base {
         base.retain(|key, _| !OWN.contains(&key.as_str()));
-        // A section that begins from another file's begins from no second one.
+        // A section on reasoning inherits from one file only.
         if over.pointer("/reasoning/like").is_some() {
             base.remove("reasoning");
         }
@@ -48,7 +48,7 @@ pub fn merge(base: &Value, over: &Value) -> Value {
     base
 }
 
-/// A file under one of its variants, whose keys replace the file's. The result has no variants.
+/// Returns `file` with the fields of one of its variants. The result has no variants.
 #[must_use]
 pub fn with_variant(file: &Value, variant: &Value) -> Value {
     let (mut file, mut variant) = (file.clone(), variant.clone());
@@ -75,11 +75,10 @@ fn replace(base: &mut Value, over: &Value) {
     }
 }
 
-/// The file called `name` with all it takes from others by `like`; `lookup` gives the file of a
-/// name.
+/// Returns the file called `name` with all inherited fields. `lookup` returns the file of a name.
 ///
 /// # Errors
-/// A name that `lookup` does not know, a cycle, a chain that is too long.
+/// `lookup` does not know a name, or the chain of `like` has a cycle or is too long.
 pub fn resolve(
     name: &str,
     file: &Value,
@@ -102,9 +101,8 @@ pub fn resolve(
     Ok(resolved)
 }
 
-/// The reasoning section of the file called `name` and the name of the file whose tags it has: its
-/// own, that of the file that `reasoning` or `reasoning.like` names, or that of the file it is
-/// like.
+/// Returns the section on reasoning of the file called `name`, with the name of the file that its
+/// tags come from. Both may be inherited by `reasoning`, `reasoning.like` or `like`.
 ///
 /// # Errors
 /// As [`resolve`].
@@ -141,7 +139,7 @@ fn section_of(
             if let Value::Object(base) = &mut base {
                 base.remove("names");
             }
-            // Where the prompt ends does not change the tags.
+            // These keys do not change the tags.
             let same = section.keys().all(|key| matches!(key.as_str(), "starts" | "switch"));
             replace(&mut base, &section.into());
             return Ok(Some((if same { owner } else { name.to_owned() }, base)));
@@ -154,7 +152,7 @@ fn section_of(
     section_of(&next, &file, lookup, chain)
 }
 
-/// The names that led from one file to the next.
+/// The names of the files that inherit from each other.
 struct Chain {
     field: &'static str,
     names: Vec<String>,

@@ -1,4 +1,4 @@
-//! The section on reasoning of a family's file, read.
+//! Reading of the section on reasoning of a family's file.
 
 use alloc::{
     borrow::ToOwned,
@@ -16,10 +16,10 @@ use super::{
 };
 use crate::template::{Hole, Part, Template};
 
-/// How a family's models mark their reasoning: `[reasoning]` of its file.
+/// The markers of a family's reasoning: `[reasoning]` of its file.
 ///
-/// Rules are words, those of the enums of the crate `think-filter` that they are for: this crate
-/// reads them for it and does not know it.
+/// Rules are the names of variants of enums in the crate `think-filter`. This crate does not depend
+/// on that crate, so they are texts.
 ///
 /// ```
 /// use serde_json::json;
@@ -35,9 +35,9 @@ use crate::template::{Hole, Part, Template};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReasoningMarks {
-    /// Openers of reasoning.
+    /// The openers of reasoning.
     pub open: Vec<String>,
-    /// Closers of reasoning; those without an opener come last.
+    /// The closers of reasoning. Closers without an opener come last.
     pub close: Vec<String>,
     /// A label that follows an opener.
     pub label: Option<String>,
@@ -57,17 +57,18 @@ pub struct ReasoningMarks {
     pub dup_open: &'static str,
     /// `BoundNewlines`: `Tags`, `None`, `CloserDeclared`, `Declared` or `All`.
     pub newlines: &'static str,
-    /// Markers of the answer that are removed, with the newlines before and after them.
+    /// Markers of the answer that are removed, with the numbers of newlines before and after that
+    /// are also removed.
     pub answer: Vec<(String, u8, u8)>,
-    /// Opener and closer of remarks inside reasoning.
+    /// The opener and closer of remarks inside reasoning.
     pub remark: Option<(String, String)>,
-    /// Text before the first content.
+    /// A text to insert before the first content.
     pub prepend: Option<String>,
     /// Whether the markers are special tokens.
     pub special_tokens: bool,
     /// Whether the prompt opens the reasoning: `Closed`, `Open`, or `Switch`.
     pub starts: &'static str,
-    /// The template arguments that decide under `Switch`, and their defaults.
+    /// The arguments of the chat template that decide for `Switch`, and their defaults.
     pub switch: BTreeMap<String, bool>,
     /// Engines' names for the format.
     pub names: BTreeMap<String, Vec<String>>,
@@ -90,11 +91,11 @@ const KEYS: [&str; 13] = [
 ];
 
 impl ReasoningMarks {
-    /// Reads the section of `family`'s file, completed by [`super::reasoning`].
+    /// Reads the section of `family`'s file, after [`super::reasoning`] added inherited fields.
     ///
     /// # Errors
-    /// An unknown key, a value of another type, a block without reasoning and its end, or a
-    /// `switch` that `starts` does not use. The error names the field.
+    /// The error names the field. Causes are an unknown key, a value of the wrong type, a block
+    /// without `{text}` and an end, or a missing `switch`.
     pub fn from_value(section: &Value, family: &Family) -> Result<Self, FamilyError> {
         let fields = FieldReader::new(section, "reasoning".to_owned()).table(&KEYS)?;
         let word = |key: &str, words: &[(&str, &'static str)]| -> FamilyResult<&'static str> {
@@ -189,7 +190,8 @@ impl ReasoningMarks {
                 all.iter().map(read).collect()
             })?,
         };
-        // A variant may keep the arguments of a section whose `starts` it replaces.
+        // A `switch` without `starts = "switch"` is allowed, because a variant may replace `starts`
+        // alone.
         if marks.starts == "Switch" && marks.switch.is_empty() {
             return Err(FamilyError::new("reasoning.switch", "expected an argument"));
         }
@@ -197,14 +199,15 @@ impl ReasoningMarks {
     }
 }
 
-/// A block of the section.
+/// The markers of a `block`.
 struct Block {
     open: String,
     label: Option<String>,
     close: String,
 }
 
-/// The markers of a block; the newlines it shows are bound by a rule, not by the marker.
+/// Returns the markers of a block. Newlines around them are removed, because `newlines` is the rule
+/// for them.
 fn block(template: &Template) -> Option<Block> {
     let (open, label, close) = match template.parts.as_slice() {
         [Part::Hole(Hole::Text), Part::Literal(close)] => ("", None, close),
@@ -224,7 +227,7 @@ fn block(template: &Template) -> Option<Block> {
     (!close.is_empty()).then(|| Block { open: bare(open), label, close })
 }
 
-/// A marker in all its spellings, the shown one first.
+/// Returns all spellings of `marker`, the one in the file first.
 fn spelled(marker: &str, spellings: &[(String, Vec<String>)]) -> Vec<String> {
     let mut all = Vec::from([marker.to_owned()]);
     for (text, others) in spellings.iter().filter(|(text, _)| marker.contains(text.as_str())) {
@@ -233,14 +236,14 @@ fn spelled(marker: &str, spellings: &[(String, Vec<String>)]) -> Vec<String> {
     all
 }
 
-/// Whether a marker is text rather than a special token: `<think>`, or a phrase.
+/// Returns whether a marker is text and not a special token: `<think>`, or a phrase.
 fn is_ordinary(marker: &str) -> bool {
     let inner = marker.strip_prefix('<').and_then(|inner| inner.strip_suffix('>'));
     let is_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     inner.map_or(marker.starts_with(|first: char| first.is_alphabetic()), is_word)
 }
 
-/// Erased markup as a marker of the answer, unless it counts at some places only.
+/// Returns erased markup as a marker of the answer, unless it is restricted to some positions.
 fn answer(erase: &Erase) -> Option<(String, u8, u8)> {
     let (before, after) = erase.newlines;
     let anywhere = erase.at == At::Anywhere && !erase.once;

@@ -1,4 +1,4 @@
-//! Messages with headers from the file format.
+//! Reading of message headers from a family's file.
 
 use alloc::{format, string::String};
 
@@ -29,7 +29,7 @@ pub(super) fn read(field: FieldReader<'_>) -> FamilyResult<Messages> {
     })
 }
 
-/// A header: a token begins it, because any other text would be looked for in answers.
+/// Reads a header. It must begin with a token, because other text would also match in answers.
 fn header(field: &FieldReader<'_>) -> FamilyResult<Template> {
     let header = field.template()?;
     if !matches!(header.parts.first(), Some(Part::Literal(text)) if is_token(text.trim())) {
@@ -45,8 +45,8 @@ fn header(field: &FieldReader<'_>) -> FamilyResult<Template> {
     }
 }
 
-/// Words between two parts that begin as the part before them may go on. Those before a recipient
-/// are a part of its word: `to=`.
+/// Returns a literal between two parts that could also continue the part before it, because it
+/// begins with a letter or digit. A literal before a recipient (`to=`) is part of its word.
 fn words_with_letters(parts: &[Part]) -> Option<&str> {
     let mut literal = "";
     for part in parts {
@@ -74,7 +74,7 @@ fn body(field: &FieldReader<'_>) -> FamilyResult<String> {
     }
 }
 
-/// The end of a message: it is looked for in answers.
+/// Reads the end of a message. It must be a token, because other text would also match in answers.
 fn end(field: &FieldReader<'_>) -> FamilyResult<String> {
     let text = field.marker()?;
     match is_token(&text) {

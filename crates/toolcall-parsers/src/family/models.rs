@@ -1,9 +1,9 @@
-//! Model ids, and the patterns of the models that a family is for.
+//! Model ids, and the patterns of ids that a family has.
 
 use crate::limits::MAX_MODEL_ID;
 use alloc::{string::String, vec::Vec};
 
-/// How files of weights end.
+/// Extensions of files with weights.
 const EXTENSIONS: [&str; 12] = [
     ".gguf",
     ".ggml",
@@ -19,32 +19,37 @@ const EXTENSIONS: [&str; 12] = [
     ".litertlm",
 ];
 
-/// Last words of an id that describe packaging or an offer, not the model.
+/// Words at the end of an id that describe its packaging, not the model.
 const PACKAGING: [&str; 29] = [
     "gguf", "ggml", "awq", "gptq", "exl2", "exl3", "mlx", "fp8", "fp4", "nvfp4", "mxfp4", "mxfp8",
     "bf16", "f16", "fp16", "f32", "int4", "int8", "4bit", "8bit", "6bit", "5bit", "3bit", "2bit",
     "bnb", "hf", "free", "cloud", "latest",
 ];
 
-/// Words in ids of models that write no answers: they embed, rank, judge, hear, read pages, draw,
-/// or have a format of their own.
+/// Words in ids of models that are not chat models (embedding, ranking, speech, images), or that
+/// have a different format from their base model.
 const OTHERS: &str = "embed embedder embedding embeddings embedqa e5 gte gme bge colbert retriever \
     rerank reranker rerankers rerankqa classifier reward rm prm guard guardian nemoguard moderation \
     safety asr stt aligner forcedaligner transcribe transcription speech canary tts ocr image video \
     diffusion eagle eagle3 speculator speculators llava cogvlm2 internvl2 minitron openhermes";
 
-/// A model id as patterns are compared with it: `Qwen/Qwen3.5-9B-GGUF`, `qwen3.5:9b` and
-/// `./models/qwen3p5-9b.gguf` are spellings of one.
+/// A normalised model id. `Qwen/Qwen3.5-9B-GGUF`, `qwen3.5:9b` and `./models/qwen3p5-9b.gguf` are
+/// equal.
 ///
-/// Lower case; each run of whitespace or punctuation between words is one `-`, and so is a `p`
-/// between digits. The point of a size (`0.6b`) stays. Organisation, file extension and packaging
-/// are dropped. Of a path every segment may be the model's, the last one first. An id of more than
-/// 512 bytes has no text. An id with a word such as `embedding`, `reranker` or `ocr` has none
-/// either, because such models write no answers; only a pattern with such a word finds it.
+/// Normalisation:
+///
+/// - Letters become lower case.
+/// - Each run of white space or punctuation between words becomes one `-`. So does a `p` between
+///   digits. The point of a size (`0.6b`) stays.
+/// - Organisation, file extension and packaging are removed.
+/// - In a path, every segment may be the model's name. The last one is tried first.
+/// - An id of more than 512 bytes matches nothing.
+/// - An id with a word such as `embedding` or `ocr` is not a chat model. Only a pattern with such a
+///   word matches it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelId {
     segments: Vec<String>,
-    /// The segment with a word of models that write no answers; those before it are not tried.
+    /// The segment with a word of another kind of model. Segments to the left of it are not tried.
     other: Option<String>,
 }
 
@@ -71,15 +76,17 @@ impl ModelId {
         Self { segments, other }
     }
 
-    /// The texts a pattern may match, those that count first in front: each segment, whole and
-    /// without its first words.
+    /// Returns the texts that a pattern may match, in order of preference: each segment, complete
+    /// and without its first words.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.segments.iter().flat_map(|segment| endings(segment))
     }
 
-    /// Returns the first text that patterns match, and those patterns with the most literal
-    /// characters. A text that matches except for its version ends the search: the words after it
-    /// name the base model.
+    /// Returns the first text that a pattern matches, and of its patterns those with the most
+    /// literal characters.
+    ///
+    /// A text that matches except for its version ends the search, because the words after it name
+    /// only the base model.
     pub fn find<'s, 'p, T>(
         &'s self,
         patterns: &'p [(ModelPattern, T)],
@@ -91,15 +98,15 @@ impl ModelId {
         Some((text, heaviest.map(|(_, of)| of).collect()))
     }
 
-    /// The patterns that would match if a version did not matter, from the ones with the most
-    /// literal characters on: the families of other versions of the model.
+    /// Returns the patterns that match if versions are ignored: the families of other versions of
+    /// the model. Patterns with the most literal characters come first.
     pub fn find_other_versions<'p, T>(&self, patterns: &'p [(ModelPattern, T)]) -> Vec<&'p T> {
         let mut hits = self.first(patterns).map(|(_, hits)| hits).unwrap_or_default();
         hits.sort_by_key(|(pattern, _)| core::cmp::Reverse(pattern.literals()));
         hits.into_iter().map(|(_, of)| of).collect()
     }
 
-    /// Returns the first text that patterns match in any version, and these patterns.
+    /// Returns the first text that patterns match if versions are ignored, and these patterns.
     fn first<'s, 'p, T>(
         &'s self,
         patterns: &'p [(ModelPattern, T)],
@@ -117,55 +124,55 @@ impl ModelId {
     }
 }
 
-/// A segment whole, and without its first words.
+/// Returns a segment, complete and without its first words.
 fn endings(segment: &str) -> impl Iterator<Item = &str> {
     let words = segment.match_indices('-').map(|(at, _)| at + 1);
     core::iter::once(0).chain(words).filter_map(|at| segment.get(at..))
 }
 
-/// A pattern of model ids: `*` is any run of characters that does not begin with a version, and
-/// `-*` at the end may also match nothing.
+/// A pattern of model ids. `*` matches any characters that do not begin with a version number. `-*`
+/// at the end also matches nothing.
 ///
 /// ```
 /// use toolcall_parsers::family::ModelPattern;
 /// let pattern = ModelPattern::new("granite-4.0-*");
 /// assert!(pattern.is_for("granite-4-0") && pattern.is_for("granite-4-0-micro"));
-/// // A version that nobody checked may write in another way.
+/// // Another version of a model may use another syntax.
 /// assert!(!ModelPattern::new("granite-4-*").is_for("granite-4-2-8b"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelPattern(String);
 
 impl ModelPattern {
-    /// Normalises a pattern as ids are, and keeps its stars.
+    /// Normalises a pattern like an id. Its stars are kept.
     #[must_use]
     pub fn new(pattern: &str) -> Self {
         Self(folded(&pattern.to_lowercase()))
     }
 
-    /// Whether it matches all of a text of [`ModelId::texts`].
+    /// Returns whether the pattern matches all of `text`, a text of [`ModelId::texts`].
     #[must_use]
     pub fn is_for(&self, text: &str) -> bool {
         self.spelled().any(|pattern| globs(pattern, text, Star::NoVersion))
     }
 
-    /// Whether it matches all of a text if a star may begin with a version, too.
+    /// Returns whether the pattern matches all of `text` if a star may also match a version.
     fn is_for_any_version(&self, text: &str) -> bool {
         self.spelled().any(|pattern| globs(pattern, text, Star::Any))
     }
 
-    /// Whether it has a word of models that write no answers.
+    /// Returns whether the pattern has a word of another kind of model.
     fn names_other(&self) -> bool {
         self.0.split('-').any(is_other)
     }
 
-    /// Whether there is a text that both are for.
+    /// Returns whether a text exists that both patterns match.
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
         self.spelled().any(|a| other.spelled().any(|b| share(a.as_bytes(), b.as_bytes())))
     }
 
-    /// The patterns without the rule for `-*` at the end.
+    /// Returns the pattern, and without `-*` at its end.
     fn spelled(&self) -> impl Iterator<Item = &str> {
         [Some(&*self.0), self.0.strip_suffix("-*")].into_iter().flatten()
     }
@@ -194,7 +201,7 @@ fn without_scheme(id: &str) -> &str {
     id.split_once("://").filter(|(scheme, _)| is_scheme(scheme)).map_or(id, |(_, rest)| rest)
 }
 
-/// Returns the words of a segment that are part of the model's name.
+/// Returns the model's name in a segment.
 fn model_of(segment: &str) -> String {
     let bare = EXTENSIONS.iter().find_map(|end| segment.strip_suffix(end)).unwrap_or(segment);
     let bare = without_revision(bare);
@@ -208,7 +215,8 @@ fn model_of(segment: &str) -> String {
     words.into()
 }
 
-/// A name without the revision of its offer (`r1-v1:0`), which is not the model's version.
+/// Returns `name` without the revision that hosts append (`r1-v1:0`), which is not a version of the
+/// model.
 fn without_revision(name: &str) -> &str {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let split = name.rsplit_once("-v").filter(|(_, revision)| {
@@ -217,9 +225,8 @@ fn without_revision(name: &str) -> &str {
     split.map_or(name, |(name, _)| name)
 }
 
-/// The same with one `-` for each run of whitespace and punctuation between words, and for a `p`
-/// between digits: hosts write `3p5` for `3.5`. The point of a size stays a point: `1.7b` is not a
-/// version.
+/// Returns `lower` with one `-` for each run of white space and punctuation, and for a `p` between
+/// digits: hosts write `3p5` for `3.5`. The point of a size stays, because `1.7b` is not a version.
 fn folded(lower: &str) -> String {
     let digit_at = |at: Option<usize>| {
         at.and_then(|at| lower.as_bytes().get(at)).is_some_and(u8::is_ascii_digit)
@@ -239,24 +246,25 @@ fn folded(lower: &str) -> String {
     folded
 }
 
-/// Whether a text is the part of a size after its point: `7b`, `6m`, as a whole word.
+/// Returns whether `text` begins with the part of a size after its point, as a complete word: `7b`,
+/// `6m`.
 fn is_size(text: &str) -> bool {
     let unit = text.trim_start_matches(|char: char| char.is_ascii_digit());
     let rest = unit.strip_prefix(['b', 'm']);
     rest.is_some_and(|rest| !rest.starts_with(|char: char| char.is_alphanumeric()))
 }
 
-/// Whether a star may begin with a version.
+/// Whether a star may match a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Star {
     NoVersion,
     Any,
 }
 
-/// Whether `pattern` is all of `text`: which lengths of the text the pattern so far may have
-/// matched, character by character.
+/// Returns whether `pattern` matches all of `text`. For each character of the pattern, computes the
+/// possible ends of the match so far.
 fn globs(pattern: &str, text: &str, star: Star) -> bool {
-    // Most patterns fail before their first star, without memory of their own.
+    // Most patterns fail before their first star, so this part needs no memory.
     let head = pattern.find('*').unwrap_or(pattern.len());
     if pattern.as_bytes().get(..head) != text.as_bytes().get(..head) {
         return false;
@@ -266,7 +274,8 @@ fn globs(pattern: &str, text: &str, star: Star) -> bool {
     for &byte in pattern.iter().skip(head) {
         if byte == b'*' {
             let may = |&&at: &&usize| star == Star::Any || !begins_version(text, at);
-            // Only the first place counts, and the empty run at the others.
+            // From the earliest end a star reaches all later ones. The other ends stay for an empty
+            // match.
             if let Some(&first) = ends.iter().find(may) {
                 ends.retain(|&at| at < first);
                 ends.extend(first..=text.len());
@@ -282,9 +291,8 @@ fn globs(pattern: &str, text: &str, star: Star) -> bool {
     ends.last() == Some(&text.len())
 }
 
-/// Whether the text has a version at `at`, after a `-` or a word: a number of one or two digits,
-/// optionally with a `v` before it, as a word. `0` is part of a version (`4.0`), and the month of a
-/// date (`08-2024`) is not one.
+/// Returns whether `text` has a version at `at`: one or two digits as a word, optionally after a
+/// `v`. Not a version: `0` (as in `4.0`), and the month of a date (`08-2024`).
 fn begins_version(text: &[u8], at: usize) -> bool {
     let rest = text.get(at..).unwrap_or_default();
     let behind_digit =
@@ -302,8 +310,8 @@ fn begins_version(text: &[u8], at: usize) -> bool {
     is_word && !year && matches!(number.len(), 1 | 2) && number != b"0"
 }
 
-/// Whether two patterns have a text in common: row by row from their ends, whether what is left of
-/// both has.
+/// Returns whether two patterns match a common text. Computed for all pairs of their ends, from the
+/// back.
 fn share(a: &[u8], b: &[u8]) -> bool {
     let mut below = Vec::new();
     for x in core::iter::once(None).chain(a.iter().rev().map(Some)) {

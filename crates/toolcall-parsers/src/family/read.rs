@@ -1,4 +1,4 @@
-//! Families from the file format.
+//! Reading of a family from the value of its file.
 
 use alloc::{format, string::String};
 
@@ -12,8 +12,8 @@ use super::{
     form, messages,
 };
 
-/// The keys of a file. Those that other layers own are known but not read here: which models
-/// write the family, what engines call it, and how it reasons.
+/// The keys of a file. `models`, `names`, `reasoning`, `template` and `variant` are read by other
+/// modules.
 const KEYS: [&str; 15] = [
     "name",
     "about",
@@ -33,7 +33,7 @@ const KEYS: [&str; 15] = [
 ];
 
 impl Family {
-    /// Reads a family from a value, as [`Family::from_json`] from text; `like` must have been
+    /// Reads a family from a value, as [`Family::from_json`] does from text. `like` must have been
     /// [resolved](super::resolve).
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Family {
     }
 }
 
-/// A name as it can be a file's: lower case, digits and `_`.
+/// Reads a name, which is also a file name: lower case letters, digits and `_`.
 fn name(field: &FieldReader<'_>) -> FamilyResult<String> {
     let name = field.token()?;
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';

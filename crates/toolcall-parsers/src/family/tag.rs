@@ -1,4 +1,4 @@
-//! Families known only by the tag that a chat template writes before its first call.
+//! Families of which only the tag before the first call is known.
 
 use alloc::{
     format,
@@ -11,17 +11,20 @@ use serde_json::{Value, json};
 use super::{Family, FamilyError};
 
 impl Family {
-    /// Returns the family `ollama_generic` for a tag: the text that the model's chat template
-    /// writes before its first call, up to a brace. An empty tag is `{`.
+    /// Returns the family `ollama_generic` for a tag. The tag is the text that the model's chat
+    /// template writes before its first call, up to a brace. An empty tag means `{`.
     ///
-    /// After the tag, calls may be JSON objects or a list of them, with keys for name and arguments
-    /// or the name as the key. They may also be any text up to a declared tool's name, any text
-    /// after it, and the arguments as a JSON object. Names must be declared ([`crate::Tools`]).
+    /// Names must be declared ([`crate::Tools`]). After the tag, a call may be
+    ///
+    /// - a JSON object or a list of them, with keys for name and arguments, or with the name as the
+    ///   key,
+    /// - text with a declared name, followed by a JSON object with the arguments.
+    ///
     /// Closing brackets after a call are markup, and so is the closing form of the tag. With the
-    /// tags `{` and `[` calls have no marker, and are read only before anything visible.
+    /// tags `{` and `[` calls have no marker, and are read only before all visible text.
     ///
     /// # Errors
-    /// A tag that no template can hold.
+    /// The tag cannot be written in a template.
     pub fn from_tag(tag: &str) -> Result<Self, FamilyError> {
         let tag = tag.trim();
         let end = closing(tag);
@@ -48,7 +51,7 @@ impl Family {
             form
         };
         let keys = json!({"wrapper": ["function"], "list": ["tool_calls"]});
-        // Objects whose key is the name come first; few templates write them.
+        // Objects with the name as the key are tried first.
         let mut calls = Vec::from([form("{object}", json!("name_is_key")), form("{object}", keys)]);
         let mut erase = Vec::new();
         if marked {
@@ -71,7 +74,7 @@ impl Family {
     }
 }
 
-/// `</x>` for `<x>`, `[/x]` for `[x]`.
+/// Returns the closing form of a tag: `</x>` for `<x>`, `[/x]` for `[x]`.
 fn closing(tag: &str) -> Option<String> {
     let (open, close) = [("<", ">"), ("[", "]")]
         .into_iter()
@@ -81,7 +84,7 @@ fn closing(tag: &str) -> Option<String> {
     word.then(|| format!("{open}/{name}{close}"))
 }
 
-/// `text` as a template's literal.
+/// Returns `text` with the escapes of a template's literal.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('{', "{{").replace('}', "}}")
 }

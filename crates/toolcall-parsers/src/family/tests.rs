@@ -1,4 +1,4 @@
-//! Families are read from files, and refused.
+//! Tests of reading family files.
 
 use alloc::{
     string::{String, ToString},
@@ -108,7 +108,7 @@ models = ["b-*"]
     assert_eq!(form.keys, Keys::Named(keys), "all three named: the order of the file");
 }
 
-/// Invalid files, with the line, the field and the beginning of the error.
+/// Invalid files, with the line, the field and the start of the error text.
 #[rustfmt::skip]
 const FAULTY: &[(&str, usize, &str, &str)] = &[
     ("about = ", 1, "", "string values must be quoted"),
@@ -237,7 +237,6 @@ fn variant_replaces_only_the_fields_it_sets() {
     assert_eq!(with_variant(&file, &variant), expected);
 }
 
-/// Every file of the repository is read.
 #[test]
 fn every_family_file_is_read() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../families");

@@ -1,4 +1,4 @@
-//! Templates as text: what is printed reads back as the same template.
+//! Printing of templates. The printed text parses to the same template.
 
 use core::fmt::{self, Write as _};
 
@@ -54,7 +54,7 @@ impl fmt::Display for Hole {
 }
 
 impl Dialect {
-    /// Its word as a hole's argument; the default has none.
+    /// Returns the dialect as a hole's argument. Empty for the default.
     fn argument(self) -> &'static str {
         match self {
             Self::Json => "",
@@ -64,7 +64,7 @@ impl Dialect {
     }
 }
 
-/// Prints parts; a closing brace in their literals is `close`.
+/// Prints parts. `close` is the spelling of a closing brace in literals.
 fn parts(f: &mut fmt::Formatter<'_>, all: &[Part], close: &str) -> fmt::Result {
     all.iter().try_for_each(|part| match part {
         Part::Literal(text) => literal(f, text, "{{", close),

@@ -5,8 +5,8 @@
 //! hole     = "{" word [ ":" argument | "=" text ] "}"
 //! ```
 //!
-//! In literals `{{` and `}}` are braces and `\n`, `\t`, `\\`, `\{`, `\}` are what they look like.
-//! Inside a group or an id's template a `}` always closes, so that only `\}` is a brace there.
+//! In literals `{{` and `}}` are braces, and `\n`, `\t`, `\\`, `\{`, `\}` are escapes. Inside a
+//! group or an id's template `}` always closes it, so a brace must be `\}` there.
 
 use alloc::{borrow::ToOwned, boxed::Box, format, string::String, vec::Vec};
 use core::fmt;
@@ -16,7 +16,7 @@ use jail_match::UnknownName;
 use super::{Dialect, Hole, Part, Template, Trim, touch};
 use crate::limits::{MAX_GROUP_DEPTH, MAX_GROUPS};
 
-/// Every word a hole can begin with.
+/// The names of all holes.
 const WORDS: [&str; 20] = [
     "arguments",
     "call",
@@ -54,7 +54,7 @@ impl Template {
     /// ```
     ///
     /// # Errors
-    /// Text that is not a template: the error says where in it, what was expected and what was found.
+    /// The text is not a template. The error has the position, the expected and the found text.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let mut reader = TemplateReader { text, at: 0, holes: Vec::new(), groups: 0 };
         let parts = reader.parts(Nesting::Top)?;
@@ -77,7 +77,7 @@ impl TemplateError {
         Self { at, expected: expected.into(), found: found.into() }
     }
 
-    /// The byte offset in the template.
+    /// Returns the byte offset in the template.
     #[must_use]
     pub fn at(&self) -> usize {
         self.at
@@ -105,17 +105,17 @@ impl fmt::Display for TemplateError {
 
 impl core::error::Error for TemplateError {}
 
-/// The enclosing syntax of a run of parts.
+/// The syntax around parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Nesting {
     Top,
     Group(u8),
-    /// An id's template, with its depth in groups.
+    /// An id's template. The number of groups around the parts.
     Id(u8),
 }
 
 impl Nesting {
-    /// One group deeper, unless that is too deep.
+    /// Returns the nesting inside another group, or `None` if that is too deep.
     fn deeper(self) -> Option<Self> {
         match self {
             Self::Top => Some(Self::Group(1)),
@@ -125,11 +125,11 @@ impl Nesting {
     }
 }
 
-/// A template's text and the place in it.
+/// A template's text and the position in it.
 struct TemplateReader<'t> {
     text: &'t str,
     at: usize,
-    /// Where each hole began, in the order of the text, those inside an id not counted.
+    /// The offset of each hole, in order. Holes inside an id are not included.
     holes: Vec<usize>,
     groups: usize,
 }
@@ -139,7 +139,7 @@ impl<'t> TemplateReader<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Goes over `literal` if it is next.
+    /// Skips `literal` if it is next. Returns whether it was.
     fn take(&mut self, literal: &str) -> bool {
         let is_next = self.rest().starts_with(literal);
         if is_next {
@@ -180,7 +180,7 @@ impl<'t> TemplateReader<'t> {
         Ok(parts)
     }
 
-    /// A character of a literal, its escape undone.
+    /// Reads a character of a literal, or an escape.
     fn char(&mut self) -> Result<char, TemplateError> {
         let mut chars = self.rest().chars();
         let Some(first) = chars.next() else { return Err(self.error("a character")) };
@@ -201,7 +201,7 @@ impl<'t> TemplateReader<'t> {
         Ok(char)
     }
 
-    /// A hole or a group, from its opening brace to its closing one.
+    /// Reads a hole or a group, including its braces.
     fn braced(&mut self, nesting: Nesting) -> Result<Part, TemplateError> {
         let from = self.at;
         if !self.take("{?") {
@@ -260,7 +260,7 @@ impl<'t> TemplateReader<'t> {
         Ok(hole)
     }
 
-    /// The hole called `word`, without an argument.
+    /// Returns the hole called `word`, without an argument.
     fn plain(&self, word: &str, from: usize) -> Result<Hole, TemplateError> {
         Ok(match word {
             "arguments" => Hole::Arguments(Dialect::Json),
@@ -314,7 +314,7 @@ impl<'t> TemplateReader<'t> {
         })
     }
 
-    /// The template of an id.
+    /// Reads the template of an id.
     fn id(&mut self, nesting: Nesting) -> Result<Hole, TemplateError> {
         let inner = match nesting {
             Nesting::Top => Nesting::Id(0),
@@ -328,7 +328,7 @@ impl<'t> TemplateReader<'t> {
         Ok(Hole::Id(Some(Box::new(Template { parts }))))
     }
 
-    /// Text up to the brace that closes the hole; never empty.
+    /// Reads the text up to the brace that closes the hole. An empty text is an error.
     fn text(&mut self, expected: &str) -> Result<String, TemplateError> {
         let mut text = String::new();
         while !matches!(self.rest().chars().next(), None | Some('{' | '}')) {
@@ -380,7 +380,7 @@ fn push(parts: &mut Vec<Part>, literal: &mut String) {
     }
 }
 
-/// The known words that are nearest to `word`, in brackets.
+/// Returns the known words that are most similar to `word`, in parentheses.
 fn nearest(what: &'static str, word: &str, known: &[&str]) -> String {
     let unknown = UnknownName::new(what, word, known.iter().copied());
     format!(" (nearest: {})", unknown.nearest().join(", "))

@@ -1,4 +1,4 @@
-//! Templates are read, printed and refused.
+//! Tests of parsing and printing templates.
 
 use alloc::{boxed::Box, string::ToString, vec, vec::Vec};
 

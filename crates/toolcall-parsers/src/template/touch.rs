@@ -1,24 +1,28 @@
-//! A check that adjacent holes can be distinguished: the second must begin with a bracket or a
-//! literal.
+//! A check of adjacent holes: the end of the first must be visible in the text of the second.
+//!
+//! ```text
+//! {name}{arguments}     the arguments begin with a brace, which ends the name
+//! {name}{id}            refused: the text does not show where the name ends
+//! ```
 
 use alloc::vec::Vec;
 
 use super::{Hole, Part, Template, TemplateError};
 
-/// Checks that no two holes touch, groups between them missing or not. `starts` are the byte
+/// Checks all adjacent holes, with groups between them present or absent. `starts` are the byte
 /// offsets of the holes in the text, in order.
 pub(super) fn check(template: &Template, starts: &[usize]) -> Result<(), TemplateError> {
     let mut starts = starts.iter().copied();
     walk(&template.parts, Vec::new(), &mut starts).map(drop)?;
     template.holes().try_for_each(|hole| match hole {
-        // The texts of an id's holes are not known one by one: the whole id is to blame.
+        // The offsets of holes inside an id are unknown, so the error has no exact position.
         Hole::Id(Some(id)) => check(id, &[]),
         _ => Ok(()),
     })
 }
 
-/// Checks `parts`, which may directly follow any of `before`. Returns the parts that may directly
-/// precede the next one.
+/// Checks `parts`, which may directly follow any of the holes `before`. Returns the holes that may
+/// directly precede the next part.
 fn walk<'t>(
     parts: &'t [Part],
     mut before: Vec<&'t Hole>,
@@ -48,7 +52,7 @@ fn walk<'t>(
     Ok(before)
 }
 
-/// Whether `second` shows where `first` ends.
+/// Returns whether the text of `second` shows where `first` ends.
 fn may_touch(first: &Hole, second: &Hole) -> bool {
     let ends = matches!(first, Hole::Name | Hole::NameIs(_) | Hole::NameDeclared | Hole::Id(_))
         || matches!(first, Hole::Label | Hole::Index(_));

@@ -1,4 +1,4 @@
-//! Calls that the encoder refuses.
+//! Tests of calls that the encoder refuses.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Calls that the encoder writes.
+//! Tests of calls that the encoder writes.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn check(rows: &[Row<'_>]) {
     }
 }
 
-/// Messages with a recipient, which names the tool.
+/// Adds messages whose recipient is the tool's name.
 fn messages(family: &mut Family) {
     let template = |text| Template::parse(text).expect("a sound template");
     family.messages = Some(Messages {

@@ -1,4 +1,4 @@
-//! Ids of models, and the patterns that families are found by.
+//! Tests of model ids and patterns.
 
 use alloc::{string::ToString, vec, vec::Vec};
 
