@@ -8,7 +8,7 @@ use crate::{
     input::{Input, halved},
     judge::{self, demand},
     shown_tags::no_closer_of_a_shown_opener_is_removed,
-    think_machine::{DROPS, SUFFIXED, Spanned, Told, markers, witnesses},
+    think_machine::{Accounted, DROPS, SUFFIXED, Spanned, markers, witnesses},
 };
 
 const OPTIONS: usize = 20;
@@ -72,7 +72,7 @@ pub(crate) fn formats_and_options(data: &[u8]) {
     let Ok(filter) = builder.limits(limits).build() else { return };
     judge::text(&Spanned(filter.clone()), &text, plan);
     if whitespace != Whitespace::Trim {
-        demand(check_nothing_lost(&Told::new(&format, whitespace), &text, DROPS, plan));
+        demand(check_nothing_lost(&Accounted::new(&format, whitespace), &text, DROPS, plan));
     }
     if let Ok(filter) = plain.build() {
         no_closer_of_a_shown_opener_is_removed(&format, &filter, &text);
@@ -80,7 +80,7 @@ pub(crate) fn formats_and_options(data: &[u8]) {
     if text.len() <= SHORT {
         let mut witnesses = witnesses(&markers);
         witnesses.extend(SUFFIXED.map(String::from));
-        demand(check_prompt(&Told::new(&format, Whitespace::Verbatim), &text, &witnesses));
+        demand(check_prompt(&Accounted::new(&format, Whitespace::Verbatim), &text, &witnesses));
     }
     if input.one_in(8) {
         let mut filter = filter;

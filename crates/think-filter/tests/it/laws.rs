@@ -7,7 +7,7 @@ use stream_laws::{
 };
 use think_filter::{Format, Start, ThinkFilter, Whitespace, formats};
 
-use crate::machine::{DROPS, Think, Told, markers, witnesses};
+use crate::machine::{Accounted, DROPS, Think, markers, witnesses};
 
 pub(crate) const POLICIES: [Whitespace; 3] =
     [Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
@@ -68,8 +68,13 @@ fn every_input_byte_is_accounted_for() {
     for format in formats() {
         for text in texts(&format) {
             for policy in [Whitespace::Verbatim, Whitespace::Framing] {
-                check_nothing_lost(&Told::new(&format, policy), &text, DROPS, CutPlan::quick(3))
-                    .unwrap();
+                check_nothing_lost(
+                    &Accounted::new(&format, policy),
+                    &text,
+                    DROPS,
+                    CutPlan::quick(3),
+                )
+                .unwrap();
             }
         }
     }
@@ -81,7 +86,7 @@ fn held_reports_the_held_bytes() {
     for format in formats() {
         for text in texts(&format) {
             for policy in POLICIES {
-                check_held(&Told::new(&format, policy), &text, TextForm::WireBytes).unwrap();
+                check_held(&Accounted::new(&format, policy), &text, TextForm::WireBytes).unwrap();
             }
         }
     }
@@ -93,7 +98,8 @@ fn nothing_is_held_without_need() {
     for format in formats() {
         let witnesses = witnesses(&markers(&format));
         for text in texts(&format) {
-            check_prompt(&Told::new(&format, Whitespace::Verbatim), &text, &witnesses).unwrap();
+            check_prompt(&Accounted::new(&format, Whitespace::Verbatim), &text, &witnesses)
+                .unwrap();
         }
     }
 }

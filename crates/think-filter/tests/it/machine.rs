@@ -159,9 +159,9 @@ pub(crate) fn spans(filter: &ThinkFilter, text: &str) -> String {
 
 /// The driver over a format's edges, which tells what became of the bytes that are not text.
 #[derive(Debug, Clone)]
-pub(crate) struct Told(Driver);
+pub(crate) struct Accounted(Driver);
 
-impl Told {
+impl Accounted {
     pub(crate) fn new(format: &Format, whitespace: Whitespace) -> Self {
         Self::with(format, DriverSettings::default().whitespace(whitespace))
     }
@@ -199,7 +199,7 @@ impl Sink for Out<'_> {
     }
 }
 
-impl StreamMachine for Told {
+impl StreamMachine for Accounted {
     fn push(&mut self, chunk: &str, out: &mut RunRecord) {
         self.0.push(chunk, &mut NoBodies, &mut Out(out)).expect("no error policy");
     }

@@ -81,8 +81,9 @@ fn every_alias_has_a_format_and_is_unique_per_engine() {
 #[test]
 fn ambiguous_name_is_refused_with_all_its_meanings() {
     let error = format("minimax").unwrap_err();
-    let told = "ambiguous reasoning format `minimax`; say which: `sglang:minimax`, `smg:minimax`";
-    assert_eq!(error.to_string(), told);
+    let message =
+        "ambiguous reasoning format `minimax`; say which: `sglang:minimax`, `smg:minimax`";
+    assert_eq!(error.to_string(), message);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use think_filter::{
 
 use crate::{
     laws::POLICIES,
-    machine::{DROPS, SUFFIXED, Spanned, Think, Told, markers, witnesses},
+    machine::{Accounted, DROPS, SUFFIXED, Spanned, Think, markers, witnesses},
 };
 
 /// What stands between the tags.
@@ -122,7 +122,7 @@ proptest! {
     #[test]
     fn no_input_byte_is_dropped_or_duplicated((format, text) in soup(16), framing in any::<bool>()) {
         let policy = if framing { Whitespace::Framing } else { Whitespace::Verbatim };
-        check_nothing_lost(&Told::new(&format, policy), &text, DROPS, CutPlan::quick(4))
+        check_nothing_lost(&Accounted::new(&format, policy), &text, DROPS, CutPlan::quick(4))
             .map_err(fail(&format))?;
     }
 
@@ -144,7 +144,7 @@ proptest! {
     fn nothing_is_held_without_need((format, text) in soup(7)) {
         let mut witnesses = witnesses(&markers(&format));
         witnesses.extend(SUFFIXED.map(String::from));
-        check_prompt(&Told::new(&format, Whitespace::Verbatim), &text, &witnesses)
+        check_prompt(&Accounted::new(&format, Whitespace::Verbatim), &text, &witnesses)
             .map_err(fail(&format))?;
     }
 
@@ -188,7 +188,7 @@ enum Fault {
 #[derive(Debug, Clone)]
 struct Broken {
     fault: Fault,
-    inner: Told,
+    inner: Accounted,
     kept: String,
     work: u64,
 }
@@ -199,7 +199,7 @@ impl Broken {
             Format { dup_open: DupOpen::Keep, ..Format::tags("pair", "[THINK]", "[/THINK]") };
         Self {
             fault,
-            inner: Told::new(&format, Whitespace::Verbatim),
+            inner: Accounted::new(&format, Whitespace::Verbatim),
             kept: String::new(),
             work: 0,
         }

@@ -62,7 +62,7 @@ fn builder_reads_the_prompt() {
 }
 
 #[test]
-fn repeated_opener_opens_in_a_prompt_but_not_in_an_answer() {
+fn second_span_of_a_prompt_opens_even_if_the_format_allows_one_span() {
     let once = Format { recur: Recur::Once, ..format("qwen3").unwrap() };
     assert_eq!(once.start_after("<think>a</think>\n<think>\n"), Start::Reasoning);
 }

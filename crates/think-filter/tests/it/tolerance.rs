@@ -11,7 +11,7 @@ struct Damage(&'static str, Option<Start>, &'static str);
 
 const DAMAGES: &[Damage] = &[
     Damage("opened in the prompt", Some(Start::Reasoning), "Why.{c}Yes."),
-    Damage("the same, not told", None, "Why.\n{c}\nYes."),
+    Damage("the same, start unknown", None, "Why.\n{c}\nYes."),
     Damage("closer in a line", None, "Say {c} to stop."),
     Damage("opener in a line", None, "Say {o} to think."),
     Damage("both in a line", Some(Start::Content), "Say {o}x{c} here."),
@@ -83,11 +83,11 @@ fn tolerance_page_matches_the_filter() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/tolerance.md");
     let page = fs::read_to_string(&path).expect("the page");
     let (before, rest) = page.split_once("<!-- reasoning -->\n").expect("a mark before the table");
-    let (told, after) = rest.split_once("<!-- end of reasoning -->").expect("a mark behind it");
+    let (shown, after) = rest.split_once("<!-- end of reasoning -->").expect("a mark after it");
     if env::var_os("UPDATE").is_some() {
         let page = format!("{before}<!-- reasoning -->\n{table}<!-- end of reasoning -->{after}");
         fs::write(&path, page).expect("the page can be written");
         return;
     }
-    assert_eq!(told, table, "run `UPDATE=1 cargo test -p think-filter --test it tolerance`");
+    assert_eq!(shown, table, "run `UPDATE=1 cargo test -p think-filter --test it tolerance`");
 }

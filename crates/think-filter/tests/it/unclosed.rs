@@ -57,7 +57,7 @@ fn open_span_is_withheld_up_to_its_end_or_limit() {
     assert_eq!(filter.held().bytes, 0);
     filter.push("f</think>g<think>hijk", &mut on).unwrap();
     filter.finish(End::Length, &mut on).unwrap();
-    assert_eq!(seen, "ABCDEFghijk", "as much as the limit is not too much");
+    assert_eq!(seen, "ABCDEFghijk", "four bytes are within the limit of four");
     let Counts { unclosed, spans, content_bytes, .. } = *filter.counts();
     assert_eq!((unclosed, spans, content_bytes), (1, 1, 5));
     // A message that a boundary ends is over, too.
