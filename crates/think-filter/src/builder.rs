@@ -35,7 +35,7 @@ impl ThinkFilter {
     }
 }
 
-/// A builder of a [`ThinkFilter`] with other than default settings.
+/// A builder of a [`ThinkFilter`], for settings other than the default.
 ///
 /// ```
 /// use think_filter::{Start, ThinkFilter, Whitespace, format};
@@ -63,9 +63,12 @@ impl ThinkFilterBuilder {
         Self { format, settings, nonempty, unclosed, estimate: four_bytes_a_token, inline }
     }
 
-    /// Sets where the stream starts: in reasoning if the prompt opened it (see
-    /// [`Format::opening`]). Default: in content, where
-    /// [`StrayClose::First`](crate::StrayClose::First) allows for a prompt that opened reasoning.
+    /// Sets the channel in which the stream starts: reasoning if the prompt opened it, otherwise
+    /// content (see [`Format::opening`]).
+    ///
+    /// By default the start is unknown. The stream is read as content, and
+    /// [`StrayClose::First`](crate::StrayClose::First) handles a closer for which the prompt had
+    /// the opener.
     #[must_use]
     pub fn start(self, start: Start) -> Self {
         let opening = self.format.opening(start);
@@ -78,14 +81,14 @@ impl ThinkFilterBuilder {
         Self { settings, format: self.format.with_known_start(), ..self }
     }
 
-    /// Sets where openers count, in place of the format's own rule.
+    /// Sets the places where openers count. By default the format decides.
     #[must_use]
     pub fn openers(mut self, openers: Openers) -> Self {
         self.format.openers = openers;
         self
     }
 
-    /// Sets where the stream starts from the end of the prompt; see [`Format::opening_after`].
+    /// Sets the start of the stream from the end of the prompt; see [`Format::opening_after`].
     #[must_use]
     pub fn prompt(self, prompt: &str) -> Self {
         let opening = self.format.opening_after(prompt);
@@ -98,47 +101,48 @@ impl ThinkFilterBuilder {
         Self { settings: self.settings.whitespace(whitespace), ..self }
     }
 
-    /// Sets bounds on held text.
+    /// Sets the limits on held text.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { settings: self.settings.limits(limits), ..self }
     }
 
-    /// Limits the reasoning of a message. Default: no limit, because reasoning is not kept.
+    /// Sets the limit on the reasoning of a message. Default: no limit, because reasoning is not
+    /// held.
     #[must_use]
     pub fn reasoning_limit(self, limit: ReasoningLimit) -> Self {
         Self { settings: self.settings.reasoning(Some(limit)), ..self }
     }
 
-    /// Emits the reasoning as content if the model stopped by itself and nothing visible was
-    /// emitted.
+    /// Makes the reasoning content if the model stopped by itself and nothing visible was emitted.
     ///
-    /// Text never goes to two channels. The reasoning is withheld until visible text arrives or the
-    /// reasoning is longer than `limit` bytes, which makes it reasoning for good. A stream that was
-    /// cut, and a message that a boundary ends, keep their reasoning.
+    /// The reasoning is withheld until visible text arrives, because text never goes to two
+    /// channels. Reasoning longer than `limit` bytes is released and stays reasoning. The reasoning
+    /// of a stream that was cut, or of a message that a boundary ends, stays reasoning too.
     #[must_use]
     pub fn force_nonempty_content(self, limit: usize) -> Self {
         Self { nonempty: Some(limit), ..self }
     }
 
-    /// Limits the number of spans of reasoning in a message: further openers are text. A span that
-    /// the prompt opened counts. Default: no limit.
+    /// Sets the maximum number of spans of reasoning in a message. Further openers are text. A span
+    /// that the prompt opened counts. Default: no limit.
     #[must_use]
     pub fn max_blocks(self, most: u32) -> Self {
         Self { settings: self.settings.spans(Some(most)), ..self }
     }
 
-    /// Sets the policy for a span that the message leaves open: the model may have forgotten the
-    /// closer before the answer. Default: [`Unclosed::Reasoning`], which withholds nothing.
+    /// Sets the policy for a span that is open at the end of the message, because the model may
+    /// have forgotten the closer before the answer. Default: [`Unclosed::Reasoning`], which
+    /// withholds nothing.
     ///
-    /// Text never goes to two channels. Under the other policies each span is withheld until its
-    /// closer or the end of the message. A span longer than `limit` bytes is reasoning.
+    /// Under the other policies each span is withheld until its closer or the end of the message. A
+    /// span longer than `limit` bytes is reasoning.
     #[must_use]
     pub fn unclosed(self, unclosed: Unclosed, limit: usize) -> Self {
         Self { unclosed: Some((unclosed, limit)), ..self }
     }
 
-    /// Sets whether tags in the text still count after the server separated reasoning itself
+    /// Sets whether tags in the text still count after the server separated reasoning
     /// ([`ThinkFilter::push_reasoning`]). Default: tags still count.
     #[must_use]
     pub fn inline_tags(self, inline: InlineTags) -> Self {

@@ -2,7 +2,7 @@
 
 use jail_match::Channel;
 
-/// Counts of a message, which hold no text and do not depend on the chunks.
+/// Counts of a message. They contain no text and do not depend on chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counts {
@@ -30,13 +30,14 @@ impl Counts {
     }
 }
 
-/// An estimate of the number of tokens in a number of bytes of reasoning.
+/// A function that estimates the number of tokens in a number of bytes of reasoning.
 ///
-/// The argument is the total of the message, so that the estimate does not depend on chunks. A
-/// number that the server reports is better.
+/// The argument is the total of the message, so that the estimate does not depend on chunks. Prefer
+/// a number that the server reports.
 pub type TokenEstimate = fn(u64) -> u64;
 
-/// Returns one token for each four bytes, rounded up, which is typical of English text.
+/// Returns a quarter of the bytes, rounded up: four bytes for each token are typical of English
+/// text.
 #[must_use]
 pub fn four_bytes_a_token(reasoning_bytes: u64) -> u64 {
     reasoning_bytes.div_ceil(4)

@@ -1,4 +1,9 @@
-//! Translates a format to edges of the driver's table.
+//! The translation of a format to edges of the driver's table.
+//!
+//! | part of the format | edges |
+//! |---|---|
+//! | an opener `<think>` | `<think>` in content opens reasoning; a second one directly after it is removed |
+//! | a closer `</think>` | `</think>` in reasoning closes it; in content it is removed as [`StrayClose`] says |
 
 use alloc::vec::Vec;
 
@@ -14,15 +19,15 @@ use crate::{
 /// The role of an edge in its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Opens a span of reasoning.
+    /// The edge opens a span of reasoning.
     Open,
-    /// Repeats the opener, and is removed.
+    /// The edge removes a repeated opener.
     Echo,
-    /// Closes a span of reasoning.
+    /// The edge closes a span of reasoning.
     Close,
-    /// Closes nothing, and is removed.
+    /// The edge removes a closer while no reasoning is open.
     Stray,
-    /// Other markup: labels, wrappers of the answer, remarks.
+    /// The edge removes other markup: labels, wrappers of the answer, remarks.
     Other,
 }
 
@@ -114,7 +119,7 @@ impl Format {
             .bound(self.newlines.closer())
             .literal_in_code()
             .as_orphan();
-        // The text before these is emitted content, with its newlines.
+        // The text before a stray closer is content, whose newlines were emitted.
         let after_text = Newlines { before: 0, ..self.newlines.closer() };
         let mut add = |edge| edges.push((Role::Stray, edge));
         match self.stray_close {

@@ -1,4 +1,4 @@
-//! The filter: a driver over the table of a format.
+//! The filter: a driver with the table of a format.
 
 use alloc::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::{
     withheld::Withheld,
 };
 
-/// Splits a message into content and reasoning while it arrives.
+/// A filter that splits a message into content and reasoning while it arrives.
 ///
-/// Only text that may be the start of a marker, and whitespace that the policy may drop, is held
-/// back. A short answer without a `<` is emitted at once.
+/// It holds back only text that may begin a marker, and whitespace that the policy may drop. Other
+/// text is emitted with its chunk.
 ///
 /// ```
 /// use think_filter::{End, Piece, ThinkFilter, format};
@@ -48,11 +48,11 @@ pub struct ThinkFilter {
     prepended: bool,
     finished: bool,
     inline: InlineTags,
-    /// Tags in the text are text from here on.
+    /// Whether tags are text in the rest of the message.
     literal: bool,
 }
 
-/// The parts of a filter that its options decide.
+/// The parts of a filter that depend on its options.
 pub(crate) struct FilterParts {
     pub(crate) driver: Driver,
     pub(crate) roles: Arc<[Role]>,
@@ -84,7 +84,7 @@ impl ThinkFilter {
     ///
     /// # Errors
     /// Returns an error only if reasoning hits a limit with the error policy. Text before the limit
-    /// is emitted, text after it is not taken, and every later push returns the same error.
+    /// is emitted, text after it is not read, and every later push returns the same error.
     pub fn push(&mut self, chunk: &str, mut on: impl FnMut(Piece<'_>)) -> Result<(), LimitError> {
         if self.finished && !chunk.is_empty() {
             self.reset();
@@ -126,11 +126,11 @@ impl ThinkFilter {
         pushed
     }
 
-    /// Feeds reasoning that the server separated from the text, in its place. Tags are not looked
-    /// for in it, and a tag does not continue after it.
+    /// Feeds reasoning that the server separated from the text, between the texts around it. Tags
+    /// are not searched for in it, and a tag that was cut before it does not continue after it.
     ///
-    /// Under [`InlineTags::Literal`] a span that a tag or the prompt opened ends here, and tags are
-    /// text in the rest of the message.
+    /// Under [`InlineTags::Literal`] an open span ends here, even if the prompt opened it, and tags
+    /// are text in the rest of the message.
     ///
     /// # Errors
     /// See [`ThinkFilter::push`].
@@ -165,7 +165,7 @@ impl ThinkFilter {
             return Ok(());
         }
         let mut utf8 = core::mem::take(&mut self.utf8);
-        // The driver returns an error of this push again at the end.
+        // The driver returns the error of this push again below.
         utf8.finish(|text| _ = self.push(text, &mut on));
         self.utf8 = utf8;
         self.finished = true;
@@ -176,8 +176,8 @@ impl ThinkFilter {
         finished
     }
 
-    /// Starts another message in the same stream. Leading blocks count again, and a tag split
-    /// across the boundary is still recognised.
+    /// Starts another message in the same stream. Blocks at its start count as leading, and a tag
+    /// that is cut by the boundary is still recognised.
     pub fn message_boundary(&mut self, mut on: impl FnMut(Piece<'_>)) {
         let Self { driver, roles, progress, .. } = self;
         let open = driver.channel() != Channel::CONTENT;
@@ -194,7 +194,7 @@ impl ThinkFilter {
         (self.prepended, self.finished, self.literal) = (false, false, false);
     }
 
-    /// Returns the number of bytes held, and why.
+    /// Returns the number of bytes held, with the reason.
     #[must_use]
     pub fn held(&self) -> Held {
         let Held { bytes, kind } = self.driver.held();
@@ -225,7 +225,7 @@ impl ThinkFilter {
         self.driver.counters()
     }
 
-    /// Returns the counts of the message so far, or of the stream if boundaries divide it.
+    /// Returns the counts of the message so far. Messages that a boundary divides count together.
     #[must_use]
     pub fn counts(&self) -> &Counts {
         &self.progress.counts

@@ -1,4 +1,4 @@
-//! A reasoning format as a value.
+//! The description of a reasoning format.
 
 use alloc::{format, vec::Vec};
 
@@ -7,9 +7,9 @@ use crate::rules::{
     TokenSuffix, Wrapper,
 };
 
-/// The markup with which a family of models marks its reasoning.
+/// The markup of a family of models for its reasoning.
 ///
-/// For tags of your own, start from [`Format::tags`] and change the fields that differ.
+/// For a custom format, start from [`Format::tags`] and change the fields that differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -25,7 +25,7 @@ pub struct Format {
     /// Closers that may close the span of an opener.
     #[cfg_attr(feature = "serde", serde(default))]
     pub pairing: Pairing,
-    /// A label after an opener, removed with it.
+    /// A label after an opener, which is removed with it.
     #[cfg_attr(feature = "serde", serde(default))]
     pub label: Option<Text>,
     /// Places where an opener counts.
@@ -49,16 +49,17 @@ pub struct Format {
     /// Newlines that are removed with the markers.
     #[cfg_attr(feature = "serde", serde(default))]
     pub newlines: BoundNewlines,
-    /// Markers of the visible answer, all of which are removed.
+    /// Markers around the visible answer. All of them are removed.
     #[cfg_attr(feature = "serde", serde(default))]
     pub answer: Vec<Wrapper>,
-    /// Opener and closer of remarks inside reasoning.
+    /// Opener and closer of remarks inside reasoning. See `strip_remarks`.
     #[cfg_attr(feature = "serde", serde(default))]
     pub remark: Option<(Text, Text)>,
     /// Whether remarks inside reasoning are removed.
     #[cfg_attr(feature = "serde", serde(default))]
     pub strip_remarks: StripRemarks,
-    /// Text emitted before the first content, for clients that split the reasoning themselves.
+    /// Text emitted before the first content. It restores an opener for clients that split the
+    /// reasoning themselves.
     #[cfg_attr(feature = "serde", serde(default))]
     pub prepend: Option<Text>,
     /// Whether the markers are special tokens, which servers strip by default.

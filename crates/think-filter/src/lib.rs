@@ -30,9 +30,10 @@
 //! Whole texts use the same machine: [`ThinkFilter::split`], [`ThinkFilter::strip`],
 //! [`ThinkFilter::has_visible_content`].
 //!
-//! The crate reads no tool calls and no message headers. A `<think>` inside the arguments of a call
-//! is data, which only the `llm-stream-guard` crate can tell: its guard reads reasoning and calls
-//! with one cursor. Families that write in messages (harmony) are in that crate, too.
+//! The crate does not read tool calls or message headers. It may take a `<think>` inside the
+//! arguments of a call for a tag. If a model writes calls into its text, use the crate
+//! `llm-stream-guard`, which reads reasoning and calls with one cursor. Families whose output has
+//! several messages (harmony) are in that crate too.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -70,7 +71,7 @@ pub use unclosed::Unclosed;
 pub use whole::Split;
 pub use withheld::{Kept, Withheld};
 
-/// Types of the driver that every stage shares.
+/// Types of the driver, which all crates of the workspace share.
 pub use jail_match::{
     Alias, End, Held, HeldKind, InlineTags, LimitError, LimitPolicy, Limits, ReasoningLimit,
     UnknownName, Whitespace,

@@ -1,4 +1,4 @@
-//! Turns the driver's events into pieces: spans, counts, withheld reasoning.
+//! The conversion of the driver's events to pieces, with spans, counts and withheld reasoning.
 //!
 //! ```text
 //! <think>why</think>so     ReasoningStart, Reasoning("why"), ReasoningEnd, Content("so")
@@ -12,7 +12,7 @@ use crate::{
     withheld::{Kept, Withheld},
 };
 
-/// A piece of the answer. Its text is borrowed from the chunk or from held text, and never empty.
+/// A piece of a message. Its text is borrowed from the chunk or from held text, and never empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "callers match on all of it")]
 pub enum Piece<'a> {
@@ -22,7 +22,7 @@ pub enum Piece<'a> {
     ReasoningStart,
     /// Text of the reasoning.
     Reasoning(&'a str),
-    /// The end of a span, by its closer or with the message.
+    /// The end of a span, at its closer or at the end of the message.
     ReasoningEnd,
 }
 
@@ -66,14 +66,14 @@ impl Progress {
         self.with_withheld(on, Withheld::span_ended);
     }
 
-    /// Ends the message. `open` is whether its reasoning was open.
+    /// Ends the message. `open` states whether its reasoning was open.
     pub(crate) fn finish(&mut self, end: End, open: bool, on: &mut impl FnMut(Piece<'_>)) {
         self.counts.unclosed = self.counts.unclosed.saturating_add(u64::from(open));
         self.with_withheld(on, |withheld, on| withheld.finish(end, open, on));
         emit(&mut self.counts, &mut self.in_span, Kept::SpanEnd, on);
     }
 
-    /// Starts another message. `open` is whether the reasoning of the one before was open.
+    /// Starts another message. `open` states whether the reasoning of the previous one was open.
     pub(crate) fn message_boundary(&mut self, open: bool, on: &mut impl FnMut(Piece<'_>)) {
         self.with_withheld(on, |withheld, on| withheld.message_boundary(open, on));
         emit(&mut self.counts, &mut self.in_span, Kept::SpanEnd, on);

@@ -1,4 +1,4 @@
-//! The registered formats, and the names of engines for them.
+//! The registered formats, and the names by which engines call them.
 
 use alloc::vec::Vec;
 
@@ -16,20 +16,22 @@ pub fn formats() -> Vec<Format> {
     FORMATS.iter().map(Row::format).collect()
 }
 
-/// Returns every alias, sorted by engine. Aliases of no engine are other names of a format.
+/// Returns every alias, sorted by engine. Aliases without an engine are other names of a format.
 pub fn aliases() -> impl Iterator<Item = Alias> + Clone {
     ALIASES.iter().copied()
 }
 
-/// Returns the registered format with this name, or the format that engines call by it.
+/// Returns the registered format with this name, or the format that engines call by this name.
 ///
-/// ASCII case does not count, and `-` equals `_`. `engine:name` asks for the meaning of one engine:
-/// `sglang:minimax`. The format `lead_only` equals the filters of chat clients for leading blocks
-/// to the byte only under [`crate::Whitespace::Verbatim`], because those keep all whitespace.
+/// ASCII case does not count, and `-` equals `_`. `engine:name`, such as `sglang:minimax`, looks up
+/// the name of one engine.
+///
+/// The format `lead_only` does the same as the filters of chat clients that remove leading blocks.
+/// Because those filters keep all whitespace, use it with [`crate::Whitespace::Verbatim`].
 ///
 /// # Errors
-/// Returns an error if the name is not registered (with the nearest names), or if engines use it
-/// for different formats (with the spellings that are unambiguous).
+/// Returns an error if the name is not registered, with the nearest names. Also returns an error if
+/// engines use the name for different formats, with the unambiguous spellings.
 pub fn format(name: &str) -> Result<Format, UnknownName> {
     let names = FORMATS.iter().map(|row| row.name);
     let found = resolve("reasoning format", name, names.clone(), aliases())?;

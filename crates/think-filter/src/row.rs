@@ -22,7 +22,7 @@ pub(crate) struct Row {
     pub(crate) stray_close: StrayClose,
     pub(crate) dup_open: DupOpen,
     pub(crate) newlines: BoundNewlines,
-    /// Marker, newlines before, newlines after.
+    /// Each marker with the maximum number of newlines removed before and after it.
     pub(crate) answer: &'static [(&'static str, u8, u8)],
     pub(crate) remark: Option<(&'static str, &'static str)>,
     pub(crate) prepend: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! The rules in which formats differ from each other.
+//! The rules by which formats differ.
 
 use alloc::borrow::Cow;
 
@@ -12,8 +12,9 @@ pub type Text = Cow<'static, str>;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Openers {
-    /// A tag that prose may mention (a word in angle brackets) counts at the lead, at the start of
-    /// a line and directly after markup, with whitespace before it. Other openers count anywhere.
+    /// A tag that prose may mention (a word in angle brackets) counts at the start of the message,
+    /// at the start of a line and directly after markup. Whitespace may come before it. Other
+    /// openers count anywhere.
     #[default]
     Line,
     /// Openers count anywhere outside of code.
@@ -34,8 +35,8 @@ pub enum MarkerCase {
     Insensitive,
 }
 
-/// Whether tags may carry a suffix. Some checkpoints write `<think:6124c78e>`, and the suffix is
-/// only in their tokenizer.
+/// Whether tags may carry a suffix. Some checkpoints write `<think:6124c78e>`, where the suffix
+/// differs from checkpoint to checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
@@ -43,8 +44,8 @@ pub enum TokenSuffix {
     /// Tags have no suffix.
     #[default]
     None,
-    /// Tags may have any suffix; see [`jail_match::SuffixRule`]. A known one is better:
-    /// [`crate::Format::with_token_suffix`].
+    /// Tags may have any suffix; see [`jail_match::SuffixRule`]. If you know the suffix, use
+    /// [`crate::Format::with_token_suffix`] instead.
     Any,
 }
 
@@ -56,7 +57,8 @@ pub enum Recur {
     /// A message may have any number of spans.
     #[default]
     Any,
-    /// A message has one span, and later openers are text. A span that the prompt opened counts.
+    /// A message has at most one span, and later openers are text. A span that the prompt opened
+    /// counts.
     Once,
 }
 
@@ -68,8 +70,8 @@ pub enum Pairing {
     /// Every closer of the format closes every span.
     #[default]
     Any,
-    /// Only the closer at the opener's index closes its span; other tags in it are text. A span
-    /// that the prompt opened is closed by any closer.
+    /// The opener and the closer at the same index of the lists belong together. Other tags in
+    /// their span are text. Any closer closes a span that the prompt opened.
     Own,
 }
 
@@ -79,11 +81,12 @@ pub enum Pairing {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum StrayClose {
-    /// The closer is removed before visible text and directly after reasoning, and is text later.
+    /// The closer is removed before visible text and directly after reasoning. Elsewhere it is
+    /// text.
     #[default]
     Leading,
-    /// As [`StrayClose::Leading`]. The first closer is also removed anywhere if no reasoning came
-    /// before it, because the prompt may have opened reasoning unseen.
+    /// As [`StrayClose::Leading`]. In addition, the first closer is removed anywhere if no
+    /// reasoning came before it, because the prompt may have opened reasoning.
     First,
     /// The closer stays as text.
     Keep,
@@ -96,10 +99,10 @@ pub enum StrayClose {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum DupOpen {
-    /// One opener is removed.
+    /// One repeated opener is removed.
     #[default]
     Absorb,
-    /// The opener is text of the reasoning.
+    /// The repeated opener is text of the reasoning.
     Keep,
 }
 
@@ -108,16 +111,16 @@ pub enum DupOpen {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum BoundNewlines {
-    /// At most one after the opener, one before the closer, two after it.
+    /// At most one after the opener, one before the closer, and two after the closer.
     #[default]
     Tags,
     /// No newlines are removed.
     None,
     /// One before and one after the closer, under every whitespace policy.
     CloserDeclared,
-    /// One after the opener, one before and one after the closer, under every policy.
+    /// One after the opener, one before and one after the closer, under every whitespace policy.
     Declared,
-    /// All newlines around the closer, under every policy.
+    /// All newlines around the closer, under every whitespace policy.
     All,
 }
 

@@ -1,4 +1,9 @@
-//! The start of a stream, and how the prompt decides it.
+//! The start of a stream, which the prompt decides.
+//!
+//! ```text
+//! ...assistant\n<think>\n                  the stream starts in reasoning
+//! ...assistant\n<think>\n</think>\n\n      the stream starts in content
+//! ```
 
 use core::str::FromStr;
 
@@ -34,8 +39,8 @@ impl FromStr for Start {
     }
 }
 
-/// Tokens with which chat templates begin a turn, and ends of turns that are in no family's file.
-/// Tags before any of these belong to the history.
+/// Tokens with which chat templates begin a turn, and ends of turns that the families' files lack.
+/// Tags before the last of these belong to the history.
 #[rustfmt::skip]
 const TURNS: &[&str] = &[
     "<|im_start|>", "<|im_assistant|>", "<|im_user|>", "<|im_system|>", "<|start_header_id|>",
@@ -46,11 +51,11 @@ const TURNS: &[&str] = &[
     "[INST]", "[/INST]", "]~b]", "<|BOT|>", "<|begin_assistant|>",
 ];
 
-/// Returns `prompt` after the last place where a turn begins or ends, or all of it without such
-/// a place.
+/// Returns the part of `prompt` after the last token that begins or ends a turn, or all of it if
+/// there is none.
 ///
-/// Text before that place (old thoughts, a user who asks about `<think>`) does not decide where the
-/// answer begins.
+/// Earlier text, such as old reasoning or a user who asks about `<think>`, does not decide how the
+/// answer starts.
 #[must_use]
 pub fn last_turn(prompt: &str) -> &str {
     let (mut at, mut turn) = (0, 0);
@@ -78,7 +83,7 @@ impl Start {
     }
 }
 
-/// The start of a stream, with the rest of the prompt's last marker.
+/// The start of a stream, with details of the prompt's last marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Opening {
@@ -97,8 +102,9 @@ impl From<Start> for Opening {
 }
 
 impl Format {
-    /// Returns the start of a stream that is known to start in `start`. In content, the prompt
-    /// closed the reasoning, and the stream may start with all newlines of the closer.
+    /// Returns the opening of a stream that is known to start in `start`. If that is content, the
+    /// prompt is taken to have closed the reasoning, and the newlines after the closer may be at
+    /// the start of the stream.
     #[must_use]
     pub fn opening(&self, start: Start) -> Opening {
         let closed = start == Start::Content && !self.close.is_empty();
@@ -106,16 +112,17 @@ impl Format {
         Opening { start, newlines, suffix: LearntSuffix::NONE }
     }
 
-    /// Returns the start of the answer to a rendered prompt, or to its last turn. The answer starts
-    /// in reasoning if the prompt opened it and did not close it. If the prompt closed it, the
-    /// answer may start with the newlines of the closer that the prompt did not write.
+    /// Returns the opening of the answer to a rendered prompt, or to its last turn.
+    ///
+    /// The answer starts in reasoning if the prompt opened it and did not close it. If the prompt
+    /// closed it, the answer may start with those newlines after the closer that the prompt lacks.
     #[must_use]
     pub fn opening_after(&self, prompt: &str) -> Opening {
-        // The turn begins with a role, so that the opener is not at the lead.
+        // A turn begins with a role, so its opener is not at the start.
         let format = Self { openers: Openers::Anywhere, recur: Recur::Any, ..self.clone() };
         let Ok(table) = Table::new(format.edges()) else { return Opening::default() };
         let mut driver = Driver::new(table, DriverSettings::default());
-        // Without bodies and a limit on the reasoning no push fails.
+        // A push fails only at limits, and none is set here.
         let _ = driver.push(last_turn(prompt), &mut NoBodies, &mut |_: Event<'_>| {});
         let suffix = driver.suffix();
         if driver.channel() != Channel::CONTENT {
@@ -126,7 +133,7 @@ impl Format {
         Opening { newlines, start: Start::Content, suffix }
     }
 
-    /// Returns where the answer to `prompt` starts; see [`Format::opening_after`].
+    /// Returns the channel in which the answer to `prompt` starts; see [`Format::opening_after`].
     ///
     /// ```
     /// # fn main() -> Result<(), think_filter::UnknownName> {
@@ -146,8 +153,8 @@ impl Format {
         self.opening_after(prompt).start
     }
 
-    /// Returns the format with its tags left in the text, for clients that split it themselves:
-    /// everything is content. If the prompt opened the reasoning, its opener is emitted first.
+    /// Returns a format that keeps the tags in the content, for clients that split it themselves.
+    /// If the prompt opened the reasoning, the opener is emitted first.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -166,8 +173,8 @@ impl Format {
         Self { prepend, ..Self::passthrough(self.name) }
     }
 
-    /// Returns the format for a stream whose start is known: the prompt cannot have opened
-    /// reasoning unseen.
+    /// Returns the format for a stream whose start is known. A closer without an opener is then not
+    /// taken for the end of reasoning that the prompt opened.
     #[must_use]
     pub fn with_known_start(self) -> Self {
         let stray_close = match self.stray_close {

@@ -1,9 +1,17 @@
-//! Reasoning that the end of the message leaves open.
+//! Reasoning that is still open at the end of the message.
+//!
+//! `<think>plan⏎⏎The answer` under each policy:
+//!
+//! | policy | reasoning | content |
+//! |---|---|---|
+//! | `Reasoning` | `plan⏎⏎The answer` | |
+//! | `Content` | | `plan⏎⏎The answer` |
+//! | `Split` | `plan⏎⏎` | `The answer` |
 
 use alloc::string::String;
 
-/// Policy for the last span of a message if its closer is missing, whether the model stopped by
-/// itself or was cut.
+/// Policy for the last span of a message if its closer is missing. It applies whether the model
+/// stopped by itself or was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Unclosed {
@@ -23,7 +31,7 @@ pub(crate) struct OpenSpan {
     policy: Unclosed,
     limit: usize,
     text: String,
-    /// The span is longer than the limit, and is reasoning whether it closes or not.
+    /// Whether the span is longer than the limit, and therefore reasoning.
     outgrown: bool,
 }
 
@@ -32,7 +40,7 @@ impl OpenSpan {
         Self { policy, limit, text: String::new(), outgrown: false }
     }
 
-    /// Keeps more reasoning, unless the span is longer than the limit; returns whether it did.
+    /// Keeps more reasoning, unless the span is longer than the limit. Returns whether it was kept.
     pub(crate) fn keeps(&mut self, new: &str) -> bool {
         self.outgrown |= self.text.len().saturating_add(new.len()) > self.limit;
         if !self.outgrown {
@@ -45,7 +53,7 @@ impl OpenSpan {
         self.text.len()
     }
 
-    /// Takes the kept text out.
+    /// Removes and returns the kept text.
     pub(crate) fn take(&mut self) -> String {
         core::mem::take(&mut self.text)
     }
@@ -56,7 +64,7 @@ impl OpenSpan {
         self.text.clear();
     }
 
-    /// Returns how many of the kept bytes are reasoning if the message ends here.
+    /// Returns the number of kept bytes that are reasoning if the message ends here.
     pub(crate) fn reasoning(&self) -> usize {
         match self.policy {
             Unclosed::Reasoning => self.text.len(),
@@ -66,7 +74,7 @@ impl OpenSpan {
     }
 }
 
-/// Returns the index of the last text after a blank line that has text before it, too.
+/// Returns the index of the last text that has a blank line, and text before that, in front of it.
 fn after_blank_line(text: &str) -> Option<usize> {
     let (mut at, mut text_before, mut blank, mut after) = (0_usize, false, false, None);
     for line in text.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! Whole texts: one push and a finish of a clone.
+//! Functions for whole texts, which feed a clone of the filter.
 
 use alloc::string::String;
 
@@ -10,7 +10,7 @@ use crate::{filter::ThinkFilter, pieces::Piece};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Split {
-    /// All of the visible text.
+    /// The visible text of the message.
     pub content: String,
     /// The text of all reasoning.
     pub reasoning: String,
@@ -21,8 +21,8 @@ pub struct Split {
 }
 
 impl ThinkFilter {
-    /// Splits a whole message. Earlier text of the filter does not count, and the filter is
-    /// unchanged.
+    /// Splits a whole message. Text that was pushed before has no effect, and the filter is not
+    /// changed.
     ///
     /// If reasoning hits a limit with the error policy, the result is the text before the limit.
     #[must_use]
@@ -62,7 +62,7 @@ impl ThinkFilter {
         let mut filter = self.clone();
         filter.reset();
         if filter.push(text, &mut on).is_ok() {
-            // A limit at the end cuts the message, as a limit before it does.
+            // An error means that a limit cut the message: the text before it is the result.
             let _ = filter.finish(End::Stop, &mut on);
         }
         filter

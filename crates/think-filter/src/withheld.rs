@@ -1,9 +1,11 @@
-//! Text that waits until its channel is certain.
+//! Text that is withheld until its channel is certain.
 //!
-//! ```text
-//! <think>42                 waits: at the end it may become the answer
-//! <think>42</think>Yes      "42" is reasoning once "Yes" is visible
-//! ```
+//! With `nonempty` set:
+//!
+//! | text | state | effect |
+//! |---|---|---|
+//! | `<think>42` | `Open` | `42` is withheld: at the end it may become the answer |
+//! | `</think>Yes` | `Decided` | `42` is released as reasoning, because `Yes` is the answer |
 
 use alloc::{string::String, vec::Vec};
 
@@ -11,10 +13,11 @@ use jail_match::{Channel, End};
 
 use crate::unclosed::{OpenSpan, Unclosed};
 
-/// Withholds text of a message until its channel is certain, and releases it in order.
+/// A buffer that withholds text of a message until its channel is certain, and releases it in
+/// order.
 ///
-/// Text never goes to two channels. Reasoning must wait if it is to become a missing answer, or if a
-/// span without a closer is to become content.
+/// Reasoning must wait in two cases, because text never goes to two channels: if it may take the
+/// place of a missing answer, and if a span without a closer may become content.
 #[derive(Debug, Clone, Default)]
 pub struct Withheld {
     open: Option<OpenSpan>,
@@ -24,8 +27,8 @@ pub struct Withheld {
 type On<'o> = &'o mut dyn FnMut(Kept<'_>);
 
 impl Withheld {
-    /// Withholds at most `nonempty` bytes of a message without visible text, and of an open span at
-    /// most the limit of `unclosed`. `None` withholds nothing.
+    /// Creates a buffer that withholds at most `nonempty` bytes of a message without visible text,
+    /// and at most the limit of `unclosed` of an open span. `None` withholds nothing.
     #[must_use]
     pub fn new(nonempty: Option<usize>, unclosed: Option<(Unclosed, usize)>) -> Self {
         let unclosed = unclosed.filter(|(policy, _)| *policy != Unclosed::Reasoning);
@@ -59,7 +62,7 @@ impl Withheld {
         open.saturating_add(self.answer.as_ref().map_or(0, Answer::held))
     }
 
-    /// Takes text of a channel: withholds it, or releases it after the text before it.
+    /// Adds text of a channel: withholds it, or releases it after the text before it.
     pub fn text(&mut self, channel: Channel, text: &str, on: On<'_>) {
         let reasons = channel == Channel::REASONING;
         if let Some(open) = &mut self.open {
@@ -82,15 +85,15 @@ impl Withheld {
         }
     }
 
-    /// Releases all text on the channel it came from: the message has an answer.
+    /// Releases all text on the channel it came from, because the message has an answer.
     pub fn release(&mut self, on: On<'_>) {
         self.close(usize::MAX, on);
         self.answer.iter_mut().for_each(|answer| answer.put(|channel| channel, on));
     }
 
-    /// Ends the message; `open` is whether its reasoning was open. An open span goes to the channel
-    /// of its policy. Reasoning becomes the answer if the message has none and the model stopped by
-    /// itself.
+    /// Ends the message. `open` states whether its reasoning was open. An open span goes to the
+    /// channel of its policy. Reasoning becomes the answer if the message has none and the model
+    /// stopped by itself.
     pub fn finish(&mut self, end: End, open: bool, on: On<'_>) {
         self.end_span(open, on);
         let place = |channel| match channel {
@@ -100,8 +103,8 @@ impl Withheld {
         self.answer.iter_mut().for_each(|answer| answer.put(place, on));
     }
 
-    /// Starts another message; `open` is whether the reasoning of the one before was open. The
-    /// message before keeps its reasoning.
+    /// Starts another message. `open` states whether the reasoning of the previous message was
+    /// open. Reasoning of the previous message stays reasoning.
     pub fn message_boundary(&mut self, open: bool, on: On<'_>) {
         self.end_span(open, on);
         self.release(on);
@@ -142,7 +145,7 @@ impl Withheld {
     }
 }
 
-/// The text of a message without visible text so far.
+/// The withheld text of a message that has no visible text yet.
 #[derive(Debug, Clone)]
 struct Answer {
     state: State,
@@ -151,9 +154,9 @@ struct Answer {
 
 #[derive(Debug, Clone)]
 enum State {
-    /// No visible text came yet. Holds all text so far.
+    /// No visible text came yet, and all text is withheld.
     Open { text: String, runs: Vec<Run> },
-    /// Visible text came, or the limit is reached.
+    /// Visible text came, or the limit was reached. Nothing more is withheld.
     Decided,
 }
 
@@ -163,7 +166,7 @@ enum Run {
     SpanEnd,
 }
 
-/// A part of released text, in the order in which it came.
+/// A part of released text, in the order of the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "text and where its spans end is all there is")]
 pub enum Kept<'a> {
@@ -186,7 +189,8 @@ impl Answer {
         if let State::Open { text, .. } = &self.state { text.len() } else { 0 }
     }
 
-    /// Keeps text of a channel, unless it is visible or beyond the limit; returns whether it did.
+    /// Keeps text of a channel, unless it is visible or beyond the limit. Returns whether it was
+    /// kept.
     fn keeps(&mut self, channel: Channel, new: &str) -> bool {
         let blank = |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         let visible = channel != Channel::REASONING && !new.bytes().all(blank);
@@ -202,7 +206,7 @@ impl Answer {
         true
     }
 
-    /// Keeps the end of a span with its text; returns whether it did.
+    /// Keeps the end of a span in its place. Returns whether it was kept.
     fn keeps_span_end(&mut self) -> bool {
         let State::Open { runs, .. } = &mut self.state else { return false };
         if matches!(runs.last(), Some(Run::Text(..))) {
@@ -211,7 +215,8 @@ impl Answer {
         true
     }
 
-    /// Releases the kept text, each part on the channel that `place` returns, and keeps no more.
+    /// Releases the kept text, each part on the channel that `place` returns, and keeps no more
+    /// text.
     fn put(&mut self, place: impl Fn(Channel) -> Channel, on: On<'_>) {
         let State::Open { text, runs } = core::mem::replace(&mut self.state, State::Decided) else {
             return;

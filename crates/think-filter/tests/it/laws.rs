@@ -116,7 +116,7 @@ fn memory_and_work_are_bounded() {
             check_bounded(&think, std::iter::repeat_n(unit, 2 * limit), limit).unwrap();
             let first = unit.chars().next().map_or(1, char::len_utf8);
             for unit in [unit, &unit[..first]] {
-                // Random pieces of a short input are of one size or another: the growth is rough.
+                // The bound is wide, because the sizes of random pieces of a short input vary.
                 let work = Work { bytes: 4096, per_byte: 256, growth_percent: 500 };
                 let input = |bytes: usize| unit.repeat(bytes.div_ceil(unit.len()));
                 check_linear(&think, input, work).unwrap();

@@ -1,4 +1,4 @@
-//! Only leading blocks are reasoning: the rules of that filter, one by one.
+//! The format `lead_only`: only blocks at the start of a message are reasoning.
 
 use stream_laws::{RunRecord, StreamMachine};
 use think_filter::{Start, ThinkFilter, Whitespace, format};
@@ -72,7 +72,7 @@ fn tags_after_an_open_fence_are_literal() {
 // Contract: S3.3.
 #[test]
 fn only_tag_prefixes_are_held() {
-    // Not a constant number of characters, and nothing once tags are literal.
+    // Only a prefix of a tag is held, and nothing once tags are literal.
     let mut think = Think::named("lead_only");
     let mut out = RunRecord::default();
     for (chunk, held) in

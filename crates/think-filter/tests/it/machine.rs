@@ -7,13 +7,13 @@ use stream_laws::{
 };
 use think_filter::{End, Format, Piece, ThinkFilter, Whitespace, format};
 
-/// What counts bytes that are dropped.
+/// Kinds of diagnostics that count dropped bytes.
 pub(crate) const DROPS: &[&str] = &["cut_opener"];
 
-/// What a suffix that markers carry may be, and after it the last byte of a tag.
+/// Continuations of a tag with a suffix, with the tag's last byte.
 pub(crate) const SUFFIXED: [&str; 5] = [":a>x", "a>x", ">x", ":6124c78e>x", "6124c78e>x"];
 
-/// All markers of a format.
+/// Returns all markers of a format.
 pub(crate) fn markers(format: &Format) -> Vec<String> {
     let answer = format.answer.iter().map(|wrapper| &wrapper.marker);
     let remark = format.remark.iter().flat_map(|(open, close)| [open, close]);
@@ -21,7 +21,7 @@ pub(crate) fn markers(format: &Format) -> Vec<String> {
     all.chain(remark).map(|marker| marker.clone().into_owned()).collect()
 }
 
-/// What may turn held text into something else, by the markers of a format.
+/// Returns the continuations that may decide about held text, for the markers of a format.
 pub(crate) fn witnesses(markers: &[String]) -> Vec<String> {
     let markers: Vec<&str> = markers.iter().map(String::as_str).collect();
     continuations(&markers, &[&["x", " x", "\nx"], &*markers].concat())
@@ -31,7 +31,7 @@ pub(crate) fn witnesses(markers: &[String]) -> Vec<String> {
 pub(crate) struct Think(pub(crate) ThinkFilter, End);
 
 impl Think {
-    /// A registered format with whitespace kept.
+    /// Returns the filter of a registered format that keeps whitespace.
     pub(crate) fn named(name: &str) -> Self {
         let format = format(name).expect("a registered format");
         let builder = ThinkFilter::builder(format).whitespace(Whitespace::Verbatim);
@@ -95,14 +95,15 @@ fn held(held: think_filter::Held) -> HeldBytes {
         think_filter::HeldKind::Marker => HeldReason::Marker,
         think_filter::HeldKind::Whitespace => HeldReason::Whitespace,
         think_filter::HeldKind::Utf8 => HeldReason::Utf8,
-        // Kept until it is certain that an answer comes; the laws know no such thing.
+        // The laws have no kind for withheld reasoning.
         think_filter::HeldKind::Reasoning => HeldReason::Candidate,
         other => panic!("a filter holds nothing because of {other:?}"),
     };
     HeldBytes { bytes: held.bytes, kind }
 }
 
-/// The filter with the starts and ends of spans as brackets on a channel of their own.
+/// The filter as a machine that records the starts and ends of spans as brackets on another
+/// channel.
 #[derive(Debug, Clone)]
 pub(crate) struct Spanned(pub(crate) ThinkFilter);
 
@@ -117,7 +118,7 @@ fn write_spans(piece: Piece<'_>, out: &mut RunRecord) {
 
 impl StreamMachine for Spanned {
     fn push(&mut self, chunk: &str, out: &mut RunRecord) {
-        // A limit with the error policy stops it; what it says then is part of the outcome.
+        // An error of a limit is part of the result.
         if let Err(error) = self.0.push(chunk, |piece| write_spans(piece, out)) {
             out.diagnostics.clear();
             out.failure(error.kind.name(), error.at, error.bytes);
@@ -145,7 +146,8 @@ impl StreamMachine for Spanned {
     }
 }
 
-/// As [`shown`], each span of reasoning in brackets of its own.
+/// Returns the output with each span of reasoning in brackets. Checks that it is the same for every
+/// cut.
 pub(crate) fn spans(filter: &ThinkFilter, text: &str) -> String {
     let spanned = Spanned(filter.clone());
     check_chunk_invariance(&spanned, text, CutPlan::standard(1)).unwrap();
@@ -157,7 +159,7 @@ pub(crate) fn spans(filter: &ThinkFilter, text: &str) -> String {
     whole.events.iter().map(text).collect()
 }
 
-/// The driver over a format's edges, which tells what became of the bytes that are not text.
+/// The driver over a format's edges, as a machine that records the bytes that are not text.
 #[derive(Debug, Clone)]
 pub(crate) struct Accounted(Driver);
 
@@ -171,7 +173,7 @@ impl Accounted {
         Self(Driver::new(table, settings))
     }
 
-    /// Lets go of what may become a tag, as if it could not.
+    /// Emits text that is held because it may become a tag.
     pub(crate) fn flush(&mut self, out: &mut RunRecord) {
         self.0.push_literal("", &mut NoBodies, &mut Out(out)).expect("no error policy");
     }
@@ -225,7 +227,7 @@ impl StreamMachine for Accounted {
     }
 }
 
-/// Content as it is, reasoning in braces; the same for every cut.
+/// Returns the output with reasoning in braces. Checks that it is the same for every cut.
 pub(crate) fn shown(think: &Think, text: &str) -> String {
     check_chunk_invariance(think, text, CutPlan::standard(1)).unwrap();
     show(&run(think, text, Cut::Whole))

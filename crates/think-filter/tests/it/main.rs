@@ -1,5 +1,5 @@
-//! The filter: the lead-only rules one by one, the options, the laws over every format, what is
-//! held, and names.
+//! Tests of the filter: the rules for leading blocks, the options, the laws over every format, held
+//! text, and names.
 
 mod laws;
 mod lead_only;

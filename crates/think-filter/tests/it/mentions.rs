@@ -1,11 +1,11 @@
-//! Tags that are shown as text: a closer whose opener was shown is shown, too.
+//! Tags that are shown as text: the closer of a shown opener is shown too.
 
 use proptest::prelude::*;
 use think_filter::{Format, Start, ThinkFilter, ThinkFilterBuilder, formats};
 
 use crate::shown_tags::no_closer_of_a_shown_opener_is_removed;
 
-/// A part of an answer, and whether it is reasoning.
+/// A part of an answer.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Words,
@@ -24,7 +24,7 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
     prop::collection::vec(part, 1..12)
 }
 
-/// The formats with an opener that is text in a sentence, and the openers and closers.
+/// Returns each format with an opener that is text in a sentence, with the opener and its closer.
 fn in_sentences() -> Vec<(Format, String, String)> {
     let tags = |format: Format| {
         let pairs = format.open.clone().into_iter().zip(format.close.clone());
@@ -44,7 +44,7 @@ fn builder(format: &Format) -> ThinkFilterBuilder {
     ThinkFilter::builder(format.clone()).whitespace(think_filter::Whitespace::Verbatim)
 }
 
-/// The text of the parts, its content and its reasoning: no closer is without an opener.
+/// Returns the text of the parts, its content and its reasoning. Every closer has an opener.
 fn written(parts: &[Part], open: &str, close: &str, lead_only: bool) -> [String; 3] {
     let mut all = ["Now ", "Now ", ""].map(String::from);
     let mut mentions = 0;
@@ -117,7 +117,7 @@ fn closers_of_openers_over_the_span_limit_are_text() {
     for format in formats().into_iter().filter(|format| !format.open.is_empty()) {
         let (open, close) = (&format.open[0], &format.close[0]);
         let filter = builder(&format).max_blocks(0).build().expect("a good format");
-        // The closer of this one ends every message of the family, in reasoning or not.
+        // Skips a format whose closer also ends the visible answer.
         if format.answer.iter().any(|wrapper| wrapper.marker == *close) {
             continue;
         }

@@ -1,8 +1,8 @@
-//! Names and aliases: what users of each engine may write.
+//! Names and aliases of formats, as users of each engine write them.
 
 use think_filter::{aliases, format, formats};
 
-/// Each name people ask for, with the format it must be.
+/// Names that users ask for, each with its format.
 const WANTED: &[(&str, &str)] = &[
     ("deepseek_r1", "deepseek_r1"),
     ("deepseek_v4", "deepseek_v4"),

@@ -1,4 +1,4 @@
-//! The options: start, recurrence, strays, echoes, whitespace, limits, and what is no reasoning.
+//! The options: start, recurrence, stray closers, repeated openers, whitespace, limits.
 
 use jail_match::DriverSettings;
 use stream_laws::{CutPlan, check_chunk_invariance, check_nothing_lost};
@@ -9,7 +9,7 @@ use think_filter::{
 
 use crate::machine::{Accounted, Spanned, spans};
 
-/// A format whose openers count anywhere: what is asked here is something else.
+/// Returns a format whose openers count anywhere, so that tests need no line breaks.
 fn glm45() -> Format {
     Format { openers: Openers::Anywhere, ..format("glm45").unwrap() }
 }
@@ -208,7 +208,7 @@ fn reasoning_over_its_limit_is_content_or_dropped() {
     for (bytes, released, dropped) in [
         (5, "[abé]c[d]e", "[abé]c[d]e"),
         (4, "[abé]cde", "[abé]ce"),
-        // The é does not fit; neither does a shorter scalar after it.
+        // The `é` does not fit, and no shorter scalar after it is emitted.
         (3, "[ab]écde", "[ab]ce"),
         (0, "abécde", "ce"),
     ] {

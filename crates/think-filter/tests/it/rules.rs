@@ -18,7 +18,7 @@ fn fences_and_inline_code_make_tags_literal() {
         ("see `<think>` here\n<think>a</think>b", "see `<think>` here\n{a}b"),
         ("x\n```\n<think>a</think>\n```\n<think>b</think>c", "x\n```\n<think>a</think>\n```\n{b}c"),
         ("it`s <think>a</think>\n<think>c</think>", "it`s <think>a</think>\n{c}"),
-        // In reasoning code hides nothing: the first closer wins.
+        // Code in reasoning hides no tags: the first closer counts.
         ("<think>`</think>`a", "{`}`a"),
     ] {
         assert_eq!(shown(&basic, text), expected, "{text:?}");

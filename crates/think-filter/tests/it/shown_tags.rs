@@ -1,4 +1,4 @@
-//! Counts the tags that a filter shows, as a check of the closers that it removes.
+//! A check that a filter removes no closer whose opener it showed.
 
 use jail_match::SuffixRule;
 use think_filter::{Format, MarkerCase, Piece, Text, ThinkFilter, TokenSuffix};
@@ -6,7 +6,7 @@ use think_filter::{Format, MarkerCase, Piece, Text, ThinkFilter, TokenSuffix};
 /// Panics if `filter` removes a closer whose opener it showed. The openers and closers that were
 /// shown are counted in all of the content since the last reasoning.
 ///
-/// The filter must give out reasoning as reasoning, whatever its length.
+/// The filter must not withhold reasoning or limit it.
 pub(crate) fn no_closer_of_a_shown_opener_is_removed(
     format: &Format,
     filter: &ThinkFilter,
@@ -27,7 +27,7 @@ pub(crate) fn no_closer_of_a_shown_opener_is_removed(
         if strays > removed {
             let open = open_mentions(format, &shown);
             assert_eq!(open, 0, "{}: a closer is missing after {shown:?} of {text:?}", format.name);
-            // Text on either side of what is removed makes no tag.
+            // The texts before and after a removed closer do not form a tag.
             shown.push('\0');
         }
         removed = strays;
@@ -37,7 +37,7 @@ pub(crate) fn no_closer_of_a_shown_opener_is_removed(
     }
 }
 
-/// Openers in `text`, less the closers after them.
+/// Returns the number of openers in `text`, less the closers after them.
 fn open_mentions(format: &Format, text: &str) -> u32 {
     let (mut open, mut rest) = (0u32, text);
     while let Some(scalar) = rest.chars().next() {
@@ -55,7 +55,7 @@ fn open_mentions(format: &Format, text: &str) -> u32 {
     open
 }
 
-/// The bytes that `tag` takes at the start of `text`, with a suffix if the format allows one.
+/// Returns the length of `tag` at the start of `text`, with a suffix if the format allows one.
 fn tag_len(format: &Format, tag: &str, text: &str) -> Option<usize> {
     let is_at = |tag: &str, text: &str| {
         let head = text.get(..tag.len());

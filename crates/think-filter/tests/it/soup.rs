@@ -1,4 +1,4 @@
-//! The laws under random tag soup over every format, and filters broken on purpose that they catch.
+//! The laws over every format with random sequences of tags, and faulty filters that they detect.
 
 use proptest::prelude::*;
 use stream_laws::{
@@ -15,7 +15,7 @@ use crate::{
     machine::{Accounted, DROPS, SUFFIXED, Spanned, Think, markers, witnesses},
 };
 
-/// What stands between the tags.
+/// Texts between the tags.
 const FILLERS: &[&str] = &[
     "x",
     "text ",
@@ -38,7 +38,7 @@ const FILLERS: &[&str] = &[
     "<tool_call>{\"name\": \"f\"}</tool_call>",
 ];
 
-/// Which format, and parts of a text: a marker, a piece of one, or a filler.
+/// Generates a format and a text of its markers, pieces of them, and fillers.
 fn soup(parts: usize) -> impl Strategy<Value = (Format, String)> {
     let formats = formats();
     (0..formats.len(), prop::collection::vec((0usize..1000, 1usize..14, 0u8..4), 0..parts))
@@ -57,8 +57,8 @@ fn soup(parts: usize) -> impl Strategy<Value = (Format, String)> {
         })
 }
 
-/// Text in which every marker is one: spans of reasoning with an answer between them, as far as
-/// the format lets them come back, with pieces of markers and code that hide nothing.
+/// Generates a format and a text in which every complete marker acts: spans of reasoning with
+/// answers between them, and pieces of markers. There is one span if the format allows only one.
 fn well_formed() -> impl Strategy<Value = (Format, String)> {
     let tagged = formats().into_iter().filter(|format| !format.open.is_empty());
     let formats: Vec<Format> = tagged.collect();
@@ -158,29 +158,29 @@ proptest! {
         let times = 3 * limit / unit.len() + 2;
         check_bounded(&think, std::iter::repeat_n(unit.as_str(), times), limit)
             .map_err(fail(&format))?;
-        // Random pieces of a short input are of one size or another: the growth is rough.
+        // The bound is wide, because the sizes of random pieces of a short input vary.
         let work = Work { bytes: 2048, per_byte: 200, growth_percent: 500 };
         check_linear(&think, |bytes| unit.repeat(bytes.div_ceil(unit.len())), work)
             .map_err(fail(&format))?;
     }
 }
 
-/// What may be wrong with a filter that looks right when a text comes whole.
+/// A fault of a filter that does not show when a text arrives whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// A tag is only held back when the chunk is nothing else.
+    /// A prefix of a tag is held only if the chunk contains nothing else.
     HoldsWholeChunksOnly,
-    /// As many characters as the longest tag has are always held.
+    /// The filter always holds as many characters as the longest tag has.
     HoldsAlways,
-    /// What is held at the end is forgotten.
+    /// Text held at the end is dropped.
     ForgetsTheTail,
-    /// Reasoning comes out as content, too.
+    /// Reasoning is also emitted as content.
     Twice,
-    /// The closer comes out with the reasoning.
+    /// The closer is emitted with the reasoning.
     Leaks,
-    /// Nothing comes out before the end.
+    /// Text is emitted only at the end.
     KeepsAll,
-    /// Everything is looked at again for each chunk.
+    /// The whole text is examined again for each chunk.
     StartsOver,
 }
 

@@ -1,4 +1,4 @@
-//! Spans: where reasoning begins and ends, and what is counted.
+//! Spans of reasoning: their starts, ends and counts.
 
 use think_filter::{
     Counts, End, Format, Piece, Recur, Start, ThinkFilter, Whitespace, format, four_bytes_a_token,
@@ -60,7 +60,7 @@ fn span_ends_with_its_own_closer() {
         shown(&Think::named("k2_horizon"), "<ifm|think>a</ifm|think_fast>b</ifm|think>c"),
         { "{a</ifm|think_fast>b}c" }
     );
-    // What the prompt opened, any closer closes; granite's closers are spellings of one.
+    // Any closer closes a span that the prompt opened. The closers of granite are spellings of one.
     let opened = ThinkFilter::builder(format("any_tags").unwrap()).start(Start::Reasoning);
     assert_eq!(spans(&opened.build().unwrap(), "a</reason>b"), "[a]b");
     let granite = "Here is my thought process:a Here's my response:b";

@@ -1,4 +1,4 @@
-//! Where a stream begins, as the prompt tells.
+//! The start of a stream, as the prompt decides it.
 
 use think_filter::{Format, Recur, Start, ThinkFilter, format, formats, last_turn};
 
@@ -31,7 +31,7 @@ fn tags_of_earlier_turns_are_ignored() {
     assert_eq!(start("deepseek_r1", thought), Start::Reasoning);
     assert_eq!(last_turn(thought), "<think>\n");
     assert_eq!(last_turn("no template's"), "no template's");
-    // The end of a turn that its family's file names is enough.
+    // A token that ends a turn in the family's file counts as well.
     assert_eq!(start("hy_v3", "what is <think>?<｜hy_eos｜>"), Start::Content);
     // An open code fence in an earlier message would hide the tag.
     let prompt = "tools: ```json<|end_of_msg|><|open|>message<|sep|><|open|>think<|sep|>";

@@ -1,12 +1,13 @@
-//! `docs/tolerance.md` is what happens to damaged reasoning.
+//! The table of damaged reasoning in `docs/tolerance.md`.
 //!
-//! `UPDATE=1 cargo test -p think-filter --test it tolerance` writes its table.
+//! `UPDATE=1 cargo test -p think-filter --test it tolerance` writes it.
 
 use std::{env, fs, path::PathBuf};
 
 use think_filter::{Format, Start, ThinkFilter, formats};
 
-/// Where a damage begins, and the text: `{o}` is the opener, `{c}` the closer.
+/// A damage: its name, the start of the stream if known, and the text. `{o}` is the opener and
+/// `{c}` the closer.
 struct Damage(&'static str, Option<Start>, &'static str);
 
 const DAMAGES: &[Damage] = &[
@@ -23,7 +24,7 @@ const DAMAGES: &[Damage] = &[
     Damage("newline after the prompt's closer", Some(Start::Content), "\nYes."),
 ];
 
-/// What became of the text: reasoning in brackets, tags that are text as `o` and `c`.
+/// Returns the result: reasoning in brackets, tags that are text as `OPEN` and `CLOSE`.
 fn outcome(format: &Format, Damage(_, start, text): &Damage) -> Option<String> {
     let (open, close) = (format.open.first()?, format.close.first()?);
     let label = format.label.as_deref().unwrap_or_default();
@@ -49,7 +50,8 @@ fn outcome(format: &Format, Damage(_, start, text): &Damage) -> Option<String> {
     })
 }
 
-/// The formats of each way to read the damages, most first.
+/// Returns the table. Formats with the same results share a column, and the column with the most
+/// formats comes first.
 fn table() -> String {
     let mut ways: Vec<(Vec<String>, Vec<String>)> = Vec::new();
     for format in formats() {

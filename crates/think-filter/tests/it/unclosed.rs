@@ -1,4 +1,4 @@
-//! Spans that never close, spans beyond the most, and reasoning that upstream told apart.
+//! Spans that never close, spans over the limit, and reasoning that the server separated.
 
 use think_filter::{
     Counts, End, HeldKind, InlineTags, LimitPolicy, Openers, Piece, ReasoningLimit, Start,
@@ -27,7 +27,7 @@ fn unclosed_span_goes_to_the_channel_of_its_policy() {
         (Unclosed::Split, "a[plan\n\nstep two\n \n]The answer"),
     ] {
         assert_eq!(spans(&unclosed(policy), text), expected, "{policy:?}");
-        // A closed one is reasoning, whatever it holds; only the last is asked about.
+        // Closed spans are reasoning under every policy.
         let closed = "<think>a\n\nb</think>c<think>d</think>";
         assert_eq!(spans(&unclosed(policy), closed), "[a\n\nb]c[d]", "{policy:?}");
     }
@@ -52,7 +52,7 @@ fn open_span_is_withheld_up_to_its_end_or_limit() {
     };
     filter.push("<think>abc", &mut on).unwrap();
     assert_eq!((filter.held().bytes, filter.held().kind), (3, HeldKind::Reasoning));
-    // Too long to wait for: reasoning, whatever comes.
+    // A span over the limit is reasoning.
     filter.push("de", &mut on).unwrap();
     assert_eq!(filter.held().bytes, 0);
     filter.push("f</think>g<think>hijk", &mut on).unwrap();
@@ -60,7 +60,7 @@ fn open_span_is_withheld_up_to_its_end_or_limit() {
     assert_eq!(seen, "ABCDEFghijk", "four bytes are within the limit of four");
     let Counts { unclosed, spans, content_bytes, .. } = *filter.counts();
     assert_eq!((unclosed, spans, content_bytes), (1, 1, 5));
-    // A message that a boundary ends is over, too.
+    // A boundary also ends the message.
     let mut filter = builder().unclosed(Unclosed::Content, 64).build().unwrap();
     let mut pieces = Vec::new();
     let mut on = |piece: Piece<'_>| pieces.push(format!("{piece:?}"));
@@ -102,7 +102,7 @@ fn openers_over_the_span_limit_are_text() {
     let lead = builder().openers(Openers::Lead).max_blocks(2).build().unwrap();
     let three = " <think>a</think> <think>b</think> <think>c</think>d";
     assert_eq!(spans(&lead, three), " [a] [b] <think>c</think>d");
-    // The prompt's counts, and each message has as many.
+    // A span of the prompt counts, and the limit applies to each message.
     let started = builder().start(Start::Reasoning).max_blocks(1).build().unwrap();
     assert_eq!(spans(&started, "a</think><think>b"), "[a]<think>b");
     let (mut filter, mut seen) = (most(1), String::new());
@@ -115,13 +115,13 @@ fn openers_over_the_span_limit_are_text() {
     filter.message_boundary(&mut on);
     filter.push("<think>c</think>d", &mut on).unwrap();
     assert_eq!(seen, "b<think>d");
-    // An opener that cannot count is not waited for.
+    // The prefix of an opener that cannot count is not held.
     let mut spent = most(0);
     spent.push("a<thi", |_| {}).unwrap();
     assert_eq!(spent.held().bytes, 0);
 }
 
-/// Content in place, reasoning in braces; `native` reasoning from upstream between the texts.
+/// Returns the output with reasoning in braces. An `Err` is reasoning that the server separated.
 fn mixed(builder: ThinkFilterBuilder, pieces: &[Result<&str, &str>]) -> String {
     let (mut filter, mut seen) = (builder.build().unwrap(), String::new());
     let mut on = |piece: Piece<'_>| match piece {
@@ -160,11 +160,11 @@ fn tags_are_text_after_the_server_separated_reasoning() {
         let pieces = [Ok("<think>a</think>b"), Err("native"), Ok(head), Ok(tail)];
         assert_eq!(mixed(literal(), &pieces), format!("{{a}}b{{native}}{wire}"), "{at}");
     }
-    // A span that was open, the prompt's included, ends there.
+    // An open span ends there, even if the prompt opened it.
     let open = [Ok("<think>a"), Err("b"), Ok("c</think>")];
     assert_eq!(mixed(literal(), &open), "{ab}c</think>");
     assert_eq!(mixed(literal().start(Start::Reasoning), &[Err("b"), Ok("c")]), "{b}c");
-    // Another message begins anew.
+    // Tags count again in the next message.
     let mut filter = literal().build().unwrap();
     let mut seen = String::new();
     let mut on = |piece: Piece<'_>| {

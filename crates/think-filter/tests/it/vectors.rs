@@ -1,5 +1,4 @@
-//! The vectors of the reasoning formats: that they are there, and what the filter alone makes of
-//! them.
+//! The vectors of the reasoning formats: every format has them, and the filter passes them.
 
 use std::{
     fs,
@@ -16,7 +15,7 @@ use think_filter::{End, Format, Start, ThinkFilter, Whitespace, format, formats}
 
 use crate::machine::Think;
 
-/// What the vectors of every format show.
+/// The cases that the vectors of every format must have.
 const ASPECTS: &[&str] = &[
     "explicit",
     "prompt-opened",
@@ -45,7 +44,7 @@ fn cases(name: &str) -> Vec<VectorCase> {
     read_cases(&text).unwrap_or_else(|no| panic!("{}: {no}", path.display()))
 }
 
-/// The formats that read differently, each the first of its kind that has vectors.
+/// Returns one format of each group that differs only in the name, and all formats with vectors.
 fn kinds() -> Vec<Format> {
     let mut kinds: Vec<Format> = Vec::new();
     for format in formats() {

@@ -1,4 +1,4 @@
-//! Whole texts.
+//! Functions for whole texts.
 
 use think_filter::{End, Split, Start, ThinkFilter, format};
 
