@@ -11,7 +11,8 @@ from types import ModuleType
 from typing import Any
 
 import stubs
-from support import Answer, Tokenizer
+from engines import Answer, sglang_steps, vllm_stream, vllm_whole, without_gpu
+from support import Tokenizer
 
 
 def bare(*packages: str) -> None:
@@ -29,7 +30,7 @@ class Vllm:
     streams = True
 
     def __init__(self) -> None:
-        stubs.install("torch", "torchaudio", "torchvision", "triton")
+        without_gpu("vllm")
         from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
         from vllm.parser.parser_manager import ParserManager
         from vllm.reasoning import ReasoningParserManager
@@ -62,34 +63,11 @@ class Vllm:
 
     def whole(self, name: str, case: Any, text: str) -> Answer:
         parser, request = self.parser(name, case)
-        parser.set_prompt_token_ids([])
-        calls = case["kind"] == "tools"
-        reasoning, content, found = parser.parse(text, request, enable_auto_tools=calls)
-        answer = Answer()
-        answer.reasoning, answer.content = reasoning or "", content or ""
-        for call in found or []:
-            answer.add(None, call.name, call.arguments)
-        return answer
+        return vllm_whole(parser, request, text, automatic=case["kind"] == "tools")
 
     def stream(self, name: str, case: Any, pieces: list[str]) -> Answer:
         parser, request = self.parser(name, case)
-        answer = Answer()
-        for at, piece in enumerate(pieces):
-            delta = parser.parse_delta(
-                piece,
-                parser.model_tokenizer.encode(piece),
-                request,
-                prompt_token_ids=[],
-                finished=at + 1 == len(pieces),
-            )
-            if delta is None:
-                continue
-            answer.reasoning += delta.reasoning or ""
-            answer.content += delta.content or ""
-            for call in delta.tool_calls or []:
-                if call.function:
-                    answer.add(call.index, call.function.name, call.function.arguments)
-        return answer
+        return vllm_stream(parser, request, pieces)
 
 
 class Sglang:
@@ -98,18 +76,7 @@ class Sglang:
     streams = True
 
     def __init__(self) -> None:
-        stubs.install(
-            "torch",
-            "torchaudio",
-            "torchvision",
-            "triton",
-            "sglang.kernels",
-            "sglang.srt.distributed",
-            "sglang.srt.layers",
-            "sglang.srt.model_executor",
-            "sglang.srt.models",
-            "sglang.srt.utils.hf_transformers_patches",
-        )
+        without_gpu("sglang")
         from sglang.srt.entrypoints.openai.protocol import Tool
         from sglang.srt.function_call.function_call_parser import FunctionCallParser
         from sglang.srt.parser.reasoning_parser import ReasoningParser
@@ -141,17 +108,14 @@ class Sglang:
 
     def stream(self, name: str, case: Any, pieces: list[str]) -> Answer:
         parser, answer = self.parser(name, case), Answer()
-        for at, piece in enumerate(pieces):
-            steps = [parser.parse_stream_chunk(piece)]
-            steps += [parser.parse_stream_end()] if at + 1 == len(pieces) else []
-            for first, second in steps:
-                if case["kind"] == "tools":
-                    answer.content += first or ""
-                    for call in second:
-                        answer.add(call.tool_index, call.name, call.parameters)
-                else:
-                    answer.reasoning += first or ""
-                    answer.content += second or ""
+        for first, second in sglang_steps(parser, pieces):
+            if case["kind"] == "tools":
+                answer.content += first or ""
+                for call in second:
+                    answer.add(call.tool_index, call.name, call.parameters)
+            else:
+                answer.reasoning += first or ""
+                answer.content += second or ""
         if case["kind"] == "tools":
             self.rest(parser.detector, answer)
         return answer

@@ -1,4 +1,4 @@
-"""The answer of a parser, and a tokenizer for parsers that read tokens."""
+"""A tokenizer for parsers that read tokens."""
 
 from __future__ import annotations
 
@@ -7,24 +7,6 @@ from typing import Any
 
 TAG = re.compile(r"<[^\s<>]{1,46}>|\[[A-Z_]+\]")
 SPECIAL_BASE = 1 << 21
-
-
-class Answer:
-    """What a client gets."""
-
-    def __init__(self) -> None:
-        self.content = ""
-        self.reasoning = ""
-        self.calls: list[list[str]] = []
-        self.failure: str | None = None
-
-    def add(self, index: int | None, name: str | None, arguments: str | None) -> None:
-        """Add a piece of a call."""
-        index = len(self.calls) if index is None else index
-        while len(self.calls) <= index:
-            self.calls.append(["", ""])
-        self.calls[index][0] += name or ""
-        self.calls[index][1] += arguments or ""
 
 
 class Vocabulary(dict[str, int]):

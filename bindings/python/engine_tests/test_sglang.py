@@ -9,28 +9,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import stubs
+from engines import Answer, without_gpu
 from toolcall_parsers import families
-from wires import PIECES, SPECIAL_BASE, Answer, Tokenizer, alike, answer_of, pieces, wires
+from wires import PIECES, SPECIAL_BASE, Tokenizer, alike, answer_of, pieces, wires
 
 try:
     version("sglang")
 except PackageNotFoundError:
     pytest.skip("sglang is not installed", allow_module_level=True)
 
-stubs.install(
-    "torch",
-    "torchaudio",
-    "torchvision",
-    "triton",
-    # Layers and kernels ask the GPU while they are imported; the patches need a real model.
-    "sglang.kernels",
-    "sglang.srt.distributed",
-    "sglang.srt.layers",
-    "sglang.srt.model_executor",
-    "sglang.srt.models",
-    "sglang.srt.utils.hf_transformers_patches",
-)
+without_gpu("sglang")
 
 from sglang.srt.entrypoints.openai.protocol import ChatCompletionRequest, Tool, ToolChoice
 from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
@@ -74,7 +62,6 @@ def whole(parsers: tuple[Any, Any], text: str) -> Answer:
 
 def streamed(parsers: tuple[Any, Any], text: str, size: int) -> Answer:
     answer = Answer()
-    calls: list[list[str]] = []
     parts = pieces(text, size) or [""]
     for at, part in enumerate(parts):
         last = at + 1 == len(parts)
@@ -89,11 +76,8 @@ def streamed(parsers: tuple[Any, Any], text: str, size: int) -> Answer:
         found += [parsers[1].parse_stream_end()] if last else []
         answer.content += "".join(text for text, _ in found)
         for call in (item for _, items in found for item in items):
-            if call.name:
-                assert call.tool_index == len(calls)
-                calls.append([call.name, ""])
-            calls[call.tool_index][1] += call.parameters
-    answer.calls = [(name, arguments) for name, arguments in calls]
+            assert bool(call.name) == (call.tool_index == len(answer.calls))
+            answer.add(call.tool_index, call.name, call.parameters)
     return answer
 
 

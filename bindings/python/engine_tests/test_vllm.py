@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import stubs
+from engines import Answer, vllm_deltas, vllm_whole, without_gpu
 from toolcall_parsers import families
-from wires import PIECES, Answer, Tokenizer, alike, answer_of, pieces, wires
+from wires import PIECES, Tokenizer, alike, answer_of, pieces, wires
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ try:
 except PackageNotFoundError:
     pytest.skip("vllm is not installed", allow_module_level=True)
 
-stubs.install("torch", "torchaudio", "torchvision", "triton")
+without_gpu("vllm")
 
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.entrypoints.openai.chat_completion.serving import OpenAIServingChat
@@ -69,33 +69,19 @@ def parser_of(
 
 
 def whole(parser: Any, text: str, request: Any) -> Answer:
-    parser.set_prompt_token_ids([])
-    reasoning, content, calls = parser.parse(text, request, enable_auto_tools=True)
-    return Answer(reasoning or "", content or "", [(c.name, c.arguments) for c in calls or []])
+    return vllm_whole(parser, request, text)
 
 
 def streamed(parser: Any, text: str, request: Any, size: int) -> Answer:
     answer = Answer()
-    calls: list[list[str]] = []
-    parts = pieces(text, size) or [""]
-    for at, part in enumerate(parts):
-        delta = parser.parse_delta(
-            part,
-            parser.model_tokenizer.encode(part),
-            request,
-            prompt_token_ids=[],
-            finished=at + 1 == len(parts),
-        )
-        if delta is None:
-            continue
+    for delta in vllm_deltas(parser, request, pieces(text, size) or [""]):
         answer.reasoning += delta.reasoning or ""
         answer.content += delta.content or ""
         for call in delta.tool_calls or []:
-            if call.id is not None:
-                assert call.index == len(calls)
-                calls.append([call.function.name, ""])
-            calls[call.index][1] += call.function.arguments or ""
-    answer.calls = [(name, arguments) for name, arguments in calls]
+            # Only the first piece of a call has an id and a name.
+            assert (call.id is not None) == (call.index == len(answer.calls))
+            assert (call.function.name is not None) == (call.id is not None)
+            answer.add(call.index, call.function.name, call.function.arguments)
     return answer
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from conformance import cases
+from engines import Answer
 from toolcall_parsers import Guard, SettingsError, families
 
 if TYPE_CHECKING:
@@ -15,15 +15,6 @@ if TYPE_CHECKING:
 PIECES = [1, 7, 1 << 20]
 
 SPECIAL_BASE = 1 << 21
-
-
-@dataclass
-class Answer:
-    """A message as a client gets it."""
-
-    reasoning: str = ""
-    content: str = ""
-    calls: list[tuple[str, str]] = field(default_factory=list)
 
 
 def answer_of(message: Any, *, streamed: bool) -> Answer:
