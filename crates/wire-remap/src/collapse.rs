@@ -122,8 +122,8 @@ enum Part {
     Other,
 }
 
-/// Factor of the limit inside a block that has content.
-const INSIDE: u32 = 4;
+/// The factor by which the limit of a run is higher inside a block that has content.
+const LIMIT_FACTOR_INSIDE: u32 = 4;
 
 /// The text after an opener.
 #[derive(Debug, Clone, Copy)]
@@ -132,7 +132,7 @@ struct OpenBlock {
     /// Whether the text is only whitespace.
     blank: bool,
     /// Whether the text has letters or digits.
-    says: bool,
+    has_words: bool,
     hash: u64,
 }
 
@@ -267,7 +267,7 @@ impl CollapseDetector {
             Part::Fragment | Part::Other => Role::Other,
         };
         let place = self.layout.place(role);
-        let inside = self.block.is_some_and(|block| block.says);
+        let inside = self.block.is_some_and(|block| block.has_words);
         let counts = match place {
             MarkerPlace::Structural | MarkerPlace::Prose => true,
             // The block has no content yet, so the quotes are around its opener.
@@ -285,14 +285,18 @@ impl CollapseDetector {
             return self.close();
         }
         if !inside && part == Part::Opener {
-            self.block = Some(OpenBlock { start, blank: true, says: false, hash: BASIS });
+            self.block = Some(OpenBlock { start, blank: true, has_words: false, hash: BASIS });
         }
         if self.run == 0 {
             self.start = start;
         }
         self.run = self.run.saturating_add(1);
         self.longest = self.longest.max(self.run);
-        let limit = if inside { self.limits.run.saturating_mul(INSIDE) } else { self.limits.run };
+        let limit = if inside {
+            self.limits.run.saturating_mul(LIMIT_FACTOR_INSIDE)
+        } else {
+            self.limits.run
+        };
         if self.reported || self.run < limit {
             return None;
         }
@@ -304,17 +308,17 @@ impl CollapseDetector {
     fn text(&mut self, text: &str) {
         self.at += text.len() as u64;
         self.layout.text(text);
-        let says = text.contains(char::is_alphanumeric);
-        if says && self.reported {
+        let has_words = text.contains(char::is_alphanumeric);
+        if has_words && self.reported {
             // An opener of a collapse opens no block.
             self.block = None;
         }
         if let Some(block) = &mut self.block {
             block.blank &= text.chars().all(char::is_whitespace);
-            block.says |= says;
+            block.has_words |= has_words;
             block.hash = text.bytes().fold(block.hash, hashed);
         }
-        if says {
+        if has_words {
             self.end_run();
         }
     }

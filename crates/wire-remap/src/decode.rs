@@ -79,7 +79,7 @@ impl StreamDecoder {
     /// Feeds the next chunk and reports the pieces that no later chunk can change.
     pub fn push(&mut self, chunk: &str, mut on: impl FnMut(DecodedPiece<'_>)) {
         let (channel, mut reader) = self.reader();
-        channel.push(chunk, &mut |segment| reader.read(segment, &mut on));
+        channel.push(chunk, &mut |segment| reader.read_segment(segment, &mut on));
         reader.tally.max_held = reader.tally.max_held.max(channel.held());
     }
 
@@ -90,7 +90,7 @@ impl StreamDecoder {
         let (channel, mut reader) = self.reader();
         channel.finish(&mut |segment| match (cut, segment.kind) {
             (Some(entry), SegmentKind::Text) => reader.read_cut(entry, segment.text, &mut on),
-            _ => reader.read(segment, &mut on),
+            _ => reader.read_segment(segment, &mut on),
         });
         if let Some(watch) = &mut self.watch {
             *watch = Watch::new(&self.table.inner);
@@ -170,7 +170,7 @@ struct Reader<'d> {
 }
 
 impl Reader<'_> {
-    fn read(&mut self, segment: Segment<'_>, on: &mut impl FnMut(DecodedPiece<'_>)) {
+    fn read_segment(&mut self, segment: Segment<'_>, on: &mut impl FnMut(DecodedPiece<'_>)) {
         match segment.kind {
             SegmentKind::Word(word) => self.word(word, segment.text, on),
             SegmentKind::Unescaped | SegmentKind::Unquoted => {

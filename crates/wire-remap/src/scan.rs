@@ -46,7 +46,7 @@ struct EscapedWord {
 
 impl EscapedWord {
     /// Returns the bytes read after the escapes.
-    fn read<'c>(&self, compiled: &'c Compiled) -> &'c str {
+    fn text_read<'c>(&self, compiled: &'c Compiled) -> &'c str {
         &compiled.words[self.word].rest()[..self.matched]
     }
 
@@ -60,7 +60,7 @@ impl EscapedWord {
 
     /// Appends `c`, if a candidate goes on with it.
     fn grown(&self, compiled: &Compiled, c: char) -> Option<Self> {
-        let read = self.read(compiled);
+        let read = self.text_read(compiled);
         let mut candidates = self.candidates(compiled);
         let (word, _) = candidates.find(|(_, word)| {
             word.rest().strip_prefix(read).is_some_and(|rest| rest.starts_with(c))
@@ -70,14 +70,14 @@ impl EscapedWord {
 
     /// Selects the candidate that ends here, if there is one.
     fn complete(&self, compiled: &Compiled) -> Option<Self> {
-        let read = self.read(compiled);
+        let read = self.text_read(compiled);
         let (word, _) = self.candidates(compiled).find(|(_, word)| word.rest() == read)?;
         Some(Self { word, ..*self })
     }
 
     /// Returns whether a candidate is longer than what was read.
     fn may_grow(&self, compiled: &Compiled) -> bool {
-        let read = self.read(compiled);
+        let read = self.text_read(compiled);
         self.candidates(compiled)
             .any(|(_, word)| word.rest().len() > read.len() && word.rest().starts_with(read))
     }
@@ -287,8 +287,8 @@ impl Scanner {
             }
         }
         if word.matched > 0 {
-            // This text has no escape character, so one search consumes it.
-            self.search(compiled, word.read(compiled), on);
+            // The text has no escape character, so one search consumes it.
+            self.search(compiled, word.text_read(compiled), on);
         }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    pub(crate) fn of(marker: &'a str) -> Self {
+    pub(crate) fn split(marker: &'a str) -> Self {
         let rest = marker.trim_start_matches(|c: char| !c.is_alphanumeric());
         let core = rest.trim_end_matches(|c: char| !c.is_alphanumeric());
         let lead = &marker[..marker.len() - rest.len()];
@@ -32,7 +32,7 @@ impl<'a> Parts<'a> {
 /// Both sides of the offset are non-empty. Returns `None` if the marker has fewer than two
 /// characters.
 pub(crate) fn escape_point(marker: &str) -> Option<usize> {
-    let parts = Parts::of(marker);
+    let parts = Parts::split(marker);
     let first = marker.chars().next()?.len_utf8();
     if first == marker.len() {
         return None;
@@ -46,7 +46,7 @@ pub(crate) fn escape_point(marker: &str) -> Option<usize> {
 
 /// Adds a session's nonce to a marker: `[[CALL]]` becomes `[[CALL:nonce]]`.
 pub(crate) fn with_nonce(marker: &str, nonce: &str) -> String {
-    let Parts { lead, core, trail } = Parts::of(marker);
+    let Parts { lead, core, trail } = Parts::split(marker);
     format!("{lead}{core}:{nonce}{trail}")
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn without_last(marker: &str) -> Option<&str> {
     let mut ends = marker.char_indices().rev();
     let (at, last) = ends.next()?;
     let (_, before) = ends.next()?;
-    let parts = Parts::of(marker);
+    let parts = Parts::split(marker);
     let whole = !parts.core.is_empty() && !parts.lead.is_empty();
     (whole && last == before && !last.is_alphanumeric()).then(|| &marker[..at])
 }
@@ -65,7 +65,7 @@ pub(crate) fn without_first(marker: &str) -> Option<&str> {
     let mut starts = marker.char_indices();
     let (_, first) = starts.next()?;
     let (at, second) = starts.next()?;
-    let parts = Parts::of(marker);
+    let parts = Parts::split(marker);
     let whole = !parts.core.is_empty() && !parts.trail.is_empty();
     (whole && first == second && !first.is_alphanumeric()).then(|| &marker[at..])
 }
@@ -73,14 +73,14 @@ pub(crate) fn without_first(marker: &str) -> Option<&str> {
 /// Returns the length of the lead and the core, the shortest prefix that names the marker
 /// (`[[CALL`).
 pub(crate) fn naming_prefix(marker: &str) -> usize {
-    let parts = Parts::of(marker);
+    let parts = Parts::split(marker);
     if parts.core.is_empty() { marker.len() } else { parts.lead.len() + parts.core.len() }
 }
 
 /// Returns the ways in which models garble a marker: letter case, one blank inside each end, or
 /// both.
 pub(crate) fn garbled(marker: &str) -> Vec<String> {
-    let Parts { lead, core, trail } = Parts::of(marker);
+    let Parts { lead, core, trail } = Parts::split(marker);
     let mut forms = Vec::new();
     if core.is_empty() {
         return forms;

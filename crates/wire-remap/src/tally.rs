@@ -124,12 +124,12 @@ pub struct RemapReport {
 impl RemapReport {
     /// Returns the counters of one location.
     #[must_use]
-    pub fn at(&self, location: Location) -> &Tally {
+    pub fn tally(&self, location: Location) -> &Tally {
         &self.tallies[location as usize]
     }
 
     #[cfg(feature = "json")]
-    pub(crate) fn at_mut(&mut self, location: Location) -> &mut Tally {
+    pub(crate) fn tally_mut(&mut self, location: Location) -> &mut Tally {
         &mut self.tallies[location as usize]
     }
 

@@ -69,7 +69,7 @@ impl RequestRemap<'_> {
         let mut out = String::with_capacity(field.text.len());
         encoder.push(field.text, &mut out);
         encoder.finish(&mut out);
-        let tally = report.at_mut(field.location);
+        let tally = report.tally_mut(field.location);
         tally.texts += 1;
         *tally += encoder.tally();
         if encoder.tally().changed() {

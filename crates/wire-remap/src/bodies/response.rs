@@ -177,7 +177,7 @@ impl ResponseRemap {
                 return false;
             }
             let Some(decoder) = self.regime.decoder_of(id.field.syntax()) else { return false };
-            self.report.at_mut(id.field.location()).texts += 1;
+            self.report.tally_mut(id.field.location()).texts += 1;
             self.decoders.insert(id, decoder);
         }
         if let Some(decoder) = self.decoders.get_mut(&id) {
@@ -190,7 +190,7 @@ impl ResponseRemap {
     pub fn end(&mut self, id: TextId, on: impl FnMut(DecodedPiece<'_>)) {
         if let Some(mut decoder) = self.decoders.remove(&id) {
             decoder.finish(on);
-            *self.report.at_mut(id.field.location()) += decoder.tally();
+            *self.report.tally_mut(id.field.location()) += decoder.tally();
         }
     }
 
@@ -211,7 +211,7 @@ impl ResponseRemap {
     pub fn report(&self) -> RemapReport {
         let mut report = self.report.clone();
         for (id, decoder) in &self.decoders {
-            *report.at_mut(id.field.location()) += decoder.tally();
+            *report.tally_mut(id.field.location()) += decoder.tally();
         }
         report
     }
@@ -238,7 +238,7 @@ fn decode_whole(regime: &Regime, field: TextField<'_>, report: &mut RemapReport)
     let mut out = String::with_capacity(field.text.len());
     decoder.push_str(field.text, &mut out);
     decoder.finish_str(&mut out);
-    let tally = report.at_mut(field.location);
+    let tally = report.tally_mut(field.location);
     tally.texts += 1;
     *tally += decoder.tally();
     if decoder.tally().changed() {

@@ -123,7 +123,7 @@ fn action_selects_the_verdict_and_a_run_is_reported_once() {
 }
 
 #[test]
-fn detector_work_is_linear_and_memory_is_constant() {
+fn detector_work_is_linear() {
     let work = |n: usize| {
         let mut detector = detector(3, CollapseAction::Observe);
         for _ in 0..n {

@@ -78,7 +78,7 @@ fn every_text_of_a_chat_request_is_encoded_and_counted() {
     let parameters = &wire["tools"][0]["function"]["parameters"]["properties"];
     assert_eq!(parameters["description"]["description"], "such as [[CALL]]");
     assert_eq!(parameters["mode"], json!({"enum": ["[[CALL]]", "x"], "default": "[[CALL]]"}));
-    let encoded = |location| report.at(location).encoded;
+    let encoded = |location| report.tally(location).encoded;
     for (location, count) in [
         (Location::System, 2),
         (Location::Developer, 1),
@@ -95,8 +95,8 @@ fn every_text_of_a_chat_request_is_encoded_and_counted() {
     ] {
         assert_eq!(encoded(location), count, "{location:?}");
     }
-    assert_eq!(report.at(Location::User).escaped, 1);
-    assert_eq!(report.at(Location::Stop).texts, 2);
+    assert_eq!(report.tally(Location::User).escaped, 1);
+    assert_eq!(report.tally(Location::Stop).texts, 2);
     assert_eq!(report.total().encoded, 19);
 }
 
@@ -149,7 +149,7 @@ fn texts_outside_the_scope_are_unchanged() {
     assert_eq!(wire["messages"][3]["tool_calls"], chat()["messages"][3]["tool_calls"]);
     assert_eq!(wire["tools"], chat()["tools"]);
     for location in [Location::Reasoning, Location::Arguments, Location::ToolDescription] {
-        assert_eq!(report.at(location).texts, 0);
+        assert_eq!(report.tally(location).texts, 0);
     }
     // Values of a schema are unchanged without arguments, because their echoes would not be decoded.
     let (wire, _) =
@@ -196,7 +196,7 @@ fn raw_prompt_is_encoded() {
     let body = json!({"prompt": ["<tool_call>", "x"], "suffix": "</tool_call>"});
     let (wire, report) = apply(&hermes(), &body, &OpenAiChat);
     assert_eq!(wire, json!({"prompt": ["[[CALL]]", "x"], "suffix": "[[/CALL]]"}));
-    assert_eq!(report.at(Location::Prompt).encoded, 2);
+    assert_eq!(report.tally(Location::Prompt).encoded, 2);
 }
 
 // Contract: S2.10.
@@ -243,7 +243,7 @@ fn anthropic_request_has_the_same_scope() {
     ];
     for location in locations {
         let expected = if location == Location::Arguments { 2 } else { 1 };
-        assert_eq!(report.at(location).encoded, expected, "{location:?}");
+        assert_eq!(report.tally(location).encoded, expected, "{location:?}");
     }
     assert_eq!(report.total().encoded, 10);
 }
@@ -285,7 +285,7 @@ fn responses_request_has_the_same_scope() {
         (Location::ToolDescription, 1),
     ];
     for (location, count) in counts {
-        assert_eq!(report.at(location).encoded, count, "{location:?}");
+        assert_eq!(report.tally(location).encoded, count, "{location:?}");
     }
     let (wire, _) = apply(&hermes(), &json!({"input": "<tool_call>"}), &OpenAiResponses);
     assert_eq!(wire["input"], "[[CALL]]");
@@ -377,7 +377,7 @@ fn gemini_request_has_the_same_scope() {
         (Location::Stop, 1),
         (Location::ToolDescription, 3),
     ] {
-        assert_eq!(report.at(location).encoded, count, "{location:?}");
+        assert_eq!(report.tally(location).encoded, count, "{location:?}");
     }
 }
 
@@ -466,7 +466,7 @@ impl BodyShape for Bare {
 fn custom_shape_is_remapped() {
     let (wire, report) = apply(&hermes(), &json!({"q": "<tool_call>", "r": "<tool_call>"}), &Bare);
     assert_eq!(wire, json!({"q": "[[CALL]]", "r": "<tool_call>"}));
-    assert_eq!(report.at(Location::User).encoded, 1);
+    assert_eq!(report.tally(Location::User).encoded, 1);
 }
 
 /// The body without its canonical markers, as a model sees it, comes back as it was.

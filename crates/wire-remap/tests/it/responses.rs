@@ -70,10 +70,10 @@ fn choices_and_fields_are_decoded_separately() {
     assert_eq!(sent[8]["usage"]["total_tokens"], 3);
     assert_eq!(sent[0]["choices"][0]["delta"]["role"], "assistant");
     let report = remap.report();
-    assert_eq!(report.at(Location::Content).decoded, 2);
-    assert_eq!(report.at(Location::Reasoning).decoded, 2);
-    assert_eq!(report.at(Location::Refusal).decoded, 1);
-    assert_eq!((report.at(Location::Content).texts, report.total().max_held), (2, 7));
+    assert_eq!(report.tally(Location::Content).decoded, 2);
+    assert_eq!(report.tally(Location::Reasoning).decoded, 2);
+    assert_eq!(report.tally(Location::Refusal).decoded, 1);
+    assert_eq!((report.tally(Location::Content).texts, report.total().max_held), (2, 7));
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn responses_events_are_decoded_and_keep_consecutive_numbers() {
     assert_eq!(sent[10]["response"]["output"][1]["content"][0]["refusal"], "<tool_call>");
     let numbers: Vec<_> = sent.iter().map(|e| e["sequence_number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, (0..11).collect::<Vec<_>>());
-    assert_eq!(remap.report().at(Location::Refusal).decoded, 1);
+    assert_eq!(remap.report().tally(Location::Refusal).decoded, 1);
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn cache_key_ignores_the_order_of_members() {
 
 // Contract: S2.12.
 #[test]
-fn regime_determines_encoding_and_decoding() {
+fn regime_remaps_if_on_and_changes_nothing_if_off() {
     let on = Regime::on(RemapTable::hermes());
     assert!(on.encoder(Location::User).is_some() && on.decoder().is_some() && on.table().is_some());
     assert_eq!(on.decode(&on.encode("<tool_call>[[CALL]]")), "<tool_call>[[CALL]]");

@@ -147,7 +147,7 @@ fn complete_response_is_decoded_like_its_stream() {
 fn decoded_and_unescaped_markers_are_counted_by_location() {
     let (_, guard) = streamed(&guard(hermes()), &deltas(&message(), 3));
     let report = guard.remap_report();
-    let decoded = |location| (report.at(location).decoded, report.at(location).unescaped);
+    let decoded = |location| (report.tally(location).decoded, report.tally(location).unescaped);
     assert_eq!(decoded(Location::Content), (3, 1));
     assert_eq!(decoded(Location::Reasoning), (2, 1));
     assert_eq!(decoded(Location::Refusal), (1, 0));
