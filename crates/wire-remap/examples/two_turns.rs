@@ -1,10 +1,10 @@
-//! Runs two turns of a conversation. The transcript stays canonical, the wire never shows a reserved
-//! marker, and markers that a user typed are restored.
+//! Runs two turns of a conversation. The transcript stays canonical, the wire never shows a
+//! reserved marker, and markers that a user typed are restored.
 
 use serde_json::{Value, json};
 use wire_remap::{CapabilityTable, bodies::OpenAiChat};
 
-/// Plays the server: streams an answer in pieces of three bytes.
+/// Returns the events of a server that streams `text` in pieces of three bytes.
 fn answer(text: &str) -> Vec<Value> {
     let chunk = |piece: &[u8]| {
         let text = String::from_utf8_lossy(piece);

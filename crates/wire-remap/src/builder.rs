@@ -1,4 +1,4 @@
-//! Builds a table: collects markers and options, checks and compiles them.
+//! The builder of a table, which collects markers and options and checks and compiles them.
 
 use alloc::{borrow::ToOwned, string::String, sync::Arc, vec::Vec};
 
@@ -42,7 +42,7 @@ impl RemapTable {
     }
 }
 
-/// Collects the pairs and options of a [`RemapTable`].
+/// A builder of a [`RemapTable`], which collects pairs and options.
 ///
 /// ```
 /// use wire_remap::RemapTable;
@@ -117,9 +117,10 @@ impl RemapTableBuilder {
         self
     }
 
-    /// Also decodes spellings that models drift into: `[[call]]`, `[[Call]]`, `[[ CALL ]]`.
+    /// Makes decoding accept spellings that models drift into: `[[call]]`, `[[Call]]`,
+    /// `[[ CALL ]]`.
     ///
-    /// In exact mode, encoding then escapes literal text of those spellings too.
+    /// In exact mode, encoding then escapes literal text of those spellings as well.
     #[must_use]
     pub fn accept_garbled(mut self) -> Self {
         self.settings.garbled = true;
@@ -140,7 +141,7 @@ impl RemapTableBuilder {
     ///
     /// # Errors
     ///
-    /// The table is refused if
+    /// Returns an error if
     ///
     /// - a marker is empty, occurs twice, contains another, or could overlap another or itself,
     /// - a marker may occur in JSON outside of strings, or contains the escape character,
@@ -181,7 +182,7 @@ impl RemapTableBuilder {
     }
 
     /// Compiles one of the tables of this file without checks. A test builds the same tables with
-    /// them.
+    /// checks.
     fn build_unchecked(self) -> RemapTable {
         let version = version(&self.pairs, &self.settings);
         RemapTable { inner: Arc::new(Compiled::new(self.pairs, self.settings, version)) }

@@ -14,9 +14,9 @@ impl Regime {
     /// Returns a SHA-256 key for caching the result of sending `canonical` to `model`.
     ///
     /// The key is a hash of the canonical body, the model's name and the table's
-    /// [version](crate::RemapTable::version). Pass the body *before* it is remapped. Wire text and
-    /// nonces then never enter the key, the same request has the same key in every session, and two
-    /// regimes never share one. The order of object members does not matter.
+    /// [version](crate::RemapTable::version). Pass the body *before* it is remapped, so that wire
+    /// text and nonces do not enter the key. The same request then has the same key in every
+    /// session, and two regimes never share a key. The order of object members does not matter.
     #[must_use]
     pub fn cache_key(&self, model: &str, canonical: &Value) -> [u8; 32] {
         let mut hash = Sha256::new();
@@ -53,7 +53,7 @@ fn value(hash: &mut Sha256, json: &Value) {
 
 fn object(hash: &mut Sha256, members: &Map<String, Value>) {
     part(hash, b'{', &(members.len() as u64).to_le_bytes());
-    // The map keeps insertion order if another crate enables that feature of serde_json.
+    // The map is sorted only if no crate enables the feature `preserve_order` of serde_json.
     let mut sorted: Vec<_> = members.iter().collect();
     sorted.sort_by_key(|(name, _)| *name);
     for (name, member) in sorted {

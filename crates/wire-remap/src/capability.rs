@@ -1,8 +1,8 @@
-//! Selects the remap table of a route.
+//! Tables that select the remap table of a route.
 //!
-//! A reserved token is a property of a route, not only of a model's name: two servers may prompt
-//! the same weights differently. A row therefore names a provider and a model, both as globs. The
-//! first row that matches decides.
+//! A route is a provider and a model. Whether a token is reserved depends on both, because two
+//! servers may prompt the same weights differently. A row therefore names both, as globs. The first
+//! row that matches decides.
 
 use alloc::{
     borrow::ToOwned,
@@ -20,9 +20,9 @@ pub struct CapabilityRow<'a> {
     pub provider: &'a str,
     /// Glob of model names.
     pub model: &'a str,
-    /// The table of these routes; `None` switches remapping off.
+    /// The table of these routes, or `None` for no remapping.
     pub table: Option<RemapTable>,
-    /// How the need for the table is known, such as "measured on our prompts".
+    /// The reason for the row, such as "measured on our prompts".
     pub because: &'a str,
 }
 
@@ -36,7 +36,7 @@ struct CompiledRow {
 }
 
 impl CompiledRow {
-    /// Compiles a row; `None` if a pattern is too long.
+    /// Compiles a row. Returns `None` if a pattern is too long.
     fn new(row: CapabilityRow<'_>) -> Option<Self> {
         let CapabilityRow { provider, model, table, because } = row;
         let (provider, model) = (Glob::new(provider)?, Glob::new(model)?);
@@ -44,7 +44,7 @@ impl CompiledRow {
     }
 }
 
-/// Selects a [`Regime`] by provider and model.
+/// A table of routes that selects a [`Regime`] by provider and model.
 ///
 /// ```
 /// use wire_remap::CapabilityTable;
@@ -67,7 +67,7 @@ impl CapabilityTable {
     /// Returns rows for the model families whose tokenizers reserve `<tool_call>`, of any provider.
     ///
     /// These are Qwen 2.5 and 3 with their coders, QwQ, and Hermes 2 Pro to 4, in every spelling of
-    /// their versions. Models that only embed or rank are off, and so are DeepSeek's distilled
+    /// their versions. Embedding and ranking models are off, and so are DeepSeek's distilled
     /// models.
     #[must_use]
     pub fn hermes_families() -> Self {
@@ -78,7 +78,7 @@ impl CapabilityTable {
             let row = CapabilityRow { provider: "*", model, table, because };
             routes.rows.extend(CompiledRow::new(row));
         };
-        // Reasoning models distilled into Qwen's weights speak their own format.
+        // Reasoning models distilled into Qwen's weights write another format.
         for (model, because) in [
             ("*embed*", "it writes no text"),
             ("*rerank*", "it writes no text"),
@@ -130,7 +130,7 @@ impl CapabilityTable {
     ///
     /// # Errors
     ///
-    /// The row is refused if a pattern has more than 127 characters, not counting `*`.
+    /// Returns an error if a pattern has more than 127 characters, not counting `*`.
     pub fn push(&mut self, row: CapabilityRow<'_>) -> Result<(), CapabilityError> {
         let row = CompiledRow::new(row).ok_or_else(|| CapabilityError {
             row: Some(self.rows.len()),
@@ -156,7 +156,7 @@ impl CapabilityTable {
         }
     }
 
-    /// Returns the reason of the first row that matches, if there is one.
+    /// Returns the reason that the first matching row gives, if there is such a row.
     #[must_use]
     pub fn because(&self, provider: &str, model: &str) -> Option<&str> {
         self.row(provider, model).map(|row| &*row.because)
@@ -179,7 +179,7 @@ impl CapabilityTable {
     }
 }
 
-/// The reason why a capability table was refused.
+/// An error: a capability table was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapabilityError {
     pub(crate) row: Option<usize>,
@@ -187,7 +187,7 @@ pub struct CapabilityError {
 }
 
 impl CapabilityError {
-    /// Returns the index of the offending row; `None` if the fault is elsewhere.
+    /// Returns the index of the faulty row, or `None` if the fault is elsewhere.
     #[must_use]
     pub fn row(&self) -> Option<usize> {
         self.row

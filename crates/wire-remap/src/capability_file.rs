@@ -117,13 +117,13 @@ impl TableRows {
 }
 
 impl CapabilityTable {
-    /// Reads a table from TOML: `[tables.NAME]` for own remap tables, `[[routes]]` for rows. A
+    /// Reads a table from TOML. `[tables.NAME]` declares a remap table, and `[[routes]]` a row. A
     /// route's `remap` is `off`, `hermes`, `hermes-plain` or the name of a table in the file.
     ///
     /// # Errors
     ///
-    /// When the text is not TOML of that shape (unknown keys included), a table is invalid, or a
-    /// route names no table.
+    /// Returns an error if the text is not TOML of that shape, has unknown keys or an invalid
+    /// table, or has a route that names an unknown table.
     pub fn from_toml(text: &str) -> Result<Self, CapabilityError> {
         let fail = |row, message| CapabilityError { row, message };
         let file: CapabilityFile =

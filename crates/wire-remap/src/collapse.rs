@@ -1,6 +1,7 @@
-//! Detects a model that repeats itself instead of making a call.
+//! The detection of a model that repeats itself instead of making a call.
 //!
-//! A model that meets its reserved token in unusual places may answer with openers without end:
+//! A model whose prompt has its reserved token in unusual places may answer with openers without
+//! end:
 //!
 //! ```text
 //! <tool_call>
@@ -9,9 +10,11 @@
 //! <tool_call>
 //! ```
 //!
-//! A *run* is a sequence of openers (canonical or wire) and their fragments. Only whitespace,
-//! punctuation and empty blocks may occur between them. A second kind of collapse is the same block
-//! many times in a row.
+//! Two repetitions are a *collapse*:
+//!
+//! * a *run* of openers (canonical or wire) and fragments of them, with only whitespace,
+//!   punctuation and empty blocks between;
+//! * the same block many times in a row.
 //!
 //! Markers in code and in JSON strings are text. Markers inside a block that has content are text
 //! too, up to a higher limit.
@@ -45,11 +48,11 @@ pub enum CollapseAction {
 /// Limits of repetition, and the reaction to a collapse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CollapseLimits {
-    /// Number of openers and fragments in a run that is a collapse. The default is 4, because a
-    /// doubled opener is common and harmless. 0 counts as 1.
+    /// The minimum number of openers and fragments in a run that is a collapse. The default is 4,
+    /// because a doubled opener is common and harmless. 0 counts as 1.
     pub run: u32,
-    /// Number of equal blocks in a row that is a collapse, with any text between them. The default
-    /// is 16. 0 counts as 1.
+    /// The minimum number of equal blocks in a row that is a collapse. Any text may be between the
+    /// blocks. The default is 16. 0 counts as 1.
     pub repeats: u32,
     /// Reaction to a collapse.
     pub action: CollapseAction,
@@ -105,11 +108,11 @@ impl core::error::Error for Collapse {}
 pub enum CollapseVerdict {
     /// The text has no new collapse.
     Fine,
-    /// A collapse, under [`CollapseAction::Observe`].
+    /// The text has a collapse, and the action is [`CollapseAction::Observe`].
     Observed(Collapse),
-    /// A collapse after which the caller should end the stream.
+    /// The text has a collapse, after which the caller should end the stream.
     EndStream(Collapse),
-    /// A collapse after which the caller should fail the stream.
+    /// The text has a collapse, after which the caller should end the stream with an error.
     Error(Collapse),
 }
 
@@ -118,7 +121,7 @@ enum Part {
     Opener,
     Fragment,
     Closer,
-    /// Another marker, which is treated as text.
+    /// Any other marker, which is treated as text.
     Other,
 }
 
@@ -136,9 +139,9 @@ struct OpenBlock {
     hash: u64,
 }
 
-/// Looks for a collapse in one stream of model text, decoded or not.
+/// A detector of collapses in one stream of model text, decoded or not.
 ///
-/// The result depends on the concatenated text only; a collapse is reported with the chunk that
+/// The result depends only on the concatenated text. A collapse is reported with the chunk that
 /// reaches the limit. Memory is bounded by the longest marker, and time is linear.
 ///
 /// ```
@@ -160,15 +163,15 @@ pub struct CollapseDetector {
     longest: u32,
     reported: bool,
     block: Option<OpenBlock>,
-    /// The last block that ended: its hash, the offset of the first equal block, and their number.
+    /// The last complete block: its hash, the offset of the first equal block, and their number.
     last: Option<(u64, u64, u32)>,
 }
 
 impl CollapseDetector {
     /// Creates a detector for the openers of `table`.
     ///
-    /// It looks for canonical, wire and garbled spellings where the table has them. It also looks
-    /// for fragments of canonical openers (`tool_call>`, `_call>`).
+    /// The detector searches for the canonical, wire and garbled spellings of the table, and for
+    /// fragments of canonical openers (`tool_call>`, `_call>`).
     #[must_use]
     pub fn new(table: &RemapTable, limits: CollapseLimits) -> Self {
         let (mut texts, mut parts): (Vec<String>, Vec<Part>) = (Vec::new(), Vec::new());
@@ -209,9 +212,9 @@ impl CollapseDetector {
         }
     }
 
-    /// Feeds the next chunk and reports a collapse at most once per run.
+    /// Feeds the next chunk. Returns each collapse once.
     ///
-    /// If several repetitions reach their limit in one chunk, the first is reported.
+    /// If several repetitions reach their limit in one chunk, the first is returned.
     pub fn observe(&mut self, text: &str) -> CollapseVerdict {
         let mut first = None;
         let mut matcher = core::mem::replace(&mut self.matcher, Matcher::new([""; 0]));
@@ -323,7 +326,7 @@ impl CollapseDetector {
         }
     }
 
-    /// Ends a block. An empty one belongs to the run; any other is compared with the last block.
+    /// Ends a block. An empty block belongs to the run. Any other is compared with the last block.
     fn close(&mut self) -> Option<Collapse> {
         let block = self.block.take().filter(|block| !block.blank)?;
         self.end_run();
@@ -344,10 +347,10 @@ impl CollapseDetector {
     }
 }
 
-/// Returns the ends of an opener that leak when its token and its characters mix.
+/// Returns the ends of an opener that a collapsing model writes on their own.
 ///
-/// These are the text after the first bracket, and that from the last `_` or `-` on: `tool_call>`
-/// and `_call>`.
+/// These are the text after the first bracket, and the text from the last `_` or `-` on:
+/// `tool_call>` and `_call>`.
 fn fragments(opener: &str) -> impl Iterator<Item = &str> {
     let named = opener.trim_start_matches(|c: char| !c.is_alphanumeric());
     let joint = named.rfind(['_', '-']).map(|at| &named[at..]);

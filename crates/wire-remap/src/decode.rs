@@ -1,4 +1,4 @@
-//! Streaming decoder: wire text to canonical text, as a stream of pieces.
+//! The streaming decoder, from wire text to pieces of canonical text.
 
 use alloc::{borrow::Cow, string::String};
 
@@ -16,11 +16,11 @@ use crate::{
     words::Compiled,
 };
 
-/// Decodes one stream of wire text, such as the content of one choice.
+/// A decoder of one stream of wire text, such as the content of one choice.
 ///
-/// The pieces, neighbouring texts joined, depend on the concatenated input only. The decoder holds
-/// back a proper prefix of a marker and nothing else, at most [`RemapTable::max_held`] bytes. A
-/// complete marker is held only while a longer one may match.
+/// With neighbouring texts joined, the pieces depend only on the concatenated input. The decoder
+/// holds back only a proper prefix of a marker, at most [`RemapTable::max_held`] bytes. A complete
+/// marker is held only while a longer one may match.
 ///
 /// ```
 /// use wire_remap::{DecodedPiece, RemapTable, StreamDecoder};
@@ -83,8 +83,8 @@ impl StreamDecoder {
         reader.tally.max_held = reader.tally.max_held.max(channel.held());
     }
 
-    /// Ends the stream and reports the held text. The decoder can then decode another stream and
-    /// keeps its tally.
+    /// Ends the stream and reports the held text. The decoder keeps its tally, and can then decode
+    /// another stream.
     pub fn finish(&mut self, mut on: impl FnMut(DecodedPiece<'_>)) {
         let cut = cut_word(&self.table.inner, &self.channel);
         let (channel, mut reader) = self.reader();
@@ -160,7 +160,7 @@ fn cut_word(compiled: &Compiled, channel: &Channel) -> Option<usize> {
     Some(word.entry)
 }
 
-/// Turns the scanner's segments into pieces.
+/// A reader that turns the scanner's segments into pieces.
 struct Reader<'d> {
     compiled: &'d Compiled,
     json: bool,
@@ -242,7 +242,7 @@ impl Reader<'_> {
         watch.layout.place(role)
     }
 
-    /// Follows the layout of text in which canonical markers are not counted.
+    /// Reads the layout of text in which canonical markers are not counted.
     fn skip(&mut self, text: &str) {
         if let Some(watch) = self.watch {
             watch.settle();

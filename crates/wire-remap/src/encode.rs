@@ -1,4 +1,4 @@
-//! Streaming encoder: canonical text to wire text.
+//! The streaming encoder, from canonical text to wire text.
 
 use alloc::string::String;
 
@@ -10,11 +10,10 @@ use crate::{
     tally::Tally,
 };
 
-/// Encodes a stream of canonical text.
+/// An encoder of one stream of canonical text.
 ///
-/// The output depends on the concatenated input only, and equals [`RemapTable::encode`] of it.
-/// The encoder holds back a proper prefix of a marker and nothing else, at most
-/// [`RemapTable::max_held`] bytes.
+/// The output equals [`RemapTable::encode`] of the concatenated input. The encoder holds back only
+/// a proper prefix of a marker, at most [`RemapTable::max_held`] bytes.
 ///
 /// ```
 /// use wire_remap::{RemapTable, StreamEncoder};
@@ -55,8 +54,8 @@ impl StreamEncoder {
         self.push_segments(chunk, &mut |segment| out.push_str(segment.text));
     }
 
-    /// Ends the stream and appends the held text. The encoder can then encode another stream and
-    /// keeps its tally.
+    /// Ends the stream and appends the held text. The encoder keeps its tally, and can then encode
+    /// another stream.
     pub fn finish(&mut self, out: &mut String) {
         self.finish_segments(&mut |segment| out.push_str(segment.text));
     }

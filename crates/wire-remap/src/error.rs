@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::fmt;
 
-/// The reason why a [`RemapTable`](crate::RemapTable) was refused.
+/// An error: a [`RemapTable`](crate::RemapTable) was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemapTableError {
     pub(crate) entry: usize,
@@ -21,7 +21,7 @@ pub enum Problem {
     TooManyEntries,
     /// The marker is the empty string.
     Empty,
-    /// The wire marker has one character, so an escape has no place. Exact mode only.
+    /// The wire marker has one character, so that no escape can be inserted. Exact mode only.
     TooShort,
     /// Another entry, or the other marker of this entry, has the same text.
     Same {
@@ -35,8 +35,8 @@ pub enum Problem {
         /// The contained marker.
         part: String,
     },
-    /// The end of the marker is the beginning of a marker, perhaps of itself. One text could then
-    /// contain both at once.
+    /// The end of the marker is the beginning of another marker, or of itself. Both could then
+    /// match in one text and share characters.
     Overlaps {
         /// Index of the entry whose marker begins with the shared text.
         other: usize,
@@ -45,7 +45,7 @@ pub enum Problem {
         /// The text that both markers share.
         shared: String,
     },
-    /// JSON may contain the marker between its strings (`{}`), so remapping would damage documents.
+    /// JSON may contain the marker outside of strings (`{}`), so remapping would damage documents.
     JsonSyntax,
     /// The marker contains the escape character.
     HoldsEscape(char),
@@ -56,13 +56,13 @@ pub enum Problem {
 }
 
 impl RemapTableError {
-    /// Returns the index of the offending entry, in the order of the pairs.
+    /// Returns the index of the faulty entry, in the order of the pairs.
     #[must_use]
     pub fn entry(&self) -> usize {
         self.entry
     }
 
-    /// Returns the offending marker. It may be a garbled or truncated form of a declared marker.
+    /// Returns the faulty marker. It may be a garbled or truncated form of a declared marker.
     #[must_use]
     pub fn marker(&self) -> &str {
         &self.marker

@@ -1,4 +1,4 @@
-//! FNV-1a: a hash that is equal on every machine. For fingerprints, not for security.
+//! The hash FNV-1a, which is equal on every machine. It is for fingerprints, not for security.
 
 pub(crate) const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 

@@ -6,8 +6,8 @@ use core::fmt;
 /// A glob: `*` matches any text, `?` any one character, and every other character itself. The case
 /// of ASCII letters does not matter.
 ///
-/// Matching takes time linear in the name, for every pattern: the bits of a 128-bit word follow all
-/// possible matches at once.
+/// Matching takes time linear in the name for every pattern, because a 128-bit word has a bit for
+/// each state and follows all possible matches at once.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Glob {
     /// The character each state needs to reach the next state; `None` is `?`.
@@ -20,7 +20,7 @@ impl Glob {
     /// Maximum number of characters of a pattern, not counting `*`.
     const MAX_LEN: usize = 127;
 
-    /// Compiles a pattern; `None` if it has more than [`Glob::MAX_LEN`] characters.
+    /// Compiles a pattern. Returns `None` if it has more than [`Glob::MAX_LEN`] characters.
     pub(crate) fn new(pattern: &str) -> Option<Self> {
         let (mut atoms, mut stars) = (Vec::new(), 0);
         for c in pattern.chars() {

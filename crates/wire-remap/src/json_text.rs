@@ -1,9 +1,9 @@
 //! Remapping of the text of JSON documents, where markers may be spelled with escapes.
 //!
 //! The arguments of a native tool call are JSON text inside a JSON string. A model or a library may
-//! write `<\/tool_call>` or `\u003ctool_call>` there, and a chat template that parses the arguments
+//! write `<\/tool_call>` or `\u003ctool_call>` there. A chat template that parses the arguments
 //! would still show the reserved marker to the model. Escapes are therefore resolved before the
-//! scan. Their spelling is remembered and restored around all text that the scan leaves unchanged:
+//! scan. The spelling of text that the scan does not change is restored:
 //!
 //! ```text
 //! input                     {"a": "\u00e9 <\/tool_call>"}
@@ -12,8 +12,8 @@
 //! output                    {"a": "\u00e9 [[/CALL]]"}
 //! ```
 //!
-//! Nothing else of JSON is parsed, so malformed documents are remapped too. A quotation mark ends
-//! the text given to the scan: no marker reaches over the end of a string.
+//! JSON is not parsed otherwise, so malformed documents are remapped as well. A quotation mark ends
+//! the text given to the scan, so that no marker crosses the end of a string.
 
 use alloc::{
     borrow::{Cow, ToOwned},
@@ -74,7 +74,7 @@ impl Channel {
     /// Returns the number of input bytes received and not yet reported.
     pub(crate) fn held(&self) -> usize {
         let Some(json) = &self.json else { return self.scanner.held() };
-        // An escape is at least as long as the UTF-8 text of its value.
+        // Every escape is at least as long as the UTF-8 text of its value.
         let respelled = json.spelling.escapes.iter().map(|e| e.raw.len() - e.value.len_utf8());
         self.scanner.held() + respelled.sum::<usize>() + json.partial.len()
     }
@@ -122,7 +122,8 @@ impl Channel {
         let Self { scanner, json } = self;
         let Some(json) = json else { return scanner.finish(on) };
         let JsonInput { partial, mut spelling } = core::mem::take(json);
-        // A high surrogate without a low one is a complete escape. Any other partial is text.
+        // A high surrogate without a low one is a complete escape. Any other incomplete escape is
+        // text.
         let lone = partial.get(..6).filter(|text| text.starts_with("\\u")).unwrap_or_default();
         if !lone.is_empty() {
             let value = char::REPLACEMENT_CHARACTER;
@@ -135,7 +136,7 @@ impl Channel {
 }
 
 impl Spelling {
-    /// Gives unescaped text to the scanner.
+    /// Passes unescaped text to the scanner.
     fn pass(&mut self, scanner: &mut Scanner, text: &str, on: &mut impl FnMut(Segment<'_>)) {
         self.given += text.len() as u64;
         scanner.push(text, &mut |segment| self.report(segment, on));
@@ -227,8 +228,8 @@ fn read_unicode(text: &str) -> Option<(char, usize)> {
     }
 }
 
-/// Reads four hexadecimal digits at `at`. Returns `None` if more text decides, `Some(None)` if one
-/// of them is not a digit.
+/// Reads four hexadecimal digits at `at`. Returns `None` if more text decides, and `Some(None)` if
+/// a character is not a digit.
 fn code_unit(text: &str, at: usize) -> Option<Option<u32>> {
     let mut unit = 0;
     for &byte in text.as_bytes().get(at..).unwrap_or_default().iter().take(4) {

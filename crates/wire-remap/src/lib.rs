@@ -1,10 +1,10 @@
 //! Exact remapping of reserved delimiters between a transcript and the wire to a model.
 //!
-//! Some tokenizers reserve `<tool_call>` and `</tool_call>` as single special tokens. An
-//! application whose prompts mention these strings shows the model its own reserved token in places
-//! where training never did, and the model may collapse into repeating it. This crate writes other
-//! markers on the wire, `[[CALL]]` and `[[/CALL]]`, and turns them back before anything else reads
-//! the answer. Transcripts, tools and parsers keep the *canonical* markers.
+//! Some tokenizers reserve `<tool_call>` and `</tool_call>` as single special tokens. If a prompt
+//! mentions these strings, the model sees its reserved token in places where training never had it,
+//! and may answer with nothing but repetitions of it. This crate writes other markers to the
+//! *wire*, `[[CALL]]` and `[[/CALL]]`, and decodes them before other code reads the answer.
+//! Transcripts, tools and parsers keep the *canonical* markers.
 //!
 //! ```
 //! use wire_remap::CapabilityTable;
@@ -20,7 +20,7 @@
 //! |---|---|---|
 //! | `<tool_call>` | `[[CALL]]` | the wire marker |
 //! | `</tool_call>` | `[[/CALL]]` | |
-//! | `<toolcall>` | `[[TOOLCALL]]` | the compact spelling is kept apart |
+//! | `<toolcall>` | `[[TOOLCALL]]` | the compact spelling has a separate marker |
 //! | `[[CALL]]` | `[[~CALL]]` | someone typed it: literal text, escaped |
 //! | `<tool_call>`, quoted | `[[~~CALL]]` | user or tool text under [`MarkerPolicy::EscapeLiteral`] |
 //! | `[[~CALL]]` | `[[~~~CALL]]` | someone typed an escape: two more |
@@ -34,9 +34,9 @@
 //! - Streams give the same output at every chunk boundary. They hold back only a possible marker,
 //!   at most [`RemapTable::max_held`] bytes, and their work is linear in the input.
 //!
-//! One rule, checked when a table is built, proves the first two: no marker contains another, and
-//! none ends as one begins. Occurrences in any text are then disjoint, and a replacement cannot
-//! form another marker with its neighbours.
+//! The first two follow from one rule, which is checked when a table is built: no marker contains
+//! another, and the end of no marker is the beginning of one. Markers in a text then never overlap,
+//! and a replacement cannot form another marker with its neighbours.
 //!
 //! # Where to start
 //!

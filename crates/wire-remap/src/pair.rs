@@ -14,7 +14,7 @@ pub enum Role {
     Other,
 }
 
-/// Exactness of a remap.
+/// Whether a remap restores every text exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
@@ -28,8 +28,8 @@ pub enum Mode {
 
 /// Handling of damaged wire markers where a marker is expected.
 ///
-/// A damaged marker is one without a bracket (`[[CALL]`, `[CALL]]`), or one that the end of the
-/// stream cut (`[[CALL`).
+/// A damaged marker lacks a bracket (`[[CALL]`, `[CALL]]`), or was cut by the end of the stream
+/// (`[[CALL`).
 ///
 /// ```
 /// use wire_remap::{DecodedPiece, RemapTable, StreamDecoder};
@@ -50,9 +50,9 @@ pub enum Truncated {
     /// [`DecodedPiece::Suspect`](crate::DecodedPiece::Suspect).
     #[default]
     Diagnose,
-    /// Decodes `[[CALL]` at the start of a line as the marker; other damage is only reported.
+    /// `[[CALL]` at the start of a line is decoded as the marker. Other damage is only reported.
     ///
-    /// Encoding then also escapes literal `[[CALL]`, so the remap stays exact.
+    /// Encoding then escapes literal `[[CALL]` as well, so that the remap stays exact.
     Recover,
 }
 

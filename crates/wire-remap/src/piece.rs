@@ -2,7 +2,7 @@
 
 use crate::{pair::Role, place::MarkerPlace};
 
-/// Selects the markers that count as tool markup. The decoded text does not depend on it.
+/// The markers that count as tool markup. The decoded text does not depend on the choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MarkerDetection {
@@ -42,7 +42,7 @@ pub struct Marker<'a> {
     pub role: Role,
     /// Kind of the spelling in the input.
     pub form: MarkerForm,
-    /// Place of the marker. In a JSON stream always [`MarkerPlace::Quotes`].
+    /// Place of the marker, which is always [`MarkerPlace::Quotes`] in a JSON stream.
     pub place: MarkerPlace,
     /// Whether the marker is tool markup under the decoder's [`MarkerDetection`]. Otherwise it is
     /// text that looks like markup.
@@ -57,7 +57,7 @@ pub struct Suspect<'a> {
     pub entry: usize,
     /// The spelling in the input.
     pub text: &'a str,
-    /// Kind of the damage, a truncated or a cut marker.
+    /// Kind of the damage: a truncated or a cut marker.
     pub form: MarkerForm,
 }
 

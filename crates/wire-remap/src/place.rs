@@ -1,7 +1,7 @@
 //! The place of a marker in a text.
 //!
-//! This module reads lines. It knows the starts of lines, code fences, inline code, double quotes
-//! and whether a block is open. Places only classify markers and never change the text:
+//! The place depends on the start of the line, code fences, inline code, double quotes and open
+//! blocks. Places only classify markers and never change the text:
 //!
 //! ```text
 //! <tool_call>            structural: at the start of a line
@@ -28,16 +28,16 @@ use crate::pair::Role;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MarkerPlace {
-    /// Where a tool format puts it: at the start of a line, directly after a closed block, or at
-    /// the end of an open block.
+    /// A place where a tool format writes a marker: the start of a line, directly after a closed
+    /// block, or the end of an open block.
     Structural,
-    /// In the middle of a line.
+    /// The middle of a line.
     Prose,
-    /// In a fenced code block.
+    /// A fenced code block.
     Fence,
-    /// In inline code, which ends at the end of the line at the latest.
+    /// Inline code, which ends at the end of the line at the latest.
     InlineCode,
-    /// In double quotes, as in a JSON string. They end at the end of the line at the latest.
+    /// Double quotes, as in a JSON string. They end at the end of the line at the latest.
     Quotes,
 }
 
@@ -48,7 +48,7 @@ struct Run {
     at_line_start: bool,
 }
 
-/// Follows the layout of one message.
+/// The layout of one message up to the current place.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     /// Whether only blanks followed the last newline.
@@ -56,7 +56,7 @@ pub(crate) struct Layout {
     /// Whether only blanks and newlines followed the last closed block.
     after_block: bool,
     in_block: bool,
-    /// Backticks or tildes that may still grow.
+    /// A run of backticks or tildes that may continue.
     run: Option<Run>,
     fence: Option<Run>,
     inline: Option<usize>,
@@ -133,7 +133,7 @@ impl Layout {
         }
     }
 
-    /// Classifies the place of a marker that comes next.
+    /// Returns the place of a marker that comes next.
     pub(crate) fn place(&mut self, role: Role) -> MarkerPlace {
         self.end_run();
         if self.in_block {
@@ -157,7 +157,7 @@ impl Layout {
         }
     }
 
-    /// Passes a marker of the given place.
+    /// Records a marker at the given place.
     pub(crate) fn marker(&mut self, role: Role, place: MarkerPlace) {
         self.at_line_start = false;
         self.after_block = false;

@@ -13,10 +13,10 @@ use crate::{
     tally::Location,
 };
 
-/// Selects the optional texts that are remapped, in both directions.
+/// A selection of the optional texts that are remapped, in both directions.
 ///
-/// Messages, prompts, stop sequences and predictions always are remapped, as are content and
-/// refusals of the response.
+/// Messages, prompts, stop sequences and predictions of a request are always remapped. So are
+/// content and refusals of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Scope {
     /// Reasoning, replayed in a request or received.
@@ -29,7 +29,7 @@ pub struct Scope {
 }
 
 impl Default for Scope {
-    /// Selects everything. A text left out reaches the model with its reserved tokens.
+    /// Selects all texts. A text that is not selected reaches the model with its reserved tokens.
     fn default() -> Self {
         Self { reasoning: true, arguments: true, schemas: true }
     }
@@ -39,15 +39,15 @@ impl Default for Scope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MarkerPolicy {
-    /// Treats the text like protocol text: canonical markers become wire markers, and literal wire
-    /// markers are escaped.
+    /// Canonical markers become wire markers, and literal wire markers are escaped, as in a system
+    /// prompt.
     #[default]
     Encode,
-    /// Quotes canonical markers (`[[~~CALL]]`). The model sees neither marker, and its echo decodes
-    /// to text instead of markup. Exact mode only.
+    /// Canonical markers are quoted (`[[~~CALL]]`). The model sees neither kind of marker, and its
+    /// echo is decoded to text that is not markup. Exact mode only.
     EscapeLiteral,
-    /// Leaves the text unchanged. Reserved tokens reach the model, and wire markers in the text are
-    /// decoded as canonical ones. Such text is not restored exactly.
+    /// The text stays unchanged. Reserved tokens reach the model, and an echo of wire markers in
+    /// the text is decoded to canonical ones, so that it is not restored exactly.
     Leave,
 }
 
@@ -129,7 +129,7 @@ impl Regime {
     ///
     /// # Errors
     ///
-    /// Refuses [`MarkerPolicy::EscapeLiteral`] for a table in [`Mode::Plain`].
+    /// Returns an error for [`MarkerPolicy::EscapeLiteral`] for a table in [`Mode::Plain`].
     pub fn with_provenance(self, provenance: Provenance) -> Result<Self, RemapTableError> {
         let Provenance { user, tool } = provenance;
         let escapes = [user, tool].contains(&MarkerPolicy::EscapeLiteral);
@@ -142,8 +142,8 @@ impl Regime {
 
     /// Sets which decoded markers count as tool markup.
     ///
-    /// Without this, the pieces of a decoder count by [`MarkerDetection::Structural`]. A guard,
-    /// which reads the decoded text itself, then treats each marker like a canonical one.
+    /// By default, the pieces of a decoder count by [`MarkerDetection::Structural`], and a guard
+    /// reads the decoded text with each marker as a canonical one.
     #[must_use]
     pub fn with_detection(self, detection: MarkerDetection) -> Self {
         Self { detection: Some(detection), ..self }
@@ -155,7 +155,7 @@ impl Regime {
         self.detection
     }
 
-    /// Returns the table; `None` when off.
+    /// Returns the table, or `None` if the regime is off.
     #[must_use]
     pub fn table(&self) -> Option<&RemapTable> {
         self.table.as_ref()
@@ -179,24 +179,23 @@ impl Regime {
         self.table.as_ref().map_or(Cow::Borrowed(text), |table| table.decode(text))
     }
 
-    /// Returns an encoder for one stream of text of a location, under the scope and policies of a
-    /// body.
-    ///
-    /// Returns `None` if such text is sent unchanged.
+    /// Returns an encoder for one stream of text at `location`, or `None` if such text is sent
+    /// unchanged. Scope and policies apply as in a body.
     #[must_use]
     pub fn encoder(&self, location: Location) -> Option<StreamEncoder> {
         let quoting = self.outgoing(location)?;
         Some(StreamEncoder::with_quoting(self.table.as_ref()?, quoting, Syntax::Text))
     }
 
-    /// Returns a decoder for one stream of model text; `None` when off.
+    /// Returns a decoder for one stream of model text, or `None` if the regime is off.
     #[must_use]
     pub fn decoder(&self) -> Option<StreamDecoder> {
         let decoder = StreamDecoder::new(self.table.as_ref()?);
         Some(decoder.detection(self.detection.unwrap_or_default()))
     }
 
-    /// Returns the spelling of markers in outgoing text of a location; `None` leaves it unchanged.
+    /// Returns the spelling of markers in outgoing text at `location`, or `None` if it stays
+    /// unchanged.
     pub(crate) fn outgoing(&self, location: Location) -> Option<Quoting> {
         let policy = match location {
             Location::User => self.provenance.user,

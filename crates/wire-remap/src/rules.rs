@@ -1,8 +1,8 @@
 //! The rule that makes replacement unambiguous.
 //!
-//! No marker may contain another, and no proper end of one may be a proper beginning of another or
-//! of itself. Then any two occurrences in any text are disjoint. Text that replaces a marker can
-//! therefore never form a marker with its neighbours. The exactness of a remap follows from this
+//! No marker may contain another, and no proper end of a marker may be a proper beginning of
+//! another marker or of itself. Any two markers in a text are then disjoint, and text that replaces
+//! a marker never forms a marker with its neighbours. The exactness of a remap follows from this
 //! rule alone.
 //!
 //! ```text
@@ -43,7 +43,7 @@ pub(crate) fn check(pairs: &[MarkerPair], settings: &Settings) -> Result<(), Rem
 }
 
 fn check_words(words: &[Word]) -> Result<(), RemapTableError> {
-    // Declared markers are blamed before the forms derived from them.
+    // A fault of declared markers is reported before one of forms derived from them.
     let declared = |word: &Word| matches!(word.kind, WordKind::Canonical | WordKind::Wire);
     each_pair(words, |_| true, same)?;
     each_pair(words, declared, contains)?;
@@ -52,8 +52,8 @@ fn check_words(words: &[Word]) -> Result<(), RemapTableError> {
     each_pair(words, |_| true, overlaps)
 }
 
-/// Applies `problem` to every ordered pair of chosen words. A problem is reported for the first
-/// word of the pair.
+/// Applies `problem` to every ordered pair of chosen words. The error names the first word of the
+/// pair.
 fn each_pair(
     words: &[Word],
     chosen: impl Fn(&Word) -> bool,
@@ -76,7 +76,7 @@ fn same((i, a): (usize, &Word), (j, b): (usize, &Word)) -> Option<Problem> {
 }
 
 fn contains((i, a): (usize, &Word), (j, b): (usize, &Word)) -> Option<Problem> {
-    // `[[CALL]` is a part of `[[CALL]]` by construction, and the longer of the two wins.
+    // `[[CALL]` is always a part of `[[CALL]]`, and the longer one matches.
     let piece = a.entry == b.entry && a.kind == WordKind::Wire && b.is_truncated();
     (i != j && !piece && a.text.contains(&*b.text))
         .then(|| Problem::Contains { other: b.entry, part: b.text.clone() })

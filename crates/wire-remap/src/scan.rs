@@ -1,4 +1,4 @@
-//! The resumable scan of both directions: finds markers and escaped words in a stream.
+//! The scan of a stream in either direction, which finds markers and escaped words.
 //!
 //! A word is a wire marker or a damaged form of one. Escapes after its lead give it a *level*:
 //!
@@ -11,9 +11,10 @@
 //!
 //! Encoding maps a literal word of level 0 to level 1, and of level n >= 1 to level n + 2.
 //!
-//! The matcher finds whole words and *stems* (a lead and one escape). A word may have any number of
-//! escapes, so this module itself follows the escapes and the rest of the word. Each text given to
-//! the matcher ends after an escape character: a stem is then always found at the end of a text.
+//! The matcher finds whole words and *stems*: a lead and one escape. A word may have any number of
+//! escapes, so this module reads the escapes and the rest of the word without the matcher. Each
+//! text given to the matcher ends after an escape character, so that a stem is always at the end of
+//! a text.
 //!
 //! Decoding `a [[~CALL]] b`, in two chunks:
 //!
@@ -33,11 +34,11 @@ use crate::{
     words::{Compiled, Plan, Token},
 };
 
-/// An escaped word whose stem was found and whose end was not.
+/// An escaped word whose stem was found and whose end was not found yet.
 #[derive(Debug, Clone, Copy)]
 struct EscapedWord {
     stem: usize,
-    /// Number of escapes; 3 means three or more.
+    /// The number of escapes. 3 means three or more.
     level: u8,
     /// A word whose rest begins with the `matched` bytes read after the escapes.
     word: usize,
@@ -50,7 +51,7 @@ impl EscapedWord {
         &compiled.words[self.word].rest()[..self.matched]
     }
 
-    /// Iterates over the words this one may still become.
+    /// Iterates over the words that begin with this stem.
     fn candidates<'c>(
         &self,
         compiled: &'c Compiled,
@@ -58,7 +59,7 @@ impl EscapedWord {
         compiled.stems[self.stem].words.iter().map(|&word| (word, &compiled.words[word]))
     }
 
-    /// Appends `c`, if a candidate goes on with it.
+    /// Appends `c`, if a candidate continues with it.
     fn grown(&self, compiled: &Compiled, c: char) -> Option<Self> {
         let read = self.text_read(compiled);
         let mut candidates = self.candidates(compiled);
@@ -125,7 +126,7 @@ impl Scanner {
         unreleased + word.matched
     }
 
-    /// Returns the end of the input that may become a word; `None` inside an escaped word.
+    /// Returns the end of the input that may become a word, or `None` inside an escaped word.
     pub(crate) fn pending(&self) -> Option<&str> {
         self.escaped.is_none().then(|| self.matcher.held())
     }
@@ -158,7 +159,7 @@ impl Scanner {
         self.matcher.finish(|found| report(&compiled, direction, found, on));
     }
 
-    /// Searches the text up to the next escape character; returns the text after it.
+    /// Searches the text up to the next escape character. Returns the text after it.
     fn search<'t>(
         &mut self,
         compiled: &Compiled,
@@ -180,13 +181,13 @@ impl Scanner {
         });
         self.escaped = begun;
         if let (Some(word), Direction::Encode(_)) = (begun, direction) {
-            // Encoding adds escapes after these and changes nothing before them.
+            // Encoding adds escapes after the stem, so that the stem is certain.
             word.release_stem(compiled, on);
         }
         later
     }
 
-    /// Reads on in the open escaped word; returns the text after it.
+    /// Reads on in the open escaped word. Returns the text after it.
     fn follow<'t>(
         &mut self,
         compiled: &Compiled,

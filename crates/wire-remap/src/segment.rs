@@ -1,4 +1,4 @@
-//! The two directions of a scan, and the segments of output it reports.
+//! The two directions of a scan, and the segments of its output.
 
 /// Kind of the remapped text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -49,7 +49,8 @@ pub(crate) enum SegmentKind {
 /// A segment of output and the length of its input.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Segment<'a> {
-    /// Number of input bytes this segment replaces, from the end of the last segment on.
+    /// The number of input bytes that this segment replaces, from the end of the previous segment
+    /// on.
     pub(crate) consumed: usize,
     pub(crate) text: &'a str,
     pub(crate) kind: SegmentKind,

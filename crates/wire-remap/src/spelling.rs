@@ -77,8 +77,8 @@ pub(crate) fn naming_prefix(marker: &str) -> usize {
     if parts.core.is_empty() { marker.len() } else { parts.lead.len() + parts.core.len() }
 }
 
-/// Returns the ways in which models garble a marker: letter case, one blank inside each end, or
-/// both.
+/// Returns the spellings into which models garble a marker: other letter case, one blank inside
+/// each end, or both.
 pub(crate) fn garbled(marker: &str) -> Vec<String> {
     let Parts { lead, core, trail } = Parts::split(marker);
     let mut forms = Vec::new();

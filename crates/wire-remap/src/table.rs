@@ -49,9 +49,9 @@ impl RemapTable {
 
     /// Returns the maximum number of bytes that a stream over this table holds back.
     ///
-    /// This is the length of the longest marker with two escapes, minus one. In JSON text
-    /// ([`Syntax::Json`](crate::Syntax::Json)) each of these bytes may be spelled with six, and at
-    /// most 11 bytes of an incomplete escape are held in addition.
+    /// This is the length of the longest marker with two escapes, less one. In JSON text
+    /// ([`Syntax::Json`](crate::Syntax::Json)) each of these bytes may be spelled with six bytes,
+    /// and at most 11 bytes of an incomplete escape are held in addition.
     #[must_use]
     pub fn max_held(&self) -> usize {
         self.inner.max_held

@@ -6,9 +6,9 @@ use core::ops::AddAssign;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
-    /// Number of texts visited.
+    /// The number of texts visited.
     pub texts: u64,
-    /// Outgoing: canonical markers written as wire markers, or quoted (see
+    /// Outgoing: the number of canonical markers written as wire markers, or quoted (see
     /// [`MarkerPolicy::EscapeLiteral`](crate::MarkerPolicy::EscapeLiteral)).
     pub encoded: u64,
     /// Outgoing: literal wire markers escaped.
@@ -74,7 +74,7 @@ pub enum Location {
     Prefill,
     /// Raw prompt of a completion request.
     Prompt,
-    /// Stop sequence of a request, one reported by a response, or a banned word.
+    /// Stop sequence of a request or in a response, or a banned word.
     Stop,
     /// Predicted output of a request.
     Prediction,
@@ -148,7 +148,8 @@ impl RemapReport {
         total
     }
 
-    /// Returns the number of streamed pieces passed on unchanged because too many texts were open.
+    /// Returns the number of streamed pieces that passed unchanged because too many texts were
+    /// open.
     #[must_use]
     pub fn undecoded(&self) -> u64 {
         self.undecoded
@@ -157,7 +158,8 @@ impl RemapReport {
     /// Returns the number of stop sequences that are only a part of a canonical marker
     /// (`</tool_call`).
     ///
-    /// A part has no wire form. Such a sequence is sent unchanged and does not fire at that marker.
+    /// Such a part has no wire form. The sequence is sent unchanged, and does not stop the model at
+    /// that marker.
     #[must_use]
     pub fn stop_fragments(&self) -> u64 {
         self.stop_fragments

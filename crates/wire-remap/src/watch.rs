@@ -1,4 +1,5 @@
-//! Follows decoded text to classify markers and to count canonical ones, without holding text back.
+//! A reader of decoded text, which classifies markers and counts canonical ones without holding
+//! text back.
 
 use jail_match::{Matcher, MatcherEvent};
 
@@ -9,12 +10,12 @@ use crate::{
     words::Compiled,
 };
 
-/// Follows the layout of decoded text, and the canonical markers that the model wrote itself.
+/// A reader of the layout of decoded text and of the canonical markers that the model wrote.
 #[derive(Debug, Clone)]
 pub(crate) struct Watch {
     pub(crate) canonical: Matcher,
     pub(crate) layout: Layout,
-    /// Whether the last counted opener was written canonically; `None` when no block is open.
+    /// Whether the last counted opener was canonical, or `None` if no block is open.
     pub(crate) open_canonical: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! Whole texts: one push and one finish, borrowed while nothing changes.
+//! Functions for whole texts, which return unchanged text borrowed.
 
 use alloc::{borrow::Cow, string::String};
 
@@ -27,8 +27,8 @@ impl RemapTable {
 
     /// Encodes the text of a JSON document.
     ///
-    /// Markers are found in the values of its strings in every spelling (`<\/tool_call>`,
-    /// `\u003c`), and their replacements are escaped for JSON. All other bytes are unchanged.
+    /// Markers are found in the values of its strings, whatever their spelling (`<\/tool_call>`,
+    /// `\u003c`). Their replacements are escaped for JSON. All other bytes are unchanged.
     #[must_use]
     pub fn encode_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.encode_with(text, Syntax::Json)
@@ -36,8 +36,8 @@ impl RemapTable {
 
     /// Decodes the text of a JSON document, the inverse of [`encode_json`](Self::encode_json).
     ///
-    /// String values are restored exactly. Bytes are restored exactly too, except those of a marker
-    /// that was written with JSON escapes.
+    /// String values are restored exactly. Bytes are restored exactly except for a marker that was
+    /// written with JSON escapes.
     #[must_use]
     pub fn decode_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.decode_with(text, Syntax::Json)
@@ -64,7 +64,7 @@ impl RemapTable {
     }
 }
 
-/// Collects the output of a whole text, borrowed while the output equals the input.
+/// The output of a whole text, borrowed while it equals the input.
 struct Whole<'a> {
     text: &'a str,
     /// Length of the unchanged prefix.

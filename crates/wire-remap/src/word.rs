@@ -33,7 +33,7 @@ pub(crate) struct Word {
     pub(crate) point: usize,
     /// The word with one escape: its literal form on the wire.
     pub(crate) literal: String,
-    /// Two escapes and the rest of the word, which replace the rest to add a level of escaping.
+    /// Two escapes and the rest of the word. They replace the rest to escape one level deeper.
     pub(crate) deeper: String,
 }
 

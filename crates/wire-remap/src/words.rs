@@ -26,7 +26,7 @@ pub(crate) enum Token {
 pub(crate) struct Stem {
     /// The lead, without the escape.
     pub(crate) lead: String,
-    /// Indices of the words that may follow: those whose lead is an end of this one. Never empty.
+    /// Indices of the words that may follow. Their lead is an end of this one. Never empty.
     pub(crate) words: Vec<usize>,
 }
 
@@ -48,7 +48,7 @@ impl Plan {
     }
 }
 
-/// A table's pairs and all that is derived from them.
+/// A table's pairs with everything derived from them.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) pairs: Vec<MarkerPair>,
@@ -57,11 +57,11 @@ pub(crate) struct Compiled {
     /// All words except canonical markers.
     pub(crate) words: Vec<Word>,
     pub(crate) stems: Vec<Stem>,
-    /// Per pair, the canonical marker quoted for the wire (with two escapes).
+    /// For each pair, the canonical marker quoted for the wire (with two escapes).
     pub(crate) quoted: Vec<String>,
     pub(crate) encode: Plan,
     pub(crate) decode: Plan,
-    /// Finds canonical markers only; its ids are indices of pairs.
+    /// A matcher of canonical markers only. Its ids are indices of pairs.
     pub(crate) canonical: Matcher,
     /// Maximum number of bytes a scan holds back.
     pub(crate) max_held: usize,
@@ -108,7 +108,7 @@ impl Compiled {
     }
 }
 
-/// Returns the stems of the words that encoding escapes, each lead once.
+/// Returns the stems of the words that encoding escapes. Each lead occurs once.
 fn stems(words: &[Word], settings: &Settings) -> Vec<Stem> {
     let lead = |word: &Word| word.text[..word.point].to_owned();
     let escapable = || words.iter().enumerate().filter(|(_, word)| word.is_escapable(settings));

@@ -97,7 +97,7 @@ impl BodyShape for OpenAiChat {
                     delta(arguments, id(part, TextKind::Arguments));
                     delta(call.pointer_mut("/custom/input"), id(part, TextKind::Input));
                 }
-                // The single call of the older form is not numbered with `tool_calls`.
+                // `function_call`, the older form, holds a single call without a number.
                 let arguments = message.pointer_mut("/function_call/arguments");
                 delta(arguments, id(u64::MAX, TextKind::Arguments));
             }

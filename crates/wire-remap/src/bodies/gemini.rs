@@ -134,7 +134,7 @@ fn parts(content: &mut Value, location: Location, visit: &mut Visit<'_>) {
     walk::items(content, "parts").for_each(|part| one(part, location, visit));
 }
 
-/// Texts of a part other than `text`: path and location.
+/// Paths and locations of the texts of a part other than `text`.
 const MEMBERS: [(&str, Location); 8] = [
     ("/functionCall/args", Location::Arguments),
     ("/function_call/args", Location::Arguments),

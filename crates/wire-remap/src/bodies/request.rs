@@ -1,4 +1,4 @@
-//! Outgoing bodies: requests.
+//! The rewriting of request bodies.
 
 use alloc::string::String;
 
@@ -12,7 +12,7 @@ use crate::{
     tally::{Location, RemapReport},
 };
 
-/// Rewrites request bodies from canonical to wire form. Created by [`Regime::request`].
+/// A rewriter of request bodies from canonical to wire form. Created by [`Regime::request`].
 ///
 /// ```
 /// use serde_json::json;
@@ -24,7 +24,7 @@ use crate::{
 /// });
 /// let report = regime.request().apply(&mut body, &OpenAiChat)?;
 /// assert_eq!(body["stop"][0], "[[/CALL]]");
-/// assert_eq!(report.at(Location::System).encoded, 2);
+/// assert_eq!(report.tally(Location::System).encoded, 2);
 /// # Ok::<(), wire_remap::bodies::BodyError>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ pub struct RequestRemap<'r> {
 }
 
 impl Regime {
-    /// Returns the outgoing half, which rewrites request bodies.
+    /// Returns a rewriter of request bodies.
     #[must_use]
     pub fn request(&self) -> RequestRemap<'_> {
         RequestRemap { regime: self }
@@ -47,8 +47,8 @@ impl RequestRemap<'_> {
     ///
     /// # Errors
     ///
-    /// When the body does not have the shape. It is then unchanged. A regime that is off never
-    /// fails.
+    /// Returns an error if the body does not have the shape. It is then unchanged. A regime that is
+    /// off never fails.
     pub fn apply(&self, body: &mut Value, shape: &dyn BodyShape) -> Result<RemapReport, BodyError> {
         let mut report = RemapReport::default();
         let Some(table) = self.regime.table() else { return Ok(report) };

@@ -1,4 +1,4 @@
-//! Incoming bodies: whole responses, streamed events, and single texts.
+//! The rewriting of responses: whole bodies, streamed events, and single texts.
 //!
 //! A stream whose text is cut inside a marker:
 //!
@@ -22,7 +22,7 @@ use crate::{
     tally::RemapReport,
 };
 
-/// Rewrites one response from wire to canonical form. Created by [`Regime::response`].
+/// A rewriter of one response from wire to canonical form. Created by [`Regime::response`].
 ///
 /// Each text (choice, part, field) has its own decoder until it ends. Use one value per response.
 ///
@@ -44,12 +44,12 @@ pub struct ResponseRemap {
     regime: Regime,
     decoders: BTreeMap<TextId, StreamDecoder>,
     report: RemapReport,
-    /// Number of events inserted so far, which is added to later sequence numbers.
+    /// The number of events inserted so far. It is added to later sequence numbers.
     inserted: u64,
     limit: usize,
 }
 
-/// The texts an event ended; `None` matches all.
+/// The texts that an event ended. `None` matches all.
 #[derive(Debug, Clone, Copy)]
 struct Ended {
     choice: Option<u64>,
@@ -66,7 +66,7 @@ impl Ended {
 }
 
 impl Regime {
-    /// Returns the incoming half for one response, which rewrites whole bodies and streamed events.
+    /// Returns a rewriter of one response, for its whole body or its streamed events.
     #[must_use]
     pub fn response(&self) -> ResponseRemap {
         let (decoders, report) = (BTreeMap::new(), RemapReport::default());
@@ -103,7 +103,8 @@ impl ResponseRemap {
     ///
     /// # Errors
     ///
-    /// When the body is not an object. It is then unchanged. A regime that is off never fails.
+    /// Returns an error if the body is not an object. It is then unchanged. A regime that is off
+    /// never fails.
     pub fn body(&mut self, body: &mut Value, shape: &dyn BodyShape) -> Result<(), BodyError> {
         if self.regime.table().is_none() {
             return Ok(());
@@ -117,8 +118,8 @@ impl ResponseRemap {
 
     /// Rewrites a streamed event in place, and returns events to send before it.
     ///
-    /// There are such events only if a text ended inside a possible marker and the event for its
-    /// end has no room for text. Sequence numbers are adjusted.
+    /// Such events are needed only if a text ended inside a possible marker, and the event that
+    /// ends it has no member for text. Sequence numbers are adjusted.
     pub fn event(&mut self, event: &mut Value, shape: &dyn BodyShape) -> Vec<Value> {
         let mut before = Vec::new();
         if self.regime.table().is_none() {
@@ -149,8 +150,8 @@ impl ResponseRemap {
         before
     }
 
-    /// Ends the stream and returns events with the held text. A stream that ended its texts has
-    /// none.
+    /// Ends the stream and returns events with the held text. Returns none if the stream's events
+    /// ended all texts.
     pub fn finish(&mut self, shape: &dyn BodyShape) -> Vec<Value> {
         let ids: Vec<TextId> = self.decoders.keys().copied().collect();
         let mut events = Vec::new();
@@ -163,10 +164,10 @@ impl ResponseRemap {
         events
     }
 
-    /// Feeds the next piece of one text, for callers that read responses themselves.
+    /// Feeds the next piece of one text, for callers that parse responses themselves.
     ///
-    /// Returns whether the text is remapped. If not, nothing is reported, and the piece is
-    /// canonical as received.
+    /// Returns whether the text is remapped. If not, `on` is not called, and the piece can be used
+    /// unchanged.
     pub fn push(&mut self, id: TextId, text: &str, on: impl FnMut(DecodedPiece<'_>)) -> bool {
         if !self.regime.covers(id.field.location()) {
             return false;
@@ -216,7 +217,7 @@ impl ResponseRemap {
         report
     }
 
-    /// Renumbers events after insertions, without gaps and repetitions.
+    /// Numbers the event and the events inserted before it, so that all numbers are consecutive.
     fn number(&mut self, event: &mut Value, before: &mut [Value]) {
         let Some(number) = event.get("sequence_number").and_then(Value::as_u64) else { return };
         for inserted in before.iter_mut() {

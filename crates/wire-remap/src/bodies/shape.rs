@@ -1,4 +1,4 @@
-//! The texts of a body: one trait, implemented once per API.
+//! The trait that finds the texts of a body. Each API has an implementation.
 
 use alloc::string::String;
 use core::fmt;
@@ -10,7 +10,7 @@ use crate::{segment::Syntax, tally::Location};
 /// A text in a body, to be rewritten in place.
 #[derive(Debug)]
 pub struct TextField<'a> {
-    /// Location that selects scope, policy and counters.
+    /// The location of the text. It selects scope, policy and counters.
     pub location: Location,
     /// Kind of the text: plain, or JSON in a string.
     pub syntax: Syntax,
@@ -72,7 +72,7 @@ pub struct TextId {
     pub field: TextKind,
 }
 
-/// A text that an event of a stream carries, or an end of texts.
+/// A text in an event of a stream, or an end of texts.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StreamEvent<'a> {
@@ -160,7 +160,7 @@ pub trait BodyShape {
     ///
     /// # Errors
     ///
-    /// When a member that holds texts is missing or of the wrong type.
+    /// Returns an error if a member that holds texts is missing or of the wrong type.
     fn check_request(&self, body: &Value) -> Result<(), BodyError>;
 
     /// Visits the texts of a request.
@@ -172,9 +172,9 @@ pub trait BodyShape {
     /// Visits the texts of a streamed event, then the ends of texts.
     fn event(&self, event: &mut Value, visit: &mut dyn FnMut(StreamEvent<'_>));
 
-    /// Adds the last piece of a text to the event that ended it.
+    /// Adds the last piece of a text to the event that ended the text.
     ///
-    /// Returns an event to send before it, if `event` has no room for the text.
+    /// If `event` has no member for the piece, returns an event to send before it instead.
     fn leftover(&self, event: &mut Value, id: TextId, text: &str) -> Option<Value>;
 
     /// Returns an event with the last piece of a text, for a stream that stopped without ending the
@@ -182,7 +182,7 @@ pub trait BodyShape {
     fn tail(&self, id: TextId, text: &str) -> Value;
 }
 
-/// The reason why a body was refused. It was not changed.
+/// An error: a body was refused. The body was not changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BodyError {
     pub(crate) path: &'static str,
@@ -191,7 +191,7 @@ pub struct BodyError {
 }
 
 impl BodyError {
-    /// Creates an error: `expected` at `path`, where the body has `found`.
+    /// Creates an error for a body that has `found` at `path` in place of `expected`.
     #[must_use]
     pub fn new(path: &'static str, expected: &'static str, found: Option<&Value>) -> Self {
         let found = match found {

@@ -1,4 +1,4 @@
-//! Steps that all shapes share.
+//! Visits of texts that all shapes share.
 
 use alloc::string::String;
 
@@ -16,7 +16,7 @@ pub(super) fn text(value: Option<&mut Value>, location: Location, visit: &mut Vi
     }
 }
 
-/// Visits arguments: JSON text in a string, or already an object.
+/// Visits the arguments of a call, which are JSON text in a string or an object.
 pub(super) fn arguments(value: Option<&mut Value>, visit: &mut Visit<'_>) {
     match value {
         Some(Value::String(text)) => {
@@ -42,7 +42,7 @@ pub(super) fn strings(value: &mut Value, location: Location, visit: &mut Visit<'
     }
 }
 
-/// Visits the names of members in order. A new name that another member has is not used.
+/// Visits the names of members in order. A name stays unchanged if its new form is already taken.
 fn names(members: &mut Map<String, Value>, location: Location, visit: &mut Visit<'_>) {
     let mut all = Map::new();
     for (name, member) in core::mem::take(members) {
@@ -54,14 +54,14 @@ fn names(members: &mut Map<String, Value>, location: Location, visit: &mut Visit
     *members = all;
 }
 
-/// Reading of a member.
+/// The way to read a member.
 #[derive(Clone, Copy)]
 pub(super) enum Reading {
     /// The member is one text.
     Text,
     /// Every string in the member is a text.
     Strings,
-    /// The member is JSON text in a string, or its value.
+    /// The member is JSON, as text in a string or as a value.
     Arguments,
 }
 
@@ -87,8 +87,8 @@ pub(super) fn members(value: &mut Value, table: &[Members], visit: &mut Visit<'_
 
 /// Visits a string, or the texts of a list of parts.
 ///
-/// Parts of a type in `types` have texts, and so have parts without a type. In an object, which is
-/// not a part, every string is visited.
+/// Parts without a type, and parts of a type in `types`, have texts. If the value is an object,
+/// every string in it is visited.
 pub(super) fn content(
     value: Option<&mut Value>,
     location: Location,
@@ -120,7 +120,7 @@ pub(super) fn kind(value: &Value) -> Option<&str> {
     value.get("type")?.as_str()
 }
 
-/// Iterates over an array member; over nothing if it is missing or not an array.
+/// Iterates over an array member. Yields nothing if it is missing or not an array.
 pub(super) fn items<'a>(
     value: &'a mut Value,
     name: &str,
@@ -160,7 +160,7 @@ pub(super) fn schema(value: &mut Value, visit: &mut Visit<'_>) {
 fn schema_members(members: &mut Map<String, Value>, visit: &mut Visit<'_>) {
     for (name, member) in members {
         match (name.as_str(), member) {
-            // The user names the members of these objects, not JSON Schema.
+            // The names of these objects' members are the user's, and not keywords of JSON Schema.
             (
                 "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
                 Value::Object(named),

@@ -119,7 +119,7 @@ fn checker_rejects_a_remap_whose_escapes_are_not_escaped() {
     assert!(check("[[~CALL]]").is_err());
 }
 
-/// Markers over few characters, so that they meet often.
+/// Generates markers of few characters, so that they often overlap.
 fn marker() -> impl Strategy<Value = String> {
     "[\\[<]{1,2}/?[ab]{1,2}[\\]>]{1,2}|[ab\\[\\]]{1,4}"
 }

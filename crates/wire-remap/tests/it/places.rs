@@ -4,7 +4,7 @@ use wire_remap::{MarkerDetection, RemapTable, StreamDecoder};
 
 use crate::support::pieces;
 
-/// The markers of a text: their place, and whether they count.
+/// Returns the markers of a text: their place, and whether they count.
 fn places(text: &str) -> Vec<String> {
     let mut found = pieces(&StreamDecoder::new(&RemapTable::hermes()), [text]);
     found.retain(|piece| piece.starts_with("Wire"));

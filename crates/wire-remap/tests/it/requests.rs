@@ -16,7 +16,7 @@ fn apply(regime: &Regime, body: &Value, shape: &dyn BodyShape) -> (Value, RemapR
     (wire, report)
 }
 
-/// A request as an agent harness sends it, with a marker in every place that can hold one.
+/// Returns a request as an agent harness sends it, with a marker in every place that can hold one.
 fn chat() -> Value {
     json!({
         "model": "qwen3.6-27b",
@@ -151,7 +151,8 @@ fn texts_outside_the_scope_are_unchanged() {
     for location in [Location::Reasoning, Location::Arguments, Location::ToolDescription] {
         assert_eq!(report.tally(location).texts, 0);
     }
-    // Values of a schema are unchanged without arguments, because their echoes would not be decoded.
+    // Values of a schema are unchanged without arguments, because their echoes would not be
+    // decoded.
     let (wire, _) =
         apply(&hermes().with_scope(Scope { schemas: true, ..none }), &chat(), &OpenAiChat);
     let function = &wire["tools"][0]["function"];
@@ -291,7 +292,8 @@ fn responses_request_has_the_same_scope() {
     assert_eq!(wire["input"], "[[CALL]]");
 }
 
-/// The body encoded, every string of it that holds a marker; `kept` says where it must stay.
+/// Returns the body encoded, every string of it that holds a marker; `kept` says where it must
+/// stay.
 fn check_all_but(body: &Value, shape: &dyn BodyShape, kept: &[&str]) {
     let (wire, _) = apply(&hermes(), body, shape);
     let mut expected = serde_json::to_string(body).unwrap().replace("<tool_call>", "[[CALL]]");
@@ -438,7 +440,7 @@ fn body_of_another_shape_is_refused_unchanged() {
     }
 }
 
-/// A shape of one's own: the trait is the only way in.
+/// A custom shape, as a user of the crate implements it.
 struct Bare;
 
 impl BodyShape for Bare {
@@ -469,7 +471,7 @@ fn custom_shape_is_remapped() {
     assert_eq!(report.tally(Location::User).encoded, 1);
 }
 
-/// The body without its canonical markers, as a model sees it, comes back as it was.
+// The body that the model sees has no canonical markers, and decodes to the original.
 // Contract: S2.3, S2.8.
 #[test]
 fn member_names_visible_to_the_model_are_encoded() {

@@ -27,7 +27,7 @@ fn send(remap: &mut ResponseRemap, shape: &dyn BodyShape, events: Vec<Value>) ->
     sent
 }
 
-/// The texts of a path, joined, for events that pass the filter.
+/// Returns the texts of a path, joined, for events that pass the filter.
 fn joined(events: &[Value], path: &str, choose: impl Fn(&Value) -> bool) -> String {
     let chosen = events.iter().filter(|event| choose(event));
     chosen.filter_map(|event| event.pointer(path)?.as_str()).collect()

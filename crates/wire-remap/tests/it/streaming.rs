@@ -1,4 +1,4 @@
-//! Streams equal whole texts, and hold little.
+//! Streams: they equal whole texts, and hold only possible markers.
 
 use proptest::prelude::*;
 use wire_remap::{RemapTable, StreamDecoder, StreamEncoder, Syntax, Truncated};
@@ -136,7 +136,7 @@ fn long_run_of_escapes_is_not_held() {
     assert_eq!(decoder.tally().max_held, most);
 }
 
-/// Decodes every chunk by itself.
+/// A faulty decoder that decodes each chunk on its own.
 #[derive(Clone)]
 struct Forgetful(RemapTable);
 
@@ -154,8 +154,8 @@ fn checker_rejects_a_decoder_that_forgets_its_chunks() {
     assert!(check_cuts(&broken, "a[[CALL]]b", &table.decode("a[[CALL]]b")).is_err());
 }
 
-/// Texts that may be held: the beginning of a word at its level, or the last two escapes and the text after
-/// them.
+/// Texts that may be held: the beginning of a word at its level, or the last two escapes and the
+/// text after them.
 fn may_be_held(table: &RemapTable, held: &str) -> bool {
     let mut whole = Vec::new();
     for pair in table.pairs() {

@@ -1,9 +1,9 @@
-//! Checkers, marker fragments, and a naive oracle.
+//! Checks, fragments of markers, and a second, simple implementation.
 
 use proptest::prelude::*;
 use wire_remap::{DecodedPiece, RemapTable, StreamDecoder, StreamEncoder};
 
-/// Pieces of markers, of escapes, and of what surrounds them.
+/// Pieces of markers, of escapes, and of text around them.
 pub(crate) const FRAGMENTS: &[&str] = &[
     "<",
     ">",
@@ -62,7 +62,7 @@ pub(crate) fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(FRAGMENTS), 0..14).prop_map(|parts| parts.concat())
 }
 
-/// Whether `decode` undoes `encode` and no canonical marker is left on the wire.
+/// Returns whether `decode` undoes `encode` and no canonical marker is left on the wire.
 pub(crate) fn check_exact(
     text: &str,
     reserved: &[&str],
@@ -121,7 +121,7 @@ pub(crate) fn run<'c>(new: &impl Machine, chunks: impl IntoIterator<Item = &'c s
     out
 }
 
-/// Whether the output is the same at every two-way cut and one scalar at a time.
+/// Returns whether the output is the same at every two-way cut and one scalar at a time.
 pub(crate) fn check_cuts(new: &impl Machine, text: &str, whole: &str) -> Result<(), String> {
     let wrong = |how: &str, out: String| {
         if out == whole { Ok(()) } else { Err(format!("{text:?} {how}: {out:?}, not {whole:?}")) }
@@ -136,7 +136,7 @@ pub(crate) fn check_cuts(new: &impl Machine, text: &str, whole: &str) -> Result<
     wrong("by scalars", run(new, scalars))
 }
 
-/// A piece in words, neighbouring texts joined.
+/// Returns a piece in words, neighbouring texts joined.
 pub(crate) fn pieces<'c>(
     new: &StreamDecoder,
     chunks: impl IntoIterator<Item = &'c str>,
@@ -163,8 +163,8 @@ pub(crate) fn pieces<'c>(
     seen
 }
 
-/// The remap of the default pairs by brute force: at each position it takes the longest of all
-/// spellings that match.
+/// A second implementation of the default remap, by brute force: at each position it takes the
+/// longest spelling that matches.
 pub(crate) struct Naive;
 
 const PAIRS: &[(&str, &str, &str)] = &[

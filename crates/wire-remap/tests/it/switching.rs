@@ -7,8 +7,8 @@ fn routes() -> CapabilityTable {
     CapabilityTable::hermes_families()
 }
 
-/// One turn: the request is derived from the canonical transcript, a scripted model answers in
-/// the spelling it was shown, and the transcript grows by the canonical answer.
+/// Plays one turn and returns the request. The request is derived from the canonical transcript,
+/// the model answers in the spelling of the wire, and the transcript grows by the canonical answer.
 fn turn(transcript: &mut Vec<Value>, regime: &Regime, model: &str, answer: &str) -> Value {
     let mut body = json!({"model": model, "messages": transcript});
     regime.request().apply(&mut body, &OpenAiChat).unwrap();

@@ -1,4 +1,4 @@
-//! Tables that are refused, and why.
+//! Tables that are refused, with their errors.
 
 use wire_remap::{Mode, Problem, RemapTable, Role, Truncated};
 
