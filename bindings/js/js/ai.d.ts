@@ -5,6 +5,8 @@ import type {
 
 import type { Settings } from "./index.js";
 
+export { init } from "./index.js";
+
 /** Without `model`, `family` or `profile`, the id of the wrapped model decides. */
 export type MiddlewareSettings = Omit<Settings, "tools">;
 

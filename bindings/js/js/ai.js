@@ -1,5 +1,7 @@
 // A middleware for language models of the Vercel AI SDK whose server leaves markup in the text.
-import { Guard } from "toolcall-parsers";
+import { Guard } from "toolcall-parsers/core";
+
+export { init } from "toolcall-parsers/core";
 
 /** Makes a middleware for `wrapLanguageModel`. */
 export function guardMiddleware(options = {}) {

@@ -124,6 +124,33 @@ for (const colorScheme of ["light", "dark"]) {
   await phone.screenshot({ path: join(pictures, `phone-${colorScheme}.png`), fullPage: true });
 }
 
+// A file that is dropped, then text that is dropped.
+const dropped = await opened({});
+await dropped.fill("#name", "qwen3");
+const drop = async (isFile, text) => {
+  const dataTransfer = await dropped.evaluateHandle(
+    ([isFile, text]) => {
+      const transfer = new DataTransfer();
+      if (isFile) transfer.items.add(new File([text], "dropped.sse"));
+      else transfer.setData("text/plain", text);
+      return transfer;
+    },
+    [isFile, text],
+  );
+  const isMarked = () =>
+    dropped.evaluate(() => document.getElementById("recording").classList.contains("over"));
+  await dropped.dispatchEvent("body", "dragover", { dataTransfer });
+  assert.ok(await isMarked(), "the field shows where a recording may be dropped");
+  await dropped.dispatchEvent("body", "drop", { dataTransfer });
+  assert.ok(!(await isMarked()));
+};
+await drop(true, readFileSync(join(faults, "wrong_family.sse"), "utf8"));
+await dropped.waitForSelector('html[data-findings~="wrong_family"]', { state: "attached" });
+await drop(false, "Let me see.</think>Hi.");
+assert.equal(await dropped.inputValue("#recording"), "Let me see.</think>Hi.");
+await dropped.click("#explain");
+await dropped.waitForSelector('html[data-findings~="prompt_opened_reasoning"]', { state: "attached" });
+
 // The log of curl, pasted, without a name.
 const pasted = await opened({});
 const log = `* Connected\n> POST / HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n${CHUNK("<|channel|>analysis<|message|>hm<|end|>")}`;

@@ -30,15 +30,34 @@ fn report(recording: &[u8], settings: &str, file: &str) -> Result<Report, JsValu
     Ok(Report { file: file.to_owned(), explanations })
 }
 
-/// Explains a recording as data.
+/// A recording that was explained.
 #[wasm_bindgen]
-pub fn explain(recording: &[u8], settings: &str, file: &str) -> Result<String, JsValue> {
-    let report = report(recording, settings, file)?;
-    serde_json::to_string(&report).map_err(fault)
-}
+#[derive(Debug)]
+pub struct NativeReport(Report);
 
-/// Explains a recording as a page that needs no other file.
 #[wasm_bindgen]
-pub fn explain_page(recording: &[u8], settings: &str, file: &str) -> Result<String, JsValue> {
-    page(&report(recording, settings, file)?).map_err(fault)
+impl NativeReport {
+    /// Explains a recording, once for everything that is asked of it.
+    #[wasm_bindgen(constructor)]
+    pub fn new(recording: &[u8], settings: &str, file: &str) -> Result<NativeReport, JsValue> {
+        report(recording, settings, file).map(Self)
+    }
+
+    /// The explanation as data.
+    pub fn json(&self) -> Result<String, JsValue> {
+        serde_json::to_string(&self.0).map_err(fault)
+    }
+
+    /// The explanation as a page that needs no other file.
+    pub fn page(&self) -> Result<String, JsValue> {
+        page(&self.0).map_err(fault)
+    }
+
+    /// The first way in which the recording was read, then the kinds of its findings.
+    pub fn outline(&self) -> Vec<String> {
+        let first = self.0.explanations.first().map(|one| &one.explanation);
+        let findings = first.into_iter().flat_map(|one| &one.summary.findings);
+        let name = first.map(|one| one.name.clone());
+        name.into_iter().chain(findings.map(|finding| finding.kind.to_string())).collect()
+    }
 }

@@ -1,6 +1,6 @@
 //! The guard of one message.
 
-use llm_stream_guard::{Guard, LimitError, Profile, Sink, Token, TokenKind};
+use llm_stream_guard::{Guard, LimitError, Profile, Sink, Token, TokenKind, all_names};
 use wasm_bindgen::prelude::*;
 
 use crate::{
@@ -80,4 +80,10 @@ impl NativeGuard {
     pub fn needs_special_tokens(&self) -> bool {
         self.guard.needs_special_tokens()
     }
+}
+
+/// Names of all families, aliases included, sorted.
+#[wasm_bindgen]
+pub fn families() -> Vec<String> {
+    all_names()
 }

@@ -1,19 +1,13 @@
 //! Families by their names and by recordings, and calls as a family writes them.
 
 use llm_stream_guard::{
-    Tools, all_names,
+    Tools,
     toolcall_parsers::{self, EncodeCall},
 };
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
 use crate::{fault, settings::Settings};
-
-/// Names of all families, aliases included, sorted.
-#[wasm_bindgen]
-pub fn families() -> Vec<String> {
-    all_names()
-}
 
 /// The profile that settings name.
 #[wasm_bindgen]

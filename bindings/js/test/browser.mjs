@@ -27,7 +27,7 @@ const PATIENCE = 120_000;
 
 const { code, printed } = example();
 // A page without a bundler names the file.
-const own = code.replace('"toolcall-parsers"', '"/node_modules/toolcall-parsers/js/web.js"');
+const own = code.replace('"toolcall-parsers"', '"/node_modules/toolcall-parsers/js/all/web.js"');
 const script = `
 const lines = [];
 const report = (text) => fetch("/result", { method: "POST", body: text });

@@ -39,12 +39,18 @@ impl Toolchain {
         Path::new(printed.trim()).is_dir().then_some(Self::Own)
     }
 
-    /// Compiles the crate in `package` and returns the module.
+    /// Compiles the crate in `package` with these flags of cargo and returns the module.
     ///
     /// # Errors
     /// The compiler's.
-    pub(super) fn build(self, package: &Path, build: &Path) -> Result<PathBuf, String> {
-        let what = format!("build --release --locked --target {TARGET} -p toolcall-parsers-js");
+    pub(super) fn build(
+        self,
+        package: &Path,
+        build: &Path,
+        flags: &str,
+    ) -> Result<PathBuf, String> {
+        let what =
+            format!("build --release --locked --target {TARGET} -p toolcall-parsers-js {flags}");
         let line = match self {
             Self::Own => Invocation::new(&format!("cargo {what}")),
             Self::Debian => {

@@ -1,4 +1,4 @@
-// The names that every entry of the package has.
+// The names that the entry has in Node and in browsers.
 export {
   ArgumentsView,
   detect,
@@ -11,6 +11,5 @@ export {
   guardText,
   parse,
   profile,
-  SettingsError,
-  StreamError,
-} from "./core.js";
+} from "./module.js";
+export { SettingsError, StreamError } from "../errors.js";

@@ -1,11 +1,11 @@
 // The entry for Node and Deno: the module is read from the package's folder at once.
 import { readFileSync } from "node:fs";
 
-import { loadNow } from "./core.js";
+import { loader } from "./module.js";
 
-loadNow(readFileSync(new URL("../wasm/guard_bg.wasm", import.meta.url)));
+loader.loadNow(readFileSync(new URL("../../wasm/core_bg.wasm", import.meta.url)));
 
 /** Does nothing here: the module is loaded. */
 export async function init() {}
 
-export * from "./exports.js";
+export * from "./names.js";

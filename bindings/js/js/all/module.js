@@ -1,0 +1,18 @@
+// The functions over the module with everything.
+import * as native from "../../wasm/guard.js";
+import { layers } from "../layers.js";
+
+export const {
+  ArgumentsView,
+  detect,
+  encode,
+  explain,
+  explainPage,
+  families,
+  Guard,
+  guardSse,
+  guardText,
+  loader,
+  parse,
+  profile,
+} = layers(native);

@@ -1,0 +1,12 @@
+// The functions over the module with a guard alone.
+import * as native from "../../wasm/core.js";
+import { guards } from "../guards.js";
+
+export const {
+  ArgumentsView,
+  families,
+  Guard,
+  guardText,
+  loader,
+  parse,
+} = guards(native);

@@ -1,0 +1,66 @@
+// The functions of the whole module.
+import { StreamError } from "./errors.js";
+import { guards } from "./guards.js";
+import { bytesOf, textOf } from "./text.js";
+
+/** The functions over the compiled module `native`. */
+export function layers(native) {
+  const basic = guards(native);
+  const made = (make) => basic.loader.made(make);
+
+  function guardSse(settings) {
+    const sse = made(() => new native.NativeSse(textOf(settings)));
+    const emit = (read, controller) => {
+      let fault;
+      try {
+        read();
+      } catch (error) {
+        fault = new StreamError(String(error), []);
+      }
+      const bytes = sse.take();
+      if (bytes.length > 0) controller.enqueue(bytes);
+      if (fault) throw fault;
+    };
+    return new TransformStream({
+      transform: (chunk, controller) => emit(() => sse.push(bytesOf(chunk)), controller),
+      flush: (controller) => emit(() => sse.finish("stop"), controller),
+    });
+  }
+
+  function profile(settings) {
+    return JSON.parse(made(() => native.profile(textOf(settings))));
+  }
+
+  function encode(calls, settings) {
+    return made(() => native.encode(JSON.stringify(calls), textOf(settings)));
+  }
+
+  function detect(text) {
+    return JSON.parse(made(() => native.detect(text)));
+  }
+
+  function report(recording, settings, read) {
+    const { name = "recording", ...rest } = settings ?? {};
+    const bytes = recordingOf(recording);
+    const explained = made(() => new native.NativeReport(bytes, textOf(rest), name));
+    try {
+      return made(() => read(explained));
+    } finally {
+      explained.free();
+    }
+  }
+
+  function explain(recording, settings) {
+    return JSON.parse(report(recording, settings, (explained) => explained.json()));
+  }
+
+  function explainPage(recording, settings) {
+    return report(recording, settings, (explained) => explained.page());
+  }
+
+  return { ...basic, detect, encode, explain, explainPage, guardSse, profile };
+}
+
+function recordingOf(recording) {
+  return typeof recording === "string" ? new TextEncoder().encode(recording) : bytesOf(recording);
+}

@@ -1,0 +1,33 @@
+// Loading of a module, and exceptions from it.
+import { SettingsError } from "./errors.js";
+
+export class Loader {
+  #native;
+  #isLoaded = false;
+
+  constructor(native) {
+    this.#native = native;
+  }
+
+  /** Compiles the module from its bytes. Later calls do nothing. */
+  loadNow(bytes) {
+    if (!this.#isLoaded) this.#native.initSync({ module: bytes });
+    this.#isLoaded = true;
+  }
+
+  /** Compiles the module from what `fetch` gets, or from bytes. */
+  async load(source) {
+    if (!this.#isLoaded) await this.#native.default({ module_or_path: source });
+    this.#isLoaded = true;
+  }
+
+  /** Returns what `make` returns. The module throws texts, which become errors. */
+  made(make) {
+    if (!this.#isLoaded) throw new Error("the module is not loaded: `await init()` first");
+    try {
+      return make();
+    } catch (error) {
+      throw typeof error === "string" ? new SettingsError(error) : error;
+    }
+  }
+}

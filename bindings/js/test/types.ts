@@ -1,0 +1,66 @@
+// Uses the package as a program in strict TypeScript does. Only its types are checked.
+import type { LanguageModelV3Middleware, LanguageModelV4Middleware } from "@ai-sdk/provider";
+import {
+  ArgumentsView,
+  detect,
+  encode,
+  explain,
+  explainPage,
+  families,
+  Guard,
+  guardSse,
+  guardText,
+  init,
+  parse,
+  profile,
+  SettingsError,
+  StreamError,
+  type GuardEvent,
+  type Message,
+  type Path,
+  type Settings,
+} from "toolcall-parsers";
+import { guardMiddleware } from "toolcall-parsers/ai";
+import * as core from "toolcall-parsers/core";
+
+const settings: Settings = { family: families()[0], start: "reasoning", ids: "counting" };
+
+export const newest: LanguageModelV4Middleware = guardMiddleware();
+export const older: LanguageModelV3Middleware = guardMiddleware({ specificationVersion: "v3" });
+
+export async function events(answer: ReadableStream<Uint8Array>): Promise<GuardEvent[]> {
+  await init("/guard_bg.wasm");
+  const list: GuardEvent[] = [];
+  const reader = answer.pipeThrough(guardSse(settings)).pipeThrough(guardText(settings)).getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) list.push(next.value);
+  return list;
+}
+
+export function names(list: readonly GuardEvent[]): string[] {
+  return list.flatMap((event) => (event.kind === "call_start" ? [event.name] : []));
+}
+
+export function whole(text: string): Message {
+  try {
+    return parse(text, { ...settings, end: "length" });
+  } catch (error) {
+    if (error instanceof StreamError) return core.parse("", { profile: profile(settings) });
+    throw error instanceof SettingsError ? error : new Error("unexpected");
+  }
+}
+
+const view = new ArgumentsView();
+export const paths: Path[] = view.push('{"a": 1');
+export const small: core.GuardEvent[] = new core.Guard(settings).push("text");
+export const written: string = encode([{ name: "ring", arguments: { times: 2 } }], settings);
+export const family: string | null = detect(written).family;
+export const page: string = explainPage(written, { name: explain(written).file });
+
+// @ts-expect-error: a setting that does not exist
+new Guard({ family: "qwen3", colour: 1 });
+// @ts-expect-error: a word that the setting does not have
+new Guard({ family: "qwen3", start: "end" });
+// @ts-expect-error: the core does not read event streams
+core.guardSse(settings);
+// @ts-expect-error: an outcome has no text
+names([{ kind: "call_end", index: 0, outcome: "complete", text: "" }]);
