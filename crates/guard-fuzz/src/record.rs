@@ -33,7 +33,7 @@ fn acts(input: &mut Input<'_>) -> Acts {
 pub(crate) fn life(data: &[u8]) {
     let mut input = Input::new(data, 96);
     let few = |input: &mut Input<'_>| (0..input.below(8)).map(|_| acts(input)).collect();
-    let (ends, told) = (acts(&mut input), acts(&mut input));
+    let (ends, subscriber) = (acts(&mut input), acts(&mut input));
     let collects = few(&mut input);
     let rail = input.one_in(2).then(|| few(&mut input));
     let cleanup = input.one_in(2).then(|| input.below(3) as u8);
@@ -52,7 +52,7 @@ pub(crate) fn life(data: &[u8]) {
         _ => Wants::Poll,
     });
     let consumer = wants.collect();
-    Chaos { script, collects, rail, ends, told, cleanup, consumer }.ends_once();
+    Chaos { script, collects, rail, ends, subscriber, cleanup, consumer }.ends_once();
 }
 
 /// Returns the texts of an input, which zero bytes separate.

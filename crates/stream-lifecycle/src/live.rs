@@ -287,8 +287,8 @@ impl<T, E> Live<T, E> {
     pub(crate) fn info(&mut self, error: &E) -> ErrorInfo {
         let described =
             self.hooks.describe_error.as_ref().map(|describe| catch(|| describe(error)));
-        let told = described.and_then(|told| self.reporter.faults.take(Component::ErrorHook, told));
-        told.unwrap_or_else(|| ErrorInfo::class(std::any::type_name::<E>()))
+        let info = described.and_then(|info| self.reporter.faults.take(Component::ErrorHook, info));
+        info.unwrap_or_else(|| ErrorInfo::class(std::any::type_name::<E>()))
     }
 
     /// Ends the stream: makes the aggregate, then sends END. Returns the last value for the
@@ -305,9 +305,9 @@ impl<T, E> Live<T, E> {
             reporter.faults.take(Component::ErrorHook, catch(|| cut(&ending))).flatten()
         });
         hooks.drop_caught(&mut reporter.faults);
-        let told = catch(|| (collectors.truncated(), collectors.response()));
-        let told = reporter.faults.take(Component::Collector, told);
-        let (truncated, response) = told.unwrap_or_default();
+        let facts = catch(|| (collectors.truncated(), collectors.response()));
+        let facts = reporter.faults.take(Component::Collector, facts);
+        let (truncated, response) = facts.unwrap_or_default();
         let finish = FinishInfo { ending: &ending, withheld, items: reporter.items };
         let data = Some(collectors.finish(finish, &mut reporter.faults));
         reporter.end(Outcome { ending, data, truncated, response, withheld, close_error });

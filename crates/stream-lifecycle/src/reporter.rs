@@ -173,8 +173,8 @@ impl Reporter {
     fn publish(&mut self, event: LifecycleEvent) {
         let event = Arc::new(event);
         for subscriber in &self.subscribers {
-            let told = catch(|| subscriber.receive(&event));
-            let _ = self.faults.take(Component::Subscriber, told);
+            let received = catch(|| subscriber.receive(&event));
+            let _ = self.faults.take(Component::Subscriber, received);
         }
     }
 }

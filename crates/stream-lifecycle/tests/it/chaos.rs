@@ -40,10 +40,10 @@ proptest! {
         collects in prop::collection::vec(acts(), 0..8),
         rail in prop::option::of(prop::collection::vec(acts(), 0..8)),
         ends in acts(),
-        told in acts(),
+        subscriber in acts(),
         cleanup in prop::option::of(0_u8..3),
         consumer in prop::collection::vec(wants(), 0..16),
     ) {
-        Chaos { script, collects, rail, ends, told, cleanup, consumer }.ends_once();
+        Chaos { script, collects, rail, ends, subscriber, cleanup, consumer }.ends_once();
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Chaos {
     pub(crate) collects: Vec<Acts>,
     pub(crate) rail: Option<Vec<Acts>>,
     pub(crate) ends: Acts,
-    pub(crate) told: Acts,
+    pub(crate) subscriber: Acts,
     /// How often the cleanup waits.
     pub(crate) cleanup: Option<u8>,
     pub(crate) consumer: Vec<Wants>,
@@ -88,12 +88,16 @@ fn chaotic(
     mut collects: Vec<Acts>,
     rail: Option<Vec<Acts>>,
     ends: Acts,
-    told: Acts,
+    subscriber: Acts,
 ) -> Lifecycle<String, Broken> {
     let finalize = counting(trace);
     let record = record(log)
         .marks(Marks::Every(std::num::NonZeroU64::MIN))
-        .refused(if matches!(told, Acts::Refuses) { Refused::Deliver } else { Refused::Withhold })
+        .refused(if matches!(subscriber, Acts::Refuses) {
+            Refused::Deliver
+        } else {
+            Refused::Withhold
+        })
         .collector(move |_: &String| match collects.pop() {
             Some(Acts::Panics) => panic_any(Hot("collect")),
             Some(Acts::Refuses) => Err(Broken("refused")),
@@ -113,7 +117,7 @@ fn chaotic(
             Acts::Panics => panic_any(Hot("sanitize")),
         }))
         .subscriber(Arc::new(move |_: &Arc<LifecycleEvent>| {
-            if matches!(told, Acts::Panics) {
+            if matches!(subscriber, Acts::Panics) {
                 panic_any(Hot("subscriber"));
             }
         }));
@@ -129,11 +133,11 @@ impl Chaos {
     /// # Panics
     /// If a check fails.
     pub(crate) fn ends_once(self) {
-        let Self { script, collects, rail, ends, told, cleanup, consumer } = self;
+        let Self { script, collects, rail, ends, subscriber, cleanup, consumer } = self;
         let (log, trace) = (Log::default(), Trace::default());
         let inner = upstream(script);
         let seen = inner.seen();
-        let stream = chaotic(&log, &trace, collects, rail, ends, told).wrap(inner);
+        let stream = chaotic(&log, &trace, collects, rail, ends, subscriber).wrap(inner);
         let stream = match cleanup {
             Some(mut waits) => stream.on_close(move |_, _| {
                 waits = waits.saturating_sub(1);

@@ -66,7 +66,7 @@ fn mark_has_index_choice_finish_usage_and_bytes() {
     );
 }
 
-fn at(seconds: u64) -> Option<Stamp> {
+fn stamp(seconds: u64) -> Option<Stamp> {
     let clock = HandClock::default();
     clock.advance(seconds);
     Some(Stamp::now(&clock))
@@ -95,8 +95,8 @@ fn times_are_taken_when_items_pass_and_not_when_reported() {
         next(&mut stream);
     }
     let times = log.end().times;
-    assert_eq!((times.start, times.first_item), (at(1), at(2)));
-    assert_eq!((times.first_visible, times.end), (at(3), at(5)));
+    assert_eq!((times.start, times.first_item), (stamp(1), stamp(2)));
+    assert_eq!((times.first_visible, times.end), (stamp(3), stamp(5)));
     assert_eq!(log.end().time_to_first_item, Some(Duration::from_secs(1)));
 }
 
@@ -124,7 +124,7 @@ fn end_time_is_taken_before_the_drop_of_upstream() {
         clock.advance(1);
         (0..polls).for_each(|_| drop(next(&mut stream)));
         drop(stream);
-        assert_eq!(log.end().times.end, at(1), "{polls} polls");
+        assert_eq!(log.end().times.end, stamp(1), "{polls} polls");
     }
 }
 

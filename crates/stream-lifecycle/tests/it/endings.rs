@@ -271,7 +271,7 @@ fn drop_after_a_complete_answer_is_recorded_as_complete() {
         (0..reads).for_each(|_| drop(next(&mut stream)));
         drop(stream);
         let end = log.end();
-        assert_eq!(end.data, Some(end.ending.name().into()), "the finalizer is told the same");
+        assert_eq!(end.data, Some(end.ending.name().into()), "the finalizer receives the same");
         assert!(!end.truncated, "its collector has no limit");
         end.ending
     };
@@ -559,8 +559,8 @@ fn upstream_error_is_recorded_if_the_consumer_leaves_while_guardrails_release() 
 #[test]
 fn failure_reported_by_the_probe_is_the_ending() {
     let log = Log::default();
-    let told = |_: &_| Progress::default().failed(ErrorInfo::class("wire"));
-    drain(recorded(&log).wrap(items(["a"])).probe(told));
+    let progress = |_: &_| Progress::default().failed(ErrorInfo::class("wire"));
+    drain(recorded(&log).wrap(items(["a"])).probe(progress));
     let failed = Ending::Failed { who: Component::Upstream, error: ErrorInfo::class("wire") };
     assert_eq!(log.end().ending, failed);
 }

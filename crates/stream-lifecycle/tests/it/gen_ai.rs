@@ -85,8 +85,8 @@ fn end_maps_to_the_attributes_of_a_client_span() {
 fn unknown_attributes_are_omitted_and_an_error_has_its_class() {
     let log = Log::default();
     let record = Lifecycle::<String, Broken>::new("a").subscriber(log.subscriber());
-    let told = |_: &Broken| stream_lifecycle::ErrorInfo::class("overloaded");
-    drain(record.describe_error(told).wrap(upstream([Does::Fail("x")])));
+    let describe = |_: &Broken| stream_lifecycle::ErrorInfo::class("overloaded");
+    drain(record.describe_error(describe).wrap(upstream([Does::Fail("x")])));
     let end = log.end();
     let expected = json!({"gen_ai.operation.name": "chat", "error.type": "overloaded"});
     assert_eq!(attributes(&end), expected);
@@ -143,9 +143,9 @@ fn span_has_every_attribute_as_a_field() {
     let fields = fields.0.lock().unwrap().clone();
     let end = log.end();
     for (name, value) in end.gen_ai_attributes() {
-        let told = fields.get(&*name).unwrap_or_else(|| panic!("no field {name}"));
+        let recorded = fields.get(&*name).unwrap_or_else(|| panic!("no field {name}"));
         let same = [value.to_string(), format!("{:?}", value.to_string())];
-        assert!(same.contains(told), "{name}: {told}");
+        assert!(same.contains(recorded), "{name}: {recorded}");
     }
     assert_eq!(fields["otel.status_code"], "\"ERROR\"");
     assert_eq!(fields["gen_ai.client.operation.duration"], "0.0");

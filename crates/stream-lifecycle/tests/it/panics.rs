@@ -22,8 +22,8 @@ fn panic_of(stream: impl FnOnce()) -> String {
     (*payload.downcast::<&str>().unwrap()).to_owned()
 }
 
-/// The faulty components and their messages.
-fn told(faults: &[ComponentFault]) -> Vec<(Component, &str)> {
+/// Returns the faulty components and their messages.
+fn messages(faults: &[ComponentFault]) -> Vec<(Component, &str)> {
     faults.iter().map(|fault| (fault.who, fault.message.as_str())).collect()
 }
 
@@ -81,7 +81,7 @@ fn panicking_finalizer_leaves_null_and_a_fault() {
     assert_eq!(drain(stream).len(), 1);
     let end = log.end();
     assert_eq!((end.ending, end.data), (Ending::Complete, Some(Value::Null)));
-    assert_eq!(told(&end.faults), [(Component::Finalizer, "fin")]);
+    assert_eq!(messages(&end.faults), [(Component::Finalizer, "fin")]);
 }
 
 // Contract: S4.10.
@@ -185,7 +185,7 @@ fn end_is_sent_if_upstream_or_a_sanitizer_panics_in_its_drop() {
     drop(stream);
     let end = log.end();
     assert_eq!((end.ending, end.data), (Ending::Dropped, Some("0".into())));
-    assert_eq!(told(&end.faults), [(Component::Upstream, "bomb")]);
+    assert_eq!(messages(&end.faults), [(Component::Upstream, "bomb")]);
 
     // The stream ended and waits for a close that does not happen.
     let (log, bomb) = (Log::default(), Bomb);
@@ -205,7 +205,7 @@ fn end_is_sent_if_upstream_or_a_sanitizer_panics_in_its_drop() {
     drain(recorded(&log).sanitizer(keep).wrap(items(["a"])));
     let end = log.end();
     assert_eq!((end.ending, end.data), (Ending::Complete, Some("a".into())));
-    assert_eq!(told(&end.faults), [(Component::Sanitizer, "bomb")]);
+    assert_eq!(messages(&end.faults), [(Component::Sanitizer, "bomb")]);
 }
 
 /// Panics when it is dropped.

@@ -189,17 +189,17 @@ fn collector_is_built_from_a_state_and_two_closures() {
 #[test]
 fn lifecycle_accepts_closures_and_json_values() {
     let log = Log::default();
-    let (tell, told) = std::sync::mpsc::channel();
+    let (send, ended) = std::sync::mpsc::channel();
     let stream = recorded(&log)
         .attributes(json!({"team": "x"}))
         .metadata(json!(["not", "an", "object"]))
         .codec_fn(|data| data.as_str().map(|text| text.len().into()).ok_or("no text".into()))
         .subscriber_fn(move |event| {
-            let _ = tell.send(event.end().is_some());
+            let _ = send.send(event.end().is_some());
         })
         .wrap(items(["abc"]));
     drain(stream);
-    assert_eq!(told.iter().collect::<Vec<_>>(), [false, true]);
+    assert_eq!(ended.iter().collect::<Vec<_>>(), [false, true]);
     let end = log.end();
     assert_eq!(end.annotated, Some(3.into()));
     assert_eq!(end.metadata["team"], "x");

@@ -21,13 +21,13 @@ use crate::support::{Broken, Log, Trace, drain, items, next};
 const TWO: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 const MANY: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
-fn told(queue: &Queue, id: &str) -> Lifecycle<String, Broken> {
+fn record_to(queue: &Queue, id: &str) -> Lifecycle<String, Broken> {
     Lifecycle::new(id).subscriber(Arc::new(queue.clone()))
 }
 
 /// Rejects calls with these ids: one event each.
 fn reject(queue: &Queue, ids: impl IntoIterator<Item = &'static str>) {
-    ids.into_iter().for_each(|id| told(queue, id).reject("no"));
+    ids.into_iter().for_each(|id| record_to(queue, id).reject("no"));
 }
 
 fn ids(inbox: &mut Inbox) -> Vec<String> {
@@ -133,7 +133,7 @@ fn flush_waits_for_the_end_of_a_dropped_stream() {
         }
     });
     started.recv().unwrap();
-    let mut stream = Box::pin(told(&queue, "a").wrap(items(["x", "y"])));
+    let mut stream = Box::pin(record_to(&queue, "a").wrap(items(["x", "y"])));
     next(&mut stream);
     drop(stream);
     queue.flush_blocking();
@@ -269,7 +269,8 @@ fn waiting(inbox: &mut Inbox) -> Vec<Option<u64>> {
 #[test]
 fn marks_are_received_in_order() {
     let (queue, mut inbox) = Queue::bounded(MANY, Overflow::DropNewest);
-    let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
+    let record =
+        record_to(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
     drain(record.wrap(items(["x", "y"])));
     assert_eq!(waiting(&mut inbox), [None, Some(0), Some(1), None]);
 }
@@ -278,7 +279,8 @@ fn marks_are_received_in_order() {
 fn newest_or_oldest_mark_is_dropped_by_policy() {
     for (overflow, kept) in [(Overflow::DropNewest, 0), (Overflow::DropOldest, 1)] {
         let (queue, mut inbox) = Queue::bounded(TWO, overflow);
-        let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
+        let record =
+            record_to(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
         let mut stream = Box::pin(record.wrap(items(["x", "y"])));
         next(&mut stream);
         next(&mut stream);
@@ -291,10 +293,12 @@ fn newest_or_oldest_mark_is_dropped_by_policy() {
 fn marks_are_dropped_first_and_never_replace_an_end() {
     let run = |overflow| {
         let (queue, mut inbox) = Queue::bounded(TWO, overflow);
-        let record = told(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
+        let record =
+            record_to(&queue, "a").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
         drain(record.wrap(items(["x"; 5])));
         // The queue is full of START and END: a mark is dropped, another event is not.
-        let other = told(&queue, "b").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
+        let other =
+            record_to(&queue, "b").marks(stream_lifecycle::Marks::Every(1.try_into().unwrap()));
         let kinds: Vec<_> = std::iter::from_fn(|| inbox.take())
             .map(|event| match *event {
                 LifecycleEvent::Start(_) => "start",
