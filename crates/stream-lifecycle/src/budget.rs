@@ -1,6 +1,6 @@
-//! Byte budget of a collector.
+//! The byte budget of a collector.
 
-/// Bytes that a collector may still keep. The kept text is a prefix of the received text.
+/// The number of bytes that a collector may still keep. Kept text is a prefix of the received text.
 ///
 /// ```
 /// use stream_lifecycle::ByteBudget;
@@ -25,7 +25,8 @@ impl ByteBudget {
         Self { left: limit, exceeded: false }
     }
 
-    /// Takes `bytes`, all or none. Nothing fits after the first refusal.
+    /// Takes all of `bytes` or none, and returns whether they fit. After the first refusal, no
+    /// bytes fit.
     #[must_use]
     pub fn take(&mut self, bytes: usize) -> bool {
         self.exceeded |= bytes > self.left;
@@ -35,7 +36,8 @@ impl ByteBudget {
         !self.exceeded
     }
 
-    /// Takes the prefix of `text` that fits, in whole characters. Nothing fits after the first cut.
+    /// Takes and returns the prefix of `text` that fits, in whole characters. After the first cut,
+    /// no text fits.
     #[must_use]
     pub fn take_text<'t>(&mut self, text: &'t str) -> &'t str {
         let most = if self.exceeded { 0 } else { self.left.min(text.len()) };
@@ -45,7 +47,7 @@ impl ByteBudget {
         &text[..fits]
     }
 
-    /// Returns whether something did not fit.
+    /// Returns whether something was refused or cut.
     #[must_use]
     pub const fn is_exceeded(&self) -> bool {
         self.exceeded

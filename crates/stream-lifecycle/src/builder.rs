@@ -21,10 +21,11 @@ use crate::{
     subscribe::{Codec, Subscriber},
 };
 
-/// Configures the record of one stream of `Result<T, E>`, then starts it.
+/// A builder of the record of one stream of `Result<T, E>`.
 ///
-/// Starting fixes the configuration. Guardrails, collectors, sanitizers and subscribers accumulate,
-/// each kind in the order of the calls. Every other setting has one value, and the last call wins.
+/// Guardrails, collectors, sanitizers and subscribers accumulate, each kind in the order of the
+/// calls. Every other setting has one value, and the last call wins. Starting the record fixes them
+/// all.
 ///
 /// ```
 /// use stream_lifecycle::{Lifecycle, TextCollector};
@@ -54,7 +55,7 @@ pub struct Lifecycle<T, E> {
 }
 
 impl<T: 'static, E: 'static> Lifecycle<T, E> {
-    /// Creates the record of the call with this id. Wrappers of one call share the id.
+    /// Creates a builder for the call with this id. All wrappers of one call have the same id.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             call: CallInfo { id: id.into(), ..CallInfo::default() },
@@ -96,14 +97,15 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Adds a collector that sees every item.
+    /// Adds a collector that receives a reference to every item.
     ///
-    /// Its error ends the stream, and collectors added later do not see that item.
+    /// An error of the collector ends the stream, and collectors added later do not receive the
+    /// item.
     pub fn collector(self, observe: impl FnMut(&T) -> Result<(), E> + Send + 'static) -> Self {
         self.collects(Part::Observe(Box::new(observe)))
     }
 
-    /// Adds a collector that keeps items. Each item is cloned for it.
+    /// Adds a collector that receives a clone of every item.
     pub fn collector_owned(
         self,
         mut observe: impl FnMut(T) -> Result<(), E> + Send + 'static,
@@ -114,7 +116,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self.collector(move |item| observe(item.clone()))
     }
 
-    /// Adds a finalizer, which makes an aggregate exactly once, however the stream ends.
+    /// Adds a finalizer, which makes an aggregate. Called exactly once, however the stream ends.
     ///
     /// With several finalizers and collectors, the data of the END event is the list of their
     /// aggregates, in the order they were added.
@@ -125,7 +127,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self.collects(Part::Finalize(Box::new(finalize)))
     }
 
-    /// Describes items without their content, for marks, byte limits and the first visible item.
+    /// Sets a function that describes items without their content, for marks and byte limits.
     ///
     /// The descriptions of collectors are merged in, and the largest size counts.
     pub fn describe(self, describe: impl Fn(&T) -> ItemInfo + Send + 'static) -> Self {
@@ -169,7 +171,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Sets whether an item that a collector refused is delivered.
+    /// Sets whether an item is delivered after a collector refused it.
     pub fn refused(mut self, refused: Refused) -> Self {
         self.live.refused = refused;
         self
@@ -178,7 +180,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     /// Adds a guardrail to the live stream.
     ///
     /// Guardrails run before the collectors, in the order they were added. Each receives the items
-    /// that the one before it released.
+    /// that the previous one released.
     pub fn enforce(mut self, guardrail: impl Guardrail<T> + 'static) -> Self {
         self.live.hooks.rails.add(Box::new(guardrail));
         self
@@ -190,9 +192,8 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Reads the registered sanitizers again at the end and runs those that are new.
-    ///
-    /// The sanitizers of the start run even if they are not registered any more.
+    /// Sets a function that lists the registered sanitizers at the end. New ones run after those of
+    /// the start, which run even if the list lacks them.
     pub fn reread_sanitizers(
         mut self,
         registered: impl FnOnce() -> Vec<Sanitizer> + Send + 'static,
@@ -201,7 +202,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Sets a codec, which makes another form of the sanitized aggregate.
+    /// Sets a codec, which converts the sanitized aggregate to another form.
     pub fn codec(mut self, codec: Arc<dyn Codec>) -> Self {
         self.live.reporter.codec = Some(codec);
         self
@@ -209,7 +210,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
 
     /// Sets a closure as the codec.
     ///
-    /// The README has an example; the output is in
+    /// The README has an example. The output is in
     /// [`EndEvent::annotated`](crate::EndEvent::annotated).
     pub fn codec_fn(
         self,
@@ -251,18 +252,18 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Limits the number of items. The first item beyond the limit ends the stream and is not
+    /// Sets the maximum number of items. The first item beyond it ends the stream and is not
     /// delivered.
     pub fn limit_items(mut self, most: NonZeroU64) -> Self {
         self.live.limits.items = Some(most);
         self
     }
 
-    /// Limits the number of bytes. The item that exceeds the limit ends the stream and is not
+    /// Sets the maximum number of bytes. The item that exceeds it ends the stream and is not
     /// delivered.
     ///
-    /// Sizes are those that [`Lifecycle::describe`] and collectors report. Without a description,
-    /// items have no size.
+    /// [`Lifecycle::describe`] and collectors report the sizes of items. Without a description, an
+    /// item has no size.
     pub fn limit_bytes(mut self, most: NonZeroU64) -> Self {
         self.live.limits.bytes = Some(most);
         self
@@ -299,7 +300,8 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Describes errors for the record. Without it, an error is described by its type's name.
+    /// Sets a function that describes errors for the record. By default an error is described by
+    /// the name of its type.
     ///
     /// ```
     /// use stream_lifecycle::{ErrorInfo, Lifecycle};
@@ -312,22 +314,22 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
         self
     }
 
-    /// Makes the error that the consumer gets when the wrapper cuts the stream.
+    /// Sets a function that makes the consumer's error when the wrapper cuts the stream.
     ///
-    /// A limit, a timeout, a guardrail or a panic cuts a stream. Without an error the stream just
-    /// ends, and a panic continues. Streams that were exhausted, dropped, closed or failed are not
-    /// cut.
+    /// A limit, a timeout, a guardrail or a panic cuts a stream. Without an error the stream ends
+    /// as if it were complete, and a panic continues. Streams that were exhausted, dropped, closed
+    /// or failed are not cut.
     pub fn cut_error(mut self, make: impl Fn(&Ending) -> Option<E> + Send + 'static) -> Self {
         self.live.hooks.cut_error = Some(Box::new(make));
         self
     }
 
-    /// Reports to subscribers that the call was refused. The call has neither START nor END.
+    /// Reports to subscribers that the call was refused. START and END are not sent.
     pub fn reject(self, reason: impl Into<String>) {
         self.finish_setup().reject(reason.into());
     }
 
-    /// Sends START. END is certain from then on.
+    /// Sends START. From then on, END is sent however the stream ends.
     ///
     /// ```
     /// use stream_lifecycle::{Lifecycle, Started};
@@ -351,7 +353,7 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     /// Returns the error of `make`, after END was sent without output.
     ///
     /// # Panics
-    /// If `make` does, after END.
+    /// Panics if `make` does, after END was sent.
     pub fn create<S: Stream<Item = Result<T, E>>>(
         self,
         make: impl FnOnce() -> Result<S, E>,
@@ -365,10 +367,10 @@ impl<T: 'static, E: 'static> Lifecycle<T, E> {
     /// If the future is dropped before it is ready, the stream ends as dropped.
     ///
     /// # Errors
-    /// As [`Lifecycle::create`].
+    /// See [`Lifecycle::create`].
     ///
     /// # Panics
-    /// As [`Lifecycle::create`].
+    /// See [`Lifecycle::create`].
     pub fn create_async<S: Stream<Item = Result<T, E>>>(
         self,
         make: impl Future<Output = Result<S, E>>,

@@ -1,4 +1,4 @@
-//! Clocks that the caller provides. This crate reads no other clock.
+//! Clocks that the caller provides. The crate reads no other clock.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -22,9 +22,9 @@ impl Stamp {
     }
 }
 
-/// Reads the time.
+/// A source of the time.
 ///
-/// Closures that return a [`Duration`] are clocks. [`SystemClock`] is the clock of the standard
+/// Closures that return a [`Duration`] are clocks. [`SystemClock`] uses the clocks of the standard
 /// library.
 ///
 /// ```
@@ -37,7 +37,7 @@ pub trait Clock: Send + Sync {
     /// Returns the time since an origin that the clock chose. It never decreases.
     fn now(&self) -> Duration;
 
-    /// Returns the time of day, if the clock knows it. The default does not.
+    /// Returns the time of day, if the clock knows it. `None` by default.
     fn wall(&self) -> Option<SystemTime> {
         None
     }
@@ -87,7 +87,7 @@ pub struct Times {
     pub start: Option<Stamp>,
     /// Arrival of the first item.
     pub first_item: Option<Stamp>,
-    /// Arrival of the first item with text that the user sees.
+    /// Arrival of the first item with text that is visible to the user.
     pub first_visible: Option<Stamp>,
     /// End of the stream, before finalizer, sanitizers and subscribers ran.
     pub end: Option<Stamp>,

@@ -1,4 +1,4 @@
-//! Cleanup of a producer when its stream is closed.
+//! The cleanup of a producer when its stream is closed.
 
 use std::{
     error::Error,

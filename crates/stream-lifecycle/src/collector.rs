@@ -1,4 +1,4 @@
-//! Collectors: they see every item and make the aggregate at the end.
+//! Collectors, which receive every item and make the aggregate at the end.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::{
     unwind::catch,
 };
 
-/// Sees every item on its way to the consumer, and makes an aggregate at the end.
+/// A receiver of every item on its way to the consumer, which makes an aggregate at the end.
 ///
 /// ```
 /// use serde_json::Value;
@@ -46,32 +46,30 @@ pub trait Collector<T, E>: Send {
     /// Observes the next item.
     ///
     /// # Errors
-    /// Ends the stream with this error. The policy [`Refused`] decides whether the item is
-    /// delivered.
+    /// An error ends the stream. The policy [`Refused`] decides whether the item is delivered.
     fn observe(&mut self, item: &T) -> Result<(), E>;
 
     /// Makes the aggregate. Called exactly once, however the stream ends.
     fn finish(self: Box<Self>, finish: FinishInfo<'_>) -> Value;
 
-    /// Returns whether the answer is complete, so that only unimportant items can follow. The
-    /// default is `false`.
+    /// Returns whether the answer is complete, so that later items do not matter. `false` by
+    /// default.
     fn is_whole(&self) -> bool {
         false
     }
 
-    /// Returns whether a limit kept a part of the items out of the aggregate. The default is
-    /// `false`.
+    /// Returns whether the aggregate lacks items because of a limit. `false` by default.
     fn truncated(&self) -> bool {
         false
     }
 
-    /// Returns the facts of the response without its content. Called once, at the end. The default
-    /// is empty.
+    /// Returns facts about the response without its content. Called once, at the end. Empty by
+    /// default.
     fn response(&self) -> ResponseInfo {
         ResponseInfo::default()
     }
 
-    /// Describes an item without its content. The default is empty.
+    /// Describes an item without its content. Empty by default.
     ///
     /// Called for marks and byte limits, and until the first visible item.
     fn describe(&self, item: &T) -> ItemInfo {
@@ -86,9 +84,9 @@ pub trait Collector<T, E>: Send {
 pub struct FinishInfo<'a> {
     /// How the stream ended.
     pub ending: &'a Ending,
-    /// Data that was received and never reached the collector.
+    /// Data that was received and did not reach the collector.
     pub withheld: WithheldInfo,
-    /// Number of items the collector saw.
+    /// Number of items that the collector received.
     pub items: u64,
 }
 
@@ -181,7 +179,7 @@ impl<T, E> Collectors<T, E> {
 
     /// Makes the aggregate, or a list of several.
     ///
-    /// Each part is used or dropped separately, because two panics at once would abort.
+    /// Each part is used or dropped separately, because two panics at once would abort the process.
     pub(crate) fn finish(self, finish: FinishInfo<'_>, faults: &mut Faults) -> Value {
         let mut made = Vec::new();
         for part in self.0 {

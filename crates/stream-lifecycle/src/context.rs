@@ -12,7 +12,8 @@ use crate::unwind::{Payload, catch};
 
 /// Surroundings that any thread can enter, such as a task-local scope or a tracing span.
 pub trait Context: Send + Sync {
-    /// Runs `f` once inside the context. If an implementation does not call `f`, it runs outside.
+    /// Runs `f` once inside the context. If an implementation does not call `f`, the crate runs it
+    /// outside.
     fn enter(&self, f: &mut dyn FnMut());
 }
 
@@ -40,7 +41,7 @@ impl ContextHandle {
     /// Runs `f` inside the context, for work that shares the surroundings of the stream.
     ///
     /// # Panics
-    /// If `f` or the context does.
+    /// Panics if `f` or the context does.
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
         let (result, fault) = self.enter(f);
         if let Some(payload) = fault {
@@ -49,8 +50,8 @@ impl ContextHandle {
         result.unwrap_or_else(|payload| payload.resume())
     }
 
-    /// Runs `f` inside, even if the context fails to. Returns the result of `f` and a panic of the
-    /// context.
+    /// Runs `f` inside the context, or outside if the context does not run it. Returns the result
+    /// of `f` and a panic of the context.
     fn enter<R>(&self, f: impl FnOnce() -> R) -> (Result<R, Payload>, Option<Payload>) {
         let (mut work, mut result) = (Some(f), None);
         let entered = catch(|| {

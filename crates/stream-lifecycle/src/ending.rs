@@ -1,4 +1,4 @@
-//! Endings of a stream: how it ended, which component failed, and which data was withheld.
+//! The ending of a stream: its reason, the component that failed, and the data that was withheld.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,12 @@ use serde::Serialize;
 
 use crate::unwind::{Payload, catch};
 
-/// How a stream ended, and who ended it.
+/// The way in which a stream ended, with the component that ended it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Ending {
-    /// Upstream was exhausted. Also if the consumer left after the answer was complete
-    /// ([`LateClose`]).
+    /// Upstream was exhausted, or the consumer left after the answer was complete ([`LateClose`]).
     Complete,
     /// An error or a refusal ended the stream.
     Failed {
@@ -183,13 +182,13 @@ impl Faults {
     }
 }
 
-/// Sizes of data that was received and never reached the consumer.
+/// The size of data that was received and did not reach the consumer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WithheldInfo {
     /// Bytes held by a component.
     pub bytes: usize,
-    /// Why the last of these bytes were held, in the words of the component.
+    /// The reason why the last of these bytes were held, as the component names it.
     pub kind: &'static str,
     /// Whole items that were not fetched.
     pub items: usize,
@@ -217,7 +216,7 @@ impl WithheldInfo {
         self.bytes == 0 && self.items == 0
     }
 
-    /// Adds both sizes. The reason is that of `self`, if it holds bytes.
+    /// Returns the sum of both sizes. The reason is that of `self` if it has bytes.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         let kind = if self.bytes > 0 { self.kind } else { other.kind };
@@ -257,7 +256,7 @@ impl Progress {
         Self { error: Some(error), ..self }
     }
 
-    /// Returns the ending, if the stream did not just stop.
+    /// Returns the ending, if an error or a limit ended the stream.
     pub(crate) fn ending(self) -> Option<Ending> {
         let failed = |error| Ending::Failed { who: Component::Upstream, error };
         self.error.map(failed).or_else(|| self.limit.map(Ending::from))
@@ -282,7 +281,8 @@ impl LimitHit {
     }
 }
 
-/// How the input of a guardrail ended: upstream, with the guardrails before it.
+/// The way in which the input of a guardrail ended. The input is upstream with the guardrails
+/// before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UpstreamEnd {

@@ -10,7 +10,7 @@ use crate::{
     ending::{ComponentFault, Ending, ErrorInfo, WithheldInfo},
 };
 
-/// The call to a model that a stream belongs to, as the caller describes it.
+/// The call to a model whose answer is the stream, as the caller describes it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct CallInfo {
@@ -24,7 +24,7 @@ pub struct CallInfo {
     pub model: Option<String>,
     /// Id of the parent that made the call.
     pub parent: Option<String>,
-    /// Further attributes, over which metadata of the END event is merged.
+    /// Further attributes. The metadata of the END event is merged over them.
     pub attributes: Map<String, Value>,
 }
 
@@ -67,7 +67,7 @@ impl LifecycleEvent {
     }
 }
 
-/// A call was refused before it started.
+/// The event of a call that was refused before it started.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RejectedEvent {
@@ -80,7 +80,7 @@ pub struct RejectedEvent {
     pub at: Option<Stamp>,
 }
 
-/// A stream started: the START event.
+/// The START event of a stream.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StartEvent {
@@ -91,7 +91,7 @@ pub struct StartEvent {
     pub at: Option<Stamp>,
 }
 
-/// An item arrived. Describes the item without its content.
+/// The event of an item that arrived. It describes the item without its content.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MarkEvent {
@@ -112,7 +112,7 @@ pub struct MarkEvent {
 pub struct ItemInfo {
     /// Bytes of text in the item.
     pub bytes: u64,
-    /// Whether the user sees some of the item.
+    /// Whether some of the item is visible to the user.
     pub visible: bool,
     /// Indices of the choices in the item.
     pub choices: Vec<u32>,
@@ -168,7 +168,7 @@ impl ResponseInfo {
     }
 }
 
-/// A stream ended: the END event.
+/// The END event of a stream.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EndEvent {
@@ -180,7 +180,7 @@ pub struct EndEvent {
     /// The sanitized aggregate. `None` if the producer could not be created, or if the aggregate
     /// was omitted.
     pub data: Option<Value>,
-    /// Why the aggregate was omitted.
+    /// The reason why the aggregate was omitted.
     pub omitted: Option<Omission>,
     /// Whether a collector reached its limit, so that the aggregate is incomplete.
     pub truncated: bool,
@@ -196,9 +196,9 @@ pub struct EndEvent {
     pub times: Times,
     /// Time from the start to the first item, if both are known.
     pub time_to_first_item: Option<Duration>,
-    /// Number of items the collectors saw.
+    /// Number of items that the collectors received.
     pub items: u64,
-    /// Data that was received and never delivered.
+    /// Data that was received and not delivered.
     pub withheld: WithheldInfo,
     /// Error of the producer's cleanup, if the stream was closed.
     pub close_error: Option<ErrorInfo>,
@@ -208,7 +208,7 @@ pub struct EndEvent {
     pub more_faults: u64,
 }
 
-/// Why an aggregate is missing in the END event.
+/// The reason why an aggregate is missing in the END event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Omission {

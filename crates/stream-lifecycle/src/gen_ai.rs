@@ -10,12 +10,12 @@ impl EndEvent {
     /// Returns the attributes of a client span, by the names of OpenTelemetry's conventions for
     /// generative AI.
     ///
-    /// Unknown attributes are left out, and none has content. `gen_ai.request.model` is the
-    /// requested model and `gen_ai.response.model` the one that answered. Usage is read under the
-    /// names of chat completions and of other APIs.
+    /// Unknown attributes are missing, and no attribute has content. `gen_ai.request.model` is the
+    /// requested model, and `gen_ai.response.model` is the model that answered. Usage is read by
+    /// the names of chat completions and of other APIs.
     ///
     /// Attributes of the call ([`crate::Lifecycle::attributes`]) that begin with `gen_ai.` or
-    /// `server.` are copied. Only the caller knows the provider, `gen_ai.provider.name`.
+    /// `server.` are copied. Set the provider there, as `gen_ai.provider.name`.
     #[must_use]
     pub fn gen_ai_attributes(&self) -> Vec<(Cow<'static, str>, Value)> {
         let mut all: Vec<(Cow<'static, str>, Value)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Guardrails: stages that decide which items the consumer sees.
+//! Guardrails: stages that decide which items reach the consumer.
 
 use std::{
     borrow::Cow,
@@ -10,13 +10,13 @@ use crate::ending::{UpstreamEnd, WithheldInfo};
 
 /// A stage of the live stream, between upstream and the collectors.
 ///
-/// A guardrail may replace items, hold them, or end the stream. Collectors see only released items,
-/// so the record is guarded too.
+/// A guardrail may replace items, hold them, or end the stream. Collectors receive released items
+/// only, so that the guardrail also protects the record.
 ///
 /// ```
 /// use stream_lifecycle::{Decision, Guardrail, Lifecycle, GuardrailOutput, UpstreamEnd};
 /// use tokio_stream::StreamExt;
-/// /// Ends the stream at a word, and tells lengths instead of the other words.
+/// /// A guardrail that ends the stream at a word, and replaces other words by their lengths.
 /// struct Lengths;
 /// impl Guardrail<String> for Lengths {
 ///     fn push(&mut self, item: String, out: &mut GuardrailOutput<String>) -> Decision {
@@ -43,25 +43,24 @@ pub trait Guardrail<T>: Send {
     /// Takes the next item, and releases items that may pass.
     fn push(&mut self, item: T, out: &mut GuardrailOutput<T>) -> Decision;
 
-    /// Ends the input. Items still held are released now or never.
+    /// Ends the input. Held items are released now, or later from [`Guardrail::poll_ready`].
     ///
-    /// `end` describes whether the input was complete.
+    /// `end` states whether the input was complete.
     fn finish(&mut self, end: UpstreamEnd, out: &mut GuardrailOutput<T>) -> Decision;
 
     /// Returns whether the guardrail can take the next item or, after [`Guardrail::finish`], is
-    /// done.
+    /// done. Always ready by default.
     ///
-    /// Until then it receives no item, and upstream is not polled. The default is always ready.
-    ///
-    /// This is called whenever the stream is polled. A guardrail that waits must wake `cx` later
-    /// and keep its state itself, so that an abandoned poll loses nothing. Dropping the stream
-    /// drops the guardrail.
+    /// While it is pending, the guardrail receives no item, and upstream is not polled. It is
+    /// called whenever the stream is polled. A guardrail that waits must wake `cx` later, and keep
+    /// its state in itself, so that an abandoned poll loses nothing. Dropping the stream drops the
+    /// guardrail.
     fn poll_ready(&mut self, cx: &mut Context<'_>, out: &mut GuardrailOutput<T>) -> Poll<Decision> {
         let _ = (cx, out);
         Poll::Ready(Decision::Continue)
     }
 
-    /// Returns the size of the held data. The default is nothing.
+    /// Returns the size of the held data. Nothing by default.
     fn held(&self) -> WithheldInfo {
         WithheldInfo::NOTHING
     }
@@ -85,7 +84,7 @@ pub enum Decision {
 pub struct GuardrailOutput<T>(pub(crate) VecDeque<T>);
 
 impl<T> GuardrailOutput<T> {
-    /// Releases an item, after those released before.
+    /// Releases an item, after all items released before.
     pub fn put(&mut self, item: T) {
         self.0.push_back(item);
     }

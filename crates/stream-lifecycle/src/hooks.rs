@@ -1,4 +1,4 @@
-//! The caller's code that works on the live stream: guardrails, timer, and hooks for errors.
+//! Code of the caller that works on the live stream: guardrails, timer, and hooks for errors.
 
 use std::{future::Future, pin::Pin};
 
@@ -26,7 +26,7 @@ impl<T, E> Default for Hooks<T, E> {
 }
 
 impl<T, E> Hooks<T, E> {
-    /// Drops each part separately, because two panics at once would abort.
+    /// Drops each part separately, because two panics at once would abort the process.
     pub(crate) fn drop_caught(self, faults: &mut Faults) {
         faults.drop_caught(Component::ErrorHook, self.cut_error);
         faults.drop_caught(Component::ErrorHook, self.describe_error);

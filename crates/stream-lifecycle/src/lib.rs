@@ -1,7 +1,7 @@
-//! Records the life of a stream: one START, one END, and an aggregate of the items between them.
+//! A wrapper that records a stream: one START, one END, and an aggregate of the items between them.
 //!
 //! [`Lifecycle`] configures the record, and [`Lifecycle::wrap`] puts it around any `Stream` of
-//! `Result`s. Collectors see every item, a finalizer makes one aggregate, and sanitizers decide
+//! `Result`s. Collectors receive every item, a finalizer makes one aggregate, and sanitizers decide
 //! which data the END event contains. However the stream ends, subscribers receive exactly one END.
 //!
 //! ```
@@ -42,7 +42,7 @@
 //! - User code runs inside the configured [`Context`], on the thread that polls or drops the
 //!   stream.
 //! - Only guardrails change the items of the consumer. Sanitizers change the record.
-//! - An item costs a virtual call, two with a context: no lock, no clone, no allocation.
+//! - An item costs one virtual call, or two with a context. It costs no lock, clone or allocation.
 //! - A pipeline may have several wrappers, such as before and after a guard. They share an id, have
 //!   different [taps](Lifecycle::tap), and send one END each.
 //! - A panic in a finalizer, sanitizer, codec or subscriber is a [`ComponentFault`] of the END

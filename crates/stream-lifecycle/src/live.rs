@@ -1,4 +1,4 @@
-//! A stream that has not ended: its state, and the user code that its end consumes.
+//! The state of a stream that has not ended, with the user code that its end consumes.
 //!
 //! The phases of a stream whose guardrail holds one item:
 //!
@@ -24,7 +24,7 @@ use crate::{
     unwind::{Payload, catch},
 };
 
-/// Why the stream ends, and the error or panic the consumer gets.
+/// The reason why the stream ends, with the error or panic for the consumer.
 pub(crate) struct Terminal<E> {
     pub(crate) ending: Ending,
     pub(crate) error: Option<E>,
@@ -51,7 +51,7 @@ impl<E> Terminal<E> {
 enum StreamPhase<E> {
     /// Upstream may have more items.
     Open,
-    /// Upstream ended. Items that the guardrails release come first.
+    /// Upstream ended. The guardrails may still release items.
     Draining(Terminal<E>),
     /// The stream ended, and no item follows.
     Over(Terminal<E>),
@@ -75,7 +75,7 @@ pub(crate) struct Live<T, E> {
     pub(crate) close_error: Option<ErrorInfo>,
     /// Whether the consumer began to close the stream.
     closing: bool,
-    /// Time of the end, once the stream ended. Cleanup may take longer.
+    /// Time of the end, once the stream has ended. Cleanup may continue after it.
     ended: Option<Option<Stamp>>,
     phase: StreamPhase<E>,
     bytes: u64,
@@ -142,18 +142,18 @@ impl<T, E> Live<T, E> {
         }
     }
 
-    /// Returns why the stream ends if the consumer drops it now, or finished closing it.
+    /// Returns the reason of the end if the consumer drops the stream now, or finished closing it.
     pub(crate) fn given_up(&mut self) -> Terminal<E> {
         match &self.phase {
             _ if self.is_over() => self.terminal(),
-            // Guardrails are still busy, but upstream's ending is known.
+            // Guardrails are still busy, but upstream's ending is known and counts.
             StreamPhase::Draining(end) if end.ending != Ending::Complete => self.terminal(),
             _ if self.closing => Ending::Closed.into(),
             _ => Ending::Dropped.into(),
         }
     }
 
-    /// Returns why the stream ends, once it is over.
+    /// Returns the reason of the end, once the stream is over.
     pub(crate) fn terminal(&mut self) -> Terminal<E> {
         match std::mem::replace(&mut self.phase, StreamPhase::Open) {
             StreamPhase::Draining(terminal) | StreamPhase::Over(terminal) => terminal,
@@ -167,7 +167,7 @@ impl<T, E> Live<T, E> {
         if !matches!(fired, Ok(Poll::Pending)) {
             self.hooks.timer = None;
             match (fired, std::mem::replace(&mut self.phase, StreamPhase::Open)) {
-                // Only guardrails are still busy, and upstream's ending is kept.
+                // Only guardrails are still busy, and upstream's ending counts.
                 (Ok(_), StreamPhase::Draining(end)) if end.ending != Ending::Complete => {
                     self.stop(end);
                 }
@@ -193,7 +193,7 @@ impl<T, E> Live<T, E> {
 
     /// Moves items through the guardrails.
     ///
-    /// Ready with `true` when upstream may be polled: all guardrails can take more, and no released
+    /// Ready with `true` if upstream may be polled: all guardrails can take more, and no released
     /// item waits.
     pub(crate) fn poll_rails(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         if self.hooks.rails.is_empty() {
@@ -236,7 +236,7 @@ impl<T, E> Live<T, E> {
         match self.show(&item) {
             Ok(()) => Some(item),
             Err(terminal) => {
-                // Only a refusal of a collector has an error here.
+                // A terminal with an error comes from a collector that refused the item.
                 let passes = terminal.error.is_some() && self.refused == Refused::Deliver;
                 self.stop(terminal);
                 if passes {
@@ -318,7 +318,7 @@ impl<T, E> Live<T, E> {
         }
     }
 
-    /// Ends a stream that was never created: sends END without output.
+    /// Sends END without output, for a stream that was never created.
     pub(crate) fn fail_start(self, ending: Ending) {
         let mut reporter = self.unused();
         reporter.times.end = reporter.now();
@@ -367,9 +367,9 @@ impl<T, E> Live<T, E> {
     }
 }
 
-/// The last value the consumer gets.
+/// The last value for the consumer.
 pub(crate) enum Last<E> {
-    /// The stream just ends.
+    /// The stream ends without an error.
     Nothing,
     /// An error is the last item.
     Error(E),

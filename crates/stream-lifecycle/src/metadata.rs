@@ -1,4 +1,4 @@
-//! Metadata of the END event: attributes, the caller's metadata, and the ending.
+//! The metadata of the END event, merged from attributes, the caller's metadata, and the ending.
 
 use serde_json::{Map, Value, map::Entry};
 

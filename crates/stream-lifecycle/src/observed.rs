@@ -1,4 +1,4 @@
-//! The wrapper: a stream that records the life of its inner stream.
+//! The wrapper, a stream that records the life of its inner stream.
 
 use std::{
     fmt,
@@ -25,9 +25,9 @@ type Probe<S> = Box<dyn Fn(&S) -> Progress + Send>;
 pin_project_lite::pin_project! {
     /// A stream whose life is recorded.
     ///
-    /// Yields the items of the inner stream, through its guardrails, with the same error type and
-    /// without a buffer. It is fused, and `Unpin` if the inner stream is. [`crate::Lifecycle::wrap`]
-    /// creates it; the crate page describes the order of events.
+    /// Yields the items of the inner stream that pass its guardrails, with the same error type and
+    /// without a buffer. It is fused, and `Unpin` if the inner stream is.
+    /// [`crate::Lifecycle::wrap`] creates it. The crate page describes the order of events.
     #[must_use = "streams do nothing unless polled"]
     #[project = Parts]
     pub struct Observed<S: TryItem> {
@@ -52,6 +52,9 @@ pin_project_lite::pin_project! {
 }
 
 /// Progress of a close.
+///
+/// Without a cleanup, `close` goes from `No` to `Done` at once. With a cleanup that waits, it is
+/// `Begun` until the cleanup is ready.
 enum Closing {
     No,
     Begun,
@@ -83,8 +86,8 @@ impl<S: TryItem> Observed<S> {
         }
     }
 
-    /// Sets a function that reports the progress of the inner stream when the stream ends: the data
-    /// it withheld, and its limit or error.
+    /// Sets a function that reports the state of the inner stream when the stream ends: the data it
+    /// withheld, and the limit or error that ended it.
     ///
     /// ```
     /// use stream_lifecycle::{Lifecycle, LimitHit, Progress, WithheldInfo};
@@ -102,7 +105,7 @@ impl<S: TryItem> Observed<S> {
     /// Sets the function that stops the producer when the stream is closed. It is polled until
     /// ready.
     ///
-    /// Upstream is then kept until [`Observed::close`] or the drop, also after an error. Without
+    /// Upstream is then kept until [`Observed::close`] or the drop, even after an error. Without
     /// this function, closing drops upstream.
     ///
     /// ```
@@ -129,7 +132,7 @@ impl<S: TryItem> Observed<S> {
         self
     }
 
-    /// Returns the call this stream belongs to.
+    /// Returns the call whose answer is this stream.
     #[must_use]
     pub fn call(&self) -> &CallInfo {
         &self.call
@@ -144,8 +147,8 @@ impl<S: TryItem> Observed<S> {
     /// Ends the stream before upstream does.
     ///
     /// Stops the producer, waits for its cleanup, then ends as [`crate::Ending::Closed`]. The
-    /// stream yields no item after the first call. The result is kept, and closing again returns it
-    /// again. If this future is dropped, another call continues the close.
+    /// stream yields no item after the first call. Later calls return the same result. If this
+    /// future is dropped, another call continues the close.
     ///
     /// # Errors
     /// Returns the error of the producer's cleanup.
@@ -220,7 +223,7 @@ impl<S: TryItem> Parts<'_, S> {
     }
 
     /// Ends the stream because the wrapper is dropped. Panics are caught, because two at once would
-    /// abort.
+    /// abort the process.
     fn give_up(&mut self) {
         let used_up = self.live.is_none() && self.inner.is_none();
         if used_up && self.probe.is_none() && self.closer.is_none() {
@@ -351,7 +354,8 @@ where
             Ok(Step::Item(item)) => Poll::Ready(Some(Ok(item))),
             Ok(Step::Last(Last::Error(error))) => Poll::Ready(Some(Err(error))),
             Ok(Step::Last(Last::Nothing)) => Poll::Ready(None),
-            // The panic continues after END, so the consumer cannot mistake a cut stream for a complete one.
+            // The panic continues after END, so the consumer cannot mistake a cut stream for a
+            // complete one.
             Ok(Step::Last(Last::Panic(payload))) | Err(payload) => payload.resume(),
         }
     }

@@ -1,4 +1,4 @@
-//! Passages: pieces of a text for the check of a [`crate::Window`].
+//! Passages: pieces of a text that the check of a [`crate::Window`] receives.
 //!
 //! Passages of 4 characters with 2 characters of context:
 //!
@@ -17,12 +17,12 @@ use std::num::NonZeroUsize;
 pub struct Passage {
     /// Id of the text, such as the index of a choice.
     pub text_id: u64,
-    /// The context, then the new text.
+    /// The context, and then the new text.
     pub text: String,
     /// Length of the context in bytes. The context was checked before.
     pub context: usize,
     /// Whether this is the last passage of the text. It has no new text if the text ended with a
-    /// full passage, which was checked before the end was known.
+    /// full passage, because that passage was checked before the end was known.
     pub last: bool,
 }
 
@@ -43,8 +43,8 @@ pub struct Windows {
     pub delivery: CheckDelivery,
     /// Maximum number of bytes that may wait for a check.
     ///
-    /// Beyond it, as when one of several texts pauses, the incomplete passage that delays the
-    /// others is checked.
+    /// If more bytes wait, for example because one of several texts pauses, the incomplete passage
+    /// that delays the others is checked.
     pub limit: usize,
 }
 
@@ -104,7 +104,7 @@ impl Windows {
         Self { limit: bytes, ..self }
     }
 
-    /// Returns where the context of the text after `text` begins.
+    /// Returns the index in `text` at which the context of the text after it begins.
     fn context_of(&self, text: &str) -> usize {
         let least = match self.unit {
             WindowUnit::Bytes => text.len().saturating_sub(self.context),
@@ -120,15 +120,15 @@ impl Windows {
     }
 }
 
-/// A text that is not checked to its end.
+/// A text that is not checked to its end yet.
 ///
-/// With 3 characters of context, after the check of `héll`, `kept` is `h|éll|o wö`: `from` is the
-/// first bar and `new` the second.
+/// With 3 characters of context, after the check of `héll`, `kept` is `h|éll|o wö`. `from` is at
+/// the first bar, and `new` at the second.
 #[derive(Default)]
 pub(crate) struct Text {
     id: u64,
     kept: String,
-    /// Start of the context of the next passage. Text before it is dropped now and then.
+    /// Start of the context of the next passage. Text before it is dropped from time to time.
     from: usize,
     /// Start of the new text.
     new: usize,
@@ -150,12 +150,12 @@ impl Text {
         self.kept.push_str(more);
     }
 
-    /// Returns the text that no passage contained as new.
+    /// Returns the text that was not new in any passage yet.
     pub(crate) fn new_text(&self) -> &str {
         self.kept.get(self.new..).unwrap_or("")
     }
 
-    /// Returns whether all text was taken, but not as a last passage.
+    /// Returns whether all text was taken, but the last passage was not marked as the last.
     pub(crate) fn lacks_last(&self) -> bool {
         !self.over && self.new_text().is_empty()
     }

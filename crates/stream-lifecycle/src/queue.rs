@@ -16,19 +16,18 @@ use crate::{event::LifecycleEvent, subscribe::Subscriber};
 
 /// Treatment of an event when the queue is full.
 ///
-/// Marks make room for other events: a mark is dropped as long as one is in the queue, so marks
-/// never replace an END.
+/// Marks are dropped before other events, so that a mark never replaces an END.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// The event waits, and so does the thread that polls or drops the stream. Only for receivers
-    /// on another thread.
+    /// The thread that polls or drops the stream waits for room. Only for receivers on another
+    /// thread.
     Block,
-    /// The oldest mark in the queue is dropped, or the oldest event without a mark. A new mark that
-    /// finds no mark is dropped itself.
+    /// The oldest mark in the queue is dropped. If the queue has none, the oldest event is dropped,
+    /// or the new event if it is a mark.
     DropOldest,
     /// The new event is dropped if it is a mark. Otherwise the newest mark in the queue is dropped,
-    /// or the new event without one.
+    /// or the new event if the queue has none.
     DropNewest,
 }
 
@@ -58,9 +57,9 @@ pub struct Queue {
     shared: Arc<Shared>,
 }
 
-/// The receiving end of a queue, which waits for events or is a stream of them.
+/// The receiving end of a queue, which can wait for events and is a stream of them.
 ///
-/// An event counts as delivered when its receiver asks for the next one, or is dropped.
+/// An event counts as delivered when its receiver requests the next one, or is dropped.
 pub struct Inbox {
     shared: Arc<Shared>,
 }
@@ -76,12 +75,12 @@ type Numbered = VecDeque<(u64, Arc<LifecycleEvent>)>;
 
 #[derive(Default)]
 struct State {
-    /// Waiting marks, with the number of their arrival.
+    /// Waiting marks, numbered by arrival.
     marks: Numbered,
     others: Numbered,
     /// Number of the next event.
     next: u64,
-    /// Number of the event the receiver works on.
+    /// Number of the event that the receiver works on.
     out: Option<u64>,
     lost: u64,
     senders: usize,
@@ -91,7 +90,7 @@ struct State {
 }
 
 impl State {
-    /// Returns the number below which every event is delivered or dropped.
+    /// Returns the lowest number of an event that is neither delivered nor dropped.
     fn settled(&self) -> u64 {
         let first = |events: &Numbered| events.front().map(|(number, _)| *number);
         let waiting = first(&self.marks).into_iter().chain(first(&self.others)).min();
@@ -160,14 +159,14 @@ impl Queue {
         (Self { shared: Arc::clone(&shared) }, Inbox { shared })
     }
 
-    /// Returns the number of dropped events, by the policy or because the receiver was dropped.
+    /// Returns the number of events dropped by the policy, or because the receiver was dropped.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.shared.lock().lost
     }
 
-    /// Waits until every event sent before this call is delivered or dropped, including END events
-    /// of streams dropped before.
+    /// Waits until every event sent before this call is delivered or dropped. This includes END
+    /// events of streams that were dropped before.
     #[must_use = "futures do nothing unless polled"]
     pub fn flush(&self) -> Flush {
         let shared = Arc::clone(&self.shared);
@@ -175,7 +174,8 @@ impl Queue {
         Flush { shared, upto }
     }
 
-    /// Blocks the thread like [`Queue::flush`]. Only for receivers on another thread.
+    /// Blocks the thread until the events are delivered: see [`Queue::flush`]. Only for receivers
+    /// on another thread.
     pub fn flush_blocking(&self) {
         let mut state = self.shared.lock();
         let upto = state.next;
@@ -238,7 +238,7 @@ impl Inbox {
         self.pop(self.shared.lock())
     }
 
-    /// Waits for the next event. Returns `None` after every [`Queue`] of it was dropped.
+    /// Waits for the next event. Returns `None` after every sending [`Queue`] was dropped.
     pub fn wait(&mut self) -> Option<Arc<LifecycleEvent>> {
         // `take` reports the last event as delivered before this waits.
         self.take().or_else(|| {

@@ -1,4 +1,4 @@
-//! A sequence of guardrails: each receives the items that the one before it released.
+//! A sequence of guardrails. Each receives the items that the previous one released.
 //!
 //! Two guardrails, of which the first holds one item:
 //!
@@ -24,14 +24,14 @@ pub(crate) struct Rails<T> {
     stages: Vec<RailStage<T>>,
     /// Items that the last guardrail released.
     out: GuardrailOutput<T>,
-    /// How upstream ended, once it has.
+    /// The way in which upstream ended, once it has.
     over: Option<UpstreamEnd>,
     refusal: Option<Cow<'static, str>>,
 }
 
 struct RailStage<T> {
     rail: Box<dyn Guardrail<T>>,
-    /// Items the guardrail has not received yet.
+    /// Items that the guardrail has not received yet.
     waiting: GuardrailOutput<T>,
     phase: RailPhase,
 }
@@ -80,7 +80,7 @@ impl<T> Rails<T> {
         self.stages.last().is_none_or(|last| matches!(last.phase, RailPhase::Done(_)))
     }
 
-    /// Returns the items released and not fetched.
+    /// Returns the items that are released and not fetched yet.
     pub(crate) fn out(&mut self) -> &mut GuardrailOutput<T> {
         &mut self.out
     }
@@ -89,7 +89,7 @@ impl<T> Rails<T> {
         self.out.0.len()
     }
 
-    /// Takes the reason of the guardrail that ended the stream.
+    /// Takes the reason that a guardrail gave when it ended the stream.
     pub(crate) fn take_refusal(&mut self) -> Option<Cow<'static, str>> {
         self.refusal.take()
     }
@@ -107,7 +107,7 @@ impl<T> Rails<T> {
         if ready { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Moves items through one guardrail. `before` is how its input ended.
+    /// Moves items through one guardrail. `before` is the way its input ended, once it has.
     fn poll_stage(&mut self, n: usize, before: Option<UpstreamEnd>, cx: &mut Context<'_>) -> bool {
         let (head, tail) = self.stages.split_at_mut(n + 1);
         let out = tail.first_mut().map_or(&mut self.out, |next| &mut next.waiting);

@@ -1,4 +1,4 @@
-//! Sends the events of a stream: START, marks, and one END.
+//! The sender of a stream's events: START, marks, and one END.
 
 use std::{num::NonZeroU64, sync::Arc};
 
@@ -17,14 +17,14 @@ use crate::{
     unwind::catch,
 };
 
-/// Selects the items that are marked.
+/// The selection of items that are marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Marks {
     /// Items are not marked.
     #[default]
     Off,
-    /// The first item and every `n`th after it.
+    /// The first item is marked, and then every `n`th.
     Every(NonZeroU64),
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Reporter {
     pub(crate) items: u64,
 }
 
-/// Facts about the end that only the wrapper knows.
+/// Facts about the end that the wrapper provides.
 pub(crate) struct Outcome {
     pub(crate) ending: Ending,
     /// The aggregate, if there was a stream.
@@ -148,7 +148,7 @@ impl Reporter {
         self.drop_hooks();
     }
 
-    /// Drops the caller's code, each part separately. A panic cannot be reported any more.
+    /// Drops the caller's code, each part separately. A panic can no longer be reported.
     fn drop_hooks(self) {
         let Self { subscribers, codec, clock, mut faults, .. } = self;
         subscribers.into_iter().for_each(|one| faults.drop_caught(Component::Subscriber, one));

@@ -1,4 +1,4 @@
-//! Sanitizers: they decide which data the END event contains.
+//! Sanitizers, which decide which data the END event contains.
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -36,9 +36,9 @@ pub struct Subject<'a> {
 
 type Run = dyn Fn(&Value, Subject<'_>) -> SanitizerVerdict + Send + Sync;
 
-/// Checks the aggregate before it becomes part of the END event.
+/// A check of the aggregate before it becomes a part of the END event.
 ///
-/// The consumer of the stream is not affected; a [`crate::Guardrail`] changes its items.
+/// The consumer of the stream is not affected. To change its items, use a [`crate::Guardrail`].
 ///
 /// ```
 /// use stream_lifecycle::{Sanitizer, SanitizerVerdict};
@@ -58,8 +58,8 @@ pub struct Sanitizer {
 impl Sanitizer {
     /// Creates a sanitizer. Its name appears in [`Omission::by`].
     ///
-    /// Sanitizers of lower priority run first, each on the result of the one before. Those of equal
-    /// priority run in the order they were added, and after them those of
+    /// Sanitizers of lower priority run first. Each receives the result of the previous one.
+    /// Sanitizers of equal priority run in the order they were added, and then those of
     /// [`crate::Lifecycle::reread_sanitizers`].
     pub fn new(
         name: impl Into<Cow<'static, str>>,
@@ -80,7 +80,7 @@ impl fmt::Debug for Sanitizer {
     }
 }
 
-/// Lists the sanitizers registered now.
+/// A function that lists the sanitizers registered now.
 pub(crate) type Reread = Box<dyn FnOnce() -> Vec<Sanitizer> + Send>;
 
 /// The sanitizers of a stream, fixed at its start.
@@ -91,7 +91,7 @@ pub(crate) struct Sanitizers {
 }
 
 impl Sanitizers {
-    /// Returns the sanitized aggregate, or why it is omitted.
+    /// Returns the sanitized aggregate, or the reason why it is omitted.
     pub(crate) fn run(
         self,
         data: Value,

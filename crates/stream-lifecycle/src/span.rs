@@ -24,9 +24,9 @@ mod gen_ai {
 
     /// A span of a call, by OpenTelemetry's conventions for generative AI.
     ///
-    /// The END event fills its fields, so a layer that exports spans needs nothing else. Lists and
-    /// objects are recorded as JSON, times in seconds. The call's attributes for the provider and
-    /// the server's address and port have fields.
+    /// The END event fills its fields, so that any layer that exports spans can be used. Lists and
+    /// objects are recorded as JSON, and times in seconds. Attributes of the call for the provider
+    /// and the server's address and port have fields.
     ///
     /// ```
     /// use std::sync::Arc;

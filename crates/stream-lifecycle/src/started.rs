@@ -12,8 +12,7 @@ use crate::{
     unwind::{Payload, catch},
 };
 
-/// A stream whose START was sent and whose producer does not exist yet. Dropping it sends END
-/// without output.
+/// A stream between START and the creation of its producer. Dropping it sends END without output.
 #[must_use = "dropping it ends the stream"]
 pub struct Started<T, E> {
     live: Option<Box<Live<T, E>>>,

@@ -1,8 +1,8 @@
-//! Streams of results, with names for their types.
+//! A trait that names the types of a stream of results.
 
 use futures_core::Stream;
 
-/// A stream of results. Names the types of its items.
+/// A stream of results, with names for the types of its items.
 pub trait TryItem: Stream {
     /// Type of a successful item.
     type Ok;

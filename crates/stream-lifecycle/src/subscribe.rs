@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::event::LifecycleEvent;
 
-/// Receives the events of a stream, in order, on the thread that polls or drops the stream.
+/// A receiver of a stream's events, in order, on the thread that polls or drops the stream.
 ///
 /// Closures over `&Arc<LifecycleEvent>` are subscribers. Put a [`crate::Queue`] between the stream
 /// and a slow subscriber.
@@ -21,9 +21,9 @@ impl<F: Fn(&Arc<LifecycleEvent>) + Send + Sync> Subscriber for F {
     }
 }
 
-/// Makes another form of the sanitized aggregate, for the END event.
+/// A converter of the sanitized aggregate to another form, for the END event.
 pub trait Codec: Send + Sync {
-    /// Decodes the aggregate.
+    /// Converts the aggregate.
     ///
     /// # Errors
     /// The END event contains the error.

@@ -8,7 +8,7 @@ use crate::{
     event::ItemInfo,
 };
 
-/// Joins streamed text. The aggregate is a string.
+/// A collector that joins streamed text. The aggregate is a string.
 ///
 /// [`crate::Lifecycle`] has an example.
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! Panics of user code, caught where the contract requires the next step.
+//! Panics of user code, which are caught where the stream must continue or send its END.
 
 use std::{
     any::Any,
@@ -33,14 +33,15 @@ impl Drop for Payload {
     fn drop(&mut self) {
         let value = self.0.take();
         if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-            // A drop that panics with another such value could repeat forever, so the value is leaked.
+            // A drop that panics with another such value could repeat forever, so the value is
+            // leaked.
             let _: &mut _ = Box::leak(second);
         }
     }
 }
 
-/// Runs user code and catches its panic. The data it worked on must be dropped or unused
-/// afterwards.
+/// Runs user code and catches its panic. After a panic, the data that `f` worked on must not be
+/// used.
 pub(crate) fn catch<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
     catch_unwind(AssertUnwindSafe(f)).map_err(|value| Payload(Some(value)))
 }

@@ -20,8 +20,8 @@ type Read<T> = Box<dyn Fn(&T, &mut dyn FnMut(u64, &str)) + Send>;
 
 /// A guardrail that passes text to an asynchronous check, passage by passage.
 ///
-/// The check may ask a model or a service, on the runtime that polls the stream. It decides itself
-/// what an error of the check means.
+/// The check may ask a model or a service, on the runtime that polls the stream. If asking fails,
+/// the check decides whether the stream continues.
 ///
 /// One check runs at a time and is polled with the stream. Upstream is not polled while a full
 /// passage waits for its check. An abandoned poll loses nothing of the check, and dropping the
@@ -33,7 +33,7 @@ type Read<T> = Box<dyn Fn(&T, &mut dyn FnMut(u64, &str)) + Send>;
 /// use tokio_stream::StreamExt;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// /// Would ask a model.
+/// /// A check that could ask a model.
 /// async fn is_kind(passage: Passage) -> Decision {
 ///     tokio::task::yield_now().await;
 ///     if passage.text.contains("idiot") {
@@ -56,7 +56,7 @@ pub struct Window<T> {
     read: Read<T>,
     check: Box<dyn FnMut(Passage) -> Checking + Send>,
     texts: BTreeMap<u64, Text>,
-    /// Waiting items, each with the offsets up to which its texts must be checked.
+    /// Waiting items, each with the offset up to which each of its texts must be checked.
     waiting: VecDeque<(T, Vec<(u64, u64)>)>,
     /// The running check, its text, and the offset of its end.
     checking: Option<(Checking, u64, u64)>,
@@ -74,7 +74,7 @@ impl<T: AsRef<str>> Window<T> {
 }
 
 impl<T> Window<T> {
-    /// Maximum number of texts of a stream. A stream with more is ended.
+    /// Maximum number of texts of a stream. One more text ends the stream.
     const TEXTS: usize = 1024;
 
     /// Creates a guardrail over items.
@@ -217,7 +217,7 @@ impl<T: Send> Guardrail<T> for Window<T> {
 
 impl<T> Drop for Window<T> {
     fn drop(&mut self) {
-        // Each item is dropped separately, because two panics at once would abort.
+        // Each item is dropped separately, because two panics at once would abort the process.
         for (item, _) in self.waiting.drain(..) {
             let _ = catch(|| drop(item));
         }

@@ -1,5 +1,5 @@
-//! Random behaviour of all parts, in every order: one START, one finalizer, one END, and no event
-//! after it.
+//! Random behaviour of all parts. Every stream has one START, one finalizer, one END, and no event
+//! after END.
 
 use proptest::prelude::*;
 

@@ -54,12 +54,12 @@ impl Drop for Hot {
     }
 }
 
-/// Whether `polled` panicked, with the payload left alone.
+/// Returns whether `polled` panicked, with the payload left alone.
 fn caught<R>(polled: thread::Result<R>) -> Result<R, ()> {
     polled.map_err(std::mem::forget)
 }
 
-/// Holds every second item, and acts.
+/// A guardrail that holds every second item, and acts.
 struct Rail(Vec<Acts>, Option<String>);
 
 impl Guardrail<String> for Rail {
@@ -128,7 +128,8 @@ fn chaotic(
 }
 
 impl Chaos {
-    /// Runs the stream and checks that it has one START, one finalizer, one END, and no later event.
+    /// Runs the stream and checks that it has one START, one finalizer, one END, and no later
+    /// event.
     ///
     /// # Panics
     /// If a check fails.

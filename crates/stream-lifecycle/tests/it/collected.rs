@@ -103,7 +103,7 @@ fn times_are_taken_when_items_pass_and_not_when_reported() {
 // Contract: S4.21.
 #[test]
 fn end_time_is_taken_before_the_drop_of_upstream() {
-    /// Takes a while to go.
+    /// An upstream whose drop takes time.
     struct Heavy(HandClock);
     impl Stream for Heavy {
         type Item = Result<String, Broken>;

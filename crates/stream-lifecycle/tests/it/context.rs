@@ -15,7 +15,7 @@ thread_local! {
     static SCOPE: Cell<&'static str> = const { Cell::new("none") };
 }
 
-/// Makes its name the thread's scope.
+/// A context that makes its name the thread's scope.
 struct Scope(&'static str);
 
 impl Context for Scope {
@@ -30,7 +30,7 @@ fn here(trace: &Trace, who: &str) {
     trace.note(format!("{who} in {}", SCOPE.get()));
 }
 
-/// Notes where it is polled; one item.
+/// A stream of one item that records the scope in which it is polled.
 struct Whereabouts(Trace, bool);
 
 impl Stream for Whereabouts {
@@ -49,7 +49,7 @@ impl Drop for Whereabouts {
     }
 }
 
-/// A record that notes where each part of it runs.
+/// Returns a record that records the scope in which each part of it runs.
 fn noting(trace: &Trace) -> Lifecycle<String, Broken> {
     let part = |who: &'static str| {
         let trace = trace.clone();
@@ -132,7 +132,7 @@ fn drop_and_close_run_in_the_context() {
     }
 }
 
-/// Notes where it is dropped.
+/// A value that records the scope in which it is dropped.
 struct Noted(Trace, &'static str);
 
 impl Drop for Noted {
@@ -205,7 +205,7 @@ fn code_runs_outside_a_context_that_fails() {
     assert_eq!(drain(record(&log).context(ContextHandle::new(Lazy)).wrap(items(["a"]))).len(), 1);
     assert_eq!(log.end().ending, Ending::Complete);
 
-    /// Runs it, then panics.
+    /// A context that runs its work, then panics.
     struct Hasty;
     impl Context for Hasty {
         fn enter(&self, f: &mut dyn FnMut()) {
@@ -239,7 +239,7 @@ mod spans {
         static ENTERED: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
     }
 
-    /// Knows which spans the thread is in, and nothing else.
+    /// A `tracing` subscriber that records only which spans the thread is in.
     struct Spans;
 
     impl Subscriber for Spans {

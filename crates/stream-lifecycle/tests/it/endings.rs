@@ -1,4 +1,4 @@
-//! Every way to end: the finalizer once, END once, with the right ending.
+//! Every ending: the finalizer runs once, and END is sent once, with the right ending.
 
 use std::{
     error::Error,
@@ -60,7 +60,7 @@ fn kind(event: &stream_lifecycle::LifecycleEvent) -> String {
 // Contract: S4.2.
 #[test]
 fn collectors_receive_items_borrowed_or_cloned() {
-    /// Not `Clone`: the collector cannot have cloned it.
+    /// An item that is not `Clone`, so that a collector must borrow it.
     struct Whole(String);
     let seen = Trace::default();
     let sink = seen.clone();
@@ -84,7 +84,7 @@ fn collectors_receive_items_borrowed_or_cloned() {
     assert_eq!((seen.all(), kept.all()), (vec!["x".to_owned()], vec!["y".to_owned()]));
 }
 
-/// A record whose collector refuses the item `bad`.
+/// Returns a record whose collector refuses the item `bad`.
 fn refusing(log: &Log, trace: &Trace) -> Lifecycle<String, Broken> {
     let sink = trace.clone();
     record(log).finalizer(counting(trace)).collector(move |item: &String| {
@@ -243,7 +243,7 @@ fn drop_finalizes_with_the_partial_data() {
     assert_eq!(end.metadata["status"], "cancelled");
 }
 
-/// Knows that nothing follows `.`.
+/// A collector for which the answer is complete after `.`.
 struct UpToTheDot(bool);
 
 impl Collector<String, Broken> for UpToTheDot {
@@ -280,7 +280,7 @@ fn drop_after_a_complete_answer_is_recorded_as_complete() {
     assert_eq!(leave(LateClose::AsItEnded, 2), Ending::Dropped);
 }
 
-/// An upstream whose cleanup waits for `ready` and then fails.
+/// Returns an upstream whose cleanup waits for `ready` and then fails.
 fn slow_cleanup(
     ready: &Arc<AtomicBool>,
     trace: &Trace,
@@ -297,7 +297,7 @@ fn slow_cleanup(
     }
 }
 
-/// An error that another one caused.
+/// An error with a source.
 #[derive(Debug)]
 struct Because(ParseIntError);
 

@@ -25,7 +25,7 @@ fn record_to(queue: &Queue, id: &str) -> Lifecycle<String, Broken> {
     Lifecycle::new(id).subscriber(Arc::new(queue.clone()))
 }
 
-/// Rejects calls with these ids: one event each.
+/// Rejects calls with these ids. Each sends one event.
 fn reject(queue: &Queue, ids: impl IntoIterator<Item = &'static str>) {
     ids.into_iter().for_each(|id| record_to(queue, id).reject("no"));
 }
@@ -206,7 +206,8 @@ fn streams_on_many_threads_end_once_each() {
             let record = Lifecycle::<String, Broken>::new(format!("call-{n}"))
                 .subscriber(log.subscriber())
                 .collect_with(TextCollector::default());
-            // Streams are built and polled on different threads, and every second one is dropped on a third.
+            // Streams are built and polled on different threads, and every second one is dropped on
+            // a third.
             let stream = record.wrap(items(["a", "b", "c"]));
             thread::spawn(move || {
                 let mut stream = Box::pin(stream);
@@ -257,7 +258,7 @@ fn flush_is_woken_when_its_events_are_dropped() {
     assert_eq!(queue.lost(), 1);
 }
 
-/// The waiting events; a mark by its index.
+/// Returns the waiting events: a mark as its index, any other as `None`.
 fn waiting(inbox: &mut Inbox) -> Vec<Option<u64>> {
     let index = |event: Arc<LifecycleEvent>| match &*event {
         LifecycleEvent::Mark(mark) => Some(mark.index),

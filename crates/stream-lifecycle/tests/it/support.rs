@@ -1,4 +1,4 @@
-//! Shared helpers: scripted upstreams, a log of events, a manual clock.
+//! Helpers that the tests share: scripted upstreams, a log of events, a manual clock.
 
 use std::{
     collections::VecDeque,
@@ -44,7 +44,7 @@ impl Seen {
         self.polls.load(Ordering::SeqCst)
     }
 
-    /// Whether it yielded an error.
+    /// Returns whether the upstream yielded an error.
     pub(crate) fn failed(&self) -> bool {
         self.failed.load(Ordering::SeqCst)
     }
@@ -54,7 +54,7 @@ impl Seen {
     }
 }
 
-/// Records the drop of its owner.
+/// A value that records the drop of its owner.
 struct OnDrop(Arc<Seen>);
 
 impl Drop for OnDrop {
@@ -125,7 +125,7 @@ pub(crate) fn poll<S: Stream + ?Sized>(stream: &mut Pin<Box<S>>) -> Poll<Option<
     stream.as_mut().poll_next(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Polls until something comes.
+/// Polls the stream until it is ready.
 pub(crate) fn next<S: Stream + ?Sized>(stream: &mut Pin<Box<S>>) -> Option<S::Item> {
     loop {
         if let Poll::Ready(item) = poll(stream) {
@@ -142,7 +142,7 @@ pub(crate) fn drain<S: Stream>(stream: S) -> Vec<S::Item> {
     all
 }
 
-/// Records events in order, from any thread.
+/// A record of notes in order, from any thread.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trace(Arc<Mutex<Vec<String>>>);
 
@@ -155,13 +155,13 @@ impl Trace {
         self.0.lock().unwrap().clone()
     }
 
-    /// How often this happened.
+    /// Returns the number of notes that equal `what`.
     pub(crate) fn count(&self, what: &str) -> usize {
         self.all().iter().filter(|one| *one == what).count()
     }
 }
 
-/// Keeps every event it receives.
+/// A subscriber that keeps every event.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<Arc<LifecycleEvent>>>>);
 
@@ -189,7 +189,7 @@ impl Log {
         ends.remove(0)
     }
 
-    /// `start`, `mark`, `end`, `rejected`, in order.
+    /// Returns the kinds of the events in order: `start`, `mark`, `end`, `rejected`.
     pub(crate) fn kinds(&self) -> Vec<&'static str> {
         let kind = |event: &Arc<LifecycleEvent>| match **event {
             LifecycleEvent::Start(_) => "start",
@@ -202,17 +202,17 @@ impl Log {
     }
 }
 
-/// A record over text whose events go to `log`.
+/// Returns a record over text whose events go to `log`.
 pub(crate) fn record(log: &Log) -> Lifecycle<String, Broken> {
     Lifecycle::new("call-1").subscriber(log.subscriber())
 }
 
-/// The same with the text joined.
+/// Returns the same record, with a collector that joins the text.
 pub(crate) fn recorded(log: &Log) -> Lifecycle<String, Broken> {
     record(log).collect_with(TextCollector::default())
 }
 
-/// A finalizer that records its call and returns the number of items.
+/// Returns a finalizer that records its call and returns the number of items.
 pub(crate) fn counting(trace: &Trace) -> impl FnOnce(FinishInfo<'_>) -> Value + Send + 'static {
     let trace = trace.clone();
     move |finish| {

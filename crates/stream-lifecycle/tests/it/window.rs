@@ -19,7 +19,8 @@ fn chars(size: usize) -> Windows {
     Windows::chars(NonZeroUsize::new(size).unwrap())
 }
 
-/// Notes each passage as `context|new`, takes a few polls over it, and refuses `bad`.
+/// Returns a check that records each passage as `context|new`, takes a few polls for it, and
+/// refuses `bad`.
 fn checker(
     seen: &Trace,
     waits: usize,
@@ -44,7 +45,7 @@ fn checker(
     }
 }
 
-/// Items of the consumer, passages of the check, and the ending, for a text in these pieces.
+/// Returns the consumer's items, the passages of the check, and the ending, for a text in pieces.
 fn run(
     windows: Windows,
     waits: usize,
@@ -98,7 +99,8 @@ fn last_passage_is_marked_when_full_or_partial() {
     }
 }
 
-/// Polls and pushes a million characters, in windows of any size, within the time of a test.
+// A million characters are polled and pushed in windows of several sizes. Quadratic work would not
+// end.
 #[test]
 fn work_does_not_grow_with_the_window_size() {
     for size in [10, 500_000] {
