@@ -29,7 +29,7 @@ const FIELDS: usize = 512;
 const CALLS: usize = 1 << 16;
 
 /// Fields that decide how an answer is read.
-const LOOKED_AT: [&str; 20] = [
+const LOOKED_AT: [&str; 21] = [
     "chat_template_kwargs",
     "continue_final_message",
     "enable_thinking",
@@ -46,6 +46,7 @@ const LOOKED_AT: [&str; 20] = [
     "return_token_ids",
     "stop",
     "stop_sequences",
+    "stream",
     "think",
     "thinking",
     "tool_choice",

@@ -69,7 +69,8 @@ pub fn forward_request(body: &mut Value, server: Server) -> Answer {
 /// with ids in the answer: those that the client did not ask for are removed.
 ///
 /// llama.cpp's server writes ids into log probabilities. It refuses `logprobs` next to tools in a
-/// stream, so it is asked by its own `n_probs`.
+/// stream, so it is asked by its own `n_probs`. SGLang refuses to write ids into the stream of a chat,
+/// so it is asked for those of whole answers and of completions.
 ///
 /// ```
 /// use llm_stream_guard::{Server, chat::TokenIds, request_token_ids};
@@ -83,8 +84,11 @@ pub fn request_token_ids(body: &mut Value, server: Server) -> TokenIds {
     let is_on = |body: &Map<String, Value>, key: &str| {
         body.get(key).is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
     };
+    let is_chat_stream = body.contains_key("messages") && is_on(body, "stream");
     match server {
-        Server::Vllm if !is_on(body, "return_token_ids") => {
+        // SGLang refuses to write ids into the chunks of a chat.
+        Server::Sglang if is_chat_stream => TokenIds::Keep,
+        Server::Vllm | Server::Sglang if !is_on(body, "return_token_ids") => {
             body.insert("return_token_ids".into(), true.into());
             TokenIds::Remove
         }
@@ -92,7 +96,7 @@ pub fn request_token_ids(body: &mut Value, server: Server) -> TokenIds {
             body.insert("n_probs".into(), 1.into());
             TokenIds::RemoveLogprobs
         }
-        // SGLang writes ids without being asked where it has them; Ollama has none.
+        // Ollama has none.
         _ => TokenIds::Keep,
     }
 }
@@ -170,7 +174,25 @@ mod tests {
                 json!({"logprobs": false, "n_probs": 1}),
             ),
             (Server::LlamaCpp, json!({"logprobs": 2}), TokenIds::Keep, json!({"logprobs": 2})),
-            (Server::Sglang, json!({}), TokenIds::Keep, json!({})),
+            (Server::Sglang, json!({}), TokenIds::Remove, json!({"return_token_ids": true})),
+            (
+                Server::Sglang,
+                json!({"messages": [], "stream": false}),
+                TokenIds::Remove,
+                json!({"messages": [], "stream": false, "return_token_ids": true}),
+            ),
+            (
+                Server::Sglang,
+                json!({"messages": [], "stream": true}),
+                TokenIds::Keep,
+                json!({"messages": [], "stream": true}),
+            ),
+            (
+                Server::Sglang,
+                json!({"prompt": "", "stream": true}),
+                TokenIds::Remove,
+                json!({"prompt": "", "stream": true, "return_token_ids": true}),
+            ),
             (Server::Ollama, json!({}), TokenIds::Keep, json!({})),
             (Server::Vllm, json!(null), TokenIds::Keep, json!(null)),
         ];

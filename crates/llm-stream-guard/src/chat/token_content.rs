@@ -22,9 +22,10 @@ impl ChatGuard {
     ///
     /// `guard` is built with the same options as the guard of [`ChatGuard::new`] and with
     /// [`crate::GuardBuilder::marker_tokens`]; `tokens` are those of the checkpoint. A choice is read
-    /// by `guard` if its first chunk with text has ids: `token_ids` (vLLM with `return_token_ids`),
-    /// `output_ids` (SGLang), `tokens` (llama.cpp with `return_tokens`), or an id in each log
-    /// probability. Other choices are read without tokens.
+    /// by `guard` if its first chunk with text has ids: `token_ids` (vLLM and SGLang with
+    /// `return_token_ids`), `response_token_ids` (chats of SGLang), `output_ids` (SGLang's own
+    /// endpoint), `tokens` (llama.cpp with `return_tokens`), or an id in each log probability. Other
+    /// choices are read without tokens.
     ///
     /// Where a chunk has several tokens, the order and the number of its marker tokens decide which
     /// parts of its text they are. An uncertain part is text, and noted as

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-/// Fields with the ids of a chunk's tokens: of vLLM, SGLang and llama.cpp.
-const FIELDS: [&str; 3] = ["token_ids", "output_ids", "tokens"];
+/// Fields with the ids of a chunk's tokens: of vLLM and SGLang's completions, of SGLang's chats and
+/// its own endpoint, and of llama.cpp.
+const FIELDS: [&str; 4] = ["token_ids", "response_token_ids", "output_ids", "tokens"];
 
 /// The field that vLLM writes the ids of the prompt's tokens into.
 const PROMPT: &str = "prompt_token_ids";

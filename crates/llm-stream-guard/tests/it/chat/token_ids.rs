@@ -141,8 +141,9 @@ fn token_ids_are_read_from_the_field_of_each_server() {
         choice(json!({"index": 0, "delta": {"content": content, "output_ids": [id]}}))
     };
     type Form<'f> = &'f dyn Fn(&str, u32) -> Chunk;
-    let forms: [Form<'_>; 6] = [
+    let forms: [Form<'_>; 7] = [
         &|content, id| inside("token_ids", content, id),
+        &|content, id| inside("response_token_ids", content, id),
         &|content, id| inside("output_ids", content, id),
         &|content, id| inside("tokens", content, id),
         &in_delta,
