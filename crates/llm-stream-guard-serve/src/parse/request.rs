@@ -1,6 +1,9 @@
 //! A request to parse: its fields, and the guard they ask for.
 
-use llm_stream_guard::{End, Guard, Start, Tools, Whitespace, named_profile, profile_for_model};
+use llm_stream_guard::{
+    AddedTokens, End, Guard, GuardBuilder, Start, Tools, Whitespace, named_profile,
+    profile_for_model,
+};
 use serde_json::{Value, value::RawValue};
 
 use super::{Intake as _, answer::Collected, fault, reader::ChatReader};
@@ -11,8 +14,18 @@ use crate::{
 };
 
 /// The fields of a request.
-const FIELDS: [&str; 9] =
-    ["text", "chunks", "model", "family", "tools", "prompt", "start", "finish", "whitespace"];
+const FIELDS: [&str; 10] = [
+    "text",
+    "chunks",
+    "added_tokens",
+    "model",
+    "family",
+    "tools",
+    "prompt",
+    "start",
+    "finish",
+    "whitespace",
+];
 
 /// A request to parse one text.
 #[derive(Debug)]
@@ -48,7 +61,12 @@ impl Request {
     /// Parses the text and returns the message.
     pub(super) fn answer(mut self, families: &Families) -> Result<Value, Fault> {
         let family = self.family(families)?;
-        let guard = self.guard(family.clone())?;
+        let tokens = self.added_tokens(&family)?;
+        let builder = self.builder(family.clone())?;
+        let by_tokens = tokens
+            .as_ref()
+            .map(|tokens| built("added_tokens", builder.clone().marker_tokens(tokens.texts())));
+        let (guard, by_tokens) = (built("family", builder)?, by_tokens.transpose()?);
         let end = match self.word("finish")?.as_deref() {
             None => None,
             Some("stop") => Some(End::Stop),
@@ -57,6 +75,9 @@ impl Request {
         };
         let mut collected = Collected::default();
         let mut reader = ChatReader::new(guard, None, &mut collected);
+        if let (Some(guard), Some(tokens)) = (by_tokens, &tokens) {
+            reader = reader.token_ids(guard, tokens);
+        }
         match self.input {
             Input::Text(text) => reader.text(text),
             Input::Chunks(chunks) => each(&chunks, "chunks", &mut |number, chunk| {
@@ -81,15 +102,32 @@ impl Request {
             }
             (None, Some(id)) => match families.find(&id) {
                 Some(family) => Ok(family),
-                None => {
-                    profile_for_model(&id).map(Family::from).map_err(|error| fault("model", error))
-                }
+                None => profile_for_model(&id)
+                    .map(|profile| families.with_tokens(profile.into(), &id))
+                    .map_err(|error| fault("model", error)),
             },
             (None, None) => Err(expected("model", "the model's id, or `family`")),
         }
     }
 
-    fn guard(&mut self, family: Family) -> Result<Guard, Fault> {
+    /// The added tokens of the tokenizer: those of the request, or of the configured checkpoint.
+    fn added_tokens(&mut self, family: &Family) -> Result<Option<AddedTokens>, Fault> {
+        let Some(list) = self.body.take_text("added_tokens") else {
+            return Ok(family.tokens().cloned());
+        };
+        if matches!(self.input, Input::Text(_)) {
+            return Err(fault("added_tokens", "expected `chunks` beside it: a text has no ids"));
+        }
+        match AddedTokens::from_json(&format!(r#"{{"added_tokens": {}}}"#, list.get())) {
+            Ok(tokens) => Ok(Some(tokens)),
+            Err(error) => {
+                let what = format!("a list of objects with `id` and `content`: {error}");
+                Err(expected("added_tokens", &what))
+            }
+        }
+    }
+
+    fn builder(&mut self, family: Family) -> Result<GuardBuilder, Fault> {
         let family = match self.word("whitespace")?.as_deref() {
             None => family,
             Some("framing") => family.with_whitespace(Whitespace::Framing),
@@ -111,7 +149,7 @@ impl Request {
             Some("content") => builder.reasoning(starting(Start::Content)),
             Some(_) => return Err(expected("start", "`reasoning` or `content`")),
         };
-        builder.build().map_err(|error| fault("family", error))
+        Ok(builder)
     }
 
     /// The text of a field.
@@ -122,4 +160,9 @@ impl Request {
             Some(_) => Err(expected(name, "a string")),
         }
     }
+}
+
+/// The guard, or a fault at the field that prevents it.
+fn built(field: &str, builder: GuardBuilder) -> Result<Guard, Fault> {
+    builder.build().map_err(|error| fault(field, error))
 }

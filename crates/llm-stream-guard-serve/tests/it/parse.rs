@@ -123,6 +123,12 @@ async fn parse_errors_name_the_field_and_the_expected_value() {
         (json!({"family": "qwen3", "text": "x", "finish": "end"}), "finish", "`length`"),
         (json!({"family": "qwen3", "text": "x", "whitespace": 1}), "whitespace", "a string"),
         (json!({"family": "qwen3", "text": "x", "tools": [7]}), "tools", ""),
+        (json!({"family": "qwen3", "text": "x", "added_tokens": []}), "added_tokens", "`chunks`"),
+        (
+            json!({"family": "qwen3", "chunks": [], "added_tokens": [7]}),
+            "added_tokens",
+            "`content`",
+        ),
         (json!({"family": "qwen3", "text": "x", "tool": []}), "tool", "unknown field"),
         (json!({"family": "/etc/passwd.json", "text": "x"}), "family", "unknown"),
         (json!({"model": "nobody/knows", "text": "x"}), "model", "nobody/knows"),
@@ -171,7 +177,7 @@ async fn manual_shows_the_actual_answer_of_parse() {
         assert_eq!(without_ids(got.json()), without_ids(expected), "{path}");
         shown += 1;
     }
-    assert_eq!(shown, 2);
+    assert_eq!(shown, 3);
 }
 
 /// The same without ids, which differ from answer to answer.

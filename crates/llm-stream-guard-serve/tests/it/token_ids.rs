@@ -132,10 +132,18 @@ async fn checkpoint_of_a_pattern_is_used_for_its_models_alone() {
 
 #[tokio::test]
 async fn whole_answers_and_text_completions_are_read_by_ids() {
+    for (server, field) in
+        [(ServerName::Vllm, "token_ids"), (ServerName::Sglang, "response_token_ids")]
+    {
+        whole_answer_is_read_by_ids(server, field).await;
+    }
+}
+
+async fn whole_answer_is_read_by_ids(server: ServerName, field: &str) {
     let (text, ids) = ("<think>ab</think>Yes", [7, 21, 22, 8, 23]);
     let served = |upstream: &Replay| {
         let config = Config {
-            server: ServerName::Vllm,
+            server,
             checkpoint: Some(checkpoint()),
             completions: Completions::Guard,
             ..config()
@@ -143,7 +151,7 @@ async fn whole_answers_and_text_completions_are_read_by_ids() {
         Served::new(upstream.port, config)
     };
     let whole = json!({"id": "c", "prompt_token_ids": [1], "choices": [{"index": 0,
-        "message": {"role": "assistant", "content": text}, "token_ids": ids, "finish_reason": "stop"}],
+        "message": {"role": "assistant", "content": text}, field: ids, "finish_reason": "stop"}],
         "usage": {"completion_tokens": 5}});
     let upstream = Replay::new(vec![Do::Send(whole_json("200 OK", &whole))]).await;
     let served_whole = served(&upstream).await;
@@ -151,6 +159,7 @@ async fn whole_answers_and_text_completions_are_read_by_ids() {
     assert_eq!(got["choices"][0]["message"]["reasoning_content"], "ab");
     assert_eq!(got["usage"]["completion_tokens_details"], json!({"reasoning_tokens": 2}));
     assert!(!got.to_string().contains("token_ids"), "{got}");
+    assert_eq!(upstream.last_asked().1["return_token_ids"], true);
 
     let whole = json!({"id": "c", "object": "text_completion", "choices": [{"index": 0,
         "text": text, "token_ids": ids, "prompt_token_ids": [1], "finish_reason": "stop"}]});
@@ -164,4 +173,49 @@ async fn whole_answers_and_text_completions_are_read_by_ids() {
     assert_eq!(got["choices"][0]["text"], "Yes");
     assert!(!got.to_string().contains("token_ids"), "{got}");
     assert_eq!(upstream.last_asked().1["return_token_ids"], true);
+}
+
+/// Reasoning, content and arguments of what `/parse` answers to chunks and the rest of a request.
+async fn parsed(served: &Served, chunks: &[Value], more: Value) -> [String; 3] {
+    let mut body = json!({"chunks": chunks});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let response = served.post("/parse/batch", &json!({"requests": [body]})).await;
+    let body = http_body_util::BodyExt::collect(response.into_body()).await.unwrap().to_bytes();
+    let mut got: Value = serde_json::from_slice(&body).unwrap();
+    let message = got["results"][0]["message"].take();
+    ["/reasoning", "/content", "/calls/0/arguments"]
+        .map(|part| message.pointer(part).and_then(Value::as_str).unwrap_or_default().to_owned())
+}
+
+#[tokio::test]
+async fn parsed_chunks_are_read_by_the_ids_of_the_request_or_the_checkpoint() {
+    let entry = Model { checkpoint: Some(checkpoint()), ..Model::default() };
+    let models = Models::from([("Qwen/Qwen3-8B".to_owned(), entry)]);
+    let served = Served::new(1, Config { models, ..config() }).await;
+    let added = json!([{"id": 7, "content": "<think>"}, {"id": 8, "content": "</think>"},
+        {"id": 9, "content": "<tool_call>"}, {"id": 10, "content": "</tool_call>"}]);
+    let tokens = TYPED.iter().map(|(text, id)| json!({"id": id, "text": text}));
+    let chunks = TYPED.iter().map(|(text, id)| json!({"choices": [ids_in_choice(text, *id)]}));
+    for chunks in [tokens.collect::<Vec<_>>(), chunks.collect()] {
+        for by_request in [
+            json!({"family": "qwen3", "added_tokens": added}),
+            json!({"model": "Qwen/Qwen3-4B", "added_tokens": added}),
+            json!({"model": "Qwen/Qwen3-8B"}),
+        ] {
+            assert_eq!(parsed(&served, &chunks, by_request).await, by_ids());
+        }
+        for by_text in [json!({"family": "qwen3"}), json!({"model": "Qwen/Qwen3-4B"})] {
+            assert_ne!(parsed(&served, &chunks, by_text).await, by_ids());
+        }
+    }
+}
+
+#[tokio::test]
+async fn sglang_is_not_asked_for_ids_in_the_stream_of_a_chat() {
+    let upstream = upstream(|text, _| json!({"index": 0, "delta": {"content": text}})).await;
+    let config = Config { server: ServerName::Sglang, checkpoint: Some(checkpoint()), ..config() };
+    let served = Served::new(upstream.port, config).await;
+    let ([reasoning, ..], _) = answer(&served, "Qwen/Qwen3-8B", json!({})).await;
+    assert_ne!(reasoning, by_ids()[0]);
+    assert!(upstream.last_asked().1.get("return_token_ids").is_none());
 }
