@@ -67,8 +67,16 @@ impl SseSink for ByteKeeper<'_> {
 }
 
 fn chat_guard(settings: Option<&Bound<'_, PyDict>>) -> PyResult<ChatGuard> {
-    let (_, guard) = Settings::new(settings)?.guard(Ids::default())?;
-    Ok(ChatGuard::new(guard, ChatOptions::default()))
+    let settings = Settings::new(settings)?;
+    let builder = settings.builder(&settings.profile()?, Ids::default())?;
+    // Chunks without ids are read by their text.
+    let by_text = builder.clone().marker_tokens([""; 0]).build().map_err(fault)?;
+    let chat = ChatGuard::new(by_text, ChatOptions::default());
+    match settings.added_tokens()? {
+        Some(tokens) => Ok(chat.token_ids(builder.build().map_err(fault)?, &tokens)),
+        None if settings.marker_tokens()?.is_empty() => Ok(chat),
+        None => Err(fault("marker_tokens: expected a mapping from texts to ids to read chunks by")),
+    }
 }
 
 /// Takes the notes as a list of dictionaries.

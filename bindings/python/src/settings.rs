@@ -3,12 +3,12 @@
 use std::str::FromStr;
 
 use llm_stream_guard::{
-    CallOptions, Guard, GuardBuilder, Ids, Profile, ReasoningOptions, Start, Tools, UnknownName,
-    named_profile, profile_for_model,
+    AddedToken, AddedTokens, CallOptions, Guard, GuardBuilder, Ids, Profile, ReasoningOptions,
+    Start, Tools, UnknownName, named_profile, profile_for_model,
 };
 use pyo3::{
     prelude::*,
-    types::{PyDict, PyString},
+    types::{PyDict, PyMapping, PyString},
 };
 use serde_json::Value;
 
@@ -136,8 +136,22 @@ impl<'a, 'py> Settings<'a, 'py> {
 
     /// The texts that are single tokens of the tokenizer.
     pub(crate) fn marker_tokens(&self) -> PyResult<Vec<String>> {
+        if let Some(tokens) = self.added_tokens()? {
+            return Ok(tokens.texts().map(str::to_owned).collect());
+        }
         let texts = self.get("marker_tokens")?;
         texts.map_or(Ok(Vec::new()), |texts| texts.extract())
+    }
+
+    /// The same with their ids, if the setting has ids.
+    pub(crate) fn added_tokens(&self) -> PyResult<Option<AddedTokens>> {
+        let Some(given) = self.get("marker_tokens")? else { return Ok(None) };
+        let Ok(ids) = given.cast::<PyMapping>() else { return Ok(None) };
+        let token = |item: Bound<'_, PyAny>| {
+            let (text, id): (String, u32) = item.extract()?;
+            Ok(AddedToken::new(id, &text))
+        };
+        ids.items()?.iter().map(token).collect::<PyResult<AddedTokens>>().map(Some)
     }
 
     /// The body of the request, or null.

@@ -12,7 +12,7 @@ import pytest
 import toolcall_parsers as tp
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterable, Iterator
     from pathlib import Path
 
 CALL = '<tool_call>{"name": "ring", "arguments": {"times": 2}}</tool_call>'
@@ -104,6 +104,11 @@ class TestGuard:
         for event in events:
             kinds[event.kind] = kinds.get(event.kind, "") + event.text
         assert kinds == {"reasoning": "a </think> b", "content": "c"}
+
+    def test_marker_tokens_may_be_given_with_their_ids(self) -> None:
+        guard = tp.Guard(family="qwen3", marker_tokens={"<think>": 7, "</think>": 8})
+        events = guard.push_token("<think>", marker=True) + guard.push_token("a </think> b")
+        assert {event.kind for event in events} == {"reasoning"}
 
     def test_long_pieces_are_parsed_without_the_interpreter(self) -> None:
         guards = [tp.Guard(family="qwen3") for _ in range(4)]
@@ -230,6 +235,31 @@ class TestStreams:
         assert "".join(delta.get("reasoning_content") or "" for delta in deltas) == "a"
         assert clean[-1]["choices"][0]["finish_reason"] == "tool_calls"
         assert {"choice": 0, "kind": "call_end", "index": 0, "outcome": "complete"} in notes
+
+    def test_chunks_with_ids_are_read_by_them(self) -> None:
+        typed = [("<think>", 7), ("The </think>", 21), (" tag", 22), ("</think>", 8), ("Yes", 23)]
+        chunks = [chunk(text, token_ids=[token]) for text, token in typed]
+        chunks.append(chunk(finish_reason="stop"))
+        ids = {"<think>": 7, "</think>": 8}
+
+        def read(clean: Iterable[dict[str, Any]], field: str) -> str:
+            deltas = (one["choices"][0]["delta"] for one in clean)
+            return "".join(delta.get(field) or "" for delta in deltas)
+
+        clean = list(tp.guard_chunks(chunks, family="qwen3", marker_tokens=ids))
+        assert read(clean, "reasoning_content") == "The </think> tag"
+        assert read(clean, "content") == "Yes"
+        assert read(tp.guard_chunks(chunks, family="qwen3"), "reasoning_content") == "The "
+
+        sse = tp.SseGuard(family="qwen3", marker_tokens=ids)
+        wire = "".join(f"data: {json.dumps(one)}\n\n" for one in chunks)
+        lines = (sse.push(wire) + sse.finish()).decode().splitlines()
+        clean = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
+        assert read(clean, "reasoning_content") == "The </think> tag"
+
+    def test_marker_tokens_of_chunks_need_ids(self) -> None:
+        with pytest.raises(tp.SettingsError, match="a mapping from texts to ids"):
+            tp.ChatGuard(family="qwen3", marker_tokens=["<think>"])
 
     def test_items_that_are_no_chunks_pass(self) -> None:
         odd = {"error": {"message": "busy"}}

@@ -34,7 +34,8 @@ class Settings(TypedDict, total=False):
     """Policy for whitespace around markup, in place of the family's."""
     token_suffix: str | None
     """The suffix that the checkpoint's tokenizer puts into tags."""
-    marker_tokens: Sequence[str] | None
-    """Texts that are single added tokens of the tokenizer; see `Guard.push_token`."""
+    marker_tokens: Sequence[str] | Mapping[str, int] | None
+    """Texts that are single added tokens of the tokenizer; see `Guard.push_token`. Chunks need their
+    ids, too: a mapping, as `get_added_vocab` of a tokenizer returns it."""
     ids: Literal["unique", "counting"] | None
     """How generated ids of calls are made. `counting` gives each message the same ids."""
