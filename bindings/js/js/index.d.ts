@@ -59,8 +59,8 @@ export interface Settings {
   whitespace?: "framing" | "verbatim" | "trim" | "before_calls" | "reasoning_end" | null;
   /** The suffix of the checkpoint's tags. */
   tokenSuffix?: string | null;
-  /** Texts that are single tokens of the tokenizer. */
-  markerTokens?: readonly string[] | null;
+  /** Texts that are single tokens of the tokenizer. With their ids, streams are read by token ids. */
+  markerTokens?: readonly string[] | Readonly<Record<string, number>> | null;
   /** `counting` gives each message the same ids. */
   ids?: "unique" | "counting" | null;
 }

@@ -33,8 +33,15 @@ impl NativeSse {
     /// Creates a guard of settings.
     #[wasm_bindgen(constructor)]
     pub fn new(settings: &str) -> Result<NativeSse, JsValue> {
-        let (_, guard) = Settings::read(settings)?.guard()?;
-        let sse = ChatSse::new(ChatGuard::new(guard, ChatOptions::default()));
+        let settings = Settings::read(settings)?;
+        let (builder, tokens) = (settings.builder(&settings.profile()?)?, settings.added_tokens()?);
+        // Chunks without ids are read by their text.
+        let by_text = builder.clone().marker_tokens([""; 0]).build().map_err(fault)?;
+        let mut chat = ChatGuard::new(by_text, ChatOptions::default());
+        if !tokens.is_empty() {
+            chat = chat.token_ids(builder.build().map_err(fault)?, &tokens);
+        }
+        let sse = ChatSse::new(chat);
         Ok(Self { sse, bytes: Bytes::default() })
     }
 

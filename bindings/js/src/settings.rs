@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use llm_stream_guard::{
-    CallOptions, End, Guard, GuardBuilder, Profile, ReasoningOptions, Tools, UnknownName,
-    named_profile, profile_for_model,
+    AddedToken, AddedTokens, CallOptions, End, Guard, GuardBuilder, Profile, ReasoningOptions,
+    Tools, UnknownName, named_profile, profile_for_model,
 };
 use serde_json::{Map, Value};
 use wasm_bindgen::JsValue;
@@ -104,9 +104,12 @@ impl Settings {
         if let Some(prompt) = self.text("prompt")? {
             builder = builder.prompt(prompt);
         }
-        if let Some(texts) = self.get("markerTokens") {
-            let texts = texts.as_array().into_iter().flatten();
-            builder = builder.marker_tokens(texts.filter_map(Value::as_str).map(str::to_owned));
+        match self.get("markerTokens") {
+            Some(Value::Array(texts)) => {
+                let texts = texts.iter().filter_map(Value::as_str);
+                builder = builder.marker_tokens(texts);
+            }
+            _ => builder = builder.marker_tokens(self.added_tokens()?.texts()),
         }
         if let Some(request) = self.get("request") {
             builder = builder.request(request);
@@ -115,6 +118,17 @@ impl Settings {
             builder = builder.tools(tools);
         }
         Ok(builder)
+    }
+
+    /// The marker tokens with their ids, of an object from texts to ids.
+    pub(crate) fn added_tokens(&self) -> Result<AddedTokens, JsValue> {
+        let expected = || fault("markerTokens: expected an object from texts to ids");
+        let Some(ids) = self.get("markerTokens") else { return Ok(AddedTokens::default()) };
+        let token = |(text, id): (&String, &Value)| {
+            let id = id.as_u64().and_then(|id| u32::try_from(id).ok()).ok_or_else(expected)?;
+            Ok(AddedToken::new(id, text))
+        };
+        ids.as_object().ok_or_else(expected)?.iter().map(token).collect()
     }
 
     /// The guard of all settings.

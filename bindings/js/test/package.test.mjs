@@ -92,6 +92,26 @@ test("event streams are cleaned, and an unfinished one is an error", async () =>
   await assert.rejects(through(guardSse({ family: "hermes" }), [start]));
 });
 
+test("streams with token ids are read by them", async () => {
+  const typed = [["<think>", 7], ["The </think>", 21], [" tag", 22], ["</think>", 8], ["Yes", 23]];
+  const event = (choice) => `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, ...choice }] })}\n\n`;
+  const events = typed.map(([content, id]) => event({ delta: { content }, token_ids: [id] }));
+  const wire = [...events, event({ delta: {}, finish_reason: "stop" }), "data: [DONE]\n\n"].join("");
+  const markerTokens = { "<think>": 7, "</think>": 8 };
+  const read = async (settings) => {
+    const clean = await through(guardSse(settings), [new TextEncoder().encode(wire)]);
+    const text = clean.map((bytes) => new TextDecoder().decode(bytes)).join("");
+    const chunks = text.split("\n").filter((line) => line.startsWith("data: {"));
+    const deltas = chunks.map((line) => JSON.parse(line.slice(6)).choices[0].delta);
+    return deltas.map((delta) => delta.reasoning_content ?? "").join("");
+  };
+  assert.equal(await read({ family: "qwen3", markerTokens }), "The </think> tag");
+  assert.equal(await read({ family: "qwen3" }), "The ");
+  for (const wrong of [["<think>"], { "<think>": "7" }]) {
+    assert.throws(() => guardSse({ family: "qwen3", markerTokens: wrong }), SettingsError);
+  }
+});
+
 test("calls are written as a family writes them", () => {
   assert.equal(
     encode([{ name: "ring", arguments: { times: 2 } }], { family: "qwen3_coder" }),
