@@ -19,12 +19,12 @@ mod works;
 use std::hint::black_box;
 
 use guard_laws::markers_in;
-use llm_stream_guard::Guard;
+use llm_stream_guard::{Guard, Token};
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 use crate::{
-    measure::{Collect, feed, feed_bytes, feed_tokens, floor, median, ratio},
+    measure::{Collect, as_tokens, feed, feed_bytes, feed_tokens, floor, median, ratio},
     text::tokens,
     works::{Case, Fed, Work, works},
 };
@@ -37,16 +37,17 @@ fn benches(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(work.name);
         let fed = work.fed;
         for case in work.cases.iter_mut().filter(|case| KEPT.contains(&&*case.profile)) {
-            let chunks = tokens_of(&case.wire, &case.guard, fed);
+            let Chunks { texts, tokens } = chunks_of(&case.wire, &case.guard, fed);
             let mut out = Collect::room(case.wire.len());
-            group.throughput(Throughput::Elements(chunks.len() as u64));
+            group.throughput(Throughput::Elements(texts.len() as u64));
             group.bench_function(BenchmarkId::new("floor", &case.profile), |b| {
                 b.iter(|| {
                     out.clear();
-                    floor(&chunks, &mut out);
+                    floor(&texts, &mut out);
                     black_box(&out.content);
                 });
             });
+            let chunks = Chunks { texts, tokens };
             group.bench_function(BenchmarkId::new("guard", &case.profile), |b| {
                 b.iter(|| run(fed, &mut case.guard, &chunks, &mut out));
             });
@@ -55,10 +56,17 @@ fn benches(criterion: &mut Criterion) {
     }
 }
 
+/// The chunks of a wire.
+struct Chunks<'w> {
+    texts: Vec<&'w str>,
+    /// The same as tokens, if they are fed as such.
+    tokens: Vec<Token<'w>>,
+}
+
 /// The chunks of a wire: in tokens, none but a marker token holds a part of one.
-fn tokens_of<'w>(wire: &'w str, guard: &Guard, fed: Fed) -> Vec<&'w str> {
+fn chunks_of<'w>(wire: &'w str, guard: &Guard, fed: Fed) -> Chunks<'w> {
     if fed != Fed::Tokens {
-        return tokens(wire);
+        return Chunks { texts: tokens(wire), tokens: Vec::new() };
     }
     let markers: Vec<String> = guard.marker_tokens().map(String::from).collect();
     let (mut chunks, mut at) = (Vec::new(), 0);
@@ -68,16 +76,17 @@ fn tokens_of<'w>(wire: &'w str, guard: &Guard, fed: Fed) -> Vec<&'w str> {
         at = from + len;
     }
     chunks.extend(tokens(&wire[at..]));
-    chunks
+    let tokens = as_tokens(&chunks, &markers);
+    Chunks { texts: chunks, tokens }
 }
 
-fn run(fed: Fed, guard: &mut Guard, chunks: &[&str], out: &mut Collect) {
+fn run(fed: Fed, guard: &mut Guard, chunks: &Chunks<'_>, out: &mut Collect) {
     guard.reset();
     out.clear();
     match fed {
-        Fed::Text => feed(guard, chunks, out),
-        Fed::Bytes => feed_bytes(guard, chunks, out),
-        Fed::Tokens => feed_tokens(guard, chunks, out),
+        Fed::Text => feed(guard, &chunks.texts, out),
+        Fed::Bytes => feed_bytes(guard, &chunks.texts, out),
+        Fed::Tokens => feed_tokens(guard, &chunks.tokens, out),
     }
     black_box((&out.content, &out.arguments));
 }
@@ -105,24 +114,30 @@ fn instructions() -> Vec<(String, String, u64)> {
 }
 
 fn figure(fed: Fed, case: &mut Case) -> Figure {
-    let chunks = tokens_of(&case.wire, &case.guard, fed);
+    let chunks = chunks_of(&case.wire, &case.guard, fed);
+    let texts = &chunks.texts;
     let (mut out, mut copy) = (Collect::room(case.wire.len()), Collect::room(case.wire.len()));
     let base = || {
         copy.clear();
-        floor(&chunks, &mut copy);
+        floor(texts, &mut copy);
         black_box(&copy.content);
     };
     let (ratio, time) = ratio(REPEATS, base, || run(fed, &mut case.guard, &chunks, &mut out));
     case.guard.reset();
     out.clear();
     // The first call's opener and name take their buffers; the rest is the steady state.
-    let (head, body) = chunks.split_at(chunks.len().min(64));
-    feed(&mut case.guard, head, &mut out);
-    let counted = allocation_counter::measure(|| feed(&mut case.guard, body, &mut out));
+    let (head, body) = texts.split_at(texts.len().min(64));
+    let (first, rest) = chunks.tokens.split_at(chunks.tokens.len().min(64));
+    let feed_part = |guard: &mut Guard, out: &mut Collect, texts, tokens| match fed {
+        Fed::Tokens => feed_tokens(guard, tokens, out),
+        Fed::Text | Fed::Bytes => feed(guard, texts, out),
+    };
+    feed_part(&mut case.guard, &mut out, head, first);
+    let counted = allocation_counter::measure(|| feed_part(&mut case.guard, &mut out, body, rest));
     Figure {
         profile: case.profile.clone(),
         ratio,
-        nanos: time * 1e9 / chunks.len() as f64,
+        nanos: time * 1e9 / texts.len() as f64,
         allocations: counted.count_total as f64 / body.len().max(1) as f64,
     }
 }
@@ -216,9 +231,9 @@ fn feed_only(feeds: usize) {
     for mut work in works().into_iter().filter(|work| work.name.starts_with(&wanted)) {
         let fed = work.fed;
         for case in &mut work.cases {
-            let chunks = tokens_of(&case.wire, &case.guard, fed);
+            let chunks = chunks_of(&case.wire, &case.guard, fed);
             let mut out = Collect::room(case.wire.len());
-            println!("{}\t{}\t{}", work.name, case.profile, chunks.len());
+            println!("{}\t{}\t{}", work.name, case.profile, chunks.texts.len());
             (0..feeds).for_each(|_| run(fed, &mut case.guard, &chunks, &mut out));
         }
     }

@@ -53,12 +53,20 @@ pub(crate) fn feed(guard: &mut Guard, chunks: &[&str], out: &mut impl Sink) {
     }
 }
 
-/// Feeds tokens: of the chunks, those that begin like markup are marker tokens, if they are some.
-pub(crate) fn feed_tokens(guard: &mut Guard, chunks: &[&str], out: &mut impl Sink) {
-    for chunk in chunks {
-        let marker = chunk.len() > 3 && chunk.starts_with(['<', '[', ']', '｜']);
-        let kind = if marker { TokenKind::Marker } else { TokenKind::Text };
-        let pushed = guard.push_token(Token { id: 0, text: black_box(chunk), kind }, out);
+/// The chunks as tokens: those in `markers` are marker tokens.
+pub(crate) fn as_tokens<'w>(chunks: &[&'w str], markers: &[String]) -> Vec<Token<'w>> {
+    let token = |text: &&'w str| {
+        let is_marker = markers.iter().any(|marker| marker == text);
+        let kind = if is_marker { TokenKind::Marker } else { TokenKind::Text };
+        Token { id: 0, text, kind }
+    };
+    chunks.iter().map(token).collect()
+}
+
+/// Feeds tokens.
+pub(crate) fn feed_tokens(guard: &mut Guard, tokens: &[Token<'_>], out: &mut impl Sink) {
+    for token in tokens {
+        let pushed = guard.push_token(Token { text: black_box(token.text), ..*token }, out);
         debug_assert!(pushed.is_ok());
     }
 }
