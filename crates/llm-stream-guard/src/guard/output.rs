@@ -149,9 +149,10 @@ impl Output {
 
 /// Steps that concern the stages and not an event.
 impl Chain<'_> {
-    /// The markers that act as marker tokens only, if there are any.
-    pub(super) fn tokens(&self) -> Option<MarkerTokens> {
-        self.next.stage.as_ref().map(|stage| stage.tokens().clone())
+    /// The markers that act as marker tokens only, unless `token` is fed as its text.
+    pub(super) fn tokens_for(&self, token: Token<'_>) -> Option<MarkerTokens> {
+        let stage = self.next.stage.as_ref().filter(|_| !token.is_plain())?;
+        Some(stage.tokens().clone())
     }
 
     /// Whether `token` is a marker token that acts.

@@ -37,6 +37,12 @@ impl<'t> Token<'t> {
     pub(super) const fn of_text(text: &'t str) -> Self {
         Self { id: 0, text, kind: TokenKind::Text }
     }
+
+    /// Whether the token is fed as its text, whatever the marker tokens are.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.kind == TokenKind::Text && !has_reserved(self.text)
+    }
 }
 
 /// Whether a token is a marker or text.
@@ -197,7 +203,7 @@ impl Cursor {
         token: Token<'_>,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        match out.tokens() {
+        match out.tokens_for(token) {
             None => self.push(token.text, out),
             Some(tokens) => push_spelled(&tokens, token, |spelled| self.push(spelled, out)),
         }
@@ -211,7 +217,7 @@ pub(super) struct TokenStage {
     /// The edges of the table, their markers as the family shows them.
     pub(super) shown: Arc<[Edge]>,
     restore: RestoreTokens,
-    /// A reserved scalar was fed, and text that was fed since may not be decided.
+    /// A reserved scalar was fed, and some text has been undecided ever since.
     unsettled: bool,
 }
 
@@ -239,14 +245,14 @@ impl TokenStage {
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
         let Self { tokens, restore, unsettled, .. } = self;
-        let reserved = token.kind == TokenKind::Marker || has_reserved(token.text);
-        if !reserved && !*unsettled {
+        if token.is_plain() && !*unsettled {
             return cursor.push_looking(token.text, sink);
         }
         let mut out = Link { stage: restore, next: ByRef(sink) };
         let result = push_spelled(tokens, token, |spelled| cursor.push(spelled, &mut out));
-        // Events repeat text that is buffered. Without any, the next ones are of the next text alone.
-        *unsettled = cursor.buffered() > 0 || restore.escaped;
+        // Events are of text that was undecided and of the next text. Without any of the former, a
+        // token without reserved scalars has events without.
+        *unsettled = cursor.undecided() > 0 || restore.escaped;
         result
     }
 

@@ -169,9 +169,9 @@ fn typed_markup_of_marker_tokens_is_content() {
     assert!(covered > 40, "only {covered} profiles");
 }
 
-const NAME: &str = "save_page";
+pub(super) const NAME: &str = "save_page";
 
-fn two_tools() -> Tools {
+pub(super) fn two_tools() -> Tools {
     let object = |key: &str| json!({"type": "object", "properties": {key: {"type": "string"}}});
     Tools::new([(NAME, object("body")), ("drop_table", object("table"))])
 }
@@ -242,7 +242,7 @@ fn all_profiles() -> Vec<Profile> {
 }
 
 /// The profiles whose calls are written between marker tokens.
-fn marked() -> impl Iterator<Item = (Profile, Grammar, Guard, Vec<String>)> {
+pub(super) fn marked() -> impl Iterator<Item = (Profile, Grammar, Guard, Vec<String>)> {
     all_profiles().into_iter().filter_map(|profile| {
         let grammar = profile.grammar().expect("a registered family")?;
         let (guard, tokens) = guard_of(&profile, two_tools());

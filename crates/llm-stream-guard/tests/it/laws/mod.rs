@@ -7,6 +7,7 @@ mod cut;
 mod damaged;
 mod growth;
 mod inputs;
+mod inserted_tokens;
 mod marker_tokens;
 mod nonempty;
 mod options;
