@@ -8,6 +8,7 @@ mod compare;
 mod cycles;
 mod drift;
 mod e2e;
+mod examples;
 mod families;
 mod flags;
 mod fuzz;

@@ -9,6 +9,7 @@ use std::{
 use crate::{
     ceilings::Ceilings,
     cycles::cycles,
+    examples,
     house::{self, Figures},
     manifest::{self, Dependency, FACADE, Manifest, Publish, Table},
     source, words,
@@ -82,6 +83,7 @@ fn findings(root: &Path) -> Result<Vec<String>, String> {
     dependency_findings(&manifest::crates(root)?, &mut findings);
     findings.extend(families::findings(root)?);
     cycle_findings(root, &mut findings).map_err(|error| error.to_string())?;
+    example_findings(root, &mut findings).map_err(|error| error.to_string())?;
     let ceilings = Ceilings::read();
     findings.extend(house_findings(&figures(root).map_err(|error| error.to_string())?, &ceilings));
     let words = word_findings(root).map_err(|error| error.to_string())?;
@@ -188,6 +190,18 @@ fn cycle_findings(root: &Path, findings: &mut Vec<String>) -> io::Result<()> {
         let name = directory.file_name().unwrap_or_default().display();
         let found = cycles(&source::of_crate(&directory)?);
         findings.extend(found.iter().map(|group| format!("{name}: a cycle of imports: {group}")));
+    }
+    Ok(())
+}
+
+/// Public types of crates with a README that no example names; see [`examples`].
+fn example_findings(root: &Path, findings: &mut Vec<String>) -> io::Result<()> {
+    for directory in crates(root)?.iter().filter(|one| one.starts_with(root.join("crates"))) {
+        let Ok(readme) = fs::read_to_string(directory.join("README.md")) else { continue };
+        let name = directory.file_name().unwrap_or_default().display();
+        let missing = examples::missing(&source::of_crate(directory)?, &readme);
+        let finding = |one| format!("{name}: `{one}` is in no example, and linked from none");
+        findings.extend(missing.iter().map(finding));
     }
     Ok(())
 }

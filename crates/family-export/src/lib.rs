@@ -18,6 +18,8 @@
 //! assert_eq!(calls["open_pattern"], r"\s*<tool_call>\s*(?=\{)");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//! A template comes as [`Exported`], with the list of what it leaves out. A grammar comes as [`CallGrammar`]
+//! or [`LazyGbnf`]. A family that a target cannot express is an [`ExportError`].
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

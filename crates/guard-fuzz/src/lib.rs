@@ -9,6 +9,7 @@
 //!     (target.run)(b"any bytes");
 //! }
 //! ```
+//! [`TARGETS`] lists each [`Target`] with its name.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::unwrap_used,

@@ -9,6 +9,8 @@
 //! let machine = GuardMachine::new(guard, End::Stop);
 //! check_chunk_invariance(&machine, "<think>why</think>so", CutPlan::quick(1)).unwrap();
 //! ```
+//! A [`TemplateMachine`] does the same for a parser of a template, a [`TokenMachine`] for a guard that is given
+//! tokens. Each writes through a [`Recorder`]. [`Damage`] generates wires with damaged calls.
 #![forbid(unsafe_code)]
 #![allow(clippy::expect_used, reason = "tests build what it makes")]
 

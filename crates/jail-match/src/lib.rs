@@ -40,6 +40,21 @@
 //! # }
 //! ```
 //!
+//! # Types by task
+//!
+//! | task | types |
+//! |---|---|
+//! | declare a marker | [`Edge`] with [`Then`]; its place ([`Anchor`]), spelling ([`LetterCase`], [`SuffixRule`], [`LearntSuffix`]), newlines ([`Newlines`], [`Bind`]), number of uses ([`Uses`]), code around it ([`InCode`]); [`EdgeError`] if a table refuses it |
+//! | treat a marker that the stream's end cuts | [`CutMarker`] for one edge, [`Dangling`] for the driver |
+//! | configure a driver | [`DriverSettings`]: [`Limits`], [`LimitPolicy`] and [`LimitError`], [`ReasoningLimit`], [`Whitespace`], [`InlineTags`], [`EdgeEvents`] |
+//! | read what a marker begins, such as a call | [`BodyParsers`]: [`BodyId`] and [`Opener`] in, [`Feed`], [`Resume`] or [`AtEnd`] out; [`OnCommit`] for the channel around it |
+//! | receive the result | [`Sink`]: [`Event`] ([`OwnedEvent`], [`Outcome`], [`Diagnostic`]), [`Span`] with its [`SpanKind`] and [`CallPart`], [`Trace`] |
+//! | ask what is held, and how much was read | [`Held`] with its [`HeldKind`], [`Counters`] |
+//! | withhold or change blocks | [`Jail`], [`JailBuilder`] and [`JailPair`]: [`BlockDelivery`], [`Release`], [`Nested`]; [`JailEvent`], [`JailSignal`] with [`Closed`] and [`Dropped`], [`JailCounters`]; [`ZeroLimit`] and [`JailError`] if it cannot be built |
+//! | search without a driver | [`MarkerSetBuilder`], [`MarkerSet`]; a [`Haystack`] searched for some [`Classes`] (each a [`Class`]) gives a [`Search`] with a [`Match`] |
+//! | tell tokens from text | [`MarkerTokens`], [`Reserved`] |
+//! | report items that a server separated | [`Aside`] |
+//! | look up registered names | [`resolve`], [`Alias`], [`UnknownName`] |
 //! # Guarantees
 //!
 //! * **Chunks do not matter.** Text, spans, diagnostics and their offsets are the same for every

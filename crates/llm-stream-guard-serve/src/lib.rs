@@ -15,6 +15,15 @@
 //! # Ok(())
 //! # }
 //! ```
+//! # Types by task
+//!
+//! | task | types |
+//! |---|---|
+//! | name the inference servers | [`Upstream`], [`Endpoint`], [`EndpointName`], [`Endpoints`], [`ServerName`] |
+//! | choose families for models | [`Model`], [`Models`], [`FamilyName`], [`FamilyChoice`], [`UnknownModelPolicy`], [`CheckpointTokens`], [`Remap`] |
+//! | shape answers | [`Output`], [`ReasoningName`], [`BareEnd`], [`Completions`], [`UnsupportedTools`], [`ToolGrammar`] |
+//! | set limits | [`ProxyLimits`], [`Timeouts`], [`TimeSpan`], [`Record`] |
+//! | read an error | [`Fault`], [`Kind`], [`Reported`] |
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -30,6 +39,8 @@ mod client;
 mod config;
 mod connection;
 pub mod demo;
+// Public for tests of this workspace.
+#[doc(hidden)]
 pub mod dialect;
 mod error;
 mod exchange;
@@ -39,6 +50,8 @@ mod idle;
 mod ledger;
 mod meter;
 mod metrics;
+// Public for the command, which reads by the same machine.
+#[doc(hidden)]
 pub mod parse;
 mod path;
 mod process;

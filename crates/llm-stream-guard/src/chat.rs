@@ -2,6 +2,41 @@
 //!
 //! [`ChatGuard`] is the machine, [`Chunk`] the model of a chunk, [`Aggregator`] puts the chunks of
 //! a stream together to a [`Completion`]. A whole response takes the same way: it is one chunk.
+//! ```
+//! use llm_stream_guard::{End, Guard, chat::{Aggregator, ChatGuard, ChatOptions, Chunk}};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let guard = Guard::for_model("Qwen/Qwen3-8B")?.build()?;
+//! let mut guard = ChatGuard::new(guard, ChatOptions::default());
+//! let chunk = |text: &str, finish: Option<&str>| {
+//!     serde_json::from_value::<Chunk>(serde_json::json!({"choices": [
+//!         {"index": 0, "delta": {"content": text}, "finish_reason": finish}]}))
+//! };
+//! let mut clean: Vec<Chunk> = Vec::new();
+//! guard.push(chunk("<tool_call>{\"name\": \"pi", None)?, &mut clean)?;
+//! guard.push(chunk("ng\"}</tool_call>", Some("stop"))?, &mut clean)?;
+//! guard.finish(End::Stop, &mut clean)?;
+//! let mut answer = Aggregator::default();
+//! clean.iter().for_each(|chunk| answer.push(chunk));
+//! let choice = &answer.finish().choices[0];
+//! assert_eq!(choice.finish_reason.value().unwrap(), "tool_calls");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Types by task
+//!
+//! | task | types |
+//! |---|---|
+//! | model a chunk | [`Chunk`]: [`Choice`], [`Delta`], [`Content`], [`ToolCallDelta`], [`FunctionDelta`], [`Field`] |
+//! | model a whole response | [`Completion`], [`CompletionChoice`] |
+//! | use a chunk type of your own | [`ChatChunk`], [`FailureChunk`]; `ConvertError` (feature `async-openai`) |
+//! | configure a guard | [`ChatOptions`]: [`BrokenCalls`], [`Emission`], [`Logprobs`], [`ReasoningField`], [`ReasoningTokens`], [`Synthesis`], [`Stop`], [`ChatLimits`] |
+//! | receive the result | [`ChatSink`]: chunks, and each [`Note`] about a choice as a [`ChatNote`]; [`ChatError`], [`Failures`] |
+//! | guard a stream of chunks | [`guard_chunks`], [`ChatStream`] |
+//! | guard the bytes of an event stream | [`guard_sse`], [`SseStream`]; [`ChatSse`] with [`SseSink`] and [`ChatSseError`] |
+//! | keep annotations of a transport | [`Annotated`], [`Annotation`], [`Annotations`]; [`ChatItem`], [`FailureItem`] and [`Opened`] for item types of your own |
+//! | give signs of life | [`KeepAlive`], [`Ticking`] |
 
 mod aggregate;
 mod annotate;

@@ -1,4 +1,27 @@
 //! Why a recording came out as it did: a fold over the guard's own events.
+//! An [`Explainer`] reads one choice of a [`Recording`], and [`page()`] shows a [`Report`] as a web page:
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use llm_stream_guard::{End, Guard, GuardStage, explain::Explainer, profile};
+//! let guard = Guard::builder(&profile("qwen3")?).stage(GuardStage::Stats).build()?;
+//! let mut explainer = Explainer::new("qwen3", guard);
+//! explainer.push("<tool_call>{\"name\": \"ping\"}</tool_call>", None);
+//! let explanation = explainer.finish(End::Stop);
+//! assert_eq!(explanation.summary.calls[0].name, "ping");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Types by task
+//!
+//! | part of an explanation | types |
+//! |---|---|
+//! | totals, calls and causes | [`Explanation`], [`ExplanationSummary`]: [`CallSummary`], [`Delay`], [`Finding`] |
+//! | what each chunk did | [`Step`]: [`Happening`], [`Holding`], [`RecordedNote`] |
+//! | what became of the text | [`Region`], [`Fate`] |
+//! | tokens and their roles | [`ExplainedToken`], [`TokenPart`] |
+//! | a recording and all its readings | [`RecordedItem`], [`Explained`], [`Report`] |
 
 mod findings;
 mod ledger;

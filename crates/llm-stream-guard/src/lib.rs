@@ -20,6 +20,23 @@
 //! # Ok(())
 //! # }
 //! ```
+//! # Types by task
+//!
+//! | task | types |
+//! |---|---|
+//! | find the family of a model | [`Profile`], [`resolve_model`] with [`ModelMatch`] and [`UnknownModel`] |
+//! | find the family of a checkpoint or a text | [`identify()`] with [`Identification`], [`AddedTokens`] ([`AddedToken`]) and [`CheckpointError`]; [`detect()`] with [`Detection`] and its [`Candidate`]s |
+//! | build a guard | [`GuardBuilder`]: [`ReasoningOptions`], [`CallOptions`] with [`Delivery`] and [`BrokenBlock`], [`Limits`], [`StopStrings`] ([`StopString`], [`Shown`]); [`BuildError`] |
+//! | apply what a request demands | [`AnswerRules`], [`ToolChoice`], [`BadPayload`]; [`RequestError`], [`Rejected`] |
+//! | receive the result | [`Sink`], [`Event`], [`Outcome`], [`Diagnostic`]; [`Message`] for a whole text, [`Stopped`] |
+//! | guard a `Stream` | [`guard_text`], [`Guarded`]; [`Stage`] for machines of your own |
+//! | count and observe | [`Stats`], [`Observer`], `TracingObserver` (feature `tracing`) |
+//! | give token ids, and get roles | [`Token`], [`RoleReader`], [`RoleSpan`], [`RoleCounts`]; [`NoRoles`] if a stage changes the text |
+//! | follow arguments while they arrive | [`ArgumentsView`], [`ArgumentsChange`] |
+//! | withhold or change blocks of text | [`Jailer`], [`JailedStream`], [`JailedError`] |
+//! | rewrite chunks of chat completions | [`chat`] |
+//! | keep a record of a stream, redact it | [`lifecycle`] |
+//! | find out why a text came out as it did | [`explain`] |
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -32,6 +32,13 @@
 //! # })
 //! # }
 //! ```
+//! # Types by task
+//!
+//! | task | types |
+//! |---|---|
+//! | join what a stream carried | [`MessageCollector`] for events, [`ChatCollector`] for chunks |
+//! | redact a stream | [`Redactor`] with [`RedactText`], [`RedactEvents`] or [`RedactChunks`]; [`Found`] is what a [`Substitute`] sees, and [`MatchTooLong`] is an error |
+//! | restore what was redacted | [`Vault`] |
 
 mod chat;
 mod message;

@@ -42,6 +42,14 @@
 //! # Ok::<(), response_templates::ResponseTemplateError>(())
 //! ```
 //!
+//! # Types by task
+//!
+//! | task | types |
+//! |---|---|
+//! | load a template | [`ResponseTemplate`], [`ResponseTemplateError`] with its [`ErrorKind`] |
+//! | configure a parser | [`TemplateSettings`]: [`Boundaries`], [`MalformedPolicy`], [`NoAnchor`]; [`UnusedOption`] if an option of calls has no effect |
+//! | receive events | [`Sink`], [`Event`], [`Malformed`] |
+//! | read the message | [`JsonTree`] with [`JsonObject`] and [`Integer`]; [`FieldRegion`], [`MissingFields`], [`MessageError`], [`NotJson`] |
 //! # Events and message
 //!
 //! Events follow the order in which the model writes, and every region of a field has events. In

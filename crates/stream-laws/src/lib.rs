@@ -23,6 +23,14 @@
 //! | L14 ids | [`check_ids`] |
 //! | L15 quoted markup | [`check_quoted_markup`] |
 //!
+//! | task | types |
+//! |---|---|
+//! | put a machine under test | [`StreamMachine`], [`ByteMachine`]; [`HeldBytes`] with its [`HeldReason`] |
+//! | choose the cuts | [`CutPlan`], [`Cut`], [`Random`] |
+//! | record a run | [`RunRecord`]: [`RecordedEvent`], [`RecordedSpan`] with its [`RecordedSpanKind`], [`RecordedDiagnostic`], [`RecordPlace`]; [`EmptyEvent`] is refused |
+//! | bound work and check texts | [`Work`], [`TextForm`], [`EncodedCall`] |
+//! | read a broken law | [`LawViolation`], [`Law`] |
+//! | compare JSON | [`json::JsonValue`], [`json::Number`], [`json::JsonError`] |
 //! Recorded wires with their expected results are run by [`vector`].
 //!
 //! ```

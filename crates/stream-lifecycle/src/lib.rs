@@ -29,11 +29,17 @@
 //!
 //! | task | type |
 //! |---|---|
-//! | aggregate items | [`Collector`], [`TextCollector`], [`Lifecycle::collect`] |
+//! | aggregate items | [`Collector`] ([`Refused`]), [`TextCollector`], [`Lifecycle::collect`] |
 //! | change, hold or refuse items | [`Guardrail`], [`Window`] for an asynchronous check |
 //! | keep data out of the record | [`Sanitizer`] |
 //! | receive events | [`Subscriber`], [`Queue`] for a slow one |
 //! | run user code in a span or a scope | [`Context`], [`ContextHandle`] |
+//! | describe the call and its items | [`CallInfo`], [`ItemInfo`], [`ResponseInfo`], [`TryItem`], [`Codec`] |
+//! | read events | [`LifecycleEvent`]: [`StartEvent`], [`MarkEvent`], [`EndEvent`] with [`Times`], [`RejectedEvent`] |
+//! | learn why data is missing | [`Omission`], [`OmittedWhy`], [`Subject`] for a sanitizer |
+//! | name what failed | [`Ending`], [`ComponentFault`] with its [`Component`], [`LateClose`] |
+//! | check windows of text | [`Windows`]: [`WindowUnit`], [`CheckDelivery`] |
+//! | deliver from a queue | [`Inbox`], [`Flush`], [`Overflow`] |
 //! | export to OpenTelemetry | `GenAiSpan` (features `tracing` and `gen-ai`) |
 //!
 //! # Properties

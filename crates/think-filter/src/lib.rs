@@ -30,6 +30,19 @@
 //! Whole texts use the same machine: [`ThinkFilter::split`], [`ThinkFilter::strip`],
 //! [`ThinkFilter::has_visible_content`].
 //!
+//! # Types by task
+//!
+//! | task | types |
+//! |---|---|
+//! | describe how a model marks reasoning | [`Format`] of [`Text`]s: [`Openers`], [`Pairing`], [`StrayClose`], [`DupOpen`], [`Recur`], [`MarkerCase`], [`TokenSuffix`], [`BoundNewlines`], [`Wrapper`], [`StripRemarks`] |
+//! | say where the answer begins | [`Start`]; [`last_turn`] and [`Opening`] read it from a prompt |
+//! | configure a filter | [`ThinkFilterBuilder`]: [`Unclosed`], [`Whitespace`], [`Limits`], [`InlineTags`] |
+//! | receive the result | [`Piece`], or [`Split`] for a whole text |
+//! | count reasoning | [`Counts`], with a [`TokenEstimate`] if there are no token ids |
+//! | hold reasoning until its end is known | [`Withheld`], which releases [`Kept`] parts |
+//!
+//! # Not for
+//!
 //! The crate does not read tool calls or message headers. It may take a `<think>` inside the
 //! arguments of a call for a tag. If a model writes calls into its text, use the crate
 //! `llm-stream-guard`, which reads reasoning and calls with one cursor. Families whose output has

@@ -3,6 +3,37 @@
 //! Everything here is plain data, read from a file in the family language
 //! (`docs/family-language.md`). The call machine and the encoder interpret it. Neither depends on a
 //! family's name.
+//!
+//! A file becomes a [`Family`], which a [`Grammar`](crate::Grammar) compiles:
+//!
+//! ```
+//! # #[cfg(feature = "toml")] {
+//! use toolcall_parsers::{End, Grammar, Parser, family::Family, parse};
+//!
+//! let file = r#"
+//!     about = "an example"
+//!     source = "this page"
+//!     [calls]
+//!     call = '<call>{name}<args>{arguments}</call>'
+//! "#;
+//! let parser = Parser::new(Grammar::new(Family::from_toml("example", file)?)?)?;
+//! let message = parse(&parser, "<call>ping<args>{\"n\": 1}</call>", End::Stop)?;
+//! assert_eq!(message.calls[0].arguments, "{\"n\": 1}");
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Types by task
+//!
+//! | part of a family | types |
+//! |---|---|
+//! | the file and its lines, for error messages | [`Family`], `FamilyFile` (feature `toml`), [`FamilyError`], [`ModelId`] |
+//! | calls, and the keys of call objects | [`Form`]: [`CommitOn`], [`At`], [`Suffix`], [`Repeated`], [`WhitespaceRule`], [`NewlineRule`], [`Keys`], [`NamedKeys`], [`KeyRole`], [`KeyOrder`] |
+//! | types of tagged values | [`Types`], [`Undeclared`] |
+//! | reasoning, and messages with headers | [`InReasoning`], [`Messages`]: [`Route`]s to [`RouteTo`] |
+//! | markup to remove | [`Erase`] |
+//! | what only the encoder needs | [`Write`]: [`Escapes`], [`WrittenIds`], [`Spacing`], [`Words`] |
+//! | other sequences in place of the family's markers | [`Sequences`], [`OwnMarkers`] |
 
 mod check;
 mod edit;

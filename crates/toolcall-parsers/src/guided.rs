@@ -4,6 +4,19 @@
 //! {"name": "ring", "arguments": {"times": 2}}   Payload::Calls, Payload::Of("ring")
 //! {"times": 2}                                  Payload::Of("ring"): the arguments alone
 //! ```
+//!
+//! ```
+//! use toolcall_parsers::{End, Parser, Tools, grammar, guided::{OwnCalls, Payload}, parse};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (required, _) = grammar("hermes")?.guided(Payload::Calls, &Tools::default(), OwnCalls::Tried)?;
+//! let message = parse(&Parser::new(required)?, r#"[{"name": "ping", "arguments": {}}]"#, End::Stop)?;
+//! assert_eq!(message.calls[0].name, "ping");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Payload`] says which payload is allowed, and [`OwnCalls`] what the family's own calls may do next to it.
 
 use alloc::{string::String, vec::Vec};
 

@@ -15,6 +15,50 @@
 //! - [`Parser`] reads a stream. [`parse`] reads a whole text into a [`Message`].
 //! - [`Options`] and [`Tools`] restrict which calls are emitted.
 //! - [`encode`] writes calls in a family's syntax, for the next turn of a conversation.
+//!
+//! ```
+//! use toolcall_parsers::{End, Event, Outcome, Parser, grammar};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut parser = Parser::new(grammar("hermes")?)?;
+//! let mut shown = String::new();
+//! let mut sink = |event: Event<'_>| match event {
+//!     Event::Content(text) => shown.push_str(text),
+//!     Event::CallStart { name, .. } => shown.push_str(name),
+//!     Event::CallArguments { fragment, .. } => shown.push_str(fragment),
+//!     Event::CallEnd { outcome: Outcome::Complete, .. } => shown.push('.'),
+//!     _ => {}
+//! };
+//! for chunk in ["One moment. <tool", "_call>{\"name\": \"find\", \"argu", "ments\": {}}</tool_call>"] {
+//!     parser.push(chunk, &mut sink)?;
+//! }
+//! parser.finish(End::Stop, &mut sink)?;
+//! assert_eq!(shown, "One moment. find{}.");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The result does not depend on the chunks. A call is safe to run when its [`Event::CallEnd`] says
+//! [`Outcome::Complete`]: its arguments are then a JSON object.
+//!
+//! # Types by task
+//!
+//! | task | types |
+//! |---|---|
+//! | look up a family | [`family()`], [`families`], [`Summary`]; [`UnknownName`] |
+//! | configure a parser | [`ParserBuilder`], [`Options`]: [`Tolerance`], [`Repair`], [`Parallel`], [`StopAfter`], [`UnknownTools`], [`Wanted`], [`CallLimits`]; [`CompileError`] |
+//! | declare the tools of a request | [`Tools`], [`Tool`], [`ToolsError`] |
+//! | receive the result | [`Sink`], [`Event`], [`OwnedEvent`], [`Diagnostic`] with its [`DiagnosticKind`]; [`Message`] and its [`Call`]s for a whole text |
+//! | write calls | [`EncodeCall`], [`EncodeError`], [`EncodeErrorKind`] |
+//! | make ids | [`Ids`], [`IdSource`], [`UsedIds`], [`Claim`] |
+//! | define a family | [`family`](mod@family): [`FamilyFile`](family::FamilyFile), [`Form`](family::Form), templates of [`template`] |
+//! | require JSON in place of markup | [`guided::Payload`], [`guided::OwnCalls`] |
+//! | put calls into a cursor of your own | [`Grammar`], [`edges`], [`ToolCallParser`], [`Calls`], [`Snapshot`] |
+//!
+//! # Not for
+//!
+//! Reasoning, which `think-filter` reads, and both together, which `llm-stream-guard` reads with one
+//! cursor. The crate knows no tokenizer, no schema validation and no HTTP.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

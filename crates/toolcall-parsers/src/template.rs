@@ -5,6 +5,17 @@
 //! ```
 //!
 //! The encoder fills the holes. The call machine is compiled from the same templates.
+//!
+//! ```
+//! use toolcall_parsers::template::{Hole, Part, Template};
+//!
+//! let template = Template::parse("<call>{name}</call>").unwrap();
+//! assert_eq!(template.parts[0], Part::Literal("<call>".into()));
+//! assert!(matches!(template.holes().next(), Some(Hole::Name)));
+//! ```
+//!
+//! A [`Dialect`] names the notation of a value in a [`Hole`], and [`Trim`] names what it loses at its
+//! edges. A text that is not a template is a [`TemplateError`].
 
 mod display;
 mod parse;

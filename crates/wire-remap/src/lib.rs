@@ -46,9 +46,14 @@
 //! | remap one request and its response | [`Regime`] |
 //! | remap request and response bodies | `bodies` (feature `json`) |
 //! | encode and decode text | [`RemapTable`], [`StreamEncoder`], [`StreamDecoder`] |
-//! | declare your own markers | [`RemapTableBuilder`] |
+//! | declare your own markers | [`RemapTableBuilder`], [`MarkerPair`], [`Truncated`] |
 //! | notice a model that repeats openers | [`CollapseDetector`] |
 //!
+//! | task | types |
+//! |---|---|
+//! | read what happened | [`RemapReport`]: a [`Tally`] for each [`Location`], [`MarkerDetection`] with its [`MarkerForm`] |
+//! | react to a repetition | [`CollapseLimits`], [`CollapseAction`]; a [`Collapse`] has its [`CollapseKind`] |
+//! | find out why a table is refused | [`RemapTableError`], [`Problem`] |
 //! Each request is derived from the canonical transcript, so a conversation may switch models at
 //! any time. A session [nonce](RemapTableBuilder::nonce) makes wire markers unforgeable.
 //!

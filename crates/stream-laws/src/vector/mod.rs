@@ -6,6 +6,24 @@
 //!
 //! The adapter gives the fields their meaning for a machine: which grammar, which policy, which
 //! tools. An adapter must refuse values it does not know.
+//! ```
+//! use stream_laws::vector::read_cases;
+//!
+//! let line = r#"{"id": "hermes/plain", "kind": "tools", "family": "hermes", "wire": "Hi",
+//!     "expect": {"content": "Hi", "reasoning": "", "calls": []}}"#;
+//! let cases = read_cases(&line.replace('\n', " "))?;
+//! assert_eq!(cases[0].wire, "Hi");
+//! # Ok::<(), stream_laws::vector::CaseError>(())
+//! ```
+//!
+//! # Types by task
+//!
+//! | task | types |
+//! |---|---|
+//! | read a file | [`VectorCase`], [`CaseError`] |
+//! | set up a machine | [`CaseKind`], [`CaseStart`], [`CaseFinish`], [`CaseWhitespace`], [`CaseTokens`] |
+//! | judge a run | [`Expect`]: [`ExpectedCall`] with its [`Arguments`], [`Incomplete`]; [`Mismatch`] |
+//! | report a failure | [`Failure`], [`CutInput`] |
 
 mod case;
 mod compare;
