@@ -53,7 +53,7 @@
 //! | withhold or change blocks | [`Jail`], [`JailBuilder`] and [`JailPair`]: [`BlockDelivery`], [`Release`], [`Nested`]; [`JailEvent`], [`JailSignal`] with [`Closed`] and [`Dropped`], [`JailCounters`]; [`ZeroLimit`] and [`JailError`] if it cannot be built |
 //! | search without a driver | [`MarkerSetBuilder`], [`MarkerSet`]; a [`Haystack`] searched for some [`Classes`] (each a [`Class`]) gives a [`Search`] with a [`Match`] |
 //! | tell tokens from text | [`MarkerTokens`], [`Reserved`] |
-//! | report items that a server separated | [`Aside`] |
+//! | report items that a server separated | [`ServerItem`] |
 //! | look up registered names | [`resolve`], [`Alias`], [`UnknownName`] |
 //! # Guarantees
 //!
