@@ -167,7 +167,8 @@ impl PyChatGuard {
         ended(py, result, list_of(py, sink.chunks)?)
     }
 
-    /// Cleans a whole response, a dictionary, through a guard as new.
+    /// Cleans a whole response, a dictionary, through a guard as new. A choice without a finish
+    /// reason was cut, which raises `StreamError`.
     fn complete<'py>(
         &mut self,
         py: Python<'py>,

@@ -300,6 +300,9 @@ class TestStreams:
         clean = tp.ChatGuard(family="qwen3").complete({"id": "c", "choices": [choice]})
         assert clean["choices"][0]["finish_reason"] == "tool_calls"
         assert clean["choices"][0]["message"]["content"] == "b"
+        del choice["finish_reason"]
+        with pytest.raises(tp.StreamError):
+            tp.ChatGuard(family="qwen3").complete({"choices": [choice], "usage": {"n": 1}})
 
     def test_an_event_stream_is_clean_at_every_cut(self) -> None:
         data = [json.dumps(chunk(text)) for text in ("<think>a</th", f"ink>b{CALL}")]

@@ -233,9 +233,8 @@ impl Proxy {
             let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
             let length = bytes.len();
             let answered = bytes.clone();
-            let bare_end = config.bare_end;
             let work = move || -> Result<_, Fault> {
-                let (mut whole, broken) = whole(dialect, &guard, &bytes, bare_end)?;
+                let (mut whole, broken) = whole(dialect, &guard, &bytes)?;
                 if let Some(shown) = shown {
                     whole.fields.insert("model".into(), shown.into());
                 }

@@ -1,11 +1,11 @@
 //! Reading requests and whole answers, beside the streams if that takes long.
 
-use llm_stream_guard::chat::{ChatGuard, Completion, CompletionChoice};
+use llm_stream_guard::chat::{ChatGuard, ChatSseError, Completion};
 use serde_json::Value;
 
 use crate::{
     body::Body,
-    config::{BareEnd, UnsupportedTools},
+    config::UnsupportedTools,
     dialect::{ApiDialect, encoded::broken_call, unsupported::Unsupported},
     error::{Fault, Kind},
     stream::HEAVY,
@@ -56,7 +56,6 @@ pub(super) fn whole(
     dialect: ApiDialect,
     guard: &ChatGuard,
     said: &[u8],
-    bare_end: BareEnd,
 ) -> Result<(Completion, Vec<u32>), Fault> {
     let none = |_| Fault::new(Kind::Broken, "upstream's answer is no completion");
     let read = dialect.read(said);
@@ -67,16 +66,12 @@ pub(super) fn whole(
         }
     }
     let read = read.map_err(none)?;
-    // Asked of upstream's answer: its usage would be enough for the guard to add a reason.
-    let open = |choice: &CompletionChoice| choice.finish_reason.value().is_none();
-    let is_cut = bare_end == BareEnd::Fail && read.choices.iter().any(open);
+    if read.choices.is_empty() {
+        return Err(Fault::new(Kind::Broken, "upstream's answer has no choices"));
+    }
     let mut broken = Vec::new();
     let whole = guard.complete_noting(read, |note| broken.extend(broken_call(note)));
-    let whole = whole.map_err(|error| Fault::new(Kind::Limit, error))?;
-    if whole.choices.is_empty() || is_cut {
-        return Err(Fault::new(Kind::Broken, "upstream's answer has no finish reason: it was cut"));
-    }
-    Ok((whole, broken))
+    Ok((whole.map_err(|error| Fault::of_stream(ChatSseError::Chat(error)))?, broken))
 }
 
 #[cfg(test)]

@@ -32,7 +32,8 @@ pub enum ChatError {
     TooManyChoices,
     /// A limit of a choice's guard was hit, and its policy is to fail.
     Limit(LimitError),
-    /// Upstream's stream ended without a finish reason, `[DONE]` or an error: the answer was cut.
+    /// Upstream's stream ended without a finish reason, `[DONE]` or an error, or its whole response
+    /// has a choice without a finish reason: the answer was cut.
     /// [`super::Synthesis::Always`] accepts servers that never send one.
     Unfinished,
     /// The payload of a choice was not calls; see [`crate::BadPayload::Reject`].
@@ -45,7 +46,7 @@ impl fmt::Display for ChatError {
             Self::TooManyChoices => f.write_str("the stream has more choices than allowed"),
             Self::Limit(error) => error.fmt(f),
             Self::Unfinished => f.write_str(
-                "the stream was cut: no finish reason came and nothing else that ends it",
+                "the answer was cut: no finish reason came and nothing else that ends it",
             ),
             Self::Rejected(error) => error.fmt(f),
         }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use jail_match::End;
-
 use super::{
     aggregate::Aggregator,
     chunk::Chunk,
@@ -12,7 +10,6 @@ use super::{
     guard::ChatGuard,
     marker_ids::TokenReader,
     note::{ChatNote, ChatSink},
-    options::Synthesis,
 };
 
 impl ChatGuard {
@@ -20,7 +17,8 @@ impl ChatGuard {
     /// again.
     ///
     /// # Errors
-    /// As [`ChatGuard::push`], and if the payload of a choice was dropped: a stream notes that
+    /// As [`ChatGuard::push`] and [`ChatGuard::end`]: a response that has a choice without a finish
+    /// reason was cut. Also, if the payload of a choice was dropped: a stream notes that
     /// ([`super::Note::Rejected`]).
     pub fn complete(&self, response: Completion) -> Result<Completion, ChatError> {
         self.complete_noting(response, |_| {})
@@ -43,14 +41,10 @@ impl ChatGuard {
             self.options.broken_calls.prepare(guard, true);
             reader
         });
-        if response.usage.value().is_some() && self.options.synthesis == Synthesis::Proven {
-            // The stream's usage chunk would have proved as much.
-            guard.options.synthesis = Synthesis::Always;
-        }
         let object = response.fields.get("object").cloned();
         let mut sink = Whole { chunks: Vec::new(), on_note };
         guard.push(response.into_chunk(), &mut sink)?;
-        guard.finish(End::Stop, &mut sink)?;
+        guard.end(&mut sink)?;
         if let Some(rejected) = guard.choices.iter().find_map(|state| state.lane.rejected) {
             return Err(ChatError::Rejected(rejected));
         }

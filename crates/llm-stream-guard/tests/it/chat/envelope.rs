@@ -147,7 +147,7 @@ fn reasoning_tokens_are_counted_unless_upstream_reports_them() {
 fn estimated_reasoning_tokens_never_exceed_completion_tokens() {
     for (tokens, expected) in [(90, 5), (3, 3)] {
         let response = serde_json::from_value(json!({
-            "choices": [{"index": 0, "message": {"content": "<think>sixteen bytes and 4.</think>a"}}],
+            "choices": [{"index": 0, "finish_reason": "stop", "message": {"content": "<think>sixteen bytes and 4.</think>a"}}],
             "usage": {"completion_tokens": tokens},
         }));
         let whole = chat("qwen3", ChatOptions::default()).complete(response.expect("a completion"));

@@ -1,12 +1,23 @@
 //! Whole responses: the same guard, the same outcome as the stream put together.
 
 use llm_stream_guard::{
-    DiagnosticKind, End, Outcome,
-    chat::{BrokenCalls, ChatNote, ChatOptions, Completion, Note, ReasoningTokens},
+    DiagnosticKind, End, Outcome, StopString,
+    chat::{
+        BrokenCalls, ChatError, ChatGuard, ChatNote, ChatOptions, Completion, Note,
+        ReasoningTokens, Synthesis,
+    },
 };
 use serde_json::json;
 
-use crate::chat::feed::{aggregate, chat, choice, chunk, clean, run, stop, text, usage};
+use crate::chat::feed::{aggregate, builder, chat, choice, chunk, run, stop, text, usage};
+
+const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
+
+fn with(synthesis: Synthesis) -> ChatOptions {
+    let mut options = ChatOptions::default();
+    options.synthesis = synthesis;
+    options
+}
 
 fn completion(json: serde_json::Value) -> Completion {
     serde_json::from_value(json).expect("a completion")
@@ -74,14 +85,31 @@ fn aggregated_stream_equals_the_complete_response() {
     assert_eq!(whole.choices[1].message.extra["audio"], json!({"id": "u", "data": "AABB"}));
 }
 
+// Contract: X.36.
 #[test]
-fn complete_response_with_usage_equals_its_aggregated_stream() {
-    for last in [vec![], vec![usage()]] {
-        let chunks: Vec<_> = [text(0, "Hi.")].into_iter().chain(last).collect();
-        let response = aggregate(&chunks);
-        let whole = chat("qwen3", ChatOptions::default()).complete(response).expect("no limit");
-        assert_eq!(whole, aggregate(&clean("qwen3", chunks).chunks));
+fn complete_response_without_a_finish_reason_was_cut() {
+    for (said, last) in [("Hi.", vec![]), ("Hi.", vec![usage()]), (CALL, vec![usage()])] {
+        for ended in [vec![], vec![text(1, "Yes."), stop(1, "stop")]] {
+            let chunks = [text(0, said)].into_iter().chain(ended).chain(last.clone());
+            let response = aggregate(&chunks.collect::<Vec<_>>());
+            for synthesis in [Synthesis::Off, Synthesis::Proven] {
+                let result = chat("hermes", with(synthesis)).complete(response.clone());
+                assert_eq!(result, Err(ChatError::Unfinished), "{synthesis:?}, {said}");
+            }
+            let whole = chat("hermes", with(Synthesis::Always)).complete(response).expect("whole");
+            let reason = whole.choices[0].finish_reason.value().map(String::as_str);
+            assert_eq!(reason, Some(if said == CALL { "tool_calls" } else { "stop" }));
+        }
     }
+}
+
+#[test]
+fn complete_response_that_a_stop_string_ended_needs_no_finish_reason() {
+    let guard = builder("hermes").stop([StopString::hidden("END")]).build().expect("builds");
+    let response = aggregate(&[text(0, "a END b")]);
+    let whole = ChatGuard::new(guard, ChatOptions::default()).complete(response).expect("whole");
+    assert_eq!(whole.choices[0].message.text(), Some("a "));
+    assert_eq!(whole.choices[0].finish_reason.value().map(String::as_str), Some("stop"));
 }
 
 #[test]
