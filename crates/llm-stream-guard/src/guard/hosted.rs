@@ -1,15 +1,60 @@
 //! The interface of a guard inside of a chat guard or a jailed stream.
 
+use std::sync::Arc;
+
 use think_filter::Start;
 use toolcall_parsers::{Grammar, Ids, Parallel, Wanted};
 use wire_remap::Regime;
 
 use super::{Guard, GuardBuilder, ReasoningOptions, ToolChoice, tokens::Path};
+use crate::observe::{Foreign, Observer, StatsCollector};
 
 /// The regime without remapping.
 static OFF: Regime = Regime::off();
 
 impl Guard {
+    /// Returns this guard with `observer` in place of the one that it was built with, if any. A
+    /// server that answers many requests of one kind builds a guard once, and gives each answer a
+    /// clone with another observer: compiling a guard costs more than a short answer.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
+    /// use llm_stream_guard::{Event, Guard, GuardStage, Observer, profile};
+    ///
+    /// #[derive(Default)]
+    /// struct Calls(AtomicU32);
+    ///
+    /// impl Observer for Calls {
+    ///     fn call_started(&self, _: u32) {
+    ///         self.0.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    /// }
+    ///
+    /// let kept = Guard::builder(&profile("hermes")?).stage(GuardStage::Stats).build()?;
+    /// let calls = Arc::new(Calls::default());
+    /// let mut guard = kept.clone().observed(calls.clone());
+    /// let text = r#"<tool_call>{"name": "tide", "arguments": {}}</tool_call>"#;
+    /// guard.push(text, &mut |_: Event<'_>| {})?;
+    /// assert_eq!(calls.0.load(Ordering::Relaxed), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn observed(mut self, observer: Arc<dyn Observer + Send + Sync>) -> Self {
+        let stats = match self.output.stats.take() {
+            Some(stats) => *stats,
+            None => {
+                let openers = self.grammar().into_iter().flat_map(Grammar::openers);
+                let own = self.edges().iter().map(|edge| edge.marker.as_ref()).chain(openers);
+                StatsCollector::default().watching(Foreign::new(own))
+            }
+        };
+        self.output.stats = Some(Box::new(stats.observed(observer)));
+        self.path = Path::of(&self.input, &self.output);
+        self
+    }
+
     /// Whether a call that began is kept back until it ends.
     pub(crate) fn withholds_call(&self) -> bool {
         self.output.withholds_call()

@@ -232,3 +232,27 @@ fn observer_per_choice_receives_its_chunks_and_stats_outlive_the_finish() {
     let bytes: Vec<_> = guard.stats().map(|(choice, stats)| (choice, stats.bytes)).collect();
     assert_eq!(bytes, [(0, 4), (4, 2)]);
 }
+
+#[test]
+fn clones_of_a_guard_report_to_the_observers_they_were_given() {
+    let builder = || Guard::builder(&profile("hermes").unwrap());
+    let feed = |mut guard: Guard, text: &str| {
+        let mut out = |_: Event<'_>| {};
+        guard.push(text, &mut out).unwrap();
+        guard.finish(End::Stop, &mut out).unwrap();
+        guard.stats().cloned()
+    };
+    let call = r#"<tool_call>{"name": "f", "arguments": {}}</tool_call>"#;
+    let texts = [format!("Hi [TOOL_CALLS] {call}"), "plain".to_owned()];
+    for kept in [builder(), builder().stage(GuardStage::Stats)] {
+        let kept = kept.build().unwrap();
+        for text in &texts {
+            let [built, given] = [(); 2].map(|()| Arc::new(Notes::default()));
+            let guard = builder().stage(GuardStage::Observer(built.clone())).build().unwrap();
+            let stats = feed(guard, text);
+            assert!(stats.is_some());
+            assert_eq!(feed(kept.clone().observed(given.clone()), text), stats);
+            assert_eq!(*given.0.lock().unwrap(), *built.0.lock().unwrap(), "{text}");
+        }
+    }
+}
