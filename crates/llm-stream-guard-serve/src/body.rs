@@ -177,6 +177,11 @@ impl Body {
         Ok(view.into())
     }
 
+    /// The number of bytes of the fields that are in a view, except messages.
+    pub(crate) fn view_length(&self) -> usize {
+        LOOKED_AT.iter().filter_map(|name| self.text(name)).map(|raw| raw.get().len()).sum()
+    }
+
     /// Writes what was changed in a view.
     pub(crate) fn apply(&mut self, before: &Value, after: &Value) {
         let (Some(before), Some(after)) = (before.as_object(), after.as_object()) else { return };

@@ -1,9 +1,10 @@
 //! From a model's id to how its answers are read.
 
 use llm_stream_guard::{
-    AddedTokens, Answer, Delivery, Guard, GuardBuilder, GuardStage, Observer, Profile,
-    ReasoningOptions, Start, Whitespace, profile_for_model,
+    AddedTokens, Answer, Delivery, Guard, GuardBuilder, GuardStage, Profile, ReasoningOptions,
+    Start, Whitespace, profile_for_model,
 };
+use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 use toolcall_parsers::family::{ModelId, ModelPattern};
 use wire_remap::{Regime, RemapTable, bodies::OpenAiChat};
@@ -36,28 +37,33 @@ pub(crate) struct Family {
 /// The families of the configuration.
 #[derive(Debug)]
 pub(crate) struct Families {
-    one: Option<Family>,
+    one: Option<Arc<Family>>,
     /// Families by patterns of ids as requests write them, and of their usual spellings.
-    exact: Vec<(IdPattern, Family)>,
-    models: Vec<(ModelPattern, Family)>,
+    exact: Vec<(IdPattern, Arc<Family>)>,
+    models: Vec<(ModelPattern, Arc<Family>)>,
+    /// The family of models of which none is known.
+    none: Arc<Family>,
     checkpoint: Option<CheckpointTokens>,
     /// Checkpoints by patterns of ids.
     checkpoints: Vec<(IdPattern, CheckpointTokens)>,
     delivery: Delivery,
     /// Recently requested ids with their families. Comparing an id with the patterns of all families
     /// takes longer than guarding a short answer.
-    recent: Mutex<Vec<(Box<str>, Option<Family>)>>,
+    recent: Mutex<Vec<Resolved>>,
 }
+
+/// The id of a model, and its family.
+type Resolved = (Box<str>, Option<Arc<Family>>);
 
 impl Families {
     pub(crate) fn new(config: &Config) -> Self {
         let one = match &config.profile {
             FamilyChoice::Auto => None,
-            FamilyChoice::One(name) => Some(Family::named(name)),
+            FamilyChoice::One(name) => Some(Arc::new(Family::named(name))),
         };
         let models = config.models.iter();
-        let families: Vec<(&String, Family)> =
-            models.filter_map(|(id, model)| Some((id, Family::of(id, model)?))).collect();
+        let families: Vec<(&String, Arc<Family>)> =
+            models.filter_map(|(id, model)| Some((id, Family::of(id, model)?.into()))).collect();
         let each = families.iter();
         let checkpoints = config
             .models
@@ -67,6 +73,7 @@ impl Families {
             one,
             exact: each.map(|(id, family)| (IdPattern::new(id), family.clone())).collect(),
             models: families.into_iter().map(|(id, it)| (ModelPattern::new(id), it)).collect(),
+            none: Arc::new(Profile::named("none").into()),
             checkpoint: config.checkpoint.clone(),
             checkpoints: checkpoints.collect(),
             delivery: config.output.calls,
@@ -76,7 +83,7 @@ impl Families {
 
     /// Returns the family of the model that requests call `id`, as far as the configuration and the
     /// id decide.
-    pub(crate) fn find(&self, id: &str) -> Option<Family> {
+    pub(crate) fn find(&self, id: &str) -> Option<Arc<Family>> {
         let lock = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = lock().iter().find(|(recent, _)| **recent == *id) {
             return known.clone();
@@ -92,60 +99,62 @@ impl Families {
         found
     }
 
-    fn resolve(&self, id: &str) -> Option<Family> {
+    fn resolve(&self, id: &str) -> Option<Arc<Family>> {
         if let Some(one) = &self.one {
             // The id may have more information: where the model's template leaves off.
             let same = profile_for_model(id).ok().filter(|it| it.name == one.profile.name);
-            let whole = |profile| Family { profile, ..one.clone() };
+            let whole = |profile| Arc::new(Family { profile, ..Family::clone(one) });
             return Some(same.filter(|_| !one.is_own).map_or_else(|| one.clone(), whole));
         }
-        self.mapped(id).or_else(|| profile_for_model(id).ok().map(Family::from))
+        self.mapped(id).or_else(|| profile_for_model(id).ok().map(|it| Arc::new(it.into())))
+    }
+
+    /// The family of models of which none is known: all text is content.
+    pub(crate) fn none(&self) -> Arc<Family> {
+        self.none.clone()
     }
 
     /// The family of a model that requests call `id` and the server `sent`.
-    pub(crate) fn find_renamed(&self, id: &str, sent: &str) -> Option<Family> {
+    pub(crate) fn find_renamed(&self, id: &str, sent: &str) -> Option<Arc<Family>> {
         let mapped = self.mapped(id).filter(|_| self.one.is_none());
         mapped.or_else(|| self.find(sent))
     }
 
     /// The family with the marker tokens of the checkpoint that the configuration has for an id,
     /// unless it has some.
-    pub(crate) fn with_tokens(&self, family: Family, id: &str) -> Family {
+    pub(crate) fn with_tokens(&self, family: Arc<Family>, id: &str) -> Arc<Family> {
         let checkpoint = IdPattern::find(&self.checkpoints, id).or(self.checkpoint.as_ref());
         match checkpoint {
             Some(checkpoint) if family.tokens.is_none() => {
-                let tokens = family.markers_in(checkpoint.tokens());
-                Family { tokens, ..family }
+                match family.markers_in(checkpoint.tokens()) {
+                    Some(tokens) => {
+                        Arc::new(Family { tokens: Some(tokens), ..Family::clone(&family) })
+                    }
+                    None => family,
+                }
             }
             _ => family,
         }
     }
 
     /// The family that the configuration has for an id.
-    fn mapped(&self, id: &str) -> Option<Family> {
+    fn mapped(&self, id: &str) -> Option<Arc<Family>> {
         if let Some(family) = IdPattern::find(&self.exact, id) {
             return Some(family.clone());
         }
         let (_, mapped) = ModelId::new(id).find(&self.models)?;
-        mapped.first().map(|family| Family::clone(family))
+        mapped.first().map(|family| Arc::clone(family))
     }
 
     /// A builder of guards for a family's answer to a request with this body.
-    pub(crate) fn builder(
-        &self,
-        family: &Family,
-        body: &serde_json::Value,
-        answer: Answer,
-        observer: Arc<dyn Observer + Send + Sync>,
-    ) -> GuardBuilder {
-        let observer = GuardStage::Observer(observer);
-        let mut builder = family.builder().delivery(self.delivery).stage(observer);
+    pub(crate) fn builder(&self, family: &Family, body: &Value, answer: Answer) -> GuardBuilder {
+        let mut builder = family.builder().delivery(self.delivery).stage(GuardStage::Stats);
         // A server that separates reasoning begins with the answer.
         if answer == Answer::Parsed {
             builder = builder.reasoning(starting(Start::Content));
         }
         // A prompt that is rendered shows where the answer begins.
-        if let Some(prompt) = body.get("prompt").and_then(serde_json::Value::as_str) {
+        if let Some(prompt) = body.get("prompt").and_then(Value::as_str) {
             builder = builder.prompt(prompt);
         }
         builder.request(body)

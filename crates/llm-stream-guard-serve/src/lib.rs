@@ -45,6 +45,7 @@ pub mod dialect;
 mod error;
 mod exchange;
 mod families;
+mod guards;
 mod headers;
 mod idle;
 mod ledger;

@@ -32,6 +32,7 @@ use crate::{
     error::{Fault, Kind},
     exchange::{Ending, Exchange},
     families::Families,
+    guards::RecentGuards,
     headers::check_uncompressed,
     idle::Idle,
     ledger::Ledger,
@@ -66,6 +67,7 @@ struct Slot {
 
 #[derive(Debug)]
 struct Shared {
+    guards: RecentGuards,
     config: Arc<Config>,
     routes: Routes,
     families: Families,
@@ -91,6 +93,7 @@ impl Shared {
         };
         let bodies = config.limits.bodies;
         let kept = before.filter(|before| before.config.limits.bodies == bodies);
+            guards: RecentGuards::default(),
         Ok(Self {
             routes: Routes::new(&config)?,
             families: Families::new(&config),

@@ -48,9 +48,14 @@ pub(crate) fn demands_call(rules: &AnswerRules) -> bool {
     matches!(rules.choice, ToolChoice::Required | ToolChoice::Named(_))
 }
 
-/// Whether a constraint may shape the text of an answer: the request's own, or one of ours.
-pub(crate) fn is_constrained((view, body): (&Value, &Body), rules: &AnswerRules) -> bool {
-    demands_call(rules) || has_strict_tool(view) || OWN_FORMAT.iter().any(|own| body.has(own))
+/// Whether a grammar of ours may shape the text of an answer.
+pub(crate) fn takes_grammar(view: &Value, rules: &AnswerRules) -> bool {
+    demands_call(rules) || has_strict_tool(view)
+}
+
+/// Whether a request itself sets the form of its answer.
+pub(crate) fn has_own_format(body: &Body) -> bool {
+    OWN_FORMAT.iter().any(|own| body.has(own))
 }
 
 impl Demand {
@@ -68,7 +73,7 @@ impl Demand {
         if !(is_strict || demands_call(&rules)) || rules.tools.is_empty() {
             return None;
         }
-        if OWN_FORMAT.iter().any(|own| body.has(own)) {
+        if has_own_format(body) {
             return None;
         }
         let length = body.text("tools").map_or(0, |tools| tools.get().len());

@@ -1,5 +1,7 @@
 //! A request to parse: its fields, and the guard they ask for.
 
+use std::sync::Arc;
+
 use llm_stream_guard::{
     AddedTokens, End, Guard, GuardBuilder, Start, Tools, Whitespace, named_profile,
     profile_for_model,
@@ -101,9 +103,10 @@ impl Request {
                 named_profile(&name).map(Family::from).map_err(|error| fault("family", error))
             }
             (None, Some(id)) => match families.find(&id) {
-                Some(family) => Ok(family),
+                Some(family) => Ok(Arc::unwrap_or_clone(family)),
                 None => profile_for_model(&id)
-                    .map(|profile| families.with_tokens(profile.into(), &id))
+                    .map(|profile| families.with_tokens(Arc::new(profile.into()), &id))
+                    .map(Arc::unwrap_or_clone)
                     .map_err(|error| fault("model", error)),
             },
             (None, None) => Err(expected("model", "the model's id, or `family`")),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::http::HeaderMap;
 use llm_stream_guard::{
-    Answer, AnswerRules, BuildError, GuardBuilder, Profile, Server,
+    Answer, AnswerRules, BuildError, GuardBuilder, Server,
     chat::{self, ChatGuard, ChatLimits, ChatOptions, ReasoningField, TokenIds},
     forward_request, request_token_ids,
 };
@@ -18,9 +18,10 @@ use crate::{
     error::{Fault, Kind},
     exchange::{Exchange, subject},
     families::Family,
+    guards::{CompiledGuards, Conditions},
     metrics::{OTHER, Told},
     routes::Route,
-    tool_grammar::{Demand, demands_call, is_constrained},
+    tool_grammar::{Demand, demands_call, has_own_format, takes_grammar},
 };
 
 /// A request that is to be answered in raw text.
@@ -46,9 +47,9 @@ pub(super) struct Incoming<'r> {
 }
 
 /// An answer that is to be guarded.
-struct Answered<'r> {
+struct Answered {
     dialect: ApiDialect,
-    family: &'r Family,
+    family: Arc<Family>,
     server: Option<Server>,
     told: Arc<Told>,
 }
@@ -99,7 +100,7 @@ impl Proxy {
                         return Ok(None);
                     }
                     // The answer needs another shape or name, whatever its text contains.
-                    UnknownModelPolicy::Pass => Family::from(Profile::named("none")),
+                    UnknownModelPolicy::Pass => families.none(),
                 }
             }
         };
@@ -111,12 +112,12 @@ impl Proxy {
         };
         let server_name = server.map_or("unknown", server_name);
         let told = exchange.read_as(subject(&excerpt(label), family.name()), server_name);
-        let answered = Answered { dialect, family: &family, server, told: told.clone() };
-        let (guard, rules) = self.guard(answered, (&view, &mut body))?;
+        let answered = Answered { dialect, family: family.clone(), server, told: told.clone() };
+        let (guard, conditions, rules) = self.guard(answered, view, &mut body)?;
         let forced = demands_call(&rules);
         if config.tool_grammar == ToolGrammar::Send
             && let Some(profile) = family.unmapped()
-            && let Some(demand) = Demand::new((&view, &body), (rules, profile), server)
+            && let Some(demand) = Demand::new((&conditions.view, &body), (rules, profile), server)
         {
             elsewhere(move || demand.made()).await?.write(&mut body);
         }
@@ -135,33 +136,30 @@ impl Proxy {
     /// to get.
     fn guard(
         &self,
-        Answered { dialect, family, server, told }: Answered<'_>,
-        (view, body): (&Value, &mut Body),
-    ) -> Result<(ChatGuard, AnswerRules), Fault> {
-        let Shared { config, families, .. } = &*self.shared;
-        let mut sent = view.clone();
-        let answer = server.map_or(Answer::Raw, |server| forward_request(&mut sent, server));
-        let builder = families.builder(family, view, answer, told);
-        let rules = builder.rules();
-        let build = |builder: GuardBuilder| {
-            builder.build().map_err(|error| {
-                let fault = Fault::new(Kind::Request, &error);
-                match error {
-                    BuildError::Request(inner) => fault.at(inner.field()),
-                    _ => fault,
-                }
-            })
-        };
-        // A constraint admits text that spells a marker, and not only its token.
-        let is_free = answer == Answer::Raw && !is_constrained((view, body), &rules);
-        let tokens = family.tokens().filter(|_| is_free);
-        let by_tokens = tokens.map(|tokens| build(builder.clone().marker_tokens(tokens.texts())));
-        let (guard, by_tokens) = (build(builder)?, by_tokens.transpose()?);
-        let token_ids = match server {
-            Some(server) if by_tokens.is_some() => request_token_ids(&mut sent, server),
-            _ => TokenIds::Keep,
-        };
-        body.apply(view, &sent);
+        Answered { dialect, family, server, told }: Answered,
+        view: Value,
+        body: &mut Body,
+    ) -> Result<(ChatGuard, Arc<Conditions>, AnswerRules), Fault> {
+        let Shared { config, families, guards, .. } = &*self.shared;
+        let mut sent = server.map(|server| (server, view.clone()));
+        let answer = sent.as_mut().map(|(server, sent)| forward_request(sent, *server));
+        let answer = answer.unwrap_or(Answer::Raw);
+        let has_own_format = has_own_format(body);
+        let conditions = Arc::new(Conditions { family, answer, has_own_format, view });
+        let builder = |it: &Conditions| families.builder(&it.family, &it.view, it.answer);
+        let compile = || compile(builder(&conditions), &conditions);
+        let kept = guards.get(&conditions, body.view_length(), compile)?;
+        let CompiledGuards { guard, by_tokens, rules } = &*kept;
+        let (guard, rules) = (guard.clone().observed(told.clone()), rules.clone());
+        let by_tokens = by_tokens.clone().map(|guard| guard.observed(told));
+        let family = &conditions.family;
+        let mut token_ids = TokenIds::Keep;
+        if let Some((server, mut sent)) = sent {
+            if by_tokens.is_some() {
+                token_ids = request_token_ids(&mut sent, server);
+            }
+            body.apply(&conditions.view, &sent);
+        }
         family.remap(body)?;
         tracing::debug!(family = family.name(), ?server, ?answer, "guarded");
         let mut options = ChatOptions::default();
@@ -181,12 +179,32 @@ impl Proxy {
         options.token_ids = token_ids;
         options.limits = ChatLimits { choices: config.limits.choices, ..ChatLimits::default() };
         let chat = ChatGuard::new(guard, options);
-        let chat = match (by_tokens, tokens) {
+        let chat = match (by_tokens, family.tokens()) {
             (Some(guard), Some(tokens)) => chat.token_ids(guard, tokens),
             _ => chat,
         };
-        Ok((chat, rules))
+        Ok((chat, conditions, rules))
     }
+}
+
+/// Compiles the guards of an answer.
+fn compile(builder: GuardBuilder, conditions: &Conditions) -> Result<CompiledGuards, Fault> {
+    let Conditions { family, answer, has_own_format, view } = conditions;
+    let rules = builder.rules();
+    let build = |builder: GuardBuilder| {
+        builder.build().map_err(|error| {
+            let fault = Fault::new(Kind::Request, &error);
+            match error {
+                BuildError::Request(inner) => fault.at(inner.field()),
+                _ => fault,
+            }
+        })
+    };
+    // A constraint admits text that spells a marker, and not only its token.
+    let is_free = *answer == Answer::Raw && !has_own_format && !takes_grammar(view, &rules);
+    let tokens = family.tokens().filter(|_| is_free);
+    let by_tokens = tokens.map(|tokens| build(builder.clone().marker_tokens(tokens.texts())));
+    Ok(CompiledGuards { guard: build(builder)?, by_tokens: by_tokens.transpose()?, rules })
 }
 
 fn server_name(server: Server) -> &'static str {
