@@ -29,7 +29,11 @@ impl Alarm {
 
     /// Sets the alarm to ring after `span` from now.
     pub(crate) fn set(&mut self, span: Duration) {
-        self.deadline = sleep(span).deadline();
+        // `sleep` knows the latest deadline, and costs more than reading the clock.
+        self.deadline = match Instant::now().checked_add(span) {
+            Some(deadline) => deadline,
+            None => sleep(span).deadline(),
+        };
         if self.deadline < self.sleep.deadline() {
             self.sleep.as_mut().reset(self.deadline);
         }
