@@ -23,6 +23,9 @@ use crate::{
 /// The header that names a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// The header of an answer that reports a problem with it.
+pub(crate) const NOTE: HeaderName = HeaderName::from_static("x-llm-stream-guard-note");
+
 /// The longest name that a client may give a request, in bytes.
 const LONGEST_ID: usize = 128;
 
@@ -79,6 +82,8 @@ struct Facts {
     end: Ending,
     fault: Option<Kind>,
     streams: bool,
+    /// Kinds of tools and items that were left out of the request.
+    dropped: Vec<&'static str>,
     /// Tokens in the order of [`TOKENS`].
     tokens: [Option<u64>; 4],
 }
@@ -121,6 +126,7 @@ impl Exchange {
                 end: Ending::ClientGone,
                 fault: None,
                 streams: false,
+                dropped: Vec::new(),
                 tokens: [None; 4],
             }),
         }))
@@ -159,11 +165,26 @@ impl Exchange {
         self.facts().streams = true;
     }
 
-    /// Notes the head of the answer, and names the request in it.
+    /// Counts and logs that something of this kind was left out of the request.
+    pub(crate) fn dropped(&self, kind: &'static str) {
+        self.0.metrics.dropped(kind);
+        tracing::info!(path = self.0.dialect.path(), kind, "left out of the request");
+        let mut facts = self.facts();
+        if !facts.dropped.contains(&kind) {
+            facts.dropped.push(kind);
+        }
+    }
+
+    /// Notes the head of the answer. Names in it the request, and what was left out of that.
     pub(crate) fn head(&self, status: u16, headers: &mut HeaderMap) {
         headers.insert(REQUEST_ID, self.0.id.clone());
         self.0.trace.number("http.response.status_code", status.into());
-        self.facts().status = Some(status);
+        let mut facts = self.facts();
+        facts.status = Some(status);
+        if !facts.dropped.is_empty() {
+            let note = format!("left out of the request: {}", facts.dropped.join(", "));
+            headers.extend(HeaderValue::from_str(&note).ok().map(|note| (NOTE, note)));
+        }
     }
 
     /// Notes the end, unless a failure was noted before.

@@ -30,7 +30,7 @@ use crate::{
     config::{Checked as _, Completions, Config},
     dialect::{ApiDialect, renamed::Renamed},
     error::{Fault, Kind},
-    exchange::{Ending, Exchange},
+    exchange::{Ending, Exchange, NOTE},
     families::Families,
     guards::RecentGuards,
     headers::check_uncompressed,
@@ -45,9 +45,6 @@ use crate::{
 
 /// The header of a request for a text completion that decides whether its answer is guarded.
 const GUARD: &str = "x-llm-stream-guard";
-
-/// The header of an answer that reports a problem with it.
-const NOTE: &str = "x-llm-stream-guard-note";
 
 /// A proxy in front of inference servers. Cheap to clone; clones share connections, counters and
 /// the configuration.
@@ -67,10 +64,10 @@ struct Slot {
 
 #[derive(Debug)]
 struct Shared {
-    guards: RecentGuards,
     config: Arc<Config>,
     routes: Routes,
     families: Families,
+    guards: RecentGuards,
     metrics: Arc<Metrics>,
     records: Option<Arc<Records>>,
     ledger: Arc<Ledger>,
@@ -93,10 +90,10 @@ impl Shared {
         };
         let bodies = config.limits.bodies;
         let kept = before.filter(|before| before.config.limits.bodies == bodies);
-            guards: RecentGuards::default(),
         Ok(Self {
             routes: Routes::new(&config)?,
             families: Families::new(&config),
+            guards: RecentGuards::default(),
             metrics: before.map(|before| before.metrics.clone()).unwrap_or_default(),
             records,
             ledger: kept.map_or_else(|| Ledger::new(bodies), |before| before.ledger.clone()),
@@ -197,10 +194,7 @@ impl Proxy {
         let (read, policy) = (bytes.clone(), config.unsupported_tools);
         let read = move || read_request(dialect, &read, policy);
         let Read { body, asked, dropped } = heavy(bytes.len(), read).await??;
-        for kind in dropped {
-            metrics.dropped(kind);
-            tracing::info!(path = dialect.path(), kind, "left out of the request");
-        }
+        dropped.into_iter().for_each(|kind| exchange.dropped(kind));
         let route = routes.find(&body.string("model"));
         let client = &route.backend.client;
         let incoming = Incoming { dialect, headers: &parts.headers, exchange, route };

@@ -55,6 +55,8 @@ async fn unsupported_tools_are_omitted_and_counted_or_refused() {
         assert_eq!(sent["tool_choice"], "auto", "{kind}");
         let label = if kind == "something_new" { "other" } else { kind };
         assert!(counted.contains(&format!("dropped_total{{kind=\"{label}\"}} 1")), "{counted}");
+        let note = format!("left out of the request: {label}");
+        assert_eq!(got.headers["x-llm-stream-guard-note"], note);
         let (got, ..) = ask(RESPONSES, &body, "So.", refusing()).await;
         assert_eq!(got.status, StatusCode::BAD_REQUEST, "{kind}");
         assert_eq!(got.json()["error"]["param"], "tools[0].type");
@@ -178,6 +180,24 @@ async fn agent_items_become_messages_and_references_are_omitted() {
     }
     let (got, ..) = ask(RESPONSES, &body, "So.", refusing()).await;
     assert_eq!(got.json()["error"]["param"], "input[8].type");
+}
+
+#[tokio::test]
+async fn references_to_earlier_answers_are_reported_or_refused() {
+    let input = json!([
+        {"role": "user", "content": "A"},
+        {"type": "item_reference", "id": "rs_1"},
+        {"type": "item_reference", "id": "msg_1"},
+        {"role": "user", "content": "B"},
+    ]);
+    let body = json!({"model": MODEL, "input": input, "stream": true});
+    let (got, sent, counted) = ask(RESPONSES, &body, "So.", config()).await;
+    assert_eq!(sent["messages"].as_array().unwrap().len(), 2, "{sent}");
+    assert!(counted.contains("dropped_total{kind=\"item_reference\"} 2"), "{counted}");
+    let note = "left out of the request: item_reference";
+    assert_eq!(got.headers["x-llm-stream-guard-note"], note);
+    let (got, ..) = ask(RESPONSES, &body, "So.", refusing()).await;
+    assert_eq!(got.json()["error"]["param"], "input[2].type");
 }
 
 #[tokio::test]
