@@ -26,6 +26,9 @@ const NODE: &str = "openai ai @ai-sdk/openai-compatible";
 /// Runs every script of `e2e/`; one whose needs are not met is skipped, and said to be.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     Invocation::new("cargo build -p llm-stream-guard-cli").run(root)?;
+    // The static binary of the image, which takes minutes to build.
+    let image = "cargo test -p llm-stream-guard-cli --test cli image -- --nocapture";
+    Invocation::new(image).env("IMAGE", "1").run(root)?;
     let target = target(root)?;
     let place = target.join("e2e");
     fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;

@@ -1,19 +1,21 @@
 //! The image of the proxy, as far as a machine without an engine for containers can try it.
 //!
-//! `IMAGE=1 cargo test -p llm-stream-guard-cli --test cli image` also builds the static binary.
+//! `IMAGE=1 cargo test -p llm-stream-guard-cli --test cli image` also builds the static binary, as
+//! `cargo xtask e2e` does.
 
 use std::{
     fs,
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Command, Output},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use clap::CommandFactory as _;
 use llm_stream_guard_cli::Cli;
 
 use crate::{
-    lifecycle::Proxy,
+    lifecycle::{Proxy, upstream},
     support::{root, run},
 };
 
@@ -86,32 +88,35 @@ fn image_runs_as_nobody_and_listens_on_its_exposed_port() {
     }
 }
 
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|it| it.stdout == b"0\n")
+}
+
 /// `program` as the image starts it: as its user, where this one may become another.
-fn as_user(program: &Path, args: &[String], listen: &str, port: u16) -> Command {
-    let is_root = Command::new("id").arg("-u").output().is_ok_and(|it| it.stdout == b"0\n");
-    let mut command = match is_root {
-        true => {
-            let mut command = Command::new("setpriv");
-            command.args([
-                &format!("--reuid={USER}"),
-                &format!("--regid={USER}"),
-                "--clear-groups",
-            ]);
-            command.arg(program);
-            command
-        }
-        false => Command::new(program),
-    };
-    command.args(args).env_clear().current_dir("/");
+fn as_user(program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args([&format!("--reuid={USER}"), &format!("--regid={USER}"), "--clear-groups"]);
+    command.arg(program);
+    command
+}
+
+/// Sets the environment of the image, and the documented variables.
+fn in_image<'c>(command: &'c mut Command, listen: &str, upstream: &str) -> &'c mut Command {
+    command.env_clear().current_dir("/");
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
     command.envs(variables(&last_stage())).env("LLM_STREAM_GUARD_LISTEN", listen);
-    command.env("LLM_STREAM_GUARD_UPSTREAM", format!("http://127.0.0.1:{port}"));
-    command
+    command.env("LLM_STREAM_GUARD_UPSTREAM", upstream)
 }
 
 /// A copy of a program where every user may start it.
 fn public(program: &Path) -> PathBuf {
-    let dir = std::env::temp_dir().join(format!("llm-stream-guard-image-{}", std::process::id()));
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("llm-stream-guard-image-{}-{number}", std::process::id());
+    let dir = std::env::temp_dir().join(name);
     fs::create_dir_all(&dir).expect("a directory");
     let copy = dir.join("llm-stream-guard");
     fs::copy(program, &copy).expect("it is copied");
@@ -122,24 +127,34 @@ fn public(program: &Path) -> PathBuf {
     copy
 }
 
+/// An address of all interfaces, at a port that is free.
+fn free_address() -> String {
+    let address = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
+    format!("0.0.0.0:{}", address.expect("a port").port())
+}
+
 fn starts_as_the_image_does(program: &Path) {
     let program = public(program);
     let stage = last_stage();
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port");
-    let listen = format!("0.0.0.0:{}", port.port());
-    let proxy = Proxy::new(&mut as_user(&program, &words(of(&stage, "CMD")), &listen, 1));
+    let listen = free_address();
+    let command = |args: &[String]| {
+        let mut command = as_user(&program);
+        in_image(command.args(args), &listen, "http://127.0.0.1:1");
+        command
+    };
+    let proxy = Proxy::new(&mut command(&words(of(&stage, "CMD"))));
     let (_, check) = of(&stage, "HEALTHCHECK").split_once("CMD ").expect("a command");
     let check = &words(check)[1..];
-    let checked =
-        |listen: &str| -> Output { as_user(&program, check, listen, 1).output().expect("it runs") };
-    let output = checked(&listen);
+    let checked = || -> Output { command(check).output().expect("it runs") };
+    let output = checked();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let status = fs::read_to_string(format!("/proc/{}/status", proxy.id())).unwrap_or_default();
     if let Some(uids) = status.lines().find_map(|line| line.strip_prefix("Uid:")) {
         assert!(uids.split_whitespace().all(|uid| uid != "0"), "{uids}");
     }
+    assert!(proxy.ask("GET /healthz", "").ends_with("ok\n"));
     drop(proxy);
-    let output = checked(&listen);
+    let output = checked();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     fs::remove_dir_all(program.parent().expect("a directory")).expect("it is ours");
 }
@@ -150,33 +165,57 @@ fn program_starts_as_in_the_image_and_passes_its_health_check() {
     assert!(run(&["serve", "--help"]).status.success());
 }
 
-/// Runs the build of the Dockerfile where this machine has its target and its linker.
+/// Asks an upstream by its name from a file system that has the program and the names of hosts.
+fn resolves_names_alone(program: &Path) {
+    let program = public(program);
+    let place = program.parent().expect("a directory");
+    fs::create_dir_all(place.join("etc")).expect("a directory");
+    fs::write(place.join("etc/hosts"), "127.0.0.1 upstream.test\n").expect("it is written");
+    let (port, _gate) = upstream("a");
+    let mut command = Command::new("chroot");
+    command
+        .arg(format!("--userspec={USER}:{USER}"))
+        .arg(place)
+        .args(["/llm-stream-guard", "serve"]);
+    let name = format!("http://upstream.test:{port}");
+    let proxy = Proxy::new(in_image(&mut command, &free_address(), &name));
+    let ready = proxy.ask("GET /readyz", "");
+    assert!(ready.starts_with("HTTP/1.1 200"), "{ready}");
+    drop(proxy);
+    fs::remove_dir_all(place).expect("it is ours");
+}
+
+/// Runs the build of the Dockerfile where this machine has its linker and static libraries.
 #[test]
 fn static_binary_of_the_image_starts_without_libraries() {
     let skip = |why: &str| println!("skipped the static binary: {why}");
     if std::env::var_os("IMAGE").is_none() {
         return skip("set IMAGE=1 to build it");
     }
-    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-    let targets = Command::new("rustc").args(["--print", "sysroot"]).output().expect("it runs");
-    let sysroot = String::from_utf8_lossy(&targets.stdout).trim().to_owned();
-    if !Path::new(&sysroot).join("lib/rustlib").join(&target).is_dir() {
-        return skip(&format!("the target {target} is not installed"));
-    }
-    let compiler = Command::new("musl-gcc").arg("--version").output();
-    if compiler.is_err() {
-        return skip("musl-gcc is not installed");
+    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let libraries = Command::new("cc").arg("-print-file-name=libc.a").output();
+    // The name alone is printed where there is no such file.
+    if !libraries.is_ok_and(|it| it.stdout.starts_with(b"/")) {
+        return skip("there is no C compiler with a static C library");
     }
     let build = instructions().into_iter().find(|(_, line)| line.contains("cargo build"));
     let (_, build) = build.expect("a build");
-    let build = build.split("cargo build").nth(1).and_then(|it| it.split("&&").next());
-    let build = build.expect("its options").replace("\"$target\"", &target);
-    let mut cargo = Command::new("cargo");
-    cargo.arg("build").args(build.split_whitespace()).current_dir(root());
-    assert!(cargo.status().expect("it runs").success());
-    let program = root().join("target").join(&target).join("release/llm-stream-guard");
+    let (build, copy) = build.rsplit_once("&& cp ").expect("a copy of the program");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", build.trim().trim_end_matches('&')]);
+    assert!(shell.current_dir(root()).status().expect("it runs").success());
+    let built = copy.split_whitespace().next().expect("a path").trim_matches('"');
+    let built = built.replace("$target", &target);
+    let elsewhere = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let program = match (elsewhere, built.strip_prefix("target/")) {
+        (Some(elsewhere), Some(rest)) => elsewhere.join(rest),
+        _ => root().join(built),
+    };
     let bytes = fs::read(&program).expect("it is built");
-    let names_a_loader = bytes.windows(8).any(|it| it == b"/ld-musl" || it == b"/ld-linu");
-    assert!(!names_a_loader, "the binary is linked to libraries");
+    assert!(!bytes.windows(8).any(|it| it == b"/ld-linu"), "the binary is linked to libraries");
     starts_as_the_image_does(&program);
+    match is_root() {
+        true => resolves_names_alone(&program),
+        false => skip("only the administrator can start it without other files"),
+    }
 }

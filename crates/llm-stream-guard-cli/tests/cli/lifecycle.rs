@@ -22,7 +22,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// An upstream that says `name`. Where a stream is asked for, the second half of the answer waits
 /// until the sender is dropped.
-fn upstream(name: &'static str) -> (u16, Sender<()>) {
+pub(crate) fn upstream(name: &'static str) -> (u16, Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("an address").port();
     let (sender, gate) = channel();
@@ -149,7 +149,7 @@ impl Proxy {
         assert!(sent.success());
     }
 
-    fn ask(&self, line: &str, body: &str) -> String {
+    pub(crate) fn ask(&self, line: &str, body: &str) -> String {
         rest(begin(&self.address, line, body))
     }
 
