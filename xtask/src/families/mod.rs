@@ -224,7 +224,7 @@ mod tests {
             (&[("a", "[[variant]]\nmodels = ['x']")], "a.toml:3: `variant[0]`: it changes nothing"),
             (
                 &[("a", "[[variant]]\nmodels = ['x']\ncalls.call = 'x'")],
-                "a.toml:5: `variant[0].calls.call`: a call says its name once",
+                "a.toml:5: `variant[0].calls.call`: expected the name once",
             ),
             (
                 &[("a", "calls.call = '<x>{object}'\ncalls.spellings = { q = 'r' }")],

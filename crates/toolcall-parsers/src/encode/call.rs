@@ -202,7 +202,7 @@ impl<'w> Writer<'w> {
                 (Hole::StringFlag, Some((_, JsonNode::String(_), _))) => self.out.push_str("true"),
                 (Hole::StringFlag, Some(_)) => self.out.push_str("false"),
                 _ => {
-                    let why = "nothing says what stands in a hole";
+                    let why = "the template has a hole without a value";
                     return Err(EncodeFault::new(EncodeErrorKind::Grammar, why));
                 }
             },
@@ -252,7 +252,7 @@ impl<'w> Writer<'w> {
             return Ok(vec![(call.name.to_owned(), arguments)]);
         };
         let no_key =
-            || EncodeFault::new(EncodeErrorKind::Grammar, "there is no key for a part of it");
+            || EncodeFault::new(EncodeErrorKind::Grammar, "the family has no key for a part of it");
         let mut members = Vec::new();
         for role in keys.order {
             let (keys, value) = match (role, call.id) {
@@ -314,20 +314,22 @@ impl<'w> Writer<'w> {
         rest: &Rest<'_>,
     ) -> Result<(), EncodeFault> {
         let [(name, JsonNode::String(text))] = &call.arguments[..] else {
-            let why = "the syntax is for one argument, a string";
+            let why = "the syntax is for a single string argument";
             return Err(EncodeFault::new(EncodeErrorKind::Arguments, why));
         };
         if name != key {
-            return Err(
-                EncodeFault::new(EncodeErrorKind::Key, "the syntax is for another").of(name)
-            );
+            return Err(EncodeFault::new(
+                EncodeErrorKind::Key,
+                "the syntax is for another argument",
+            )
+            .of(name));
         }
         let between = self.form.between.iter().filter(|between| !between.trim_ascii().is_empty());
         let ends = self.family.end_of_turn.iter().chain(between).map(String::as_str);
         let next = rest.next();
         let ends = ends.chain(next.iter().map(|next| tag(next)));
         if let Some(at) = ends.filter_map(|end| find(text, end)).min() {
-            let why = "it contains what would end it";
+            let why = "it contains a text that would end it";
             return Err(EncodeFault::new(EncodeErrorKind::Value, why).of(name).at(at));
         }
         self.out.push_str(text);

@@ -38,7 +38,7 @@ impl<'e, 'w> ElementWriter<'e, 'w> {
         let Some(template) = writer.form.elements.first() else {
             return Err(EncodeFault::new(
                 EncodeErrorKind::Grammar,
-                "there is no template of an element",
+                "the form has no template of an element",
             ));
         };
         let mut elements = Self { writer, call, template, path: Path::default() };
@@ -50,7 +50,7 @@ impl<'e, 'w> ElementWriter<'e, 'w> {
 
     fn member(&mut self, key: &str, value: &JsonNode<'_>) -> Result<(), EncodeFault> {
         if self.is_markup(key) {
-            return Err(EncodeFault::new(EncodeErrorKind::Key, "a tag cannot be this"));
+            return Err(EncodeFault::new(EncodeErrorKind::Key, "it cannot be the name of a tag"));
         }
         self.path.member(key);
         let written = self.element(key, value);
@@ -156,7 +156,7 @@ impl<'e, 'w> ElementWriter<'e, 'w> {
         if self.writer.markup == Markup::Refused
             && let Some(at) = found.into_iter().flatten().min()
         {
-            let why = "it contains what begins a tag";
+            let why = "it contains the start of a tag";
             return Err(EncodeFault::new(EncodeErrorKind::Value, why).at(at));
         }
         self.writer.out.push_str(&text);

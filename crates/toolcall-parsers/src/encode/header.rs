@@ -69,19 +69,19 @@ pub(super) fn name<'c>(
     let name = call.name;
     if place.applied {
         match not_identifier(name, &['.', '-']) {
-            Some(at) => return no(at, "a function's name cannot hold this"),
+            Some(at) => return no(at, "a function's name cannot contain this"),
             None if name.ends_with(['.', '-']) => {
-                return no(name.len().saturating_sub(1), "a function's name cannot end so");
+                return no(name.len().saturating_sub(1), "a function's name cannot end with this");
             }
             None => {}
         }
     }
     if place.before.len() == place.begun && !name_starts().any(|c| name.starts_with(c)) {
-        return no(0, "a call that nothing announces begins with an ASCII letter or `_`");
+        return no(0, "without a marker, a call must begin with an ASCII letter or `_`");
     }
     let odd = |c: char| c.is_whitespace() || "()[]{}<>,\"'`".contains(c);
     match place.end_of(name, odd) {
-        Some(at) => no(at, "the header cannot hold this"),
+        Some(at) => no(at, "the header cannot contain this"),
         None => Ok(place.written(name)),
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn name<'c>(
 pub(super) fn id(id: &str, place: &HeaderPlace<'_>) -> Result<(), EncodeFault> {
     match place.end_of(id, char::is_whitespace) {
         Some(at) => {
-            Err(EncodeFault::new(EncodeErrorKind::Id, "the header cannot hold this").at(at))
+            Err(EncodeFault::new(EncodeErrorKind::Id, "the header cannot contain this").at(at))
         }
         None => Ok(()),
     }
@@ -107,7 +107,7 @@ pub(super) fn key<'k>(key: &'k str, place: &HeaderPlace<'_>) -> Result<Cow<'k, s
             Err(EncodeFault::new(EncodeErrorKind::Key, "quotes around it would be removed").at(0))
         }
         Some(at) => {
-            Err(EncodeFault::new(EncodeErrorKind::Key, "the header cannot hold this").at(at))
+            Err(EncodeFault::new(EncodeErrorKind::Key, "the header cannot contain this").at(at))
         }
         None => Ok(place.written(key)),
     }

@@ -79,7 +79,7 @@ impl Quoted<'_> {
             return Err(EncodeFault::new(kind, "it contains the quote that would end it").at(at));
         }
         if let Some(at) = self.call_end.find(text, self.quote) {
-            return Err(EncodeFault::new(kind, "it contains what would end the call").at(at));
+            return Err(EncodeFault::new(kind, "it contains a text that would end the call").at(at));
         }
         out.extend([self.quote, text, self.quote]);
         Ok(())

@@ -93,7 +93,7 @@ impl<'c> EncodeCall<'c> {
 /// assert_eq!(
 ///     wire("qwen3_coder").unwrap_err().to_string(),
 ///     "qwen3_coder: call 0 (\"lookup_tide\"): cannot write the value of argument \"day\": \
-///      it would be read back as a string: no schema says otherwise",
+///      it would be read back as a string: no schema declares another type",
 /// );
 /// # Ok(())
 /// # }
@@ -147,7 +147,7 @@ pub fn encode_form(
     let Some(form) = family.forms.get(form) else {
         return Err(fail((
             0,
-            EncodeFault::new(EncodeErrorKind::Grammar, "there is no form for it"),
+            EncodeFault::new(EncodeErrorKind::Grammar, "the family does not have this form"),
         )));
     };
     let bare = [Template { parts: alloc::vec![Part::Hole(Hole::Call)] }];
@@ -170,7 +170,7 @@ pub fn encode_form(
     });
     first_written(written)
         .unwrap_or_else(|| {
-            Err((0, EncodeFault::new(EncodeErrorKind::Grammar, "there is no section")))
+            Err((0, EncodeFault::new(EncodeErrorKind::Grammar, "the form has no section")))
         })
         .map_err(fail)
 }

@@ -30,7 +30,7 @@ impl Writer<'_> {
         if self.form.repeated == Repeated::KeepFirst
             && let Some(key) = repeated(&call.arguments)
         {
-            let why = "of repeated arguments the first counts here, the last in JSON";
+            let why = "it is repeated: the first one counts here, but the last one in JSON";
             return Err(EncodeFault::new(EncodeErrorKind::Key, why).of(key));
         }
         for (i, (key, value)) in call.arguments.iter().enumerate() {
@@ -70,12 +70,12 @@ impl Writer<'_> {
             && text.contains(['<', '&', '\n'])
             && self.around_values().any(|(head, _)| head.ends_with(CDATA))
         {
-            let why = "text with markup stands in a section of character data";
+            let why = "text with markup needs a section of character data";
             return Err(EncodeFault::new(EncodeErrorKind::Value, why));
         }
         let again = self.specs.iter().flat_map(|spec| spec.value_tags());
         if again.flat_map(TagTexts::texts).any(|tag| text.starts_with(tag)) {
-            let why = "it begins like the tag before it";
+            let why = "it begins with the tag before it";
             return Err(EncodeFault::new(EncodeErrorKind::Value, why).at(0));
         }
         if self.markup == Markup::Refused

@@ -80,8 +80,8 @@ pub(super) fn text<'v>(
     Err(EncodeFault::new(
         EncodeErrorKind::Value,
         match value {
-            JsonNode::String(_) => "its schema would make something other than a string of it",
-            _ => "it would be read back as a string: no schema says otherwise",
+            JsonNode::String(_) => "its schema would convert it to another type",
+            _ => "it would be read back as a string: no schema declares another type",
         },
     ))
 }

@@ -17,8 +17,8 @@ fn read_back(grammar: &Grammar, wire: &str, tools: &Tools) -> Result<Message, En
     let fault = |why| EncodeFault::new(EncodeErrorKind::Grammar, why);
     let options = Options { late_ids: LateIds::Tell, ..Options::default() };
     let parser = Parser::builder(grammar.clone()).tools(tools.clone()).options(options).build();
-    let parser = parser.map_err(|_| fault("its markers make no table"))?;
-    parse(&parser, wire, End::Stop).map_err(|_| fault("a limit was hit while it was read back"))
+    let parser = parser.map_err(|_| fault("its markers are invalid"))?;
+    parse(&parser, wire, End::Stop).map_err(|_| fault("a limit was exceeded when it was read back"))
 }
 
 /// Checks that parsing `wire` gives `calls` and no other text.
@@ -36,25 +36,25 @@ pub(super) fn verify(
                 0 if !tools.admits(call.name) => {
                     fault(EncodeErrorKind::Name, "only declared tools are calls in this syntax")
                 }
-                0 => fault(EncodeErrorKind::NotReadBack, "it reads as no call"),
-                _ => fault(EncodeErrorKind::Several, "it does not read as one behind the others"),
+                0 => fault(EncodeErrorKind::NotReadBack, "it does not read back as a call"),
+                _ => fault(EncodeErrorKind::Several, "it does not read back after the other calls"),
             };
         };
         if back.name != call.name {
-            return fault(EncodeErrorKind::Name, "it reads back as another");
+            return fault(EncodeErrorKind::Name, "it reads back as another name");
         }
         if call.id.is_some_and(|id| id != back.id) {
-            return fault(EncodeErrorKind::Id, "it reads back as another");
+            return fault(EncodeErrorKind::Id, "it reads back as another id");
         }
         if back.outcome != Some(Outcome::Complete)
             || read_object(&back.arguments).as_ref() != Ok(&call.arguments)
         {
-            return fault(EncodeErrorKind::NotReadBack, "its arguments read back as others");
+            return fault(EncodeErrorKind::NotReadBack, "its arguments read back differently");
         }
     }
     let extra = message.calls.len() > calls.len() || !message.content.trim_ascii().is_empty();
     if extra || !message.reasoning.is_empty() {
-        let why = "more reads back than was written";
+        let why = "it reads back with additional text or calls";
         return Err((0, EncodeFault::new(EncodeErrorKind::NotReadBack, why)));
     }
     Ok(())

@@ -24,7 +24,7 @@ pub(super) fn check(family: &Family, value: &Value) -> Checked {
         Check { form, path, value, names }.run()?;
     }
     if !family.forms.is_empty() && family.write.form >= family.forms.len() {
-        let problem = format!("there are {} forms only", family.forms.len());
+        let problem = format!("expected a number from 1 to {}", family.forms.len());
         return Err(FamilyError::new("write.form", problem));
     }
     let Some(messages) = &family.messages else { return Ok(()) };
@@ -39,7 +39,7 @@ pub(super) fn check(family: &Family, value: &Value) -> Checked {
         if let Some(body) = &route.body
             && !messages.body.contains(body)
         {
-            let problem = format!("{body:?} is none of `messages.body`");
+            let problem = format!("{body:?} is not one of `messages.body`");
             return Err(FamilyError::new(format!("{path}.body"), problem));
         }
     }
@@ -50,7 +50,7 @@ pub(super) fn check(family: &Family, value: &Value) -> Checked {
 fn only(path: &str, template: &Template, fits: impl Fn(&Hole) -> bool) -> Checked {
     match template.holes().find(|hole| !fits(hole)) {
         None => Ok(()),
-        Some(hole) => Err(FamilyError::new(path, format!("`{hole}` means nothing here"))),
+        Some(hole) => Err(FamilyError::new(path, format!("`{hole}` is not allowed here"))),
     }
 }
 
@@ -122,7 +122,10 @@ impl Check<'_> {
         if sure == 1 && count(section, holds_calls) == 1 {
             return Ok(());
         }
-        Err(FamilyError::new(path, "a section has exactly one of `{calls}` and `{call}`"))
+        Err(FamilyError::new(
+            path,
+            "expected exactly one of `{calls}` and `{call}`, not in a group",
+        ))
     }
 
     fn call(&self, path: &str, call: &Template) -> Checked {
@@ -136,21 +139,21 @@ impl Check<'_> {
         }
         let names = count(call, says_name);
         if names == 0 || names > self.names {
-            let problem = format!("a call says its name once, this one {names} times");
+            let problem = format!("expected the name once, found it {names} times");
             return Err(FamilyError::new(path, problem));
         }
         if count(call, is_arguments) > 1 {
-            return Err(FamilyError::new(path, "a call has its arguments once"));
+            return Err(FamilyError::new(path, "expected the arguments only once"));
         }
         // Arguments are emitted while they arrive, so the name must precede them.
         if call.holes().position(is_arguments) < call.holes().position(says_name)
             && call.holes().any(is_arguments)
         {
-            return Err(FamilyError::new(path, "the name stands before the arguments"));
+            return Err(FamilyError::new(path, "the name must precede the arguments"));
         }
         let starts_bare = call.parts.iter().all(|part| !matches!(part, Part::Literal(_)));
         if starts_bare && count(call, |hole| matches!(hole, Hole::Raw(_))) > 0 {
-            return Err(FamilyError::new(path, "`{raw}` stands behind a literal"));
+            return Err(FamilyError::new(path, "`{raw}` needs a literal before it"));
         }
         self.ends(path, call)
     }
@@ -171,7 +174,7 @@ impl Check<'_> {
             return Ok(());
         }
         let problem =
-            format!("nothing shows where `{first}` ends: parameters begin with no literal");
+            format!("the end of `{first}` is unknown: the next template must begin with a literal");
         Err(FamilyError::new(path, problem))
     }
 
@@ -190,9 +193,9 @@ impl Check<'_> {
                 if head.iter().skip(key).any(is_literal) && tail.iter().any(is_literal) {
                     return Ok(());
                 }
-                Err(FamilyError::new(path, "literals stand before and behind `{value}`"))
+                Err(FamilyError::new(path, "expected literals before and after `{value}`"))
             }
-            _ => Err(FamilyError::new(path, "expected `{key}`, then `{value}`, once")),
+            _ => Err(FamilyError::new(path, "expected `{key}` and then `{value}`, each once")),
         }
     }
 }

@@ -37,7 +37,10 @@ impl FamilyFile {
         let mut file = Self { name: name.to_owned(), value: Value::Null, lines: Vec::new() };
         let mut value = file.table(text, table.get_ref(), "");
         if value.get("name").is_some() {
-            return Err(file.error(FamilyError::new("name", "a file's name is the family's")));
+            return Err(file.error(FamilyError::new(
+                "name",
+                "remove this field: the file name is the family's name",
+            )));
         }
         value.insert("name".to_owned(), name.into());
         file.value = Value::Object(value);

@@ -111,7 +111,7 @@ impl ReasoningMarks {
         })?;
         let blocks = fields.or_default("block", |field| {
             field.list(|field| {
-                let expected = || field.error("expected one `{text}`, and an end behind it");
+                let expected = || field.error("expected one `{text}` and an end after it");
                 block(&field.template()?).ok_or_else(expected)
             })
         })?;

@@ -15,8 +15,7 @@ pub(super) fn read(field: FieldReader<'_>) -> FamilyResult<Messages> {
     let body = fields.required("body")?.some(body)?;
     let channels = |field: FieldReader<'_>| match body.iter().find(|body| !is_token(body)) {
         Some(body) => Err(field.error(format!(
-            "a channel that nothing announces is told from text by a token behind it, but \
-             `messages.body` has {body:?}"
+            "`channels` needs special tokens in `messages.body`, but it has {body:?}"
         ))),
         None => field.list(FieldReader::marker),
     };
@@ -34,13 +33,13 @@ fn header(field: &FieldReader<'_>) -> FamilyResult<Template> {
     let header = field.template()?;
     if !matches!(header.parts.first(), Some(Part::Literal(text)) if is_token(text.trim())) {
         return Err(field.error(
-            "a header begins with a token, such as `<|start|>`: any other text can stand in answers",
+            "expected a special token at the start, such as `<|start|>`: other text occurs in answers",
         ));
     }
     match words_with_letters(&header.parts) {
         None => Ok(header),
         Some(text) => Err(field.error(format!(
-            "{text:?} cannot be told from the words before it: it begins with a letter or a digit"
+            "{text:?} cannot be distinguished from the words before it: it begins with a letter or digit"
         ))),
     }
 }
@@ -69,7 +68,9 @@ fn words_with_letters(parts: &[Part]) -> Option<&str> {
 fn body(field: &FieldReader<'_>) -> FamilyResult<String> {
     let text = field.marker()?;
     match text.starts_with(char::is_alphanumeric) {
-        true => Err(field.error("expected a token, or a text that begins with no letter or digit")),
+        true => {
+            Err(field.error("expected a special token, or a text that begins with punctuation"))
+        }
         false => Ok(text),
     }
 }
@@ -79,9 +80,8 @@ fn end(field: &FieldReader<'_>) -> FamilyResult<String> {
     let text = field.marker()?;
     match is_token(&text) {
         true => Ok(text),
-        false => {
-            Err(field.error("expected a token, such as `<|end|>`: other text can stand in answers"))
-        }
+        false => Err(field
+            .error("expected a special token, such as `<|end|>`: other text occurs in answers")),
     }
 }
 

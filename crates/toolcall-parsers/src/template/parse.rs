@@ -319,7 +319,7 @@ impl<'t> TemplateReader<'t> {
         let inner = match nesting {
             Nesting::Top => Nesting::Id(0),
             Nesting::Group(depth) => Nesting::Id(depth),
-            Nesting::Id(_) => return Err(self.error("`}`: an id holds no other")),
+            Nesting::Id(_) => return Err(self.error("`}`: an id cannot contain another")),
         };
         let parts = self.parts(inner)?;
         if parts.is_empty() {

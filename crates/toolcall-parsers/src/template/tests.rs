@@ -70,11 +70,11 @@ fn malformed_template_is_refused_with_place_and_expectation() {
         ("a{?b", 4, "`}` to end the group", "the end"),
         ("{?a{?b{?c}}}", 6, "groups nested at most 2 deep", "a deeper group"),
         ("{?a{?b}}{?c{?d}}{?e{?f}}{?g{?h}}{?i}", 32, "at most 8 groups", "one more"),
-        ("{name}{id}", 6, "a literal between", "`{id}` directly behind `{name}`"),
-        ("{name}{?:}{id}", 10, "a literal between", "`{id}` directly behind `{name}`"),
-        ("{name}{?{id}x}", 8, "a literal between", "`{id}` directly behind `{name}`"),
-        ("{arguments}{name}", 11, "a literal between", "`{name}` directly behind `{arguments}`"),
-        ("{key}{value}", 5, "a literal between", "`{value}` directly behind `{key}`"),
+        ("{name}{id}", 6, "a literal between", "`{id}` directly after `{name}`"),
+        ("{name}{?:}{id}", 10, "a literal between", "`{id}` directly after `{name}`"),
+        ("{name}{?{id}x}", 8, "a literal between", "`{id}` directly after `{name}`"),
+        ("{arguments}{name}", 11, "a literal between", "`{name}` directly after `{arguments}`"),
+        ("{key}{value}", 5, "a literal between", "`{value}` directly after `{key}`"),
         ("{calls:}", 7, "a separator", "`}`"),
         ("{raw}", 1, "`{raw:KEY}`", "`{raw}`"),
         ("{object:yaml}", 8, "a dialect (nearest: ", "`yaml`"),
@@ -82,7 +82,7 @@ fn malformed_template_is_refused_with_place_and_expectation() {
         ("{index:x}", 7, "a number", "`x`"),
         ("{name:a b}", 6, "a name without blanks", "` `"),
         ("{key=x}", 4, "`}` or `:`", "`=`"),
-        ("{id:{id:{name}}}", 8, "`}`: an id holds no other", "`{`"),
+        ("{id:{id:{name}}}", 8, "`}`: an id cannot contain another", "`{`"),
     ];
     for (text, at, expected, found) in rows {
         let error = Template::parse(text).unwrap_err();

@@ -41,7 +41,7 @@ fn walk<'t>(
                     continue;
                 }
                 if let Some(first) = before.iter().find(|first| !may_touch(first, hole)) {
-                    let found = alloc::format!("`{hole}` directly behind `{first}`");
+                    let found = alloc::format!("`{hole}` directly after `{first}`");
                     return Err(TemplateError::new(at, "a literal between two holes", found));
                 }
                 before.clear();

@@ -79,7 +79,7 @@ fn indistinguishable_parameter_templates_are_refused() {
         ["<p>{key}</p><v>{value}</v>", "<p>{type}</p><k>{key}</k><v>{value}</v>"],
     ] {
         let error = compiles(pair).expect_err("two in one");
-        assert!(error.to_string().contains("cannot be told apart"), "{error}");
+        assert!(error.to_string().contains("cannot be distinguished"), "{error}");
     }
 }
 

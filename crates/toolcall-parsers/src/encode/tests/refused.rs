@@ -157,7 +157,7 @@ fn several_calls_are_refused_if_only_single_calls_read_back() {
     assert_eq!(
         error.to_string(),
         "test: call 1 (\"g\"): cannot write a further call: \
-         it does not read as one behind the others"
+         it does not read back after the other calls"
     );
 }
 

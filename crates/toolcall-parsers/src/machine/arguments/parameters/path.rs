@@ -67,7 +67,7 @@ fn flatten(parts: &[Part], all: &mut Vec<Vec<Flat>>) -> Result<(), Unreadable> {
             Part::Hole(template::Hole::Type) => Flat::Hole(ParameterField::Type),
             Part::Hole(template::Hole::StringFlag) => Flat::Hole(ParameterField::StringFlag),
             Part::Hole(template::Hole::Value(trim)) => Flat::Value(*trim),
-            Part::Hole(_) => return Err(Unreadable("a hole that is none of a parameter")),
+            Part::Hole(_) => return Err(Unreadable("a hole that is not part of a parameter")),
         };
         for path in all.iter_mut() {
             match (path.last_mut(), &flat) {
@@ -121,9 +121,9 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPi
                     (1, _) => Vec::new(),
                     (2, 2..) => match path.pop() {
                         Some(PathPiece::Tag(open)) => vec![(open, ends.remove(0))],
-                        _ => return Err(Unreadable("a value with two ends and one beginning")),
+                        _ => return Err(Unreadable("a value with two end tags and one start tag")),
                     },
-                    _ => return Err(Unreadable("a value with too many ends")),
+                    _ => return Err(Unreadable("a value with too many end tags")),
                 };
                 // A tag of punctuation only may be the start of the value.
                 let again = match path.last() {
@@ -159,7 +159,7 @@ pub(super) fn insert(
     nodes: &mut Vec<ParameterNode>,
     path: Vec<PathPiece>,
 ) -> Result<(), Unreadable> {
-    const TWO: Unreadable = Unreadable("two parameters that cannot be told apart");
+    const TWO: Unreadable = Unreadable("two parameters that cannot be distinguished");
     let mut at = 0;
     let mut pieces = path.into_iter().peekable();
     while let Some(piece) = pieces.next() {
