@@ -10,7 +10,7 @@ use crate::{
     decoded::Decoder,
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
     ids::Ids,
-    limits::{MAX_LOOKAHEAD, MAX_SEARCHED},
+    limits::{MAX_LOOKAHEAD, MAX_SEARCHED_PER_BYTE},
     options::{CallLimits, LateIds, Options, Parallel, StopAfter, UnknownTools},
     tools::{Tool, Tools},
     typing::has_containers,
@@ -71,7 +71,7 @@ pub struct Calls {
     /// Bytes examined by searches that did not find the end of a value.
     searched: u32,
     /// Bytes of the text being fed that an earlier search had already examined.
-    passed_over: u32,
+    known: u32,
     /// Bytes of the text being fed that were examined a second time.
     again: u32,
     /// Whether the stream has ended, so that the text being fed is the last.
@@ -101,7 +101,7 @@ impl Calls {
             open: Open::No,
             used_ids: None,
             searched: 0,
-            passed_over: 0,
+            known: 0,
             ended: false,
             committed: false,
             again: 0,
@@ -158,10 +158,10 @@ impl Calls {
     }
 
     /// Returns whether a search for the end of a value may start at `offset` of the text being fed.
-    /// Failed searches may examine only [`MAX_SEARCHED`] times the bytes of the stream.
+    /// Failed searches may examine only [`MAX_SEARCHED_PER_BYTE`] times the bytes of the stream.
     pub(crate) fn may_search(&self, offset: usize) -> bool {
         let read = self.at + (offset + MAX_LOOKAHEAD) as u64;
-        u64::from(self.searched) <= MAX_SEARCHED * read
+        u64::from(self.searched) <= MAX_SEARCHED_PER_BYTE * read
     }
 
     /// Counts a failed search that examined `bytes`.
@@ -170,24 +170,23 @@ impl Calls {
     }
 
     /// Counts bytes of the text being fed that an earlier search had already examined.
-    pub(crate) fn pass_over(&mut self, bytes: usize) {
-        self.passed_over =
-            self.passed_over.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
+    pub(crate) fn count_known(&mut self, bytes: usize) {
+        self.known = self.known.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
     /// Counts bytes that were examined a second time while they were written.
-    pub(crate) fn look_again(&mut self, bytes: usize) {
+    pub(crate) fn count_second_read(&mut self, bytes: usize) {
         self.again = self.again.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
     /// Returns how many of the `offered` bytes being fed were examined.
     pub(crate) fn looked_at(&self, offered: usize) -> usize {
-        offered.saturating_sub(self.passed_over as usize).saturating_add(self.again as usize)
+        offered.saturating_sub(self.known as usize).saturating_add(self.again as usize)
     }
 
     /// Starts the counters of the next text that is fed.
     pub(crate) fn begin_feed(&mut self) {
-        (self.passed_over, self.again) = (0, 0);
+        (self.known, self.again) = (0, 0);
     }
 
     /// Whether a call is open.

@@ -75,12 +75,12 @@ pub(crate) enum Progress {
 
 /// A position in the text that is being fed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cursor<'t> {
+pub(crate) struct TextCursor<'t> {
     pub(crate) text: &'t str,
     pub(crate) at: usize,
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> TextCursor<'t> {
     pub(crate) fn new(text: &'t str) -> Self {
         Self { text, at: 0 }
     }

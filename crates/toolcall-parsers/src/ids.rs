@@ -102,7 +102,7 @@ impl Ids {
 
     /// Returns ids in the family's own form, if that form counts calls and the caller gave no
     /// source. Otherwise returns `self`.
-    pub(crate) fn or_of(self, family: &Family) -> Self {
+    pub(crate) fn or_form_of(self, family: &Family) -> Self {
         let calls = family.forms.iter().flat_map(|form| &form.calls);
         let form = calls.flat_map(Template::holes).find_map(|hole| match hole {
             Hole::Id(Some(form)) if form.holes().any(|hole| matches!(hole, Hole::Index(_))) => {

@@ -6,35 +6,35 @@
 pub(crate) const MAX_BLANKS: usize = 32;
 
 /// Maximum white space held inside a value, before a tag or the end of a scalar, in bytes.
-pub(crate) const MAX_GAP: usize = 1024;
+pub(crate) const MAX_HELD_BLANKS: usize = 1024;
 
 /// Maximum length of a call's head (`name(key=`) with the tag after it, in bytes. The head is held
 /// until it is complete.
-pub(crate) const MAX_HEAD: usize = 256;
+pub(crate) const MAX_CALL_HEAD: usize = 256;
 
 /// Maximum length of a tag or header without its key, in bytes: attributes, types and blanks.
-pub(crate) const MAX_SLACK: usize = 256;
+pub(crate) const MAX_HEADER_EXTRA: usize = 256;
 
 /// Maximum length of a tool's name in a search for a tag inside a string, in bytes.
 pub(crate) const MAX_TAG_NAME: usize = 1024;
 
 /// Maximum text held after an end tag inside a value, in bytes. The text shows whether the call
 /// ended there. If it is longer, the end tag is data.
-pub(crate) const MAX_WAIT: usize = 16 * 1024;
+pub(crate) const MAX_TEXT_AFTER_END: usize = 16 * 1024;
 
 /// Maximum distance of a search for the end of a value, in bytes. If no end is found within it, the
 /// end counts as missing.
 pub(crate) const MAX_LOOKAHEAD: usize = 64 * 1024;
 
 /// Maximum bytes that failed searches examine, per byte of the stream.
-pub(crate) const MAX_SEARCHED: u64 = 8;
+pub(crate) const MAX_SEARCHED_PER_BYTE: u64 = 8;
 
 /// Maximum nesting of arguments, including the outermost object.
-pub(crate) const MAX_DEPTH: usize = 128;
+pub(crate) const MAX_ARGUMENT_DEPTH: usize = 128;
 
 /// Maximum number of surplus closing brackets after a call, with the blanks between them. They are
 /// held until an end tag shows that they belong to the call.
-pub(crate) const MAX_EXCESS: usize = 32;
+pub(crate) const MAX_SURPLUS_BRACKETS: usize = 32;
 
 /// Maximum number of newlines that belong to an opener. Models write fewer; held newlines are
 /// examined again with every chunk.
@@ -44,7 +44,7 @@ pub(crate) const MAX_NEWLINES: u8 = 16;
 pub(crate) const MAX_WRAPPERS: u8 = 8;
 
 /// Maximum number of words in one part of a message header, such as a role and a recipient.
-pub(crate) const MAX_WORDS: u8 = 3;
+pub(crate) const MAX_HEADER_WORDS: u8 = 3;
 
 /// Maximum number of different tag suffixes in one message. Checkpoints use one.
 pub(crate) const MAX_SUFFIXES: u8 = 16;
@@ -64,10 +64,10 @@ pub(crate) const MAX_MODEL_ID: usize = 512;
 
 /// Maximum number of entries of a list in a family file. Compilation compares each entry with the
 /// others.
-pub(crate) const MAX_ENTRIES: usize = 1000;
+pub(crate) const MAX_LIST_ENTRIES: usize = 1000;
 
 /// Maximum length of a chain of families that refer to each other with `like`.
-pub(crate) const MAX_LIKE: usize = 3;
+pub(crate) const MAX_LIKE_CHAIN: usize = 3;
 
 /// Maximum nesting of groups in a template. Each level doubles the number of readings.
 pub(crate) const MAX_GROUP_DEPTH: u8 = 2;

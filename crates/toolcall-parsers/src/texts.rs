@@ -21,21 +21,21 @@ pub(crate) type Speller<'s> = dyn Fn(&str) -> Option<String> + 's;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     first: Bytes,
-    alike: Box<[Alike]>,
+    alike: Box<[SameFirstByte]>,
 }
 
 /// The texts that begin with one byte.
 #[derive(Debug, Clone)]
-struct Alike {
+struct SameFirstByte {
     first: u8,
     /// The possible second and third bytes. All bytes, if a text is too short to have one.
-    behind: [Bytes; 2],
+    next_bytes: [Bytes; 2],
     sorted: Box<[(Box<[u8]>, bool)]>,
 }
 
 /// The result of comparing [`Texts`] with the start of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stands {
+pub(crate) enum TextMatch {
     /// No text of the set is here, whatever follows.
     None,
     /// The given text ends inside a certain text of the set.
@@ -47,7 +47,7 @@ pub(crate) enum Stands {
 impl Texts {
     /// Creates a set from texts and whether each is certain. A duplicate is certain if one of its
     /// entries is.
-    pub(crate) fn of<'a>(texts: impl IntoIterator<Item = (&'a str, bool)>) -> Self {
+    pub(crate) fn new<'a>(texts: impl IntoIterator<Item = (&'a str, bool)>) -> Self {
         let mut sorted: Vec<(Box<[u8]>, bool)> = Vec::new();
         for (text, certain) in texts.into_iter().filter(|(text, _)| !text.is_empty()) {
             match sorted.binary_search_by(|(known, _)| (**known).cmp(text.as_bytes())) {
@@ -60,10 +60,10 @@ impl Texts {
                 let mut bytes = alike.iter().map(|(text, _)| text.get(at));
                 bytes.try_fold(Bytes::default(), |bytes, byte| Some(bytes.with(*byte?)))
             };
-            let behind = [1, 2].map(|at| bytes(at).unwrap_or(Bytes::ALL));
-            Alike { first: alike[0].0[0], behind, sorted: alike.into() }
+            let next_bytes = [1, 2].map(|at| bytes(at).unwrap_or(Bytes::ALL));
+            SameFirstByte { first: alike[0].0[0], next_bytes, sorted: alike.into() }
         });
-        let alike: Box<[Alike]> = alike.collect();
+        let alike: Box<[SameFirstByte]> = alike.collect();
         let first = alike.iter().fold(Bytes::default(), |bytes, alike| bytes.with(alike.first));
         Self { first, alike }
     }
@@ -77,7 +77,7 @@ impl Texts {
                 (speller(&text).unwrap_or_else(|| text.into_owned()), *certain)
             })
             .collect();
-        Self::of(texts.iter().map(|(text, certain)| (text.as_str(), *certain)))
+        Self::new(texts.iter().map(|(text, certain)| (text.as_str(), *certain)))
     }
 
     /// Returns the first bytes of all texts.
@@ -87,35 +87,35 @@ impl Texts {
 
     /// Compares the set with the start of `text`, which is not empty.
     #[inline]
-    pub(crate) fn at(&self, text: &[u8]) -> Stands {
-        let Some((first, rest)) = text.split_first() else { return Stands::Perhaps };
+    pub(crate) fn match_at(&self, text: &[u8]) -> TextMatch {
+        let Some((first, rest)) = text.split_first() else { return TextMatch::Perhaps };
         if !self.first.has(*first) {
-            return Stands::None;
+            return TextMatch::None;
         }
         let alike = self.alike.iter().find(|alike| alike.first == *first);
-        alike.map_or(Stands::None, |alike| alike.at(text, rest))
+        alike.map_or(TextMatch::None, |alike| alike.match_at(text, rest))
     }
 }
 
-impl Alike {
-    fn at(&self, text: &[u8], rest: &[u8]) -> Stands {
-        if self.behind.iter().zip(rest).any(|(bytes, byte)| !bytes.has(*byte)) {
-            return Stands::None;
+impl SameFirstByte {
+    fn match_at(&self, text: &[u8], rest: &[u8]) -> TextMatch {
+        if self.next_bytes.iter().zip(rest).any(|(bytes, byte)| !bytes.has(*byte)) {
+            return TextMatch::None;
         }
         self.narrow(text)
     }
 
-    fn narrow(&self, text: &[u8]) -> Stands {
+    fn narrow(&self, text: &[u8]) -> TextMatch {
         let mut rest = &*self.sorted;
         for len in 1.. {
             // All texts of the range share `len` bytes. The first of them is the shortest.
             let (Some((first, _)), Some((last, _))) = (rest.first(), rest.last()) else { break };
             if first.len() == len {
-                return Stands::Perhaps;
+                return TextMatch::Perhaps;
             }
             let Some(byte) = text.get(len) else {
                 let certain = rest.iter().any(|(_, certain)| *certain);
-                return if certain { Stands::Begun } else { Stands::Perhaps };
+                return if certain { TextMatch::Begun } else { TextMatch::Perhaps };
             };
             if first[len] != *byte || last[len] != *byte {
                 let from = rest.partition_point(|(text, _)| text[len] < *byte);
@@ -123,7 +123,7 @@ impl Alike {
                 rest = &rest[from..from + same];
             }
         }
-        Stands::None
+        TextMatch::None
     }
 }
 
@@ -148,21 +148,24 @@ impl Bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::{Stands, Texts};
+    use super::{TextMatch, Texts};
 
     #[test]
     fn text_set_distinguishes_no_match_prefix_and_possible_match() {
-        let texts = Texts::of([("</a>", true), ("<b", false), ("</ab>", false), ("<b", false)]);
-        let at = |text: &str| texts.at(text.as_bytes());
-        assert_eq!(["x", "<<", "<c", "</b", "</a<", "</abc"].map(at), [Stands::None; 6]);
-        assert_eq!(["<", "</", "</a"].map(at), [Stands::Begun; 3]);
-        assert_eq!(["</ab", "<b", "<bx", "</a>", "</a>x"].map(at), [Stands::Perhaps; 5]);
+        let texts = Texts::new([("</a>", true), ("<b", false), ("</ab>", false), ("<b", false)]);
+        let at = |text: &str| texts.match_at(text.as_bytes());
+        assert_eq!(["x", "<<", "<c", "</b", "</a<", "</abc"].map(at), [TextMatch::None; 6]);
+        assert_eq!(["<", "</", "</a"].map(at), [TextMatch::Begun; 3]);
+        assert_eq!(["</ab", "<b", "<bx", "</a>", "</a>x"].map(at), [TextMatch::Perhaps; 5]);
     }
 
     #[test]
     fn one_byte_text_is_always_a_possible_match() {
-        let texts = Texts::of([("<", true), ("<ab>", true)]);
-        assert_eq!(["<x", "<", "<ab"].map(|text| texts.at(text.as_bytes())), [Stands::Perhaps; 3]);
-        assert_eq!(Texts::default().at(b"x"), Stands::None);
+        let texts = Texts::new([("<", true), ("<ab>", true)]);
+        assert_eq!(
+            ["<x", "<", "<ab"].map(|text| texts.match_at(text.as_bytes())),
+            [TextMatch::Perhaps; 3]
+        );
+        assert_eq!(Texts::default().match_at(b"x"), TextMatch::None);
     }
 }

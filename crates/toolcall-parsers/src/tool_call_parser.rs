@@ -17,16 +17,16 @@ use crate::{
     calls::Calls,
     compiled::Grammar,
     decoded::Decoder,
-    echo::Echo,
     event::DiagnosticKind,
     ids::Ids,
     limits::MAX_SUFFIXES,
     machine::{
         call::Machine,
-        output::Output,
+        call_sink::CallSink,
         plan::{Plan, Start},
     },
     options::{Options, Parallel, Wanted},
+    repeated_block::RepeatedBlock,
     tools::Tools,
 };
 
@@ -43,9 +43,9 @@ pub struct ToolCallParser {
     /// Allocated with the first opener: the machine is large, and most messages have no calls.
     machine: Option<Box<Machine>>,
     /// Whether the family repeats blocks without their opener.
-    echoes: bool,
+    repeats_blocks: bool,
     /// The last block, if blocks may be repeated. Allocated with the first opener.
-    echo: Option<Box<Echo>>,
+    last_block: Option<Box<RepeatedBlock>>,
     opener: BodyId,
     attempt: u16,
 }
@@ -58,17 +58,21 @@ impl ToolCallParser {
     /// Creates the body parsers for the openers of `grammar`.
     #[must_use]
     pub fn new(grammar: Grammar, tools: Tools, options: Options) -> Self {
-        let ids = options.ids.or_of(grammar.family());
+        let ids = options.ids.or_form_of(grammar.family());
         let calls = Calls::new(tools, Options { ids, ..options });
         Self {
             plan: Arc::clone(grammar.reading_plan()),
             suffix: LearntSuffix::NONE,
             suffixes: 0,
-            echoes: grammar.plan().openers.iter().any(|opener| opener.start == Start::Echo),
+            repeats_blocks: grammar
+                .plan()
+                .openers
+                .iter()
+                .any(|opener| opener.start == Start::RepeatedBlock),
             grammar,
             calls,
             machine: None,
-            echo: None,
+            last_block: None,
             opener: 0,
             attempt: 0,
         }
@@ -100,7 +104,7 @@ impl ToolCallParser {
 
     /// Generates the ids of later calls with `ids`.
     pub fn set_ids(&mut self, ids: Ids) {
-        self.calls.set_ids(ids.or_of(self.grammar.family()));
+        self.calls.set_ids(ids.or_form_of(self.grammar.family()));
     }
 
     /// Copies the parser for [`ToolCallParser::restore`]. The used ids are not copied, because they
@@ -152,7 +156,7 @@ impl ToolCallParser {
     pub fn buffered(&self) -> usize {
         let read = self.machine.as_ref().map_or(0, |machine| machine.buffered());
         let read = read.saturating_add(self.calls.decoder().map_or(0, Decoder::buffered));
-        read.saturating_add(self.echo.as_ref().map_or(0, |echo| echo.kept()))
+        read.saturating_add(self.last_block.as_ref().map_or(0, |block| block.recorded_len()))
     }
 
     /// Returns the number of bytes of a block of calls that were read but not emitted yet, beyond
@@ -175,26 +179,26 @@ impl ToolCallParser {
             let machine = self.machine.get_or_insert_with(|| Box::new(Machine::new()));
             machine.begin(plan, opener.start, &opener.marker, self.attempt.into());
         }
-        if self.echoes {
-            self.echo.get_or_insert_default().clear();
+        if self.repeats_blocks {
+            self.last_block.get_or_insert_default().clear();
         }
     }
 
     fn forget_block(&mut self) {
-        if let Some(echo) = &mut self.echo {
-            echo.clear();
+        if let Some(block) = &mut self.last_block {
+            block.clear();
         }
     }
 
     /// Returns whether the text being read is compared with the last block.
-    fn reads_echo(&self) -> bool {
-        self.echo.as_ref().is_some_and(|echo| echo.is_read())
+    fn is_comparing(&self) -> bool {
+        self.last_block.as_ref().is_some_and(|block| block.is_comparing())
     }
 
     /// Compares `text` with the last block, and reports a repetition.
-    fn read_echo(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        let Some(echo) = &mut self.echo else { return Feed::Mismatch { used: 0 } };
-        let feed = echo.read(text);
+    fn compare_block(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+        let Some(block) = &mut self.last_block else { return Feed::Mismatch { used: 0 } };
+        let feed = block.compare(text);
         let (Feed::More { used } | Feed::Markup { used, .. }) = feed else { return feed };
         self.calls.at += used as u64;
         if matches!(feed, Feed::Markup { .. }) {
@@ -214,9 +218,10 @@ impl ToolCallParser {
 impl BodyParsers for ToolCallParser {
     fn may_begin(&self, body: BodyId) -> bool {
         let opener = self.plan.openers.get(usize::from(body));
-        let echo = opener.filter(|opener| opener.start == Start::Echo);
-        let repeats = |marker: &str| self.echo.as_ref().is_some_and(|echo| echo.may_repeat(marker));
-        echo.is_none_or(|opener| repeats(&opener.marker))
+        let repeated = opener.filter(|opener| opener.start == Start::RepeatedBlock);
+        let repeats =
+            |marker: &str| self.last_block.as_ref().is_some_and(|block| block.may_repeat(marker));
+        repeated.is_none_or(|opener| repeats(&opener.marker))
     }
 
     fn begin(&mut self, opener: Opener) {
@@ -227,9 +232,9 @@ impl BodyParsers for ToolCallParser {
         let opener = self.plan.openers.get(usize::from(self.opener));
         self.calls.announced &= opener.is_some_and(|opener| opener.at == Anchor::AfterCall);
         match opener {
-            Some(opener) if opener.start == Start::Echo => {
-                if let Some(echo) = &mut self.echo {
-                    echo.repeat(&opener.marker);
+            Some(opener) if opener.start == Start::RepeatedBlock => {
+                if let Some(block) = &mut self.last_block {
+                    block.start_comparison(&opener.marker);
                 }
             }
             _ => self.restart(),
@@ -238,21 +243,21 @@ impl BodyParsers for ToolCallParser {
 
     fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         self.calls.begin_feed();
-        if self.reads_echo() {
-            return self.read_echo(text, sink);
+        if self.is_comparing() {
+            return self.compare_block(text, sink);
         }
-        let Self { plan, calls, machine, echo, .. } = self;
+        let Self { plan, calls, machine, last_block, .. } = self;
         let Some(machine) = machine else { return Feed::Mismatch { used: 0 } };
         // Fast path: almost every chunk of a long call is the inside of a string.
         if calls.committed() && machine.passes(plan, text, calls) {
             calls.arguments(text, sink);
             calls.at += text.len() as u64;
-            if let Some(echo) = echo {
-                echo.keep(text, calls.options.limits.name);
+            if let Some(block) = last_block {
+                block.record(text, calls.options.limits.name);
             }
             return Feed::Committed { used: text.len() };
         }
-        let feed = machine.feed(plan, text, &mut Output { calls, sink });
+        let feed = machine.feed(plan, text, &mut CallSink { calls, sink });
         let place = |then| if calls.stops() { Resume::Halt } else { then };
         let feed = match (feed, calls.committed()) {
             (Feed::More { used }, true) => Feed::Committed { used },
@@ -274,23 +279,23 @@ impl BodyParsers for ToolCallParser {
             | Feed::Done { used, .. }
             | Feed::Markup { used, .. } => used as u64,
         };
-        if let Some(echo) = echo {
+        if let Some(block) = last_block {
             let most = calls.options.limits.name;
             match feed {
-                Feed::More { used } | Feed::Committed { used } => echo.keep(&text[..used], most),
+                Feed::More { used } | Feed::Committed { used } => block.record(&text[..used], most),
                 Feed::Done { used, .. } => {
-                    echo.keep(&text[..used], most);
-                    echo.end(machine.has_end());
+                    block.record(&text[..used], most);
+                    block.end_block(machine.has_end());
                 }
-                _ => echo.clear(),
+                _ => block.clear(),
             }
         }
         feed
     }
 
     fn retry(&mut self) -> bool {
-        let reads_echo = self.reads_echo();
-        let others = |machine: &&mut Box<Machine>| !reads_echo && machine.has_other_readings();
+        let is_comparing = self.is_comparing();
+        let others = |machine: &&mut Box<Machine>| !is_comparing && machine.has_other_readings();
         let machine = self.machine.as_mut().filter(others);
         let more = machine.is_some();
         if let Some(machine) = machine {
@@ -303,12 +308,12 @@ impl BodyParsers for ToolCallParser {
     }
 
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
-        let reads_echo = self.reads_echo();
+        let is_comparing = self.is_comparing();
         let Self { plan, calls, machine, .. } = self;
-        let Some(machine) = machine.as_mut().filter(|_| !reads_echo) else {
+        let Some(machine) = machine.as_mut().filter(|_| !is_comparing) else {
             return AtEnd::Release;
         };
-        machine.finish(plan, tail, end, &mut Output { calls, sink })
+        machine.finish(plan, tail, end, &mut CallSink { calls, sink })
     }
 
     fn end(&mut self) {
@@ -316,8 +321,8 @@ impl BodyParsers for ToolCallParser {
             machine.end();
         }
         self.calls.end_body();
-        if let Some(echo) = &mut self.echo {
-            echo.end_reading();
+        if let Some(block) = &mut self.last_block {
+            block.stop_comparison();
         }
     }
 

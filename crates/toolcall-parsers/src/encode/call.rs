@@ -147,8 +147,8 @@ impl<'w> Writer<'w> {
     /// Writes the parts of a template.
     pub(super) fn walk(&mut self, rest: Rest<'_>, scope: &Scope<'_>) -> Result<(), EncodeFault> {
         let mut parts = rest.parts;
-        while let Some((part, behind)) = parts.split_first() {
-            parts = behind;
+        while let Some((part, following)) = parts.split_first() {
+            parts = following;
             let rest = Rest { parts, around: rest.around };
             match part {
                 Part::Literal(text) => self.out.push_str(text),
@@ -322,7 +322,7 @@ impl<'w> Writer<'w> {
                 EncodeErrorKind::Key,
                 "the syntax is for another argument",
             )
-            .of(name));
+            .for_key(name));
         }
         let between = self.form.between.iter().filter(|between| !between.trim_ascii().is_empty());
         let ends = self.family.end_of_turn.iter().chain(between).map(String::as_str);
@@ -330,7 +330,7 @@ impl<'w> Writer<'w> {
         let ends = ends.chain(next.iter().map(|next| tag(next)));
         if let Some(at) = ends.filter_map(|end| find(text, end)).min() {
             let why = "it contains a text that would end it";
-            return Err(EncodeFault::new(EncodeErrorKind::Value, why).of(name).at(at));
+            return Err(EncodeFault::new(EncodeErrorKind::Value, why).for_key(name).at(at));
         }
         self.out.push_str(text);
         Ok(())

@@ -43,7 +43,7 @@ impl<'e, 'w> ElementWriter<'e, 'w> {
         };
         let mut elements = Self { writer, call, template, path: Path::default() };
         for (key, value) in &call.arguments {
-            elements.member(key, value).map_err(|fault| fault.of(key))?;
+            elements.member(key, value).map_err(|fault| fault.for_key(key))?;
         }
         Ok(())
     }
@@ -133,7 +133,7 @@ impl<'e, 'w> ElementWriter<'e, 'w> {
 
     /// Writes the content of an element that has only text.
     fn leaf(&mut self, node: &JsonNode<'_>, types: Option<TypeSet>) -> Result<(), EncodeFault> {
-        let reading = Reading::of(self.writer.form, types, None);
+        let reading = Reading::new(self.writer.form, types, None);
         let nothing = types.filter(|types| !types.has(TypeSet::STRING));
         let nothing = nothing.and_then(|types| match (types.has(TypeSet::ARRAY), types) {
             (true, _) => Some("[]"),
@@ -149,7 +149,7 @@ impl<'e, 'w> ElementWriter<'e, 'w> {
         }
         let text = typed::text(node, self.writer.family.write, |text| match nothing {
             Some(nothing) if text.trim_ascii().is_empty() => String::from(nothing),
-            _ => reading.read(text),
+            _ => reading.to_json(text),
         })?;
         let head = around(self.template, |hole| *hole == Hole::Key).0.trim_ascii_start();
         let found = [head, &format!("{}/", tag(head))].map(|tag| text.find(tag));

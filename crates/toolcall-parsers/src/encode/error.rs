@@ -70,7 +70,7 @@ impl EncodeFault {
         Self { at: Some(at), ..self }
     }
 
-    pub(crate) fn of(self, key: &str) -> Self {
+    pub(crate) fn for_key(self, key: &str) -> Self {
         Self { key: Some(short(key)), ..self }
     }
 
@@ -123,8 +123,8 @@ impl core::error::Error for EncodeError {}
 
 /// Returns the start of a text, for error messages.
 fn short(text: &str) -> String {
-    const MOST: usize = 32;
-    match text.char_indices().nth(MOST) {
+    const MAX_SHOWN_CHARS: usize = 32;
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => [&text[..end], "..."].concat(),
         None => text.to_string(),
     }

@@ -4,7 +4,7 @@
 use alloc::{string::String, vec::Vec};
 
 use crate::{
-    limits::MAX_DEPTH,
+    limits::MAX_ARGUMENT_DEPTH,
     value::{Escape, Flavor, is_lone, unescape},
 };
 
@@ -94,7 +94,7 @@ impl<'t> JsonReader<'t> {
 
     fn value(&mut self, depth: usize) -> Result<JsonNode<'t>, NotJson> {
         match self.peek() {
-            Some(b'{' | b'[') if depth >= MAX_DEPTH => {
+            Some(b'{' | b'[') if depth >= MAX_ARGUMENT_DEPTH => {
                 Err(self.expected("no more than 128 levels of nesting"))
             }
             Some(b'{') => Ok(JsonNode::Object(self.object(depth + 1)?)),

@@ -73,13 +73,13 @@ impl Style for Json {
         if self.spacing == Spacing::Compact { ":" } else { ": " }
     }
 
-    fn before(&self, n: usize, _: &JsonNode<'_>, path: &Path, out: &mut String) {
+    fn before_item(&self, n: usize, _: &JsonNode<'_>, path: &Path, out: &mut String) {
         let comma = if self.spacing == Spacing::Spaced { ", " } else { "," };
         out.push_str(if n > 0 { comma } else { "" });
         self.line(path.steps().count().saturating_add(1), out);
     }
 
-    fn behind(&self, _: &JsonNode<'_>, path: &Path, out: &mut String) {
+    fn after_items(&self, _: &JsonNode<'_>, path: &Path, out: &mut String) {
         self.line(path.steps().count(), out);
     }
 

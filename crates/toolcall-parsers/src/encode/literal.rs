@@ -36,14 +36,14 @@ impl CallEnd<'_> {
     fn find(&self, text: &str, quote: &str) -> Option<usize> {
         let whole = [text, quote].concat();
         let ends = |at: &usize| {
-            let behind = self.ends.iter().filter_map(|end| whole[*at..].strip_prefix(&**end));
-            behind.map(str::trim_ascii_start).any(|behind| self.follow(behind))
+            let following = self.ends.iter().filter_map(|end| whole[*at..].strip_prefix(&**end));
+            following.map(str::trim_ascii_start).any(|following| self.follow(following))
         };
         text.char_indices().map(|(at, _)| at).find(ends)
     }
 
-    fn follow(&self, behind: &str) -> bool {
-        self.follows.iter().any(|text| behind.starts_with(&**text))
+    fn follow(&self, following: &str) -> bool {
+        self.follows.iter().any(|text| following.starts_with(&**text))
     }
 
     /// Returns whether `text` begins with one of the ends.
@@ -91,7 +91,7 @@ impl Style for Quoted<'_> {
         ":"
     }
 
-    fn before(&self, n: usize, _: &JsonNode<'_>, _: &Path, out: &mut String) {
+    fn before_item(&self, n: usize, _: &JsonNode<'_>, _: &Path, out: &mut String) {
         out.push_str(if n > 0 { "," } else { "" });
     }
 
@@ -122,8 +122,8 @@ impl Style for Quoted<'_> {
         }
         let declared = self.tool.and_then(|tool| declared_at(&tool.parameters, path.steps()));
         let declared = declared.filter(|types| *types != TypeSet::ALL);
-        let reading = Reading::of(self.form, declared, None);
-        let text = typed::text(node, self.write, |text| reading.read(text))?;
+        let reading = Reading::new(self.form, declared, None);
+        let text = typed::text(node, self.write, |text| reading.to_json(text))?;
         self.quoted(&text, EncodeErrorKind::Value, out)
     }
 }
@@ -132,7 +132,7 @@ impl Style for Quoted<'_> {
 pub(super) struct Script;
 
 impl Style for Script {
-    fn before(&self, n: usize, node: &JsonNode<'_>, _: &Path, out: &mut String) {
+    fn before_item(&self, n: usize, node: &JsonNode<'_>, _: &Path, out: &mut String) {
         out.push_str(match (n, node) {
             (0, JsonNode::Object(_)) => " ",
             (0, _) => "",
@@ -140,7 +140,7 @@ impl Style for Script {
         });
     }
 
-    fn behind(&self, node: &JsonNode<'_>, _: &Path, out: &mut String) {
+    fn after_items(&self, node: &JsonNode<'_>, _: &Path, out: &mut String) {
         out.push_str(if matches!(node, JsonNode::Object(_)) { " " } else { "" });
     }
 

@@ -31,7 +31,7 @@ impl Writer<'_> {
             && let Some(key) = repeated(&call.arguments)
         {
             let why = "it is repeated: the first one counts here, but the last one in JSON";
-            return Err(EncodeFault::new(EncodeErrorKind::Key, why).of(key));
+            return Err(EncodeFault::new(EncodeErrorKind::Key, why).for_key(key));
         }
         for (i, (key, value)) in call.arguments.iter().enumerate() {
             self.out.push_str(if i > 0 { separator } else { "" });
@@ -40,7 +40,7 @@ impl Writer<'_> {
                 let scope = Scope { call, parameter: Some((key, value, template)), all: &[] };
                 writer.walk(Rest { parts: &template.parts, around: None }, &scope)
             })
-            .map_err(|fault| fault.of(key))?;
+            .map_err(|fault| fault.for_key(key))?;
         }
         Ok(())
     }
@@ -59,8 +59,8 @@ impl Writer<'_> {
         let said = template.holes().any(says).then_some(string);
         let tool = self.tools.get(call.name);
         let declared = tool.and_then(|tool| admitted(&tool.parameters, key));
-        let reading = Reading::of(self.form, declared, said);
-        let text = typed::text(value, self.family.write, |text| reading.read(text))?;
+        let reading = Reading::new(self.form, declared, said);
+        let text = typed::text(value, self.family.write, |text| reading.to_json(text))?;
         if self.out.ends_with(CDATA) {
             // A section cannot contain its own end, so that text is split between two sections.
             self.out.push_str(&text.replace("]]>", "]]]]><![CDATA[>"));
@@ -73,7 +73,7 @@ impl Writer<'_> {
             let why = "text with markup needs a section of character data";
             return Err(EncodeFault::new(EncodeErrorKind::Value, why));
         }
-        let again = self.specs.iter().flat_map(|spec| spec.value_tags());
+        let again = self.specs.iter().flat_map(|spec| spec.value_openers());
         if again.flat_map(TagTexts::texts).any(|tag| text.starts_with(tag)) {
             let why = "it begins with the tag before it";
             return Err(EncodeFault::new(EncodeErrorKind::Value, why).at(0));
@@ -107,9 +107,9 @@ impl Writer<'_> {
         }
         let before = text.starts_with('\n') && !self.out.ends_with('\n');
         let shown = rest.next().iter().any(|next| next.starts_with('\n'));
-        let behind = text.ends_with('\n') && !shown;
+        let following = text.ends_with('\n') && !shown;
         self.around_values()
-            .any(|(head, end)| before && head.ends_with('\n') || behind && end.starts_with('\n'))
+            .any(|(head, end)| before && head.ends_with('\n') || following && end.starts_with('\n'))
     }
 
     /// Returns the position in a value of a text that would end it:

@@ -54,12 +54,14 @@ pub(super) fn text(node: &JsonNode<'_>) -> Result<String, EncodeFault> {
 /// Writes members as the keyword arguments of a call.
 pub(super) fn keywords(members: &Members<'_>, out: &mut String) -> Result<(), EncodeFault> {
     if let Some(key) = repeated(members) {
-        return Err(EncodeFault::new(EncodeErrorKind::Key, "a keyword cannot be repeated").of(key));
+        return Err(
+            EncodeFault::new(EncodeErrorKind::Key, "a keyword cannot be repeated").for_key(key)
+        );
     }
     for (i, (key, value)) in members.iter().enumerate() {
         if let Some(at) = not_identifier(key, &[]) {
             let why = "a keyword must be an identifier";
-            return Err(EncodeFault::new(EncodeErrorKind::Key, why).of(key).at(at));
+            return Err(EncodeFault::new(EncodeErrorKind::Key, why).for_key(key).at(at));
         }
         out.push_str(if i > 0 { ", " } else { "" });
         out.push_str(key);

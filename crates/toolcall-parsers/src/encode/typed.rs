@@ -24,7 +24,7 @@ pub(super) enum Reading {
 impl Reading {
     /// Returns the conversion for a form. `declared` are the types that the schema admits, if it
     /// restricts them. `said` is the wire's mark of strings, if it has one.
-    pub(super) fn of(form: &Form, declared: Option<TypeSet>, said: Option<bool>) -> Self {
+    pub(super) fn new(form: &Form, declared: Option<TypeSet>, said: Option<bool>) -> Self {
         let by_schema = form.types == DecidedBy::Schema;
         match (declared.filter(|_| by_schema), said) {
             (Some(TypeSet::ALL), _) | (None, Some(true)) => Self::String,
@@ -40,7 +40,7 @@ impl Reading {
     }
 
     /// Returns the JSON that a reader makes of `text`.
-    pub(super) fn read(self, text: &str) -> String {
+    pub(super) fn to_json(self, text: &str) -> String {
         let mut read = String::new();
         let put = |piece: &str| read.push_str(piece);
         let _ = match self {

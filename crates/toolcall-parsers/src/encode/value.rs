@@ -15,12 +15,12 @@ pub(super) trait Style {
     }
 
     /// Writes the text before member or element `n` of the container at the end of the path.
-    fn before(&self, n: usize, _: &JsonNode<'_>, _: &Path, out: &mut String) {
+    fn before_item(&self, n: usize, _: &JsonNode<'_>, _: &Path, out: &mut String) {
         out.push_str(if n > 0 { ", " } else { "" });
     }
 
     /// Writes text after the last member or element.
-    fn behind(&self, _: &JsonNode<'_>, _: &Path, _: &mut String) {}
+    fn after_items(&self, _: &JsonNode<'_>, _: &Path, _: &mut String) {}
 
     /// Writes a member's name.
     fn key(&self, key: &str, out: &mut String) -> Result<(), EncodeFault>;
@@ -41,11 +41,11 @@ pub(super) fn write(
         JsonNode::Object(members) => {
             out.push('{');
             for (n, (key, value)) in members.iter().enumerate() {
-                style.before(n, node, path, out);
-                style.key(key, out).map_err(|fault| fault.of(key))?;
+                style.before_item(n, node, path, out);
+                style.key(key, out).map_err(|fault| fault.for_key(key))?;
                 out.push_str(style.colon());
                 path.member(key);
-                write(style, value, path, out).map_err(|fault| fault.of(key))?;
+                write(style, value, path, out).map_err(|fault| fault.for_key(key))?;
                 path.pop();
             }
             ('}', members.is_empty())
@@ -53,7 +53,7 @@ pub(super) fn write(
         JsonNode::Array(elements) => {
             out.push('[');
             for (n, element) in elements.iter().enumerate() {
-                style.before(n, node, path, out);
+                style.before_item(n, node, path, out);
                 path.element(n);
                 write(style, element, path, out)?;
                 path.pop();
@@ -63,7 +63,7 @@ pub(super) fn write(
         scalar => return style.scalar(scalar, path, out),
     };
     if !empty {
-        style.behind(node, path, out);
+        style.after_items(node, path, out);
     }
     out.push(close);
     Ok(())

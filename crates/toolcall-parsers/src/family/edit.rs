@@ -147,13 +147,13 @@ fn takes_all(block: &Template) -> bool {
 /// that the block opened are kept closed.
 fn with_ends(block: &Template, ends: &[String]) -> Vec<Template> {
     let last = block.parts.iter().rposition(|part| matches!(part, Part::Hole(_)));
-    let (kept, behind) = block.parts.split_at(last.map_or(0, |last| last + 1));
+    let (kept, following) = block.parts.split_at(last.map_or(0, |last| last + 1));
     let opens = kept.iter().flat_map(literal).fold(0, |opens: isize, c| match c {
         '[' | '(' => opens + 1,
         ']' | ')' => opens - 1,
         _ => opens,
     });
-    let closing = behind.iter().flat_map(literal).skip_while(char::is_ascii_whitespace);
+    let closing = following.iter().flat_map(literal).skip_while(char::is_ascii_whitespace);
     let closing: String = closing
         .take_while(|c| matches!(c, ']' | ')'))
         .take(usize::try_from(opens).unwrap_or(0))

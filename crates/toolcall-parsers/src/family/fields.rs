@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::error::FamilyError;
 use crate::{
-    limits::MAX_ENTRIES,
+    limits::MAX_LIST_ENTRIES,
     template::{Part, Template},
 };
 
@@ -133,8 +133,8 @@ impl<'v> FieldReader<'v> {
     /// Reads each entry of a list. A value that is not a list counts as its only entry.
     pub(super) fn list<T>(&self, read: impl Fn(&Self) -> FamilyResult<T>) -> FamilyResult<Vec<T>> {
         match self.value {
-            Value::Array(items) if items.len() > MAX_ENTRIES => {
-                Err(self.error(format!("a list has at most {MAX_ENTRIES} entries")))
+            Value::Array(items) if items.len() > MAX_LIST_ENTRIES => {
+                Err(self.error(format!("a list has at most {MAX_LIST_ENTRIES} entries")))
             }
             Value::Array(items) => items
                 .iter()

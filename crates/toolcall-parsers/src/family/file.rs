@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 use super::{FamilyError, fields::join};
 
 /// The keys of `keys` whose order in the file is the order on the wire.
-const ORDERED: [&str; 3] = ["name", "arguments", "id"];
+const KEYS_WITH_ORDER: [&str; 3] = ["name", "arguments", "id"];
 
 /// The content of a family's file, and the lines of its fields.
 #[derive(Debug, Clone)]
@@ -89,9 +89,9 @@ impl FamilyFile {
             map.insert(key.get_ref().to_string(), value);
         }
         let keys = entries.iter().map(|(key, _)| key.get_ref().as_ref());
-        let order: Vec<&str> = keys.filter(|key| ORDERED.contains(key)).collect();
+        let order: Vec<&str> = keys.filter(|key| KEYS_WITH_ORDER.contains(key)).collect();
         let is_keys = path == "keys" || path.ends_with(".keys");
-        if is_keys && order.len() == ORDERED.len() && !map.contains_key("order") {
+        if is_keys && order.len() == KEYS_WITH_ORDER.len() && !map.contains_key("order") {
             map.insert("order".to_owned(), order.into());
         }
         map

@@ -10,14 +10,14 @@ use alloc::{
 use serde_json::Value;
 
 use super::FamilyError;
-use crate::limits::MAX_LIKE;
+use crate::limits::MAX_LIKE_CHAIN;
 
 /// Keys that are not inherited.
-const OWN: [&str; 8] =
+const NOT_INHERITED: [&str; 8] =
     ["about", "source", "models", "names", "template", "variant", "like", "name"];
 
 /// Tables that are inherited or replaced as a whole.
-const WHOLE: [&str; 2] = ["keys", "spellings"];
+const REPLACED_WHOLE: [&str; 2] = ["keys", "spellings"];
 
 /// Returns the file `over` with the fields it inherits from `base`. Tables are merged key by key.
 /// Lists and other values are replaced. Descriptions such as `about` are not inherited.
@@ -34,7 +34,7 @@ const WHOLE: [&str; 2] = ["keys", "spellings"];
 pub fn merge(base: &Value, over: &Value) -> Value {
     let mut base = base.clone();
     if let Value::Object(base) = &mut base {
-        base.retain(|key, _| !OWN.contains(&key.as_str()));
+        base.retain(|key, _| !NOT_INHERITED.contains(&key.as_str()));
         // A section on reasoning inherits from one file only.
         if over.pointer("/reasoning/like").is_some() {
             base.remove("reasoning");
@@ -66,7 +66,7 @@ fn replace(base: &mut Value, over: &Value) {
         (Value::Object(base), Value::Object(over)) => {
             for (key, value) in over {
                 match base.get_mut(key) {
-                    Some(old) if !WHOLE.contains(&key.as_str()) => replace(old, value),
+                    Some(old) if !REPLACED_WHOLE.contains(&key.as_str()) => replace(old, value),
                     _ => drop(base.insert(key.clone(), value.clone())),
                 }
             }
@@ -174,8 +174,8 @@ impl Chain {
         if known {
             return Err(FamilyError::new(self.field, format!("a cycle: {}", chain())));
         }
-        if self.names.len() > MAX_LIKE + 1 {
-            let problem = format!("a chain of more than {MAX_LIKE} files: {}", chain());
+        if self.names.len() > MAX_LIKE_CHAIN + 1 {
+            let problem = format!("a chain of more than {MAX_LIKE_CHAIN} files: {}", chain());
             return Err(FamilyError::new(self.field, problem));
         }
         lookup(name)

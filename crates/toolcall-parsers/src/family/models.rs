@@ -28,7 +28,7 @@ const PACKAGING: [&str; 29] = [
 
 /// Words in ids of models that are not chat models (embedding, ranking, speech, images), or that
 /// have a different format from their base model.
-const OTHERS: &str = "embed embedder embedding embeddings embedqa e5 gte gme bge colbert retriever \
+const OTHER_MODEL_WORDS: &str = "embed embedder embedding embeddings embedqa e5 gte gme bge colbert retriever \
     rerank reranker rerankers rerankqa classifier reward rm prm guard guardian nemoguard moderation \
     safety asr stt aligner forcedaligner transcribe transcription speech canary tts ocr image video \
     diffusion eagle eagle3 speculator speculators llava cogvlm2 internvl2 minitron openhermes";
@@ -190,7 +190,7 @@ fn is_path(id: &str) -> bool {
 }
 
 fn is_other(word: &str) -> bool {
-    OTHERS.split(' ').any(|other| other == word)
+    OTHER_MODEL_WORDS.split(' ').any(|other| other == word)
 }
 
 fn without_scheme(id: &str) -> &str {
@@ -295,10 +295,9 @@ fn globs(pattern: &str, text: &str, star: Star) -> bool {
 /// `v`. Not a version: `0` (as in `4.0`), and the month of a date (`08-2024`).
 fn begins_version(text: &[u8], at: usize) -> bool {
     let rest = text.get(at..).unwrap_or_default();
-    let behind_digit =
-        at.checked_sub(1).and_then(|at| text.get(at)).is_some_and(u8::is_ascii_digit);
+    let after_digit = at.checked_sub(1).and_then(|at| text.get(at)).is_some_and(u8::is_ascii_digit);
     let rest = match rest {
-        [b'-', rest @ ..] if behind_digit => rest,
+        [b'-', rest @ ..] if after_digit => rest,
         [b'v', rest @ ..] => rest,
         rest => rest,
     };

@@ -19,13 +19,13 @@ use jail_match::CallPart;
 use super::{
     arguments::tag::longest,
     call::{Machine, MachineStep},
-    output::Output,
+    call_sink::CallSink,
     plan::{Arguments, Leaf, Plan},
 };
 use crate::{
-    cursor::{Cursor, Undecided, longest_prefix},
+    cursor::{TextCursor, Undecided, longest_prefix},
     event::{DiagnosticKind, Outcome},
-    limits::MAX_HEAD,
+    limits::MAX_CALL_HEAD,
     texts::Bytes,
 };
 
@@ -51,11 +51,11 @@ impl Machine {
         &mut self,
         plan: &Plan,
         leaf: &Leaf,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         loop {
-            if cursor.skip_blanks() > 0 && self.noise > 0 {
+            if cursor.skip_blanks() > 0 && self.skipped_bytes > 0 {
                 self.keep_text(" ");
             }
             if cursor.rest().is_empty() {
@@ -67,7 +67,7 @@ impl Machine {
                     self.drop_text(plan, leaf, cursor);
                 }
                 Ok(Follows::Parameter) if !self.text_may_be_head(out) => {
-                    self.report_noise(cursor.at, out);
+                    self.report_skipped_text(cursor.at, out);
                     self.parameters.text_came();
                     self.elements.text_came();
                     return MachineStep::Go;
@@ -79,10 +79,10 @@ impl Machine {
                     let ends = match follows {
                         Follows::End => true,
                         Follows::LaterEnd => may_end,
-                        Follows::Outside => may_end && self.noise == 0,
+                        Follows::Outside => may_end && self.skipped_bytes == 0,
                         Follows::Parameter | Follows::Part | Follows::Text => false,
                     };
-                    self.report_noise(cursor.at, out);
+                    self.report_skipped_text(cursor.at, out);
                     if !ends {
                         return self.bad(cursor, out);
                     }
@@ -96,7 +96,7 @@ impl Machine {
     }
 
     /// Completes the JSON of the arguments after the last parameter.
-    pub(super) fn close_parameters(&mut self, leaf: &Leaf, out: &mut Output<'_>) {
+    pub(super) fn close_parameters(&mut self, leaf: &Leaf, out: &mut CallSink<'_>) {
         match leaf.arguments {
             Arguments::Elements(_) => self.elements.close(out),
             _ => self.parameters.close(out),
@@ -111,7 +111,7 @@ impl Machine {
         let opens = section.map_or(&[][..], |section| &section.opens);
         let own = leaf.ends.tags.iter().flatten();
         let inside = own.clone().count().saturating_add(ends.clone().count());
-        let texts = own.chain(ends).chain(opens).chain(&plan.stops).map(|text| &**text);
+        let texts = own.chain(ends).chain(opens).chain(&plan.recovery_points).map(|text| &**text);
         let mut texts = texts.chain(calls.iter().map(|tag| &*tag.text));
         let found = longest_prefix(rest, texts.clone())?;
         let (parameter, len) = self.parameter_tag(leaf, rest)?;
@@ -152,9 +152,9 @@ impl Machine {
 
     /// Returns whether the skipped text may be the rest of another call's head: it contains a
     /// declared name or, if the current name is undeclared, is a single word.
-    fn text_may_be_head(&self, out: &Output<'_>) -> bool {
+    fn text_may_be_head(&self, out: &CallSink<'_>) -> bool {
         let text = self.text.trim_ascii();
-        if text.len() >= MAX_HEAD {
+        if text.len() >= MAX_CALL_HEAD {
             return false;
         }
         let tools = &out.calls.tools;
@@ -171,23 +171,23 @@ impl Machine {
     }
 
     /// Skips text up to the next character that may begin a tag.
-    fn drop_text(&mut self, plan: &Plan, leaf: &Leaf, cursor: &mut Cursor<'_>) {
+    fn drop_text(&mut self, plan: &Plan, leaf: &Leaf, cursor: &mut TextCursor<'_>) {
         let begins = match &leaf.arguments {
-            Arguments::Parameters(spec) => spec.stops.first(),
+            Arguments::Parameters(spec) => spec.value_tags.first(),
             Arguments::Elements(spec) => spec.first(),
             _ => Bytes::default(),
         };
-        let places = plan.places.first();
+        let recovery = plan.recovery_texts.first();
         let rest = cursor.rest();
         cursor.skip_char();
-        let hit = cursor.rest().bytes().position(|byte| begins.has(byte) || places.has(byte));
+        let hit = cursor.rest().bytes().position(|byte| begins.has(byte) || recovery.has(byte));
         cursor.advance(hit.unwrap_or(cursor.rest().len()));
         let len = rest.len().saturating_sub(cursor.rest().len());
         let dropped = rest.get(..len).unwrap_or_default();
-        if self.noise == 0 {
+        if self.skipped_bytes == 0 {
             self.text.clear();
         }
-        self.noise = self.noise.saturating_add(visible(dropped));
+        self.skipped_bytes = self.skipped_bytes.saturating_add(visible(dropped));
         self.keep_text(dropped);
     }
 
@@ -195,7 +195,7 @@ impl Machine {
     fn keep_text(&mut self, dropped: &str) {
         for scalar in dropped.chars() {
             let blank = scalar.is_whitespace();
-            if self.text.len() >= MAX_HEAD {
+            if self.text.len() >= MAX_CALL_HEAD {
                 return;
             }
             if !blank || !self.text.ends_with(' ') {
@@ -205,19 +205,19 @@ impl Machine {
     }
 
     /// Reports the text that was skipped before `offset`.
-    fn report_noise(&mut self, offset: usize, out: &mut Output<'_>) {
-        if self.noise > 0 {
-            out.diagnose(DiagnosticKind::Noise, offset, self.noise);
-            self.noise = 0;
+    fn report_skipped_text(&mut self, offset: usize, out: &mut CallSink<'_>) {
+        if self.skipped_bytes > 0 {
+            out.diagnose(DiagnosticKind::Noise, offset, self.skipped_bytes);
+            self.skipped_bytes = 0;
         }
     }
 
     /// Ends a call that was cut in the text after a parameter. `tail` is the unread rest of the
     /// stream.
-    pub(super) fn cut_after_parameter(&mut self, tail: &str, out: &mut Output<'_>) -> Outcome {
-        self.noise = self.noise.saturating_add(visible(tail));
+    pub(super) fn cut_after_parameter(&mut self, tail: &str, out: &mut CallSink<'_>) -> Outcome {
+        self.skipped_bytes = self.skipped_bytes.saturating_add(visible(tail));
         out.calls.breaks_at(tail.len());
-        self.report_noise(tail.len(), out);
+        self.report_skipped_text(tail.len(), out);
         Outcome::Malformed
     }
 }

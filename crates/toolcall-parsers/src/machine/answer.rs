@@ -8,11 +8,11 @@ use jail_match::Event;
 
 use super::{
     call::{Machine, MachineStep},
+    call_sink::CallSink,
     object::ObjectAt,
-    output::Output,
 };
 use crate::{
-    cursor::Cursor,
+    cursor::TextCursor,
     value::{Escape, Flavor, unescape},
 };
 
@@ -20,8 +20,8 @@ impl Machine {
     /// Emits the inside of the answer's string, decoded while it arrives.
     pub(super) fn answer_text(
         &mut self,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
         loop {
             let rest = cursor.rest();

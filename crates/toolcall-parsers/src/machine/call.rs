@@ -6,16 +6,16 @@ use jail_match::{Feed, Resume};
 
 use super::{
     arguments::{attributes::HeaderReader, elements::Elements, parameters::Parameters},
+    call_sink::CallSink,
     message_header::MessageHeader,
     object::ObjectReader,
-    output::Output,
     plan::{Arguments, LeafId, NodeId, Plan, Prose, SectionId, Start},
     raw::Raw,
     siblings::Siblings,
 };
 use crate::{
     calls::Calls,
-    cursor::Cursor,
+    cursor::TextCursor,
     decoded::Decoder,
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
@@ -43,7 +43,7 @@ pub(super) enum MachineState {
     /// After a list without calls: an end tag must follow.
     Empty,
     /// In text between the opener of a section and its first call.
-    Noise,
+    SkippedText,
     /// After a fault, in text that is skipped up to a recovery point.
     Broken,
 }
@@ -110,7 +110,7 @@ pub(crate) struct Machine {
     /// The reader of the arguments.
     pub(super) reader: ActiveReader,
     /// Whether the opener was the brace that begins the arguments, so that it must be fed first.
-    pub(super) behind_brace: bool,
+    pub(super) after_brace: bool,
     /// Whether blanks precede the next part of the header.
     pub(super) spaced: bool,
     /// Whether the start of the current call was emitted.
@@ -133,7 +133,7 @@ pub(crate) struct Machine {
     pub(super) text_from: Option<usize>,
     /// Number of skipped bytes that are not whitespace. The text was between a section's opener and
     /// its first call, or after a parameter.
-    pub(super) noise: u64,
+    pub(super) skipped_bytes: u64,
     /// The start of the text that was skipped after a parameter.
     pub(super) text: String,
     /// Stream offset after the section's tags, before its first call.
@@ -158,7 +158,7 @@ impl Machine {
             id: String::new(),
             attributes: HeaderReader::default(),
             reader: ActiveReader::None,
-            behind_brace: false,
+            after_brace: false,
             spaced: false,
             started: false,
             early: String::new(),
@@ -172,7 +172,7 @@ impl Machine {
             dropped: 0,
             siblings: None,
             text_from: None,
-            noise: 0,
+            skipped_bytes: 0,
             text: String::new(),
             tags_end: 0,
         }
@@ -186,9 +186,9 @@ impl Machine {
         self.name.clear();
         self.id.clear();
         self.early.clear();
-        (self.dropped, self.started, self.behind_brace) = (0, false, false);
+        (self.dropped, self.started, self.after_brace) = (0, false, false);
         (self.spaced, self.siblings) = (false, None);
-        (self.item_at, self.noise, self.tags_end) = (0, 0, 0);
+        (self.item_at, self.skipped_bytes, self.tags_end) = (0, 0, 0);
         self.object.begin();
         if attempt == 0 {
             self.message.is_text = false;
@@ -213,7 +213,7 @@ impl Machine {
                 if let Some(&leaf) = leaves.iter().filter(object).nth(attempt) {
                     self.leaf = leaf;
                     self.state = MachineState::Arguments;
-                    self.behind_brace = true;
+                    self.after_brace = true;
                 }
             }
             Start::Header(entry) => {
@@ -222,7 +222,7 @@ impl Machine {
                     self.message.begin_at(messages, entry);
                 }
             }
-            Start::Echo => {}
+            Start::RepeatedBlock => {}
         }
     }
 
@@ -260,7 +260,7 @@ impl Machine {
             state => state == MachineState::Field,
         };
         let prose = follows && at_head && !self.in_call && self.list == List::None;
-        (prose || self.noise > 0).then_some(self.tags_end)
+        (prose || self.skipped_bytes > 0).then_some(self.tags_end)
     }
 
     /// Continues at `node` of the header.
@@ -280,8 +280,8 @@ impl Machine {
     }
 
     /// Reads `text`, until it is used up or the block ends.
-    pub(crate) fn feed(&mut self, plan: &Plan, text: &str, out: &mut Output<'_>) -> Feed {
-        let mut cursor = Cursor::new(text);
+    pub(crate) fn feed(&mut self, plan: &Plan, text: &str, out: &mut CallSink<'_>) -> Feed {
+        let mut cursor = TextCursor::new(text);
         loop {
             let step = match self.state {
                 MachineState::Arguments => self.arguments(plan, &mut cursor, out),
@@ -291,7 +291,7 @@ impl Machine {
                 MachineState::Between => self.between(plan, &mut cursor, out),
                 MachineState::SectionEnd(n) => self.section_end(plan, n, &mut cursor, out),
                 MachineState::Empty => self.empty(plan, &mut cursor, out),
-                MachineState::Noise => self.noise(plan, &mut cursor, out),
+                MachineState::SkippedText => self.skip_to_first_call(plan, &mut cursor, out),
                 MachineState::Broken => self.resync(plan, &mut cursor, out),
                 MachineState::Message => self.message(plan, &mut cursor, out),
             };
@@ -321,8 +321,8 @@ impl Machine {
     pub(super) fn start(
         &mut self,
         plan: &Plan,
-        cursor: &Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Result<(), MachineStep> {
         self.halve_name(plan, out);
         let leaf = plan.leaf(self.leaf);
@@ -345,9 +345,9 @@ impl Machine {
                 out.calls.decode_strings(name, cursor.at);
             }
         }
-        if self.noise > 0 {
-            out.diagnose(DiagnosticKind::Noise, cursor.at, self.noise);
-            self.noise = 0;
+        if self.skipped_bytes > 0 {
+            out.diagnose(DiagnosticKind::Noise, cursor.at, self.skipped_bytes);
+            self.skipped_bytes = 0;
         }
         self.calls_seen = self.calls_seen.saturating_add(1);
         self.started = true;
@@ -357,7 +357,7 @@ impl Machine {
 
     /// Returns whether `name` is declared. Without declared tools, every name is, except in
     /// families with message headers.
-    fn is_known(&self, plan: &Plan, name: &str, out: &Output<'_>) -> bool {
+    fn is_known(&self, plan: &Plan, name: &str, out: &CallSink<'_>) -> bool {
         match plan.messages {
             Some(_) => out.calls.tools.get(name).is_some(),
             None => out.calls.tools.admits(name),
@@ -365,7 +365,7 @@ impl Machine {
     }
 
     /// Halves a doubled name, `ring.ring`, which results if header and body both contain it.
-    fn halve_name(&mut self, plan: &Plan, out: &Output<'_>) {
+    fn halve_name(&mut self, plan: &Plan, out: &CallSink<'_>) {
         let half = self.name.len() / 2;
         let twice = plan.messages.is_some()
             && self.name.is_char_boundary(half)
@@ -376,14 +376,14 @@ impl Machine {
     }
 
     /// Completes the open call.
-    pub(super) fn complete(&mut self, out: &mut Output<'_>) {
+    pub(super) fn complete(&mut self, out: &mut CallSink<'_>) {
         out.end(Outcome::Complete);
         self.started = false;
         self.state = MachineState::CallEnd(0);
     }
 
     /// Returns the step after a call and its end tags.
-    pub(super) fn behind_call(&mut self, used: usize) -> MachineStep {
+    pub(super) fn after_call(&mut self, used: usize) -> MachineStep {
         if self.section.is_none() && self.list == List::None {
             return MachineStep::done(used);
         }

@@ -13,11 +13,11 @@ use jail_match::{AtEnd, End, Feed};
 use super::{arguments::Cut, object::ArgumentsState};
 use super::{
     call::{ActiveReader, List, Machine, MachineState},
-    output::Output,
+    call_sink::CallSink,
     plan::{Arguments, Leaf, Missing, Plan},
 };
 use crate::{
-    cursor::Cursor,
+    cursor::TextCursor,
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
     options::Repair,
@@ -30,7 +30,7 @@ impl Machine {
         plan: &Plan,
         tail: &str,
         end: End,
-        out: &mut Output<'_>,
+        out: &mut CallSink<'_>,
     ) -> AtEnd {
         out.calls.ended = true;
         let (mut tail, mut read) = (tail, 0);
@@ -40,7 +40,7 @@ impl Machine {
                 Feed::More { used } => (tail, read) = (&tail[used..], used),
                 _ => {}
             }
-            out.calls.at = out.place(read);
+            out.calls.at = out.stream_offset(read);
         }
         match self.finish_tail(plan, tail, end, out) {
             AtEnd::Closed { used } => AtEnd::Closed { used: used.saturating_add(read) },
@@ -59,10 +59,10 @@ impl Machine {
             }
     }
 
-    fn finish_tail(&mut self, plan: &Plan, tail: &str, end: End, out: &mut Output<'_>) -> AtEnd {
-        self.finish_name(plan, &mut Cursor::new(tail), out);
+    fn finish_tail(&mut self, plan: &Plan, tail: &str, end: End, out: &mut CallSink<'_>) -> AtEnd {
+        self.finish_name(plan, &mut TextCursor::new(tail), out);
         if !out.calls.committed() {
-            if self.noise > 0 {
+            if self.skipped_bytes > 0 {
                 let from = self.tags_end;
                 return AtEnd::Text { markup: out.calls.no_call(from, out.sink) };
             }
@@ -97,9 +97,9 @@ impl Machine {
             | MachineState::Header
             | MachineState::Field
             | MachineState::Arguments
-            | MachineState::Noise
+            | MachineState::SkippedText
             | MachineState::Empty => {
-                let bytes = out.place(used).saturating_sub(self.item_at);
+                let bytes = out.stream_offset(used).saturating_sub(self.item_at);
                 if bytes > 0 {
                     out.diagnose(DiagnosticKind::Skipped, used, bytes);
                 }
@@ -120,17 +120,17 @@ impl Machine {
             MachineState::Message
             | MachineState::CallEnd(_)
             | MachineState::Broken
-            | MachineState::Noise
+            | MachineState::SkippedText
             | MachineState::Empty => CommitOn::Marker,
         }
     }
 
     /// Ends the open call at the end of the stream, and returns its outcome.
-    fn cut(&mut self, plan: &Plan, tail: &str, end: End, out: &mut Output<'_>) -> Outcome {
+    fn cut(&mut self, plan: &Plan, tail: &str, end: End, out: &mut CallSink<'_>) -> Outcome {
         let leaf = plan.leaf(self.leaf);
         let repair = out.calls.options.repair;
         let closing = match &leaf.arguments {
-            Arguments::Parameters(_) | Arguments::Elements(_) if self.noise > 0 => {
+            Arguments::Parameters(_) | Arguments::Elements(_) if self.skipped_bytes > 0 => {
                 return self.cut_after_parameter(tail, out);
             }
             Arguments::Parameters(spec) => {
@@ -171,7 +171,7 @@ impl Machine {
         leaf: &Leaf,
         cut: Cut,
         at: usize,
-        out: &mut Output<'_>,
+        out: &mut CallSink<'_>,
     ) -> Outcome {
         match cut {
             Cut::Whole => {
@@ -193,14 +193,14 @@ impl Machine {
         }
     }
 
-    fn close_value(&mut self, tail: &str, out: &mut Output<'_>) -> Outcome {
+    fn close_value(&mut self, tail: &str, out: &mut CallSink<'_>) -> Outcome {
         closed(self.value.closing(tail), out)
     }
 }
 
 /// Emits the text that closes the open arguments, if [`Repair::Close`] is set and closing is
 /// possible.
-fn closed(closing: Option<String>, out: &mut Output<'_>) -> Outcome {
+fn closed(closing: Option<String>, out: &mut CallSink<'_>) -> Outcome {
     match closing {
         Some(text) if out.calls.options.repair == Repair::Close => {
             out.json(&text);

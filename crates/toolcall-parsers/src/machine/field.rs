@@ -16,8 +16,8 @@ pub(super) fn declared<'t>(text: &'t str, tools: &Tools) -> Option<&'t str> {
     let mut in_word = false;
     for (at, scalar) in text.char_indices() {
         let names = tools.iter().map(|tool| tool.name.as_str()).filter(|name| {
-            let behind = text[at..].strip_prefix(name);
-            !in_word && !name.is_empty() && behind.is_some_and(|rest| !rest.starts_with(part))
+            let following = text[at..].strip_prefix(name);
+            !in_word && !name.is_empty() && following.is_some_and(|rest| !rest.starts_with(part))
         });
         if let Some(name) = names.max_by_key(|name| name.len()) {
             return text.get(at..at.saturating_add(name.len()));

@@ -11,11 +11,11 @@ mod fields;
 
 use super::{
     call::{List, Machine, MachineState, MachineStep},
-    output::Output,
+    call_sink::CallSink,
     plan::{Arguments, BlankRule, Bracket, LeafId, NodeId, Plan, Prose, SectionId, TrieNode},
 };
 use crate::{
-    cursor::{Cursor, Prefix, Undecided, match_prefix},
+    cursor::{Prefix, TextCursor, Undecided, match_prefix},
     event::DiagnosticKind,
     family::CommitOn,
 };
@@ -36,8 +36,8 @@ impl Machine {
     pub(super) fn header(
         &mut self,
         plan: &Plan,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let node = plan.node(self.node);
         if let Some(leaf) = arguments::only(plan, node) {
@@ -45,7 +45,7 @@ impl Machine {
         }
         // The blanks may have arrived in an earlier chunk, so `spaced` is kept.
         self.spaced |= node.blanks == BlankRule::Free && cursor.skip_blanks() > 0;
-        let blank_behind = node.blanks == BlankRule::Exact
+        let blank_follows = node.blanks == BlankRule::Exact
             && cursor.peek().is_some_and(|byte| byte.is_ascii_whitespace());
         if cursor.rest().is_empty() {
             return MachineStep::more(cursor.at);
@@ -58,7 +58,7 @@ impl Machine {
                 cursor.advance(len);
                 let opens = self.section.is_none() || matches!(next, Next::Again);
                 if opens && !self.in_call {
-                    self.tags_end = out.place(cursor.at);
+                    self.tags_end = out.stream_offset(cursor.at);
                 }
                 match next {
                     Next::Tag(to) => {
@@ -82,9 +82,9 @@ impl Machine {
         if let Some(leaf) = self.choose(plan, node, cursor.rest()) {
             return self.begin_arguments(plan, leaf, cursor, out);
         }
-        if node.field.is_some() && !blank_behind {
+        if node.field.is_some() && !blank_follows {
             if out.calls.committed() && !self.in_call {
-                self.item_at = out.place(cursor.at);
+                self.item_at = out.stream_offset(cursor.at);
             }
             self.begin_field(plan);
             return MachineStep::Go;
@@ -137,8 +137,8 @@ impl Machine {
     fn in_list(
         &mut self,
         plan: &Plan,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
         match cursor.peek() {
             Some(b']') if self.list != List::None && self.calls_seen == 0 => {
@@ -179,7 +179,12 @@ impl Machine {
     }
 
     /// Handles text that matches no part of a header.
-    fn mismatch(&mut self, plan: &Plan, cursor: &Cursor<'_>, out: &mut Output<'_>) -> MachineStep {
+    fn mismatch(
+        &mut self,
+        plan: &Plan,
+        cursor: &TextCursor<'_>,
+        out: &mut CallSink<'_>,
+    ) -> MachineStep {
         if out.calls.committed() || self.list != List::None {
             return self.bad(cursor, out);
         }
@@ -192,8 +197,8 @@ impl Machine {
                 self.calls_seen = self.calls_seen.saturating_add(1);
                 return self.bad(cursor, out);
             }
-            if section.prose == Prose::MayBeNoise && !self.in_call {
-                self.state = MachineState::Noise;
+            if section.prose == Prose::MayBeSkipped && !self.in_call {
+                self.state = MachineState::SkippedText;
                 return MachineStep::Go;
             }
         }

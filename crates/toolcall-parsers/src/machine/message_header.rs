@@ -11,14 +11,14 @@ use jail_match::{Channel, Feed, Resume};
 
 use super::{
     call::{Machine, MachineStep},
+    call_sink::CallSink,
     messages::{EntryKind, HeaderMark, HeaderPart, HeaderText, Mark, MessagePlan},
-    output::Output,
     plan::Plan,
 };
 use crate::{
-    cursor::{Cursor, Undecided, longest_prefix},
+    cursor::{TextCursor, Undecided, longest_prefix},
     family::RouteTo,
-    limits::MAX_WORDS,
+    limits::MAX_HEADER_WORDS,
 };
 
 /// The result of reading a header.
@@ -136,7 +136,12 @@ impl MessageHeader {
     }
 
     /// Reads the header up to its end. `limit` is the maximum length of each part.
-    fn feed(&mut self, plan: &MessagePlan, limit: usize, cursor: &mut Cursor<'_>) -> HeaderRead {
+    fn feed(
+        &mut self,
+        plan: &MessagePlan,
+        limit: usize,
+        cursor: &mut TextCursor<'_>,
+    ) -> HeaderRead {
         if let Some(body) = self.body {
             return HeaderRead::Body(body);
         }
@@ -170,7 +175,7 @@ impl MessageHeader {
                         self.end_word(plan);
                     } else if scalar.is_control()
                         || self.bare && !may_be_bare(scalar)
-                        || self.words == if self.part == HeaderPart::Name { 1 } else { MAX_WORDS }
+                        || self.words == if self.part == HeaderPart::Name { 1 } else { MAX_HEADER_WORDS }
                         // A header begins with a role. After a quoted token there is other text.
                         || self.bytes == scalar.len_utf8() && !scalar.is_alphanumeric()
                     {
@@ -218,8 +223,8 @@ impl Machine {
     pub(super) fn message(
         &mut self,
         plan: &Plan,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let Some(messages) = &plan.messages else { return self.bad(cursor, out) };
         let body = match self.message.feed(messages, out.calls.options.limits.name, cursor) {

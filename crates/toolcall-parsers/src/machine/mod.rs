@@ -20,13 +20,14 @@
 //! </calls>            Empty: an end tag must follow
 //!
 //! <tool_calls>        the opener
-//! I will call …       Noise, up to the first call or the section's end
+//! I will call …       SkippedText, up to the first call or the section's end
 //! ```
 
 mod after_parameters;
 mod answer;
 pub(crate) mod arguments;
 pub(crate) mod call;
+pub(crate) mod call_sink;
 pub(crate) mod compile;
 mod ending;
 pub(crate) mod field;
@@ -35,7 +36,6 @@ mod held;
 mod message_header;
 pub(crate) mod messages;
 mod object;
-pub(crate) mod output;
 pub(crate) mod plan;
 mod raw;
 mod reading;

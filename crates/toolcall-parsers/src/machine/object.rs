@@ -23,11 +23,11 @@ mod value;
 
 use super::{
     call::{Machine, MachineState, MachineStep},
-    output::Output,
+    call_sink::CallSink,
     plan::{Leaf, Plan},
 };
 use crate::{
-    cursor::Cursor,
+    cursor::TextCursor,
     family::Keys,
     template::Dialect as Syntax,
     value::{Brackets, InValue, Member, Members, TextReader, ValueDialect, ValueReader},
@@ -223,8 +223,8 @@ impl Machine {
         plan: &Plan,
         leaf: &Leaf,
         dialect: &ValueDialect<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         loop {
             let step = match self.object.at {
@@ -249,8 +249,8 @@ impl Machine {
     fn member(
         &mut self,
         dialect: &ValueDialect<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
         match self.object.members.next(dialect, cursor.rest()) {
             Member::More { used } => {
@@ -261,7 +261,7 @@ impl Machine {
                 cursor.advance(used);
                 if self.started {
                     // In families whose keys are names, another key begins another call.
-                    self.item_at = out.place(cursor.at);
+                    self.item_at = out.stream_offset(cursor.at);
                 }
                 self.object.text.restart_key();
                 self.object.at = ObjectAt::Key;
@@ -284,9 +284,13 @@ impl Machine {
     }
 
     /// Reads the text between the call objects of an inner list.
-    fn list_item(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<MachineStep> {
+    fn list_item(
+        &mut self,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
+    ) -> Option<MachineStep> {
         cursor.skip_blanks();
-        self.item_at = out.place(cursor.at);
+        self.item_at = out.stream_offset(cursor.at);
         let Some(byte) = cursor.peek() else { return Some(MachineStep::more(cursor.at)) };
         match (self.object.at, byte) {
             (_, b'{') => {
@@ -301,7 +305,7 @@ impl Machine {
             (ObjectAt::ListNext, b']') => {
                 cursor.advance(1);
                 (self.object.in_list, self.object.listed) = (false, true);
-                self.object.members.behind_value();
+                self.object.members.after_value();
                 self.object.at = ObjectAt::Member;
             }
             _ => return Some(self.bad(cursor, out)),
@@ -310,14 +314,18 @@ impl Machine {
     }
 
     /// Handles the closing brace of a call object or wrapper.
-    fn end_object(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Option<MachineStep> {
+    fn end_object(
+        &mut self,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
+    ) -> Option<MachineStep> {
         if self.object.answered || self.object.is_listed() {
             self.state = MachineState::CallEnd(0);
             return None;
         }
         if self.object.nest > 0 {
             self.object.nest = self.object.nest.saturating_sub(1);
-            self.object.members.behind_value();
+            self.object.members.after_value();
             return None;
         }
         if !self.started {
@@ -333,7 +341,7 @@ impl Machine {
     }
 
     /// Completes a call of the object.
-    fn end_item(&mut self, out: &mut Output<'_>) {
+    fn end_item(&mut self, out: &mut CallSink<'_>) {
         if self.object.arguments == ArgumentsState::Missing {
             out.arguments("{}");
         }
@@ -344,6 +352,6 @@ impl Machine {
 }
 
 /// Returns the step for text that proves not to be a call.
-fn refuted(cursor: &Cursor<'_>) -> MachineStep {
+fn refuted(cursor: &TextCursor<'_>) -> MachineStep {
     MachineStep::Return(Feed::Mismatch { used: cursor.at })
 }

@@ -42,11 +42,11 @@ pub(crate) struct Plan {
     /// End tags that are removed directly after a call, even if none is open.
     pub(crate) orphans: Vec<Box<str>>,
     /// Texts at which reading continues after a fault, except end tags: openers and ends of turns.
-    pub(crate) stops: Vec<Box<str>>,
-    /// All texts at which reading may continue after a fault: `stops`, end tags, tags of calls and
-    /// openers of sections.
-    pub(crate) places: Texts,
-    /// A copy of `stops`, as texts that may follow a call.
+    pub(crate) recovery_points: Vec<Box<str>>,
+    /// All texts at which reading may continue after a fault: `recovery_points`, end tags, tags of
+    /// calls, and openers of sections.
+    pub(crate) recovery_texts: Texts,
+    /// A copy of `recovery_points`, as texts that may follow a call.
     pub(crate) follows: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ pub(crate) enum Start {
     /// In a message header that began with this entry.
     Header(u16),
     /// At a possible repetition of the last block.
-    Echo,
+    RepeatedBlock,
 }
 
 /// A position in a header.
@@ -252,7 +252,7 @@ pub(crate) enum Prose {
     /// in text.
     Follows,
     /// As [`Prose::Follows`]. But if a call with its own tag follows, the text is skipped.
-    MayBeNoise,
+    MayBeSkipped,
 }
 
 /// Whether the calls of a section are in a bracketed list.
@@ -297,7 +297,7 @@ impl Plan {
                 let bare = entry.is_some_and(|entry| matches!(entry.kind, EntryKind::Bare(_)));
                 opener.at == Anchor::Anywhere && !bare
             }
-            Start::Object(_) | Start::List(_) | Start::Letter(_) | Start::Echo => false,
+            Start::Object(_) | Start::List(_) | Start::Letter(_) | Start::RepeatedBlock => false,
         }
     }
 }

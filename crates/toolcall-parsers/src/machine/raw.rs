@@ -11,9 +11,9 @@ use alloc::boxed::Box;
 
 use jail_match::End;
 
-use super::output::Output;
+use super::call_sink::CallSink;
 use crate::{
-    cursor::{Cursor, Progress, Undecided, few_blanks, longest_prefix},
+    cursor::{Progress, TextCursor, Undecided, few_blanks, longest_prefix},
     limits::MAX_BLANKS,
     {event::Outcome, options::Repair, value::escape},
 };
@@ -43,7 +43,7 @@ impl Raw {
 
     /// Returns whether a message header is in place of the text, so that the call was cut. `None`
     /// if undecided.
-    pub(super) fn is_header(&self, headers: &[Box<str>], cursor: &Cursor<'_>) -> Option<bool> {
+    pub(super) fn is_header(&self, headers: &[Box<str>], cursor: &TextCursor<'_>) -> Option<bool> {
         if self.state == RawState::Text || headers.is_empty() {
             return Some(false);
         }
@@ -60,8 +60,8 @@ impl Raw {
         &mut self,
         key: &str,
         again: &[Box<str>],
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<bool> {
         if self.state == RawState::Text {
             return Some(false);
@@ -90,8 +90,8 @@ impl Raw {
     pub(super) fn feed<'s>(
         &mut self,
         ends: impl Iterator<Item = &'s str> + Clone,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Progress {
         let rest = cursor.rest();
         let begins = |byte: u8| ends.clone().any(|end| end.as_bytes().first() == Some(&byte));
@@ -132,7 +132,7 @@ impl Raw {
         tail: &str,
         end: End,
         ends_expected: bool,
-        out: &mut Output<'_>,
+        out: &mut CallSink<'_>,
     ) -> Outcome {
         let text = self.state == RawState::Text;
         if text {

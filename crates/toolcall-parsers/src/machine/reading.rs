@@ -4,11 +4,11 @@ use jail_match::CallPart;
 
 use super::{
     call::{ActiveReader, Machine, MachineState, MachineStep},
-    output::Output,
+    call_sink::CallSink,
     plan::{Arguments, Leaf, Plan},
 };
 use crate::{
-    cursor::{Cursor, Progress, Undecided, longest_prefix},
+    cursor::{Progress, TextCursor, Undecided, longest_prefix},
     event::DiagnosticKind,
     family::Types,
     options::Tolerance,
@@ -52,11 +52,11 @@ impl Machine {
     pub(super) fn arguments(
         &mut self,
         plan: &Plan,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let leaf = plan.leaf(self.leaf);
-        if self.behind_brace {
+        if self.after_brace {
             // The driver consumed the opening brace, so the reader is fed one here.
             if matches!(leaf.arguments, Arguments::Value(_)) && !out.calls.committed() {
                 // Ordinary text may begin with a brace. Only an object continues with a key.
@@ -66,7 +66,7 @@ impl Machine {
                     Some(_) => return self.bad(cursor, out),
                 }
             }
-            self.behind_brace = false;
+            self.after_brace = false;
             self.begin_reader(&leaf.arguments);
             if matches!(leaf.arguments, Arguments::Value(_))
                 && let Err(step) = self.start(plan, cursor, out)
@@ -78,7 +78,7 @@ impl Machine {
             if matches!(leaf.arguments, Arguments::Value(_)) {
                 out.part(CallPart::Arguments, 0);
             }
-            let opened = self.read(plan, leaf, &mut Cursor::new("{"), out);
+            let opened = self.feed_reader(plan, leaf, &mut TextCursor::new("{"), out);
             out.calls.at = at;
             if let MachineStep::Return(_) = opened {
                 return if cursor.rest().is_empty() {
@@ -89,16 +89,16 @@ impl Machine {
             }
             return opened;
         }
-        self.read(plan, leaf, cursor, out)
+        self.feed_reader(plan, leaf, cursor, out)
     }
 
     /// Feeds the reader of the leaf's arguments.
-    fn read(
+    fn feed_reader(
         &mut self,
         plan: &Plan,
         leaf: &Leaf,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let progress = match &leaf.arguments {
             Arguments::None => Progress::Done,
@@ -129,7 +129,7 @@ impl Machine {
                 }
             }
             Arguments::Parameters(spec) => {
-                let progress = match self.noise > 0 {
+                let progress = match self.skipped_bytes > 0 {
                     true => Progress::Done,
                     false => self.parameters.feed(spec, cursor, out),
                 };
@@ -139,7 +139,7 @@ impl Machine {
                 progress
             }
             Arguments::Elements(spec) => {
-                let progress = match self.noise > 0 {
+                let progress = match self.skipped_bytes > 0 {
                     true => Progress::Done,
                     false => self.elements.feed(spec, cursor, out),
                 };
@@ -161,12 +161,12 @@ impl Machine {
                 // The reader consumed a tag up to the faulty character. These bytes are skipped
                 // too.
                 if self.state == MachineState::Broken {
-                    let lost = match leaf.arguments {
-                        Arguments::Elements(_) => self.elements.lost(),
-                        Arguments::Parameters(_) => self.parameters.lost(),
+                    let faulty = match leaf.arguments {
+                        Arguments::Elements(_) => self.elements.faulty_tag_len(),
+                        Arguments::Parameters(_) => self.parameters.faulty_header_len(),
                         _ => 0,
                     };
-                    self.dropped = self.dropped.saturating_add(lost);
+                    self.dropped = self.dropped.saturating_add(faulty);
                 }
                 step
             }
@@ -179,8 +179,8 @@ impl Machine {
         plan: &Plan,
         leaf: &Leaf,
         syntax: template::Dialect,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         if self.started && self.value.is_at_start() {
             // The end tag is in place of the arguments: the call has none.
@@ -197,11 +197,11 @@ impl Machine {
                 }
             }
         }
-        out.calls.pass_over(self.value.passed_over());
+        out.calls.count_known(self.value.known());
         loop {
             let scanned = {
                 let dialect = dialect(plan, leaf, syntax, out);
-                let Output { calls, sink } = &mut *out;
+                let CallSink { calls, sink } = &mut *out;
                 let (tools, mut json) = calls.json_output();
                 let dialect = ValueDialect { tools: Some(tools), ..dialect };
                 let typing = typing(plan, leaf, &self.name, tools);
@@ -251,10 +251,10 @@ impl Machine {
         leaf: &Leaf,
         syntax: template::Dialect,
         tail: &str,
-        out: &mut Output<'_>,
+        out: &mut CallSink<'_>,
     ) -> bool {
         let dialect = dialect(plan, leaf, syntax, out);
-        let Output { calls, sink } = &mut *out;
+        let CallSink { calls, sink } = &mut *out;
         let (tools, mut json) = calls.json_output();
         let typing = typing(plan, leaf, &self.name, tools);
         let mut write = |piece: &str| json.put(piece, *sink);
@@ -275,8 +275,8 @@ impl Machine {
         &mut self,
         plan: &Plan,
         note: Note,
-        cursor: &Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
         match note {
             Note::Begun if !self.started => {
@@ -290,7 +290,7 @@ impl Machine {
             }
             Note::Begun => {}
             Note::Mistyped => out.diagnose(DiagnosticKind::Mistyped, cursor.at, 0),
-            Note::LostEnd => out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0),
+            Note::MissingEnd => out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0),
             Note::Searched(bytes) => {
                 out.calls.count_search(bytes);
             }
@@ -305,7 +305,7 @@ pub(super) fn dialect<'p>(
     plan: &'p Plan,
     leaf: &'p Leaf,
     syntax: template::Dialect,
-    out: &Output<'_>,
+    out: &CallSink<'_>,
 ) -> ValueDialect<'p> {
     let form = plan.form_of(leaf);
     let syntax = match syntax {

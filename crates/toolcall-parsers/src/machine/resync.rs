@@ -13,13 +13,13 @@ use jail_match::Feed;
 
 use super::{
     call::{List, Machine, MachineState, MachineStep},
-    output::Output,
+    call_sink::CallSink,
     plan::{Arguments, Plan},
 };
 use crate::{
-    cursor::{Cursor, Prefix, Undecided, longest_prefix, match_prefix},
+    cursor::{Prefix, TextCursor, Undecided, longest_prefix, match_prefix},
     event::{DiagnosticKind, Outcome},
-    texts::{Bytes, Stands},
+    texts::{Bytes, TextMatch},
 };
 
 /// The kind of recovery point.
@@ -38,7 +38,7 @@ enum ResyncPlace {
 impl Machine {
     /// Handles a character at the cursor that is not allowed there. Refutes a candidate, and makes
     /// an open call malformed.
-    pub(super) fn bad(&mut self, cursor: &Cursor<'_>, out: &mut Output<'_>) -> MachineStep {
+    pub(super) fn bad(&mut self, cursor: &TextCursor<'_>, out: &mut CallSink<'_>) -> MachineStep {
         if !out.calls.committed() {
             let scalar = cursor.rest().chars().next().map_or(0, char::len_utf8);
             return MachineStep::Return(Feed::Mismatch { used: cursor.at.saturating_add(scalar) });
@@ -51,7 +51,7 @@ impl Machine {
             self.state,
             MachineState::Header | MachineState::Field | MachineState::Arguments
         ) {
-            let here = out.place(cursor.at);
+            let here = out.stream_offset(cursor.at);
             self.dropped = here.saturating_sub(self.item_at);
         }
         self.siblings = self.fault_in_list(cursor);
@@ -65,8 +65,8 @@ impl Machine {
     pub(super) fn resync(
         &mut self,
         plan: &Plan,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let leaf = plan.leaves.get(usize::from(self.leaf));
         let section = self.section.map(|id| plan.section(id));
@@ -91,7 +91,7 @@ impl Machine {
                 inner.iter().rev().take(1).flatten().map(|tag| (ResyncPlace::Inner, &**tag));
             let outer = outer.iter().flatten().map(|tag| (ResyncPlace::Outer, &**tag));
             let next = next.iter().map(|tag| (ResyncPlace::NextCall, &*tag.text));
-            let stops = plan.stops.iter().map(|stop| (ResyncPlace::Before, &**stop));
+            let stops = plan.recovery_points.iter().map(|stop| (ResyncPlace::Before, &**stop));
             let list = list.map(|end| (ResyncPlace::Outer, end));
             let line = line.map(|end| (ResyncPlace::Before, end));
             let all = inner.chain(outer).chain(next).chain(stops).chain(list).chain(line);
@@ -99,7 +99,7 @@ impl Machine {
         };
         let of_form = [list, line].into_iter().flatten();
         let begins = of_form.clone().filter_map(|text| text.bytes().next());
-        let begins = begins.fold(plan.places.first(), Bytes::with);
+        let begins = begins.fold(plan.recovery_texts.first(), Bytes::with);
         let may_be_of_form =
             |rest: &str| of_form.clone().any(|text| match_prefix(rest, text) != Prefix::Mismatch);
         let from = cursor.at;
@@ -113,19 +113,19 @@ impl Machine {
             };
             cursor.advance(hit);
             // The set rules out most positions, without comparing each recovery point.
-            match plan.places.at(cursor.rest().as_bytes()) {
-                Stands::None if in_list => {
+            match plan.recovery_texts.match_at(cursor.rest().as_bytes()) {
+                TextMatch::None if in_list => {
                     if self.find_sibling(cursor) {
                         break;
                     }
                     continue;
                 }
-                Stands::None if !may_be_of_form(cursor.rest()) => {
+                TextMatch::None if !may_be_of_form(cursor.rest()) => {
                     cursor.skip_char();
                     continue;
                 }
-                Stands::Begun => break,
-                Stands::None | Stands::Perhaps => {}
+                TextMatch::Begun => break,
+                TextMatch::None | TextMatch::Perhaps => {}
             }
             match longest_prefix(cursor.rest(), places(in_list).map(|(_, text)| text)) {
                 Err(Undecided) => break,

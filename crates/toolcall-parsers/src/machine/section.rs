@@ -9,14 +9,14 @@ use core::ops::Range;
 
 use super::{
     call::{List, Machine, MachineState, MachineStep},
-    output::Output,
+    call_sink::CallSink,
     plan::{Arguments, Bracket, EndTags, Missing, Plan},
 };
 use crate::{
-    cursor::{Cursor, Undecided, few_blanks, longest_prefix},
+    cursor::{TextCursor, Undecided, few_blanks, longest_prefix},
     event::DiagnosticKind,
-    limits::{MAX_BLANKS, MAX_EXCESS},
-    texts::Stands,
+    limits::{MAX_BLANKS, MAX_SURPLUS_BRACKETS},
+    texts::TextMatch,
 };
 
 /// The text at the position of an end tag.
@@ -34,8 +34,8 @@ impl Machine {
         &mut self,
         plan: &Plan,
         n: u8,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         if self.list == List::Call {
             self.state = MachineState::Between;
@@ -58,7 +58,7 @@ impl Machine {
                 if missing && n == 0 && ends.missing == Missing::Reported {
                     out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0);
                 }
-                self.behind_call(cursor.at)
+                self.after_call(cursor.at)
             }
         }
     }
@@ -67,8 +67,8 @@ impl Machine {
     pub(super) fn between(
         &mut self,
         plan: &Plan,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let from = cursor.at;
         if self.list == List::None && few_blanks(cursor.rest()) > MAX_BLANKS {
@@ -101,7 +101,7 @@ impl Machine {
                 return self.bad(cursor, out);
             }
             let leaf = plan.leaf(self.leaf);
-            self.item_at = out.place(cursor.at);
+            self.item_at = out.stream_offset(cursor.at);
             self.begin_reader(&leaf.arguments);
             self.state = MachineState::Arguments;
             return MachineStep::Go;
@@ -140,7 +140,7 @@ impl Machine {
                 return MachineStep::more(cursor.at);
             }
             Ok(Some(n)) if n < count => {
-                self.item_at = out.place(cursor.at);
+                self.item_at = out.stream_offset(cursor.at);
                 cursor.advance(node.tags[n].text.len());
                 self.go(plan, node.tags[n].to);
                 self.section = Some(id);
@@ -171,7 +171,7 @@ impl Machine {
         let scalar = cursor.rest().chars().next().unwrap_or('\0');
         let named = node.field.is_some() && (scalar.is_alphabetic() || scalar == '_');
         if begins || named {
-            self.item_at = out.place(cursor.at);
+            self.item_at = out.stream_offset(cursor.at);
             self.node = section.calls;
             self.state = MachineState::Header;
             return MachineStep::Go;
@@ -193,7 +193,7 @@ impl Machine {
     }
 
     /// Ends a section at `at`, without its end tag.
-    fn unclosed(&self, ends: &EndTags, at: usize, out: &mut Output<'_>) -> MachineStep {
+    fn unclosed(&self, ends: &EndTags, at: usize, out: &mut CallSink<'_>) -> MachineStep {
         if ends.missing == Missing::Reported && !ends.tags.is_empty() {
             out.diagnose(DiagnosticKind::MissingCloser, at, 0);
         }
@@ -205,8 +205,8 @@ impl Machine {
     pub(super) fn empty(
         &mut self,
         plan: &Plan,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let ends = match (self.list, self.section) {
             (List::Section, Some(section)) => &plan.section(section).ends,
@@ -229,11 +229,11 @@ impl Machine {
     ///
     /// If a call follows, the text is skipped and reported. If the section ends or another begins
     /// first, only the opener is markup. Until then the driver keeps the text as a candidate.
-    pub(super) fn noise(
+    pub(super) fn skip_to_first_call(
         &mut self,
         plan: &Plan,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let Some(id) = self.section else { return self.bad(cursor, out) };
         let section = plan.section(id);
@@ -242,7 +242,7 @@ impl Machine {
         let opens = section.opens.iter().map(|open| &**open);
         let texts = node.tags.iter().map(|tag| &*tag.text).chain(ends).chain(opens);
         while let Some(scalar) = cursor.rest().chars().next() {
-            let begins = plan.places.at(cursor.rest().as_bytes()) != Stands::None;
+            let begins = plan.recovery_texts.match_at(cursor.rest().as_bytes()) != TextMatch::None;
             let found =
                 if begins { longest_prefix(cursor.rest(), texts.clone()) } else { Ok(None) };
             match found {
@@ -255,8 +255,8 @@ impl Machine {
                 Ok(None) => {
                     let len = scalar.len_utf8();
                     cursor.advance(len);
-                    let noise = if scalar.is_ascii_whitespace() { 0 } else { len };
-                    self.noise = self.noise.saturating_add(noise as u64);
+                    let skipped = if scalar.is_ascii_whitespace() { 0 } else { len };
+                    self.skipped_bytes = self.skipped_bytes.saturating_add(skipped as u64);
                 }
             }
         }
@@ -268,8 +268,8 @@ impl Machine {
         &mut self,
         plan: &Plan,
         n: u8,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let Some(section) = self.section else { return MachineStep::done(cursor.at) };
         let ends = &plan.section(section).ends;
@@ -301,7 +301,7 @@ impl Machine {
 
 /// Returns the end tag at the cursor, from number `n` on. Tags may be missing, but not change their
 /// order.
-fn end_tag(ends: &EndTags, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecided> {
+fn end_tag(ends: &EndTags, n: u8, cursor: &TextCursor<'_>) -> Result<EndTag, Undecided> {
     let left = ends.tags.get(usize::from(n)..).unwrap_or(&[]);
     if left.is_empty() {
         return Ok(EndTag::Other);
@@ -317,8 +317,9 @@ fn end_tag(ends: &EndTags, n: u8, cursor: &Cursor<'_>) -> Result<EndTag, Undecid
     // Surplus closing brackets before the end tag are skipped.
     let excess = |byte: &u8| matches!(byte, b'}' | b']' | b')') || byte.is_ascii_whitespace();
     let rest = &cursor.text[at..];
-    let run = rest.bytes().take(MAX_EXCESS + 1).take_while(excess).count();
-    if n > 0 || run == 0 || run > MAX_EXCESS || rest.trim_ascii_start().len() < rest.len() {
+    let run = rest.bytes().take(MAX_SURPLUS_BRACKETS + 1).take_while(excess).count();
+    if n > 0 || run == 0 || run > MAX_SURPLUS_BRACKETS || rest.trim_ascii_start().len() < rest.len()
+    {
         return Ok(EndTag::Other);
     }
     if run == rest.len() {

@@ -8,7 +8,7 @@
 
 use super::call::{ActiveReader, List, Machine, MachineState};
 use crate::{
-    cursor::Cursor,
+    cursor::TextCursor,
     template::Dialect,
     value::{Brackets, InValue},
 };
@@ -31,14 +31,14 @@ pub(super) enum After {
     /// The comma after the malformed object, the next object, or the end of the list.
     Sibling,
     /// The end of the malformed object cannot be found.
-    Lost,
+    Unknown,
 }
 
 impl Siblings {
     /// Returns the meaning of `byte` at this position.
-    pub(super) fn take(self, byte: u8) -> After {
+    pub(super) fn after_byte(self, byte: u8) -> After {
         let object = |brackets: Option<Brackets>| {
-            brackets.map_or(After::Lost, |brackets| After::Object(Self { brackets, ..self }))
+            brackets.map_or(After::Unknown, |brackets| After::Object(Self { brackets, ..self }))
         };
         let in_string = self.quote.is_some();
         match byte {
@@ -46,7 +46,7 @@ impl Siblings {
             b'\\' if in_string => After::Object(Self { escaped: true, ..self }),
             _ if self.quote == Some(byte) => After::Object(Self { quote: None, ..self }),
             // Models write newlines in strings as escapes, so the string's end is missing.
-            b'\n' if in_string => After::Lost,
+            b'\n' if in_string => After::Unknown,
             _ if in_string => After::Object(self),
             b',' | b'{' | b']' if self.brackets.is_empty() => After::Sibling,
             // A surplus brace is skipped.
@@ -58,11 +58,11 @@ impl Siblings {
                 brackets => object(brackets),
             },
             _ if byte.is_ascii_whitespace() => After::Object(self),
-            _ if self.brackets.is_empty() => After::Lost,
+            _ if self.brackets.is_empty() => After::Unknown,
             b'{' | b'[' => object(self.brackets.push(byte == b'{')),
             b'"' => After::Object(Self { quote: Some(byte), ..self }),
             b'\'' if self.python => After::Object(Self { quote: Some(byte), ..self }),
-            b'\'' | b'`' | b'\\' => After::Lost,
+            b'\'' | b'`' | b'\\' => After::Unknown,
             _ => After::Object(self),
         }
     }
@@ -70,7 +70,7 @@ impl Siblings {
 
 impl Machine {
     /// Returns the position of a fault in its list, or `None` outside of lists.
-    pub(super) fn fault_in_list(&self, cursor: &Cursor<'_>) -> Option<Siblings> {
+    pub(super) fn fault_in_list(&self, cursor: &TextCursor<'_>) -> Option<Siblings> {
         let in_list = self.list != List::None || self.object.is_in_list();
         if self.reader != ActiveReader::Object || !in_list {
             return None;
@@ -88,12 +88,12 @@ impl Machine {
     }
 
     /// Returns whether the list continues at the cursor. Otherwise skips one character.
-    pub(super) fn find_sibling(&mut self, cursor: &mut Cursor<'_>) -> bool {
+    pub(super) fn find_sibling(&mut self, cursor: &mut TextCursor<'_>) -> bool {
         if let Some((siblings, byte)) = self.siblings.zip(cursor.peek()) {
-            self.siblings = match siblings.take(byte) {
+            self.siblings = match siblings.after_byte(byte) {
                 After::Object(next) => Some(next),
                 // A recovery point may be at this character, so it is not skipped.
-                After::Lost => {
+                After::Unknown => {
                     self.siblings = None;
                     return false;
                 }

@@ -78,7 +78,7 @@ pub fn aliases() -> impl Iterator<Item = Alias> + Clone {
 /// - The name is unknown. The error lists the most similar names.
 /// - Engines use the name for different families. The error lists them, as `engine:name`.
 pub fn family(name: &str) -> Result<Arc<Family>, UnknownName> {
-    read(name, Some)
+    read_family(name, Some)
 }
 
 /// Returns a variant of the family called `name`. Variants are numbered from 0, in the order of the
@@ -87,7 +87,7 @@ pub fn family(name: &str) -> Result<Arc<Family>, UnknownName> {
 /// # Errors
 /// As [`family()`]. Also if the family does not have that variant.
 pub fn family_variant(name: &str, variant: usize) -> Result<Arc<Family>, UnknownName> {
-    read(name, |file| {
+    read_family(name, |file| {
         let over = file.get("variant")?.get(variant)?;
         Some(with_variant(&file, over))
     })
@@ -102,20 +102,23 @@ pub fn family_variants(name: &str) -> usize {
     file.and_then(|file| Some(file.get("variant")?.as_array()?.len())).unwrap_or_default()
 }
 
-fn read(name: &str, of: impl FnOnce(Value) -> Option<Value>) -> Result<Arc<Family>, UnknownName> {
+fn read_family(
+    name: &str,
+    of: impl FnOnce(Value) -> Option<Value>,
+) -> Result<Arc<Family>, UnknownName> {
     let family = FAMILIES[row(name)?].file().and_then(of);
     let family = family.and_then(|file| Family::from_value(&file).ok());
     // A test checks that every row can be read, so only the variant can be unknown here.
-    family.map(Arc::new).ok_or_else(|| UnknownName::new(WHAT, name, names()))
+    family.map(Arc::new).ok_or_else(|| UnknownName::new(NAME_KIND, name, names()))
 }
 
 /// Returns the index of the row of the family called `name`.
 pub(super) fn row(name: &str) -> Result<usize, UnknownName> {
-    let found = resolve(WHAT, name, names(), ALIASES.iter().copied())?;
+    let found = resolve(NAME_KIND, name, names(), ALIASES.iter().copied())?;
     FAMILIES
         .iter()
         .position(|row| row.summary.name == found)
-        .ok_or_else(|| UnknownName::new(WHAT, name, names()))
+        .ok_or_else(|| UnknownName::new(NAME_KIND, name, names()))
 }
 
 fn names() -> impl Iterator<Item = &'static str> + Clone {
@@ -123,7 +126,7 @@ fn names() -> impl Iterator<Item = &'static str> + Clone {
 }
 
 /// The kind of name, for error messages.
-const WHAT: &str = "tool-call family";
+const NAME_KIND: &str = "tool-call family";
 
 /// Returns the file of the registered family called `name`, for families that inherit from it.
 pub(super) fn file(name: &str) -> Option<Value> {

@@ -65,8 +65,8 @@ impl Path {
         self.places.iter().enumerate().map(|(i, place)| match *place {
             PathPlace::Element(index) => PathStep::Element(index),
             PathPlace::Member(from) => {
-                let mut behind = self.places.iter().skip(i.saturating_add(1));
-                let next = behind.find_map(|place| match place {
+                let mut following = self.places.iter().skip(i.saturating_add(1));
+                let next = following.find_map(|place| match place {
                     PathPlace::Member(next) => Some(*next),
                     PathPlace::Element(_) => None,
                 });

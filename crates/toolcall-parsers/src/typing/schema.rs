@@ -183,9 +183,9 @@ fn branches<'s>(
 /// them, keywords that imply a type, such as `properties`.
 fn declared(schema: &Map<String, Value>) -> TypeSet {
     let members = || match (schema.get("const"), schema.get("enum").and_then(Value::as_array)) {
-        (Some(only), _) => Some(of(only)),
+        (Some(only), _) => Some(type_of(only)),
         (None, Some(members)) if !members.is_empty() => {
-            Some(members.iter().fold(TypeSet::NONE, |all, member| all.or(of(member))))
+            Some(members.iter().fold(TypeSet::NONE, |all, member| all.or(type_of(member))))
         }
         _ => None,
     };
@@ -217,7 +217,7 @@ fn has_any(schema: &Map<String, Value>, keys: &[&str]) -> bool {
 }
 
 /// Returns the type of `value`.
-fn of(value: &Value) -> TypeSet {
+fn type_of(value: &Value) -> TypeSet {
     match value {
         Value::Null => TypeSet::NULL,
         Value::Bool(_) => TypeSet::BOOLEAN,

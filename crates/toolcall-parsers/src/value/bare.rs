@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     cursor::{Undecided, longest_prefix},
-    limits::MAX_GAP,
+    limits::MAX_HELD_BLANKS,
     typing::{TypeSet, declared_at},
 };
 
@@ -116,7 +116,7 @@ impl Transcoder {
         let is_text = guess && !may_go_on(&self.scalar, scalar, cx.dialect);
         self.scalar.push(scalar);
         if self.mode == StringMode::String {
-            if !scalar.is_ascii_whitespace() || self.scalar.len() > MAX_GAP {
+            if !scalar.is_ascii_whitespace() || self.scalar.len() > MAX_HELD_BLANKS {
                 self.put_held(cx);
             }
             return;

@@ -14,7 +14,7 @@ use super::{
     escape::escape,
     transcoder::{Cx, Flow, Top, Transcoder, TranscoderState},
 };
-use crate::limits::MAX_DEPTH;
+use crate::limits::MAX_ARGUMENT_DEPTH;
 
 /// The kind of an open bracket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Transcoder {
         if self.key {
             return if python { cx.inexpressible(0) } else { cx.bad(0) };
         }
-        if self.frames.len() >= MAX_DEPTH {
+        if self.frames.len() >= MAX_ARGUMENT_DEPTH {
             return cx.bad(0);
         }
         if !python {
@@ -215,7 +215,7 @@ impl Transcoder {
             _ => false,
         };
         if !fits {
-            return if self.lost_end(cx)? { Ok(()) } else { cx.bad(0) };
+            return if self.close_at_call_end(cx)? { Ok(()) } else { cx.bad(0) };
         }
         if key && (byte == b'=' || cx.dialect.is(Syntax::Literal)) {
             self.keep_key(cx);

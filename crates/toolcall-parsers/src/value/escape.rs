@@ -3,45 +3,45 @@
 #![expect(
     clippy::indexing_slicing,
     reason = "tables have an entry for each byte, or each half of one; `from` and `len` are \
-              places in the text or its end; `put` makes room before it gathers"
+              places in the text or its end; `put` makes room before it collects"
 )]
 #![expect(
     clippy::arithmetic_side_effects,
-    reason = "places in a text in memory; what is gathered is at most `ROOM`, and a piece that is \
-              gathered at most `SHORT`, which is less"
+    reason = "places in a text in memory; what is collected is at most `MAX_COLLECTED`, and a piece that is \
+              collected at most `MAX_COLLECTED_PIECE`, which is less"
 )]
 
 /// Maximum length of a piece that is collected instead of emitted directly.
-const SHORT: usize = 64;
+const MAX_COLLECTED_PIECE: usize = 64;
 /// Maximum length of collected pieces. Text with many quotes and newlines then needs one fragment
 /// per few hundred bytes, instead of one per escape.
-const ROOM: usize = 512;
+const MAX_COLLECTED: usize = 512;
 /// Length of a copy with a fixed size, which is one instruction. Most pieces of code between quotes
 /// and newlines are shorter.
-const COPIED: usize = 16;
+const COPY_LEN: usize = 16;
 
 /// An output that joins short pieces. Long pieces are emitted directly.
 pub(super) struct Batch<'o> {
     out: &'o mut dyn FnMut(&str),
-    gathered: [u8; ROOM],
+    collected: [u8; MAX_COLLECTED],
     len: usize,
 }
 
 impl<'o> Batch<'o> {
     pub(super) fn new(out: &'o mut dyn FnMut(&str)) -> Self {
-        Self { out, gathered: [0; ROOM], len: 0 }
+        Self { out, collected: [0; MAX_COLLECTED], len: 0 }
     }
 
     /// Emits or collects `piece`.
     pub(super) fn put(&mut self, piece: &str) {
-        if piece.len() > SHORT {
+        if piece.len() > MAX_COLLECTED_PIECE {
             self.flush();
             return (self.out)(piece);
         }
-        if piece.len() > ROOM - self.len {
+        if piece.len() > MAX_COLLECTED - self.len {
             self.flush();
         }
-        self.gathered[self.len..self.len + piece.len()].copy_from_slice(piece.as_bytes());
+        self.collected[self.len..self.len + piece.len()].copy_from_slice(piece.as_bytes());
         self.len += piece.len();
     }
 
@@ -51,7 +51,7 @@ impl<'o> Batch<'o> {
         while from < text.len() {
             let rest = &text.as_bytes()[from..];
             let plain = plain_len(rest);
-            if plain > COPIED || !self.copy(rest, plain) {
+            if plain > COPY_LEN || !self.copy(rest, plain) {
                 self.put(&text[from..from + plain]);
             }
             from += plain;
@@ -62,11 +62,13 @@ impl<'o> Batch<'o> {
         }
     }
 
-    /// Collects `len` bytes, at most [`COPIED`], with a copy of fixed length. Returns `false` if
+    /// Collects `len` bytes, at most [`COPY_LEN`], with a copy of fixed length. Returns `false` if
     /// there are too few bytes or too little room for that copy.
     fn copy(&mut self, bytes: &[u8], len: usize) -> bool {
-        let room = self.gathered.get_mut(self.len..).and_then(<[u8]>::first_chunk_mut);
-        let (Some(room), Some(bytes)) = (room, bytes.first_chunk::<COPIED>()) else { return false };
+        let room = self.collected.get_mut(self.len..).and_then(<[u8]>::first_chunk_mut);
+        let (Some(room), Some(bytes)) = (room, bytes.first_chunk::<COPY_LEN>()) else {
+            return false;
+        };
         *room = *bytes;
         self.len += len;
         true
@@ -74,7 +76,7 @@ impl<'o> Batch<'o> {
 
     /// Emits the collected text. Must be called before the value is dropped.
     pub(super) fn flush(&mut self) {
-        if let (1.., Ok(piece)) = (self.len, core::str::from_utf8(&self.gathered[..self.len])) {
+        if let (1.., Ok(piece)) = (self.len, core::str::from_utf8(&self.collected[..self.len])) {
             (self.out)(piece);
         }
         self.len = 0;
@@ -141,27 +143,27 @@ pub(crate) fn is_plain(text: &str) -> bool {
 /// Returns the number of bytes at the start that are unchanged inside a JSON string.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
-    const FEW: usize = 32;
+    const WORD_BYTES: usize = 32;
     const BLOCK: usize = 64;
     let (mut base, mut rest) = (0, bytes);
     loop {
         // In text with many escapes the next one is near, so begin with single words.
-        let words = base + FEW;
+        let words = base + WORD_BYTES;
         while base < words {
-            let Some((word, behind)) = rest.split_first_chunk() else {
+            let Some((word, following)) = rest.split_first_chunk() else {
                 return base + rest.iter().take_while(|&&b| PLAIN[usize::from(b)]).count();
             };
             let stops = stops(u64::from_le_bytes(*word));
             if stops != 0 {
                 return base + stops.trailing_zeros() as usize / 8;
             }
-            (base, rest) = (base + word.len(), behind);
+            (base, rest) = (base + word.len(), following);
         }
-        while let Some((block, behind)) = rest.split_first_chunk::<BLOCK>() {
+        while let Some((block, following)) = rest.split_first_chunk::<BLOCK>() {
             if has_stop(block) {
                 break;
             }
-            (base, rest) = (base + BLOCK, behind);
+            (base, rest) = (base + BLOCK, following);
         }
     }
 }

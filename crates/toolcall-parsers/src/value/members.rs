@@ -46,7 +46,7 @@ enum MemberState {
 }
 
 /// A reader of an object's structure. The caller reads the keys and values between two results. For
-/// an inner object the caller uses the same reader, and calls [`Members::behind_value`] at its end.
+/// an inner object the caller uses the same reader, and calls [`Members::after_value`] at its end.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Members {
     state: MemberState,
@@ -60,7 +60,7 @@ impl Members {
     }
 
     /// Continues after a value, at the end of an inner object.
-    pub(crate) fn behind_value(&mut self) {
+    pub(crate) fn after_value(&mut self) {
         self.state = MemberState::After;
     }
 

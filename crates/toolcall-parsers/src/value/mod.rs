@@ -18,8 +18,8 @@ mod container;
 mod dialect;
 mod escape;
 mod held;
-mod lost_end;
 mod members;
+mod missing_end;
 mod number;
 mod own_end;
 mod prefix;
@@ -83,7 +83,7 @@ pub(crate) enum Note {
     /// A deviation from JSON was accepted here. Reported once for each kind.
     Tolerated(Tolerated),
     /// The call's end is here, and closed all open strings and brackets.
-    LostEnd,
+    MissingEnd,
     /// A search for the end of a string failed after examining this number of bytes.
     Searched(usize),
 }

@@ -19,7 +19,7 @@ use super::{
     Note, Scanned,
     container::Container,
     dialect::{Quote, ValueDialect},
-    lost_end::ends,
+    missing_end::ends,
     string::{StringAt, Text},
     transcoder::{Cx, Flow, StringMode, Transcoder, TranscoderState},
 };
@@ -34,7 +34,7 @@ impl Transcoder {
     /// for.
     pub(super) fn may_quote(&self, text: Text, cx: &Cx<'_, '_>) -> bool {
         matches!(text.quote, Quote::Own(_))
-            && !self.end_is_lost
+            && !self.end_is_missing
             && self.before != Before::Start
             && cx.dialect.may_search
             && match self.mode {
@@ -75,7 +75,7 @@ impl Transcoder {
                 cx.more()
             }
             None => {
-                (self.looked, self.end_is_lost) = (0, true);
+                (self.looked, self.end_is_missing) = (0, true);
                 self.go(text, StringAt::Inside)?;
                 Err(Scanned::Noted { used: cx.i, note: Note::Searched(held.len()) })
             }
@@ -185,8 +185,8 @@ fn member(dialect: &ValueDialect<'_>, quote: Quote, text: &str) -> Result<bool, 
         None if text.len() <= dialect.limits.name => Err(Undecided),
         None => Ok(false),
         Some(at) => {
-            let behind = text[at..].trim_start_matches(['"', '\'']).trim_ascii_start();
-            match behind.as_bytes().first() {
+            let following = text[at..].trim_start_matches(['"', '\'']).trim_ascii_start();
+            match following.as_bytes().first() {
                 None if !dialect.ended => Err(Undecided),
                 first => Ok(at > 0 && first == Some(&b':')),
             }

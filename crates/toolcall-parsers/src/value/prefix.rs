@@ -15,7 +15,7 @@ pub(super) struct StringPrefix {
 
 impl StringPrefix {
     /// The maximum number of letters.
-    const LONGEST: usize = 2;
+    const MAX_LETTERS: usize = 2;
 
     /// Returns the prefix that `letters` spell, if they are one.
     pub(super) fn parse(letters: &str) -> Option<Self> {
@@ -46,7 +46,7 @@ pub(super) enum Continued {
 /// Returns whether `text` begins with another string, or `None` if undecided.
 pub(super) fn continues(text: &str) -> Option<Continued> {
     let letters = |b: &u8| b.is_ascii_alphabetic();
-    let len = text.bytes().take(StringPrefix::LONGEST + 1).take_while(letters).count();
+    let len = text.bytes().take(StringPrefix::MAX_LETTERS + 1).take_while(letters).count();
     match (text.as_bytes().get(len), StringPrefix::parse(&text[..len])) {
         (None, Some(_)) => None,
         (Some(&quote @ (b'\'' | b'"')), Some(prefix)) => Some(Continued::By(prefix, len, quote)),

@@ -41,7 +41,7 @@ impl Transcoder {
     }
 
     /// Decides by the text after a quote whether it ended the string.
-    pub(super) fn behind_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
+    pub(super) fn after_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
         let blank = blanks(cx.rest());
         let room = cx.dialect.limits.name.saturating_sub(self.blanks.len());
         let taken = blank.min(room);

@@ -102,7 +102,7 @@ impl ValueReader {
     }
 
     /// Returns how many bytes of the text to be fed next the search has examined.
-    pub(crate) fn passed_over(&self) -> usize {
+    pub(crate) fn known(&self) -> usize {
         if self.is_searching() { self.literal.looked } else { 0 }
     }
 
@@ -346,8 +346,8 @@ impl ValueReader {
                 Scanned::Bad { at: bad, .. } => return Err(place(bad, *carry_at)),
                 Scanned::End { used } => {
                     self.state = ValueState::TextRest;
-                    let behind = used.saturating_sub(known);
-                    (piece, at) = (&piece[behind..], at + behind);
+                    let following = used.saturating_sub(known);
+                    (piece, at) = (&piece[following..], at + following);
                     self.carry.clear();
                 }
                 Scanned::More { used } | Scanned::Noted { used, .. } => {

@@ -20,14 +20,14 @@ impl Transcoder {
         if let Some(n) = (1..=len).find(|&n| !self.may_begin(cx, &word[..n])) {
             return cx.bad(n.saturating_sub(1));
         }
-        let Some(&behind) = bytes.get(len) else { return cx.more() };
-        if let (b'\'' | b'"', Some(prefix), true) = (behind, StringPrefix::parse(word), python) {
+        let Some(&following) = bytes.get(len) else { return cx.more() };
+        if let (b'\'' | b'"', Some(prefix), true) = (following, StringPrefix::parse(word), python) {
             if prefix.bytes {
                 return cx.inexpressible(len);
             }
             self.certain(cx)?;
             cx.advance(len);
-            return self.begin_quoted(prefix, Some(Quote::Byte(behind)), cx);
+            return self.begin_quoted(prefix, Some(Quote::Byte(following)), cx);
         }
         let outermost = self.frames.is_empty();
         self.word = match (cx.dialect.word(word), self.top) {

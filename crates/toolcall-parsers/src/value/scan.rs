@@ -3,7 +3,7 @@
 #![expect(
     clippy::arithmetic_side_effects,
     reason = "`i` is a place in the text or its end, and moves over what was found there; `depth` \
-              is at most `MAX_DEPTH`, and something is open where it is closed"
+              is at most `MAX_ARGUMENT_DEPTH`, and something is open where it is closed"
 )]
 
 use alloc::string::String;
@@ -13,7 +13,7 @@ use super::{
     escape::{escape_byte, escaped_len, is_plain},
     unescape::{Escape, Flavor, is_lone, unescape},
 };
-use crate::limits::MAX_DEPTH;
+use crate::limits::MAX_ARGUMENT_DEPTH;
 
 /// The position in the value. For `{"a": 1}`: `Value`, `FirstKey`, `Text`, `Colon`, `Value`,
 /// `Number`, `Next`, `Done`.
@@ -270,7 +270,7 @@ impl JsonScan {
     fn value(&mut self, byte: u8) -> ScanStep {
         self.state = match byte {
             b'{' | b'[' => {
-                if usize::from(self.depth) == MAX_DEPTH {
+                if usize::from(self.depth) == MAX_ARGUMENT_DEPTH {
                     return ScanStep::Bad;
                 }
                 let bit = 1u128 << self.depth;

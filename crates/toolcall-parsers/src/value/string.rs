@@ -14,14 +14,14 @@ use super::{
     Syntax,
     dialect::{Quote, Tolerated},
     escape::plain_len,
-    lost_end::begins_call,
+    missing_end::begins_call,
     own_end::Before,
     prefix::{Continued, StringPrefix, continues},
     transcoder::{Cx, Flow, StringMode, Transcoder, TranscoderState},
     unescape::{Escape, Flavor, unescape},
 };
 use crate::{
-    cursor::{Prefix as Head, Undecided, blanks},
+    cursor::{Prefix as CallHead, Undecided, blanks},
     typing::TypeSet,
 };
 
@@ -89,7 +89,7 @@ impl Transcoder {
         let (first, len) = cx.dialect.measure(quote);
         cx.advance(len);
         self.stops = [first; 3];
-        (self.end_is_lost, self.before) = (false, Before::Start);
+        (self.end_is_missing, self.before) = (false, Before::Start);
         let literal = cx.dialect.is(Syntax::Literal);
         if literal
             && !self.is_plain()
@@ -130,8 +130,8 @@ impl Transcoder {
         match text.at {
             StringAt::Opened => self.opened(text, cx),
             StringAt::Inside => self.inside(text, cx),
-            StringAt::Quote => self.behind_quote(text, cx),
-            StringAt::End => self.behind_text(cx),
+            StringAt::Quote => self.after_quote(text, cx),
+            StringAt::End => self.after_string(cx),
             StringAt::Search { depth } => self.search(text, depth, cx),
         }
     }
@@ -183,10 +183,10 @@ impl Transcoder {
         let (rest, bytes) = (&rest[len..], &bytes[len..]);
         let Some(&byte) = bytes.first() else { return cx.more() };
         match cx.dialect.matches(text.quote, rest) {
-            Head::Match if self.may_quote(text, cx) => return self.begin_search(text),
-            Head::Match => return self.at_quote(text, cx),
-            Head::Partial => return cx.more(),
-            Head::Mismatch => {}
+            CallHead::Match if self.may_quote(text, cx) => return self.begin_search(text),
+            CallHead::Match => return self.at_quote(text, cx),
+            CallHead::Partial => return cx.more(),
+            CallHead::Mismatch => {}
         }
         let len = match byte {
             b'\\' if own => 1,
@@ -213,7 +213,7 @@ impl Transcoder {
             _ if self.may_quote(text, cx) && self.begins_end(cx)? => {
                 return self.begin_search(text);
             }
-            _ if self.lost_end(cx)? => return Ok(()),
+            _ if self.close_at_call_end(cx)? => return Ok(()),
             _ => rest.chars().next().map_or(1, char::len_utf8),
         };
         if own {
@@ -291,7 +291,7 @@ impl Transcoder {
     }
 
     /// Reads the text after a string. An adjacent string continues it.
-    fn behind_text(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
+    fn after_string(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         cx.advance(blanks(cx.rest()));
         match continues(cx.rest()) {
             None => cx.more(),

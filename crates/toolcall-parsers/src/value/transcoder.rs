@@ -143,7 +143,7 @@ pub(super) struct Transcoder {
     /// Class of the text before the position, in the family's own quotes.
     pub(super) before: Before,
     /// Whether a search found no end of the string.
-    pub(super) end_is_lost: bool,
+    pub(super) end_is_missing: bool,
     /// Number of bytes that plain text may still have.
     pub(super) room: usize,
     /// Number of bytes since the start of the held token. During [`Self::feed`] the offset in the
@@ -173,7 +173,7 @@ impl Transcoder {
             stops: [0; 3],
             looked: 0,
             before: Before::Start,
-            end_is_lost: false,
+            end_is_missing: false,
             room: usize::MAX,
             since: 0,
             between: Between::Blanks,
@@ -296,7 +296,7 @@ impl Transcoder {
                 return self.close_empty(byte, cx);
             }
             _ if keywords && self.key => return self.keyword(byte, cx),
-            _ if self.lost_end(cx)? => return Ok(()),
+            _ if self.close_at_call_end(cx)? => return Ok(()),
             _ if quote.is_some() => return self.begin_quoted(StringPrefix::default(), quote, cx),
             b'[' | b'{' => return self.open(byte, cx),
             b'(' if python => return self.open(byte, cx),

@@ -43,7 +43,7 @@ pub(crate) fn typed(text: &str, types: TypeSet, mut out: impl FnMut(&str)) -> Fi
         out("false");
     } else if types.has(TypeSet::INTEGER)
         && let (sign, digits) = if strict { ("", value) } else { without_zeros(value) }
-        && let Some(number) = NumberParts::of(digits)
+        && let Some(number) = NumberParts::parse(digits)
         && (number.integral || types.has(TypeSet::NUMBER))
     {
         out(sign);
@@ -109,7 +109,7 @@ fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
 /// Writes `text` unchanged if it is JSON, or else as a string.
 pub(crate) fn json_or_string(text: &str, mut out: impl FnMut(&str)) -> Fit {
     let value = text.trim_ascii();
-    if matches!(value, "null" | "true" | "false") || NumberParts::of(value).is_some() {
+    if matches!(value, "null" | "true" | "false") || NumberParts::parse(value).is_some() {
         out(value);
     } else if value.starts_with(['{', '[', '"']) && is_whole(value) {
         let _ = JsonScan::new().feed(value, out);
@@ -149,7 +149,7 @@ struct NumberParts {
 }
 
 impl NumberParts {
-    fn of(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         let rest = text.strip_prefix('-').unwrap_or(text);
         let whole = digits(rest);

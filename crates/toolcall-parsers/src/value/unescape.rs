@@ -9,7 +9,7 @@
 
 #![expect(
     clippy::indexing_slicing,
-    reason = "an escape is read behind the bytes that say its kind, and digits are counted before \
+    reason = "an escape is read after the bytes that show its kind, and digits are counted before \
               they are read"
 )]
 #![expect(

@@ -25,7 +25,7 @@ use alloc::{string::String, vec::Vec};
 
 pub(crate) use self::names::Names;
 use super::tag::{TagTexts, longest};
-use crate::cursor::{Cursor, Undecided};
+use crate::cursor::{TextCursor, Undecided};
 
 /// The syntax of the holes of an [`AttributeHeader`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,7 +150,7 @@ impl HeaderReader {
         &mut self,
         header: &AttributeHeader,
         limit: usize,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut TextCursor<'_>,
     ) -> AttributeRead {
         loop {
             if matches!(
@@ -175,7 +175,7 @@ impl HeaderReader {
     fn between(
         &mut self,
         header: &AttributeHeader,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut TextCursor<'_>,
     ) -> Option<AttributeRead> {
         match longest(cursor.rest(), &header.ends) {
             Err(Undecided) => return Some(AttributeRead::More),
@@ -200,7 +200,7 @@ impl HeaderReader {
         &mut self,
         header: &AttributeHeader,
         limit: usize,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut TextCursor<'_>,
     ) -> Option<AttributeRead> {
         while let Some(byte) = cursor.peek() {
             if !is_word(byte) {
@@ -220,7 +220,7 @@ impl HeaderReader {
     fn before_value(
         &mut self,
         header: &AttributeHeader,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut TextCursor<'_>,
     ) -> Option<AttributeRead> {
         match (self.place, cursor.peek()) {
             (_, None) => return Some(AttributeRead::More),
@@ -244,7 +244,7 @@ impl HeaderReader {
         header: &AttributeHeader,
         limit: usize,
         quote: u8,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut TextCursor<'_>,
     ) -> Option<AttributeRead> {
         let mut token = self.token;
         let (value, names) = self.target(header);
@@ -276,7 +276,7 @@ impl HeaderReader {
         &mut self,
         header: &AttributeHeader,
         limit: usize,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut TextCursor<'_>,
     ) -> Option<AttributeRead> {
         let (rest, mut token) = (cursor.rest(), self.token);
         let (value, names) = self.target(header);

@@ -69,7 +69,7 @@ pub(crate) fn after_end(
     rest: &str,
     again: impl FnOnce(&str) -> Result<Option<usize>, Undecided>,
 ) -> Result<Option<&str>, Undecided> {
-    let Some(behind) = after_blanks(rest) else { return Ok(None) };
-    let repeated = again(behind)?;
-    Ok(after_blanks(behind.get(repeated.unwrap_or(0)..).unwrap_or_default()))
+    let Some(following) = after_blanks(rest) else { return Ok(None) };
+    let repeated = again(following)?;
+    Ok(after_blanks(following.get(repeated.unwrap_or(0)..).unwrap_or_default()))
 }

@@ -34,8 +34,8 @@ use self::{
 };
 use super::{Cut, tag::TagTexts};
 use crate::{
-    cursor::{Cursor, Progress},
-    machine::output::Output,
+    cursor::{Progress, TextCursor},
+    machine::call_sink::CallSink,
     options::Repair,
     typing::Path,
 };
@@ -123,7 +123,7 @@ impl Elements {
     }
 
     /// Returns the number of bytes of a malformed tag before the cursor.
-    pub(crate) fn lost(&self) -> u64 {
+    pub(crate) fn faulty_tag_len(&self) -> u64 {
         self.tag_bytes
     }
 
@@ -131,8 +131,8 @@ impl Elements {
     pub(crate) fn feed(
         &mut self,
         spec: &ElementSpec,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Progress {
         if self.open.is_empty() {
             self.push_element(ElementKind::Object, None);
@@ -157,7 +157,7 @@ impl Elements {
     }
 
     /// Emits the closing brackets of all open elements.
-    pub(crate) fn close(&mut self, out: &mut Output<'_>) {
+    pub(crate) fn close(&mut self, out: &mut CallSink<'_>) {
         if self.open.is_empty() {
             out.arguments("{");
             self.push_element(ElementKind::Object, None);
@@ -172,7 +172,7 @@ impl Elements {
         spec: &ElementSpec,
         tail: &str,
         repair: Repair,
-        out: &mut Output<'_>,
+        out: &mut CallSink<'_>,
     ) -> Cut {
         let tail = tail.trim_ascii_start();
         let ends = spec.ends.iter().flat_map(TagTexts::texts);

@@ -7,18 +7,18 @@ use super::Cut;
 use crate::{
     Event, Options, Repair, Tools,
     calls::Calls,
-    cursor::{Cursor, Progress},
+    cursor::{Progress, TextCursor},
     family::{At, CommitOn, Form, InReasoning, Keys, NewlineRule, Repeated, Types, WhitespaceRule},
-    machine::output::Output,
+    machine::call_sink::CallSink,
     template::Template,
 };
 
 /// A reader of arguments and its specification.
 pub(super) trait ReaderUnderTest {
     fn begin(&mut self, tool: &str);
-    fn feed(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Progress;
-    fn finish(&mut self, tail: &str, repair: Repair, out: &mut Output<'_>) -> Cut;
-    fn close(&mut self, out: &mut Output<'_>);
+    fn feed(&mut self, cursor: &mut TextCursor<'_>, out: &mut CallSink<'_>) -> Progress;
+    fn finish(&mut self, tail: &str, repair: Repair, out: &mut CallSink<'_>) -> Cut;
+    fn close(&mut self, out: &mut CallSink<'_>);
     fn held(&self) -> usize;
 }
 
@@ -73,7 +73,7 @@ pub(super) fn run<'t>(
         Event::Diagnostic(d) => seen.push_str(&format!("{{{} {}}}", d.kind.name(), d.bytes)),
         _ => {}
     };
-    let mut out = Output { calls: &mut calls, sink: &mut sink };
+    let mut out = CallSink { calls: &mut calls, sink: &mut sink };
     out.start(tool, None, 0);
     reader.begin(tool);
     let (mut text, mut progress) = (String::new(), Progress::More);
@@ -81,7 +81,7 @@ pub(super) fn run<'t>(
     for part in core::iter::once("").chain(parts) {
         text.push_str(part);
         if progress == Progress::More {
-            let mut cursor = Cursor::new(&text);
+            let mut cursor = TextCursor::new(&text);
             out.calls.begin_feed();
             progress = reader.feed(&mut cursor, &mut out);
             let at = cursor.at;
@@ -92,7 +92,7 @@ pub(super) fn run<'t>(
     }
     if progress == Progress::More {
         out.calls.ended = true;
-        let mut cursor = Cursor::new(&text);
+        let mut cursor = TextCursor::new(&text);
         progress = reader.feed(&mut cursor, &mut out);
         let at = cursor.at;
         text.drain(..at);

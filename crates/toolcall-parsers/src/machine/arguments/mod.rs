@@ -12,7 +12,7 @@ mod harness;
 
 use alloc::{string::String, vec::Vec};
 
-use self::parameters::heads::Head;
+use self::parameters::call_heads::CallHead;
 
 /// The state of a call's arguments at the end of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,5 +46,5 @@ pub(crate) struct CallEnds {
     /// The end tags of the call that also end its message.
     pub(crate) messages: Vec<String>,
     /// Heads of calls: the texts from a call's start to its arguments.
-    pub(crate) heads: Vec<Head>,
+    pub(crate) heads: Vec<CallHead>,
 }

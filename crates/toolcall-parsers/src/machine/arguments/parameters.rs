@@ -12,12 +12,12 @@
 //!
 //! Members are emitted while they arrive. The reader stops before text that is not a parameter.
 
+pub(crate) mod call_heads;
 mod finish;
 pub(super) mod header;
-pub(crate) mod heads;
 mod path;
 pub(crate) mod spec;
-pub(crate) mod stops;
+pub(crate) mod value_tags;
 
 #[cfg(test)]
 mod tests;
@@ -36,14 +36,14 @@ use super::{
     tag::longest,
     value::{
         Fed, Value, ValuePlace,
-        mode::{TextMode, TypedText, Wire, mode},
+        mode::{HeaderTypes, TextMode, TypedText, mode},
     },
 };
 use crate::{
-    cursor::{Cursor, Progress, Undecided},
+    cursor::{Progress, TextCursor, Undecided},
     event::DiagnosticKind,
     family::{Repeated, Types},
-    machine::output::Output,
+    machine::call_sink::CallSink,
     typing::declares,
     value::{is_object, json_or_string},
 };
@@ -127,8 +127,12 @@ impl Parameters {
     }
 
     /// Returns the length of a text that looked like a header and made the call malformed.
-    pub(crate) fn lost(&self) -> u64 {
-        if matches!(self.state, ParametersState::Value(_)) { self.value.lost() } else { 0 }
+    pub(crate) fn faulty_header_len(&self) -> u64 {
+        if matches!(self.state, ParametersState::Value(_)) {
+            self.value.faulty_header_len()
+        } else {
+            0
+        }
     }
 
     /// Returns the number of bytes read but not emitted. Tags count until their parameter is
@@ -163,8 +167,8 @@ impl Parameters {
     pub(crate) fn feed(
         &mut self,
         spec: &ParameterSpec,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Progress {
         loop {
             let progress = match self.state {
@@ -178,7 +182,7 @@ impl Parameters {
         }
     }
 
-    fn between(&mut self, spec: &ParameterSpec, cursor: &mut Cursor<'_>) -> Option<Progress> {
+    fn between(&mut self, spec: &ParameterSpec, cursor: &mut TextCursor<'_>) -> Option<Progress> {
         cursor.skip_blanks();
         match longest(cursor.rest(), spec.openers()) {
             Err(Undecided) => return Some(Progress::More),
@@ -205,8 +209,8 @@ impl Parameters {
     fn header(
         &mut self,
         spec: &ParameterSpec,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<Progress> {
         let from = cursor.at;
         let step = self.header.feed(spec, out.calls.options.limits.name, cursor);
@@ -231,7 +235,7 @@ impl Parameters {
         None
     }
 
-    fn begin_value(&mut self, spec: &ParameterSpec, node: usize, out: &mut Output<'_>) {
+    fn begin_value(&mut self, spec: &ParameterSpec, node: usize, out: &mut CallSink<'_>) {
         self.after_text = false;
         self.flush_envelope(out);
         let key = self.header.key();
@@ -239,7 +243,7 @@ impl Parameters {
         let mode = if first_counts && self.seen.contains(key) {
             TextMode::Drop
         } else {
-            let wire = Wire { string: self.header.string(), kind: self.header.kind() };
+            let wire = HeaderTypes { string: self.header.string(), kind: self.header.kind() };
             match mode(spec, &self.tool, key, wire, &out.calls.tools) {
                 TextMode::String if spec.types == Types::Wire && self.may_be_envelope(out) => {
                     TextMode::Text(TypedText::OR_ARGUMENTS)
@@ -269,8 +273,8 @@ impl Parameters {
         &mut self,
         spec: &ParameterSpec,
         node: usize,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<Progress> {
         // A header always ends at a value node, so this does not fail.
         let Some(value) = spec.value(node) else { return Some(Progress::Bad) };
@@ -307,7 +311,7 @@ impl Parameters {
         value: &ValueSpec,
         end: Fed,
         offset: usize,
-        out: &mut Output<'_>,
+        out: &mut CallSink<'_>,
     ) {
         (self.state, self.read) = (ParametersState::Between, true);
         if spec.types == Types::Wire && end == Fed::Own && self.is_envelope(out) {
@@ -323,11 +327,11 @@ impl Parameters {
 
     /// Returns whether the first parameter's value is an object that contains all arguments. Its
     /// name must be one that models use for this, and the tool must not declare it.
-    fn is_envelope(&self, out: &Output<'_>) -> bool {
+    fn is_envelope(&self, out: &CallSink<'_>) -> bool {
         self.may_be_envelope(out) && self.value.collected_json().is_some_and(is_object)
     }
 
-    fn may_be_envelope(&self, out: &Output<'_>) -> bool {
+    fn may_be_envelope(&self, out: &CallSink<'_>) -> bool {
         let key = self.header.key();
         self.written == Written::Nothing
             && matches!(key, "arguments" | "input")
@@ -336,7 +340,7 @@ impl Parameters {
     }
 
     /// Emits the held parameter as an ordinary one, because another parameter follows.
-    fn flush_envelope(&mut self, out: &mut Output<'_>) {
+    fn flush_envelope(&mut self, out: &mut CallSink<'_>) {
         if self.written == Written::Envelope {
             // The name is still that of the held parameter.
             self.value.write_kept(&self.envelope, out);
@@ -346,7 +350,7 @@ impl Parameters {
     }
 
     /// Emits the closing brace after the last parameter.
-    pub(crate) fn close(&mut self, out: &mut Output<'_>) {
+    pub(crate) fn close(&mut self, out: &mut CallSink<'_>) {
         match self.written {
             Written::Nothing => out.arguments("{}"),
             Written::Members => out.arguments("}"),

@@ -28,8 +28,8 @@ use super::{
     tag::{TagTexts, longest},
 };
 use crate::{
-    cursor::{Cursor, Undecided},
-    machine::output::Output,
+    cursor::{TextCursor, Undecided},
+    machine::call_sink::CallSink,
     typing::declares,
 };
 
@@ -128,7 +128,7 @@ impl Value {
     }
 
     /// Returns the length of an incomplete header.
-    pub(super) fn lost(&self) -> u64 {
+    pub(super) fn faulty_header_len(&self) -> u64 {
         if self.phase == Phase::Header { self.pending.len() as u64 } else { 0 }
     }
 
@@ -154,7 +154,7 @@ impl Value {
     }
 
     /// Starts the value of `key`. `first` is set for the first value of the call.
-    pub(super) fn begin(&mut self, key: &str, mode: TextMode, first: bool, out: &mut Output<'_>) {
+    pub(super) fn begin(&mut self, key: &str, mode: TextMode, first: bool, out: &mut CallSink<'_>) {
         self.key.clear();
         self.key.push_str(key);
         (self.mode, self.phase, self.first) = (mode, Phase::Text, first);
@@ -179,8 +179,8 @@ impl Value {
     pub(super) fn feed(
         &mut self,
         place: ValuePlace<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Fed {
         loop {
             let fed = match self.phase {
@@ -198,19 +198,19 @@ impl Value {
     fn text(
         &mut self,
         place: ValuePlace<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<Fed> {
         let text = cursor.text;
         let (mut from, mut shield, mut shielded) = (cursor.at, self.shield, cursor.at);
-        while let Some(hit) = place.spec.stops.find(&text.as_bytes()[from..]) {
+        while let Some(hit) = place.spec.value_tags.find(&text.as_bytes()[from..]) {
             let at = from + hit;
             let first = from == cursor.at;
             shield.feed(&text[shielded..at]);
             shielded = at;
             let mut found = self.find(place, text, (cursor.at, at), first, &out.calls.tools);
             let searches = !matches!(found, FoundTag::Again(_) | FoundTag::Quote(..))
-                && out.place(at) >= self.searched_to
+                && out.stream_offset(at) >= self.searched_to
                 && (!self.mode.is_only_json() || shield.is_up())
                 && !self.lacks_tag
                 && out.calls.may_search(at);
@@ -290,8 +290,8 @@ impl Value {
     fn quoted(
         &mut self,
         close: &TagTexts,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<Fed> {
         let text = cursor.text;
         let first = close.texts().next().and_then(|text| text.bytes().next()).unwrap_or(b']');
@@ -319,8 +319,8 @@ impl Value {
     fn header(
         &mut self,
         place: ValuePlace<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<Fed> {
         let from = cursor.at;
         let step = self.next.feed(place.spec, out.calls.options.limits.name, cursor);

@@ -24,17 +24,17 @@ impl Compiler<'_> {
         self.trie.settle();
         let family = self.family;
         let mut openers = core::mem::take(&mut self.trie.openers);
-        let mut stops: Vec<Box<str>> = openers
+        let mut recovery_points: Vec<Box<str>> = openers
             .iter()
             .filter(|opener| opener.marker.len() > 1 && opener.at != Anchor::AfterCall)
             .map(|opener| opener.marker.clone())
             .collect();
-        stops.extend(family.end_of_turn.iter().map(|end| Box::from(end.as_str())));
+        recovery_points.extend(family.end_of_turn.iter().map(|end| Box::from(end.as_str())));
         if family.special_tokens {
             // No value contains these tokens, so they end a call whose end is missing.
             let may_follow = |erase: &&Erase| matches!(erase.at, At::Anywhere | At::AfterCall);
             let erased = family.erase.iter().filter(may_follow);
-            stops.extend(erased.map(|erase| Box::from(erase.text.as_str())));
+            recovery_points.extend(erased.map(|erase| Box::from(erase.text.as_str())));
         }
         let mut erase: Vec<Erase> = family.end_of_turn.iter().map(|end| token(end)).collect();
         erase.extend(family.erase.iter().cloned());
@@ -50,10 +50,10 @@ impl Compiler<'_> {
                     start: Start::Header(n as u16),
                 });
                 if entry.at == Anchor::Anywhere && !matches!(entry.kind, EntryKind::Bare(_)) {
-                    stops.push(entry.marker.clone());
+                    recovery_points.push(entry.marker.clone());
                 }
             }
-            stops.extend(messages.ends.iter().cloned());
+            recovery_points.extend(messages.ends.iter().cloned());
         }
         if family.forms.iter().any(|form| form.newlines == NewlineRule::All) {
             erase.push(Erase { at: At::AfterCall, ..token("\n") });
@@ -90,10 +90,12 @@ impl Compiler<'_> {
         let opens = self.trie.sections.iter().flat_map(|section| &section.opens);
         let places = ends.chain(outer).chain(calls).chain(opens).map(|text| (&**text, false));
         if messages.is_none() {
-            openers.extend(echoes(&openers, &orphans));
+            openers.extend(repeated_block_openers(&openers, &orphans));
         }
         Plan {
-            places: Texts::of(places.chain(stops.iter().map(|stop| (&**stop, true)))),
+            recovery_texts: Texts::new(
+                places.chain(recovery_points.iter().map(|stop| (&**stop, true))),
+            ),
             openers,
             nodes: self.trie.nodes,
             leaves: self.trie.leaves,
@@ -102,18 +104,18 @@ impl Compiler<'_> {
             messages,
             erase,
             orphans,
-            follows: stops.iter().map(|stop| String::from(&**stop)).collect(),
-            stops,
+            follows: recovery_points.iter().map(|stop| String::from(&**stop)).collect(),
+            recovery_points,
         }
     }
 }
 
 /// Returns openers for repeated blocks, directly after a block: the brackets that do not begin a
 /// call already.
-fn echoes(openers: &[Opener], ends: &[Box<str>]) -> Vec<Opener> {
+fn repeated_block_openers(openers: &[Opener], ends: &[Box<str>]) -> Vec<Opener> {
     let known = |bracket: &&str| openers.iter().any(|opener| &*opener.marker == *bracket);
     let brackets = ["[", "{"].into_iter().filter(|bracket| !ends.is_empty() && !known(bracket));
-    let (at, start) = (Anchor::AfterCall, Start::Echo);
+    let (at, start) = (Anchor::AfterCall, Start::RepeatedBlock);
     brackets.map(|marker| Opener { marker: marker.into(), at, newlines: 0, start }).collect()
 }
 

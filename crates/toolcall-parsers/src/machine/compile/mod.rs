@@ -5,10 +5,10 @@
 //!   opener `<call>` ──► field name ──► tag `<args>` ──► leaf: a value, end tag `</call>`
 //! ```
 
+mod call_heads;
 mod entry;
 mod error;
 mod finish;
-mod heads;
 pub(crate) mod respell;
 mod shape;
 mod tokens;
@@ -172,7 +172,7 @@ impl Compiler<'_> {
             let ends = self.ends(&suffix, form, Outer::Message);
             let opens = tags.first().map_or(Vec::new(), |tag| self.trie.spell(tag, form));
             let prose = match opens.iter().any(|open| is_token(open)) {
-                true if bracket == Bracket::None && are_tagged(&calls) => Prose::MayBeNoise,
+                true if bracket == Bracket::None && are_tagged(&calls) => Prose::MayBeSkipped,
                 true => Prose::Follows,
                 false => Prose::Refutes,
             };

@@ -12,9 +12,9 @@ use crate::{
         arguments::{
             attributes::AttributeHeader,
             parameters::{
-                heads::{Head, HeadPiece},
+                call_heads::{CallHead, CallHeadPart},
                 spec::{ParameterNode, ParameterSpec, ValueSpec},
-                stops::Stops,
+                value_tags::ValueTags,
             },
         },
         messages::{HeaderMark, MessageEntry, MessagePlan},
@@ -67,12 +67,12 @@ impl Respell for Plan {
         leaves.respell(speller);
         sections.respell(speller);
         forms.respell(speller);
-        let Self { messages, erase, orphans, stops, places, follows, .. } = self;
+        let Self { messages, erase, orphans, recovery_points, recovery_texts, follows, .. } = self;
         messages.respell(speller);
         erase.respell(speller);
         orphans.respell(speller);
-        stops.respell(speller);
-        *places = places.respelled(speller);
+        recovery_points.respell(speller);
+        *recovery_texts = recovery_texts.respelled(speller);
         follows.respell(speller);
     }
 }
@@ -192,7 +192,7 @@ impl Respell for ParameterSpec {
         followers.respell(speller);
         heads.respell(speller);
         self.drop_typed_markup();
-        self.stops = Stops::of(self);
+        self.value_tags = ValueTags::new(self);
     }
 }
 
@@ -218,13 +218,13 @@ impl Respell for ValueSpec {
     }
 }
 
-impl Respell for Head {
+impl Respell for CallHead {
     fn respell(&mut self, speller: &Speller<'_>) {
         self.pieces.respell(speller);
     }
 }
 
-impl Respell for HeadPiece {
+impl Respell for CallHeadPart {
     fn respell(&mut self, speller: &Speller<'_>) {
         match self {
             Self::Tag(tag) => tag.respell(speller),

@@ -122,13 +122,13 @@ fn tokens(way: &[TokenPiece<'_>], exact: bool) -> Vec<Token> {
                 // A hole between `name="` and `"` is an attribute.
                 while let Some((before, key)) = attribute(rest).filter(|_| !exact)
                     && let (Some(Err(hole)), Some(Ok(next))) = (pieces.get(at), pieces.get(at + 1))
-                    && let (Some(kind), Some(behind)) = (field(hole), next.strip_prefix('"'))
+                    && let (Some(kind), Some(following)) = (field(hole), next.strip_prefix('"'))
                 {
                     if attributes.is_empty() {
                         head = before;
                     }
                     attributes.push((Box::from(key), kind));
-                    rest = behind;
+                    rest = following;
                     at += 2;
                 }
                 if attributes.is_empty() {
@@ -169,7 +169,7 @@ fn field(hole: &Hole) -> Option<FieldKind> {
         Hole::Id(None) => FieldKind::Id,
         Hole::Id(Some(template)) => {
             let (mut prefix, mut separator) = (String::new(), String::new());
-            let mut behind = false;
+            let mut following = false;
             for part in &template.parts {
                 let inner = match part {
                     Part::Group(parts) => parts.as_slice(),
@@ -177,9 +177,9 @@ fn field(hole: &Hole) -> Option<FieldKind> {
                 };
                 for part in inner {
                     match part {
-                        Part::Literal(text) if behind => separator.push_str(text),
+                        Part::Literal(text) if following => separator.push_str(text),
                         Part::Literal(text) => prefix.push_str(text),
-                        Part::Hole(Hole::Name) => behind = true,
+                        Part::Hole(Hole::Name) => following = true,
                         Part::Hole(_) | Part::Group(_) => {}
                     }
                 }

@@ -263,9 +263,10 @@ impl Trie {
     pub(super) fn settle(&mut self) {
         for n in 0..self.nodes.len() {
             let Some((_, to)) = &self.nodes[n].field else { continue };
-            let behind = &self.nodes[usize::from(*to)];
-            let mut stops: Vec<Box<str>> = behind.tags.iter().map(|tag| tag.text.clone()).collect();
-            for &leaf in &behind.leaves {
+            let following = &self.nodes[usize::from(*to)];
+            let mut stops: Vec<Box<str>> =
+                following.tags.iter().map(|tag| tag.text.clone()).collect();
+            for &leaf in &following.leaves {
                 let leaf = &self.leaves[usize::from(leaf)];
                 match &leaf.arguments {
                     Arguments::Value(_) => stops.push("{".into()),
@@ -278,7 +279,7 @@ impl Trie {
                     _ => stops.extend(leaf.ends.tags.iter().flatten().cloned()),
                 }
             }
-            let ends = behind.tags.iter().map(|tag| attribute_end(&tag.text)).collect();
+            let ends = following.tags.iter().map(|tag| attribute_end(&tag.text)).collect();
             if let Some((field, _)) = &mut self.nodes[n].field {
                 if let FieldKind::Attributes(kinds) = &field.kind {
                     field.header = Some(attributes(kinds, ends));

@@ -3,13 +3,13 @@
 use jail_match::CallPart;
 
 use crate::{
-    cursor::{Cursor, Undecided, blanks, longest_prefix},
+    cursor::{TextCursor, Undecided, blanks, longest_prefix},
     family::CommitOn,
     limits::MAX_BLANKS,
     machine::{
         arguments::tag::TagTexts,
         call::{Machine, MachineState, MachineStep},
-        output::Output,
+        call_sink::CallSink,
         plan::{Arguments, Leaf, LeafId, Plan, TrieNode},
     },
 };
@@ -30,8 +30,8 @@ impl Machine {
         &mut self,
         plan: &Plan,
         id: LeafId,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         self.leaf = id;
         let leaf = plan.leaf(id);
@@ -45,7 +45,7 @@ impl Machine {
                 }
                 match keywords {
                     true => out.part(CallPart::Arguments, cursor.at),
-                    false => self.item_at = out.place(cursor.at),
+                    false => self.item_at = out.stream_offset(cursor.at),
                 }
                 self.begin_reader(&leaf.arguments);
             }

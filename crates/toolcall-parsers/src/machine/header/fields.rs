@@ -1,13 +1,13 @@
 //! Reading of a header's fields: names, ids, labels and attributes.
 
 use crate::{
-    cursor::{Cursor, Undecided, longest_prefix},
+    cursor::{TextCursor, Undecided, longest_prefix},
     family::CommitOn,
     machine::{
         arguments::attributes::AttributeRead,
         call::{Machine, MachineState, MachineStep},
+        call_sink::CallSink,
         field::{declared, fits, id_with_name},
-        output::Output,
         plan::{BlankRule, BlankStop, FieldKind, HeaderField, NodeId, Plan, Quotes},
     },
 };
@@ -28,8 +28,8 @@ impl Machine {
     pub(in crate::machine) fn field(
         &mut self,
         plan: &Plan,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let node = plan.node(self.node);
         let Some((field, to)) = &node.field else { return self.bad(cursor, out) };
@@ -124,8 +124,8 @@ impl Machine {
         plan: &Plan,
         kind: &FieldKind,
         to: NodeId,
-        cursor: &Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let field = core::mem::take(&mut self.field);
         let fine = self.take_field(kind, field.trim_ascii(), out);
@@ -138,7 +138,7 @@ impl Machine {
     }
 
     /// Stores the text of a field. Returns whether the text is valid for its kind.
-    fn take_field(&mut self, kind: &FieldKind, text: &str, out: &mut Output<'_>) -> bool {
+    fn take_field(&mut self, kind: &FieldKind, text: &str, out: &mut CallSink<'_>) -> bool {
         let (name, id) = (&mut self.name, &mut self.id);
         let put = |to: &mut alloc::string::String, text: &str| {
             to.clear();
@@ -169,8 +169,8 @@ impl Machine {
         plan: &Plan,
         field: &HeaderField,
         to: NodeId,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> MachineStep {
         let FieldKind::Attributes(kinds) = &field.kind else { return self.bad(cursor, out) };
         let Some(header) = &field.header else { return self.bad(cursor, out) };

@@ -2,11 +2,11 @@
 
 use super::{ArgumentsState, ObjectAt, Role, refuted};
 use crate::{
-    cursor::Cursor,
+    cursor::TextCursor,
     family::{CommitOn, Keys},
     machine::{
         call::{Machine, MachineState, MachineStep},
-        output::Output,
+        call_sink::CallSink,
         plan::{Arguments, Leaf, Plan},
     },
     options::Wanted,
@@ -20,8 +20,8 @@ impl Machine {
         plan: &Plan,
         leaf: &Leaf,
         dialect: &ValueDialect<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
         match self.object.text.feed(dialect, cursor.rest()) {
             Scanned::More { used } => {
@@ -44,8 +44,8 @@ impl Machine {
     pub(in crate::machine) fn finish_name(
         &mut self,
         plan: &Plan,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) {
         let Some(leaf) = plan.leaves.get(usize::from(self.leaf)) else { return };
         let object = matches!(leaf.arguments, Arguments::Object(_));
@@ -61,8 +61,8 @@ impl Machine {
         &mut self,
         plan: &Plan,
         leaf: &Leaf,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
         let form = plan.form_of(leaf);
         let read = self.object.text.text();

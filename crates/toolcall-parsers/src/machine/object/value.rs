@@ -4,12 +4,12 @@ use jail_match::CallPart;
 
 use super::{ArgumentsState, ObjectAt, Role};
 use crate::{
-    cursor::Cursor,
+    cursor::TextCursor,
     event::{DiagnosticKind, Event},
     limits::MAX_WRAPPERS,
     machine::{
         call::{Machine, MachineStep},
-        output::Output,
+        call_sink::CallSink,
         plan::Plan,
     },
     value::{Members, Note, Scanned, ValueDialect, ValueKind},
@@ -17,7 +17,7 @@ use crate::{
 
 impl Machine {
     /// Emits the arguments that were held until the name was known.
-    pub(super) fn put_kept(&mut self, out: &mut Output<'_>) {
+    pub(super) fn put_kept(&mut self, out: &mut CallSink<'_>) {
         if self.object.arguments == ArgumentsState::Kept {
             let early = core::mem::take(&mut self.early);
             out.json(&early);
@@ -31,8 +31,8 @@ impl Machine {
     pub(super) fn member_value(
         &mut self,
         dialect: &ValueDialect<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
         cursor.skip_blanks();
         let Some(byte) = cursor.peek() else { return Some(MachineStep::more(cursor.at)) };
@@ -97,8 +97,8 @@ impl Machine {
         &mut self,
         plan: &Plan,
         dialect: &ValueDialect<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
         let is_early = self.object.arguments == ArgumentsState::Early;
         let rest = cursor.rest();
@@ -159,8 +159,8 @@ impl Machine {
     pub(super) fn aside(
         &mut self,
         dialect: &ValueDialect<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
         let shown = self.object.at == ObjectAt::AnswerJson;
         let sink = &mut *out.sink;

@@ -98,7 +98,7 @@ fn cases() -> Vec<Case> {
 
 /// The JSON of a reading that came to its end or can be closed.
 fn whole(read: &str) -> Option<String> {
-    let notes = [" #Tolerated", " #Mistyped", " #LostEnd"];
+    let notes = [" #Tolerated", " #Mistyped", " #MissingEnd"];
     let cut = notes.iter().filter_map(|note| read.find(note)).min();
     if let Some((json, _)) = read.rsplit_once(" .") {
         return Some(json[..cut.unwrap_or(json.len()).min(json.len())].into());

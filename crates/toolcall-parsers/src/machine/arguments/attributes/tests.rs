@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec};
 
 use super::{AttributeHeader, AttributeHole, AttributeRead, HeaderReader, Holes, Names, last_word};
-use crate::{cursor::Cursor, machine::arguments::tag::TagTexts};
+use crate::{cursor::TextCursor, machine::arguments::tag::TagTexts};
 
 fn header(holes: Holes, attributes: &[&str]) -> AttributeHeader {
     let hole = |name: &&str| AttributeHole { attribute: (*name).into(), names: Names::Line };
@@ -18,7 +18,7 @@ fn read(header: &AttributeHeader, text: &str) -> String {
         reader.begin(header);
         let mut at = 0;
         for end in [cut, text.len()] {
-            let mut cursor = Cursor { text: &text[..end], at };
+            let mut cursor = TextCursor { text: &text[..end], at };
             let read = reader.feed(header, 8, &mut cursor);
             at = cursor.at;
             match read {

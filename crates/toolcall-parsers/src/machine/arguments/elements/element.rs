@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     event::DiagnosticKind,
-    limits::MAX_DEPTH,
-    machine::output::Output,
+    limits::MAX_ARGUMENT_DEPTH,
+    machine::call_sink::CallSink,
     typing::{TypeSet, declared_at, declares},
     value::escape,
 };
@@ -65,7 +65,7 @@ pub(super) struct Element {
     /// Number of dollar signs that make the name of the text member unique.
     dollars: usize,
     /// Number of text bytes that are dropped.
-    pub(super) noise: u64,
+    pub(super) skipped_bytes: u64,
 }
 
 impl Elements {
@@ -82,13 +82,18 @@ impl Elements {
             last: None,
             repeat: Repeat::No,
             dollars: 0,
-            noise: 0,
+            skipped_bytes: 0,
         });
         self.state = ElementsState::Text;
     }
 
     /// Opens a child of the innermost element. Returns whether a child is possible.
-    pub(super) fn open_element(&mut self, name: &str, offset: usize, out: &mut Output<'_>) -> bool {
+    pub(super) fn open_element(
+        &mut self,
+        name: &str,
+        offset: usize,
+        out: &mut CallSink<'_>,
+    ) -> bool {
         let depth = self.open.len();
         let after_text = core::mem::take(&mut self.after_text);
         if after_text && !declares(&out.calls.tools, &self.tool, name) {
@@ -96,7 +101,7 @@ impl Elements {
         }
         match self.open.last().map(|parent| parent.kind) {
             None | Some(ElementKind::String) => return false,
-            Some(ElementKind::Leaf) if depth > MAX_DEPTH => return false,
+            Some(ElementKind::Leaf) if depth > MAX_ARGUMENT_DEPTH => return false,
             Some(ElementKind::Leaf) => self.decide(name, offset, out),
             Some(ElementKind::Object | ElementKind::List) => {}
         }
@@ -129,7 +134,7 @@ impl Elements {
     }
 
     /// Decides by the name of its first child whether the innermost element is an object or a list.
-    fn decide(&mut self, name: &str, offset: usize, out: &mut Output<'_>) {
+    fn decide(&mut self, name: &str, offset: usize, out: &mut CallSink<'_>) {
         self.lead(out);
         let Some(element) = self.open.last_mut() else { return };
         let types = element.types.unwrap_or(TypeSet::ALL);
@@ -138,7 +143,7 @@ impl Elements {
         element.kind = if is_list { ElementKind::List } else { ElementKind::Object };
         self.kept.put(element.kind.brackets().0, out);
         if element.kind == ElementKind::List {
-            element.noise = self.text[element.text..].trim_ascii().len() as u64;
+            element.skipped_bytes = self.text[element.text..].trim_ascii().len() as u64;
             self.text.truncate(element.text);
         }
         if !list && !object {
@@ -148,7 +153,7 @@ impl Elements {
 
     /// Handles the start of a child of an object. A child with the name of the one before it makes
     /// a list of both.
-    fn sibling(&mut self, name: &str, may_repeat: bool, offset: usize, out: &mut Output<'_>) {
+    fn sibling(&mut self, name: &str, may_repeat: bool, offset: usize, out: &mut CallSink<'_>) {
         let number = self.open.len().saturating_sub(1);
         let parent = &mut self.open[number];
         let same = parent.last.is_some_and(|tag| &self.tags[tag..] == name);
@@ -178,7 +183,7 @@ impl Elements {
     }
 
     /// Writes the comma and the key before the innermost element's value.
-    pub(super) fn lead(&mut self, out: &mut Output<'_>) {
+    pub(super) fn lead(&mut self, out: &mut CallSink<'_>) {
         let Some(number) = self.open.len().checked_sub(2) else { return };
         let parent = &mut self.open[number];
         if parent.count > 0 {
@@ -199,7 +204,7 @@ impl Elements {
     }
 
     /// Closes the innermost element.
-    pub(super) fn close_element(&mut self, offset: usize, out: &mut Output<'_>) {
+    pub(super) fn close_element(&mut self, offset: usize, out: &mut CallSink<'_>) {
         let Some(element) = self.open.last().cloned() else { return };
         if element.kind == ElementKind::Leaf {
             self.write_leaf(&element, offset, out);
@@ -214,8 +219,8 @@ impl Elements {
         if self.kept.is_kept_for(self.open.len().saturating_sub(1)) {
             self.kept.flush(out);
         }
-        if element.noise > 0 {
-            out.diagnose(DiagnosticKind::Noise, offset, element.noise);
+        if element.skipped_bytes > 0 {
+            out.diagnose(DiagnosticKind::Noise, offset, element.skipped_bytes);
         }
         self.open.pop();
         self.path.pop();
@@ -226,7 +231,7 @@ impl Elements {
     }
 
     /// Writes text besides elements as a separate member.
-    fn write_text(&mut self, element: &Element, out: &mut Output<'_>) {
+    fn write_text(&mut self, element: &Element, out: &mut CallSink<'_>) {
         let text = self.text[element.text..].trim_ascii();
         if text.is_empty() {
             return;
@@ -242,7 +247,7 @@ impl Elements {
     }
 
     /// Stops waiting for repetitions if too much output is held.
-    pub(super) fn bound(&mut self, out: &mut Output<'_>) {
+    pub(super) fn bound(&mut self, out: &mut CallSink<'_>) {
         if self.kept.len() > out.calls.options.limits.value {
             self.kept.flush(out);
             for element in &mut self.open {
@@ -254,7 +259,7 @@ impl Elements {
     }
 
     /// Closes all open elements.
-    pub(super) fn close_all(&mut self, out: &mut Output<'_>) {
+    pub(super) fn close_all(&mut self, out: &mut CallSink<'_>) {
         self.kept.flush(out);
         while let Some(element) = self.open.pop() {
             if element.repeat == Repeat::List {

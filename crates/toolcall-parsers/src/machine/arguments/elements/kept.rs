@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use crate::machine::output::Output;
+use crate::machine::call_sink::CallSink;
 
 /// An output that can be held, so that a bracket can be inserted before it.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +31,7 @@ impl Kept {
     }
 
     /// Emits or holds `piece`.
-    pub(super) fn put(&mut self, piece: &str, out: &mut Output<'_>) {
+    pub(super) fn put(&mut self, piece: &str, out: &mut CallSink<'_>) {
         match self.keeper {
             Some(_) => self.text.push_str(piece),
             None => out.arguments(piece),
@@ -62,7 +62,7 @@ impl Kept {
     }
 
     /// Emits the held output and stops holding.
-    pub(super) fn flush(&mut self, out: &mut Output<'_>) {
+    pub(super) fn flush(&mut self, out: &mut CallSink<'_>) {
         self.keeper = None;
         out.arguments(&self.text);
         self.text.clear();

@@ -12,11 +12,11 @@ use super::{
     spec::{ElementSpec, TagAt},
 };
 use crate::{
-    cursor::{Cursor, Progress, Undecided, filled},
+    cursor::{Progress, TextCursor, Undecided, filled},
     limits::{MAX_LOOKAHEAD, MAX_TAG_NAME},
     machine::{
         arguments::closing::{Closing, after_end},
-        output::Output,
+        call_sink::CallSink,
     },
     typing::TypeSet,
 };
@@ -37,7 +37,7 @@ pub(super) struct ElementSearch {
 
 impl Elements {
     /// Returns whether the innermost element contains a string, in which tags may be data.
-    pub(super) fn may_quote(&self, at: u64, out: &Output<'_>) -> bool {
+    pub(super) fn may_quote(&self, at: u64, out: &CallSink<'_>) -> bool {
         let [_, .., element] = self.open.as_slice() else { return false };
         let string = element.types.is_some_and(TypeSet::only_string);
         string
@@ -60,11 +60,11 @@ impl Elements {
     pub(super) fn search(
         &mut self,
         spec: &ElementSpec,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<Progress> {
         let mut search = self.search;
-        out.calls.pass_over(search.looked);
+        out.calls.count_known(search.looked);
         let rest = cursor.rest();
         let full = filled(rest, out.calls.options.limits.value.clamp(1, MAX_LOOKAHEAD));
         let held = &rest[..full.unwrap_or(rest.len())];
@@ -86,7 +86,7 @@ impl Elements {
                     self.close_element(cursor.at, out);
                     return None;
                 }
-                self.searched_to = out.place(cursor.at + held.len());
+                self.searched_to = out.stream_offset(cursor.at + held.len());
                 self.state = ElementsState::Text;
                 None
             }

@@ -57,7 +57,7 @@ impl ElementSpec {
         let [
             Part::Literal(open),
             Part::Hole(Hole::Key),
-            Part::Literal(behind),
+            Part::Literal(following),
             Part::Hole(Hole::Value(_)),
             Part::Literal(close),
             Part::Hole(Hole::Key),
@@ -68,7 +68,7 @@ impl ElementSpec {
         };
         let token = open.strip_suffix('<').filter(|token| !token.is_empty()).ok_or(SHAPE)?;
         let closes = close.strip_prefix(token) == Some("</");
-        if behind.trim_ascii() != ">" || end.trim_ascii() != ">" || !closes {
+        if following.trim_ascii() != ">" || end.trim_ascii() != ">" || !closes {
             return Err(SHAPE);
         }
         let mut own = ends.call;

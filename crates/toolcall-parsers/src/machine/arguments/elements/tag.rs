@@ -6,10 +6,10 @@ use super::{
     spec::{ElementSpec, TagAt},
 };
 use crate::{
-    cursor::{Cursor, Progress, Undecided},
+    cursor::{Progress, TextCursor, Undecided},
     event::DiagnosticKind,
-    limits::MAX_SLACK,
-    machine::{arguments::tag::longest, output::Output},
+    limits::MAX_HEADER_EXTRA,
+    machine::{arguments::tag::longest, call_sink::CallSink},
     typing::TypeSet,
 };
 
@@ -79,8 +79,8 @@ impl Elements {
     /// Reads the text of a tag, and opens or closes its element.
     pub(super) fn tag(
         &mut self,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<Progress> {
         let limit = out.calls.options.limits.name;
         for (n, scalar) in cursor.rest().char_indices() {
@@ -100,7 +100,7 @@ impl Elements {
                 self.state = ElementsState::Text;
                 return (!fits).then_some(Progress::Bad);
             }
-            if self.tag.len() >= limit.saturating_add(MAX_SLACK) {
+            if self.tag.len() >= limit.saturating_add(MAX_HEADER_EXTRA) {
                 self.skip(n, cursor);
                 return Some(Progress::Bad);
             }
@@ -110,13 +110,13 @@ impl Elements {
         Some(Progress::More)
     }
 
-    fn skip(&mut self, len: usize, cursor: &mut Cursor<'_>) {
+    fn skip(&mut self, len: usize, cursor: &mut TextCursor<'_>) {
         cursor.advance(len);
         self.tag_bytes = self.tag_bytes.saturating_add(len as u64);
     }
 
     /// Closes the element `name`. Returns whether it was the innermost one.
-    fn closing(&mut self, name: &str, offset: usize, out: &mut Output<'_>) -> bool {
+    fn closing(&mut self, name: &str, offset: usize, out: &mut CallSink<'_>) -> bool {
         if self.tags_from_top() != name && self.tags_around() == name {
             self.close_empty(offset, out);
         }
@@ -129,7 +129,7 @@ impl Elements {
 
     /// Closes the innermost element if it is an empty object or list whose end tag is missing.
     /// Returns whether it did.
-    pub(super) fn close_empty(&mut self, offset: usize, out: &mut Output<'_>) -> bool {
+    pub(super) fn close_empty(&mut self, offset: usize, out: &mut CallSink<'_>) -> bool {
         let [_, .., element] = self.open.as_slice() else { return false };
         let types = element.types.unwrap_or(TypeSet::STRING);
         let container = types.has(TypeSet::ARRAY) || types.has(TypeSet::OBJECT);

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::{ElementSpec, Elements};
 use crate::{
     CallLimits, Options, Repair, Tools,
-    cursor::{Cursor, Progress},
+    cursor::{Progress, TextCursor},
     machine::{
         arguments::{
             CallEnds, Cut,
             harness::{self, ReaderUnderTest, form, run, scalars},
         },
-        output::Output,
+        call_sink::CallSink,
     },
 };
 
@@ -29,13 +29,13 @@ impl ReaderUnderTest for Family {
     fn begin(&mut self, tool: &str) {
         self.reader.begin(tool);
     }
-    fn feed(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Progress {
+    fn feed(&mut self, cursor: &mut TextCursor<'_>, out: &mut CallSink<'_>) -> Progress {
         self.reader.feed(&self.spec, cursor, out)
     }
-    fn finish(&mut self, tail: &str, repair: Repair, out: &mut Output<'_>) -> Cut {
+    fn finish(&mut self, tail: &str, repair: Repair, out: &mut CallSink<'_>) -> Cut {
         self.reader.finish(&self.spec, tail, repair, out)
     }
-    fn close(&mut self, out: &mut Output<'_>) {
+    fn close(&mut self, out: &mut CallSink<'_>) {
         self.reader.close(out);
     }
     fn held(&self) -> usize {
@@ -158,7 +158,7 @@ fn text_after_the_elements_is_left_to_the_call() {
     }
     let text = "~<a>1~</b>x".replace('~', TOKEN);
     run(&mut family, ("f", &tools()), &Options::default(), [text.as_str()]);
-    assert_eq!(family.reader.lost(), TOKEN.len() as u64 + 4);
+    assert_eq!(family.reader.faulty_tag_len(), TOKEN.len() as u64 + 4);
 }
 
 #[test]

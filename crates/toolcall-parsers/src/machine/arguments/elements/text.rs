@@ -7,10 +7,10 @@ use super::{
     tag::Whose,
 };
 use crate::{
-    cursor::{Cursor, Progress},
+    cursor::{Progress, TextCursor},
     event::DiagnosticKind,
-    limits::MAX_GAP,
-    machine::output::Output,
+    limits::MAX_HELD_BLANKS,
+    machine::call_sink::CallSink,
     typing::TypeSet,
     value::{Fit, escape, typed},
 };
@@ -20,8 +20,8 @@ impl Elements {
     pub(super) fn text(
         &mut self,
         spec: &ElementSpec,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<Progress> {
         let in_element = self.open.len() > 1;
         if !in_element {
@@ -47,7 +47,7 @@ impl Elements {
             self.push(&text[cursor.at..at], out);
             cursor.at = at;
             if matches!(whose, Whose::Element(_) | Whose::Call)
-                && self.may_quote(out.place(at), out)
+                && self.may_quote(out.stream_offset(at), out)
             {
                 self.begin_search();
                 return None;
@@ -77,10 +77,10 @@ impl Elements {
     }
 
     /// Adds text to the innermost element.
-    pub(super) fn push(&mut self, text: &str, out: &mut Output<'_>) {
+    pub(super) fn push(&mut self, text: &str, out: &mut CallSink<'_>) {
         let Some(element) = self.open.last_mut() else { return };
         let limit = out.calls.options.limits.value;
-        out.calls.look_again(text.len());
+        out.calls.count_second_read(text.len());
         match element.kind {
             ElementKind::String => {
                 escape(text, |piece| self.kept.put(piece, out));
@@ -88,26 +88,29 @@ impl Elements {
             }
             ElementKind::List => {
                 let bytes = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
-                element.noise = element.noise.saturating_add(bytes as u64);
+                element.skipped_bytes = element.skipped_bytes.saturating_add(bytes as u64);
                 self.kept.count(text.len(), 0);
             }
             ElementKind::Object => {
                 let begun = self.text.len() > element.text;
                 let whole = text.len();
                 let text = if begun { text } else { text.trim_ascii_start() };
-                let room =
-                    if element.noise > 0 { 0 } else { limit.saturating_sub(self.text.len()) };
+                let room = if element.skipped_bytes > 0 {
+                    0
+                } else {
+                    limit.saturating_sub(self.text.len())
+                };
                 let fits = (0..=room.min(text.len())).rev().find(|&n| text.is_char_boundary(n));
                 let (kept, dropped) = text.split_at(fits.unwrap_or(0));
                 self.text.push_str(kept);
-                element.noise = element.noise.saturating_add(dropped.len() as u64);
+                element.skipped_bytes = element.skipped_bytes.saturating_add(dropped.len() as u64);
                 self.kept.count(whole.saturating_sub(kept.len()), 0);
             }
             ElementKind::Leaf => {
                 self.text.push_str(text);
                 let held = &self.text[element.text..];
                 let is_string = element.types.is_some_and(TypeSet::only_string);
-                let begun = held.len() > MAX_GAP || !text.trim_ascii().is_empty();
+                let begun = held.len() > MAX_HELD_BLANKS || !text.trim_ascii().is_empty();
                 if is_string && begun || self.text.len() > limit {
                     self.begin_string(out);
                 }
@@ -116,7 +119,7 @@ impl Elements {
     }
 
     /// Makes a string of the innermost element, and emits its held text.
-    fn begin_string(&mut self, out: &mut Output<'_>) {
+    fn begin_string(&mut self, out: &mut CallSink<'_>) {
         self.lead(out);
         let Some(element) = self.open.last_mut() else { return };
         element.kind = ElementKind::String;
@@ -127,7 +130,7 @@ impl Elements {
     }
 
     /// Emits an element that has only text, as a value of its declared type.
-    pub(super) fn write_leaf(&mut self, element: &Element, offset: usize, out: &mut Output<'_>) {
+    pub(super) fn write_leaf(&mut self, element: &Element, offset: usize, out: &mut CallSink<'_>) {
         self.lead(out);
         let text = &self.text[element.text..];
         if leaf(text, element.types, |piece| self.kept.put(piece, out)) == Fit::No {

@@ -11,7 +11,7 @@ use crate::{
             tag::{TagTexts, longest},
             value::{Fed, ending::tail_ends_call},
         },
-        output::Output,
+        call_sink::CallSink,
     },
     options::Repair,
 };
@@ -24,7 +24,7 @@ impl Parameters {
         spec: &ParameterSpec,
         tail: &str,
         end: End,
-        out: &mut Output<'_>,
+        out: &mut CallSink<'_>,
     ) -> Cut {
         let repair = out.calls.options.repair;
         if let ParametersState::Value(node) = self.state

@@ -9,8 +9,8 @@ use alloc::string::String;
 
 use super::spec::{ParameterField, ParameterNode, ParameterSpec, ValueSpec};
 use crate::{
-    cursor::{Cursor, Undecided, after_blanks, first_found},
-    limits::MAX_SLACK,
+    cursor::{TextCursor, Undecided, after_blanks, first_found},
+    limits::MAX_HEADER_EXTRA,
     machine::arguments::{
         attributes::{AttributeRead, HeaderReader, Holes},
         tag::longest,
@@ -103,11 +103,11 @@ impl ParameterHeader {
         if header.holes == Holes::Attributes {
             return Ok(true);
         }
-        let behind = to.iter().filter_map(|&node| match &spec.nodes[node] {
+        let following = to.iter().filter_map(|&node| match &spec.nodes[node] {
             ParameterNode::Tags { tags, .. } => Some(longest(rest, tags)),
             _ => None,
         });
-        Ok(first_found(behind)?.is_some())
+        Ok(first_found(following)?.is_some())
     }
 
     fn enter(&mut self, spec: &ParameterSpec, node: usize) {
@@ -118,26 +118,32 @@ impl ParameterHeader {
     }
 
     /// Reads the header up to its end. `limit` is the maximum length of the key. The header may
-    /// exceed it by [`MAX_SLACK`].
+    /// exceed it by [`MAX_HEADER_EXTRA`].
     pub(in super::super) fn feed(
         &mut self,
         spec: &ParameterSpec,
         limit: usize,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut TextCursor<'_>,
     ) -> HeaderStep {
         let start = cursor.at;
-        let room = limit.saturating_add(MAX_SLACK).saturating_sub(self.bytes).saturating_add(start);
+        let room =
+            limit.saturating_add(MAX_HEADER_EXTRA).saturating_sub(self.bytes).saturating_add(start);
         // The limit must not depend on how the text is cut into chunks.
         let end = (room..cursor.text.len()).find(|&at| cursor.text.is_char_boundary(at));
         let text = &cursor.text[..end.unwrap_or(cursor.text.len())];
-        let mut offered = Cursor { text, at: start };
+        let mut offered = TextCursor { text, at: start };
         let step = self.walk(spec, limit, &mut offered);
         cursor.at = offered.at;
         self.bytes = self.bytes.saturating_add(cursor.at.saturating_sub(start));
         if step == HeaderStep::More && end.is_some() { HeaderStep::Bad } else { step }
     }
 
-    fn walk(&mut self, spec: &ParameterSpec, limit: usize, cursor: &mut Cursor<'_>) -> HeaderStep {
+    fn walk(
+        &mut self,
+        spec: &ParameterSpec,
+        limit: usize,
+        cursor: &mut TextCursor<'_>,
+    ) -> HeaderStep {
         while let Some(opener) = self.opener.and_then(|n| spec.openers().get(n)) {
             match longest(cursor.rest(), core::slice::from_ref(opener)) {
                 Err(Undecided) => return HeaderStep::More,

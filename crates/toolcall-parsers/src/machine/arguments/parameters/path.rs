@@ -92,7 +92,7 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPi
                     text = text.strip_prefix(quote).unwrap_or(text);
                 }
                 if matches!(flat.get(n.saturating_add(1)), Some(Flat::Hole(_))) {
-                    (text, how, quote) = hole_behind(text);
+                    (text, how, quote) = split_before_hole(text);
                 }
                 path.extend(cut(text).map(tag));
             }
@@ -107,7 +107,7 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPi
             },
             Flat::Value(trim) => {
                 let around = (flat.get(n.wrapping_sub(1)), flat.get(n.saturating_add(1)));
-                let (Some(Flat::Text(before)), Some(Flat::Text(behind))) = around else {
+                let (Some(Flat::Text(before)), Some(Flat::Text(following))) = around else {
                     return Err(Unreadable("a value without tags around it"));
                 };
                 let edges = match trim {
@@ -116,7 +116,7 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPi
                     Trim::Shown => Edges::Kept,
                 };
                 let mut ends: Vec<TagTexts> =
-                    cut(behind).map(|end| TagTexts::new(end, spellings)).collect();
+                    cut(following).map(|end| TagTexts::new(end, spellings)).collect();
                 let quotes = match (ends.len(), path.len()) {
                     (1, _) => Vec::new(),
                     (2, 2..) => match path.pop() {
@@ -140,7 +140,7 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPi
 
 /// Splits a literal before a hole. Returns the text before the hole's attribute, the syntax and
 /// name of the hole, and its quote.
-fn hole_behind(text: &str) -> (&str, (Holes, String), Option<char>) {
+fn split_before_hole(text: &str) -> (&str, (Holes, String), Option<char>) {
     let quote = text.chars().next_back().filter(|last| matches!(last, '"' | '\''));
     let bare = quote.map_or(text, |_| &text[..text.len().saturating_sub(1)]);
     let Some(name) = bare.strip_suffix('=') else {

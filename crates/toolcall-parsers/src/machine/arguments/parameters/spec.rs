@@ -2,7 +2,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{heads::Head, path, stops::Stops};
+use super::{call_heads::CallHead, path, value_tags::ValueTags};
 use crate::{
     family::{Form, Repeated, Types, Undeclared},
     machine::arguments::{CallEnds, attributes, tag::TagTexts},
@@ -121,8 +121,8 @@ pub(crate) struct ParameterSpec {
     /// only the first of them may.
     pub(crate) followers: Vec<TagTexts>,
     /// The heads of calls, which end an open value.
-    pub(crate) heads: Vec<Head>,
-    pub(crate) stops: Stops,
+    pub(crate) heads: Vec<CallHead>,
+    pub(crate) value_tags: ValueTags,
     pub(crate) headers: HeadersIn,
     /// Whether a parameter's opener is a complete special token.
     pub(crate) opens_by_token: bool,
@@ -167,7 +167,7 @@ impl ParameterSpec {
             inner: TagTexts::exact(inner.into_iter().filter(|end| !messages.contains(end))),
             turn: vec![TagTexts::exact(turn)],
             heads,
-            stops: Stops::default(),
+            value_tags: ValueTags::default(),
             headers,
             opens_by_token: false,
             types: form.types,
@@ -189,7 +189,7 @@ impl ParameterSpec {
         let by_token =
             spec.openers().iter().flat_map(TagTexts::texts).all(|text| text.ends_with('>'));
         spec.opens_by_token = spec.headers == HeadersIn::Tokens && by_token;
-        spec.stops = Stops::of(&spec);
+        spec.value_tags = ValueTags::new(&spec);
         Ok(spec)
     }
 
@@ -222,7 +222,7 @@ impl ParameterSpec {
 
     /// Returns each tag after a key, with the tags between it and the value. The list is empty if
     /// the first tag alone is certain.
-    pub(crate) fn middles(&self) -> impl Iterator<Item = (&TagTexts, &[TagTexts])> {
+    pub(crate) fn inner_tags(&self) -> impl Iterator<Item = (&TagTexts, &[TagTexts])> {
         let holes = self.nodes.iter().filter_map(|node| match node {
             ParameterNode::Holes { header, to, later, .. } => {
                 Some(header.ends.iter().zip(to).take(*later))
@@ -238,7 +238,7 @@ impl ParameterSpec {
     }
 
     /// Returns the tags directly before values.
-    pub(crate) fn value_tags(&self) -> impl Iterator<Item = &TagTexts> {
+    pub(crate) fn value_openers(&self) -> impl Iterator<Item = &TagTexts> {
         self.nodes.iter().flat_map(|node| match node {
             ParameterNode::Value(value) => value.again.as_slice(),
             _ => &[],

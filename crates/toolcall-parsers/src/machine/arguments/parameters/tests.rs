@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use super::{HeadersIn, ParameterSpec, Parameters};
 use crate::{
     CallLimits, Options, Repair, Tools,
-    cursor::{Cursor, Progress},
+    cursor::{Progress, TextCursor},
     family::Form,
     machine::{
         arguments::{
             CallEnds, Cut,
             harness::{self, ReaderUnderTest, form, run, scalars},
         },
-        output::Output,
+        call_sink::CallSink,
     },
 };
 
@@ -30,14 +30,14 @@ impl ReaderUnderTest for Family {
     fn begin(&mut self, tool: &str) {
         self.reader.begin(tool);
     }
-    fn feed(&mut self, cursor: &mut Cursor<'_>, out: &mut Output<'_>) -> Progress {
+    fn feed(&mut self, cursor: &mut TextCursor<'_>, out: &mut CallSink<'_>) -> Progress {
         self.reader.feed(&self.spec, cursor, out)
     }
-    fn finish(&mut self, tail: &str, repair: Repair, out: &mut Output<'_>) -> Cut {
+    fn finish(&mut self, tail: &str, repair: Repair, out: &mut CallSink<'_>) -> Cut {
         debug_assert_eq!(repair, out.calls.options.repair);
         self.reader.finish(&self.spec, tail, jail_match::End::Stop, out)
     }
-    fn close(&mut self, out: &mut Output<'_>) {
+    fn close(&mut self, out: &mut CallSink<'_>) {
         self.reader.close(out);
     }
     fn held(&self) -> usize {
@@ -292,15 +292,15 @@ fn plain_text_inside_a_string_value_passes_unparsed() {
             seen.push_str(fragment);
         }
     };
-    let mut out = Output { calls: &mut calls, sink: &mut sink };
+    let mut out = CallSink { calls: &mut calls, sink: &mut sink };
     out.start("f", None, 0);
     family.reader.begin("f");
     assert!(!family.reader.passes(&family.spec, "plain"));
-    family.feed(&mut Cursor::new("<parameter=s>"), &mut out);
+    family.feed(&mut TextCursor::new("<parameter=s>"), &mut out);
     for (text, passes) in [(" a b ", true), ("a\n", false), ("a<", false), ("\"", false)] {
         assert_eq!(family.reader.passes(&family.spec, text), passes, "{text:?}");
     }
-    family.feed(&mut Cursor::new("a\n"), &mut out);
+    family.feed(&mut TextCursor::new("a\n"), &mut out);
     // A newline is held, because it precedes the next text.
     assert!(!family.reader.passes(&family.spec, "plain"));
 }

@@ -13,7 +13,7 @@ use crate::{
         parameters::spec::ParameterSpec,
         tag::{TagTexts, longest},
     },
-    texts::Stands,
+    texts::TextMatch,
     tools::Tools,
 };
 
@@ -32,7 +32,7 @@ pub(super) enum Ending {
 }
 
 /// Returns the markup at the start of `text`. `own` are the value's end tags.
-pub(super) fn at(
+pub(super) fn ending_at(
     spec: &ParameterSpec,
     own: &[TagTexts],
     text: &str,
@@ -40,8 +40,8 @@ pub(super) fn at(
 ) -> Result<Option<Ending>, Undecided> {
     first_found([
         end_tag(spec, own, text, tools),
-        begins_call(spec, NextOpener::There, text, tools).map(|is| is.then_some(Ending::Call)),
-        is_middle(spec, text).map(|is| is.then_some(Ending::Torn)),
+        begins_call(spec, NextOpener::Present, text, tools).map(|is| is.then_some(Ending::Call)),
+        begins_with_inner_tags(spec, text).map(|is| is.then_some(Ending::Torn)),
     ])
 }
 
@@ -56,7 +56,7 @@ fn end_tag(
     let rest = &text[len..];
     // The tags before the name of the next call may be missing.
     let next = rest.trim_ascii_start();
-    if ends_call(spec, n, rest, tools)? || begins_call(spec, NextOpener::Lost, next, tools)? {
+    if ends_call(spec, n, rest, tools)? || begins_call(spec, NextOpener::Missing, next, tools)? {
         return Ok(Some(Ending::Call));
     }
     let end = len + blanks(rest).min(MAX_BLANKS);
@@ -73,12 +73,12 @@ fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Resul
         return Err(Undecided);
     }
     let followers = if n == 0 { &spec.followers[..] } else { &spec.followers[..1] };
-    Ok(longest(rest, followers)?.is_some() || begins_call(spec, NextOpener::There, rest, tools)?)
+    Ok(longest(rest, followers)?.is_some() || begins_call(spec, NextOpener::Present, rest, tools)?)
 }
 
 /// Returns whether `text` begins with the tags between a key and its value.
-fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
-    for (close, open) in spec.middles() {
+fn begins_with_inner_tags(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
+    for (close, open) in spec.inner_tags() {
         let Some((_, len)) = longest(text, core::slice::from_ref(close))? else { continue };
         let blank = blanks(&text[len..]);
         let certain = open.is_empty();
@@ -92,8 +92,8 @@ fn is_middle(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
 /// Whether the tags before the tool's name are present.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextOpener {
-    There,
-    Lost,
+    Present,
+    Missing,
 }
 
 /// Returns whether `text` begins with the head of another call.
@@ -104,10 +104,11 @@ pub(super) fn begins_call(
     tools: &Tools,
 ) -> Result<bool, Undecided> {
     let heads = spec.heads.iter().filter_map(|head| match opener {
-        NextOpener::There => Some((head, 0)),
-        NextOpener::Lost => Some((head, head.name_at()?)),
+        NextOpener::Present => Some((head, 0)),
+        NextOpener::Missing => Some((head, head.name_at()?)),
     });
-    let looks = heads.map(|(head, lost)| Ok(head.begins(lost, spec, text, tools)?.then_some(())));
+    let looks =
+        heads.map(|(head, missing)| Ok(head.begins(missing, spec, text, tools)?.then_some(())));
     Ok(first_found(looks)?.is_some())
 }
 
@@ -121,10 +122,10 @@ pub(crate) fn tail_ends_call(spec: &ParameterSpec, tail: &str, tools: &Tools) ->
 /// Returns the position of markup in `text` that would end a value with this text too early.
 pub(crate) fn call_end(spec: &ParameterSpec, text: &str, tools: &Tools) -> Option<usize> {
     let mut from = 0;
-    while let Some(hit) = spec.stops.find(&text.as_bytes()[from..]) {
+    while let Some(hit) = spec.value_tags.find(&text.as_bytes()[from..]) {
         let at = from + hit;
-        let begins = spec.stops.at(&text[at..]) != Stands::None;
-        let found = if begins { self::at(spec, &[], &text[at..], tools) } else { Ok(None) };
+        let begins = spec.value_tags.match_at(&text[at..]) != TextMatch::None;
+        let found = if begins { ending_at(spec, &[], &text[at..], tools) } else { Ok(None) };
         if let Ok(Some(Ending::Call | Ending::Torn)) = found {
             return Some(at);
         }

@@ -14,12 +14,12 @@ use super::{
     waiting::{self, Waited},
 };
 use crate::{
-    cursor::{Cursor, Undecided},
+    cursor::{TextCursor, Undecided},
     machine::{
         arguments::tag::{TagTexts, longest},
-        output::Output,
+        call_sink::CallSink,
     },
-    texts::Stands,
+    texts::TextMatch,
     tools::Tools,
 };
 
@@ -46,8 +46,8 @@ impl Value {
     pub(super) fn search(
         &mut self,
         place: ValuePlace<'_>,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<Fed> {
         match self.search.feed(place, cursor.rest(), out) {
             search::SearchResult::Undecided => Some(Fed::More),
@@ -57,7 +57,7 @@ impl Value {
                 Some(Fed::Own)
             }
             search::SearchResult::Nothing { looked } => {
-                self.searched_to = out.place(cursor.at + looked);
+                self.searched_to = out.stream_offset(cursor.at + looked);
                 out.calls.count_search(looked);
                 self.phase = Phase::Text;
                 None
@@ -70,15 +70,15 @@ impl Value {
         &mut self,
         place: ValuePlace<'_>,
         len: usize,
-        cursor: &mut Cursor<'_>,
-        out: &mut Output<'_>,
+        cursor: &mut TextCursor<'_>,
+        out: &mut CallSink<'_>,
     ) -> Option<Fed> {
         self.looked = self.looked.max(len);
         let limits = out.calls.options.limits;
         let room = limits.value.saturating_sub(self.collected.len());
         let limits = crate::CallLimits { value: room.max(len), ..limits };
         let calls = (&out.calls.tools, limits);
-        let shown = waiting::look(place, cursor.rest(), &mut self.looked, calls);
+        let shown = waiting::examine(place, cursor.rest(), &mut self.looked, calls);
         if shown != Waited::Undecided {
             self.looked = 0;
         }
@@ -106,11 +106,11 @@ impl Value {
     ) -> FoundTag {
         let ValuePlace { spec, value, .. } = place;
         let rest = &text[at..];
-        match spec.stops.at(rest) {
-            Stands::None => return FoundTag::Nothing,
+        match spec.value_tags.match_at(rest) {
+            TextMatch::None => return FoundTag::Nothing,
             // The text is shorter than every possible tag.
-            Stands::Begun => return FoundTag::Undecided,
-            Stands::Perhaps => {}
+            TextMatch::Begun => return FoundTag::Undecided,
+            TextMatch::Perhaps => {}
         }
         let mut undecided = false;
         let mut tag = |tags: &[TagTexts]| match longest(rest, tags) {
@@ -145,7 +145,7 @@ impl Value {
         {
             return FoundTag::Header(n, len);
         }
-        match ending::at(spec, &value.ends, rest, tools) {
+        match ending::ending_at(spec, &value.ends, rest, tools) {
             Ok(Some(ending)) => return FoundTag::Ending(ending),
             Ok(None) => {}
             Err(Undecided) => undecided = true,

@@ -67,7 +67,7 @@ pub(crate) enum Strings {
 
 /// The facts about a value in its parameter's header.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wire<'h> {
+pub(crate) struct HeaderTypes<'h> {
     /// Whether the value is a string, if the header says so.
     pub(crate) string: Option<bool>,
     /// The name of the type on the wire, or empty.
@@ -79,7 +79,7 @@ pub(crate) fn mode(
     spec: &ParameterSpec,
     tool: &str,
     key: &str,
-    wire: Wire<'_>,
+    wire: HeaderTypes<'_>,
     tools: &Tools,
 ) -> TextMode {
     let kind = Some(wire.kind).filter(|kind| !kind.is_empty());

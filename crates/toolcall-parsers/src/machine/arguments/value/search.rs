@@ -14,7 +14,7 @@ use jail_match::is_reserved;
 
 use super::{TextMode, ValuePlace, shield::Shield};
 use crate::{
-    cursor::{Cursor, Undecided, filled},
+    cursor::{TextCursor, Undecided, filled},
     limits::MAX_LOOKAHEAD,
     machine::{
         arguments::{
@@ -22,7 +22,7 @@ use crate::{
             parameters::header::{HeaderStep, ParameterHeader},
             tag::{TagTexts, longest},
         },
-        output::Output,
+        call_sink::CallSink,
     },
     typing::declares,
 };
@@ -69,9 +69,9 @@ impl EndSearch {
         &mut self,
         place: ValuePlace<'_>,
         text: &str,
-        out: &mut Output<'_>,
+        out: &mut CallSink<'_>,
     ) -> SearchResult {
-        out.calls.pass_over(self.looked);
+        out.calls.count_known(self.looked);
         let most = out.calls.options.limits.value.min(MAX_LOOKAHEAD);
         let full = filled(text, most);
         let text = &text[..full.unwrap_or(text.len())];
@@ -92,10 +92,10 @@ impl EndSearch {
         &mut self,
         place: ValuePlace<'_>,
         text: &str,
-        out: &Output<'_>,
+        out: &CallSink<'_>,
     ) -> Result<Option<(usize, usize)>, Undecided> {
         let ValuePlace { spec, value, .. } = place;
-        while let Some(hit) = spec.stops.find(&text.as_bytes()[self.looked..]) {
+        while let Some(hit) = spec.value_tags.find(&text.as_bytes()[self.looked..]) {
             let at = self.looked + hit;
             self.shield.feed(&text[self.looked..at]);
             self.looked = at;
@@ -146,7 +146,7 @@ impl EndSearch {
         &mut self,
         place: ValuePlace<'_>,
         rest: &str,
-        out: &Output<'_>,
+        out: &CallSink<'_>,
     ) -> Result<(), Undecided> {
         let Some(end) = self.text_after.filter(|_| self.second_choice.is_none()) else {
             return Ok(());
@@ -170,11 +170,11 @@ impl EndSearch {
         &mut self,
         ValuePlace { spec, tool, .. }: ValuePlace<'_>,
         text: &str,
-        out: &Output<'_>,
+        out: &CallSink<'_>,
     ) -> Result<Option<usize>, Undecided> {
         let Some((opener, len)) = longest(text, spec.openers())? else { return Ok(None) };
         self.header.begin(spec, opener);
-        let mut cursor = Cursor::new(&text[len..]);
+        let mut cursor = TextCursor::new(&text[len..]);
         match self.header.feed(spec, out.calls.options.limits.name, &mut cursor) {
             HeaderStep::Value(_) => Ok(Some(len + cursor.at)),
             HeaderStep::More => Err(Undecided),
@@ -188,7 +188,7 @@ impl EndSearch {
 }
 
 /// Returns `look`, but at the end of the stream treats an undecided result as not found.
-fn last<T>(look: Result<Option<T>, Undecided>, out: &Output<'_>) -> Result<Option<T>, Undecided> {
+fn last<T>(look: Result<Option<T>, Undecided>, out: &CallSink<'_>) -> Result<Option<T>, Undecided> {
     if out.calls.ended { Ok(look.unwrap_or(None)) } else { look }
 }
 

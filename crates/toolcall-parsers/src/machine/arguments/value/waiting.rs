@@ -8,8 +8,8 @@
 
 use super::{ValuePlace, ending};
 use crate::{
-    cursor::{Cursor, Undecided, filled},
-    limits::MAX_WAIT,
+    cursor::{TextCursor, Undecided, filled},
+    limits::MAX_TEXT_AFTER_END,
     machine::arguments::{
         parameters::header::{HeaderStep, ParameterHeader},
         tag::longest,
@@ -32,21 +32,21 @@ pub(super) enum Waited {
 
 /// Examines `text`, which begins with the call's end tag. The first `looked` bytes were examined
 /// before.
-pub(super) fn look(
+pub(super) fn examine(
     place: ValuePlace<'_>,
     text: &str,
     looked: &mut usize,
     (tools, limits): (&Tools, crate::CallLimits),
 ) -> Waited {
     let ValuePlace { spec, value, tool } = place;
-    let most = limits.value.min(MAX_WAIT);
-    while let Some(hit) = spec.stops.find(&text.as_bytes()[*looked..]) {
+    let most = limits.value.min(MAX_TEXT_AFTER_END);
+    while let Some(hit) = spec.value_tags.find(&text.as_bytes()[*looked..]) {
         let at = *looked + hit;
         if at >= most {
             break;
         }
         let rest = &text[at..];
-        let begins = ending::begins_call(spec, ending::NextOpener::There, rest, tools);
+        let begins = ending::begins_call(spec, ending::NextOpener::Present, rest, tools);
         match (longest(rest, &value.ends), begins) {
             (Ok(Some(_)), _) => return Waited::Data(at),
             (_, Ok(true)) => return Waited::Call,
@@ -63,7 +63,7 @@ pub(super) fn look(
                 Ok(None) => {}
                 Ok(Some((opener, len))) => {
                     header.begin(spec, opener);
-                    let step = header.feed(spec, limits.name, &mut Cursor::new(&rest[len..]));
+                    let step = header.feed(spec, limits.name, &mut TextCursor::new(&rest[len..]));
                     if matches!(step, HeaderStep::Value(_)) && declares(tools, tool, header.key()) {
                         return Waited::Torn;
                     }

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     event::DiagnosticKind,
-    limits::{MAX_BLANKS, MAX_GAP},
-    machine::{arguments::parameters::spec::Edges, output::Output},
+    limits::{MAX_BLANKS, MAX_HELD_BLANKS},
+    machine::{arguments::parameters::spec::Edges, call_sink::CallSink},
     typing::TypeSet,
     value::{
         Fit, JsonScan, escape, is_plain, is_string_literal, json_or_string, may_be_null, typed,
@@ -26,7 +26,7 @@ impl Value {
             && self.phase == super::Phase::Text
             && self.edge.is_empty()
             && !(place.value.edges == Edges::Trimmed && blank_edge())
-            && place.spec.stops.find(text.as_bytes()).is_none()
+            && place.spec.value_tags.find(text.as_bytes()).is_none()
             && is_plain(text);
         if passes && !text.is_empty() {
             (self.blank, self.quote_here, self.line_start, self.run) = (false, false, false, 0);
@@ -35,14 +35,14 @@ impl Value {
     }
 
     /// Emits the key of the value.
-    fn write_key(&self, out: &mut Output<'_>) {
+    fn write_key(&self, out: &mut CallSink<'_>) {
         out.arguments(if self.first { "{\"" } else { ", \"" });
         escape(&self.key, |piece| out.arguments(piece));
         out.arguments("\": ");
     }
 
     /// Makes a string of the value, and emits its collected text.
-    pub(super) fn open_string(&mut self, out: &mut Output<'_>) {
+    pub(super) fn open_string(&mut self, out: &mut CallSink<'_>) {
         self.write_key(out);
         out.arguments("\"");
         escape(&self.collected, |piece| out.arguments(piece));
@@ -51,11 +51,11 @@ impl Value {
     }
 
     /// Adds text to the value, except for trimmed white space.
-    pub(super) fn push(&mut self, edges: Edges, text: &str, out: &mut Output<'_>) {
+    pub(super) fn push(&mut self, edges: Edges, text: &str, out: &mut CallSink<'_>) {
         if text.is_empty() {
             return;
         }
-        out.calls.look_again(text.len());
+        out.calls.count_second_read(text.len());
         self.line_start = text.ends_with('\n');
         self.quote_here = self.quote_here && text.trim_ascii().is_empty();
         let mut text = text;
@@ -84,21 +84,21 @@ impl Value {
         let edge = &text[body.len()..];
         self.edge.push_str(edge);
         self.run += edge.len();
-        if self.run > MAX_GAP {
+        if self.run > MAX_HELD_BLANKS {
             self.put_edge(out);
         }
     }
 
     /// Adds the white space at the end to the value, because more text follows it.
-    fn put_edge(&mut self, out: &mut Output<'_>) {
+    fn put_edge(&mut self, out: &mut CallSink<'_>) {
         let mut edge = core::mem::take(&mut self.edge);
         self.put(&edge, out);
         edge.clear();
         self.edge = edge;
     }
 
-    pub(super) fn put(&mut self, text: &str, out: &mut Output<'_>) {
-        out.calls.look_again(text.len());
+    pub(super) fn put(&mut self, text: &str, out: &mut CallSink<'_>) {
+        out.calls.count_second_read(text.len());
         match self.mode {
             TextMode::String => escape(text, |piece| out.arguments(piece)),
             TextMode::Drop => self.dropped += text.len() as u64,
@@ -123,7 +123,7 @@ impl Value {
         edges: Edges,
         end: Fed,
         offset: usize,
-        out: &mut Output<'_>,
+        out: &mut CallSink<'_>,
     ) -> bool {
         // A newline before a tag other than the value's end belongs to that tag.
         let drops = matches!(edges, Edges::Trimmed | Edges::Newlines)
@@ -153,7 +153,7 @@ impl Value {
     }
 
     /// Emits held JSON under the key of the last value.
-    pub(in super::super) fn write_kept(&self, json: &str, out: &mut Output<'_>) {
+    pub(in super::super) fn write_kept(&self, json: &str, out: &mut CallSink<'_>) {
         self.write_key(out);
         out.arguments(json.trim_ascii());
     }
@@ -170,7 +170,7 @@ impl Value {
 
     /// Closes a value that was cut by the end of the stream, if this needs no guess. Returns
     /// whether a part of it was emitted.
-    pub(in super::super) fn repair(&mut self, out: &mut Output<'_>) -> bool {
+    pub(in super::super) fn repair(&mut self, out: &mut CallSink<'_>) -> bool {
         let types = match self.mode {
             TextMode::String => {
                 out.arguments("\"");

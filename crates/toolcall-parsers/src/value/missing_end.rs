@@ -23,13 +23,13 @@ use super::{
 };
 use crate::{
     cursor::{Prefix, Undecided, after_blanks, blanks, filled, longest_prefix, within},
-    limits::{MAX_BLANKS, MAX_HEAD, MAX_WAIT},
+    limits::{MAX_BLANKS, MAX_CALL_HEAD, MAX_TEXT_AFTER_END},
     tools::Tools,
     typing::admitted,
 };
 
 /// The call's end inside a string, after optional closing brackets, and the text after it.
-enum Lost {
+enum CallEndInString {
     No,
     /// The end is at this index, and the text stops after it.
     Open(usize),
@@ -45,25 +45,27 @@ impl Transcoder {
         if cx.dialect.ends.is_empty() || !self.certain || self.frames.is_empty() {
             return Ok(false);
         }
-        match self.look(cx.dialect, cx.rest()) {
+        match self.call_end_at(cx.dialect, cx.rest()) {
             Err(Undecided) => Err(Scanned::More { used: cx.i }),
-            Ok(Lost::No) => Ok(false),
-            Ok(Lost::Open(_) | Lost::At(_) | Lost::Followed(_)) => Ok(true),
+            Ok(CallEndInString::No) => Ok(false),
+            Ok(
+                CallEndInString::Open(_) | CallEndInString::At(_) | CallEndInString::Followed(_),
+            ) => Ok(true),
         }
     }
 
     /// Closes all open strings and brackets if the call's end is here.
-    pub(super) fn lost_end(&mut self, cx: &mut Cx<'_, '_>) -> Result<bool, Scanned> {
+    pub(super) fn close_at_call_end(&mut self, cx: &mut Cx<'_, '_>) -> Result<bool, Scanned> {
         if cx.dialect.ends.is_empty() || !self.certain || self.frames.is_empty() {
             return Ok(false);
         }
         let more = Scanned::More { used: cx.i };
         let at = if matches!(self.state, TranscoderState::Text(_)) {
-            match self.look(cx.dialect, cx.rest()) {
-                Err(Undecided) | Ok(Lost::Open(_)) => return Err(more),
-                Ok(Lost::No) => return Ok(false),
-                Ok(Lost::Followed(_)) => return self.followed(cx),
-                Ok(Lost::At(at)) => at,
+            match self.call_end_at(cx.dialect, cx.rest()) {
+                Err(Undecided) | Ok(CallEndInString::Open(_)) => return Err(more),
+                Ok(CallEndInString::No) => return Ok(false),
+                Ok(CallEndInString::Followed(_)) => return self.followed(cx),
+                Ok(CallEndInString::At(at)) => at,
             }
         } else {
             match self.at_end(cx.dialect, cx.rest()) {
@@ -72,9 +74,9 @@ impl Transcoder {
                 Ok(true) => 0,
             }
         };
-        self.close_lost(cx)?;
+        self.close_at_missing_end(cx)?;
         cx.advance(at);
-        Err(Scanned::Noted { used: cx.i, note: Note::LostEnd })
+        Err(Scanned::Noted { used: cx.i, note: Note::MissingEnd })
     }
 
     /// Handles the call's end in a string with the family's own quotes, if text follows. If the
@@ -89,7 +91,7 @@ impl Transcoder {
         let rest = cx.rest();
         let room = cx.dialect.limits.value.saturating_sub(self.scalar.len());
         // At least a few bytes, so that the loop makes progress at any limit.
-        let most = room.clamp(8, MAX_WAIT);
+        let most = room.clamp(8, MAX_TEXT_AFTER_END);
         let mut data = None;
         while let Some(hit) = memchr::memchr(self.stops[0], &rest.as_bytes()[self.looked..]) {
             let at = self.looked + hit;
@@ -128,10 +130,12 @@ impl Transcoder {
         let at = if self.is_last_bracket(cx.rest()) {
             self.end_text(cx).ok()?;
             cx.rest().len()
-        } else if let (TranscoderState::Text(_), Ok(Lost::Open(at) | Lost::Followed(at))) =
-            (self.state, self.look(cx.dialect, cx.rest()))
+        } else if let (
+            TranscoderState::Text(_),
+            Ok(CallEndInString::Open(at) | CallEndInString::Followed(at)),
+        ) = (self.state, self.call_end_at(cx.dialect, cx.rest()))
         {
-            self.close_lost(cx).ok()?;
+            self.close_at_missing_end(cx).ok()?;
             at
         } else {
             return None;
@@ -142,7 +146,7 @@ impl Transcoder {
     }
 
     /// Ends the current value and closes all brackets. Fails if the result would not be JSON.
-    fn close_lost(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
+    fn close_at_missing_end(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
         match self.state {
             _ if self.is_open_kind() => return cx.bad(0),
             TranscoderState::Text(_) if self.mode != StringMode::Key => match self.end_text(cx) {
@@ -170,10 +174,14 @@ impl Transcoder {
 
     /// Returns the call's end at the start of `text`, inside a string.
     #[expect(clippy::indexing_slicing, reason = "`end` is the place of an end in the list")]
-    fn look(&self, dialect: &ValueDialect<'_>, text: &str) -> Result<Lost, Undecided> {
+    fn call_end_at(
+        &self,
+        dialect: &ValueDialect<'_>,
+        text: &str,
+    ) -> Result<CallEndInString, Undecided> {
         if !dialect.is(Syntax::Literal) || self.mode == StringMode::Plain || self.frames.is_empty()
         {
-            return Ok(Lost::No);
+            return Ok(CallEndInString::No);
         }
         let mut at = 0;
         let mut open = self.frames.len();
@@ -186,16 +194,18 @@ impl Transcoder {
         if at == text.len() {
             return Err(Undecided);
         }
-        let Some(end) = longest_prefix(&text[at..], ends(dialect))? else { return Ok(Lost::No) };
-        let behind = at + dialect.ends[end].len();
-        let Some(rest) = after_blanks(&text[behind..]) else { return Ok(Lost::No) };
+        let Some(end) = longest_prefix(&text[at..], ends(dialect))? else {
+            return Ok(CallEndInString::No);
+        };
+        let following = at + dialect.ends[end].len();
+        let Some(rest) = after_blanks(&text[following..]) else { return Ok(CallEndInString::No) };
         if rest.is_empty() {
-            return Ok(Lost::Open(at));
+            return Ok(CallEndInString::Open(at));
         }
         match longest_prefix(rest, dialect.follows.iter().map(|text| text.as_str()))? {
-            Some(_) => Ok(Lost::At(at)),
-            None if self.own_quote().is_some() => Ok(Lost::Followed(at)),
-            None => Ok(Lost::No),
+            Some(_) => Ok(CallEndInString::At(at)),
+            None if self.own_quote().is_some() => Ok(CallEndInString::Followed(at)),
+            None => Ok(CallEndInString::No),
         }
     }
 }
@@ -208,7 +218,7 @@ pub(super) fn begins_call(
     quote: u8,
 ) -> Result<bool, Undecided> {
     let Some(tools) = dialect.tools else { return Ok(false) };
-    within(MAX_HEAD, text, |text| begins_call_of(tools, text, quote))
+    within(MAX_CALL_HEAD, text, |text| begins_call_of(tools, text, quote))
 }
 
 fn begins_call_of(tools: &Tools, text: &str, quote: u8) -> Result<bool, Undecided> {

@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 
 use super::spec::ParameterSpec;
 use crate::{
-    cursor::{Cursor, Undecided, first_found, within},
-    limits::{MAX_BLANKS, MAX_HEAD},
+    cursor::{TextCursor, Undecided, first_found, within},
+    limits::{MAX_BLANKS, MAX_CALL_HEAD},
     machine::arguments::{
         attributes::{AttributeHeader, AttributeRead, HeaderReader},
         tag::{TagTexts, longest},
@@ -22,7 +22,7 @@ use crate::{
 
 /// A part of a call's head.
 #[derive(Debug, Clone)]
-pub(crate) enum HeadPiece {
+pub(crate) enum CallHeadPart {
     Tag(TagTexts),
     /// The name of the tool, optionally in quotes.
     Name,
@@ -34,17 +34,17 @@ pub(crate) enum HeadPiece {
 
 /// The head of a call, as a list of its parts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Head {
-    pub(crate) pieces: Vec<HeadPiece>,
+pub(crate) struct CallHead {
+    pub(crate) pieces: Vec<CallHeadPart>,
     /// Whether the head lacks the opener of its section, in families with one call per section.
     pub(crate) lacks_section: bool,
 }
 
-impl Head {
+impl CallHead {
     /// Returns the tag at the start of the head.
     pub(crate) fn opener(&self) -> Option<&TagTexts> {
         match self.pieces.first() {
-            Some(HeadPiece::Tag(tag)) => Some(tag),
+            Some(CallHeadPart::Tag(tag)) => Some(tag),
             _ => None,
         }
     }
@@ -52,54 +52,54 @@ impl Head {
     /// Returns whether one of the tags contains a marker token.
     pub(crate) fn has_token(&self) -> bool {
         self.pieces.iter().any(|piece| match piece {
-            HeadPiece::Tag(tag) => tag.is_token(),
-            HeadPiece::Attributes(header, _) => header.ends.iter().any(TagTexts::is_token),
-            HeadPiece::Name | HeadPiece::Other => false,
+            CallHeadPart::Tag(tag) => tag.is_token(),
+            CallHeadPart::Attributes(header, _) => header.ends.iter().any(TagTexts::is_token),
+            CallHeadPart::Name | CallHeadPart::Other => false,
         })
     }
 
     /// Returns the index of the part with the tool's name. From there on the head can be recognised
     /// without the tags before it.
     pub(crate) fn name_at(&self) -> Option<usize> {
-        let other = |piece: &HeadPiece| !matches!(piece, HeadPiece::Tag(_));
+        let other = |piece: &CallHeadPart| !matches!(piece, CallHeadPart::Tag(_));
         let at = self.pieces.iter().position(other)?;
-        (at > 0 && !matches!(self.pieces[at], HeadPiece::Other)).then_some(at)
+        (at > 0 && !matches!(self.pieces[at], CallHeadPart::Other)).then_some(at)
     }
 
-    /// Returns whether `text` begins with the head without its first `lost` parts. The name must be
+    /// Returns whether `text` begins with the head without its first `missing` parts. The name must be
     /// admitted, and a parameter or the call's end must follow.
     pub(crate) fn begins(
         &self,
-        lost: usize,
+        missing: usize,
         spec: &ParameterSpec,
         text: &str,
         tools: &Tools,
     ) -> Result<bool, Undecided> {
-        within(MAX_HEAD, text, |text| self.walk(spec, lost, text, tools))
+        within(MAX_CALL_HEAD, text, |text| self.walk(spec, missing, text, tools))
     }
 
     fn walk(
         &self,
         spec: &ParameterSpec,
-        lost: usize,
+        missing: usize,
         text: &str,
         tools: &Tools,
     ) -> Result<bool, Undecided> {
-        let mut cursor = Cursor::new(text);
-        for (n, piece) in self.pieces.iter().enumerate().skip(lost) {
-            if n > lost && cursor.skip_blanks() > MAX_BLANKS {
+        let mut cursor = TextCursor::new(text);
+        for (n, piece) in self.pieces.iter().enumerate().skip(missing) {
+            if n > missing && cursor.skip_blanks() > MAX_BLANKS {
                 return Ok(false);
             }
             let found = match piece {
-                HeadPiece::Tag(tag) => tag_at(&mut cursor, core::slice::from_ref(tag))?,
-                HeadPiece::Name => name(&mut cursor, tools)?,
-                HeadPiece::Attributes(header, _) if n == lost && n > 0 => {
+                CallHeadPart::Tag(tag) => tag_at(&mut cursor, core::slice::from_ref(tag))?,
+                CallHeadPart::Name => name(&mut cursor, tools)?,
+                CallHeadPart::Attributes(header, _) if n == missing && n > 0 => {
                     name(&mut cursor, tools)? && tag_at(&mut cursor, &header.ends)?
                 }
-                HeadPiece::Attributes(header, name) => {
+                CallHeadPart::Attributes(header, name) => {
                     attributes(&mut cursor, header, *name, tools)?
                 }
-                HeadPiece::Other => {
+                CallHeadPart::Other => {
                     let other = |c: char| matches!(c, '<' | '>' | '\n');
                     cursor.advance(cursor.rest().find(other).ok_or(Undecided)?);
                     true
@@ -113,19 +113,19 @@ impl Head {
             return Ok(false);
         }
         let ends = spec.ends.first().map(core::slice::from_ref).unwrap_or_default();
-        let behind = [spec.openers(), ends].map(|tags| longest(cursor.rest(), tags));
-        Ok(first_found(behind)?.is_some())
+        let following = [spec.openers(), ends].map(|tags| longest(cursor.rest(), tags));
+        Ok(first_found(following)?.is_some())
     }
 }
 
-fn tag_at(cursor: &mut Cursor<'_>, tags: &[TagTexts]) -> Result<bool, Undecided> {
+fn tag_at(cursor: &mut TextCursor<'_>, tags: &[TagTexts]) -> Result<bool, Undecided> {
     let found = longest(cursor.rest(), tags)?;
     cursor.advance(found.map_or(0, |(_, len)| len));
     Ok(found.is_some())
 }
 
 /// Reads a name, optionally in quotes. Returns whether it is admitted.
-fn name(cursor: &mut Cursor<'_>, tools: &Tools) -> Result<bool, Undecided> {
+fn name(cursor: &mut TextCursor<'_>, tools: &Tools) -> Result<bool, Undecided> {
     let quoted = |c: char| matches!(c, '"' | '\'');
     let rest = cursor.rest();
     let from = usize::from(rest.starts_with(quoted));
@@ -141,14 +141,14 @@ fn name(cursor: &mut Cursor<'_>, tools: &Tools) -> Result<bool, Undecided> {
 }
 
 fn attributes(
-    cursor: &mut Cursor<'_>,
+    cursor: &mut TextCursor<'_>,
     header: &AttributeHeader,
     name: usize,
     tools: &Tools,
 ) -> Result<bool, Undecided> {
     let mut reader = HeaderReader::default();
     reader.begin(header);
-    match reader.feed(header, MAX_HEAD, cursor) {
+    match reader.feed(header, MAX_CALL_HEAD, cursor) {
         AttributeRead::More => Err(Undecided),
         AttributeRead::Bad => Ok(false),
         AttributeRead::Done { .. } => Ok(reader.value(name).is_some_and(|name| tools.admits(name))),

@@ -9,12 +9,12 @@ use crate::{
 };
 
 /// The calls of the message and the sink, as the machine writes to them.
-pub(crate) struct Output<'a> {
+pub(crate) struct CallSink<'a> {
     pub(crate) calls: &'a mut Calls,
     pub(crate) sink: &'a mut dyn Sink,
 }
 
-impl Output<'_> {
+impl CallSink<'_> {
     /// Emits the next fragment of the open call's arguments.
     #[inline]
     pub(crate) fn arguments(&mut self, fragment: &str) {
@@ -36,19 +36,19 @@ impl Output<'_> {
 
     /// Returns the stream offset of an index of the text being fed.
     #[inline]
-    pub(crate) fn place(&self, index: usize) -> u64 {
+    pub(crate) fn stream_offset(&self, index: usize) -> u64 {
         self.calls.at + index as u64
     }
 
     /// Traces an end tag of `len` bytes at `index` of the text being fed.
     pub(crate) fn end_tag(&mut self, index: usize, len: usize) {
-        let at = self.place(index);
+        let at = self.stream_offset(index);
         self.sink.trace(Trace::EndTag { at, len: len as u64 });
     }
 
     /// Traces that a part of the call begins at `index` of the text being fed.
     pub(crate) fn part(&mut self, part: CallPart, index: usize) {
-        let at = self.place(index);
+        let at = self.stream_offset(index);
         self.sink.trace(Trace::Part { part, call: self.calls.current(), at });
     }
 

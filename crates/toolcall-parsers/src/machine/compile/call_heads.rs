@@ -13,7 +13,7 @@ use crate::{
     machine::{
         arguments::{
             CallEnds as Structure,
-            parameters::heads::{Head, HeadPiece},
+            parameters::call_heads::{CallHead, CallHeadPart},
             tag::TagTexts,
         },
         plan::{EndTags, FieldKind},
@@ -56,7 +56,7 @@ impl Compiler<'_> {
     }
 
     /// Returns the heads of a form's calls, with and without the tags of their section.
-    pub(super) fn heads(&self, form: &Form) -> Vec<Head> {
+    pub(super) fn heads(&self, form: &Form) -> Vec<CallHead> {
         let calls: Vec<Vec<Token>> =
             form.calls.iter().flat_map(|call| expand(&call.parts, form)).collect();
         let sections = form.sections.iter().flat_map(|section| expand(&section.parts, form));
@@ -65,18 +65,19 @@ impl Compiler<'_> {
             section
         };
         let around: Vec<Vec<Token>> = sections.map(before).collect();
-        let heads = |before: &[Token]| -> Vec<Head> {
+        let heads = |before: &[Token]| -> Vec<CallHead> {
             calls.iter().filter_map(|call| self.head(form, before.iter().chain(call))).collect()
         };
-        let mut heads_of_all: Vec<Head> = around.iter().flat_map(|before| heads(before)).collect();
+        let mut heads_of_all: Vec<CallHead> =
+            around.iter().flat_map(|before| heads(before)).collect();
         let holds_one = |section: &Template| section.holes().any(|hole| *hole == Hole::Call);
         let lacks_section = !form.sections.is_empty() && form.sections.iter().all(holds_one);
-        heads_of_all.extend(heads(&[]).into_iter().map(|head| Head { lacks_section, ..head }));
+        heads_of_all.extend(heads(&[]).into_iter().map(|head| CallHead { lacks_section, ..head }));
         heads_of_all
     }
 
     /// Returns the head at the start of `tokens`, if it begins with a tag and contains a name.
-    fn head<'t>(&self, form: &Form, tokens: impl Iterator<Item = &'t Token>) -> Option<Head> {
+    fn head<'t>(&self, form: &Form, tokens: impl Iterator<Item = &'t Token>) -> Option<CallHead> {
         let (mut pieces, mut named) = (Vec::new(), false);
         let tag =
             |text: &str| TagTexts::exact(self.trie.spell(text, form).into_iter().map(String::from));
@@ -84,10 +85,10 @@ impl Compiler<'_> {
         let mut tokens = tokens.filter(|token| !matches!(token, Token::Space(_))).peekable();
         while let Some(token) = tokens.next() {
             pieces.push(match token {
-                Token::Tag(text) => HeadPiece::Tag(tag(text)),
+                Token::Tag(text) => CallHeadPart::Tag(tag(text)),
                 Token::Field(FieldKind::Name | FieldKind::Declared, _) => {
                     named = true;
-                    HeadPiece::Name
+                    CallHeadPart::Name
                 }
                 Token::Field(FieldKind::Attributes(kinds), _) => {
                     let end = match tokens.next() {
@@ -96,13 +97,13 @@ impl Compiler<'_> {
                     };
                     let name = kinds.iter().position(|(_, kind)| *kind == FieldKind::Name)?;
                     named = true;
-                    HeadPiece::Attributes(attributes(kinds, Vec::from([end])), name)
+                    CallHeadPart::Attributes(attributes(kinds, Vec::from([end])), name)
                 }
-                Token::Field(..) => HeadPiece::Other,
+                Token::Field(..) => CallHeadPart::Other,
                 _ => return None,
             });
         }
-        let head = Head { pieces, lacks_section: false };
+        let head = CallHead { pieces, lacks_section: false };
         (named && head.opener().is_some_and(TagTexts::has_letters)).then_some(head)
     }
 }

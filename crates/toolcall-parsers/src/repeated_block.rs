@@ -15,29 +15,29 @@ use jail_match::Feed;
 
 /// The text of the last block, after its opener, and the progress of a comparison with it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Echo {
+pub(crate) struct RepeatedBlock {
     block: String,
     /// Whether the block cannot be recognised again: it is too long, or has no end tag.
-    unknown: bool,
+    unusable: bool,
     /// Number of bytes of the block that were repeated, during a comparison.
-    again: Option<usize>,
+    repeated: Option<usize>,
 }
 
-impl Echo {
+impl RepeatedBlock {
     /// Forgets the block. A new one may begin.
     pub(crate) fn clear(&mut self) {
         self.block.clear();
-        (self.unknown, self.again) = (false, None);
+        (self.unusable, self.repeated) = (false, None);
     }
 
-    /// Appends `text` to the block. If the block exceeds `most` bytes, it is forgotten.
+    /// Appends `text` to the block. If the block exceeds `max_len` bytes, it is forgotten.
     #[inline]
-    pub(crate) fn keep(&mut self, text: &str, most: usize) {
-        if self.unknown {
+    pub(crate) fn record(&mut self, text: &str, max_len: usize) {
+        if self.unusable {
             return;
         }
-        self.unknown = self.block.len().saturating_add(text.len()) > most;
-        if self.unknown {
+        self.unusable = self.block.len().saturating_add(text.len()) > max_len;
+        if self.unusable {
             self.block.clear();
         } else {
             self.block.push_str(text);
@@ -45,50 +45,50 @@ impl Echo {
     }
 
     /// Ends the block. A repetition is recognised only if the block had its end tag.
-    pub(crate) fn end(&mut self, has_end: bool) {
-        self.unknown |= !has_end;
-        if self.unknown {
+    pub(crate) fn end_block(&mut self, has_end: bool) {
+        self.unusable |= !has_end;
+        if self.unusable {
             self.block.clear();
         }
     }
 
     /// Returns the offset after `opener` in the block, if the block begins with `opener`.
-    fn behind(&self, opener: &str) -> Option<usize> {
+    fn offset_after(&self, opener: &str) -> Option<usize> {
         let rest = self.block.trim_ascii_start().strip_prefix(opener)?;
         Some(self.block.len().saturating_sub(rest.len()))
     }
 
     /// Returns whether a repetition of the block may begin with `opener`.
     pub(crate) fn may_repeat(&self, opener: &str) -> bool {
-        self.behind(opener).is_some()
+        self.offset_after(opener).is_some()
     }
 
     /// Starts a comparison with the block, after `opener` was read.
-    pub(crate) fn repeat(&mut self, opener: &str) {
-        self.again = self.behind(opener);
+    pub(crate) fn start_comparison(&mut self, opener: &str) {
+        self.repeated = self.offset_after(opener);
     }
 
     /// Returns whether a comparison is in progress.
-    pub(crate) fn is_read(&self) -> bool {
-        self.again.is_some()
+    pub(crate) fn is_comparing(&self) -> bool {
+        self.repeated.is_some()
     }
 
     /// Ends the comparison with a possible repetition.
-    pub(crate) fn end_reading(&mut self) {
-        self.again = None;
+    pub(crate) fn stop_comparison(&mut self) {
+        self.repeated = None;
     }
 
     /// Compares the next text with the block. Returns `Markup` at the block's end, and a mismatch
     /// after the first character that differs.
-    pub(crate) fn read(&mut self, text: &str) -> Feed {
-        let from = self.again.unwrap_or(self.block.len());
+    pub(crate) fn compare(&mut self, text: &str) -> Feed {
+        let from = self.repeated.unwrap_or(self.block.len());
         let rest = &self.block.as_bytes()[from..];
         let same = rest.iter().zip(text.as_bytes()).take_while(|(a, b)| a == b).count();
         if same == rest.len() {
             return Feed::Markup { used: same, then: jail_match::Resume::SameChannel };
         }
         if same == text.len() {
-            self.again = Some(from + same);
+            self.repeated = Some(from + same);
             return Feed::More { used: same };
         }
         let mut scalars = text.char_indices().map(|(at, scalar)| at + scalar.len_utf8());
@@ -96,7 +96,7 @@ impl Echo {
     }
 
     /// Returns the number of bytes recorded.
-    pub(crate) fn kept(&self) -> usize {
+    pub(crate) fn recorded_len(&self) -> usize {
         self.block.len()
     }
 }

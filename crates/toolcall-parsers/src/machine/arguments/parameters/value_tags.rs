@@ -3,26 +3,26 @@
 use alloc::vec::Vec;
 
 use super::{
-    heads::Head,
+    call_heads::CallHead,
     spec::{HeadersIn, ParameterNode, ParameterSpec},
 };
 use crate::{
     machine::arguments::tag::TagTexts,
-    texts::{Bytes, Stands, Texts},
+    texts::{Bytes, TextMatch, Texts},
 };
 
 /// The tags that have a meaning inside a value.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Stops {
+pub(crate) struct ValueTags {
     /// The first bytes of the tags.
     bytes: Vec<u8>,
     /// The tags. Those that count everywhere in a value are certain.
     tags: Texts,
 }
 
-impl Stops {
+impl ValueTags {
     /// Returns the tags of `spec`.
-    pub(crate) fn of(spec: &ParameterSpec) -> Self {
+    pub(crate) fn new(spec: &ParameterSpec) -> Self {
         let mut bytes: Vec<u8> = Vec::new();
         let values = spec.nodes.iter().filter_map(|node| match node {
             ParameterNode::Value(value) => Some(value),
@@ -32,11 +32,11 @@ impl Stops {
             let quotes = value.quotes.iter().flat_map(|(open, close)| [open, close]);
             value.ends.iter().chain(quotes)
         });
-        let heads = spec.heads.iter().filter_map(Head::opener);
+        let heads = spec.heads.iter().filter_map(CallHead::opener);
         let tags = ends.chain(spec.openers()).chain(&spec.ends).chain(heads);
         // A blank before such a tag is not needed to find it.
         let again = values.flat_map(|value| &value.again);
-        let headers = spec.middles().map(|(close, _)| close).chain(again);
+        let headers = spec.inner_tags().map(|(close, _)| close).chain(again);
         let headers = headers.flat_map(|tag| tag.texts()).map(str::trim_start);
         let texts = tags.flat_map(|tag| tag.texts()).chain(headers);
         for byte in texts.filter_map(|text| text.bytes().next()) {
@@ -54,8 +54,8 @@ impl Stops {
 
     /// Compares the start of `text` with the tags.
     #[inline]
-    pub(crate) fn at(&self, text: &str) -> Stands {
-        self.tags.at(text.as_bytes())
+    pub(crate) fn match_at(&self, text: &str) -> TextMatch {
+        self.tags.match_at(text.as_bytes())
     }
 
     /// Returns the first position where a tag may begin.
@@ -78,8 +78,8 @@ fn tags_of(spec: &ParameterSpec) -> Texts {
             _ => None,
         })
     };
-    let everywhere = spec.ends.iter().chain(spec.middles().map(|(close, _)| close));
-    let everywhere = everywhere.chain(spec.heads.iter().filter_map(Head::opener));
+    let everywhere = spec.ends.iter().chain(spec.inner_tags().map(|(close, _)| close));
+    let everywhere = everywhere.chain(spec.heads.iter().filter_map(CallHead::opener));
     let openers = spec.openers().iter().map(|tag| (tag, spec.headers > HeadersIn::Lines));
     // The end tag of one form of value is data in another.
     let ends = values().flat_map(|value| &value.ends);
@@ -90,7 +90,7 @@ fn tags_of(spec: &ParameterSpec) -> Texts {
     });
     let tags = everywhere.map(|tag| (tag, true)).chain(openers).chain(ends);
     let tags = tags.chain(others.map(|tag| (tag, false)));
-    Texts::of(
+    Texts::new(
         tags.flat_map(|(tag, certain): (&TagTexts, bool)| tag.texts().map(move |t| (t, certain))),
     )
 }
@@ -107,7 +107,7 @@ mod tests {
         for grammar in crate::grammars() {
             let leaves = grammar.plan().leaves.iter();
             let stops = leaves.flat_map(|leaf| match &leaf.arguments {
-                Arguments::Parameters(spec) => spec.stops.bytes.clone(),
+                Arguments::Parameters(spec) => spec.value_tags.bytes.clone(),
                 _ => Vec::new(),
             });
             let plain = |byte: &u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace();
