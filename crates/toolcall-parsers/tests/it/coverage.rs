@@ -1,4 +1,4 @@
-//! What a family's vectors must show, whatever they are called.
+//! Coverage: the inputs that every family's vectors must include.
 
 use stream_laws::{
     json::JsonValue,
@@ -16,10 +16,11 @@ use crate::support::{
     profile_cases, vectors_if_any,
 };
 
-/// Something a case may show of a family.
+/// A check whether a vector is an input of some kind.
 type Shows<'g> = Box<dyn Fn(&VectorCase) -> bool + 'g>;
 
-/// What every family must show, if it can at all.
+/// Returns the kinds of input that the family's vectors must include, if the family can express
+/// them.
 fn wanted(grammar: &Grammar) -> Vec<(&'static str, Shows<'_>)> {
     let complete = |case: &VectorCase| !case.expect.calls.is_empty();
     let cut = |case: &VectorCase| case.finish == CaseFinish::Length;
@@ -63,7 +64,7 @@ fn wanted(grammar: &Grammar) -> Vec<(&'static str, Shows<'_>)> {
     wanted
 }
 
-/// `{}`.
+/// Returns the value of `{}`.
 fn nothing() -> JsonValue {
     JsonValue::Object(Default::default())
 }
@@ -72,13 +73,13 @@ fn can_write(grammar: &Grammar, calls: usize) -> bool {
     encode(grammar, &vec![EncodeCall::new("f", "{}"); calls], &Tools::none()).is_ok()
 }
 
-/// Whether something stands after the arguments of a call.
+/// Returns whether a call ends with markup after its arguments.
 fn has_end(grammar: &Grammar) -> bool {
     let wire = encode(grammar, &[EncodeCall::new("f", "{}")], &Tools::none());
     wire.is_ok_and(|wire| wire.trim_end().ends_with(['>', ']', '`', '|', '!']))
 }
 
-/// Whether one of the keys `early` stands before all of the keys `late`.
+/// Returns whether one of the keys `early` precedes all of the keys `late` on the wire.
 fn first(case: &VectorCase, early: &[String], late: &[String]) -> bool {
     let place = |keys: &[String]| {
         let quoted = keys.iter().flat_map(|key| [format!("\"{key}\""), format!("'{key}'")]);
@@ -87,7 +88,7 @@ fn first(case: &VectorCase, early: &[String], late: &[String]) -> bool {
     matches!((place(early), place(late)), (Some(early), Some(late)) if early < late)
 }
 
-/// What of a family's texts is more than a letter, and what JSON and Python are made of.
+/// Returns the family's texts with punctuation, and the brackets of JSON and Python.
 fn markup(grammar: &Grammar) -> Vec<String> {
     let mut found = texts(grammar.family());
     found.extend(grammar.openers().map(String::from));
@@ -97,7 +98,7 @@ fn markup(grammar: &Grammar) -> Vec<String> {
     found
 }
 
-/// Every string in the arguments of complete calls.
+/// Returns every string in the arguments of complete calls.
 fn strings(case: &VectorCase) -> impl Iterator<Item = &str> {
     let (mut found, mut values) = (Vec::new(), Vec::new());
     values.extend(case.expect.calls.iter().map(|call| &call.arguments));
@@ -112,11 +113,11 @@ fn strings(case: &VectorCase) -> impl Iterator<Item = &str> {
     found.into_iter()
 }
 
-/// The cases of the family, and of those that write calls as it does.
+/// Returns the vectors of the family, and of families with equal forms.
 fn cases(grammar: &Grammar) -> Vec<VectorCase> {
     let alike = |name: &str| {
         let other = toolcall_parsers::family(name).expect("a registered family");
-        // Where a call stands in reasoning is for vectors of both.
+        // Calls in reasoning are tested by other vectors.
         let forms = |family: &Family| -> Vec<Form> {
             let plain = |form: &Form| {
                 let mut form = form.clone();
@@ -133,7 +134,7 @@ fn cases(grammar: &Grammar) -> Vec<VectorCase> {
     names.flat_map(|name| vectors_if_any(name).into_iter().chain(profile_cases(name))).collect()
 }
 
-/// The template without the whitespace that only the encoder writes.
+/// Returns the template without the white space that only the encoder writes.
 fn unspaced(template: &Template) -> Template {
     let mut template = template.clone();
     for part in &mut template.parts {

@@ -1,5 +1,5 @@
-//! Clean arguments (L13) on damaged wires: whatever is missing, doubled or out of order, no complete
-//! call has markup of the family, or another call, in its arguments.
+//! Clean arguments (L13) on damaged wires. Whatever is missing, doubled or exchanged, no complete
+//! call has markup or another call in its arguments.
 
 use std::collections::BTreeSet;
 
@@ -12,22 +12,22 @@ use crate::support::{
     vectors_if_any,
 };
 
-/// How a wire is damaged.
+/// A kind of damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// One piece is missing.
+    /// One piece is removed.
     Missing,
-    /// Two markers are.
+    /// Two markers are removed.
     MissingTwo,
-    /// One piece stands twice.
+    /// One piece is doubled.
     Twice,
-    /// Two pieces changed places.
+    /// Two adjacent pieces are exchanged.
     Swapped,
-    /// Text stands after a marker.
+    /// Text is inserted after a marker.
     Inserted,
 }
 
-/// Families of Python's calls, where no tool is declared.
+/// Families with Python calls, without declared tools.
 const UNDECLARED: &[&str] = &[
     "granite_pythonic, undeclared",
     "lfm2, undeclared",
@@ -36,7 +36,8 @@ const UNDECLARED: &[&str] = &[
     "pythonic, undeclared",
 ];
 
-/// Where a wire cannot be told from one whose values hold markup: the families, the damages, why.
+/// Damage that cannot be distinguished from a value with markup: the families or vectors, the
+/// kinds, and the reason.
 const EXCEPTIONS: &[(&[&str], &[Kind], &str)] = &[
     (
         &["harn_text"],
@@ -93,13 +94,13 @@ const EXCEPTIONS: &[(&[&str], &[Kind], &str)] = &[
     ),
 ];
 
-/// Two calls that have no word in common.
+/// Two calls without a common word.
 const CALLS: [EncodeCall<'_>; 2] = [
     EncodeCall::new("weigh", r#"{"crate": "B7", "grams": 250}"#),
     EncodeCall::new("ring_bell", r#"{"word": "ding dong", "times": {"most": [3]}}"#),
 ];
 
-/// The words of each of the calls.
+/// The words of each call.
 const WORDS: [&[&str]; 2] = [
     &["weigh", "crate", "B7", "grams", "250"],
     &["ring_bell", "word", "ding", "dong", "times", "most"],
@@ -122,7 +123,7 @@ fn tools() -> Tools {
     Tools::from_json(&tools).expect("tools")
 }
 
-/// The pieces of the family's templates that stand or fall as a whole, and what encloses its strings.
+/// Returns the tags of the family's templates, and its quotes.
 fn markup(grammar: &Grammar) -> Vec<String> {
     let family = grammar.family();
     let whole = texts(family);
@@ -133,7 +134,7 @@ fn markup(grammar: &Grammar) -> Vec<String> {
             let ends = |at: &usize| rest[at + 1..].trim_ascii_start().starts_with('<');
             let end = rest.match_indices('>').map(|(at, _)| at).find(ends);
             let (piece, tail) = end.map_or((rest, ""), |at| rest.split_at(at + 1));
-            // A quote before a tag is an attribute's.
+            // A quote before a tag ends an attribute.
             markup.push(piece.trim().trim_start_matches('"').to_owned());
             if tail.is_empty() {
                 break;
@@ -148,7 +149,7 @@ fn markup(grammar: &Grammar) -> Vec<String> {
     sorted(markup)
 }
 
-/// `wire` in pieces: markers, punctuation, and what stands between.
+/// Cuts `wire` into markers, punctuation, and the text between them.
 fn pieces<'w>(wire: &'w str, markup: &[String]) -> Vec<&'w str> {
     let (mut pieces, mut from, mut at) = (Vec::new(), 0, 0);
     while at < wire.len() {
@@ -195,7 +196,7 @@ fn calls(machine: &ParserMachine, wire: &str) -> Vec<(String, String)> {
     found
 }
 
-/// All strings and keys of `value`.
+/// Returns all strings and keys of `value`.
 fn strings(value: &JsonValue) -> Vec<&str> {
     match value {
         JsonValue::String(text) => vec![text],
@@ -208,7 +209,8 @@ fn strings(value: &JsonValue) -> Vec<&str> {
     }
 }
 
-/// What a complete call has in its arguments that is not its own, if none of them `quotes` markup.
+/// Returns markup or a word of the other call in a complete call's arguments. Returns `None` if the
+/// wire legally quotes markup.
 fn foreign(
     (name, arguments): &(String, String),
     markup: &[String],
@@ -228,8 +230,7 @@ fn foreign(
     texts.find(|text| told.contains(text)).map(String::from)
 }
 
-/// `pieces` without one piece or two markers, with one of them twice, with two swapped, and with text
-/// after a marker.
+/// Returns all damaged wires that can be made of `pieces`.
 fn damages(pieces: &[&str], markup: &[String]) -> Vec<(Kind, String)> {
     let mut found = Vec::new();
     let but = |left: &[usize]| -> String {
@@ -257,7 +258,7 @@ fn damages(pieces: &[&str], markup: &[String]) -> Vec<(Kind, String)> {
     found
 }
 
-/// The calls as the family writes them, in each of its ways, alone and both.
+/// Returns one call and both calls, written in each of the family's ways.
 fn wires(grammar: &Grammar, tools: &Tools) -> BTreeSet<String> {
     let mut wires = BTreeSet::new();
     for way in ways(grammar).iter().chain([grammar]) {
@@ -273,7 +274,7 @@ fn is_excused(names: &[&str], kind: Kind) -> bool {
     EXCEPTIONS.iter().any(|(all, kinds, _)| one(all) && kinds.contains(&kind))
 }
 
-/// Text of a damaged wire that is in the arguments of a complete call without being theirs.
+/// Returns foreign text in the arguments of a complete call of `wire`.
 fn swallowed(
     machine: &ParserMachine,
     (ends, markup): (&[ValueEnd], &[String]),
@@ -286,16 +287,16 @@ fn swallowed(
 
 /// The tags around values of one template.
 struct ValueEnd {
-    /// What a parameter's header is made of, up to its value.
+    /// The literals of a parameter's header, up to the value.
     header: Vec<String>,
-    /// The end of the value.
+    /// The end tag of the value.
     end: String,
     /// All markup of the family.
     markup: Vec<String>,
 }
 
 impl ValueEnd {
-    /// The tags around the values of each template of the family.
+    /// Returns the tags around the values of each template.
     fn all(grammar: &Grammar) -> Vec<Self> {
         let family = grammar.family();
         let templates = family.forms.iter().flat_map(|form| &form.parameters);
@@ -306,7 +307,7 @@ impl ValueEnd {
             Self { header, end, markup: markup(grammar) }
         });
         let mut all: Vec<Self> = tags.collect();
-        // The end tag of an element repeats its name, up to the bracket.
+        // The end tag of an element also contains its name, after this text.
         let elements = family.forms.iter().flat_map(|form| &form.elements);
         all.extend(elements.map(|template| {
             let end = literals(&template.parts).swap_remove(2);
@@ -327,8 +328,9 @@ impl ValueEnd {
         Self { header, end: spell(&self.end), markup: self.markup.clone() }
     }
 
-    /// Whether the wire quotes markup in `value`: its end tag follows it with more markup or the end
-    /// of the wire after that, and the parameters inside it are opened and closed.
+    /// Returns whether `wire` legally quotes the markup in `value`. The value's end tag must
+    /// follow, and after it other markup or the end of the wire. Parameters inside the value must
+    /// be opened and closed.
     fn quotes(&self, value: &str, wire: &str) -> bool {
         let ends = |rest: &str| {
             let Some(mut rest) = rest.trim_start().strip_prefix(self.end.as_str()) else {
@@ -342,7 +344,7 @@ impl ValueEnd {
             {
                 rest = next;
             }
-            // Text after the end of a parameter is dropped: what counts is the next tag.
+            // Text after a parameter is skipped, so the next tag decides.
             let next = self.markup.iter().filter_map(|tag| Some((rest.find(tag.trim())?, tag)));
             let first = next.min_by_key(|(at, tag)| (*at, usize::MAX - tag.len()));
             let is_part = |tag: &str| {
@@ -373,7 +375,7 @@ impl ValueEnd {
         depth == 0
     }
 
-    /// The length of a whole header at the head of `text`.
+    /// Returns the length of a complete header at the start of `text`.
     fn header_len(&self, text: &str) -> Option<usize> {
         let (first, others) = self.header.split_first()?;
         let mut at = text.strip_prefix(first.as_str()).map(|_| first.len())?;
@@ -388,7 +390,7 @@ impl ValueEnd {
     }
 }
 
-/// The literals of a template, those of groups among them.
+/// Returns the literals of a template, including those in groups.
 fn literals(parts: &[Part]) -> Vec<String> {
     let of = |part: &Part| match part {
         Part::Literal(text) => vec![text.clone()],
@@ -430,7 +432,7 @@ fn no_complete_call_of_a_damaged_wire_holds_markup_or_another_call() {
     }
 }
 
-/// Declares every tool that is called, where one is declared.
+/// If the vector declares tools, also declares all other tools that it calls.
 fn declare_all(case: &mut VectorCase) {
     let Some(tools) = &mut case.tools else { return };
     let mut list: Vec<serde_json::Value> = serde_json::from_str(tools).expect("a list");
@@ -457,7 +459,7 @@ fn no_complete_call_of_a_damaged_vector_holds_markup() {
             let markup: Vec<String> =
                 markup.iter().filter(|marker| !told.contains(marker.as_str())).cloned().collect();
             let machine = ParserMachine::of_case(&grammar, &case);
-            // Of a wire that is damaged as it stands its vector tells all.
+            // Skip vectors whose wire is already damaged.
             let whole = run(&machine, &case.wire, Cut::Whole).diagnostics.is_empty();
             let parts = pieces(&case.wire, &markup);
             let twice = |two: &[&str]| two[0] == two[1] && markup.iter().any(|it| it == two[0]);

@@ -1,8 +1,8 @@
-//! Markers that the end of the stream cuts.
+//! Tests of markers that the end of the stream cuts.
 
 use toolcall_parsers::{Dangling, End, Event, Parser, grammar};
 
-/// The visible text of `wire`, and what is reported.
+/// Returns the content of `wire`, and the diagnostics.
 fn read(family: &str, dangling: Dangling, wire: &str, end: End) -> (String, Vec<&'static str>) {
     let grammar = grammar(family).expect("a registered family");
     let mut parser = Parser::builder(grammar).dangling(dangling).build().expect("its table");

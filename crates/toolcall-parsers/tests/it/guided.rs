@@ -1,5 +1,5 @@
-//! Grammars with the openers of a guided payload in front: bare JSON that is calls, or the arguments
-//! of the one tool that was asked for.
+//! Tests of guided grammars: the answer may be bare JSON with calls, or the arguments of the
+//! required tool.
 
 use serde_json::json;
 use toolcall_parsers::{
@@ -33,14 +33,14 @@ fn object_with_keys_outside_a_call_is_read_as_arguments() {
     let of_f = guided("hermes", Payload::Of("f"), OwnCalls::Tried);
     let arguments = r#"{"a": 1, "x": 2}"#;
     assert_eq!(calls(&read(&of_f, arguments)), [("f", arguments)]);
-    // A call in chat form says its type; what has other keys beside a call's is no call.
+    // A call may have a `type`. With other additional keys, the object is the arguments of `f`.
     let call = r#"{"type": "function", "name": "g", "arguments": {"b": 1}}"#;
     assert_eq!(calls(&read(&of_f, call)), [("g", r#"{"b": 1}"#)]);
     let other = r#"{"kind": "x", "name": "g", "arguments": {"b": 1}}"#;
     assert_eq!(calls(&read(&of_f, other)), [("f", other)]);
-    // A brace may begin text.
+    // Text may begin with a brace.
     assert_eq!(read(&of_f, "{x}").content, "{x}");
-    // Behind the call that began the payload its keys say nothing.
+    // After the call has started, an additional key does not matter.
     let late = r#"{"name": "g", "arguments": {"b": 1}, "kind": "x"}"#;
     assert_eq!(calls(&read(&of_f, late)), [("g", r#"{"b": 1}"#)]);
     let any = guided("hermes", Payload::Calls, OwnCalls::Tried);

@@ -1,4 +1,4 @@
-//! Headers of messages are no text, wherever the stream is cut.
+//! Tests of message headers and unusual tags.
 
 use toolcall_parsers::{
     EncodeCall, End, Family, Grammar, Outcome, Parser, Tools, Whitespace, encode, grammar,
@@ -24,7 +24,7 @@ fn message_headers_are_markup_at_every_cut() {
                     continue;
                 }
                 for (whole, part) in whole.iter().zip(texts(&wire[..cut], End::Length)) {
-                    // A marker that is not whole is text, and so are blanks before it.
+                    // A cut marker is text, and so are blanks before it.
                     let begun = part.rfind('<').filter(|&at| !part[at..].contains('>'));
                     let sure = [Some(part.len()), begun].into_iter().flatten();
                     assert!(
@@ -47,7 +47,7 @@ fn message_header_selects_channel_or_tool() {
     };
     let thought = "<|start|>assistant to=self<|message|>hm<|eom|><|start|>assistant to=user<|message|>Yes.<|eot|>";
     for (family, wire, call, texts) in [
-        // A name said twice is one; a name that begins twice alike is not.
+        // A doubled name (`ring.ring`) is halved.
         (
             "harmony",
             to("ring.ring", r#"{"times": 2}"#),

@@ -1,5 +1,5 @@
-//! Text between the parameters of a call and after the last one: the call is complete, and the text is
-//! counted.
+//! Tests of text between parameters and after the last one: the call is complete, and the text is
+//! reported.
 
 use stream_laws::{
     COMPLETE, Cut, CutPlan, RecordedEvent, RunRecord, check_chunk_invariance, json, run,
@@ -39,7 +39,7 @@ fn complete(record: &RunRecord) -> Vec<String> {
     found
 }
 
-/// The tags that end a parameter or an element of the call.
+/// Returns the tags that end a parameter or an element of the call.
 fn ends_of_values(family: &Family) -> Vec<String> {
     let parameters = family.forms.iter().flat_map(|form| &form.parameters);
     let last = |template| literals(template).pop().map(|end| String::from(end.trim()));

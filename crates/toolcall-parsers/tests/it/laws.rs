@@ -1,5 +1,4 @@
-//! The laws of streams for every registered family, over its vectors' wires and over inputs made
-//! to hurt.
+//! The laws of streams for every registered family, over its vectors and over constructed inputs.
 
 use stream_laws::{
     CutPlan, LawViolation, TextForm, Work, check_bounded, check_chunk_invariance,
@@ -15,33 +14,33 @@ use crate::support::{
     vectors_if_any,
 };
 
-/// Where laws are checked: exhaustive for short inputs, some random splits for all.
-/// (Vectors are cut at every place by a test of their own.)
+/// The cuts of inputs: all cuts of short inputs, and some random cuts of the others. Module
+/// `vectors` cuts vectors at every position.
 const PLAN: CutPlan = CutPlan { two_way_up_to: 96, three_way_up_to: 12, random: 3, seed: 5 };
 
-/// For laws that hold at one cut where they hold at another: events do not depend on cuts.
+/// Few cuts, for laws about events: another law checks that events do not depend on cuts.
 const FEW: CutPlan = CutPlan::random(2, 1);
 
-/// Limits that short inputs reach.
+/// Small limits, which short inputs reach.
 const LIMITS: Limits =
     Limits { candidate: 600, whitespace: 200, depth: 16, policy: LimitPolicy::Release };
 const CALL_LIMITS: CallLimits = CallLimits { name: 100, early_arguments: 400, value: 800 };
 
-/// Candidates are kept whole, whitespace too, and a body may keep a name, early arguments and a
-/// value whose type is not certain.
+/// Maximum number of held bytes: a candidate, white space, a name, early arguments, a value of
+/// unknown type, and some slack.
 const HOLD: usize = 600 + 200 + 100 + 400 + 800 + 64;
 
-/// Work for a byte: it is looked for, matched against, fed; and again for each refuted candidate
-/// it stood in, which the driver bounds. A newline that a marker may bind is held with up to 15
-/// others, and each of them is looked at with those after it.
+/// Maximum work per byte: searching, matching and feeding, repeated for each refuted candidate
+/// around the byte. Up to 16 newlines are held before a marker, and each is examined with those
+/// after it.
 const WORK: Work = Work { bytes: 4096, per_byte: 256, growth_percent: 220 };
 
 const POLICIES: &[Whitespace] = &[Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim];
 
-/// Shares of the families, each a test of its own for every law.
+/// Number of tests per law. Each checks a share of the families.
 const SHARDS: usize = 12;
 
-/// A law over every family, a test a shard.
+/// Defines the tests of a law, one per shard.
 macro_rules! law {
     ($(#[$about:meta])* $name:ident, $law:expr) => {
         $(#[$about])*
@@ -62,9 +61,9 @@ macro_rules! law {
     };
 }
 
-/// Checks a law for the families of a shard, and reports all that break it.
+/// Checks a law for the families of a shard, and reports all violations.
 fn families_of(shard: usize, law: impl Fn(&Grammar, &Inputs) -> Result<(), LawViolation>) {
-    // A developer of one family need not wait for all: `FAMILY=hermes cargo test`.
+    // `FAMILY=hermes cargo test` checks only this family.
     let only = std::env::var("FAMILY").ok();
     let wanted =
         |name: &&str| only.as_deref().is_none_or(|only| only.split(',').any(|one| one == *name));
@@ -79,12 +78,12 @@ fn families_of(shard: usize, law: impl Fn(&Grammar, &Inputs) -> Result<(), LawVi
     assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
 }
 
-/// All that `text` ends with.
+/// Returns all suffixes of `text`.
 fn suffixes_of(text: &str) -> impl Iterator<Item = &str> {
     text.char_indices().map(|(at, _)| &text[at..])
 }
 
-/// The family's parsers under some policies.
+/// Checks a law for the family's parser under each policy.
 fn under(
     policies: &[Whitespace],
     grammar: &Grammar,
@@ -113,7 +112,7 @@ law!(text_is_emitted_promptly, |grammar, inputs| {
     }
     under(&[Whitespace::Framing], grammar, |machine| {
         inputs.all().filter(|input| input.len() <= 120).try_for_each(|input| {
-            // The rest of its first block is what makes a candidate the echo of that.
+            // The rest of the first block completes a repetition of that block.
             let block = input.match_indices('>').nth(1).map_or("", |(at, _)| &input[..=at]);
             let witnesses: Vec<&str> = suffixes_of(input)
                 .chain(suffixes_of(block))
@@ -139,7 +138,7 @@ law!(work_is_linear, |grammar, inputs| under(&[Whitespace::Framing], grammar, |m
     endless.try_for_each(|endless| check_linear(machine, |bytes| endless.of_length(bytes), WORK))
 }));
 
-// Whole answers come in one push, which is longer than anything that is held.
+// A whole answer is one push, which is longer than every limit of held text.
 law!(one_push_takes_linear_work, |grammar, _| under(&[Whitespace::Framing], grammar, |machine| {
     let limited = machine.limited(LIMITS, CALL_LIMITS);
     let mut all = runs(grammar).into_iter();
@@ -170,7 +169,7 @@ law!(concurrent_machines_are_isolated, |grammar, inputs| under(
 law!(markup_of_calls_is_not_leaked, |grammar, inputs| {
     let markup: Vec<&str> = inputs.markup.iter().map(String::as_str).collect();
     vectors_if_any(&inputs.name).into_iter().try_for_each(|case| {
-        // Where markers are text the vector says so; they are data in arguments only.
+        // Skip vectors whose expected content contains a marker.
         let text = markup.iter().any(|marker| case.expect.content.contains(marker));
         if text || !markup.iter().any(|marker| case.wire.contains(marker)) {
             return Ok(());
@@ -185,7 +184,7 @@ law!(held_bytes_equal_the_reported_ones, |grammar, inputs| {
         let mut short = inputs.all().filter(|input| input.len() <= 400);
         short.try_for_each(|input| check_held(machine, input, unit))
     })?;
-    // What is declared decides what waits for its end.
+    // Declared types decide which values are held.
     vectors_if_any(&inputs.name)
         .into_iter()
         .filter(|case| case.tools.is_some())
@@ -198,7 +197,7 @@ law!(nothing_is_held_after_the_end, |grammar, inputs| under(POLICIES, grammar, |
 
 law!(arguments_hold_no_markup, |grammar, inputs| {
     vectors_if_any(&inputs.name).into_iter().try_for_each(|case| {
-        // Where a marker is data the vector says so.
+        // Markers that the vector expects in its result are data.
         let told = format!("{:?}", case.expect);
         let markup: Vec<&str> = inputs.markup.iter().map(String::as_str).collect();
         let markup: Vec<&str> = markup.into_iter().filter(|it| !told.contains(it)).collect();

@@ -1,4 +1,4 @@
-//! The greatest limits, and families that are too large.
+//! Tests of extreme limits, and of families that are too large or invalid.
 
 use serde_json::json;
 use stream_laws::{CONTENT, Cut, CutPlan, run, vector::run_case};
@@ -94,6 +94,6 @@ fn up_to_32_surplus_closing_brackets_are_dropped() {
         (skipped, record.channel_text(CONTENT).len())
     };
     assert_eq!((told(1), told(32)), ((1, 2), (32, 2)));
-    // One more, and all are text of the answer, the end tag with them.
+    // With one more, all brackets and the end tag are content.
     assert_eq!(told(33), (0, 33 + "</tool_call>ok".len()));
 }

@@ -1,5 +1,5 @@
-//! Every registered family against its vectors, the laws of streams, what callers decide, and
-//! what the encoder writes.
+//! Integration tests of every registered family: its vectors, the laws of streams, the caller's
+//! policies, and the encoder.
 
 mod coverage;
 mod damage;

@@ -1,5 +1,5 @@
-//! What callers decide, over families of every shape: how many calls, which names, repair, ids,
-//! where to stop; and large values a byte at a time.
+//! Tests of the caller's policies in every family: number of calls, names, repair, ids, stopping.
+//! Also large values in small chunks.
 
 use toolcall_parsers::{
     Diagnostic, DiagnosticKind, EncodeCall, End, Event, Grammar, Ids, Message, Options, Outcome,
@@ -18,7 +18,7 @@ fn tools() -> Tools {
     Tools::new([("ring_bell", schema("word")), ("take_note", schema("text"))])
 }
 
-/// Every family that can write these calls, with what it writes.
+/// Returns every family that can write these calls, and the wire.
 fn wires(calls: &[EncodeCall<'_>]) -> Vec<(Grammar, String)> {
     let written = grammars().filter_map(|grammar| {
         let wire = encode(&grammar, calls, &tools()).ok()?;
@@ -38,7 +38,7 @@ fn read(grammar: &Grammar, options: Options, wire: &str) -> Message {
     parse(&parser(grammar, tools(), options), wire, End::Stop).expect("limits release")
 }
 
-/// Scalar by scalar, too: policies must not depend on chunks.
+/// Reads `wire` character by character: policies must not depend on chunks.
 fn read_slowly(grammar: &Grammar, options: Options, wire: &str) -> Message {
     let mut parser = parser(grammar, tools(), options);
     let mut message = Message::default();
@@ -78,7 +78,7 @@ fn stop_after_first_call_drops_later_text_and_calls() {
     let mut options = Options::default();
     (options.stop, options.ids) = (StopAfter::FirstCall, Ids::counting());
     for (grammar, wire) in wires(&[BELL]) {
-        // Text, and another call, which nobody gets to see.
+        // Text and another call, which must not be emitted.
         let wire = format!("{wire}\n\nDone. {wire}");
         let whole = read(&grammar, options.clone(), &wire);
         assert_eq!(names(&whole), ["ring_bell"], "{}: {wire}", grammar.name());
@@ -124,7 +124,7 @@ fn undeclared_names_are_reported_on_request() {
         let parser = parser(&grammar, other, options.clone());
         let message = parse(&parser, &wire, End::Stop).expect("limits release");
         match message.calls.as_slice() {
-            // What nothing announces is a call only with a declared name.
+            // Without a marker, only a declared name makes it a call.
             [] => assert!(message.content.contains("ring_bell"), "{}", grammar.name()),
             calls => {
                 assert_eq!(calls.len(), 1, "{}", grammar.name());
@@ -167,7 +167,7 @@ fn call_truncated_at_any_byte_is_repaired_to_an_object() {
     let mut options = Options::default();
     options.repair = Repair::Close;
     for (grammar, wire) in wires(&[BELL]) {
-        // As Python writes strings, too: some read that. And with a null for no arguments.
+        // Also with Python's quotes, and with `null` as the arguments.
         let object = [r#"{"word": "ding"}"#, r#"{"word":"ding"}"#];
         let null = object.iter().fold(wire.clone(), |wire, object| wire.replace(object, "null"));
         for wire in [wire.replace('"', "'"), null, wire] {
@@ -217,7 +217,7 @@ fn call_ids_come_from_the_id_source_and_differ() {
         assert_eq!(calls.len(), 2, "{}", grammar.name());
         assert_ne!(calls[0].id, calls[1].id, "{}", grammar.name());
         let own = calls.iter().filter(|call| call.id.starts_with("own-")).count();
-        // Some write an id of their own with each call.
+        // Some families write an id with each call.
         assert!(own == 2 || own == 0, "{}: {:?}", grammar.name(), calls);
     }
 }
@@ -253,7 +253,7 @@ fn value_of_one_mebibyte_is_exact() {
     large_values_arrive(1 << 20, 61);
 }
 
-/// A string of about `len` bytes, in pieces of `step` bytes.
+/// Reads a string of about `len` bytes in pieces of `step` bytes.
 fn large_values_arrive(len: usize, step: usize) {
     let line = "a \"quoted\" line, <b>markup</b> & {braces}, 100 %\n";
     let text: String = line.repeat(len / line.len());
@@ -277,7 +277,7 @@ fn large_values_arrive(len: usize, step: usize) {
         let got: serde_json::Value =
             serde_json::from_str(&message.calls[0].arguments).expect("arguments are JSON");
         assert_eq!(got["text"], text.as_str(), "{}", grammar.name());
-        // A declared string streams, whatever the family.
+        // Declared strings are emitted while they arrive.
         assert!(held < 256, "{} held {held} bytes", grammar.name());
     }
 }

@@ -1,4 +1,5 @@
-//! Quoted markup (L15): a value that holds the family's own markup is one call with that value.
+//! Quoted markup (L15): a value that contains the family's own markup is read as one call with that
+//! value.
 
 use serde_json::json;
 use stream_laws::{CutPlan, EncodedCall, check_quoted_markup};
@@ -9,26 +10,27 @@ use crate::support::{
     families::{end_tags, sorted, tags, texts},
 };
 
-/// Families that cannot write a call of [`NAME`], and why.
+/// Families that cannot write a call of [`NAME`], and the reason.
 const OTHER_TOOLS: &[(&str, &str)] = &[];
 
-/// Where markup in a value cannot be told from what it would be outside: the family, the shape, why.
+/// Markup that cannot be distinguished from the end of the value: the family, the shape, and the
+/// reason.
 const EXCEPTIONS: &[(&str, Shape, &str)] = &[];
 
 const NAME: &str = "save_page";
 
-/// How a value quotes markup.
+/// The kind of markup in a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// A whole block with a call of a declared tool.
+    /// A complete block with a call of a declared tool.
     Block,
-    /// A whole block with a call of a tool that is not declared.
+    /// A complete block with a call of an undeclared tool.
     Undeclared,
-    /// A whole block whose call quotes a block itself.
+    /// A complete block whose call also quotes a block.
     Nested,
-    /// One piece of markup, with text around it.
+    /// One tag with text around it.
     Piece,
-    /// Every end tag of a call, one after the other, with text around them.
+    /// All end tags of a call, with text around them.
     Ends,
 }
 
@@ -37,7 +39,7 @@ fn tools() -> Tools {
     Tools::new([(NAME, object("body")), ("drop_table", object("table"))])
 }
 
-/// Values that quote markup of the family.
+/// Returns values that quote markup of the family.
 fn values(grammar: &Grammar) -> Vec<(Shape, String)> {
     let family = grammar.family();
     let call = |name| EncodeCall::new(name, r#"{"table": "users"}"#);

@@ -1,18 +1,18 @@
-//! Lists of calls with a malformed object: its siblings are complete calls, at every cut.
+//! Tests of lists with a malformed object: the other objects are complete calls, at every cut.
 
 use stream_laws::{COMPLETE, Cut, CutPlan, RecordedEvent, RunRecord, check_chunk_invariance, run};
 use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace, encode, grammars};
 
 use crate::support::{ParserMachine, families::ways};
 
-/// The call in the middle is damaged.
+/// Three calls. The second one is damaged.
 const CALLS: [EncodeCall<'_>; 3] = [
     EncodeCall::new("first", r#"{"a": "x]}, {"}"#),
     EncodeCall::new("middle", r#"{"b": [7, {"c": "y"}], "d": 4321}"#),
     EncodeCall::new("last", r#"{"e": ["}]", 2]}"#),
 ];
 
-/// What the middle call has instead of a piece of it. None can be read as anything else.
+/// Pieces of the second call and their replacements. Each makes the call malformed.
 const DAMAGES: [(&str, &str); 5] = [
     ("4321", ""),
     ("4321", "43 21"),
@@ -36,7 +36,7 @@ fn complete(record: &RunRecord) -> Vec<String> {
     found
 }
 
-/// The lists of three calls that the family writes as JSON objects.
+/// Returns the wires in which the family writes the calls as one list of objects.
 fn lists(grammar: &Grammar) -> Vec<String> {
     let wires =
         ways(grammar).into_iter().filter_map(|way| encode(&way, &CALLS, &Tools::none()).ok());

@@ -1,8 +1,7 @@
-//! Small-scope exhaustion: for each family all sequences of a few tokens of its own alphabet give
-//! equal records, whatever the cuts.
+//! Exhaustive tests of short inputs: all sequences of a few tokens of a family give equal records
+//! at all cuts.
 //!
-//! `SMALL_SCOPE=5` asks for longer sequences than the three of a normal run; `FAMILY=hermes` for one
-//! family alone.
+//! `SMALL_SCOPE=5` sets the length of sequences (default 3). `FAMILY=hermes` selects one family.
 
 use stream_laws::{Cut, RunRecord, StreamMachine, check_grammar, difference, run};
 use toolcall_parsers::{Grammar, Whitespace, families, grammar};
@@ -12,19 +11,20 @@ use crate::support::{
     families::{end_tags, sorted, tags, texts},
 };
 
-/// Tokens of a sequence, unless told otherwise.
+/// The default number of tokens in a sequence.
 const LENGTH: usize = 3;
 
-/// Sequences of so many tokens are cut everywhere, longer ones at a place of each.
+/// Sequences of up to this number of tokens are cut at every position. Longer ones are cut at one
+/// position.
 const EVERYWHERE: usize = 2;
 
-/// Markers of an alphabet at most.
+/// The maximum number of markers in an alphabet.
 const MARKERS: usize = 7;
 
-/// Shares of the families, each a test of its own.
+/// Number of tests. Each checks a share of the families.
 const SHARDS: usize = 8;
 
-/// The family's markers, those that open calls halved, and what may stand between.
+/// Returns the tokens of a family: its markers, halves of its openers, and ordinary characters.
 pub(crate) fn alphabet(grammar: &Grammar) -> Vec<String> {
     let family = grammar.family();
     let letter = |text: &String| text.len() == 1 && text.as_bytes()[0].is_ascii_alphabetic();
@@ -59,7 +59,7 @@ pub(crate) fn alphabet(grammar: &Grammar) -> Vec<String> {
     alphabet
 }
 
-/// A machine that goes on from prefix to prefix, and what it wrote so far.
+/// A machine that has read a prefix, and its record so far.
 type Walked = (ParserMachine, RunRecord);
 
 struct Walk<'a> {
@@ -70,7 +70,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// All continuations of `text`, which `by_token` got in tokens and `by_scalar` in scalars.
+    /// Checks all continuations of `text`. `by_token` has read it token by token, and `by_scalar`
+    /// character by character.
     fn go(&mut self, text: &mut String, depth: usize, by_token: &Walked, by_scalar: &Walked) {
         if depth == self.length {
             return;
@@ -105,7 +106,7 @@ impl Walk<'_> {
         };
         same("in tokens", finished(tokens));
         same("in scalars", finished(scalars));
-        // Another place for each sequence.
+        // Another position for each sequence.
         let one = 1 + (self.sequences as usize * 7) % text.len();
         let places =
             if depth <= EVERYWHERE { 1..text.len() } else { one..(one + 1).min(text.len()) };
@@ -116,7 +117,7 @@ impl Walk<'_> {
     }
 }
 
-/// How many sequences of a family were tried.
+/// Checks all sequences of a family, and returns their number.
 fn exhaust(grammar: &Grammar, length: usize) -> u64 {
     let alphabet = alphabet(grammar);
     let fresh = ParserMachine::new(grammar.clone(), Whitespace::Framing);

@@ -1,4 +1,4 @@
-//! What is tolerated in which family, as a table: `docs/tolerance.md` holds what these tests see.
+//! The table of tolerated damage in `docs/tolerance.md`, generated from what the parser does.
 
 use std::{env, fs, path::PathBuf};
 
@@ -10,7 +10,7 @@ use crate::support::{ParserMachine, families::end_tags};
 const NAME: &str = "weigh";
 const ARGUMENTS: &str = "{\"crate\": \"B7\", \"grams\": 250}";
 
-/// What is done to a call's wire, with what the heading of its column says.
+/// The kinds of damage, each with the heading of its column.
 const DAMAGES: [(&str, Damage); 9] = [
     ("cut", |wire, _| Some(head(wire, wire.len() * 2 / 3).to_owned())),
     ("no end", |wire, ends| last_end(wire, ends).map(|(at, _)| wire[..at].trim_end().to_owned())),
@@ -44,7 +44,7 @@ fn without(wire: &str, place: Option<(usize, usize)>) -> Option<String> {
     Some(wire[..at].to_owned() + &wire[at + len..])
 }
 
-/// How the damaged call came out, in a word.
+/// Returns the outcome of a damaged call in one word.
 fn outcome(grammar: &Grammar, tools: &Tools, wire: &str) -> &'static str {
     let machine = ParserMachine::with_tools(grammar, tools.clone(), Whitespace::Framing);
     let record: RunRecord = run(&machine, wire, Cut::Whole).coalesced().expect("no empty text");

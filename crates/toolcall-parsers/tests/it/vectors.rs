@@ -1,4 +1,4 @@
-//! The vectors of every family, at every cut.
+//! The vectors of every family, cut at every position.
 
 use stream_laws::{CutPlan, vector::run_case};
 use toolcall_parsers::{grammar, same_name};

@@ -1,4 +1,4 @@
-//! The law for random calls, over every family.
+//! The round-trip law for random calls of every family.
 
 use std::{cell::Cell, sync::Arc};
 
@@ -17,7 +17,7 @@ use toolcall_parsers::{
 use super::reads_back;
 use crate::support::families::{sorted, tags, texts};
 
-/// A call, its arguments as JSON text made by hand: numbers keep their spelling.
+/// A random call. Its JSON is written here, so that numbers keep their spelling.
 #[derive(Debug, Clone)]
 struct AnyCall {
     name: String,
@@ -67,7 +67,7 @@ fn object(members: &[(String, AnyValue)]) -> String {
     format!("{{{}}}", members.join(" , "))
 }
 
-/// Mostly what names look like, sometimes anything.
+/// Generates names: mostly ordinary ones, sometimes any text.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         12 => "[a-z_][a-zA-Z0-9_]{0,8}",
@@ -80,7 +80,7 @@ fn key() -> impl Strategy<Value = String> {
     prop_oneof![16 => "[a-z_][a-zA-Z0-9_]{0,8}", 1 => "[ -~é]{0,6}"]
 }
 
-/// Strings, with pieces of the family's own syntax now and then.
+/// Generates strings, some of them with markup of the family.
 fn text(markup: Arc<[String]>) -> impl Strategy<Value = String> {
     let bits = prop_oneof![
         6 => "[ -~]{0,8}".prop_map(String::from),
@@ -125,7 +125,7 @@ fn value(markup: Arc<[String]>) -> impl Strategy<Value = AnyValue> {
 
 fn calls(markup: Arc<[String]>) -> impl Strategy<Value = Vec<AnyCall>> {
     let members = vec((key(), value(markup)), 0..4).prop_map(|mut members| {
-        // A schema gives a key one type.
+        // A schema has only one type per key.
         let mut seen = Vec::new();
         members.retain(|(key, _)| {
             !seen.contains(key) && {
@@ -139,7 +139,7 @@ fn calls(markup: Arc<[String]>) -> impl Strategy<Value = Vec<AnyCall>> {
     vec(call, 1..3)
 }
 
-/// Everything of a family that is markup.
+/// Returns all markup of a family.
 fn markup(grammar: &Grammar) -> Arc<[String]> {
     let mut found = texts(grammar.family());
     found.extend(grammar.openers().map(String::from));
@@ -148,7 +148,7 @@ fn markup(grammar: &Grammar) -> Arc<[String]> {
     sorted(found).into()
 }
 
-/// The tools that fit the calls; none if two calls of a tool differ in a type.
+/// Returns declarations for the calls, or `None` if two calls of a tool differ in a type.
 fn tools(calls: &[AnyCall]) -> Option<Tools> {
     let mut tools: Vec<(String, Map<String, Value>)> = Vec::new();
     for call in calls {
@@ -167,7 +167,7 @@ fn tools(calls: &[AnyCall]) -> Option<Tools> {
     Some(Tools::new(tools.into_iter().map(|(name, properties)| (name, schema(properties)))))
 }
 
-/// Random calls a family is asked to write.
+/// The number of random inputs per family.
 const CASES: u32 = 96;
 
 fn law_holds(grammar: &Grammar) -> Result<f64, String> {
@@ -190,7 +190,7 @@ fn law_holds(grammar: &Grammar) -> Result<f64, String> {
         asked.set(asked.get() + 1);
         let wire = match encode(grammar, &given, &tools) {
             Ok(wire) => wire,
-            // The last check is for what no rule foresaw: a refusal of its own is a lost rule.
+            // An encoder that refuses only because the text does not read back lacks a rule.
             Err(error) => {
                 prop_assert_ne!(error.kind(), EncodeErrorKind::NotReadBack, "{}", error);
                 return Ok(());
@@ -205,7 +205,7 @@ fn law_holds(grammar: &Grammar) -> Result<f64, String> {
             .map(|(call, id)| EncodeCall { id: id.as_deref(), ..*call })
             .collect();
         if let Ok(wire) = encode(grammar, &with_ids, &tools) {
-            // Some families write the id after the name.
+            // Some families write the id after the name, which is a late id.
             let mut options = Options::default();
             options.late_ids = LateIds::Tell;
             let parser = Parser::builder(grammar.clone()).tools(tools.clone()).options(options);
@@ -220,7 +220,7 @@ fn law_holds(grammar: &Grammar) -> Result<f64, String> {
     Ok(f64::from(accepted.get()) / f64::from(asked.get()))
 }
 
-/// Checks the law for each of `SHARDS` shares of the families.
+/// Checks the law for the families of a shard.
 fn families_of(shard: usize) {
     let mut broken = Vec::new();
     for name in families().map(|summary| summary.name).skip(shard).step_by(SHARDS) {

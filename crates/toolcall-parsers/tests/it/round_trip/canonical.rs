@@ -1,4 +1,4 @@
-//! Calls as the families' own templates render them.
+//! Tests that the encoder writes calls like the models' chat templates.
 
 use serde_json::json;
 use stream_laws::CutPlan;
@@ -20,7 +20,7 @@ fn tools() -> Tools {
     ])
 }
 
-/// The family, one call, and three.
+/// The family, one call, and three calls.
 const ROWS: &[(&str, &str, &str)] = &[
     (
         "hermes",
@@ -306,7 +306,7 @@ fn round_trip_law_detects_a_wrong_wire() {
     let wire = encode(&grammar, &[TIDE, PING], &tools()).unwrap_or_else(|no| panic!("{no}"));
     let check = |wire: &str| reads_back(&grammar, &tools(), &[TIDE, PING], wire, CutPlan::quick(1));
     assert!(check(&wire).is_ok());
-    // An encoder that forgets to escape, drops a call, renames one, or rounds a number.
+    // Faults of an encoder: a missing escape, a renamed call, a rounded number, a missing quote.
     for (right, wrong) in
         [("Brest", "Br\"est"), ("ping", "pong"), ("3}", "3.0000001}"), ("\"ping\"", "ping")]
     {

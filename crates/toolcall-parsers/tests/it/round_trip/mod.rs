@@ -1,5 +1,5 @@
-//! What the encoder writes: as templates write it, or refused with a reason, and always read
-//! back.
+//! Tests of the encoder: calls are written as in chat templates or refused with a reason, and
+//! always read back.
 
 mod any_calls;
 mod canonical;
@@ -11,7 +11,7 @@ use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace};
 
 use crate::support::ParserMachine;
 
-/// Checks that `wire` gives `calls`, under some cuts.
+/// Checks that `wire` reads back as `calls` at the cuts of `plan`.
 pub(crate) fn reads_back(
     grammar: &Grammar,
     tools: &Tools,

@@ -1,18 +1,17 @@
-//! Text that is only a part of a tag is data: a family's own words, cut out of its tags.
+//! Tests that a part of a tag inside a value is data.
 
 use serde_json::json;
 use toolcall_parsers::{EncodeCall, Grammar, Tools, encode, grammars};
 
 use crate::support::families::{sorted, texts};
 
-/// Parts that a value cannot hold, and why.
+/// Parts that a value cannot contain, and the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("minimax_m3", "]<]minimax[>[<invoke", "it begins a tag, whatever follows"),
     ("muse_glimmer", "</atem:function_calls>", "it is a tag by itself"),
 ];
 
-/// What is left of the family's literals without their edges: words, and tags that lost their first
-/// or last character.
+/// Returns words of the family's literals, and tags without their first or last character.
 fn parts(grammar: &Grammar) -> Vec<String> {
     let whole = texts(grammar.family());
     let mut found = Vec::new();
@@ -26,7 +25,7 @@ fn parts(grammar: &Grammar) -> Vec<String> {
         let single = if words.len() > 1 { &words[..] } else { &[] };
         found.extend(single.iter().copied().chain(tags).map(|part| part.trim().to_owned()));
     }
-    // A word that is a tag by itself is one wherever it stands.
+    // A word that is also a tag is not a part.
     found.retain(|part| part.len() > 1 && !whole.iter().any(|text| text.trim() == part));
     sorted(found)
 }

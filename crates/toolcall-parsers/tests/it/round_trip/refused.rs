@@ -1,4 +1,4 @@
-//! What families cannot express.
+//! Tests of calls that registered families cannot express.
 
 use serde_json::json;
 use toolcall_parsers::{EncodeCall, EncodeErrorKind as Kind, Grammar, Tools, encode, grammar};

@@ -1,4 +1,4 @@
-//! What the tests ask of a family's templates.
+//! Properties of a family's templates that several tests need.
 
 use toolcall_parsers::{
     Family, Grammar,
@@ -6,7 +6,7 @@ use toolcall_parsers::{
     template::{Hole, Part, Template},
 };
 
-/// The literals of `template`, those in groups too.
+/// Returns the literals of `template`, including those in groups.
 pub(crate) fn literals(template: &Template) -> Vec<&str> {
     let (mut found, mut open) = (Vec::new(), vec![template.parts.iter()]);
     while let Some(parts) = open.last_mut() {
@@ -21,13 +21,13 @@ pub(crate) fn literals(template: &Template) -> Vec<&str> {
     found
 }
 
-/// All templates of a form.
+/// Returns all templates of a form.
 pub(crate) fn templates(form: &Form) -> impl Iterator<Item = &Template> {
     let Form { sections, calls, parameters, elements, .. } = form;
     sections.iter().chain(calls).chain(parameters).chain(elements)
 }
 
-/// `text`, and what stands in its place in `form`'s other spellings.
+/// Returns all spellings of `text` in `form`.
 fn spelled(form: &Form, text: &str) -> Vec<String> {
     let mut found = vec![text.to_owned()];
     for (spelling, others) in form.spellings.iter().filter(|(part, _)| text.contains(part)) {
@@ -36,8 +36,8 @@ fn spelled(form: &Form, text: &str) -> Vec<String> {
     found
 }
 
-/// Everything of a family that stands on the wire as it is, in all its spellings: literals of
-/// templates, erased texts, tokens of messages and of the end of a turn.
+/// Returns all fixed texts of a family in all spellings: literals of templates, erased texts, and
+/// tokens of messages and turns.
 pub(crate) fn texts(family: &Family) -> Vec<String> {
     let mut found = Vec::new();
     for form in &family.forms {
@@ -54,7 +54,7 @@ pub(crate) fn texts(family: &Family) -> Vec<String> {
     sorted(found)
 }
 
-/// The tags and words of `text`: what stands between blanks and up to the end of a tag.
+/// Returns the tags and words of `text` that contain letters and punctuation.
 pub(crate) fn tags(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split_ascii_whitespace().flat_map(|word| word.split_inclusive('>'));
     words.filter(|tag| {
@@ -63,7 +63,7 @@ pub(crate) fn tags(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The tags that end a family's calls and sections.
+/// Returns the tags that end a family's calls and sections.
 pub(crate) fn end_tags(family: &Family) -> Vec<String> {
     let mut found = Vec::new();
     for form in &family.forms {
@@ -86,13 +86,13 @@ fn holds_calls(hole: &Hole) -> bool {
     matches!(hole, Hole::Call | Hole::Calls { .. })
 }
 
-/// Whether the hole holds a call's arguments.
+/// Returns whether the hole contains a call's arguments.
 pub(crate) fn holds_arguments(hole: &Hole) -> bool {
     use Hole::{Arguments, Elements, Object, Parameters, Raw};
     matches!(hole, Arguments(_) | Elements | Object(_) | Parameters { .. } | Raw(_))
 }
 
-/// The keys of a family's call objects, where calls are such.
+/// Returns the keys of a family's call objects.
 pub(crate) fn object_keys(family: &Family) -> impl Iterator<Item = &NamedKeys> {
     family.forms.iter().filter_map(|form| {
         let holes = || form.calls.iter().flat_map(Template::holes);
@@ -107,7 +107,7 @@ pub(crate) fn object_keys(family: &Family) -> impl Iterator<Item = &NamedKeys> {
     })
 }
 
-/// The grammar of each single way to write a call: one form, one section, one call template.
+/// Returns a grammar for each combination of one form, one section and one call template.
 pub(crate) fn ways(grammar: &Grammar) -> Vec<Grammar> {
     let family = grammar.family();
     let mut ways = Vec::new();
@@ -127,7 +127,7 @@ pub(crate) fn ways(grammar: &Grammar) -> Vec<Grammar> {
     ways
 }
 
-/// Each of the texts once.
+/// Returns the texts without duplicates and empty ones.
 pub(crate) fn sorted(mut texts: Vec<String>) -> Vec<String> {
     texts.retain(|text| !text.is_empty());
     texts.sort();

@@ -1,4 +1,4 @@
-//! Inputs for the laws: the wires of a family's vectors, and inputs made to hurt.
+//! Inputs for the laws: the wires of a family's vectors, and constructed difficult inputs.
 
 use stream_laws::suffixes;
 use toolcall_parsers::{
@@ -12,28 +12,28 @@ use super::{
     profile_cases, vectors_if_any,
 };
 
-/// Everything a law is checked on for one family.
+/// The inputs of one family.
 pub(crate) struct Inputs {
     pub(crate) name: String,
-    /// The wires of its vectors.
+    /// The wires of the family's vectors.
     pub(crate) wires: Vec<String>,
-    /// Short inputs at the edges of its grammar.
+    /// Short inputs, such as parts and repetitions of markers.
     pub(crate) edges: Vec<String>,
-    /// Units that, repeated, grow into endless candidates.
+    /// Units that can be repeated without end.
     pub(crate) endless: Vec<Endless>,
-    /// Continuations that may turn held text into something else.
+    /// Continuations that may complete held text.
     pub(crate) witnesses: Vec<String>,
-    /// Texts at which a call or the header of a message begins, or that are no content.
+    /// Texts at which a call or a message header begins, or that are removed from content.
     pub(crate) openers: Vec<String>,
     /// Words that begin a header if a token follows.
     headers: Vec<String>,
-    /// Markers no committed call may leak.
+    /// Markers that must not be emitted as text.
     pub(crate) markup: Vec<String>,
-    /// Answers stand in JSON and come out decoded: other bytes than came in.
+    /// Whether answers are decoded from JSON, so that output bytes differ from input bytes.
     pub(crate) decodes_text: bool,
 }
 
-/// An input without end.
+/// An input of any length: a head and repetitions of a unit.
 #[derive(Debug, Clone)]
 pub(crate) struct Endless {
     pub(crate) head: String,
@@ -56,7 +56,7 @@ impl Inputs {
         let mut markers = openers.clone();
         markers.extend(texts.iter().flat_map(|text| tags(text)).map(String::from));
         markers.extend(family.erase.iter().map(|erase| erase.text.clone()));
-        // A letter is an opener where a bare name is: one of them stands for all.
+        // If names are openers, every letter is one. A single letter represents all of them.
         let letter = |marker: &str| marker.len() == 1 && marker.as_bytes()[0].is_ascii_alphabetic();
         let markers = sorted(markers);
         let markers: Vec<&str> =
@@ -97,8 +97,8 @@ impl Inputs {
         }
     }
 
-    /// Whether `text` ends inside a marker that begins a header, or in the words of a header that
-    /// nothing announces.
+    /// Returns whether `text` ends inside a marker that begins a header, or inside a header without
+    /// a marker.
     pub(crate) fn begins_header(&self, text: &str) -> bool {
         let bare = |word: &String| {
             let may = word.len() > 1 || !text.contains('<');
@@ -110,15 +110,15 @@ impl Inputs {
         self.openers.iter().any(inside) || self.headers.iter().any(bare)
     }
 
-    /// Wires and edges.
+    /// Returns all wires and edges.
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         self.wires.iter().chain(&self.edges).map(String::as_str)
     }
 }
 
-/// What makes a call of an unfinished candidate, whatever its state.
+/// Returns continuations that complete a call from any position of a candidate.
 fn commits(grammar: &Grammar, markers: &[&str]) -> Vec<String> {
-    // A whole call in each of the ways to write one, and in other spellings.
+    // A complete call in each way to write one, and in other spellings.
     let family = grammar.family();
     let mut wires = Vec::new();
     for (name, arguments) in [("stop_all", "{\"a\": \"x\"}"), ("python", "{\"code\": \"x\"}")] {
@@ -162,12 +162,12 @@ fn commits(grammar: &Grammar, markers: &[&str]) -> Vec<String> {
             add(call.to_owned());
         }
     }
-    // A name that nothing marks: whatever its arguments begin with.
+    // A name without a marker, and different starts of its arguments.
     if family.forms.iter().any(|form| form.commit_on == Some(CommitOn::DeclaredName)) {
         markers.iter().for_each(|marker| add(format!("{marker}stop_all\n{{")));
         add("x\n{".to_owned());
     }
-    // A tag that goes on as another attribute, before that of the name.
+    // A tag with another attribute before the name.
     if family
         .forms
         .iter()
@@ -204,7 +204,7 @@ fn edges(markers: &[&str]) -> Vec<String> {
     edges
 }
 
-/// What follows an opener in every endless candidate.
+/// Texts after an opener, and the units that are repeated after them.
 const BEHIND: &[(&str, &str)] = &[
     ("\"", "x"),
     ("\"name\": \"", "x"),
@@ -268,7 +268,7 @@ fn endless(grammar: &Grammar, markers: &[&str]) -> Vec<Endless> {
         }
     }
     if let Some(messages) = &grammar.family().messages {
-        // What begins a header in the middle reads on like the first.
+        // Openers in the middle of a header are read like the first one.
         for start in grammar.openers().filter(|opener| markers.contains(opener)).take(2) {
             for header in [start.to_owned(), format!("{start}a to=functions.f ")] {
                 for unit in ["x", " ", "x ", "\u{1F331}", "to="] {
@@ -298,8 +298,8 @@ fn endless(grammar: &Grammar, markers: &[&str]) -> Vec<Endless> {
     endless
 }
 
-/// What stands before the arguments of a call, alone and with the first parameter's head: fields
-/// are filled in with `f`.
+/// Returns the text before the arguments of a call, and the text before the first parameter's
+/// value. Fields are filled with `f`.
 fn heads(form: &Form, call: &Template) -> Vec<String> {
     let head = head(call, holds_arguments);
     let mut heads = vec![head.clone()];

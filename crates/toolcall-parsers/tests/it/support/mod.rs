@@ -1,4 +1,4 @@
-//! A parser as a machine the laws and vectors can run.
+//! A parser as a machine for laws and vectors.
 
 pub(crate) mod families;
 pub(crate) mod inputs;
@@ -16,10 +16,10 @@ use toolcall_parsers::{
     ParserBuilder, Tools, Whitespace,
 };
 
-/// The kinds of diagnostic that count bytes the driver dropped.
+/// The kinds of diagnostic that count bytes dropped by the driver.
 pub(crate) const DROPS: &[&str] = &["cut_opener"];
 
-/// A parser that records.
+/// A parser that writes records.
 #[derive(Debug, Clone)]
 pub(crate) struct ParserMachine {
     parser: Parser,
@@ -28,10 +28,10 @@ pub(crate) struct ParserMachine {
 }
 
 impl ParserMachine {
-    /// The parser of `grammar` with the settings of `case`.
+    /// Creates a parser of `grammar` with the settings of `case`.
     ///
     /// # Panics
-    /// If the case asks for what a tool-call parser has not got.
+    /// The case needs a setting that a tool-call parser does not have.
     pub(crate) fn of_case(grammar: &Grammar, case: &VectorCase) -> Self {
         assert_eq!(case.kind, CaseKind::Tools, "{}", case.id);
         let tag = case.option("tag").map(|tag| tag.as_str().expect("a tag is a string"));
@@ -63,19 +63,19 @@ impl ParserMachine {
         Self { parser, builder, end }
     }
 
-    /// The same parser with other limits.
+    /// Returns a parser with other limits.
     pub(crate) fn limited(&self, limits: Limits, call_limits: CallLimits) -> Self {
         let mut options = options();
         options.limits = call_limits;
         Self::built(self.builder.clone().limits(limits).options(options), self.end)
     }
 
-    /// A parser without tools.
+    /// Creates a parser without tools.
     pub(crate) fn new(grammar: Grammar, whitespace: Whitespace) -> Self {
         Self::with_tools(&grammar, Tools::none(), whitespace)
     }
 
-    /// A parser with declared tools.
+    /// Creates a parser with declared tools.
     pub(crate) fn with_tools(grammar: &Grammar, tools: Tools, whitespace: Whitespace) -> Self {
         Self::built(builder(grammar.clone(), tools, whitespace), End::Stop)
     }
@@ -85,7 +85,7 @@ fn builder(grammar: Grammar, tools: Tools, whitespace: Whitespace) -> ParserBuil
     Parser::builder(grammar).tools(tools).whitespace(whitespace).options(options())
 }
 
-/// Ids that are made count: laws compare the events of several runs.
+/// Generated ids are counted, because laws compare the events of several runs.
 fn options() -> Options {
     let mut options = Options::default();
     options.ids = Ids::counting();
@@ -115,7 +115,7 @@ impl StreamMachine for ParserMachine {
             Holds::Nothing => HeldReason::None,
             _ => HeldReason::Call,
         };
-        // Not `HeldBytes::new`: a reason without bytes is a fault the laws must see.
+        // `HeldBytes::new` would hide a reason without bytes, which is a fault that laws must find.
         HeldBytes { bytes: held.bytes, kind }
     }
 
@@ -128,14 +128,14 @@ impl StreamMachine for ParserMachine {
     }
 }
 
-/// The vectors of `vectors/tools/NAME.jsonl`.
+/// Returns the vectors of `vectors/tools/NAME.jsonl`.
 pub(crate) fn vectors(name: &str) -> Vec<VectorCase> {
     let path = directory().join(format!("{name}.jsonl"));
     let text = fs::read_to_string(&path).unwrap_or_else(|no| panic!("{}: {no}", path.display()));
     read_cases(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The vectors of a family, none if it has no file.
+/// Returns the vectors of a family, or none if it has no file.
 pub(crate) fn vectors_if_any(name: &str) -> Vec<VectorCase> {
     if families_with_vectors().iter().any(|family| family == name) {
         vectors(name)
@@ -144,14 +144,14 @@ pub(crate) fn vectors_if_any(name: &str) -> Vec<VectorCase> {
     }
 }
 
-/// The cases of `vectors/profiles/NAME.jsonl`, none if there is no such file.
+/// Returns the vectors of `vectors/profiles/NAME.jsonl`, or none if the file does not exist.
 pub(crate) fn profile_cases(name: &str) -> Vec<VectorCase> {
     let path = directory().join(format!("../profiles/{name}.jsonl"));
     let Ok(text) = fs::read_to_string(&path) else { return Vec::new() };
     read_cases(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The families that have a file of vectors.
+/// Returns the families with a file of vectors.
 pub(crate) fn families_with_vectors() -> Vec<String> {
     let entries = fs::read_dir(directory()).expect("the directory of vectors");
     let paths = entries.map(|entry| entry.expect("a directory entry").path());

@@ -1,4 +1,4 @@
-//! Long runs of one character, at every state of a family's calls.
+//! Long runs of one character, after every kind of position in a family's calls.
 
 use toolcall_parsers::{EncodeCall, Grammar, Tools, encode};
 
@@ -7,14 +7,14 @@ use super::{
     inputs::Endless,
 };
 
-/// Characters that end, begin, quote or separate something in some family.
+/// Characters with a meaning in some family.
 const SIGNS: [&str; 17] =
     ["\n", " ", "x", "{", "}", "[", "]", "(", ")", "\"", "'", "\\", "<", ">", "`", "|", ","];
 
-/// Places of a call's wire after which a run begins, at most, evenly spread.
+/// The maximum number of positions in a call's wire after which a run begins.
 const PLACES: usize = 12;
 
-/// Runs of each sign and of the first character of each marker, after each of [`heads`].
+/// Returns runs of each sign and of the first character of each marker, after each of [`heads`].
 pub(crate) fn runs(grammar: &Grammar) -> Vec<Endless> {
     let firsts = grammar.markers().filter_map(|marker| marker.chars().next());
     let units = SIGNS.map(String::from).into_iter().chain(firsts.map(String::from));
@@ -26,7 +26,7 @@ pub(crate) fn runs(grammar: &Grammar) -> Vec<Endless> {
     heads(grammar).iter().flat_map(after).collect()
 }
 
-/// Runs of what is most common in text, after nothing and after each opener.
+/// Returns runs of common characters, at the start and after each opener.
 pub(crate) fn common_runs(grammar: &Grammar) -> Vec<Endless> {
     let after = |head: String| {
         ["\n", " ", "x"].map(|unit| Endless { head: head.clone(), unit: unit.to_owned() })
@@ -34,7 +34,7 @@ pub(crate) fn common_runs(grammar: &Grammar) -> Vec<Endless> {
     sorted(openers(grammar)).into_iter().flat_map(after).collect()
 }
 
-/// Nothing, each opener, and what a call is up to some places of its wire, in each way to write it.
+/// Returns the empty text, each opener, and prefixes of calls in each way to write them.
 fn heads(grammar: &Grammar) -> Vec<String> {
     let mut heads = openers(grammar);
     for way in ways(grammar) {
@@ -49,7 +49,7 @@ fn heads(grammar: &Grammar) -> Vec<String> {
 }
 
 fn openers(grammar: &Grammar) -> Vec<String> {
-    // A letter is an opener where a bare name is: one of them stands for all.
+    // If names are openers, every letter is one. A single letter represents all of them.
     let letter = |marker: &str| marker.len() == 1 && marker.as_bytes()[0].is_ascii_alphabetic();
     let openers = grammar.openers().filter(|opener| !letter(opener) || *opener == "f");
     openers.map(String::from).chain([String::new()]).collect()
