@@ -17,7 +17,7 @@ use jail_match::Feed;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RepeatedBlock {
     block: String,
-    /// Whether the block cannot be recognised again: it is too long, or has no end tag.
+    /// Whether a repetition cannot be recognised, because the block is too long or has no end tag.
     unusable: bool,
     /// Number of bytes of the block that were repeated, during a comparison.
     repeated: Option<usize>,

@@ -151,7 +151,7 @@ mod tests {
     use super::{TextMatch, Texts};
 
     #[test]
-    fn text_set_distinguishes_no_match_prefix_and_possible_match() {
+    fn text_set_distinguishes_mismatch_certain_prefix_and_possible_match() {
         let texts = Texts::new([("</a>", true), ("<b", false), ("</ab>", false), ("<b", false)]);
         let at = |text: &str| texts.match_at(text.as_bytes());
         assert_eq!(["x", "<<", "<c", "</b", "</a<", "</abc"].map(at), [TextMatch::None; 6]);

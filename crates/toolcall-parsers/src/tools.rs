@@ -1,4 +1,4 @@
-//! The declared tools. Their names tell calls from text, and their schemas give values types.
+//! The declared tools. Their names distinguish calls from text. Their schemas give types to values.
 
 use alloc::{
     borrow::ToOwned,

@@ -1,4 +1,4 @@
-//! Strings that are decoded, and strings that stay.
+//! Tests of decoding strings: which are decoded, and which are unchanged.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,7 +7,8 @@ use serde_json::json;
 use super::Decoder;
 use crate::options::CallLimits;
 
-/// Returns the arguments after the stage, cut at every place, and whether a string was decoded.
+/// Returns the decoded arguments, and whether a string was decoded. Checks that the result is the
+/// same at every cut.
 fn decoded(arguments: &str) -> (String, bool) {
     let schema = json!({"properties": {
         "list": {"type": "array", "items": {"type": "object"}},
@@ -16,13 +17,13 @@ fn decoded(arguments: &str) -> (String, bool) {
         "text": {"type": "string"},
     }});
     let read = |pieces: &[&str], limits: CallLimits| {
-        let (mut decoder, mut out, mut told) = (Decoder::default(), String::new(), false);
+        let (mut decoder, mut out, mut reported) = (Decoder::default(), String::new(), false);
         decoder.begin(0, 0);
         for piece in pieces {
-            told |= decoder.feed(piece, &schema, &limits, &mut |piece| out.push_str(piece));
+            reported |= decoder.feed(piece, &schema, &limits, &mut |piece| out.push_str(piece));
         }
         decoder.flush(&mut |piece| out.push_str(piece));
-        (out, told)
+        (out, reported)
     };
     let whole = read(&[arguments], CallLimits::default());
     let cuts: Vec<usize> = arguments.char_indices().map(|(at, _)| at).collect();
@@ -74,7 +75,7 @@ fn strings_without_the_declared_type_are_unchanged() {
 }
 
 #[test]
-fn longer_strings_and_names_than_the_limits_pass_unchanged() {
+fn strings_over_the_limit_and_all_after_a_long_name_are_unchanged() {
     let schema = json!({"properties": {"list": {"type": "array"}}});
     let limits = CallLimits { value: 8, name: 8, ..CallLimits::default() };
     for (wire, json) in [

@@ -8,9 +8,9 @@
 //! </function>                             the end: the call is complete
 //! ```
 //!
-//! Two things in that text make the call malformed, because something before them is missing: a
-//! part of a parameter, and a tag that can only follow a call. A parameter after skipped text must
-//! not belong to another call whose first tags are missing.
+//! A part of a parameter makes the call malformed, because the part before it is missing. So does a
+//! tag that can only follow a call. A parameter after skipped text must not belong to another call
+//! whose first tags are missing.
 
 use alloc::vec::Vec;
 
@@ -150,8 +150,8 @@ impl Machine {
         })
     }
 
-    /// Returns whether the skipped text may be the rest of another call's head: it contains a
-    /// declared name or, if the current name is undeclared, is a single word.
+    /// Returns whether the skipped text may be the rest of another call's head. It may if it
+    /// contains a declared name. If the current name is undeclared, a single word also may.
     fn text_may_be_head(&self, out: &CallSink<'_>) -> bool {
         let text = self.text.trim_ascii();
         if text.len() >= MAX_CALL_HEAD {

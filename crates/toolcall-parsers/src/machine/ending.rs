@@ -108,7 +108,7 @@ impl Machine {
         AtEnd::Closed { used }
     }
 
-    /// Returns what makes the text being read certain to be a call.
+    /// Returns the evidence that would make the text being read a call.
     fn commit(&self, plan: &Plan) -> CommitOn {
         match self.state {
             MachineState::Header | MachineState::Field => plan.node(self.node).commit,

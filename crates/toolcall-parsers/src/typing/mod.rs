@@ -1,7 +1,7 @@
 //! The JSON types that a tool's schema admits for a value. Module `value` converts text by them.
 //!
-//! Tagged formats write every value as bare text, and only the schema tells whether `42` is a
-//! number or a string. The rules are those that the engines have in common:
+//! Tagged formats write every value as bare text. Only the schema shows whether `42` is a number or
+//! a string. The rules are those that the engines have in common:
 //!
 //! - A value that the schema declares as a string is never converted.
 //! - Another type is used only if the text is plainly of that type.

@@ -128,8 +128,8 @@ impl Transcoder {
         (None, depth)
     }
 
-    /// Returns whether `rest`, the text after a quote, is a legal continuation of the call: another
-    /// member or element, or closing brackets and the end of the call.
+    /// Returns whether `rest`, the text after a quote, is a legal continuation of the call. It is
+    /// another member or element, or closing brackets and the end of the call.
     fn continues(
         &self,
         dialect: &ValueDialect<'_>,

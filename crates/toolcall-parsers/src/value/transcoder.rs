@@ -1,8 +1,7 @@
 //! Conversion of literals to JSON while they arrive, for every syntax except strict JSON.
 //!
-//! Held text: a number; a value of [`Syntax::Literal`] that may not be a string; a key of that
-//! syntax until its value begins; and in Python the first item after `{` or `(`. The next token
-//! shows whether that is a dict or a set, a tuple or a group.
+//! Held text: numbers; in [`Syntax::Literal`] keys, and values that may not be strings. In Python
+//! also the first item after `{` or `(`: the next token shows the kind of bracket.
 
 use alloc::string::String;
 

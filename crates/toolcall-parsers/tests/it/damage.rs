@@ -108,7 +108,7 @@ const WORDS: [&[&str]; 2] = [
 
 const TEXT: &str = " as you asked: ";
 
-const BEHIND: &str = "\nAll done.";
+const TEXT_AFTER: &str = "\nAll done.";
 
 fn tools() -> Tools {
     let tool = |name: &str, properties| {
@@ -217,17 +217,17 @@ fn foreign(
     quotes: impl Fn(&str) -> bool,
 ) -> Option<String> {
     let arguments = json::parse(arguments).expect("one object");
-    let told = strings(&arguments);
+    let found = strings(&arguments);
     let holds_markup = |text: &str| markup.iter().any(|marker| text.contains(marker.as_str()));
-    if told.iter().any(|text| holds_markup(text) && quotes(text)) {
+    if found.iter().any(|text| holds_markup(text) && quotes(text)) {
         return None;
     }
-    let told = told.join("\0");
+    let found = found.join("\0");
     let known = WORDS.iter().any(|words| words[0] == name);
     let other = WORDS.iter().filter(|words| known && words[0] != name);
     let others = other.copied().flatten().copied();
     let mut texts = markup.iter().map(String::as_str).chain(others);
-    texts.find(|text| told.contains(text)).map(String::from)
+    texts.find(|text| found.contains(text)).map(String::from)
 }
 
 /// Returns all damaged wires that can be made of `pieces`.
@@ -263,7 +263,7 @@ fn wires(grammar: &Grammar, tools: &Tools) -> BTreeSet<String> {
     let mut wires = BTreeSet::new();
     for way in ways(grammar).iter().chain([grammar]) {
         for calls in [&CALLS[..], &CALLS[..1]] {
-            wires.extend(encode(way, calls, tools).map(|wire| wire + BEHIND));
+            wires.extend(encode(way, calls, tools).map(|wire| wire + TEXT_AFTER));
         }
     }
     wires
@@ -406,10 +406,10 @@ fn no_complete_call_of_a_damaged_wire_holds_markup_or_another_call() {
     let (mut broken, mut excused) = (Vec::new(), BTreeSet::new());
     for grammar in grammars().filter(|it| only.as_deref().is_none_or(|only| only == it.name())) {
         let (name, markup, ends) = (grammar.name(), markup(&grammar), ValueEnd::all(&grammar));
-        for told in [tools(), Tools::none()] {
-            let name = format!("{name}{}", if told.is_empty() { ", undeclared" } else { "" });
+        for declared in [tools(), Tools::none()] {
+            let name = format!("{name}{}", if declared.is_empty() { ", undeclared" } else { "" });
             let names = [name.as_str(), grammar.name()];
-            let machine = ParserMachine::with_tools(&grammar, told, Whitespace::Framing);
+            let machine = ParserMachine::with_tools(&grammar, declared, Whitespace::Framing);
             let wires = wires(&grammar, &tools());
             let damaged: BTreeSet<(Kind, String)> =
                 wires.iter().flat_map(|wire| damages(&pieces(wire, &markup), &markup)).collect();
@@ -455,9 +455,12 @@ fn no_complete_call_of_a_damaged_vector_holds_markup() {
         let (markup, ends) = (markup(&grammar), ValueEnd::all(&grammar));
         for mut case in vectors_if_any(grammar.name()) {
             declare_all(&mut case);
-            let told = format!("{:?}", case.expect);
-            let markup: Vec<String> =
-                markup.iter().filter(|marker| !told.contains(marker.as_str())).cloned().collect();
+            let expected = format!("{:?}", case.expect);
+            let markup: Vec<String> = markup
+                .iter()
+                .filter(|marker| !expected.contains(marker.as_str()))
+                .cloned()
+                .collect();
             let machine = ParserMachine::of_case(&grammar, &case);
             // Skip vectors whose wire is already damaged.
             let whole = run(&machine, &case.wire, Cut::Whole).diagnostics.is_empty();

@@ -6,15 +6,15 @@ use toolcall_parsers::{Dangling, End, Event, Parser, grammar};
 fn read(family: &str, dangling: Dangling, wire: &str, end: End) -> (String, Vec<&'static str>) {
     let grammar = grammar(family).expect("a registered family");
     let mut parser = Parser::builder(grammar).dangling(dangling).build().expect("its table");
-    let (mut text, mut told) = (String::new(), Vec::new());
+    let (mut text, mut reported) = (String::new(), Vec::new());
     let mut sink = |event: Event<'_>| match event {
         Event::Content(piece) => text.push_str(piece),
-        Event::Diagnostic(diagnostic) => told.push(diagnostic.kind.name()),
+        Event::Diagnostic(diagnostic) => reported.push(diagnostic.kind.name()),
         _ => {}
     };
     parser.push(wire, &mut sink).expect("no limit");
     parser.finish(end, &mut sink).expect("no limit");
-    (text, told)
+    (text, reported)
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn truncated_marker_is_text_unless_dangling_is_drop() {
 }
 
 #[test]
-fn truncated_single_byte_or_word_is_text() {
+fn truncated_single_byte_or_bare_name_is_text() {
     for (family, wire) in [("hermes", "1 <"), ("granite_pythonic", "Hi.\nsho")] {
         let text = (wire.to_owned(), Vec::new());
         assert_eq!(read(family, Dangling::Drop, wire, End::Length), text, "{family}");

@@ -8,7 +8,7 @@ use toolcall_parsers::{
 use crate::support::inputs::Inputs;
 
 #[test]
-fn message_headers_are_markup_at_every_cut() {
+fn text_before_a_cut_is_a_prefix_of_the_whole_text() {
     for grammar in grammars().filter(|grammar| grammar.family().messages.is_some()) {
         let inputs = Inputs::of(&grammar);
         let parser = Parser::builder(grammar).whitespace(Whitespace::Verbatim);
@@ -69,7 +69,7 @@ fn message_header_selects_channel_or_tool() {
 }
 
 #[test]
-fn markers_exclude_names_in_headers() {
+fn markers_include_header_tokens_but_not_header_words() {
     let markers = |family| Vec::from_iter(grammar(family).unwrap().markers().map(String::from));
     assert_eq!(markers("hermes"), ["<tool_call>"]);
     assert!(markers("harmony").contains(&"<|start|>".to_owned()));
@@ -92,7 +92,7 @@ fn tag_may_begin_with_a_brace() {
 }
 
 #[test]
-fn attribute_may_end_with_any_character() {
+fn attribute_may_be_followed_by_any_character_but_not_be_empty() {
     let family =
         Family::from_toml("arrow", "calls.call = '<call of=\"{name}\"→{arguments}</call>'");
     let grammar = Grammar::new(family.expect("a family")).expect("a grammar");

@@ -52,7 +52,7 @@ fn ends_of_values(family: &Family) -> Vec<String> {
 }
 
 #[test]
-fn text_after_a_parameter_is_counted_and_the_call_is_complete() {
+fn text_after_a_parameter_is_reported_and_the_call_is_complete() {
     let (mut broken, mut checked) = (Vec::new(), 0);
     for grammar in grammars() {
         let ends = ends_of_values(grammar.family());

@@ -19,7 +19,7 @@ use crate::support::{
 const PLAN: CutPlan = CutPlan { two_way_up_to: 96, three_way_up_to: 12, random: 3, seed: 5 };
 
 /// Few cuts, for laws about events: another law checks that events do not depend on cuts.
-const FEW: CutPlan = CutPlan::random(2, 1);
+const FEW_CUTS: CutPlan = CutPlan::random(2, 1);
 
 /// Small limits, which short inputs reach.
 const LIMITS: Limits =
@@ -150,11 +150,11 @@ law!(one_push_takes_linear_work, |grammar, _| under(&[Whitespace::Framing], gram
 
 law!(nothing_panics_and_complete_calls_have_object_arguments, |grammar, inputs| {
     under(POLICIES, grammar, |machine| {
-        inputs.all().try_for_each(|input| check_total(machine, input, FEW))
+        inputs.all().try_for_each(|input| check_total(machine, input, FEW_CUTS))
     })?;
     let machine = ParserMachine::new(grammar.clone(), Whitespace::Framing);
     let mut endless = inputs.endless.iter().map(|endless| endless.of_length(3000));
-    endless.try_for_each(|input| check_total(&machine, &input, FEW))
+    endless.try_for_each(|input| check_total(&machine, &input, FEW_CUTS))
 });
 
 law!(concurrent_machines_are_isolated, |grammar, inputs| under(
@@ -198,9 +198,9 @@ law!(nothing_is_held_after_the_end, |grammar, inputs| under(POLICIES, grammar, |
 law!(arguments_hold_no_markup, |grammar, inputs| {
     vectors_if_any(&inputs.name).into_iter().try_for_each(|case| {
         // Markers that the vector expects in its result are data.
-        let told = format!("{:?}", case.expect);
+        let expected = format!("{:?}", case.expect);
         let markup: Vec<&str> = inputs.markup.iter().map(String::as_str).collect();
-        let markup: Vec<&str> = markup.into_iter().filter(|it| !told.contains(it)).collect();
+        let markup: Vec<&str> = markup.into_iter().filter(|it| !expected.contains(it)).collect();
         check_clean_arguments(&ParserMachine::of_case(grammar, &case), &case.wire, &markup)
     })
 });
@@ -229,7 +229,7 @@ fn whitespace_before_raw_arguments_is_chunk_invariant() {
 }
 
 #[test]
-fn nothing_is_held_after_a_list_inside_an_object() {
+fn held_bytes_are_exact_after_a_list_inside_an_object() {
     let wire =
         r#"{"tool_calls": [{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]  }"#;
     for name in ["bare_json", "hermes", "ollama_generic"] {

@@ -86,14 +86,14 @@ fn indistinguishable_parameter_templates_are_refused() {
 #[test]
 fn up_to_32_surplus_closing_brackets_are_dropped() {
     let machine = ParserMachine::new(grammar("hermes").unwrap(), Whitespace::Framing);
-    let told = |brackets: usize| {
+    let skipped_and_shown = |brackets: usize| {
         let call = r#"<tool_call>{"name": "f", "arguments": {}}"#;
         let wire = [call, &"}".repeat(brackets), "</tool_call>ok"].concat();
         let record = run(&machine, &wire, Cut::EachScalar);
         let skipped: u64 = record.diagnostics.iter().map(|one| one.bytes).sum();
         (skipped, record.channel_text(CONTENT).len())
     };
-    assert_eq!((told(1), told(32)), ((1, 2), (32, 2)));
+    assert_eq!((skipped_and_shown(1), skipped_and_shown(32)), ((1, 2), (32, 2)));
     // With one more, all brackets and the end tag are content.
-    assert_eq!(told(33), (0, 33 + "</tool_call>ok".len()));
+    assert_eq!(skipped_and_shown(33), (0, 33 + "</tool_call>ok".len()));
 }

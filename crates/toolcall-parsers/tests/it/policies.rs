@@ -67,8 +67,8 @@ fn parallel_one_emits_only_the_first_call_of_every_family() {
             [read(&grammar, options.clone(), &wire), read_slowly(&grammar, options.clone(), &wire)]
         {
             assert_eq!(names(&message), ["ring_bell"], "{}", grammar.name());
-            let told = kinds(&message).contains(&DiagnosticKind::ParallelCall);
-            assert!(told, "{}: {:?}", grammar.name(), message.diagnostics);
+            let reported = kinds(&message).contains(&DiagnosticKind::ParallelCall);
+            assert!(reported, "{}: {:?}", grammar.name(), message.diagnostics);
         }
     }
 }
@@ -93,7 +93,7 @@ fn stop_after_first_call_drops_later_text_and_calls() {
 }
 
 #[test]
-fn stopped_parser_reports_the_stop_and_restarts_after_reset() {
+fn stopped_parser_reports_dropped_bytes_and_restarts_after_reset() {
     let mut options = Options::default();
     options.stop = StopAfter::FirstCall;
     let grammar = toolcall_parsers::grammar("hermes").expect("registered");
@@ -128,8 +128,8 @@ fn undeclared_names_are_reported_on_request() {
             [] => assert!(message.content.contains("ring_bell"), "{}", grammar.name()),
             calls => {
                 assert_eq!(calls.len(), 1, "{}", grammar.name());
-                let told = kinds(&message).contains(&DiagnosticKind::UndeclaredTool);
-                assert!(told, "{}: {:?}", grammar.name(), message.diagnostics);
+                let reported = kinds(&message).contains(&DiagnosticKind::UndeclaredTool);
+                assert!(reported, "{}: {:?}", grammar.name(), message.diagnostics);
             }
         }
         let silent = kinds(&read(&grammar, options.clone(), &wire));
@@ -163,7 +163,7 @@ fn truncated_call_is_repaired_only_on_request() {
 }
 
 #[test]
-fn call_truncated_at_any_byte_is_repaired_to_an_object() {
+fn finished_calls_have_object_arguments_after_a_cut_at_any_byte() {
     let mut options = Options::default();
     options.repair = Repair::Close;
     for (grammar, wire) in wires(&[BELL]) {
@@ -209,7 +209,7 @@ fn generated_ids_differ_from_ids_of_the_wire() {
 }
 
 #[test]
-fn call_ids_come_from_the_id_source_and_differ() {
+fn call_ids_differ_and_come_from_the_id_source_or_the_wire() {
     let mut options = Options::default();
     options.ids = Ids::new(|_: &str, n| format!("own-{n}"));
     for (grammar, wire) in wires(&[BELL, NOTE]) {
@@ -244,12 +244,12 @@ fn call_ids_differ_between_parsers_clones_and_messages() {
 }
 
 #[test]
-fn large_value_in_single_bytes_is_exact() {
+fn large_value_in_single_bytes_is_exact_and_streams() {
     large_values_arrive(64 << 10, 1);
 }
 
 #[test]
-fn value_of_one_mebibyte_is_exact() {
+fn value_of_one_mebibyte_is_exact_and_streams() {
     large_values_arrive(1 << 20, 61);
 }
 
@@ -265,11 +265,11 @@ fn large_values_arrive(len: usize, step: usize) {
         let mut rest = wire.as_str();
         while !rest.is_empty() {
             let cut = (step..rest.len()).find(|&at| rest.is_char_boundary(at));
-            let (piece, behind) = rest.split_at(cut.unwrap_or(rest.len()));
+            let (piece, following) = rest.split_at(cut.unwrap_or(rest.len()));
             let mut sink = |event: Event<'_>| message.collect(event);
             parser.push(piece, &mut sink).expect("limits release");
             held = held.max(parser.held().bytes);
-            rest = behind;
+            rest = following;
         }
         let mut sink = |event: Event<'_>| message.collect(event);
         parser.finish(End::Stop, &mut sink).expect("limits release");
@@ -285,25 +285,25 @@ fn large_values_arrive(len: usize, step: usize) {
 #[test]
 fn inexpressible_values_are_reported_apart_from_malformed_ones() {
     let lfm2 = grammar("lfm2").expect("a registered family");
-    let told = |value: &str| {
+    let diagnostics = |value: &str| {
         let wire = format!("<|tool_call_start|>[f(x=1, y={value})]<|tool_call_end|>");
         let parser = parser(&lfm2, Tools::default(), Options::default());
         kinds(&parse(&parser, &wire, End::Stop).expect("limits release"))
     };
     for value in ["1j", "b'x'", "nan"] {
         assert_eq!(
-            told(value),
+            diagnostics(value),
             [DiagnosticKind::Inexpressible, DiagnosticKind::Skipped],
             "{value}"
         );
     }
     for value in ["", "...", "[1"] {
-        assert_eq!(told(value), [DiagnosticKind::Skipped], "{value:?}");
+        assert_eq!(diagnostics(value), [DiagnosticKind::Skipped], "{value:?}");
     }
 }
 
 #[test]
-fn text_after_an_inner_end_shares_the_value_limit() {
+fn text_after_an_end_tag_in_a_value_counts_toward_the_value_limit() {
     let coder = grammar("qwen3_coder").expect("a registered family");
     let value = "v".repeat(40);
     let end = "</tool_call> so.";

@@ -140,7 +140,7 @@ fn families_of(shard: usize) {
     }
 }
 
-macro_rules! sequences_of_a_few_tokens_do_not_depend_on_cuts {
+macro_rules! short_token_sequences_are_chunk_invariant {
     ($($shard:ident $n:literal),*) => {
         $(
             #[test]
@@ -151,10 +151,10 @@ macro_rules! sequences_of_a_few_tokens_do_not_depend_on_cuts {
     };
 }
 
-mod sequences_of_a_few_tokens_do_not_depend_on_cuts {
+mod short_token_sequences_are_chunk_invariant {
     use super::families_of;
 
-    sequences_of_a_few_tokens_do_not_depend_on_cuts!(
+    short_token_sequences_are_chunk_invariant!(
         shard_1 0, shard_2 1, shard_3 2, shard_4 3, shard_5 4, shard_6 5, shard_7 6, shard_8 7
     );
 }

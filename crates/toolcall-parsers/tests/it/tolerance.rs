@@ -90,11 +90,11 @@ fn tolerance_page_matches_the_parser() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/tolerance.md");
     let page = fs::read_to_string(&path).expect("the page");
     let (before, rest) = page.split_once("<!-- table -->\n").expect("a mark before the table");
-    let (told, after) = rest.split_once("<!-- end -->").expect("a mark behind the table");
+    let (current, after) = rest.split_once("<!-- end -->").expect("a mark after the table");
     if env::var_os("UPDATE").is_some() {
         let page = format!("{before}<!-- table -->\n{table}<!-- end -->{after}");
         fs::write(&path, page).expect("the page can be written");
         return;
     }
-    assert_eq!(told, table, "run `UPDATE=1 cargo test -p toolcall-parsers --test it tolerance`");
+    assert_eq!(current, table, "run `UPDATE=1 cargo test -p toolcall-parsers --test it tolerance`");
 }

@@ -6,8 +6,12 @@
 //! Oslo\n<parameter=days>3</parameter>      Header: the first value's end is missing
 //! ```
 //!
-//! A string is emitted while it arrives. Held text: a possible start of a tag, white space that may
-//! be trimmed, a possible header of the next parameter, and text whose type is not decided.
+//! A string is emitted while it arrives. Held text:
+//!
+//! - a possible start of a tag,
+//! - white space that may be trimmed,
+//! - a possible header of the next parameter,
+//! - text whose type is undecided.
 
 pub(crate) mod ending;
 mod find;

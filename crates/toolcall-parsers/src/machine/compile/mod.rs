@@ -112,7 +112,7 @@ impl Compiler<'_> {
         let has_bare = bare_list || bare_call && sections.iter().any(plain);
         self.trie.anchors(match form.at {
             _ if has_bare => At::Anywhere,
-            // In other messages than those for calls, a block of calls must be the whole message.
+            // In messages that are not for calls, a block of calls must fill the message.
             At::Anywhere if self.trie.message_node().is_some() => At::Lead,
             at => at,
         });

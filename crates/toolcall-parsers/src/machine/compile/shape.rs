@@ -45,7 +45,7 @@ pub(super) fn is_object(tag: &str) -> bool {
     tag.strip_prefix('{').is_some_and(|key| key.is_empty() || key.starts_with(['"', '\'']))
 }
 
-/// Returns what makes a call of the template certain.
+/// Returns the evidence that makes a call of the template certain.
 pub(super) fn committed_on(form: &Form, tokens: &[Token]) -> CommitOn {
     let bare = if is_bare(tokens) { CommitOn::DeclaredName } else { CommitOn::Marker };
     form.commit_on.unwrap_or(bare)

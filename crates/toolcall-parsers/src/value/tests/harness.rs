@@ -1,4 +1,5 @@
-//! Readers run over text in pieces: whole, at every cut, and in seeded random pieces.
+//! A test harness that runs readers over text in pieces: complete, at every cut, and at random
+//! cuts.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -10,7 +11,7 @@ use crate::{
     value::{Note, Scanned, Syntax, Typing, ValueDialect, ValueKind, ValueReader},
 };
 
-/// A reader, its dialect and what else it needs.
+/// A kind of reader, its dialect and its schema.
 #[derive(Clone)]
 pub(super) struct Case {
     pub(super) kind: ValueKind,
@@ -46,8 +47,11 @@ impl Case {
         }
     }
 
-    /// Reads `pieces`: the JSON, then notes as `#name@offset`, then how it ended: `.OFFSET` for
-    /// a whole value, `!OFFSET` for a fault, `?` with the JSON that would close it for a cut.
+    /// Reads `pieces`, and returns the JSON, then notes as `#name@offset`, then the end:
+    ///
+    /// - `.OFFSET` for a complete value,
+    /// - `!OFFSET` for a fault,
+    /// - `?` and the JSON that would complete it, for a cut value.
     pub(super) fn read<'t>(&self, pieces: impl IntoIterator<Item = &'t str>) -> String {
         let dialect = self.dialect();
         let typing = self.schema.as_ref();
@@ -58,7 +62,7 @@ impl Case {
             (String::new(), String::new(), String::new(), 0);
         let mut begun = false;
         let ended = ValueDialect { ended: true, ..dialect };
-        // After the last piece the reader sees the rest once more, with nothing to come.
+        // After the last piece, the unread rest is fed again as the end of the stream.
         for piece in pieces.into_iter().map(Some).chain([None]) {
             if let Some(piece) = piece.filter(|piece| tail.is_empty() && reader.passes(piece)) {
                 json.push_str(piece);
@@ -105,13 +109,13 @@ impl Case {
         }
     }
 
-    /// Checks that every way to cut `wire` gives `expected`.
+    /// Checks that `wire` gives `expected` at every cut.
     pub(super) fn check(&self, wire: &str, expected: &str) {
         assert_eq!(self.read([wire]), expected, "whole: {wire:?}");
         self.check_cuts(wire);
     }
 
-    /// Checks that every way to cut `wire` gives the same.
+    /// Checks that `wire` gives the same result at every cut.
     pub(super) fn check_cuts(&self, wire: &str) {
         let whole = self.read([wire]);
         assert_eq!(self.read(wire.split_inclusive(|_: char| true)), whole, "scalars: {wire:?}");

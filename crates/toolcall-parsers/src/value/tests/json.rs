@@ -1,4 +1,4 @@
-//! Strict JSON passes as it is; careless JSON becomes JSON.
+//! Tests of JSON: strict JSON is unchanged, and lenient JSON is converted.
 
 use alloc::format;
 

@@ -1,4 +1,4 @@
-//! Objects with bare keys: quotes of a family, quotes of scripts, bare scalars, lost ends.
+//! Tests of objects with bare keys: quotes of a family and of scripts, bare scalars, missing ends.
 
 use alloc::{
     format,
@@ -27,7 +27,7 @@ fn script() -> Case {
     Case::new(ValueKind::Arguments, Syntax::Literal)
 }
 
-/// Rows whose wire is read to its end.
+/// Checks rows whose wire is one complete value.
 fn check_whole(case: &Case, rows: &[(&str, &str)]) {
     for (wire, json) in rows {
         case.check(wire, &format!("{json} .{}", wire.len()));
@@ -68,7 +68,7 @@ fn literal_values_are_read() {
                 "{\"a\": [\"x\", \"y\\n\"], \"b\": \"forgot it\", \"c\": \"7\"}",
             ),
             ("{a:1,a:2}", "{\"a\": 1, \"a\": 2}"),
-            // Quotes of JSON and of scripts hold commas and brackets, and inner quotes.
+            // Strings in ordinary quotes may contain commas, brackets and inner quotes.
             ("{q:\"keep, more\",n:1}", "{\"q\": \"keep, more\", \"n\": 1}"),
             ("{q:\"a , old: b\"}", "{\"q\": \"a , old: b\"}"),
             ("{pattern:'abc'}", "{\"pattern\": \"abc\"}"),

@@ -1,4 +1,4 @@
-//! Tables of text in each dialect with the expected result, the same at every cut.
+//! Tests of values in each dialect: tables of text and results, which are equal at every cut.
 
 mod harness;
 mod json;

@@ -1,4 +1,4 @@
-//! Python: keyword arguments, literals, limits.
+//! Tests of Python literals and keyword arguments.
 
 use alloc::{format, string::String};
 
@@ -12,7 +12,7 @@ fn keywords() -> Case {
     Case::new(ValueKind::Keywords, Syntax::Python)
 }
 
-/// Values of `a` in a call, with their JSON.
+/// Checks values of the keyword `a`, alone and inside other values.
 fn check_values(rows: &[(&str, &str)]) {
     for (python, json) in rows {
         let wire = format!("a={python})");
@@ -24,7 +24,7 @@ fn check_values(rows: &[(&str, &str)]) {
 }
 
 #[test]
-fn scalars_become_json() {
+fn python_scalars_become_json() {
     check_values(&[
         ("'x'", r#""x""#),
         (r#""it's""#, r#""it's""#),
@@ -67,7 +67,7 @@ fn scalars_become_json() {
 }
 
 #[test]
-fn containers_become_arrays_and_objects() {
+fn python_containers_become_arrays_and_objects() {
     check_values(&[
         ("[]", "[]"),
         ("{}", "{}"),
@@ -155,7 +155,7 @@ fn truncated_keyword_arguments_report_how_to_close_them() {
 }
 
 #[test]
-fn inner_quotes_belong_to_the_string() {
+fn inner_quotes_in_python_strings_are_data() {
     keywords().check_rows(&[
         ("a='sed -n '1,9p' f', b='it's')", "{\"a\": \"sed -n '1,9p' f\", \"b\": \"it's\"} .30"),
         ("a=\"say \"hi\" \n now\" \n )", "{\"a\": \"say \\\"hi\\\" \\n now\"} .22"),

@@ -1,4 +1,4 @@
-//! Random texts: no panic, the same at every cut, and JSON for every whole result.
+//! Tests with random texts: no panics, equal results at every cut, and valid JSON.
 
 use alloc::{format, string::String, vec, vec::Vec};
 
@@ -96,7 +96,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The JSON of a reading that came to its end or can be closed.
+/// Returns the JSON of a complete or completed value.
 fn whole(read: &str) -> Option<String> {
     let notes = [" #Tolerated", " #Mistyped", " #MissingEnd"];
     let cut = notes.iter().filter_map(|note| read.find(note)).min();
@@ -109,7 +109,7 @@ fn whole(read: &str) -> Option<String> {
 }
 
 #[test]
-fn random_texts_read_the_same_at_every_cut() {
+fn random_texts_read_the_same_at_every_cut_and_give_json() {
     let heads = ["", "{", "[", "a=", "{k:", "{\"a\": "];
     let mut faults = Vec::new();
     for (n, case) in cases().iter().enumerate() {

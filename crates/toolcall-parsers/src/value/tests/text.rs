@@ -1,4 +1,4 @@
-//! Plain text of strings, members of objects, escapes.
+//! Tests of plain text, members of objects, and escaping.
 
 use alloc::{format, string::String, vec::Vec};
 
@@ -67,7 +67,7 @@ fn keys_and_strings_are_unescaped_up_to_a_limit() {
     }
 }
 
-/// Keys with `=` and their values as JSON, `.` or `!` and the place of the end.
+/// Returns each key with `=` and its value as JSON, then `.` or `!` and the offset of the end.
 fn members(syntax: Syntax, wire: &str) -> String {
     let case = Case::new(ValueKind::Value, syntax);
     let dialect = case.dialect();

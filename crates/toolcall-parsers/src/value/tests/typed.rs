@@ -1,4 +1,4 @@
-//! The coercion table, row by row.
+//! Tests of the conversion of text to declared types.
 
 use alloc::string::String;
 
@@ -27,7 +27,7 @@ fn write(text: &str, schema: Value) -> (String, Fit) {
 fn text_is_typed_by_the_schema() {
     let union = json!({"type": ["string", "integer"]});
     let rows = [
-        // A declared string is never looked at.
+        // A declared string is never converted.
         ("null", json!({"type": "string"}), "\"null\"", Fit::Yes),
         ("\"q\"", json!({"type": "string"}), "\"\\\"q\\\"\"", Fit::Yes),
         (" 42\n", json!({"type": "string"}), "\" 42\\n\"", Fit::Yes),
@@ -83,7 +83,7 @@ fn text_is_typed_by_the_schema() {
             Fit::Yes,
         ),
         ("2", json!({"allOf": [{"type": "string"}, {"minLength": 1}]}), "\"2\"", Fit::Yes),
-        // Members of `enum` and `const` have types too.
+        // Values of `enum` and `const` also have types.
         ("2", json!({"enum": [1, 2, "auto"]}), "2", Fit::Yes),
         ("auto", json!({"enum": [1, 2, "auto"]}), "\"auto\"", Fit::Yes),
         ("2", json!({"enum": ["1", "2"]}), "\"2\"", Fit::Yes),

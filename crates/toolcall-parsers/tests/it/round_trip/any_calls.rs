@@ -239,7 +239,7 @@ fn families_of(shard: usize) {
 
 const SHARDS: usize = 8;
 
-macro_rules! what_is_accepted_reads_back_and_most_is_accepted {
+macro_rules! encoded_random_calls_read_back_and_most_are_accepted {
     ($($shard:ident $n:literal),*) => {
         $(
             #[test]
@@ -250,10 +250,10 @@ macro_rules! what_is_accepted_reads_back_and_most_is_accepted {
     };
 }
 
-mod what_is_accepted_reads_back_and_most_is_accepted {
+mod encoded_random_calls_read_back_and_most_are_accepted {
     use super::families_of;
 
-    what_is_accepted_reads_back_and_most_is_accepted!(
+    encoded_random_calls_read_back_and_most_are_accepted!(
         shard_1 0, shard_2 1, shard_3 2, shard_4 3, shard_5 4, shard_6 5, shard_7 6, shard_8 7
     );
 }

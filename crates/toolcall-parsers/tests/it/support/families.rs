@@ -73,8 +73,8 @@ pub(crate) fn end_tags(family: &Family) -> Vec<String> {
                 Part::Literal(_) | Part::Group(_) => false,
             };
             let Some(at) = template.parts.iter().rposition(holds) else { continue };
-            let behind = Template { parts: template.parts[at + 1..].to_vec() };
-            let literals = literals(&behind);
+            let following = Template { parts: template.parts[at + 1..].to_vec() };
+            let literals = literals(&following);
             let all = literals.into_iter().flat_map(|literal| spelled(form, literal));
             found.extend(all.flat_map(|text| tags(&text).map(String::from).collect::<Vec<_>>()));
         }

@@ -143,7 +143,7 @@ fn commits(grammar: &Grammar, markers: &[&str]) -> Vec<String> {
             let call = format!(
                 "{{{quote}{name}{quote}: {quote}stop_all{quote}, {quote}{arguments}{quote}: {{{quote}a{quote}: 1"
             );
-            // Behind any other key or value.
+            // After any other key or value.
             let q = quote.to_string();
             let behind = [
                 "", &q, "\": 1", "': 1", ": 1", "1", "}", "]", "\": 1}", ": 1}", "1}", "\"\": 1",
@@ -205,7 +205,7 @@ fn edges(markers: &[&str]) -> Vec<String> {
 }
 
 /// Texts after an opener, and the units that are repeated after them.
-const BEHIND: &[(&str, &str)] = &[
+const AFTER_OPENER: &[(&str, &str)] = &[
     ("\"", "x"),
     ("\"name\": \"", "x"),
     ("\"name\"", " "),
@@ -252,7 +252,7 @@ fn endless(grammar: &Grammar, markers: &[&str]) -> Vec<Endless> {
             add(marker, unit);
         }
         let brace = if is_part { "" } else { "{" };
-        for (head, unit) in BEHIND {
+        for (head, unit) in AFTER_OPENER {
             add(&format!("{marker}{brace}{head}"), unit);
         }
     }

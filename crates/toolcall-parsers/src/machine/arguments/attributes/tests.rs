@@ -41,7 +41,7 @@ fn read(header: &AttributeHeader, text: &str) -> String {
 }
 
 #[test]
-fn attributes_are_read_in_any_order_and_quoting() {
+fn attributes_are_read_in_any_order_and_quoting_or_refused() {
     let header = header(Holes::Attributes, &["name", "string"]);
     let both = "Some(\"a>b\") Some(\"true\") 0 x";
     assert_eq!(read(&header, " name=\"a>b\" string='true'>x"), both);

@@ -138,7 +138,7 @@ fn elements_named_like_call_tags_are_arguments() {
 }
 
 #[test]
-fn text_after_the_elements_is_left_to_the_call() {
+fn text_that_is_not_an_element_is_left_to_the_call_machine() {
     let mut family = Family::new(Options::default());
     for (text, expected) in [
         ("~<a>1~</a>\n~</tool_call> b", "{\"a\": \"1\"}|~</tool_call> b"),
@@ -188,7 +188,7 @@ fn truncated_elements_are_incomplete_or_closed_by_repair() {
 }
 
 #[test]
-fn element_text_over_the_value_limit_is_not_held() {
+fn element_text_over_the_value_limit_is_a_string_or_dropped() {
     let limits = CallLimits { value: 8, ..CallLimits::default() };
     Family::new(Options { limits, ..Options::default() }).check_all(&[
         ("~<x>12345678~</x>", "\"x\": \"12345678\""),

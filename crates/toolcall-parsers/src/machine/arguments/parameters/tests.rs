@@ -160,7 +160,7 @@ fn tags_inside_a_parameter_value_are_data() {
 }
 
 #[test]
-fn missing_value_ends_are_repaired_and_reported() {
+fn missing_value_ends_are_repaired_and_reported_or_closed_by_the_end() {
     let mut family = qwen();
     for (text, expected) in [
         (
@@ -189,7 +189,7 @@ fn missing_value_ends_are_repaired_and_reported() {
 }
 
 #[test]
-fn text_after_the_parameters_is_left_to_the_call() {
+fn text_that_is_not_a_parameter_is_left_to_the_call_machine() {
     let mut family = qwen();
     for (text, expected) in [
         ("oops<p></function>", "{}|oops<p></function>"),

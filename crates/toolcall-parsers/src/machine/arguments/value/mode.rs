@@ -16,7 +16,7 @@ pub(crate) enum TextMode {
     Text(TypedText),
     /// A value of a declared type. Emitted when it is complete.
     Typed(TypeSet, Strings),
-    /// JSON, because the wire says so. Emitted when it is complete.
+    /// JSON, as the wire declares. Emitted when it is complete.
     Json,
     /// JSON or a string, depending on the complete text.
     Guess,
@@ -68,7 +68,7 @@ pub(crate) enum Strings {
 /// The facts about a value in its parameter's header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeaderTypes<'h> {
-    /// Whether the value is a string, if the header says so.
+    /// Whether the value is a string, if the header declares it.
     pub(crate) string: Option<bool>,
     /// The name of the type on the wire, or empty.
     pub(crate) kind: &'h str,

@@ -192,9 +192,13 @@ fn last<T>(look: Result<Option<T>, Undecided>, out: &CallSink<'_>) -> Result<Opt
     if out.calls.ended { Ok(look.unwrap_or(None)) } else { look }
 }
 
-/// Returns whether `rest`, the text after an end tag, is a legal continuation of the call: a
-/// parameter, the call's end followed by the section's end or another call, or the section's end. A
-/// repetition of the end tag is skipped. `before` is the text before the end tag.
+/// Returns whether `rest`, the text after an end tag, is a legal continuation of the call:
+///
+/// - a parameter,
+/// - the call's end, followed by the section's end or another call,
+/// - the section's end.
+///
+/// A repetition of the end tag is skipped. `before` is the text before the end tag.
 fn continues(
     place: ValuePlace<'_>,
     before: &str,

@@ -49,7 +49,7 @@ impl Shield {
                 (ShieldState::Blank, b'{' | b'[') => ShieldState::Outside,
                 (ShieldState::Blank, byte) if byte.is_ascii_whitespace() => ShieldState::Blank,
                 (ShieldState::Off | ShieldState::Blank, _) => ShieldState::Off,
-                // Scripts and Python write strings in single quotes, too.
+                // Scripts and Python also write strings in single quotes.
                 (ShieldState::Outside, b'"' | b'\'') => ShieldState::Inside(byte),
                 (ShieldState::Inside(quote), _) if byte == quote => ShieldState::Outside,
                 (ShieldState::Inside(quote), b'\\') => ShieldState::Escape(quote),

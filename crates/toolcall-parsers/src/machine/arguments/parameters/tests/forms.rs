@@ -119,7 +119,7 @@ fn object_parameter_named_arguments_becomes_the_arguments() {
 }
 
 #[test]
-fn tags_are_read_with_and_without_a_space_after_the_sigil() {
+fn tags_are_read_with_and_without_the_space_of_the_template() {
     let parameter =
         "<｜DSML｜ parameter name=\"{key}\" string=\"{string}\">{value}</｜DSML｜ parameter>\n";
     let form = Form { types: Types::Wire, ..form("<x>{name}{parameters}</x>", &[parameter], &[]) };
@@ -239,7 +239,7 @@ fn keep_first_families_keep_the_first_of_repeated_parameters() {
 }
 
 #[test]
-fn headers_of_special_tokens_end_a_value_in_the_middle_of_a_line() {
+fn header_ends_a_value_inside_a_line_only_if_headers_may_begin_anywhere() {
     let mut family = qwen();
     let text = "<parameter=s>a<parameter=t>b</parameter>!";
     family.check("f", text, "{\"s\": \"a<parameter=t>b\"}|!");
@@ -257,7 +257,7 @@ fn header_ends_an_unclosed_value_anywhere_if_templates_have_no_newlines() {
 }
 
 #[test]
-fn indistinguishable_or_open_parameter_templates_are_refused() {
+fn malformed_or_indistinguishable_parameter_templates_are_refused() {
     for parameters in [
         &["<a>{key}</a>{value}</v><b><c>"][..],
         &["<a>{key}</a>{value}</v>", "<a>{key}</a>\n<b>{value}</v>"],
