@@ -108,7 +108,7 @@ impl Guard {
         if self.path == Path::Plain {
             return self.cursor.push(chunk, sink);
         }
-        self.push_token(Token::of_text(chunk), sink)
+        self.push_token_apart(Token::of_text(chunk), &mut ByRef(sink))
     }
 
     /// Whether `text` certainly passes unchanged as content, with nothing held after it.
@@ -217,9 +217,6 @@ impl Guard {
             out.finish();
         }
         self.path = Path::of(&self.input, &self.output);
-        if let Some(tokens) = &mut self.output.tokens {
-            tokens.unsettle();
-        }
         let held = self.held();
         let Self { cursor, output, .. } = self;
         if let Some(stats) = &mut output.stats {
