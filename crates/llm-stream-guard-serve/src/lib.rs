@@ -42,6 +42,7 @@ pub mod demo;
 // Public for tests of this workspace.
 #[doc(hidden)]
 pub mod dialect;
+mod elsewhere;
 mod error;
 mod exchange;
 mod families;

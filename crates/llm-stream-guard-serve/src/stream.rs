@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 use crate::{
     alarm::Alarm,
     dialect::Machine,
+    elsewhere::{HEAVY, elsewhere},
     error::{Fault, Kind},
     exchange::Ending,
     idle::{Break, Idle},
@@ -25,9 +26,6 @@ use crate::{
     metrics::Told,
     record::Recording,
 };
-
-/// From this many bytes on, reading takes longer than other streams should wait for.
-pub(crate) const HEAVY: usize = 32 << 10;
 
 /// The time a stream is given.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +45,7 @@ pub(crate) struct Guarded {
     machine: Box<dyn Machine>,
     patience: Patience,
     /// The machine at work on a heavy piece, on another thread.
-    away: Option<JoinHandle<Pushed>>,
+    away: Option<JoinHandle<Result<Pushed, Fault>>>,
     /// Stop strings that must have been seen before upstream is left; `None`: never.
     leave_after: Option<usize>,
     /// The request demands a call.
@@ -100,7 +98,8 @@ impl Guarded {
         // An event is read when its last piece comes.
         if bytes.len().saturating_add(machine.held()) >= HEAVY {
             let bytes = bytes.clone();
-            self.away = Some(tokio::task::spawn_blocking(move || Pushed::new(machine, &bytes)));
+            let work = elsewhere(move || Pushed::new(machine, &bytes));
+            self.away = Some(tokio::spawn(work));
         } else {
             self.pushed(Pushed::new(machine, bytes), out);
         }
@@ -238,12 +237,9 @@ impl Stream for Guarded {
             if let Some(away) = &mut this.away {
                 let pushed = ready!(Pin::new(away).poll(cx));
                 this.away = None;
-                match pushed {
+                match pushed.unwrap_or_else(|error| Err(Fault::new(Kind::Limit, error))) {
                     Ok(pushed) => this.pushed(pushed, &mut out),
-                    Err(error) => {
-                        let what = format!("the work was given up: {error}");
-                        this.fail(&Fault::new(Kind::Limit, what), &mut out);
-                    }
+                    Err(fault) => this.fail(&fault, &mut out),
                 }
                 continue;
             }

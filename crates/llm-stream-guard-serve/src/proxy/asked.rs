@@ -10,11 +10,12 @@ use llm_stream_guard::{
 };
 use serde_json::Value;
 
-use super::{Proxy, Shared, work::elsewhere};
+use super::{Proxy, Shared};
 use crate::{
     body::Body,
     config::{BareEnd, ReasoningName, ServerName, ToolGrammar, UnknownModelPolicy},
     dialect::{ApiDialect, completions},
+    elsewhere::elsewhere,
     error::{Fault, Kind},
     exchange::{Exchange, subject},
     families::Family,

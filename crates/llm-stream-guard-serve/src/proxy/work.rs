@@ -7,8 +7,8 @@ use crate::{
     body::Body,
     config::UnsupportedTools,
     dialect::{ApiDialect, encoded::broken_call, unsupported::Unsupported},
+    elsewhere::{HEAVY, elsewhere},
     error::{Fault, Kind},
-    stream::HEAVY,
 };
 
 /// Does the work on `length` bytes, where it holds up no streams if it is heavy.
@@ -20,14 +20,6 @@ pub(super) async fn heavy<T: Send + 'static>(
         return Ok(work());
     }
     elsewhere(work).await
-}
-
-/// Does the work where it holds up no streams.
-pub(super) async fn elsewhere<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Fault> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Fault::new(Kind::Limit, format!("the work was given up: {error}")))
 }
 
 /// A request that was read.
