@@ -81,9 +81,9 @@ pub(crate) fn outline(profile: &Profile) -> Result<Outline, ExportError> {
                 ends_at_call: profile.tool_in_reasoning == InReasoning::End,
             });
             outline.removed.extend(format.answer.iter().map(|it| (&*it.marker).into()));
-            outline
-                .lost
-                .push("where in a line tags of reasoning count, and code fences".to_owned());
+            outline.lost.push(
+                "the places in a line where tags of reasoning count, and code fences".to_owned(),
+            );
         }
     }
     Ok(outline)

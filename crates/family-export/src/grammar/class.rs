@@ -10,7 +10,7 @@ pub(crate) struct CharClass {
 
 impl CharClass {
     /// Returns the class of the characters in these ranges, ends included.
-    pub(crate) fn of(ranges: &[(char, char)]) -> Self {
+    pub(crate) fn from_ranges(ranges: &[(char, char)]) -> Self {
         Self { ranges: merged(ranges.to_vec()), negated: false }
     }
 
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn character_class_excludes_single_characters() {
-        let letters = CharClass::of(&[('a', 'e'), ('d', 'f')]);
+        let letters = CharClass::from_ranges(&[('a', 'e'), ('d', 'f')]);
         assert_eq!(letters.ranges(), [('a', 'f')]);
         assert_eq!(letters.without(&['a', 'c']).ranges(), [('b', 'b'), ('d', 'f')]);
         let rest = CharClass::not(&[('"', '"')]).without(&['<']);

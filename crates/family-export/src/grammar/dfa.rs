@@ -141,7 +141,8 @@ fn quoted(not: &[String], quote: char, refused: &[(char, char)], escapes: &[&[&s
         not.iter().filter(|it| !it.starts_with(|c| letters.contains(c))).cloned().collect();
     let finder = Finder::new(&not, "");
     let body = CharClass::not(&[refused, &[(quote, quote), ('\\', '\\')]].concat());
-    let class = |set: &&str| CharClass::of(&set.chars().map(|c| (c, c)).collect::<Vec<_>>());
+    let class =
+        |set: &&str| CharClass::from_ranges(&set.chars().map(|c| (c, c)).collect::<Vec<_>>());
     let ways = escapes.iter().map(|row| Node::seq(row.iter().map(|set| Node::Char(class(set)))));
     let escaped = Node::seq(["\\".into(), Node::choice(ways)]);
     let one = Node::choice([Node::Char(body.clone()), escaped]);
@@ -151,7 +152,7 @@ fn quoted(not: &[String], quote: char, refused: &[(char, char)], escapes: &[&[&s
         body: Some(Box::new(Node::many(one))),
     };
     let (escape, end) = (finder.nodes.len(), finder.nodes.len() + 1);
-    let one = |c: char| CharClass::of(&[(c, c)]);
+    let one = |c: char| CharClass::from_ranges(&[(c, c)]);
     let mut states: Vec<State> = (0..escape)
         .map(|from| {
             let mut edges = finder.edges(from, body.clone());
@@ -296,7 +297,7 @@ impl Finder {
         }
         let rest = within.without(&chars);
         let mut edges: Vec<_> =
-            to.into_iter().map(|(next, ranges)| (CharClass::of(&ranges), next)).collect();
+            to.into_iter().map(|(next, ranges)| (CharClass::from_ranges(&ranges), next)).collect();
         if !rest.is_empty() {
             edges.push((rest, 0));
         }

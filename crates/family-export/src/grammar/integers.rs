@@ -53,7 +53,7 @@ fn first_of(digits: usize) -> String {
 fn digit(from: char, to: char) -> Node {
     match from == to {
         true => Node::Text(from.to_string()),
-        false => Node::Char(CharClass::of(&[(from, to)])),
+        false => Node::Char(CharClass::from_ranges(&[(from, to)])),
     }
 }
 

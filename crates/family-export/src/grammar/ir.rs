@@ -93,7 +93,7 @@ impl Node {
     /// Returns one character out of these.
     pub(crate) fn one_of(chars: &str) -> Self {
         let ranges: Vec<_> = chars.chars().map(|c| (c, c)).collect();
-        Self::Char(CharClass::of(&ranges))
+        Self::Char(CharClass::from_ranges(&ranges))
     }
 
     pub(crate) fn then(self, next: Self) -> Self {

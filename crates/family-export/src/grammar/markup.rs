@@ -7,8 +7,8 @@ use toolcall_parsers::{
     template::{Part, Template},
 };
 
-/// The shortest text that counts as a tag.
-const SHORTEST: usize = 3;
+/// The minimum length of a text that counts as a tag.
+const MIN_TAG_LENGTH: usize = 3;
 
 /// Returns the tags of all templates of a family, with their other spellings, and the tokens that
 /// end its turns and messages.
@@ -145,5 +145,5 @@ fn tags_of(text: &str) -> Vec<String> {
 
 fn is_tag(tag: &str) -> bool {
     let opens = tag.starts_with(['<', '[', ']', '◁', '`', '*', '>']);
-    opens && tag.chars().count() >= SHORTEST && !tag.starts_with("]]>")
+    opens && tag.chars().count() >= MIN_TAG_LENGTH && !tag.starts_with("]]>")
 }

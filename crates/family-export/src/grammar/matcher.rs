@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::ir::{Node, Rules};
 
-/// How deep rules may refer to each other in a text.
-const MAX_DEPTH: usize = 256;
+/// The maximum depth to which rules refer to each other in a text.
+const MAX_RULE_DEPTH: usize = 256;
 
 /// Whether the grammar admits exactly this text.
 pub(crate) fn admits(rules: &Rules, text: &str) -> bool {
@@ -99,7 +99,7 @@ impl Matcher<'_> {
         if let Some(ends) = self.known.get(&(number, start)) {
             return ends.clone();
         }
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= MAX_RULE_DEPTH {
             return Vec::new();
         }
         // No rule refers to itself before its first character.

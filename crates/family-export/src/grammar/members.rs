@@ -36,8 +36,8 @@ pub(super) fn list(parts: Vec<Part>, between: &Node, rules: &mut Vec<Rule>) -> N
 
 /// Returns a reference to `node` if it is long, else the node.
 pub(super) fn share(node: Node, rules: &mut Vec<Rule>) -> Node {
-    const SHORT: usize = 6;
-    if node.size() <= SHORT {
+    const MAX_UNSHARED_SIZE: usize = 6;
+    if node.size() <= MAX_UNSHARED_SIZE {
         return node;
     }
     rules.push(Rule { name: format!("part-{}", rules.len()), node });

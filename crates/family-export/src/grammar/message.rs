@@ -40,7 +40,7 @@ impl<'m> Message<'m> {
     pub(super) fn new(profile: &Profile, request: &'m AnswerRules) -> Result<Self, ExportError> {
         let unknown = |error: &dyn core::fmt::Display| ExportError::new(error.to_string());
         if profile.response_template.is_some() {
-            return Err(ExportError::new("a response template does not say how calls are written"));
+            return Err(ExportError::new("a response template cannot write calls"));
         }
         let grammar = profile.grammar().map_err(|error| unknown(&error))?;
         let grammar = grammar.ok_or_else(|| ExportError::new("its models call no tools"))?;

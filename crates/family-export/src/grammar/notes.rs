@@ -12,12 +12,12 @@ pub(crate) struct Notes {
 impl Notes {
     /// Notes a restriction on the values at `path` of a tool's arguments that is not checked.
     pub(crate) fn widened(&mut self, tool: &str, path: &[String], what: &str) {
-        add(&mut self.widened, at(tool, path, what));
+        add(&mut self.widened, location(tool, path, what));
     }
 
     /// Notes valid values at `path` of a tool's arguments that are refused.
     pub(crate) fn narrowed(&mut self, tool: &str, path: &[String], what: &str) {
-        add(&mut self.narrowed, at(tool, path, what));
+        add(&mut self.narrowed, location(tool, path, what));
     }
 
     /// Notes a restriction that the family's syntax does not let the grammar check.
@@ -31,7 +31,7 @@ impl Notes {
     }
 }
 
-fn at(tool: &str, path: &[String], what: &str) -> String {
+fn location(tool: &str, path: &[String], what: &str) -> String {
     match path.is_empty() {
         true => format!("{tool}: {what}"),
         false => format!("{tool}, {}: {what}", path.join(".")),

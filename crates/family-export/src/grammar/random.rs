@@ -2,8 +2,8 @@
 
 use super::ir::{Node, Rules};
 
-/// How deep rules refer to each other before the shortest way out is taken.
-const DEEP: usize = 5;
+/// The depth of references between rules at which the sampler takes the shortest way to an end.
+const MAX_RANDOM_DEPTH: usize = 5;
 
 /// Fragments of free text: markup, quotes, escapes and ordinary words.
 const FRAGMENTS: [&str; 24] = [
@@ -48,11 +48,16 @@ impl Sampler<'_> {
             Node::Choice(parts) => {
                 let short = || parts.iter().find(|part| !has_rule(part));
                 let drawn = parts.get((self.next)(parts.len()));
-                let part = if self.depth > DEEP { short().or(parts.first()) } else { drawn };
+                let part =
+                    if self.depth > MAX_RANDOM_DEPTH { short().or(parts.first()) } else { drawn };
                 part.into_iter().for_each(|part| self.write(part));
             }
             Node::Repeat(part, least, most) => {
-                let more = if self.depth > DEEP && has_rule(part) { 0 } else { (self.next)(4) };
+                let more = if self.depth > MAX_RANDOM_DEPTH && has_rule(part) {
+                    0
+                } else {
+                    (self.next)(4)
+                };
                 let more = if more == 3 { (self.next)(12) } else { more };
                 let count = least.saturating_add(u32::try_from(more).unwrap_or(0));
                 for _ in 0..most.map_or(count, |most| count.min(most)) {

@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 use self::{arrange::one_of, keywords::Types, merge::merged};
 use super::notes::Notes;
 
-/// How deep schemas may nest before their values are widened to any JSON.
-const MAX_DEPTH: usize = 24;
-/// The largest count of a repetition; llama.cpp refuses more than 2,000.
+/// The maximum nesting of schemas. Values of deeper schemas may be any JSON.
+const MAX_SCHEMA_DEPTH: usize = 24;
+/// The maximum count of a repetition. llama.cpp refuses more than 2,000.
 const MAX_COUNT: u64 = 1_000;
 /// The most schemas that are read for one tool.
 const MAX_SCHEMAS: usize = 4_096;
@@ -103,7 +103,7 @@ impl<'s> Reader<'s> {
         self.notes.narrowed(self.tool, &self.path, what);
     }
 
-    fn at<T>(&mut self, step: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+    fn within<T>(&mut self, step: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(step.to_owned());
         let value = read(self);
         self.path.pop();
@@ -112,7 +112,7 @@ impl<'s> Reader<'s> {
 
     pub(crate) fn shape(&mut self, schema: &Value, depth: usize) -> Shape {
         self.read += 1;
-        if depth > MAX_DEPTH || self.read > MAX_SCHEMAS {
+        if depth > MAX_SCHEMA_DEPTH || self.read > MAX_SCHEMAS {
             self.widened("a schema that is too deep or too long");
             return Shape::Any;
         }
@@ -128,7 +128,7 @@ impl<'s> Reader<'s> {
 
     fn keywords(&mut self, schema: &Map<String, Value>, depth: usize) -> Shape {
         if let Some(pointer) = schema.get("$ref") {
-            let siblings = schema.keys().filter(|key| *key != "$ref" && keywords::tells(key));
+            let siblings = schema.keys().filter(|key| *key != "$ref" && keywords::restricts(key));
             if siblings.count() > 0 {
                 self.widened("keywords beside `$ref`");
             }
@@ -157,7 +157,7 @@ impl<'s> Reader<'s> {
             }
             return self.any_of(schema, (key, parts), depth);
         }
-        for key in schema.keys().filter(|key| keywords::is_unsaid(key)) {
+        for key in schema.keys().filter(|key| keywords::is_unsupported(key)) {
             self.widened(&format!("`{key}`"));
         }
         let values = match (schema.get("const"), schema.get("enum").and_then(Value::as_array)) {
@@ -165,7 +165,7 @@ impl<'s> Reader<'s> {
             (None, Some(values)) if !values.is_empty() => Some(values.clone()),
             _ => None,
         };
-        let types = Types::of(schema);
+        let types = Types::declared_by(schema);
         if let Some(mut values) = values {
             if let Some(types) = &types {
                 values.retain(|value| types.admit(value));
@@ -189,15 +189,16 @@ impl<'s> Reader<'s> {
     ) -> Shape {
         let mut rest = schema.clone();
         rest.retain(|own, _| own != key);
-        let tells = |part: &Value| {
-            part.as_object()
-                .is_none_or(|part| part.keys().any(|key| keywords::tells(key) && key != "required"))
+        let restricts = |part: &Value| {
+            part.as_object().is_none_or(|part| {
+                part.keys().any(|key| keywords::restricts(key) && key != "required")
+            })
         };
-        if rest.keys().any(|key| keywords::tells(key)) && !parts.iter().any(tells) {
+        if rest.keys().any(|key| keywords::restricts(key)) && !parts.iter().any(restricts) {
             self.widened(&format!("`{key}` of required members"));
             return self.shape(&Value::Object(rest), depth + 1);
         }
-        let has_own = rest.keys().any(|key| keywords::tells(key));
+        let has_own = rest.keys().any(|key| keywords::restricts(key));
         let mut all = Vec::new();
         for part in parts {
             let shape = if has_own {
@@ -310,7 +311,7 @@ impl<'s> Reader<'s> {
     fn array(&mut self, schema: &Map<String, Value>, depth: usize) -> Shape {
         let (least, most) = self.count(schema, "minItems", "maxItems");
         let items = match schema.get("items") {
-            Some(items @ Value::Object(_)) => self.at("[]", |it| it.shape(items, depth + 1)),
+            Some(items @ Value::Object(_)) => self.within("[]", |it| it.shape(items, depth + 1)),
             Some(Value::Array(_)) => {
                 self.widened("a list of schemas in `items`");
                 Shape::Any
@@ -329,7 +330,7 @@ impl<'s> Reader<'s> {
             .unwrap_or_default();
         let mut members: Vec<Member> = Vec::new();
         for (key, schema) in properties.into_iter().flatten() {
-            let shape = self.at(key, |it| it.shape(schema, depth + 1));
+            let shape = self.within(key, |it| it.shape(schema, depth + 1));
             let is_required = required.contains(&key.as_str());
             members.push(Member { key: key.clone(), is_required, shape });
         }
@@ -353,7 +354,7 @@ impl<'s> Reader<'s> {
         // An object that lists `properties`, none, has none.
         let rest = match more {
             Some(Value::Bool(false)) => None,
-            Some(more @ Value::Object(_)) => Some(self.at("*", |it| it.shape(more, depth + 1))),
+            Some(more @ Value::Object(_)) => Some(self.within("*", |it| it.shape(more, depth + 1))),
             _ if properties.is_some() && more.is_none() => {
                 self.narrowed("members that the schema does not list");
                 None

@@ -43,7 +43,7 @@ impl Kind {
     }
 
     /// Returns the kind of a shape that is neither a choice nor any value.
-    fn of(shape: &Shape) -> Self {
+    fn of_shape(shape: &Shape) -> Self {
         match shape {
             Shape::Null | Shape::Const(Value::Null) => Self::Null,
             Shape::Bool | Shape::Const(Value::Bool(_)) => Self::Boolean,
@@ -110,7 +110,8 @@ impl Values<'_> {
         if leaves.contains(&Shape::Any) {
             return Kind::ALL.into_iter().map(|kind| (kind, vec![any(kind)])).collect();
         }
-        let of = |kind| leaves.iter().filter(|leaf| Kind::of(leaf) == kind).cloned().collect();
+        let of =
+            |kind| leaves.iter().filter(|leaf| Kind::of_shape(leaf) == kind).cloned().collect();
         let kinds = Kind::ALL.into_iter().map(|kind| (kind, of(kind)));
         kinds.filter(|(_, leaves): &(Kind, Vec<Shape>)| !leaves.is_empty()).collect()
     }
@@ -148,7 +149,7 @@ impl Values<'_> {
         match leaf {
             Shape::Const(Value::String(text)) => {
                 let is_mixed = how.marked == Marked::No
-                    && all.iter().any(|leaf| Kind::of(leaf) != Kind::String)
+                    && all.iter().any(|leaf| Kind::of_shape(leaf) != Kind::String)
                     && serde_json::from_str::<Value>(text).is_ok_and(|value| !value.is_string());
                 let ends = contained(text, &style.not).is_some() || text.contains(how.end);
                 if is_mixed || ends || text.trim() != text {

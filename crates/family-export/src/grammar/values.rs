@@ -20,8 +20,8 @@ use super::{
 
 /// Blanks a level of indented JSON.
 const INDENT: usize = 4;
-/// The most blanks of an indented line whose level is not known.
-const MOST_INDENT: u32 = 64;
+/// The maximum number of blanks before a line whose level is unknown.
+const MAX_INDENT: u32 = 64;
 
 /// The syntax of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -260,9 +260,9 @@ impl<'n> Values<'n> {
 
 /// A number as JSON spells it.
 pub(super) fn number() -> Node {
-    let digits = || Node::Char(CharClass::of(&[('0', '9')]));
+    let digits = || Node::Char(CharClass::from_ranges(&[('0', '9')]));
     let some = || Node::Repeat(Box::new(digits()), 1, None);
-    let first = Node::Char(CharClass::of(&[('1', '9')]));
+    let first = Node::Char(CharClass::from_ranges(&[('1', '9')]));
     Node::seq([
         Node::optional("-".into()),
         Node::choice(["0".into(), first.then(Node::many(digits()))]),
@@ -273,8 +273,8 @@ pub(super) fn number() -> Node {
 
 /// A name of letters, digits and underscores that begins with none of the digits.
 fn identifier() -> Node {
-    let first = Node::Char(CharClass::of(&[('a', 'z'), ('A', 'Z'), ('_', '_')]));
-    let rest = CharClass::of(&[('a', 'z'), ('A', 'Z'), ('_', '_'), ('0', '9')]);
+    let first = Node::Char(CharClass::from_ranges(&[('a', 'z'), ('A', 'Z'), ('_', '_')]));
+    let rest = CharClass::from_ranges(&[('a', 'z'), ('A', 'Z'), ('_', '_'), ('0', '9')]);
     first.then(Node::many(Node::Char(rest)))
 }
 
@@ -297,7 +297,7 @@ impl Style {
         match margin {
             Some(margin) => Node::Text(format!("\n{}", " ".repeat(margin))),
             None => {
-                Node::seq(["\n".into(), Node::Repeat(Box::new(" ".into()), 0, Some(MOST_INDENT))])
+                Node::seq(["\n".into(), Node::Repeat(Box::new(" ".into()), 0, Some(MAX_INDENT))])
             }
         }
     }

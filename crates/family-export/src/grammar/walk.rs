@@ -29,8 +29,8 @@ use crate::ExportError;
 /// The maximum length of an id.
 const MAX_ID: u32 = 64;
 
-/// The most bytes of names that strings in Python are searched for.
-const MAX_HEADS: usize = 400;
+/// The maximum number of bytes of tool names that strings in Python are searched for.
+const MAX_HEADS_BYTES: usize = 400;
 
 /// A tool with what its arguments may be.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub(super) struct Walk<'w, 'n> {
 /// Returns the texts that begin calls of these tools. Of very many tools it is the parenthesis alone.
 pub(super) fn heads(tools: &[CallOf]) -> Arc<[String]> {
     let length: usize = tools.iter().map(|tool| tool.name.len()).sum();
-    if length > MAX_HEADS {
+    if length > MAX_HEADS_BYTES {
         return Arc::from(["(".to_owned()]);
     }
     let ways = [')', ',', ' '];
@@ -177,8 +177,12 @@ impl Walk<'_, '_> {
             Hole::Index(_) => Node::choice([
                 "0".into(),
                 Node::seq([
-                    Node::Char(CharClass::of(&[('1', '9')])),
-                    Node::Repeat(Box::new(Node::Char(CharClass::of(&[('0', '9')]))), 0, Some(3)),
+                    Node::Char(CharClass::from_ranges(&[('1', '9')])),
+                    Node::Repeat(
+                        Box::new(Node::Char(CharClass::from_ranges(&[('0', '9')]))),
+                        0,
+                        Some(3),
+                    ),
                 ]),
             ]),
             Hole::Object(dialect) => {
@@ -191,7 +195,7 @@ impl Walk<'_, '_> {
             Hole::Raw(key) => self.raw(key, cursor, call)?,
             Hole::Parameters { separator } => self.parameters(call, separator)?,
             Hole::Elements => self.elements(call)?,
-            _ => return Err(ExportError::new("nothing says what is in a hole of its templates")),
+            _ => return Err(ExportError::new("the content of a part of its templates is unknown")),
         })
     }
 
@@ -245,7 +249,7 @@ impl Walk<'_, '_> {
                 }
                 KeyRole::Id if self.family.write.ids == WrittenIds::Counted => {
                     let number = Node::Repeat(
-                        Box::new(Node::Char(CharClass::of(&[('0', '9')]))),
+                        Box::new(Node::Char(CharClass::from_ranges(&[('0', '9')]))),
                         1,
                         Some(4),
                     );
@@ -314,7 +318,7 @@ pub(super) fn holds_json(template: &Template) -> bool {
 /// Returns the id of a call, as models write it.
 fn id() -> Node {
     let letters = [('A', 'Z'), ('a', 'z'), ('0', '9'), ('_', '_'), ('-', '-')];
-    Node::Repeat(Box::new(Node::Char(CharClass::of(&letters))), 1, Some(MAX_ID))
+    Node::Repeat(Box::new(Node::Char(CharClass::from_ranges(&letters))), 1, Some(MAX_ID))
 }
 
 /// Whether a group holds an id, which not every call has.

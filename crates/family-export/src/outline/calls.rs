@@ -118,7 +118,7 @@ impl FormWalk<'_> {
         let close = match after {
             [] => Expr::default(),
             [Part::Literal(text)] => self.marker(text),
-            _ => return Err(ExportError::new("what stands behind its arguments is no text")),
+            _ => return Err(ExportError::new("the part after its arguments is not text")),
         };
         let begins = match (hole, form.parameters.first().map(|it| &*it.parts)) {
             (Part::Hole(Hole::Parameters { .. }), Some([Part::Literal(text), ..])) => text.trim(),
@@ -134,7 +134,7 @@ impl FormWalk<'_> {
             _ => Expr::default(),
         };
         if marker.is_empty() && !head.is_empty() && section.is_repeated {
-            return Err(ExportError::new("only lines tell its calls apart"));
+            return Err(ExportError::new("only line breaks separate its calls"));
         }
         if marker.is_empty() && headers.is_none() && (head.is_empty() || is_optional) {
             return Err(ExportError::new("its calls begin without a marker"));
@@ -174,7 +174,7 @@ impl FormWalk<'_> {
         }
         let payload = self.payload(hole)?;
         if !is_object && !open.has_group("name") {
-            return Err(ExportError::new("its calls have no name of their own"));
+            return Err(ExportError::new("its calls have no name"));
         }
         let next = match headers {
             Some(headers) => vec![headers.any()],

@@ -39,7 +39,7 @@ pub(super) fn header(parts: &[Part], form: &Form, next: Option<char>) -> Result<
                 Expr::Optional(Box::new(inner.ungrouped()))
             }
             Part::Hole(_) => {
-                return Err(ExportError::new("its calls have more in front of their arguments"));
+                return Err(ExportError::new("its calls have other parts before their arguments"));
             }
         });
     }

@@ -198,7 +198,7 @@ const LOST: [(&str, &[&str]); 11] = [
         ],
     ),
     (
-        "text behind a call that only the next",
+        "text after a call that only the next",
         &[
             "gigachat3/text_around",
             "granite_20b_fc/braces_behind",
@@ -236,7 +236,7 @@ const LOST: [(&str, &[&str]); 11] = [
         ],
     ),
     (
-        "headers without their tokens",
+        "headers that lack tokens",
         &[
             "beam/quoted-header-in-a-thought",
             "harmony/built-in-tool",
@@ -445,7 +445,7 @@ fn families_without_a_template_report_the_reason() {
             "its parameters are more than a key and a value",
             "deepseek_v3_2 deepseek_v4 deepseek_v4_1 gigachat35 kimi_k3",
         ),
-        ("only lines tell its calls apart", "harn_text minimax_m1"),
+        ("only line breaks separate its calls", "harn_text minimax_m1"),
         ("the key of its objects is the name", "apertus"),
     ];
     assert_eq!(refused, expected.map(|(why, names)| (why, names.to_owned())));

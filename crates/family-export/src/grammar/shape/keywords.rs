@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-/// Keywords that restrict values, and that no grammar of this crate expresses.
-const UNSAID: [&str; 17] = [
+/// Keywords that restrict values and that the grammars of this crate do not express.
+const UNSUPPORTED: [&str; 17] = [
     "pattern",
     "format",
     "multipleOf",
@@ -23,8 +23,8 @@ const UNSAID: [&str; 17] = [
     "unevaluatedProperties",
 ];
 
-/// Keywords that say something about values and are read.
-const READ: [&str; 21] = [
+/// Keywords that restrict values and are read.
+const SUPPORTED: [&str; 21] = [
     "$ref",
     "allOf",
     "anyOf",
@@ -48,14 +48,14 @@ const READ: [&str; 21] = [
     "then",
 ];
 
-/// Whether a keyword restricts values, and is not expressed.
-pub(super) fn is_unsaid(key: &str) -> bool {
-    UNSAID.contains(&key)
+/// Returns whether a keyword restricts values, and is not expressed.
+pub(super) fn is_unsupported(key: &str) -> bool {
+    UNSUPPORTED.contains(&key)
 }
 
-/// Whether a keyword restricts values.
-pub(super) fn tells(key: &str) -> bool {
-    READ.contains(&key) || is_unsaid(key)
+/// Returns whether a keyword restricts values.
+pub(super) fn restricts(key: &str) -> bool {
+    SUPPORTED.contains(&key) || is_unsupported(key)
 }
 
 /// The types that a schema names or implies.
@@ -63,7 +63,7 @@ pub(super) struct Types(Vec<&'static str>);
 
 impl Types {
     /// Returns the types of a schema, or `None` without any restriction.
-    pub(super) fn of(schema: &Map<String, Value>) -> Option<Self> {
+    pub(super) fn declared_by(schema: &Map<String, Value>) -> Option<Self> {
         let names: Vec<&str> = match schema.get("type") {
             Some(Value::String(name)) => vec![name],
             Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),

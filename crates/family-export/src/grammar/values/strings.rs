@@ -36,7 +36,7 @@ impl Values<'_> {
             Syntax::Python => Node::choice(['\'', '"'].map(|quote| {
                 let refused =
                     [('\0', '\u{1f}'), ('\u{7f}', '\u{9f}'), (quote, quote), ('\\', '\\')];
-                let hex = Node::Char(CharClass::of(&[('0', '9'), ('a', 'f')]));
+                let hex = Node::Char(CharClass::from_ranges(&[('0', '9'), ('a', 'f')]));
                 let escape = Node::choice([
                     Node::one_of("\\'\"nrt"),
                     Node::seq(["x".into(), hex.clone(), hex]),
@@ -44,8 +44,9 @@ impl Values<'_> {
                 string_of((&quote.to_string(), CharClass::not(&refused)), escape, bounds)
             })),
             _ => {
-                let hex = || Node::Char(CharClass::of(&[('0', '9'), ('a', 'f'), ('A', 'F')]));
-                let of = |ranges: &[(char, char)]| Node::Char(CharClass::of(ranges));
+                let hex =
+                    || Node::Char(CharClass::from_ranges(&[('0', '9'), ('a', 'f'), ('A', 'F')]));
+                let of = |ranges: &[(char, char)]| Node::Char(CharClass::from_ranges(ranges));
                 let plain = of(&[('0', '9'), ('a', 'c'), ('e', 'f'), ('A', 'C'), ('E', 'F')]);
                 let code = Node::choice([
                     Node::seq([plain, hex(), hex(), hex()]),

@@ -49,7 +49,7 @@ impl Walk<'_, '_> {
                     let end = cursor.end_of_value();
                     self.inside(shape, end)?
                 }
-                _ => return Err(ExportError::new("its elements have holes for something else")),
+                _ => return Err(ExportError::new("its elements have other parts than values")),
             });
         }
         Ok(Node::seq(nodes))

@@ -115,7 +115,7 @@ impl Walk<'_, '_> {
                     let how = Between { style: &style, marked, end, in_cdata };
                     self.values.between(parameter.leaves, &how)
                 }
-                _ => return Err(ExportError::new("its parameters have holes for something else")),
+                _ => return Err(ExportError::new("its parameters have other parts than values")),
             });
         }
         Ok(Node::seq(nodes))
@@ -154,7 +154,7 @@ fn by_flag(kinds: Vec<(Kind, Vec<Shape>)>) -> Vec<(Kind, Vec<Shape>)> {
 
 /// A name of a parameter that no schema declares.
 fn any_key() -> Node {
-    let first = Node::Char(CharClass::of(&[('a', 'z'), ('A', 'Z'), ('_', '_')]));
-    let rest = CharClass::of(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')]);
+    let first = Node::Char(CharClass::from_ranges(&[('a', 'z'), ('A', 'Z'), ('_', '_')]));
+    let rest = CharClass::from_ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')]);
     first.then(Node::Repeat(Box::new(Node::Char(rest)), 0, Some(MAX_KEY)))
 }
