@@ -1,4 +1,4 @@
-//! Expressions of markup, in no language.
+//! Expressions that match markup, independent of the target's language.
 
 /// An expression that matches markup.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) enum Expr {
     Sequence(Vec<Self>),
     Choice(Vec<Self>),
     Optional(Box<Self>),
-    /// A part of which the text is used, by this name.
+    /// A part whose text is used under this name.
     Group(&'static str, Box<Self>),
 }
 
@@ -47,13 +47,13 @@ impl From<&str> for Expr {
 }
 
 impl Expr {
-    /// The name of a tool, which has no bracket, quote or comma.
+    /// Returns the name of a tool, which has no bracket, quote or comma.
     pub(crate) fn tool_name() -> Self {
         let chars = "()[]{}<>,\"'`".to_owned();
         Self::Without(Without { chars, no_blanks: true, at_least_one: true, lazy: true })
     }
 
-    /// The group of this name, with white space around it.
+    /// Returns the group of this name, with white space around it.
     pub(crate) fn group(name: &'static str, inner: Self) -> Self {
         Self::sequence([Self::Blanks, Self::Group(name, Box::new(inner)), Self::Blanks])
     }
@@ -66,7 +66,7 @@ impl Expr {
         parts.into_iter().fold(Self::default(), Self::then)
     }
 
-    /// Any of the expressions, without those that are empty or repeated.
+    /// Returns the choice between the expressions, without empty and repeated ones.
     pub(crate) fn choice(ways: impl IntoIterator<Item = Self>) -> Self {
         let mut all: Vec<Self> = Vec::new();
         for way in ways {
@@ -81,7 +81,7 @@ impl Expr {
         }
     }
 
-    /// Appends an expression; text is joined, and repeated white space is written once.
+    /// Appends an expression. Text is joined, and repeated white space is written once.
     pub(crate) fn then(self, next: Self) -> Self {
         let mut parts = match self {
             Self::Sequence(parts) => parts,
@@ -110,7 +110,7 @@ impl Expr {
         }
     }
 
-    /// Whether the expression matches nothing but these characters and white space.
+    /// Returns whether the expression matches nothing but these characters and white space.
     pub(crate) fn has_only(&self, chars: &str) -> bool {
         match self {
             Self::Text(text) => text.chars().all(|c| chars.contains(c)),
@@ -121,7 +121,7 @@ impl Expr {
         }
     }
 
-    /// Whether the expression has a group of this name.
+    /// Returns whether the expression has a group of this name.
     pub(crate) fn has_group(&self, name: &str) -> bool {
         match self {
             Self::Group(known, inner) => *known == name || inner.has_group(name),
@@ -133,7 +133,7 @@ impl Expr {
         }
     }
 
-    /// The expression without groups.
+    /// Returns the expression without groups.
     pub(crate) fn ungrouped(self) -> Self {
         let all = |parts: Vec<Self>| parts.into_iter().map(Self::ungrouped);
         match self {
@@ -145,7 +145,7 @@ impl Expr {
         }
     }
 
-    /// The expression without white space at its ends.
+    /// Returns the expression without white space at its ends.
     pub(crate) fn trimmed(self) -> Self {
         let Self::Sequence(mut parts) = self else { return self };
         while parts.last() == Some(&Self::Blanks) {
@@ -156,8 +156,8 @@ impl Expr {
     }
 }
 
-/// A marker of a family, with its other spellings. White space in it and between its tags may be
-/// any.
+/// Returns the expression of a marker with its other spellings. Any white space matches the white
+/// space in it and between its tags.
 pub(crate) fn marker(text: &str, spellings: &[(String, Vec<String>)]) -> Expr {
     let (mut marker, mut rest, mut before) = (Expr::default(), text, None);
     while let Some(c) = rest.chars().next() {

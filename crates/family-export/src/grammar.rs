@@ -26,9 +26,9 @@ pub use self::write::LazyGbnf;
 use self::{ir::Rules, message::Message, notes::Notes};
 use crate::ExportError;
 
-/// A grammar of a model's answer, for any of the targets.
+/// A grammar of a model's answer, which can be written for each of the targets.
 ///
-/// The text that it admits parses to complete calls of declared tools.
+/// Every text that it admits parses to complete calls of declared tools.
 #[derive(Debug, Clone)]
 pub struct CallGrammar {
     rules: Rules,
@@ -38,13 +38,13 @@ pub struct CallGrammar {
 }
 
 impl CallGrammar {
-    /// Restrictions of the schemas that the grammar does not check, each as a phrase.
+    /// Returns the restrictions of the schemas that the grammar does not check, each as a phrase.
     #[must_use]
     pub fn widened(&self) -> &[String] {
         &self.notes.widened
     }
 
-    /// Valid calls that the grammar does not admit, each as a phrase.
+    /// Returns the valid calls that the grammar does not admit, each as a phrase.
     #[must_use]
     pub fn narrowed(&self) -> &[String] {
         &self.notes.narrowed
@@ -56,14 +56,14 @@ impl CallGrammar {
         &self.markup
     }
 
-    /// Returns the markers that are single tokens of the models' vocabulary, written as `<...>`: for
-    /// [`CallGrammar::lark`]. A family whose markers are ordinary text has none.
+    /// Returns the markers that are single tokens of the models' vocabulary, written as `<...>`,
+    /// for [`CallGrammar::lark`]. Empty if the family's markers are ordinary text.
     #[must_use]
     pub fn special_tokens(&self) -> &[String] {
         &self.special
     }
 
-    /// Whether the grammar admits exactly this text.
+    /// Returns whether the grammar admits exactly this text.
     #[must_use]
     pub fn admits(&self, text: &str) -> bool {
         matcher::admits(&self.rules, text)
@@ -75,11 +75,11 @@ impl CallGrammar {
     }
 }
 
-/// Returns the grammar of the answers of `profile`'s models under `rules`. For a subset of the tools
-/// (`allowed_tools`), pass the subset.
+/// Returns the grammar of the answers of `profile`'s models under `rules`. For a subset of the
+/// tools (`allowed_tools`), pass the subset.
 ///
-/// [`GuardBuilder::rules`](llm_stream_guard::GuardBuilder::rules) returns the rules of a request: what
-/// the server then generates is what the guard of the same builder reads.
+/// [`GuardBuilder::rules`](llm_stream_guard::GuardBuilder::rules) returns the rules of a request.
+/// The guard of the same builder reads the texts that a server generates under the grammar.
 ///
 /// ```
 /// use family_export::call_grammar;
@@ -96,7 +96,7 @@ impl CallGrammar {
 /// ```
 ///
 /// # Errors
-/// A part of the family, or of the request, that no grammar expresses.
+/// Returns an error that names a part of the family or the request which no grammar expresses.
 pub fn call_grammar(profile: &Profile, rules: &AnswerRules) -> Result<CallGrammar, ExportError> {
     let mut notes = Notes::default();
     let message = Message::new(profile, rules)?;

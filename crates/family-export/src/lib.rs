@@ -1,14 +1,13 @@
 //! Writes a model family in the languages of other projects.
 //!
-//! An export has two steps. `outline` walks over the family once and describes its markup as a tree of
-//! expressions that belongs to no language. A writer renders this outline for one target.
-//! [`response_template`] is its writer.
+//! An export has two steps. First, `outline` describes the markup of a family as a tree of
+//! expressions. Then a writer renders the tree in the language of a target. [`response_template`]
+//! is such a writer.
 //!
-//! Grammars for constrained decoding ([`call_grammar`]) are not made of the outline, which describes
-//! what is read, but of what the encoder writes, and of the schemas of tools. A grammar is the
-//! counterpart of a guard: [`GuardBuilder::rules`](llm_stream_guard::GuardBuilder::rules) returns the
-//! rules of a request for both. The function is here and is not a method of the façade's `Profile`:
-//! the façade reads streams and needs no writer.
+//! Grammars for constrained decoding ([`call_grammar`]) have another source. They describe the
+//! texts that the encoder writes for the schemas of tools, while the outline describes the texts
+//! that a parser reads. [`GuardBuilder::rules`](llm_stream_guard::GuardBuilder::rules) returns the
+//! rules of a request for both a grammar and a guard.
 //!
 //! ```
 //! use llm_stream_guard::profile;
@@ -33,7 +32,7 @@ use core::fmt;
 pub use grammar::{CallGrammar, LazyGbnf, call_grammar};
 pub use response_template::{Exported, response_template};
 
-/// The reason why a family cannot be written in the target's language.
+/// An error: a family cannot be written in the target's language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportError(String);
 

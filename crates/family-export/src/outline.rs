@@ -1,4 +1,4 @@
-//! The walk over a family: how its messages are written, in no language.
+//! The outline of a family's markup, which does not depend on the target's language.
 //!
 //! ```text
 //! <tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>
@@ -21,7 +21,7 @@ use crate::{ExportError, expr::Expr};
 /// The markup of a family, as a writer needs it.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
-    /// The ways to write calls, all with the same payload; none if the family has no calls.
+    /// The ways to write calls, all with the same payload. Empty if the family has no calls.
     pub(crate) calls: Vec<CallShape>,
     /// The markers that end a call.
     pub(crate) ends: Vec<Expr>,
@@ -34,7 +34,7 @@ pub(crate) struct Outline {
     pub(crate) thought: Option<Thought>,
     /// Markup between the parts of a message.
     pub(crate) removed: Vec<Expr>,
-    /// The parts that this outline leaves out, each as a phrase.
+    /// The properties of the family that the outline does not express, each as a phrase.
     pub(crate) lost: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Thought {
     pub(crate) open: Vec<String>,
     pub(crate) close: Vec<String>,
     pub(crate) is_any_case: bool,
-    /// Whether the beginning of a call ends the thought, too.
+    /// Whether the beginning of a call also ends the reasoning.
     pub(crate) ends_at_call: bool,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn outline(profile: &Profile) -> Result<Outline, ExportError> {
     if let Some(name) = &profile.reasoning {
         let format = format(name).map_err(|error| ExportError::new(error.to_string()))?;
         if !format.is_passthrough() {
-            // Not every reader waits for a label that may be missing.
+            // A reader of pieces may not wait for a label that may be missing.
             let label = format.label.as_deref().unwrap_or_default();
             outline.thought = Some(Thought {
                 open: format.open.iter().map(|open| format!("{open}{label}")).collect(),

@@ -12,7 +12,7 @@ use crate::{
 /// The field of reasoning.
 const REASONING: &str = "reasoning_content";
 
-/// A template, and what it leaves out of the family.
+/// A template, with the properties of the family that it does not express.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Exported {
@@ -26,7 +26,7 @@ pub struct Exported {
 /// `anchor`.
 ///
 /// # Errors
-/// A part of the family that a response template cannot express at all.
+/// Returns an error that names a part of the family which no response template can express.
 pub fn response_template(profile: &Profile, anchor: &str) -> Result<Exported, ExportError> {
     let outline = outline(profile)?;
     let mut fields = Map::new();
@@ -59,7 +59,7 @@ pub fn response_template(profile: &Profile, anchor: &str) -> Result<Exported, Ex
     Ok(Exported { template, lost: outline.lost })
 }
 
-/// The field of the calls.
+/// Returns the field of the calls.
 fn calls(outline: &Outline) -> Option<Value> {
     let first = outline.calls.first()?;
     let ends: Vec<String> = outline.ends.iter().map(pattern).collect();
@@ -75,8 +75,8 @@ fn calls(outline: &Outline) -> Option<Value> {
     Some(Value::Object(field))
 }
 
-/// The part of the pattern `next` before the first of `ends` in it: a reader of pieces would find that
-/// end while it waits for the rest.
+/// Returns the part of the pattern `next` before the first of `ends` in it. A reader of pieces
+/// would find that end while it waits for the rest of the pattern.
 fn before_end<'a>(next: &'a str, ends: &[String]) -> &'a str {
     let before = |end: &String| Some(next.split_once(end)?.0.trim_end_matches(r"\s*"));
     let ends = ends.iter().filter(|end| !end.is_empty());
@@ -84,7 +84,7 @@ fn before_end<'a>(next: &'a str, ends: &[String]) -> &'a str {
     shortest.unwrap_or(next)
 }
 
-/// The members of the calls' field that describe the text of a call.
+/// Returns the members of the calls' field that describe the text of a call.
 fn payload(call: &CallShape) -> Map<String, Value> {
     let mut field = Map::new();
     let mut set = |key: &str, value: Value| drop(field.insert(key.to_owned(), value));
@@ -132,7 +132,7 @@ fn payload(call: &CallShape) -> Map<String, Value> {
     field
 }
 
-/// The field of reasoning between markers.
+/// Returns the field of reasoning between markers.
 fn reasoning(thought: &Thought, outline: &Outline) -> Result<Value, ExportError> {
     let close = pattern(&Expr::choice(thought.close.iter().map(|text| text.as_str().into())));
     if thought.open.is_empty() || close.is_empty() {
@@ -156,7 +156,7 @@ fn reasoning(thought: &Thought, outline: &Outline) -> Result<Value, ExportError>
     })
 }
 
-/// The closer of a region: one of `ends`, or the place before `next`.
+/// Returns the closer of a region: one of `ends`, or the place before `next`.
 fn closer(ends: &str, next: &str) -> String {
     match ends.is_empty() {
         true => format!(r"\s*(?={next})"),
@@ -164,7 +164,7 @@ fn closer(ends: &str, next: &str) -> String {
     }
 }
 
-/// An expression as a pattern.
+/// Returns an expression as a pattern.
 fn pattern(expr: &Expr) -> String {
     match expr {
         Expr::Text(text) => text.chars().map(|c| escaped(c, r"\.+*?()|[]{}^$#&-~")).collect(),
@@ -191,7 +191,7 @@ fn escaped(c: char, special: &str) -> String {
     if special.contains(c) { format!("\\{c}") } else { c.to_string() }
 }
 
-/// Any of the patterns; nothing if there are none.
+/// Returns a pattern that matches any of the patterns, or an empty one if there are none.
 fn alternatives(ways: impl IntoIterator<Item = String>) -> String {
     let mut all: Vec<String> = Vec::new();
     for way in ways {

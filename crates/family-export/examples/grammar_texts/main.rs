@@ -1,4 +1,4 @@
-//! Grammars of all families with texts, and the law for texts that others made of them.
+//! Writes the grammars of all families with texts, and checks texts that other programs generated.
 //!
 //! `cargo xtask grammars` runs this twice, before and after the packages of the engines:
 //!
@@ -93,7 +93,7 @@ fn damaged(text: &str, random: &mut Random) -> String {
     damaged.into_iter().collect()
 }
 
-/// Returns what the encoder writes for random valid calls without markup in their values.
+/// Returns the encoder's texts for random valid calls without markup in their values.
 fn encoded(
     profile: &Profile,
     grammar: &CallGrammar,

@@ -1,6 +1,6 @@
-//! Sets of characters: one position of a text.
+//! Sets of characters, each for one position of a text.
 
-/// One character of a set of ranges, or one outside of them.
+/// A set of characters: those in some ranges, or those outside of them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CharClass {
     /// Ranges in order, without overlap.

@@ -17,17 +17,17 @@ use super::{class::CharClass, ir::Node};
 pub(crate) struct Dfa {
     /// All states; the first is the start.
     pub(crate) states: Vec<State>,
-    /// The same text in words, for targets that express it shorter.
+    /// The same text as a description, for targets that can express it in a shorter way.
     pub(crate) text: FreeText,
 }
 
-/// Text with some texts that it does not contain.
+/// Text that does not contain some texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FreeText {
     pub(crate) not: Vec<String>,
-    /// The text that ends it: the only one of its kind, or empty.
+    /// The text that ends the free text, or empty. It is not contained before.
     pub(crate) end: String,
-    /// The characters and escapes that the text is made of, if not any.
+    /// The characters and escapes of the text, or `None` for any.
     pub(crate) body: Option<Box<Node>>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct State {
 }
 
 impl Dfa {
-    /// Returns the automaton without states that no text leads to.
+    /// Returns the automaton without unreachable states.
     fn reachable(self) -> Self {
         let mut numbers = BTreeMap::from([(0, 0)]);
         let mut order = vec![0];
@@ -94,11 +94,11 @@ impl Dfa {
     }
 }
 
-/// Returns text that contains none of `not`, with `end` after it. `end` is found at its first
-/// occurrence, also if one of `not` ends there. Without an end the text goes on to the end of the
-/// message.
+/// Returns a node for text that contains none of `not`, with `end` after it. The first occurrence
+/// of `end` ends the text, even if one of `not` ends there. With an empty `end` the text continues
+/// to the end of the message.
 pub(crate) fn until(not: &[String], end: &str) -> Node {
-    // Markup inside of the end decides where the text ends; what follows it is certain.
+    // Markup inside `end` already decides that the text ends: the rest of `end` is certain.
     let inside = not.iter().filter_map(|text| end.find(text).map(|at| at + text.len()));
     let (end, rest) = end.split_at(inside.min().unwrap_or(end.len()));
     let finder = Finder::new(not, end);
@@ -117,7 +117,7 @@ pub(crate) fn until(not: &[String], end: &str) -> Node {
 
 /// Returns a JSON string in double quotes, its text without any of `not`.
 pub(crate) fn json_string(not: &[String]) -> Node {
-    // A surrogate is half a character: the first digits `d8` to `df` are of surrogates.
+    // An escape whose digits begin with `d8` to `df` is a surrogate, which is half a character.
     let hex = "0123456789abcdefABCDEF";
     let plain = "0123456789abcefABCEF";
     let escapes: &[&[&str]] =
@@ -135,7 +135,7 @@ pub(crate) fn python_string(not: &[String], quote: char) -> Node {
 /// Returns a string between `quote` without the characters of `refused` and the texts of `not`. An
 /// escape is a backslash and one character of each set of a row.
 fn quoted(not: &[String], quote: char, refused: &[(char, char)], escapes: &[&[&str]]) -> Node {
-    // After an escape nothing is begun: no markup begins with the characters of escapes.
+    // No markup begins with the characters of escapes, so that an escape ends every partial match.
     let letters = "\"'\\/bfnrtux0123456789abcdefABCDEF";
     let not: Vec<_> =
         not.iter().filter(|it| !it.starts_with(|c| letters.contains(c))).cloned().collect();

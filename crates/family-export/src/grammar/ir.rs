@@ -1,4 +1,4 @@
-//! The intermediate form of grammars, in no language.
+//! The intermediate form of grammars, independent of the target's language.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl Default for Node {
 }
 
 impl Node {
-    /// Joins parts; neighbouring texts become one.
+    /// Joins parts. Neighbouring texts become one text.
     pub(crate) fn seq(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut all: Vec<Self> = Vec::new();
         let mut add = |part: Self| match (all.last_mut(), part) {
@@ -67,7 +67,7 @@ impl Node {
         }
     }
 
-    /// Returns the choice between parts; a choice of one is the part itself.
+    /// Returns the choice between parts. A choice of one is the part itself.
     pub(crate) fn choice(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut all: Vec<Self> = Vec::new();
         for part in parts {
@@ -105,7 +105,7 @@ impl Node {
             || matches!(self, Self::Text(text) if text.is_empty())
     }
 
-    /// Number of nodes, as a measure of the text that writers make of them.
+    /// Returns the number of nodes, a measure of the length of the written text.
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Text(_) | Self::Char(_) | Self::Rule(_) => 1,
@@ -131,7 +131,7 @@ impl Node {
 }
 
 impl Rules {
-    /// Returns for each rule whether it refers to itself, maybe through others.
+    /// Returns for each rule whether it refers to itself, directly or through other rules.
     pub(crate) fn recursive(&self) -> Vec<bool> {
         let mut reach: Vec<Vec<bool>> = Vec::new();
         for rule in &self.rules {
@@ -139,7 +139,7 @@ impl Rules {
             rule.node.each_rule(&mut |to| mark(&mut row, to));
             reach.push(row);
         }
-        // Warshall's closure; grammars have a few dozen rules.
+        // Warshall's algorithm is fast enough, because grammars have a few dozen rules.
         for via in 0..reach.len() {
             let through = reach.get(via).cloned().unwrap_or_default();
             for row in &mut reach {
@@ -154,7 +154,7 @@ impl Rules {
         own.map(|(n, row)| row.get(n).copied().unwrap_or(false)).collect()
     }
 
-    /// Returns the node of a rule; an unknown number is the empty text.
+    /// Returns the node of a rule, or the empty text for an unknown number.
     pub(crate) fn rule(&self, number: usize) -> &Node {
         const EMPTY: &Node = &Node::Seq(Vec::new());
         self.rules.get(number).map_or(EMPTY, |rule| &rule.node)

@@ -50,7 +50,7 @@ pub(super) fn reasoning(format: &Format) -> Vec<String> {
     least(all.flat_map(cases).collect())
 }
 
-/// The texts without those that contain another.
+/// Returns the texts without those that contain another.
 pub(super) fn least(mut all: Vec<String>) -> Vec<String> {
     all.sort_by_key(String::len);
     let mut kept: Vec<String> = Vec::new();
@@ -62,23 +62,23 @@ pub(super) fn least(mut all: Vec<String>) -> Vec<String> {
     kept
 }
 
-/// The first of `texts` that `value` contains.
+/// Returns the first of `texts` that `value` contains.
 pub(super) fn contained<'t>(value: &str, texts: &'t [String]) -> Option<&'t str> {
     texts.iter().map(String::as_str).find(|text| value.contains(text))
 }
 
-/// How calls of a family begin.
+/// The way in which calls of a family begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Openers {
-    /// With a marker of the family.
+    /// Calls begin with a marker of the family.
     Marked,
-    /// With a bracket, only before anything visible.
+    /// Calls begin with a bracket, and count only before visible text.
     Leading,
-    /// With text that an answer may contain.
+    /// Calls begin with text that an answer may contain.
     Plain,
 }
 
-/// Returns how the calls of a family begin, in any form.
+/// Returns the way in which the calls of a family begin, over all forms.
 pub(super) fn openers(family: &Family) -> Openers {
     let mut openers = Openers::Marked;
     for form in &family.forms {
@@ -100,7 +100,7 @@ pub(super) fn openers(family: &Family) -> Openers {
     openers
 }
 
-/// Whether calls without a marker begin with their name.
+/// Returns whether calls without a marker begin with their name.
 fn is_named(form: &Form) -> bool {
     form.calls.iter().any(|call| {
         let first = call.parts.iter().find(|part| !matches!(part, Part::Group(_)));
@@ -108,7 +108,7 @@ fn is_named(form: &Form) -> bool {
     })
 }
 
-/// The text that a template begins with.
+/// Returns the text that a template begins with.
 fn head(template: &Template) -> String {
     match template.parts.first() {
         Some(Part::Literal(text)) => text.clone(),
@@ -126,7 +126,7 @@ fn literals(parts: &[Part], see: &mut impl FnMut(&str)) {
     }
 }
 
-/// Returns the tags of a literal: up to white space, or to where one tag follows another.
+/// Returns the tags of a literal. A tag ends at white space or where another tag begins.
 fn tags_of(text: &str) -> Vec<String> {
     let words = text.split_ascii_whitespace();
     let tags = words.flat_map(|word| {

@@ -1,4 +1,4 @@
-//! A matcher over the intermediate form, for whole texts.
+//! A matcher of whole texts by the intermediate form of a grammar.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::ir::{Node, Rules};
 /// The maximum depth to which rules refer to each other in a text.
 const MAX_RULE_DEPTH: usize = 256;
 
-/// Whether the grammar admits exactly this text.
+/// Returns whether the grammar admits exactly this text.
 pub(crate) fn admits(rules: &Rules, text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
     let mut matcher = Matcher { rules, chars: &chars, known: HashMap::new(), depth: 0 };
@@ -23,7 +23,7 @@ struct Matcher<'g> {
 }
 
 impl Matcher<'_> {
-    /// Returns the places where the node may end, sorted, if it begins at one of `starts`.
+    /// Returns the sorted places where the node may end if it begins at one of `starts`.
     fn ends(&mut self, node: &Node, starts: &[usize]) -> Vec<usize> {
         let mut ends = Vec::new();
         match node {

@@ -1,11 +1,12 @@
-//! Lists of members of which some may be missing.
+//! Lists of members, some of which may be missing.
 
 use super::ir::{Node, Rule};
 
 /// A part of a list, and whether it must be present.
 pub(super) type Part = (Node, bool);
 
-/// Returns the parts in order with `between` two that are present. The rules keep long lists short.
+/// Returns a list of the parts in order, with `between` between two that are present. Rules are
+/// added that keep long lists short.
 pub(super) fn list(parts: Vec<Part>, between: &Node, rules: &mut Vec<Rule>) -> Node {
     if between.is_empty() {
         let parts = parts.into_iter();
@@ -34,7 +35,7 @@ pub(super) fn list(parts: Vec<Part>, between: &Node, rules: &mut Vec<Rule>) -> N
     }
 }
 
-/// Returns a reference to `node` if it is long, else the node.
+/// Returns a reference to a rule for `node` if `node` is long, otherwise the node itself.
 pub(super) fn share(node: Node, rules: &mut Vec<Rule>) -> Node {
     const MAX_UNSHARED_SIZE: usize = 6;
     if node.size() <= MAX_UNSHARED_SIZE {
@@ -44,7 +45,7 @@ pub(super) fn share(node: Node, rules: &mut Vec<Rule>) -> Node {
     Node::Rule(rules.len() - 1)
 }
 
-/// Returns repetitions of `part`, with `between` two of them. The pair bounds their count.
+/// Returns repetitions of `part`, with `between` between two of them. The pair bounds their count.
 pub(super) fn repeated(part: Node, between: &Node, (least, most): (u32, Option<u32>)) -> Node {
     let more = between.clone().then(part.clone());
     let rest = (least.saturating_sub(1), most.map(|most| most.saturating_sub(1)));

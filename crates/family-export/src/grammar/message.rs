@@ -26,10 +26,10 @@ use super::{
 };
 use crate::ExportError;
 
-/// The largest grammar.
+/// The maximum number of nodes of a grammar.
 const MAX_SIZE: usize = 200_000;
 
-/// The parts of a family and a request that a grammar is made of.
+/// The parts of a family and a request from which a grammar is made.
 pub(super) struct Message<'m> {
     grammar: Grammar,
     reasoning: Option<Format>,
@@ -124,7 +124,7 @@ impl<'m> Message<'m> {
         least(all)
     }
 
-    /// Returns the tags between bars that only a tokenizer writes, if the family has such.
+    /// Returns the tags between bars, which only a tokenizer writes. Empty if the family has none.
     pub(super) fn special_tokens(&self) -> Vec<String> {
         let family = self.grammar.family();
         let all = if family.special_tokens { self.markup() } else { Vec::new() };
@@ -176,7 +176,7 @@ impl<'m> Message<'m> {
         }
     }
 
-    /// Returns reasoning that the model may open itself where an answer begins.
+    /// Returns reasoning that the model may open at the start of an answer.
     fn own_thought(&self, not: &[String]) -> Node {
         let is_plain = |format: &&Format| format.answer.is_empty() && format.label.is_none();
         let markers = self.reasoning.as_ref().filter(is_plain);
@@ -186,7 +186,7 @@ impl<'m> Message<'m> {
         })
     }
 
-    /// Returns calls of the tools, at least one.
+    /// Returns one or more calls of the tools.
     fn calls(
         &self,
         form: &Form,
@@ -231,7 +231,7 @@ impl<'m> Message<'m> {
             blocks.later.extend(more.later);
         }
         let between = form.between.first().map_or("\n", String::as_str);
-        // Calls that count only before other text do not follow any.
+        // Calls that count only before other text cannot come after text.
         let has_text =
             self.request.choice == ToolChoice::Auto && markup::openers(family) == Openers::Marked;
         let text = has_text.then(|| walk.not.clone());
@@ -240,7 +240,7 @@ impl<'m> Message<'m> {
         Ok(Calls::new(self.opened_by_prompt(family), rules, blocks, (between, is_single, text)))
     }
 
-    /// Whether the answer has one call.
+    /// Returns whether the answer has one call.
     fn is_single(&self) -> bool {
         self.request.parallel == Parallel::One
             || matches!(self.request.choice, ToolChoice::Named(_))
@@ -282,7 +282,7 @@ impl<'m> Message<'m> {
         Ok(forms)
     }
 
-    /// Returns the beginning of a message that a prompt may have written already.
+    /// Returns the beginning of a message that the prompt may have written.
     fn opened_by_prompt(&self, family: &Family) -> Option<String> {
         let messages = family.messages.as_ref()?;
         let mut head = String::new();
@@ -315,7 +315,7 @@ fn line_ends() -> Node {
     Node::Repeat(Box::new("\n".into()), 0, Some(2))
 }
 
-/// Whether only a tokenizer writes a tag: `<|x|>`, with bars of either width.
+/// Returns whether only a tokenizer writes a tag: `<|x|>`, with bars of either width.
 fn is_token(tag: &str) -> bool {
     let inside = tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).unwrap_or_default();
     let bar = ['|', '｜'];
@@ -323,7 +323,7 @@ fn is_token(tag: &str) -> bool {
 }
 
 impl Walk<'_, '_> {
-    /// Begins with a tool, to whose definitions its schemas refer.
+    /// Begins the calls of a tool, to whose definitions the schemas refer.
     fn enter(&mut self, number: usize, tool: &CallOf) {
         self.values.tool = number;
         self.values.definitions.clone_from(&tool.definitions);

@@ -1,9 +1,9 @@
-//! The differences between a grammar and the schemas it was made of.
+//! The differences between a grammar and the schemas from which it was made.
 
 /// Lists of differences, each as a phrase, without repetition.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Notes {
-    /// Restrictions that the grammar does not hold values to.
+    /// Restrictions that the grammar does not check.
     pub(crate) widened: Vec<String>,
     /// Valid texts that the grammar refuses.
     pub(crate) narrowed: Vec<String>,
@@ -20,7 +20,7 @@ impl Notes {
         add(&mut self.narrowed, location(tool, path, what));
     }
 
-    /// Notes a restriction that the family's syntax does not let the grammar check.
+    /// Notes a restriction that the grammar cannot check because of the family's syntax.
     pub(crate) fn family_widened(&mut self, what: &str) {
         add(&mut self.widened, what.to_owned());
     }

@@ -73,7 +73,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// Draws a character of the fragments, or any other.
+    /// Returns a random character of the fragments, or another one.
     fn character(&mut self, has: impl Fn(char) -> bool) -> Option<char> {
         for _ in 0..8 {
             let fragment = FRAGMENTS.get((self.next)(FRAGMENTS.len())).copied().unwrap_or("a");
@@ -84,11 +84,11 @@ impl Sampler<'_> {
         ['a', '0', ' '].into_iter().find(|&c| has(c))
     }
 
-    /// Writes fragments, then the shortest way to an accepting state.
+    /// Writes random fragments, then the shortest text to an accepting state.
     fn walk(&mut self, dfa: &super::dfa::Dfa) {
         let mut state = 0;
         for _ in 0..(self.next)(9) {
-            // Edges out of the start are most of the text; the others are beginnings of markup.
+            // Most of the text uses edges out of the start. The others are beginnings of markup.
             let edges = dfa.states.get(state).map_or(&[][..], |it| &it.edges);
             if edges.is_empty() {
                 break;
@@ -103,7 +103,7 @@ impl Sampler<'_> {
             };
             let way = way.unwrap_or_else(|| "a".to_owned());
             let to = way.chars().try_fold(state, |state, c| dfa.step(state, c));
-            // A way into an end is not taken before its time.
+            // An edge to an end is not taken before enough text was written.
             if let Some(to) =
                 to.filter(|&to| !dfa.states.get(to).is_none_or(|it| it.edges.is_empty()))
             {

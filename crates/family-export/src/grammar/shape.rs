@@ -15,13 +15,13 @@ use super::notes::Notes;
 const MAX_SCHEMA_DEPTH: usize = 24;
 /// The maximum count of a repetition. llama.cpp refuses more than 2,000.
 const MAX_COUNT: u64 = 1_000;
-/// The most schemas that are read for one tool.
+/// The maximum number of schemas that are read for one tool.
 const MAX_SCHEMAS: usize = 4_096;
 
 /// The values that a schema admits.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
-    /// Any value of JSON, nested ones too.
+    /// Any value that JSON can express.
     Any,
     Null,
     Bool,
@@ -30,7 +30,7 @@ pub(crate) enum Shape {
     Number,
     /// A string, with the minimum and maximum of its characters.
     String(u32, Option<u32>),
-    /// This value and no other.
+    /// Exactly this one value.
     Const(Value),
     OneOf(Vec<Self>),
     /// An array with its elements' shape and the bounds of their number.
@@ -234,7 +234,7 @@ impl<'s> Reader<'s> {
         self.definitions.push(Shape::Any);
         let shape = self.shape(target, depth + 1);
         if let Some(definition) = self.definitions.get_mut(number) {
-            // A definition that is itself would never end.
+            // A definition that refers only to itself would never end.
             *definition = if shape == Shape::Ref(number) { Shape::Any } else { shape };
         }
         Shape::Ref(number)
@@ -265,7 +265,7 @@ impl<'s> Reader<'s> {
 
     fn integer(&mut self, schema: &Map<String, Value>) -> Shape {
         let number = |key: &str| schema.get(key).and_then(Value::as_f64);
-        // Bounds beyond what a double holds exactly are not bounds that anyone counts to.
+        // Bounds that a double cannot hold exactly are ignored.
         let exact = |value: f64| (value.abs() < 9e15).then_some(value as i64);
         let least = [
             number("minimum").map(f64::ceil),
@@ -351,7 +351,7 @@ impl<'s> Reader<'s> {
             }
             return Object { members, rest: None };
         }
-        // An object that lists `properties`, none, has none.
+        // An object with an empty `properties` and no other rule has no members.
         let rest = match more {
             Some(Value::Bool(false)) => None,
             Some(more @ Value::Object(_)) => Some(self.within("*", |it| it.shape(more, depth + 1))),

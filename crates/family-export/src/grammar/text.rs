@@ -1,4 +1,4 @@
-//! Values between tags: their text, and the tag that ends it.
+//! Values between tags: the text of a value, and the tag that ends it.
 
 use serde_json::Value;
 
@@ -10,12 +10,12 @@ use super::{
     values::{Style, Syntax, Values, json_text, python_word},
 };
 
-/// Opens a section of character data, in which nothing is markup but its end.
+/// The opener of a section of character data, in which only the closer is markup.
 pub(super) const CDATA: &str = "<![CDATA[";
-/// Closes a section of character data.
+/// The closer of a section of character data.
 pub(super) const CDATA_END: &str = "]]>";
 
-/// The kind of a value on a wire that names it.
+/// The kind of a value, as the wire names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Null,
@@ -55,14 +55,14 @@ impl Kind {
     }
 }
 
-/// How the wire says what a value is.
+/// The way in which the wire states the kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marked {
-    /// By nothing: the schema decides.
+    /// The wire does not state the kind, so that the schema decides.
     No,
-    /// By a word before the value, which says that it is a string.
+    /// A word before the value states that it is a string.
     String,
-    /// By a word before the value, which says that it is something else.
+    /// A word before the value states that it is not a string.
     Other,
 }
 
@@ -143,7 +143,8 @@ impl Values<'_> {
         Node::choice(ways).then(how.end.into())
     }
 
-    /// Returns the text of a value that is not any string; `None` if tags cannot enclose it.
+    /// Returns the text of a value that is not an arbitrary string, or `None` if tags cannot
+    /// enclose it.
     fn spelled(&mut self, leaf: &Shape, all: &[Shape], how: &Between<'_>) -> Option<Node> {
         let style = how.style;
         match leaf {

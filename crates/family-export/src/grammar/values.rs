@@ -1,4 +1,4 @@
-//! Values in the syntax of a family.
+//! The writer of values in the syntax of a family.
 
 mod spelling;
 mod strings;
@@ -18,7 +18,7 @@ use super::{
     shape::{Object, Shape},
 };
 
-/// Blanks a level of indented JSON.
+/// The number of blanks for each level of indented JSON.
 const INDENT: usize = 4;
 /// The maximum number of blanks before a line whose level is unknown.
 const MAX_INDENT: u32 = 64;
@@ -28,15 +28,15 @@ const MAX_INDENT: u32 = 64;
 pub(super) enum Syntax {
     Json,
     Python,
-    /// Bare keys, strings between quotes that nothing escapes.
+    /// Bare keys, and strings between quotes without escapes.
     Quoted,
-    /// As [`Syntax::Quoted`], with all scalars between quotes, typed by the schema.
+    /// As [`Syntax::Quoted`], with all scalars between quotes. The schema decides their types.
     AllQuoted,
-    /// Bare keys, strings as in JSON.
+    /// Bare keys, and strings as in JSON.
     Script,
 }
 
-/// How values are written at one place of a family.
+/// The way in which values are written at one place of a family.
 #[derive(Debug, Clone)]
 pub(super) struct Style {
     pub(super) syntax: Syntax,
@@ -63,9 +63,9 @@ enum Bracket {
 pub(super) struct Values<'n> {
     pub(super) rules: Vec<Rule>,
     pub(super) notes: &'n mut Notes,
-    /// Definitions of the present tool.
+    /// Definitions of the current tool.
     pub(super) definitions: Vec<Shape>,
-    /// The number of the present tool.
+    /// The number of the current tool.
     pub(super) tool: usize,
     known: BTreeMap<(Syntax, usize, usize, usize), usize>,
     any: BTreeMap<(Syntax, usize), usize>,
@@ -98,7 +98,7 @@ impl<'n> Values<'n> {
         }
     }
 
-    /// Returns the shape that a reference means.
+    /// Returns the shape that a reference points to.
     pub(super) fn resolved(&self, shape: &Shape) -> Shape {
         let mut shape = shape.clone();
         for _ in 0..=self.definitions.len() {
@@ -132,7 +132,7 @@ impl<'n> Values<'n> {
         number
     }
 
-    /// Sets what a reserved rule is.
+    /// Sets the node of a reserved rule.
     pub(super) fn fill(&mut self, rule: usize, node: Node) {
         if let Some(rule) = self.rules.get_mut(rule) {
             rule.node = node;
@@ -151,7 +151,7 @@ impl<'n> Values<'n> {
         let object =
             Shape::Object(Object { members: Vec::new(), rest: Some(Box::new(Shape::Any)) });
         let all = match style.syntax {
-            // Text between quotes is read as JSON or as a string, whichever it is.
+            // Text between quotes is read as JSON if it is JSON, and otherwise as a string.
             Syntax::AllQuoted => vec![Shape::String(0, None), array, object],
             _ => {
                 vec![Shape::String(0, None), Shape::Number, Shape::Bool, Shape::Null, array, object]
@@ -258,7 +258,7 @@ impl<'n> Values<'n> {
     }
 }
 
-/// A number as JSON spells it.
+/// Returns a number as JSON spells it.
 pub(super) fn number() -> Node {
     let digits = || Node::Char(CharClass::from_ranges(&[('0', '9')]));
     let some = || Node::Repeat(Box::new(digits()), 1, None);
@@ -271,7 +271,7 @@ pub(super) fn number() -> Node {
     ])
 }
 
-/// A name of letters, digits and underscores that begins with none of the digits.
+/// Returns a name of letters, digits and underscores that does not begin with a digit.
 fn identifier() -> Node {
     let first = Node::Char(CharClass::from_ranges(&[('a', 'z'), ('A', 'Z'), ('_', '_')]));
     let rest = CharClass::from_ranges(&[('a', 'z'), ('A', 'Z'), ('_', '_'), ('0', '9')]);
@@ -318,7 +318,7 @@ impl Style {
         }
     }
 
-    /// Returns a container around its members or elements; an empty one has no white space.
+    /// Returns a container around its members or elements. An empty container has no white space.
     fn bracketed(
         &self,
         bracket: Bracket,
@@ -337,7 +337,7 @@ impl Style {
                 return Node::seq([open.into(), inside, close.into()]);
             }
         };
-        // The white space is there if and only if something is inside.
+        // Only a container with members or elements has the white space.
         let inside = match inside {
             Node::Repeat(inside, 0, Some(1)) if may_be_empty => *inside,
             inside => inside,

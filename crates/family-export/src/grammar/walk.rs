@@ -32,7 +32,7 @@ const MAX_ID: u32 = 64;
 /// The maximum number of bytes of tool names that strings in Python are searched for.
 const MAX_HEADS_BYTES: usize = 400;
 
-/// A tool with what its arguments may be.
+/// A tool with the shape of its arguments.
 #[derive(Debug, Clone)]
 pub(super) struct CallOf {
     pub(super) name: String,
@@ -48,10 +48,10 @@ pub(super) struct Walk<'w, 'n> {
     pub(super) values: Values<'n>,
     /// The family's markup, which free text must not contain.
     pub(super) not: Arc<[String]>,
-    /// Texts that begin a call in Python. In a string, such a text after `)` is taken for the next call
-    /// after a lost quote.
+    /// Texts that begin a call in Python. A parser takes such a text after `)` in a string for the
+    /// next call, because the string's closing quote may be missing.
     pub(super) heads: Arc<[String]>,
-    /// The blanks that the present line begins with.
+    /// The number of blanks at the start of the current line.
     pub(super) margin: usize,
     /// Whether the text so far ends with an opening parenthesis.
     pub(super) is_applied: bool,
@@ -59,7 +59,8 @@ pub(super) struct Walk<'w, 'n> {
     pub(super) elements: BTreeMap<(usize, usize), usize>,
 }
 
-/// Returns the texts that begin calls of these tools. Of very many tools it is the parenthesis alone.
+/// Returns the texts that begin calls of these tools, or only the parenthesis if there are too
+/// many.
 pub(super) fn heads(tools: &[CallOf]) -> Arc<[String]> {
     let length: usize = tools.iter().map(|tool| tool.name.len()).sum();
     if length > MAX_HEADS_BYTES {
@@ -100,8 +101,8 @@ impl<'t> Cursor<'t> {
 }
 
 impl Walk<'_, '_> {
-    /// Returns a call of the tool in the first template that can express it. Where that encloses
-    /// values in tags, templates with JSON are alternatives for values that tags cannot enclose.
+    /// Returns a call of the tool in the first template that can express it. If that template
+    /// encloses values in tags, templates with JSON are added for values that tags cannot enclose.
     pub(super) fn call(&mut self, call: &CallOf) -> Result<Node, ExportError> {
         let fixed = |template: &&Template| {
             template.holes().find_map(|hole| match hole {
@@ -150,7 +151,7 @@ impl Walk<'_, '_> {
         Ok(Node::seq(nodes))
     }
 
-    /// Returns text of the wire and notes where it leaves off.
+    /// Returns text of the wire, and records its end.
     pub(super) fn literal(&mut self, text: &str) -> Node {
         if let Some((_, line)) = text.rsplit_once('\n') {
             self.margin = line.bytes().take_while(|&byte| byte == b' ').count();
@@ -199,7 +200,7 @@ impl Walk<'_, '_> {
         })
     }
 
-    /// Returns how values of a dialect are written.
+    /// Returns the way in which values of a dialect are written.
     pub(super) fn style(&self, dialect: Dialect) -> Style {
         let write = self.family.write;
         let syntax = match (dialect, self.form.quote.is_empty(), self.form.types) {
@@ -277,13 +278,13 @@ impl Walk<'_, '_> {
         }
         let arguments = Shape::Object(call.arguments.clone());
         let object = self.values.value(&arguments, &style, margin);
-        // A script's call without arguments has nothing between its parentheses.
+        // In a script, the parentheses of a call without arguments are empty.
         let is_required = call.arguments.members.iter().any(|member| member.is_required);
         let nothing = self.is_applied && style.syntax == Syntax::Script && !is_required;
         Ok(if nothing { Node::choice([object, Node::default()]) } else { object })
     }
 
-    /// Returns the text of a single argument, up to the tag that follows or the end of the message.
+    /// Returns the text of a single argument, up to the next tag or the end of the message.
     fn raw(
         &mut self,
         key: &str,
@@ -302,31 +303,31 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether the first template of a form's calls encloses values in tags.
+/// Returns whether the first template of a form's calls encloses values in tags.
 pub(super) fn has_parameters(form: &Form) -> bool {
     let mut first = form.calls.iter().take(1).flat_map(Template::holes);
     first.any(|hole| matches!(hole, Hole::Parameters { .. }))
 }
 
-/// Whether a template of a call has the arguments as JSON.
+/// Returns whether a template of a call has the arguments as JSON.
 pub(super) fn holds_json(template: &Template) -> bool {
     let is =
         |hole: &Hole| matches!(hole, Hole::Object(Dialect::Json) | Hole::Arguments(Dialect::Json));
     template.holes().any(is)
 }
 
-/// Returns the id of a call, as models write it.
+/// Returns a node for the id of a call, as models write it.
 fn id() -> Node {
     let letters = [('A', 'Z'), ('a', 'z'), ('0', '9'), ('_', '_'), ('-', '-')];
     Node::Repeat(Box::new(Node::Char(CharClass::from_ranges(&letters))), 1, Some(MAX_ID))
 }
 
-/// Whether a group holds an id, which not every call has.
+/// Returns whether a group contains an id, which not every call has.
 fn has_given_id(parts: &[Part]) -> bool {
     parts.iter().any(|part| matches!(part, Part::Hole(Hole::Id(None))))
 }
 
-/// Whether a group is of a message's header, which the encoder leaves out.
+/// Returns whether a group belongs to a message's header, which the encoder does not write.
 fn is_of_messages(parts: &[Part]) -> bool {
     let of_header = |part: &Part| {
         matches!(part, Part::Hole(Hole::Channel | Hole::Recipient | Hole::Note | Hole::Text))

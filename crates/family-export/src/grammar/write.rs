@@ -19,10 +19,10 @@ impl CallGrammar {
         gbnf::write(&self.rules)
     }
 
-    /// Returns the grammar in GBNF with the texts that it begins to hold from.
+    /// Returns the grammar in GBNF with the texts at which it becomes active.
     ///
     /// # Errors
-    /// Calls without a marker, or a grammar that admits other text before calls.
+    /// Returns an error if calls have no marker, or the grammar admits other text before calls.
     pub fn lazy_gbnf(&self) -> Result<LazyGbnf, ExportError> {
         let triggers = triggers(&self.rules.start, self)?;
         Ok(LazyGbnf { grammar: self.gbnf(), triggers })
@@ -38,7 +38,7 @@ impl CallGrammar {
     /// the model's vocabulary, such as `<|tool_call|>`; other text is written as text.
     ///
     /// # Errors
-    /// An expression that would be too long.
+    /// Returns an error if an expression would be too long.
     pub fn lark(&self, special: &[&str]) -> Result<String, ExportError> {
         lark::write(&self.rules, special)
     }
@@ -46,7 +46,7 @@ impl CallGrammar {
     /// Returns the grammar as a regular expression over the whole answer.
     ///
     /// # Errors
-    /// Values that nest without end, or an expression that would be too long.
+    /// Returns an error if values may nest without end, or an expression would be too long.
     pub fn regex(&self) -> Result<String, ExportError> {
         regex::write(&self.rules)
     }
@@ -93,7 +93,7 @@ fn add_heads(
     Ok(())
 }
 
-/// The states of an automaton as text of a target's rules.
+/// Returns the name of the rule for a state of an automaton.
 pub(super) fn state_name(dfa: usize, state: usize) -> String {
     format!("text-{dfa}-{state}")
 }

@@ -23,10 +23,10 @@ const NEITHER: &str = "its arguments are neither JSON nor flat tags";
 #[derive(Debug)]
 pub(crate) struct CallShape {
     pub(crate) open: Expr,
-    /// The beginning of the payload, which confirms the opener; empty if any payload does.
+    /// The beginning of the payload that confirms the opener. Empty if any payload confirms it.
     pub(crate) confirmed_by: Expr,
     pub(crate) payload: Payload,
-    /// The end marker; empty if only the next call or the turn's end does.
+    /// The end marker. Empty if only the next call or the turn's end ends the call.
     pub(crate) close: Expr,
     /// The marker after the last call of a section.
     pub(crate) tail: Expr,
@@ -45,12 +45,12 @@ pub(crate) enum Payload {
     Object { name: String, arguments: String },
     /// A list of such objects.
     List { name: String, arguments: String },
-    /// `<city>Oban</city>`, with the groups `key` and `value`; `may_be_json`: an undeclared value is
-    /// JSON if it can be read so.
+    /// `<city>Oban</city>`, with the groups `key` and `value`. `may_be_json` states whether an
+    /// undeclared value is read as JSON if it is JSON.
     Parameters { tag: Expr, may_be_json: bool },
 }
 
-/// Adds all calls of `family` that have the payload of the form it writes.
+/// Adds all calls of `family` that have the payload of the form that the encoder writes.
 pub(super) fn add_calls(
     outline: &mut Outline,
     family: &Family,
@@ -82,7 +82,7 @@ pub(super) fn add_calls(
 }
 
 impl CallShape {
-    /// Whether both can be one field.
+    /// Returns whether both can be one field of a template.
     fn joins(&self, other: &Self) -> bool {
         let has_group = |shape: &Self| ["name", "id"].iter().any(|name| shape.open.has_group(name));
         self.payload == other.payload && !has_group(self) && !has_group(other)
@@ -100,7 +100,7 @@ impl FormWalk<'_> {
         marker(text.trim(), &self.form.spellings)
     }
 
-    /// The shape of a call in a section.
+    /// Returns the shape of a call in a section.
     fn shape(&self, section: &[Part], call: &[Part]) -> Result<CallShape, ExportError> {
         let Self { form, headers } = self;
         let after_header = |parts: &[Part]| headers.map_or(parts.to_vec(), |it| it.payload(parts));
@@ -153,7 +153,7 @@ impl FormWalk<'_> {
             Part::Hole(Hole::Parameters { .. }) => {
                 Expr::choice([self.marker(begins), close.clone()])
             }
-            // After a marker any text is meant for arguments.
+            // After a marker any text counts as arguments.
             Part::Hole(Hole::Arguments(_)) if before.last().map_or(headers.is_some(), has_text) => {
                 Expr::default()
             }
@@ -165,7 +165,7 @@ impl FormWalk<'_> {
         let tail = self.marker(tail);
         let (close, tail) = match (close.is_empty(), tail.is_empty()) {
             (true, _) => (tail, Expr::default()),
-            // Not every reader waits for an optional end.
+            // A reader of pieces may not wait for an optional end.
             (_, is_empty) if is_empty || is_optional => (close, tail),
             (..) => (Expr::sequence([close, Expr::Blanks, tail]), Expr::default()),
         };
@@ -198,7 +198,7 @@ impl FormWalk<'_> {
         })
     }
 
-    /// The shape of objects in a list.
+    /// Returns the shape of objects in a list.
     fn list(&self, head: &str, tail: &str) -> Result<CallShape, ExportError> {
         let (open, close) = (self.marker(head), self.marker(tail));
         if open.is_empty() {
@@ -215,7 +215,7 @@ impl FormWalk<'_> {
         })
     }
 
-    /// The keys of the name and of the arguments.
+    /// Returns the keys of the name and of the arguments.
     fn keys(&self) -> Result<[String; 2], ExportError> {
         let Keys::Named(NamedKeys { name, arguments, .. }) = &self.form.keys else {
             return Err(ExportError::new("the key of its objects is the name"));
@@ -283,7 +283,7 @@ impl Section {
                 Part::Literal(text) => section.head.push_str(text),
                 Part::Hole(Hole::Calls { .. }) => (section.is_repeated, after) = (true, true),
                 Part::Hole(Hole::Call) => after = true,
-                // Around several calls these texts may be missing in any case.
+                // Around several calls these texts may always be missing.
                 Part::Group(inner) => match (&inner[..], after) {
                     ([Part::Literal(text)], true) => section.tail.push_str(text),
                     ([Part::Literal(text)], false) => section.head.push_str(text),

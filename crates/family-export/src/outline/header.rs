@@ -10,7 +10,7 @@ use crate::{
     expr::{Expr, Without, marker},
 };
 
-/// The expression of `parts`, which the character `next` follows.
+/// Returns the expression of `parts`, which the character `next` follows.
 pub(super) fn header(parts: &[Part], form: &Form, next: Option<char>) -> Result<Expr, ExportError> {
     let (mut header, mut rest) = (Expr::default(), parts);
     while let [part, after @ ..] = rest {
@@ -46,7 +46,7 @@ pub(super) fn header(parts: &[Part], form: &Form, next: Option<char>) -> Result<
     Ok(header)
 }
 
-/// The first character of a literal that is not white space.
+/// Returns the first character of a literal that is not white space.
 pub(super) fn first_char(part: &Part) -> Option<char> {
     match part {
         Part::Literal(text) => text.chars().find(|c| !c.is_whitespace()),

@@ -1,11 +1,11 @@
-//! The list of what an outline of calls leaves out.
+//! The list of properties of a family's calls that an outline does not express.
 
 use toolcall_parsers::family::{At, CommitOn, Family, Form, Repeated, Suffix};
 
 use super::{CallShape, Payload};
 
-/// Lists what `call`, the shape of the calls that are written in `form`, leaves out; `has_all`: every
-/// other form is in the outline, too.
+/// Returns the properties of calls that `call`, the shape of calls of `form`, does not express.
+/// `has_all` states whether the outline has every other form of the family as well.
 pub(super) fn lost(family: &Family, form: &Form, call: &CallShape, has_all: bool) -> Vec<String> {
     let payload = &call.payload;
     let is_tags = matches!(payload, Payload::Parameters { .. });

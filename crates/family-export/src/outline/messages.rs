@@ -62,7 +62,8 @@ impl<'a> Headers<'a> {
         Ok(())
     }
 
-    /// The words after a token; without those of a recipient unless `has_recipient`.
+    /// Returns the words after a token. The words of a recipient are missing unless
+    /// `has_recipient`.
     fn words(&self, has_recipient: bool, lazy: bool) -> Expr {
         let tokens = self.tokens.iter().map(|token| &token.text).chain(&self.messages.body);
         let recipient = self.to.chars().next_back().filter(|_| !has_recipient);
@@ -75,12 +76,12 @@ impl<'a> Headers<'a> {
         Expr::Without(Without { chars, lazy, ..Without::default() })
     }
 
-    /// A token and its words, or none of them.
+    /// Returns a token and its words, or none of them.
     fn part(&self, token: &Token, words: &Expr) -> Expr {
         Expr::optional([marker(&token.text, self.spellings), words.clone()])
     }
 
-    /// The beginning of messages of this route, where `name` is the recipient's name.
+    /// Returns the beginning of messages of this route, where `name` is the recipient's name.
     fn header(&self, route: &Route, name: &Expr) -> Result<Expr, ExportError> {
         let header = match route.recipient.is_empty() {
             true => self.unaddressed(route.channel.as_deref()),
@@ -90,7 +91,7 @@ impl<'a> Headers<'a> {
         Ok(header.then(Expr::choice(body.iter().map(|token| token.as_str().into()))))
     }
 
-    /// A header without a recipient up to its last token, of this channel if one is given.
+    /// Returns a header without a recipient up to its last token, of this channel if one is given.
     fn unaddressed(&self, channel: Option<&str>) -> Expr {
         let (mut header, words) = (Expr::default(), self.words(false, false));
         for token in &self.tokens {
@@ -107,8 +108,8 @@ impl<'a> Headers<'a> {
         header
     }
 
-    /// A header with one of the recipients, up to its last token. One of the required tokens is
-    /// before the recipient, unless the prompt wrote the first.
+    /// Returns a header with one of the recipients, up to its last token. A required token is
+    /// before the recipient, unless the prompt wrote the first token.
     fn addressed(&self, recipients: &[Template], name: &Expr) -> Result<Expr, ExportError> {
         let words = self.words(true, false);
         let tokens: Vec<_> = self.tokens.iter().filter(|token| !token.is_optional).collect();
@@ -145,7 +146,7 @@ impl<'a> Headers<'a> {
         self.messages.routes.iter().filter(move |route| route.is == to)
     }
 
-    /// The beginning of messages of reasoning, if there are such messages.
+    /// Returns the beginning of messages of reasoning, if there are such messages.
     pub(super) fn reasoning(&self) -> Result<Option<Expr>, ExportError> {
         let headers = self.routes(RouteTo::Reasoning);
         let headers = headers.map(|route| self.header(route, &Expr::default()));
@@ -153,7 +154,8 @@ impl<'a> Headers<'a> {
         Ok((!headers.is_empty()).then(|| Expr::choice(headers)))
     }
 
-    /// The beginning of messages of calls; `is_named`: the header has the tool's name.
+    /// Returns the beginning of messages of calls. `is_named` states whether the header has the
+    /// tool's name.
     pub(super) fn call(&self, is_named: bool) -> Result<Expr, ExportError> {
         let route = self.routes(RouteTo::Call).next();
         let route = route.ok_or_else(|| ExportError::new("none of its messages is a call"))?;
@@ -161,19 +163,19 @@ impl<'a> Headers<'a> {
         self.header(route, &if is_named { Expr::group("name", name) } else { name })
     }
 
-    /// The beginning of any message.
+    /// Returns the beginning of any message.
     pub(super) fn any(&self) -> Expr {
         let words = self.words(true, false);
         let tokens = Expr::sequence(self.tokens.iter().map(|token| self.part(token, &words)));
         tokens.then(Expr::choice(self.messages.body.iter().map(|token| token.as_str().into())))
     }
 
-    /// The tokens that end a message.
+    /// Returns the tokens that end a message.
     pub(super) fn ends(&self) -> impl Iterator<Item = Expr> {
         self.messages.end.iter().map(|token| token.as_str().into())
     }
 
-    /// The parts of a message after its header, without the end token if there is more.
+    /// Returns the parts of a message after its header, without the end token if there is more.
     pub(super) fn payload(&self, parts: &[Part]) -> Vec<Part> {
         let after_body = |part: &Part| match part {
             Part::Literal(text) => {

@@ -1,4 +1,5 @@
-//! Texts of a grammar parse to calls; what is written for valid calls is a text of the grammar.
+//! The laws of grammars: texts of a grammar parse to valid calls, and the encoder's texts for valid
+//! calls are texts of the grammar.
 
 use family_export::{CallGrammar, call_grammar};
 use llm_stream_guard::{
@@ -18,7 +19,7 @@ fn texts() -> usize {
     std::env::var("GRAMMAR_TEXTS").ok().and_then(|text| text.parse().ok()).unwrap_or(60)
 }
 
-/// Tools whose values are any JSON, or nest without end.
+/// Returns tools whose values are any JSON, or nest without end.
 fn loose_tools() -> Value {
     json!([
         {"name": "store", "parameters": {"type": "object", "properties": {
@@ -31,12 +32,12 @@ fn loose_tools() -> Value {
     ])
 }
 
-/// Profiles of the families with calls.
+/// Returns the profiles of the families with calls.
 fn profiles() -> impl Iterator<Item = Profile> {
     families().map(|family| profile(family.name).unwrap())
 }
 
-/// Checks random texts of a grammar; the first that breaks the law is returned with why.
+/// Checks random texts of a grammar. Returns the first that breaks the law, with the reason.
 fn check(law: &Law<'_>, grammar: &CallGrammar, texts: usize) -> Result<(), String> {
     let name = &law.profile.name;
     let mut random = Random::new(7);
@@ -93,7 +94,7 @@ fn grammar_of_a_named_tool_accepts_one_call_of_that_tool_only() {
         let law = Law { choice: request.choice.clone(), ..Law::required(&profile, &only) };
         failures.extend(check(&law, &grammar, 20).err());
         assert!(!grammar.admits("") && !grammar.admits("Hello"), "{}", profile.name);
-        // What the other tools' grammar admits, and several calls, are refused.
+        // Calls of other tools, and several calls, are refused.
         let mut random = Random::new(11);
         for name in ["get_weather", "set_value", "list_all"] {
             let request = AnswerRules { choice: ToolChoice::Named(name.into()), ..request.clone() };
@@ -146,8 +147,8 @@ fn texts_of_optional_call_grammars_are_answers_or_valid_calls() {
     assert_none(&failures);
 }
 
-/// Returns what the encoder writes for random valid calls and the grammar refuses, at most once a
-/// family.
+/// Returns texts of the encoder for random valid calls that the grammar refuses, at most one for
+/// each family.
 fn refused_writings(tools: &Value, texts: usize) -> Vec<String> {
     let declared = Tools::from_json(tools).unwrap();
     let mut failures = Vec::new();
@@ -197,7 +198,7 @@ fn encoded_calls_of_loose_schemas_match_the_grammar() {
     assert_none(&refused_writings(&loose_tools(), texts()));
 }
 
-/// A tag that differs from the family's in one letter, as if the two had come apart.
+/// Returns a tag that differs from the family's tag in one letter.
 fn changed(tag: &str) -> Option<String> {
     let at = tag.find(|c: char| c.is_ascii_lowercase())?;
     let letter = if tag[at..].starts_with('z') { "y" } else { "z" };
@@ -227,6 +228,6 @@ fn texts_with_one_changed_tag_violate_the_laws() {
         }
     }
     assert!(seen > 60, "{seen} families with markers");
-    // Calls that are certain without their section are read without it, too.
+    // Calls that are certain without their section are read even if its tag is changed.
     assert!(blind.len() * 4 < seen, "{} of {seen}\n{}", blind.len(), blind.join("\n"));
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::schema::violation;
 
-/// Tools whose schemas have all that grammars express.
+/// Returns tools whose schemas have every property that grammars express.
 pub(crate) fn tools() -> Value {
     json!([
         {"name": "get_weather", "parameters": {"type": "object", "properties": {
@@ -41,13 +41,13 @@ pub(crate) struct Law<'l> {
 }
 
 impl<'l> Law<'l> {
-    /// The law of answers that must be calls.
+    /// Returns the law for answers that must be calls.
     pub(crate) fn required(profile: &'l Profile, tools: &'l Value) -> Self {
         let (choice, start) = (ToolChoice::Required, Start::Content);
         Self { profile, tools, choice, start, may_answer: false }
     }
 
-    /// Returns how a text of the grammar breaks the law.
+    /// Returns the reason why a text of the grammar breaks the law, if it does.
     pub(crate) fn broken(&self, grammar: &CallGrammar, text: &str) -> Option<String> {
         let choices = [ToolChoice::Auto, self.choice.clone()];
         choices.into_iter().find_map(|choice| self.broken_under(choice, grammar, text))

@@ -8,7 +8,7 @@ use crate::grammar::{
     members::share,
 };
 
-/// Blocks of calls: those that may be the first, and those that may follow.
+/// Blocks of calls: blocks that may be the first, and blocks that may follow.
 #[derive(Default)]
 pub(super) struct Forms {
     pub(super) first: Vec<Node>,
@@ -22,7 +22,7 @@ pub(super) struct Calls {
     pub(super) any: Blocks,
 }
 
-/// Blocks of calls, at least one.
+/// One or more blocks of calls.
 #[derive(Default)]
 pub(super) struct Blocks {
     first: Node,
@@ -60,7 +60,7 @@ impl Calls {
 }
 
 impl Blocks {
-    /// Returns the calls where the answer begins.
+    /// Returns the calls at the start of the answer.
     pub(super) fn at_start(&self) -> Node {
         let ways = [Some(self.first.clone()), self.shorter.clone()];
         Node::choice(ways.into_iter().flatten()).then(self.more.clone())
@@ -72,7 +72,7 @@ impl Blocks {
     }
 }
 
-/// Returns a block after text of the answer, which ends where the block's first tag begins.
+/// Returns a block after text of the answer. The text ends where the block's first tag begins.
 fn after_answer(block: &Node, not: &[String]) -> Node {
     let head = match block {
         Node::Text(text) => text.as_str(),

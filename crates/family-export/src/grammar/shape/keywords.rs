@@ -92,7 +92,7 @@ impl Types {
         self.0.clone().into_iter()
     }
 
-    /// Whether a value has one of the types.
+    /// Returns whether a value has one of the types.
     pub(super) fn admit(&self, value: &Value) -> bool {
         let name = match value {
             Value::Null => "null",
@@ -107,8 +107,8 @@ impl Types {
     }
 }
 
-/// Returns JSON schema's name of a type, also for names of other languages (`int64`, `dict`), or
-/// `None` if it is unknown or means any type.
+/// Returns JSON schema's name of a type, or `None` if the name is unknown or means any type. Names
+/// of other languages (`int64`, `dict`) are known.
 fn canonical(name: &str) -> Option<&'static str> {
     let name = name.trim().to_ascii_lowercase();
     let begins = |heads: &[&str]| heads.iter().any(|head| name.starts_with(head));

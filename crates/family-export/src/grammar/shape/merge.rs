@@ -1,8 +1,8 @@
-//! Schemas that must hold together, as one schema.
+//! The merging of schemas that all apply to a value.
 
 use serde_json::{Map, Value};
 
-/// How many references are followed for one part.
+/// The maximum number of references that are followed for one part.
 const MAX_HOPS: usize = 16;
 
 /// A schema made of several.
@@ -12,8 +12,8 @@ pub(super) struct Merged {
     pub(super) is_lossy: bool,
 }
 
-/// Returns the keywords of `schema` (without `allOf`) and of all `parts` as one schema. Members add
-/// up; of other keywords that differ the first is kept.
+/// Returns the keywords of `schema` (without `allOf`) and of all `parts` as one schema. Members are
+/// collected. Of other keywords that differ, the first is kept.
 pub(super) fn merged(root: &Value, schema: &Map<String, Value>, parts: &[Value]) -> Merged {
     let mut own = schema.clone();
     own.retain(|key, _| key != "allOf");

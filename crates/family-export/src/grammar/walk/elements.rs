@@ -1,4 +1,4 @@
-//! Arguments as elements: a template repeated and nested.
+//! Arguments as elements, whose template repeats and nests.
 
 use toolcall_parsers::template::{Hole, Part};
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// The element that is an item of a list.
+/// The name of the element for an item of a list.
 const ITEM: &str = "item";
 
 impl Walk<'_, '_> {
@@ -55,8 +55,8 @@ impl Walk<'_, '_> {
         Ok(Node::seq(nodes))
     }
 
-    /// Returns the inside of an element, and the text that ends it. A definition is a rule, as it
-    /// may refer to itself.
+    /// Returns the content of an element, and the text that ends it. A definition becomes a rule,
+    /// because it may refer to itself.
     fn inside(&mut self, shape: &Shape, end: &str) -> Result<Node, ExportError> {
         let Shape::Ref(number) = shape else { return self.inside_of(shape, end) };
         let key = (self.values.tool, *number);
@@ -106,7 +106,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether an empty list or object satisfies a shape.
+/// Returns whether an empty list or object satisfies a shape.
 fn may_be_empty(shape: &Shape) -> bool {
     match shape {
         Shape::Object(object) => !object.members.iter().any(|member| member.is_required),

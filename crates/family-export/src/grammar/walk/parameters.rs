@@ -1,4 +1,4 @@
-//! Tagged values: a template for each parameter.
+//! Arguments as tagged values, with a template for each parameter.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::{
     },
 };
 
-/// The longest name of a parameter that no schema declares.
+/// The maximum length of a parameter's name that no schema declares.
 const MAX_KEY: u32 = 64;
 
-/// A parameter: its name, or none if it may have any, and its kind if the wire says it.
+/// A parameter: its name, or none if any name is allowed, and its kind if the wire states it.
 struct Parameter<'p> {
     key: Option<&'p str>,
     kind: Option<Kind>,
@@ -121,7 +121,8 @@ impl Walk<'_, '_> {
         Ok(Node::seq(nodes))
     }
 
-    /// Returns how values between tags are written: text that no tag of the family is in.
+    /// Returns the way in which values between tags are written: as text without tags of the
+    /// family.
     pub(super) fn between_tags(&self) -> Style {
         let words = self.family.write.words;
         let mut style = self.style(Dialect::Json);
@@ -141,7 +142,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Returns the kinds by whether they are strings.
+/// Returns the kinds in two groups: strings and others.
 fn by_flag(kinds: Vec<(Kind, Vec<Shape>)>) -> Vec<(Kind, Vec<Shape>)> {
     let (strings, others): (Vec<_>, Vec<_>) =
         kinds.into_iter().partition(|(kind, _)| *kind == Kind::String);
@@ -152,7 +153,7 @@ fn by_flag(kinds: Vec<(Kind, Vec<Shape>)>) -> Vec<(Kind, Vec<Shape>)> {
     groups
 }
 
-/// A name of a parameter that no schema declares.
+/// Returns a name of a parameter that no schema declares.
 fn any_key() -> Node {
     let first = Node::Char(CharClass::from_ranges(&[('a', 'z'), ('A', 'Z'), ('_', '_')]));
     let rest = CharClass::from_ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')]);

@@ -1,7 +1,6 @@
 //! GBNF: the grammars of llama.cpp, and the EBNF of XGrammar.
 //!
-//! Code points are written with four or eight digits: XGrammar reads as many digits after `\x` as
-//! there are.
+//! Code points are written with four or eight digits, because XGrammar reads all digits after `\x`.
 
 use core::fmt::Write as _;
 use std::sync::Arc;
@@ -15,15 +14,15 @@ use crate::grammar::{
     ir::{Node, Rules},
 };
 
-/// llama.cpp's number of triggers that are words.
+/// The number by which llama.cpp's server identifies triggers that are words.
 const TRIGGER_WORD: u8 = 1;
 
-/// A grammar that begins to hold at one of several texts.
+/// A grammar that becomes active at one of several texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LazyGbnf {
     /// The grammar, from the beginning of a trigger on.
     pub grammar: String,
-    /// The texts that make the grammar hold.
+    /// The texts at which the grammar becomes active.
     pub triggers: Vec<String>,
 }
 

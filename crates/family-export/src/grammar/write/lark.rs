@@ -1,8 +1,8 @@
-//! Lark, as llguidance reads it.
+//! Grammars in Lark, as llguidance reads it.
 //!
-//! llguidance takes the longest match of a terminal and never gives text back. A grammar without
-//! recursion is one terminal. In any other, each terminal is one character or one special token, so
-//! that none begins another.
+//! llguidance takes the longest match of a terminal and does not backtrack. A grammar without
+//! recursion is therefore written as one terminal. In any other grammar each terminal is one
+//! character or one special token, so that no terminal is the beginning of another.
 
 use core::fmt::Write as _;
 use std::{collections::BTreeMap, sync::Arc};
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// The longest expression of a terminal.
+/// The maximum length of a terminal's expression.
 const MAX_LENGTH: usize = 1 << 20;
 
 pub(super) fn write(rules: &Rules, special: &[&str]) -> Result<String, ExportError> {
@@ -98,8 +98,8 @@ impl CharRules<'_> {
         }
     }
 
-    /// Returns the first state of an automaton. A special token that ends the text is not part of
-    /// it: text cannot contain one.
+    /// Returns the name of an automaton's first state. A special token that ends the text is not a
+    /// part of it, because text cannot contain special tokens.
     fn free_text(&mut self, dfa: &Arc<Dfa>) -> String {
         let end = &dfa.text.end;
         if let Some(token) = self.special.iter().find(|token| end.ends_with(**token)) {
@@ -178,7 +178,7 @@ impl Expression {
             return;
         }
         if !has_free_text(rules, node) {
-            // Only free text has no expression of its own.
+            // Only free text cannot be written as an expression.
             let _ = regex::node(rules, node, &mut self.open);
             return;
         }
@@ -252,7 +252,7 @@ impl Expression {
     }
 }
 
-/// Whether a node without recursion has free text in it.
+/// Returns whether a node without recursion has free text in it.
 fn has_free_text(rules: &Rules, node: &Node) -> bool {
     match node {
         Node::Dfa(_) => true,

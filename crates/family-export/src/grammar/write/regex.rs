@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// The longest expression.
+/// The maximum length of an expression.
 const MAX_LENGTH: usize = 1 << 18;
 
 pub(super) fn write(rules: &Rules) -> Result<String, ExportError> {
@@ -66,11 +66,11 @@ pub(super) fn node(rules: &Rules, node: &Node, out: &mut String) -> Result<(), E
 /// A transition of an automaton, labelled with an expression, or `None` without a transition.
 type Label = Option<String>;
 
-/// Returns the expression of an automaton: its states are taken out one by one, the last first, as
-/// most transitions lead back to the first states.
+/// Returns the expression of an automaton. States are eliminated one by one, the last first,
+/// because most transitions lead back to the first states.
 fn automaton(dfa: &Dfa) -> Result<String, ExportError> {
     let (count, last) = (dfa.states.len(), dfa.states.len());
-    // One more state: the end.
+    // The additional state is the end.
     let mut rows: Vec<Vec<Label>> = vec![vec![None; count + 1]; count];
     for (row, state) in rows.iter_mut().zip(&dfa.states) {
         for (class, to) in &state.edges {
@@ -143,12 +143,12 @@ pub(super) fn char_class(class: &CharClass) -> String {
     }
 }
 
-/// Writes text without a meaning in the syntax.
+/// Writes text so that each character matches itself.
 pub(super) fn push_text(text: &str, out: &mut String) {
     text.chars().for_each(|c| push_char(c, out));
 }
 
-/// Writes a character that is not part of the syntax.
+/// Writes a character so that it matches itself.
 fn push_char(c: char, out: &mut String) {
     match c {
         '\n' => out.push_str("\\n"),
