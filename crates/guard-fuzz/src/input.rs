@@ -12,7 +12,7 @@ use stream_laws::CutPlan;
 
 /// The maximum length of the text made of an input. Pieces are longer than the bytes that select
 /// them.
-const LONGEST: usize = 6 * 1024;
+const MAX_TEXT_BYTES: usize = 6 * 1024;
 
 /// The bytes that select pieces.
 pub(crate) const PIECES: usize = 0x80;
@@ -63,7 +63,7 @@ impl<'a> Input<'a> {
     pub(crate) fn text<S: AsRef<str>>(&self, pieces: &[S]) -> String {
         let mut text = String::new();
         for &byte in self.rest {
-            if text.len() > LONGEST {
+            if text.len() > MAX_TEXT_BYTES {
                 break;
             }
             match pieces.len() {

@@ -104,7 +104,7 @@ impl Block {
                 None => self.take(text, line, how),
             };
             match then {
-                LineEffect::Continues => self.line = OpenLine::at(line.next),
+                LineEffect::Continues => self.line = OpenLine::starting_at(line.next),
                 LineEffect::Ends => {
                     self.closed = line.next > line.end;
                     return Read::Ends(line.next);

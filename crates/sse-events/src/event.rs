@@ -124,7 +124,7 @@ impl<'e> SseEvent<'e> {
         std::iter::from_fn(move || {
             while at < raw.len() {
                 let last = |OpenLine { start, seen }| Line { start, end: seen, next: seen };
-                let line = ends.next(raw, OpenLine::at(at), true).unwrap_or_else(last);
+                let line = ends.next(raw, OpenLine::starting_at(at), true).unwrap_or_else(last);
                 let (first, end) = (at == 0 && marked, &raw[line.end..line.next]);
                 at = line.next;
                 if line.end == line.start {

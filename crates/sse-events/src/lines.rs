@@ -52,7 +52,7 @@ enum Style {
 
 impl OpenLine {
     /// Creates a line that starts at `start` and was not searched yet.
-    pub(crate) fn at(start: usize) -> Self {
+    pub(crate) fn starting_at(start: usize) -> Self {
         Self { start, seen: start }
     }
 }

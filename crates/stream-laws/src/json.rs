@@ -7,8 +7,8 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
-/// Nesting beyond this is refused, so that hostile input cannot exhaust the stack.
-pub const MAX_DEPTH: usize = 512;
+/// The maximum nesting. Deeper values are refused, so that hostile input cannot exhaust the stack.
+pub const MAX_NESTING: usize = 512;
 
 /// A JSON value whose equality is equality of JSON values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +140,7 @@ type Read<T> = Result<T, JsonError>;
 
 impl<'t> Reader<'t> {
     fn value(&mut self, depth: usize) -> Read<JsonValue> {
-        if depth == MAX_DEPTH {
+        if depth == MAX_NESTING {
             return Err(self.expected("less nesting"));
         }
         match self.peek() {

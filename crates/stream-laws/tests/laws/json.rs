@@ -1,6 +1,6 @@
 //! The JSON reader takes what RFC 8259 allows, and compares values.
 
-use stream_laws::json::{MAX_DEPTH, parse, parse_object};
+use stream_laws::json::{MAX_NESTING, parse, parse_object};
 
 #[test]
 fn json_values_are_equal_in_every_spelling() {
@@ -77,8 +77,8 @@ fn json_errors_name_the_byte_and_the_expected_token() {
 #[test]
 fn hostile_nesting_is_refused_without_overflow() {
     let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
-    parse(&nested(MAX_DEPTH)).unwrap();
-    parse(&nested(MAX_DEPTH + 1)).unwrap_err();
+    parse(&nested(MAX_NESTING)).unwrap();
+    parse(&nested(MAX_NESTING + 1)).unwrap_err();
     parse(&"[".repeat(1_000_000)).unwrap_err();
 }
 
