@@ -100,7 +100,7 @@ fn builder(input: &mut Input<'_>) -> GuardBuilder {
     guard.reasoning(reasoning)
 }
 
-/// Returns a delta of some kind, with other fields of its choice.
+/// Returns a delta of this kind, with other fields.
 fn piece(kind: u8, n: usize, reasoning: &str) -> Value {
     let text = TEXTS[n % TEXTS.len()];
     let entry = json!({"token": text, "logprob": -1.0, "bytes": text.as_bytes()});
@@ -131,8 +131,8 @@ const NAMES: [&str; 2] = ["reasoning_content", "reasoning"];
 const REASONS: [&str; 8] =
     ["stop", "length", "tool_calls", "content_filter", "eos", "abort", "stop", "max_tokens"];
 
-/// Returns the chunks of an input: two bytes for each delta of a choice, some of them for other
-/// chunks. Upstream writes reasoning under one name.
+/// Returns the chunks of an input. Two bytes select each delta of a choice, or another chunk. All
+/// reasoning is in fields of one name.
 fn chunks(operations: &[u8], reasoning: &str) -> Vec<Value> {
     let (mut chunks, mut begun) = (Vec::new(), Vec::new());
     for pair in operations.chunks_exact(2).take(OPERATIONS) {
@@ -146,14 +146,14 @@ fn chunks(operations: &[u8], reasoning: &str) -> Vec<Value> {
                     json!([{"index": index, "delta": {}, "finish_reason": REASONS[n % 8]}]);
             }
             61 => {
-                // A server that is done sends nothing after it.
+                // Nothing comes after the usage report.
                 chunk["usage"] = json!({"completion_tokens": n, "total_tokens": n + 3});
                 chunks.push(chunk);
                 break;
             }
             62 => chunk["odd_field"] = json!({"z": n, "n": n}),
             kind => {
-                // The rest of a call comes after its beginning.
+                // The rest of a call must come after its beginning.
                 let call = (index, n % 3);
                 let kind = if kind == 6 && !begun.contains(&call) { 4 } else { kind };
                 if kind == 4 {
@@ -215,7 +215,7 @@ fn with_tokens(chunks: &mut [Value]) {
     }
 }
 
-/// Checks that the tokens in the list of the content are the content.
+/// Checks that the tokens in the content's list concatenate to the content.
 fn tokens_are_the_content(whole: &Completion) {
     for choice in &whole.choices {
         let list = choice.logprobs.value().and_then(|it| it["content"].as_array());
@@ -328,7 +328,7 @@ pub(crate) fn operations(data: &[u8]) {
     assert_eq!(whole, joined, "joined: {chunks:#?}");
 }
 
-/// Nothing of a choice comes after its finish reason, as servers send it.
+/// Removes deltas of a choice after its finish reason, because servers send none.
 fn close(chunks: &mut Vec<Value>) {
     let mut over = [false; 3];
     chunks.retain(|chunk| {

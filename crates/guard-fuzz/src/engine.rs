@@ -1,4 +1,4 @@
-//! The marker search, the driver and the jail against their naive doubles: tables, settings and
+//! The marker search, the driver and the jail against second implementations. Tables, settings and
 //! texts come from the input.
 
 use jail_match::{
@@ -13,13 +13,13 @@ use crate::{
     jail_spec::{Kind, Rule, Sequence, Spec},
 };
 
-/// Pieces of markers: they overlap, share prefixes and bytes, and differ in case.
+/// Pieces of markers that overlap, share prefixes and bytes, and differ in case.
 const PIECES: [&str; 24] = [
     "<", ">", "a", "B", "b", "<a>", "|>", "<a", "<<", "[", "]", "]]", "◁", "◁t▷", "｜", "“", "é",
     "\n", " ", "`", "/", "\n\n", "\\", "\"",
 ];
 
-/// Pieces of texts besides markers: what bodies decide on, code, whitespace.
+/// Pieces of texts other than markers: deciding bytes of bodies, code, whitespace.
 const FILLERS: [&str; 14] = [
     "</call>",
     "</ca",
@@ -59,7 +59,7 @@ fn pieces(markers: impl IntoIterator<Item = String>) -> Vec<String> {
     all.chain(FILLERS.map(String::from)).collect()
 }
 
-/// Any markers, any text.
+/// Checks a matcher with any markers and any text.
 pub(crate) fn matcher(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
     let plan = input.cuts();
@@ -136,7 +136,7 @@ fn settings(input: &mut Input<'_>) -> DriverSettings {
         Whitespace::BeforeCalls,
         Whitespace::ReasoningEnd,
     ]);
-    // The oracle of these two knows no limit.
+    // The second implementation of these two has no limit.
     let wide = matches!(whitespace, Whitespace::Trim | Whitespace::ReasoningEnd);
     let run = 1 + input.below(6);
     let limits = Limits {
@@ -148,7 +148,7 @@ fn settings(input: &mut Input<'_>) -> DriverSettings {
     DriverSettings::default().start(channel(input)).whitespace(whitespace).limits(limits)
 }
 
-/// Any table, any text.
+/// Checks a driver with any table and any text.
 pub(crate) fn driver(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
     let plan = input.cuts();
@@ -215,7 +215,7 @@ fn spec(input: &mut Input<'_>) -> Spec {
     }
 }
 
-/// Any rules, any text.
+/// Checks a jail with any rules and any text.
 pub(crate) fn jail(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
     let plan = input.cuts();

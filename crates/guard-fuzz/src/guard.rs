@@ -1,5 +1,4 @@
-//! Guards: every registered profile under every option, family files, response templates, and what
-//! is written read back.
+//! Guards of every registered profile under every option, and family files.
 
 use std::sync::LazyLock;
 
@@ -28,15 +27,15 @@ pub(crate) const OPTIONS: usize = 56;
 /// The maximum of every limit on held bytes in these targets.
 const HOLD: usize = 256;
 
-/// The most heap a guard may need beyond what it has when built: each of its stages may hold as
-/// much as its limit, in buffers that double, and there are less than a hundred buffers.
+/// The maximum heap that a guard may use in addition to its heap when built. Each of its buffers
+/// may hold as much as its limit and doubles as it grows. There are fewer than a hundred buffers.
 const MEMORY: u64 = 100 * 2 * HOLD as u64;
 
-/// The additional memory of a guard that meets a suffix in the family's tags: their tables once
-/// more.
+/// The additional memory of a guard that finds a suffix in the family's tags: a second copy of the
+/// tables.
 const TABLES: u64 = 100 * 1024;
 
-/// The memory of each remembered id of a message's calls, up to a limit.
+/// The memory for each stored id of a message's calls, up to a limit.
 const ID: u64 = 160;
 
 /// Pieces of calls, names, values, prose.
@@ -73,7 +72,7 @@ const PIECES: [&str; 30] = [
     "[[~CALL]]",
 ];
 
-/// The profiles, and what is text to be read by each.
+/// The profiles, each with the pieces of its texts.
 pub(crate) static PROFILES: LazyLock<Vec<(Profile, Vec<String>)>> = LazyLock::new(|| {
     profiles().into_iter().map(|profile| (profile.clone(), pieces(&profile))).collect()
 });
@@ -83,7 +82,7 @@ static GRAMMARS: LazyLock<Vec<(Grammar, Vec<String>)>> = LazyLock::new(|| {
     grammars().map(|grammar| (grammar.clone(), pieces(&grammar))).collect()
 });
 
-/// All markers of a family, and the texts of its templates.
+/// Returns all markers of a family, and the texts of its templates.
 fn literals(grammar: &Grammar) -> Vec<String> {
     let markers = grammar.openers().chain(grammar.removed()).chain(grammar.markers());
     let mut literals: Vec<String> = markers.map(ToString::to_string).collect();
@@ -106,7 +105,7 @@ pub(crate) fn pieces(profile: &Profile) -> Vec<String> {
     with_fillers(markers)
 }
 
-/// Tools for everything the pieces name.
+/// Returns tools for all names in the pieces.
 fn tools(input: &mut Input<'_>) -> Tools {
     let object =
         |properties: serde_json::Value| json!({"type": "object", "properties": properties});
@@ -240,7 +239,7 @@ pub(crate) fn varied(
     Some(guard.calls(calls).reasoning(reasoning))
 }
 
-/// Any profile, any options, any text.
+/// Checks a guard of any profile with any options and any text.
 pub(crate) fn every_option(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
     let (profile, pieces) = &PROFILES[input.below(PROFILES.len())];
@@ -267,7 +266,7 @@ pub(crate) fn every_option(data: &[u8]) {
     }
 }
 
-/// Any bytes, cut inside scalars.
+/// Checks a guard with any bytes, cut inside scalars.
 pub(crate) fn raw_bytes(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
     let (profile, pieces) = &PROFILES[input.below(PROFILES.len())];
@@ -279,7 +278,7 @@ pub(crate) fn raw_bytes(data: &[u8]) {
     judge::bytes(&machine, input.rest(), plan);
 }
 
-/// Text of one family's markup and of pieces of calls.
+/// Checks a guard with text of one family's markup and pieces of calls.
 pub(crate) fn calls(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
     let (grammar, pieces) = &GRAMMARS[input.below(GRAMMARS.len())];
@@ -289,7 +288,7 @@ pub(crate) fn calls(data: &[u8]) {
     let guard = guard.calls(options(&mut input)).build().expect("registered families build");
     let machine = GuardMachine::new(guard, *input.pick(&[End::Stop, End::Length]));
     judge::text(&machine, &text, plan);
-    // A machine that was used and reset is a new one.
+    // A machine that was used and reset must equal a new one.
     let (mut used, mut out) = (machine.clone(), stream_laws::RunRecord::default());
     used.push(&text, &mut out);
     used.finish(&mut out);
@@ -307,7 +306,7 @@ pub(crate) fn calls(data: &[u8]) {
 /// The separator between a file and the text that is read with it.
 pub(crate) const END_OF_FILE: u8 = 0xFF;
 
-/// A family's file, any: what is refused says so, what is not keeps the laws.
+/// Checks any text as a family file. A refused file has an error; an accepted one obeys the laws.
 pub(crate) fn family_file(data: &[u8]) {
     let mut parts = data.splitn(2, |&byte| byte == END_OF_FILE);
     let file = String::from_utf8_lossy(parts.next().unwrap_or_default());
@@ -322,7 +321,7 @@ pub(crate) fn family_file(data: &[u8]) {
     let mut input = Input::new(parts.next().unwrap_or_default(), 8);
     let plan = input.cuts();
     let literals = literals(&grammar);
-    // A marker is compared with all of the text that begins like it.
+    // A marker may be compared with all text that begins like it.
     let longest = literals.iter().map(String::len).max().unwrap_or(0) as u64;
     let text = input.text(&with_fillers(literals));
     let mut profile = Profile::named("fuzzed");
@@ -334,8 +333,7 @@ pub(crate) fn family_file(data: &[u8]) {
     judge::cost(&machine, &text, judge::Most { looks, ..judge::LINEAR });
 }
 
-/// Returns the seeds of a target over `pieces`: for each, a wire after options, the first of which
-/// selects the piece.
+/// Returns seeds of a target: options, the first of which selects an entry of `pieces`, and a text.
 fn seeds(
     wires: &[(String, String)],
     position: impl Fn(&str) -> Option<(usize, Vec<String>)>,
@@ -385,7 +383,7 @@ pub(crate) fn wire_of(data: &[u8], target: &str) -> Option<(String, String)> {
     }
 }
 
-/// Every marker of every family and format: words for dictionaries.
+/// Returns every marker of every family and format: words for dictionaries.
 pub(crate) fn words() -> Vec<String> {
     let mut words: Vec<String> = PROFILES.iter().flat_map(|(_, pieces)| pieces.clone()).collect();
     words.extend(GRAMMARS.iter().flat_map(|(_, pieces)| pieces.clone()));

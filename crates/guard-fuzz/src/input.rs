@@ -1,11 +1,10 @@
-//! Bytes read as options and text, so that a changed byte changes one decision.
+//! The reading of bytes as options and text, so that a changed byte changes one decision.
 //!
-//! The first bytes are options, one byte for each decision, where zero or a missing byte is the
-//! default. Text can grow and shrink after them without changing their meaning.
+//! The first bytes are options, with one byte for each decision. Zero or a missing byte is the
+//! default. The text after them can grow and shrink without changing their meaning.
 //!
-//! In the text a byte below 0x80 is itself, and any other byte is a piece such as a marker. A few
-//! hundred bytes are then text of realistic length, and a mutation puts whole markers next to each
-//! other.
+//! In the text, a byte below 0x80 is itself, and any other byte selects a piece such as a marker. A
+//! few hundred bytes are then text of realistic length, and a mutation inserts whole markers.
 
 use arbitrary::Unstructured;
 use stream_laws::CutPlan;
@@ -24,7 +23,7 @@ pub(crate) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// The first `options` bytes are options, the others text.
+    /// Reads the first `options` bytes as options, and the others as text.
     pub(crate) fn new(data: &'a [u8], options: usize) -> Self {
         let (head, rest) = data.split_at(options.min(data.len()));
         Self { options: Unstructured::new(head), rest }
@@ -34,12 +33,12 @@ impl<'a> Input<'a> {
         self.options.arbitrary().unwrap_or_default()
     }
 
-    /// A number below `bound`, which is at most 256.
+    /// Returns a number below `bound`, which is at most 256.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         usize::from(self.byte()) % bound.max(1)
     }
 
-    /// True for one byte in `share`, never for a zero.
+    /// Returns `true` for one byte value in `share`, and never for zero.
     pub(crate) fn one_in(&mut self, share: u8) -> bool {
         self.byte() % share == 1 % share
     }
@@ -48,7 +47,7 @@ impl<'a> Input<'a> {
         &of[self.below(of.len())]
     }
 
-    /// A few cuts, those of random lengths by a seed of the input.
+    /// Returns a few cuts, those of random lengths by a seed of the input.
     pub(crate) fn cuts(&mut self) -> CutPlan {
         let seed = u64::from(self.byte());
         CutPlan { two_way_up_to: 32, three_way_up_to: 0, random: 3, seed }
@@ -59,7 +58,7 @@ impl<'a> Input<'a> {
         self.rest
     }
 
-    /// The text, bytes of 0x80 and above one of `pieces` each.
+    /// Returns the text, in which each byte of 0x80 or above is replaced by one of `pieces`.
     pub(crate) fn text<S: AsRef<str>>(&self, pieces: &[S]) -> String {
         let mut text = String::new();
         for &byte in self.rest {
@@ -76,7 +75,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The bytes that [`Input::text`] reads as `text`, as near as pieces come.
+/// Returns bytes that [`Input::text`] reads as `text`, or as a similar text if pieces are missing.
 pub(crate) fn spelled<S: AsRef<str>>(text: &str, pieces: &[S]) -> Vec<u8> {
     let (mut bytes, mut rest) = (Vec::new(), text);
     let few = &pieces[..pieces.len().min(PIECES)];
@@ -98,7 +97,7 @@ pub(crate) fn spelled<S: AsRef<str>>(text: &str, pieces: &[S]) -> Vec<u8> {
     bytes
 }
 
-/// Each of `words` once, whole, without its end and without its beginning: what markers are cut to.
+/// Returns each of `words` once: whole, without its end, and without its beginning.
 pub(crate) fn halved(words: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for word in words {

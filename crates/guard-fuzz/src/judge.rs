@@ -7,14 +7,15 @@ use stream_laws::{
     check_chunk_invariance, check_total, check_total_bytes,
 };
 
-/// The number of looks at each byte that counts as linear: the byte is searched, matched and fed,
-/// and again for each refuted candidate that contained it, which the driver limits.
+/// The maximum number of examinations of each byte that counts as linear. A byte is searched,
+/// matched and fed, and again for each refuted candidate that contained it, up to the driver's
+/// limit.
 const LOOKS: u64 = 160;
 
 /// The allowed work of a machine for each input byte.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Most {
-    /// The allowed number of looks at the byte.
+    /// The allowed number of examinations of the byte.
     pub(crate) looks: u64,
     /// The allowed number of held bytes.
     pub(crate) held: usize,
@@ -23,14 +24,14 @@ pub(crate) struct Most {
 /// The allowance of a machine that holds a part of the input unchanged.
 pub(crate) const LINEAR: Most = Most { looks: LOOKS, held: 1 };
 
-/// The allowance of a machine that holds decoded text: a call as its JSON, in which a byte may be
-/// an escape of six, and a remapped delimiter as the one it replaces.
+/// The allowance of a machine that holds decoded text. In the JSON of a call, a byte may become an
+/// escape of six bytes, and a remapped delimiter may become a longer one.
 pub(crate) const REWRITTEN: Most = Most { looks: LOOKS, held: 6 };
 
 /// The length of the stream over which memory is measured.
 const STREAM: usize = 128 * 1024;
 
-/// The length of its chunks, chosen so that no marker has the same place in each.
+/// The length of the stream's chunks, chosen so that no marker has the same place in every chunk.
 const CHUNK: usize = 61;
 
 /// Panics with the violation, as fuzz targets do.
@@ -99,8 +100,7 @@ impl Sink for Nowhere {
 
 /// Returns the maximum heap that `push` uses at any time while `text` is repeated in chunks.
 ///
-/// Memory that is live before the first chunk does not count: it belongs to the machine as it was
-/// built.
+/// Memory that is in use before the first chunk does not count.
 pub(crate) fn heap(text: &str, mut push: impl FnMut(&str)) -> u64 {
     if text.is_empty() {
         return 0;

@@ -1,8 +1,8 @@
 //! The bodies of the fuzz targets. Each accepts any bytes and panics if a guarantee is broken.
 //!
-//! `fuzz/` wraps each for libFuzzer. The tests of this crate run each over its seeds and a few
-//! random inputs, so that none breaks between campaigns. Projects that build on these crates can
-//! run the bodies unchanged; see `docs/fuzzing.md`.
+//! The directory `fuzz/` wraps each body for libFuzzer. The tests of this crate run each over its
+//! seeds and a few random inputs, so that faults show between campaigns. Projects that use these
+//! crates can run the bodies unchanged: see `docs/fuzzing.md`.
 //!
 //! ```
 //! for target in guard_fuzz::TARGETS {
@@ -91,7 +91,7 @@ macro_rules! targets {
         $($(#[$about])*
         ///
         /// # Panics
-        /// Where the promise is broken.
+        /// Panics if a guarantee is broken.
         pub fn $name(data: &[u8]) {
             $body(data);
         })+
@@ -102,44 +102,45 @@ macro_rules! targets {
 }
 
 targets! {
-    /// Compares the marker search with a naive one.
+    /// Compares the marker search with a second implementation.
     matcher = engine::matcher,
-    /// Compares the driver over any table with a naive one, and checks that nothing is lost.
+    /// Compares the driver over any table with a second implementation, and checks that nothing is
+/// lost.
     driver = engine::driver,
-    /// Compares a jail of any rules with a naive one.
+    /// Compares a jail of any rules with a second implementation.
     jail = engine::jail,
-    /// Reasoning formats under every option.
+    /// Checks reasoning formats under every option.
     think = think::formats_and_options,
-    /// Markup of one family and pieces of calls, under every option of calls.
+    /// Checks markup of one family and pieces of calls, under every option of calls.
     calls = guard::calls,
-    /// Every profile under every option of a guard.
+    /// Checks every profile under every option of a guard.
     guard = guard::every_option,
-    /// Every profile with bytes that may be invalid UTF-8.
+    /// Checks every profile with bytes that may be invalid UTF-8.
     raw_bytes = guard::raw_bytes,
-    /// Several calls of one family, some of them damaged, under every option of a guard.
+    /// Checks several calls of one family, some of them damaged, under every option of a guard.
     damaged = damage::blocks,
-    /// Files of families, and text that is read with them.
+    /// Checks files of families, and text that is read with them.
     family = guard::family_file,
-    /// Parsers of response templates.
+    /// Checks parsers of response templates.
     templates = templates::templates,
-    /// Calls written by an encoder are read back.
+    /// Checks that calls written by an encoder are read back.
     round_trip = round_trip::calls,
-    /// Remapping tables over text and streams.
+    /// Checks remapping tables over text and streams.
     remap = wire::text,
-    /// Remapping of requests and responses of three dialects.
+    /// Checks the remapping of requests and responses of three dialects.
     remap_bodies = wire::bodies,
-    /// Server-sent events, against another implementation and under limits.
+    /// Checks server-sent events against another implementation and under limits.
     sse = sse::decoder,
-    /// Chunks of chat completions.
+    /// Checks chunks of chat completions.
     chat = chat::operations,
-    /// Chunks of chat completions as bytes of an event stream.
+    /// Checks chunks of chat completions as bytes of an event stream.
     chat_sse = chat::bytes,
-    /// The record of a stream whose participants misbehave.
+    /// Checks the record of a stream whose parts misbehave.
     lifecycle = record::life,
-    /// Checks of passages of text.
+    /// Checks the passages of text that a check receives.
     window = record::window,
-    /// A queue of events and its limits.
+    /// Checks a queue of events and its limits.
     queue = record::queue,
-    /// Marker tokens and text, under every option of a guard.
+    /// Checks marker tokens and text, under every option of a guard.
     tokens = tokens::tokens,
 }

@@ -1,4 +1,4 @@
-//! The record of a stream: a whole stream by hand, checks of passages, and a queue.
+//! The record of a stream, checks of passages, and a queue.
 
 use std::{
     collections::VecDeque,
@@ -28,8 +28,7 @@ fn acts(input: &mut Input<'_>) -> Acts {
     }
 }
 
-/// Checks that a stream ends once, whatever its participants do: refuse, panic, wait, close or
-/// leave.
+/// Checks that a stream ends once, whatever its parts do: refuse, panic, wait, close or leave.
 pub(crate) fn life(data: &[u8]) {
     let mut input = Input::new(data, 96);
     let few = |input: &mut Input<'_>| (0..input.below(8)).map(|_| acts(input)).collect();
@@ -44,7 +43,7 @@ pub(crate) fn life(data: &[u8]) {
         _ => Does::Panic("y"),
     });
     let script = script.collect();
-    // A thread is slow, so only one input in many uses one.
+    // Starting a thread is slow, so only few inputs do.
     let wants = input.rest().iter().take(64).map(|byte| match byte % 64 {
         0..=3 => Wants::Close,
         4..=7 => Wants::Drop,
@@ -74,7 +73,7 @@ fn drain<S: Stream>(stream: S) -> Vec<S::Item> {
     panic!("it never ends");
 }
 
-/// Returns the passages of `text`, each after as much context as there is.
+/// Returns the passages of `text`, each with up to `context` characters before it.
 fn passages(text: &str, size: usize, context: usize) -> Vec<String> {
     let scalars: Vec<char> = text.chars().collect();
     let starts = (0..scalars.len()).step_by(size);
@@ -85,8 +84,8 @@ fn passages(text: &str, size: usize, context: usize) -> Vec<String> {
     starts.map(passage).collect()
 }
 
-/// Checks that a check of passages sees the same passages at every cut, in order and without gaps,
-/// and that refused text is not emitted if items wait for it.
+/// Checks that a check receives the same passages at every cut, in order and without gaps. Also
+/// checks that refused text is not emitted if items wait for the check.
 pub(crate) fn window(data: &[u8]) {
     const BAD: &str = "BAD";
     let mut input = Input::new(data, 8);

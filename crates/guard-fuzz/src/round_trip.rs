@@ -14,13 +14,13 @@ use crate::{input::Input, judge::demand};
 
 static GRAMMARS: LazyLock<Vec<Grammar>> = LazyLock::new(|| grammars().collect());
 
-/// The longest of names and keys.
+/// The maximum length of names and keys.
 const NAME: usize = 9;
 
-/// A deeper value is a leaf.
+/// The depth from which on values are leaves.
 const DEPTH: usize = 4;
 
-/// Text of the input up to a byte that ends it, pieces of markup in it.
+/// The reader of an input's texts, which contain pieces of markup. A certain byte ends each text.
 struct Words<'a> {
     rest: &'a [u8],
     pieces: Vec<String>,
@@ -68,7 +68,7 @@ impl Words<'_> {
         }
     }
 
-    /// A value as JSON text, and its type.
+    /// Returns a value as JSON text, and its type.
     fn value(&mut self, depth: usize) -> (String, &'static str) {
         match self.byte() % if depth < DEPTH { 7 } else { 5 } {
             0 => ("null".into(), "null"),
@@ -84,7 +84,7 @@ impl Words<'_> {
         }
     }
 
-    /// An object as JSON text, and the types of its members.
+    /// Returns an object as JSON text, and the types of its members.
     fn object(&mut self, depth: usize) -> (String, Map<String, Value>) {
         let (mut members, mut types) = (Vec::new(), Map::new());
         for _ in 0..self.byte() % 4 {
@@ -98,7 +98,7 @@ impl Words<'_> {
     }
 }
 
-/// Calls that an encoder writes are the calls that are read; what it refuses it has a rule for.
+/// Checks that calls which an encoder writes are read back, and that it refuses others by a rule.
 pub(crate) fn calls(data: &[u8]) {
     let mut input = Input::new(data, 2);
     let grammar = &GRAMMARS[input.below(GRAMMARS.len())];
@@ -123,8 +123,8 @@ pub(crate) fn calls(data: &[u8]) {
     let wire = match encode(grammar, &given, &tools) {
         Ok(wire) => wire,
         Err(error) => {
-            // The last check is for cases that no rule foresaw. A refusal by it shows a missing
-            // rule.
+            // The encoder's last check is for cases without a rule. A refusal by it shows that a
+            // rule is missing.
             assert_ne!(error.kind(), EncodeErrorKind::NotReadBack, "{}: {error}", grammar.name());
             return;
         }

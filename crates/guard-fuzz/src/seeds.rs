@@ -6,7 +6,7 @@ use stream_laws::vector::{VectorCase, read_cases};
 
 use crate::guard::{self, END_OF_FILE};
 
-/// The vectors below `root`, as families and wires, so far as they need nothing declared.
+/// Returns the families and texts of the vectors below `root` that need no declared tools.
 fn wires(root: &Path) -> io::Result<Vec<(String, String)>> {
     let mut wires = Vec::new();
     for directory in ["tools", "profiles", "reasoning"] {
@@ -24,7 +24,7 @@ fn wires(root: &Path) -> io::Result<Vec<(String, String)>> {
     Ok(wires)
 }
 
-/// The files of the families.
+/// Returns the files of the families.
 fn files(root: &Path) -> io::Result<Vec<String>> {
     let mut paths: Vec<_> =
         fs::read_dir(root.join("families"))?.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -33,11 +33,11 @@ fn files(root: &Path) -> io::Result<Vec<String>> {
     paths.into_iter().map(fs::read_to_string).collect()
 }
 
-/// The inputs a campaign of `target` begins with; `root` is that of the workspace, or of any project
-/// with `vectors/` and `families/`.
+/// Returns the first inputs of a campaign of `target`. `root` is the root of the workspace, or of
+/// any project with `vectors/` and `families/`.
 ///
 /// # Errors
-/// Files that cannot be read.
+/// Returns an error if a file cannot be read.
 pub fn seeds(target: &str, root: &Path) -> io::Result<Vec<Vec<u8>>> {
     Ok(match target {
         "calls" => guard::call_seeds(&wires(root)?),
@@ -52,7 +52,7 @@ pub fn seeds(target: &str, root: &Path) -> io::Result<Vec<Vec<u8>>> {
             };
             files(root)?.into_iter().map(file).collect()
         }
-        // Options of all kinds, then every piece once and again with others between.
+        // Options of all kinds, then every piece once, and again with other pieces between.
         _ => (0..64_u8)
             .map(|n| {
                 let options = (0..64_u8).map(|at| at.wrapping_mul(n).wrapping_add(n >> 1));
@@ -63,7 +63,7 @@ pub fn seeds(target: &str, root: &Path) -> io::Result<Vec<Vec<u8>>> {
     })
 }
 
-/// The words of `target` as libFuzzer reads them.
+/// Returns the words of `target` as libFuzzer reads them.
 #[must_use]
 pub fn dictionary(target: &str) -> String {
     let words: Vec<String> = match target {
@@ -91,7 +91,7 @@ pub fn dictionary(target: &str) -> String {
         "sse" => {
             ["data: ", "event: ", "id: ", "retry: ", "\n\n", "\r\n"].map(String::from).to_vec()
         }
-        // Pieces are bytes there; libFuzzer takes no empty file.
+        // In other targets a byte selects each piece, but libFuzzer refuses an empty file.
         _ => ["<a>", "</a>", "```", "\n\n"].map(String::from).to_vec(),
     };
     let printable = |word: &String| (2..=40).contains(&word.len());

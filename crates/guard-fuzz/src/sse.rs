@@ -41,11 +41,11 @@ const PIECES: [&str; 24] = [
     "data: x\n\n",
 ];
 
-/// Everything found, in words and in bytes.
+/// Everything that a decoder found.
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Found {
     items: Vec<String>,
-    /// Returns the bytes of all items, and the number of dropped bytes.
+    /// The bytes of all items.
     bytes: Vec<u8>,
     dropped: u64,
 }
@@ -54,7 +54,7 @@ fn decode(decoder: &Decoder, input: &[u8], cut: Cut, most: usize) -> Found {
     let (mut decoder, mut found) = (decoder.clone(), Found::default());
     let mut raw = false;
     let mut on = |found: &mut Found, item: SseItem<'_>| {
-        // Pieces of what passes raw depend on the cuts.
+        // The pieces of raw bytes depend on the cuts, so they are joined.
         let again = std::mem::replace(&mut raw, matches!(item, SseItem::Raw(_)));
         match item {
             SseItem::Event(event) => {
@@ -121,8 +121,8 @@ fn ours(input: &[u8], cut: Cut) -> Vec<Sse> {
     all
 }
 
-/// However it is cut the same is found, no byte is lost, what is held is limited, and another
-/// implementation finds the same events.
+/// Checks that a decoder finds the same items at every cut, loses no byte, holds a limited number
+/// of bytes, and finds the events of another implementation.
 pub(crate) fn decoder(data: &[u8]) {
     let mut input = Input::new(data, 8);
     let plan = input.cuts();
@@ -138,7 +138,7 @@ pub(crate) fn decoder(data: &[u8]) {
         decoder = decoder.lenient();
     }
     let text = input.text(&PIECES);
-    // Any bytes now and then: lines need not be text.
+    // Some inputs are arbitrary bytes, because lines need not be UTF-8.
     let bytes = if input.one_in(4) { input.rest() } else { text.as_bytes() };
     let most = if far { usize::MAX } else { 2 * (line.max(event) + 4) };
     let whole = decode(&decoder, bytes, Cut::Whole, most.saturating_add(bytes.len()));

@@ -1,5 +1,5 @@
-//! Response templates made of pieces, and wires made of theirs: what is refused says so, what is
-//! not keeps the laws.
+//! Response templates and texts made of pieces. A refused template has an error, and an accepted
+//! one obeys the laws.
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
@@ -13,9 +13,10 @@ use crate::{
 };
 
 const LITERALS: [&str; 8] = ["<a>", "</a>", "<a>b", "<", "\n", "é", "{", "ab"];
-/// Text is read again for each region that begins where this one does: no cost is asked of it.
+/// A pattern that looks ahead without a limit. Text is read again for each region, so that its cost
+/// is not checked.
 const LOOKS_FAR: &str = "(?=[\\s\\S]*?</a>)";
-/// How many characters of a wire are tried then.
+/// The maximum number of characters of a text for such a pattern.
 const FAR: usize = 128;
 const PATTERNS: [&str; 20] = [
     "\\s*<a>",
@@ -40,7 +41,7 @@ const PATTERNS: [&str; 20] = [
     "(?:a*)*b",
 ];
 const CONTENTS: [&str; 5] = ["text", "json", "kv-lines", "int", "xml-inline"];
-/// Each kind of content takes a different part of it.
+/// The arguments of all kinds of content. Each kind reads some of them.
 const ARGUMENTS: &str = r#"{"tag_pattern": "<(?P<key>\\w+)>(?P<value>.*?)b", "unquoted_keys": true,
     "string_delims": [["é", "é"]]}"#;
 const CALL: &str = r#"{"function": {"name": "f", "arguments": "{content}"}}"#;
@@ -105,7 +106,7 @@ pub(crate) fn templates(data: &[u8]) {
     let machine = GuardMachine::new(guard.expect("nothing else is asked"), End::Stop);
     judge::events(&machine, &wire, plan);
     if !far {
-        // Each expression that may begin here looks at the text for itself.
+        // Each pattern that may begin at a place reads the text on its own.
         let looks = judge::LINEAR.looks * patterns.max(1);
         judge::cost(&machine, &wire, judge::Most { looks, ..judge::REWRITTEN });
     }

@@ -1,4 +1,4 @@
-//! Reasoning formats, registered and made up, under every option of a filter.
+//! Registered and random reasoning formats under every option of a filter.
 
 use llm_stream_guard::{LimitPolicy, Limits, ReasoningLimit, Start, Whitespace};
 use stream_laws::{check_nothing_lost, check_prompt};
@@ -33,7 +33,7 @@ const POLICIES: [LimitPolicy; 3] = [LimitPolicy::Release, LimitPolicy::Drop, Lim
 /// More than twice all limits above.
 const MEMORY: u64 = 4096;
 
-/// The maximum length of text of which all futures are tried.
+/// The maximum length of text for which all continuations are tried.
 const SHORT: usize = 24;
 
 pub(crate) fn formats_and_options(data: &[u8]) {

@@ -10,7 +10,8 @@ use crate::{
     judge,
 };
 
-/// Any profile, any options, any text, of which some that spells a marker token is one.
+/// Checks a guard of any profile with any options and any text, in which some marker tokens are
+/// tokens and others are typed text.
 pub(crate) fn tokens(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);
     let (profile, pieces) = &PROFILES[input.below(PROFILES.len())];

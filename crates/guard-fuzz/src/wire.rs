@@ -1,4 +1,4 @@
-//! Delimiters remapped: tables of the input over text, streams and bodies.
+//! The remapping of delimiters in text, streams and bodies, with tables from the input.
 
 use serde_json::{Value, json};
 use stream_laws::{Cut, CutPlan};
@@ -100,8 +100,8 @@ fn encoded(table: &RemapTable, syntax: Syntax, text: &str, cut: Cut) -> String {
     out
 }
 
-/// The maximum number of held bytes: an escape of JSON has six bytes, or eleven for a pair that is
-/// not complete.
+/// Returns the maximum number of held bytes: an escape of JSON has six bytes, or eleven for a pair
+/// that is not complete.
 fn most(table: &RemapTable, syntax: Syntax) -> usize {
     match syntax {
         Syntax::Json => 6 * table.max_held() + 11,
@@ -109,7 +109,7 @@ fn most(table: &RemapTable, syntax: Syntax) -> usize {
     }
 }
 
-/// The allowed number of looks at a byte of text.
+/// The allowed number of examinations of a byte of text.
 const LOOKS: u64 = 64;
 
 /// Returns the output and its events, with neighbouring texts merged.
@@ -229,7 +229,7 @@ fn requests(texts: &[String]) -> [Value; 3] {
     ]
 }
 
-/// Returns an event with a piece of text.
+/// Functions that make an event with a piece of text, and that read the text of an event.
 type Dialect = (fn(&str) -> Value, fn(&Value) -> Option<&str>);
 
 const DIALECTS: [Dialect; 3] = [
@@ -247,7 +247,7 @@ const DIALECTS: [Dialect; 3] = [
     ),
 ];
 
-/// Checks the bodies of three dialects: the texts of a shape are remapped as text alone is, nothing
+/// Checks the bodies of three dialects: the texts of a shape are remapped like plain texts, nothing
 /// else changes, and a streamed answer equals a whole one.
 pub(crate) fn bodies(data: &[u8]) {
     let mut input = Input::new(data, OPTIONS);

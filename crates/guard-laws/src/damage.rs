@@ -27,7 +27,7 @@ const ARGUMENTS: [&str; 4] = [
 pub struct Damage {
     /// Blocks of one to three calls, as the family writes them.
     blocks: Vec<String>,
-    /// The family's literals, each of them also without its end.
+    /// The family's literals, whole and without their ends.
     literals: Vec<String>,
 }
 
@@ -92,7 +92,7 @@ impl Damage {
         wire
     }
 
-    /// Adds one fault: characters missing, written twice or replaced, or the end cut off.
+    /// Adds one fault: characters are missing, repeated or replaced, or the end is cut off.
     fn damaged(&self, text: &str, random: &mut Random) -> String {
         let boundaries: Vec<usize> =
             text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();

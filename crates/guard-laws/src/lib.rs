@@ -1,5 +1,5 @@
-//! Guards and parsers of templates as machines under test: adapters that write their events,
-//! diagnostics and account into a record.
+//! Adapters that make guards and parsers of templates machines under test. They write events,
+//! diagnostics and spans into a record.
 //!
 //! ```
 //! use guard_laws::GuardMachine;
@@ -145,13 +145,13 @@ fn held(held: jail_match::Held) -> HeldBytes {
         HeldKind::Whitespace => stream_laws::HeldReason::Whitespace,
         HeldKind::Call => stream_laws::HeldReason::Call,
         HeldKind::Utf8 => stream_laws::HeldReason::Utf8,
-        // A kind this adapter does not know must not pass for a permitted one.
+        // An unknown kind must not pass as a permitted one.
         _ => stream_laws::HeldReason::None,
     };
     HeldBytes::new(kind, held.bytes)
 }
 
-/// Writes what a guard or a parser emits into a record.
+/// A sink that writes the output of a guard or a parser into a record.
 ///
 /// # Panics
 /// Panics at an event that is not of a call, a diagnostic or text.

@@ -27,7 +27,7 @@ pub fn reasoning_options(set: impl FnOnce(&mut ReasoningOptions)) -> ReasoningOp
     options
 }
 
-/// Builds a guard for `profile` with options that `random` picks: each seldom, some together.
+/// Builds a guard for `profile` with random options. Each option is rare, and some occur together.
 /// `tools` are declared in half of the guards, and one of them may be required by name.
 ///
 /// # Panics
@@ -99,7 +99,7 @@ pub fn varied(profile: &Profile, tools: &Tools, random: &mut Random) -> Guard {
     builder.build().expect("options a profile can heed")
 }
 
-/// A jail around text in brackets or quotes, with a limit or without.
+/// Returns a jail around text in brackets or quotes, with a limit or without.
 fn jailer(random: &mut Random) -> Jailer {
     let on_fail = [OnFail::End, OnFail::Release, OnFail::Strip, OnFail::Drop][random.below(4)];
     let (start, end) = [("<", ">"), ("{", "}"), ("\n", "\n")][random.below(3)];

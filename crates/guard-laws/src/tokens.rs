@@ -1,4 +1,4 @@
-//! A guard that reads tokens, as a machine the laws can judge.
+//! A guard that reads tokens, as a machine under test.
 
 use std::sync::Arc;
 
@@ -7,25 +7,25 @@ use stream_laws::{ByteMachine, HeldBytes, HeldReason, RunRecord, StreamMachine};
 
 use crate::{GuardMachine, Recorder};
 
-/// A guard, and where in the wire the marker tokens are.
+/// A guard with the places of the marker tokens in the model's text.
 ///
-/// The wire may be cut anywhere: text is fed as it is cut, marker tokens are fed whole.
+/// The text may be cut anywhere. Text is fed as it is cut, and marker tokens are fed whole.
 #[derive(Debug, Clone)]
 pub struct TokenMachine {
     machine: GuardMachine,
     /// Offset and length of each marker token.
     markers: Arc<[(usize, usize)]>,
-    /// How many of them were fed.
+    /// The number of marker tokens that were fed.
     fed: usize,
     /// Offset of the next byte.
     at: usize,
-    /// The beginning of a marker token.
+    /// The bytes of an incomplete marker token.
     begun: Vec<u8>,
 }
 
 impl TokenMachine {
-    /// A machine that runs clones of `guard` over a wire with these `markers`: offset and length of
-    /// each, in order. Ids that are made count.
+    /// Creates a machine that runs clones of `guard` over a text with these `markers`, given as
+    /// offset and length in order. Generated ids are numbers.
     pub fn new(
         mut guard: Guard,
         end: End,
@@ -85,7 +85,7 @@ impl StreamMachine for TokenMachine {
     }
 
     fn finish(&mut self, out: &mut RunRecord) {
-        // What is left of a marker token that was cut is text.
+        // An incomplete marker token at the end is text.
         if !self.begun.is_empty() {
             let begun = std::mem::take(&mut self.begun);
             self.machine.push(&String::from_utf8_lossy(&begun), out);
@@ -120,8 +120,8 @@ impl ByteMachine for TokenMachine {
     }
 }
 
-/// The texts that are likely to be single tokens of a tokenizer for the family of `guard`: tags
-/// without blanks, bracketed words and the like, among all texts that the family knows.
+/// Returns the texts that are likely to be single tokens of a tokenizer for the family of `guard`:
+/// tags without blanks, bracketed words and the like, among all texts that the family knows.
 #[must_use]
 pub fn likely_marker_tokens(guard: &Guard) -> Vec<String> {
     let mut texts = guard.grammar().map(Grammar::literals).unwrap_or_default();
@@ -132,7 +132,7 @@ pub fn likely_marker_tokens(guard: &Guard) -> Vec<String> {
     tokens
 }
 
-/// The parts of `text` that look like tokens.
+/// Returns the parts of `text` that look like tokens.
 fn shaped(text: &str) -> Vec<String> {
     /// Tokens inside tags that are text.
     const INNER: [&str; 3] = ["]<]minimax[>[", "｜DSML｜", "｜GCML｜"];
@@ -162,7 +162,8 @@ fn shaped(text: &str) -> Vec<String> {
     found
 }
 
-/// Where in `text` `tokens` are: offset and length of each, the longest of those that begin alike.
+/// Returns the offset and the length of each of `tokens` in `text`. Of several at one place, the
+/// longest counts.
 #[must_use]
 pub fn markers_in(text: &str, tokens: &[String]) -> Vec<(usize, usize)> {
     let (mut found, mut at) = (Vec::new(), 0);

@@ -19,15 +19,15 @@ use crate::{
     lines::{Line, LineEnds, OpenLine},
 };
 
-/// Result of reading on.
+/// The result of reading more text.
 pub(crate) enum Read {
-    /// All text was read, and the event is not over.
+    /// All text was read, and the event continues.
     More,
     /// The event ends before this index.
     Ends(usize),
 }
 
-/// The settings and the surroundings of the text being read.
+/// The settings of a reading, with facts about the text around it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) limits: SseLimits,
@@ -45,8 +45,8 @@ pub(crate) struct Reading {
 pub(crate) struct Block {
     /// The current line, whose end was not found.
     line: OpenLine,
-    /// The exceeded limit. The decoder passes on or drops the bytes of such an event after each
-    /// reading, and only its end is searched for.
+    /// The limit that the event exceeds, if any. The decoder passes on or drops the bytes of such
+    /// an event after each reading, and only the event's end is searched for.
     over: Option<Limit>,
     /// Whether the decoder already removed bytes of the current line.
     begun: bool,
@@ -136,7 +136,7 @@ impl Block {
         let content = &text[start..line.end];
         match content.first() {
             None => return LineEffect::Ends,
-            // A lone comment needs no blank line.
+            // A comment outside of an event is complete without a blank line.
             Some(b':') if !self.fields => return LineEffect::Ends,
             Some(b':') => return LineEffect::Continues,
             Some(b'{') if how.dialect.is_lenient() => {
@@ -168,7 +168,7 @@ impl Block {
     fn data(&mut self, text: &[u8], value: Range<usize>, dialect: Dialect) -> LineEffect {
         match &self.rows {
             Rows::None => self.rows = Rows::One(value),
-            // Only a single row is parsed, so that many rows are not parsed again and again.
+            // Only the first row is parsed, so that events of many rows are not parsed repeatedly.
             Rows::One(row) if dialect.is_lenient() && is_whole(&text[row.clone()]) => {
                 return LineEffect::EndedBefore;
             }
@@ -232,7 +232,7 @@ impl Block {
         self.line.seen < text.len()
     }
 
-    /// Returns the number of buffered bytes besides the raw ones.
+    /// Returns the number of buffered bytes in addition to the raw bytes.
     pub(crate) fn kept(&self) -> usize {
         self.joined.len()
     }
@@ -251,7 +251,7 @@ fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(number).ok()?.parse().ok()
 }
 
-/// Returns whether data is complete JSON or `[DONE]`, so that a further row begins an event.
+/// Returns whether data is complete JSON or `[DONE]`, so that another row begins a new event.
 #[cfg(feature = "lenient")]
 fn is_whole(data: &[u8]) -> bool {
     data.trim_ascii() == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok()

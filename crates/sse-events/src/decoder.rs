@@ -1,4 +1,4 @@
-//! The decoder: bytes to events.
+//! The decoder, which turns bytes into events.
 //!
 //! ```text
 //! chunk              reported items               held after it
@@ -13,7 +13,7 @@ use crate::{
     lines::LineEnds,
 };
 
-/// An item of the decoded stream, in order.
+/// An item of the decoded stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SseItem<'i> {
@@ -43,10 +43,11 @@ impl<'i> SseItem<'i> {
     }
 }
 
-/// Decodes server-sent events from bytes in arbitrary pieces.
+/// A decoder of server-sent events, which takes bytes in arbitrary pieces.
 ///
-/// The decoder holds the bytes of an unfinished event, at most [`SseLimits::event`], and a copy of
-/// its data if that has several lines. If lines end with CRLF, an event is complete with the LF.
+/// The decoder holds the bytes of an incomplete event, at most [`SseLimits::event`], and a copy of
+/// the event's data if that has several lines. If lines end with CRLF, an event is complete with
+/// the LF.
 ///
 /// ```
 /// use sse_events::{Decoder, SseItem};
@@ -79,7 +80,7 @@ pub struct Decoder {
 
 impl Decoder {
     /// Creates a decoder that follows the standard, with one exception: an event that the end of
-    /// the input cuts is reported, not closed.
+    /// the input cuts is reported as not closed.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -91,7 +92,7 @@ impl Decoder {
         Self { limits, ..self }
     }
 
-    /// Accepts common deviations of servers.
+    /// Makes the decoder accept common deviations of servers.
     ///
     /// A line that begins with `{` is data. A `data` line with complete JSON or `[DONE]` is an
     /// event, even if another `data` line follows without a blank line.
@@ -104,12 +105,13 @@ impl Decoder {
     /// Feeds bytes and reports the items that are complete.
     ///
     /// # Errors
-    /// Under [`SseLimitPolicy::Error`], when an event exceeds the limits. The decoder then stops,
-    /// and every later push returns the same error.
+    /// Returns an error if an event exceeds the limits under [`SseLimitPolicy::Error`]. The decoder
+    /// then stops, and every later push returns the same error.
     pub fn push(&mut self, bytes: &[u8], mut on: impl FnMut(SseItem<'_>)) -> Result<(), TooLong> {
         let mut rest = bytes;
         let mut held = std::mem::take(&mut self.held);
-        // At most a line at a time, so that reading soon continues in the caller's bytes.
+        // Only as much as completes a line is copied, so that reading soon continues in the
+        // caller's bytes.
         while !held.is_empty() && !rest.is_empty() {
             let taken = self.ends.completing(rest, self.block.is_undecided(&held));
             held.extend_from_slice(&rest[..taken]);
@@ -129,7 +131,7 @@ impl Decoder {
     /// Ends the input and reports an event that the end cuts.
     ///
     /// # Errors
-    /// As [`Decoder::push`].
+    /// See [`Decoder::push`].
     pub fn finish(&mut self, mut on: impl FnMut(SseItem<'_>)) -> Result<(), TooLong> {
         let held = std::mem::take(&mut self.held);
         let read = self.read(&held, Known::End, &mut on)?;
@@ -151,7 +153,7 @@ impl Decoder {
         self.held.len() + self.block.kept()
     }
 
-    /// Reads every event of `text`. Returns how much of it is processed.
+    /// Reads every event of `text`. Returns the number of bytes that are processed.
     fn read(
         &mut self,
         text: &[u8],
@@ -189,7 +191,7 @@ impl Decoder {
         }
     }
 
-    /// Fails if an event beyond the limits is an error.
+    /// Returns an error if the event exceeds the limits under the error policy.
     fn check(&mut self) -> Result<(), TooLong> {
         match (self.block.over(), self.limits.policy) {
             (Some(limit), SseLimitPolicy::Error) => {
@@ -221,7 +223,7 @@ impl Decoder {
     }
 }
 
-/// Knowledge about the byte after a text.
+/// The knowledge about the byte after a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
     Nothing,

@@ -1,10 +1,10 @@
-//! Encodes events and comments.
+//! The encoding of events and comments.
 
 use std::fmt;
 
 use crate::lines::find;
 
-/// The fields of an event to write. The default has none.
+/// The fields of an event to write. None by default.
 ///
 /// ```
 /// use sse_events::Fields;
@@ -55,7 +55,8 @@ impl<'f> Fields<'f> {
     /// Appends the event to `out`.
     ///
     /// # Errors
-    /// Refuses a name or an id with a line end, and an id with NUL. `out` is then unchanged.
+    /// Returns an error for a name or an id with a line end, and for an id with NUL. `out` is then
+    /// unchanged.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), FieldError> {
         let bad = |text: &str| find(text.as_bytes()).is_some();
         if self.name.is_some_and(bad) {
@@ -114,7 +115,7 @@ fn line(prefix: &str, text: &[u8], eol: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(eol);
 }
 
-/// The error of a field that cannot be written.
+/// An error: a field cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldError {
     field: &'static str,

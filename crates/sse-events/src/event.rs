@@ -1,4 +1,4 @@
-//! One event, borrowed from its bytes.
+//! An event, borrowed from its bytes.
 
 use crate::{
     BYTE_ORDER_MARK,
@@ -9,7 +9,7 @@ use crate::{
 /// Strictness of the decoder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Dialect {
-    /// Lines are read by the standard.
+    /// Lines are read as in the standard.
     #[default]
     Standard,
     /// Lines are read as common clients do: a line that begins with `{` is data.
@@ -25,8 +25,8 @@ impl Dialect {
 
 /// An event, or a block of lines without data: comments, an id, a blank line.
 ///
-/// Values are bytes as received; the standard reads them as UTF-8. [`Decoder`](crate::Decoder) has
-/// an example.
+/// Values are the received bytes, which the standard reads as UTF-8. [`Decoder`](crate::Decoder)
+/// has an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseEvent<'e> {
@@ -40,7 +40,7 @@ pub struct SseEvent<'e> {
     pub id: Option<&'e [u8]>,
     /// Value of the last valid `retry` field, in milliseconds.
     pub retry: Option<u64>,
-    /// Whether a blank line, or a lone comment, ended the event. Only then do the raw bytes
+    /// Whether a blank line ended the event, or the event is a comment. Only then do the raw bytes
     /// separate it from the next event.
     pub closed: bool,
     /// Number of bytes in lines with unknown fields.
@@ -61,14 +61,15 @@ impl<'e> SseEvent<'e> {
 
     /// Writes the event with other data.
     ///
-    /// Other lines keep their bytes and places, and line ends are those of the event. Line ends
-    /// inside `data` begin further `data` lines. The written event is closed.
+    /// Other lines keep their bytes and places. New lines end like the lines of the event. Line
+    /// ends inside `data` begin further `data` lines. The written event is closed.
     pub fn with_data(&self, data: &[u8], out: &mut Vec<u8>) {
         let eol = self.write_lines(Some(data), out).unwrap_or(b"\n");
         out.extend_from_slice(eol);
     }
 
-    /// Writes the event without its data, closed. Writes nothing if it has no other lines.
+    /// Writes the event without its data, as a closed event. Writes nothing if the event has no other
+    /// lines.
     pub fn without_data(&self, out: &mut Vec<u8>) {
         let before = out.len();
         let eol = self.write_lines(None, out).unwrap_or(b"\n");

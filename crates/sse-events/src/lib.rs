@@ -1,8 +1,8 @@
-//! Reads and writes server-sent events, and keeps the bytes of each event.
+//! A decoder and an encoder of server-sent events that keep the bytes of each event.
 //!
 //! A [`Decoder`] takes bytes in arbitrary pieces. Each [`SseEvent`] borrows its raw bytes, so a
 //! proxy can forward unchanged events byte for byte. [`SseEvent::with_data`] replaces the data of
-//! an event and keeps its other lines; [`Fields::encode`] writes a new event.
+//! an event and keeps its other lines. [`Fields::encode`] writes a new event.
 //!
 //! ```
 //! use sse_events::{Decoder, SseItem};

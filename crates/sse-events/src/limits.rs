@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Default limit, larger than every known chunk of a server, including base64 images.
+/// The default limit in bytes. It is larger than every known chunk of a server, including images.
 const DEFAULT_LIMIT: usize = 8 << 20;
 
 /// Limits of a decoder, in bytes.
@@ -87,7 +87,7 @@ pub enum Limit {
     Event,
 }
 
-/// The error for an event beyond the limits under [`SseLimitPolicy::Error`].
+/// An error: an event exceeds the limits under [`SseLimitPolicy::Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TooLong {

@@ -1,4 +1,4 @@
-//! Line ends: LF, CR or CRLF, found alike for every cut.
+//! Line ends: LF, CR or CRLF, found in the same way at every cut.
 //!
 //! A CR at the end of a chunk may be the first half of a CRLF:
 //!
@@ -30,16 +30,16 @@ pub(crate) struct OpenLine {
     pub(crate) seen: usize,
 }
 
-/// The kind of line ends a stream uses, as far as it is known.
+/// The kind of line ends of a stream, once it is known.
 ///
-/// A CR may be the first half of a line end, so its line is complete only after the next byte. In a
-/// stream of lone CRs, that would delay each event until the next one arrives. After the first lone
-/// CR, a CR therefore ends its line at once. An LF after it is skipped, and its byte belongs to the
-/// next line.
+/// A CR may be the first half of a CRLF, so its line is complete only after the next byte. In a
+/// stream whose lines end with CR alone, that would delay each event until the next one arrives.
+/// After the first lone CR, a CR therefore ends its line at once. An LF after it is skipped, and
+/// its byte belongs to the next line.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LineEnds {
     style: Style,
-    /// A lone CR just ended a line. An LF that comes next is its second half.
+    /// Whether a lone CR just ended a line. An LF that comes next is its second half.
     absorb: bool,
 }
 
@@ -58,9 +58,10 @@ impl OpenLine {
 }
 
 impl LineEnds {
-    /// Finds the end of the line `open` of `text`.
+    /// Returns the line `open` of `text` with its end, or the open line if the end is not in
+    /// `text`.
     ///
-    /// `decided` means that the byte after `text` is not an LF.
+    /// `decided` states that the byte after `text` is not an LF.
     pub(crate) fn next(
         &mut self,
         text: &[u8],
@@ -95,9 +96,9 @@ impl LineEnds {
         Ok(Line { start, end, next })
     }
 
-    /// Returns how many of `bytes` complete a line of earlier text.
+    /// Returns the number of `bytes` that complete a line of earlier text.
     ///
-    /// `after_cr` means that the earlier text ends with an undecided CR.
+    /// `after_cr` states that the earlier text ends with an undecided CR.
     pub(crate) fn completing(self, bytes: &[u8], after_cr: bool) -> usize {
         if after_cr {
             return usize::from(bytes.first() == Some(&b'\n'));

@@ -1,36 +1,36 @@
-//! Where to cut an input: the plans every law is checked under.
+//! Cuts of an input into pieces, and plans of cuts under which laws are checked.
 //!
-//! A [`Cut`] is a small value; the pieces are computed while iterating, so a plan of thousands
-//! of cuts allocates nothing, and a failure is reproduced from the name it prints.
+//! A [`Cut`] is a small value whose pieces are computed while iterating. A plan of thousands of
+//! cuts therefore allocates nothing, and the printed name of a cut is enough to repeat a failure.
 
 use core::{fmt, ops::Range};
 
 use crate::random::Random;
 
-/// One way to cut an input into pieces.
+/// A way to cut an input into pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
     /// The input in one piece.
     Whole,
-    /// One byte at a time; for text the same as [`Cut::EachScalar`].
+    /// One byte at a time. For text the same as [`Cut::EachScalar`].
     EachByte,
     /// One Unicode scalar at a time.
     EachScalar,
-    /// One scalar at a time with an empty piece after each: transports send empty chunks.
+    /// One scalar at a time with an empty piece after each, because transports send empty chunks.
     EachScalarAndEmpty,
     /// The input in two pieces.
     TwoWay {
-        /// Where the second piece starts.
+        /// The offset at which the second piece starts.
         at: usize,
     },
     /// The input in three pieces.
     ThreeWay {
-        /// Where the second piece starts.
+        /// The offset at which the second piece starts.
         first: usize,
-        /// Where the third piece starts.
+        /// The offset at which the third piece starts.
         second: usize,
     },
-    /// Pieces of random lengths, the same for the same seed and input.
+    /// Pieces of random lengths, which depend only on the seed and the input.
     Random {
         /// Seed of the lengths.
         seed: u64,
@@ -38,12 +38,12 @@ pub enum Cut {
 }
 
 impl Cut {
-    /// The pieces of `text`; positions inside a scalar move to its end.
+    /// Returns the pieces of `text`. Offsets inside a scalar move to its end.
     pub fn pieces<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> + use<'t> {
         Pieces::new(*self, text.as_bytes(), Grain::Scalar).map(|range| &text[range])
     }
 
-    /// The pieces of `bytes`, which may end inside a scalar.
+    /// Returns the pieces of `bytes`, which may end inside a scalar.
     pub fn byte_pieces<'b>(&self, bytes: &'b [u8]) -> impl Iterator<Item = &'b [u8]> + use<'b> {
         let grain = match self {
             Self::EachScalar | Self::EachScalarAndEmpty => Grain::Scalar,
@@ -67,22 +67,22 @@ impl fmt::Display for Cut {
     }
 }
 
-/// The cuts to try: whole, piecewise, exhaustive where the input is short, random.
+/// A plan of cuts to try: whole, piecewise, random, and all splits of short inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CutPlan {
-    /// Every two-way split of inputs up to this many bytes.
+    /// The maximum length in bytes of inputs whose two-way splits are all tried.
     pub two_way_up_to: usize,
-    /// Every three-way split of inputs up to this many bytes.
+    /// The maximum length in bytes of inputs whose three-way splits are all tried.
     pub three_way_up_to: usize,
-    /// How many random splits.
+    /// The number of random splits.
     pub random: u32,
     /// Seed of the random splits.
     pub seed: u64,
 }
 
 impl CutPlan {
-    /// Returns the plan of a conformance run: two-way up to 2 KiB, three-way up to 48 bytes, 64
-    /// random.
+    /// Returns the plan of a conformance run: two-way splits up to 2 KiB, three-way splits up to 48
+    /// bytes, and 64 random splits.
     #[must_use]
     pub const fn standard(seed: u64) -> Self {
         Self { two_way_up_to: 2048, three_way_up_to: 48, random: 64, seed }
@@ -94,21 +94,21 @@ impl CutPlan {
         Self { two_way_up_to: 64, three_way_up_to: 0, random: 4, seed }
     }
 
-    /// Returns a plan with the whole input, one scalar or byte at a time, and `random` random cuts.
-    /// For checks at one cut that hold at others.
+    /// Returns a plan with the whole input, single scalars or bytes, and `random` random cuts. For
+    /// checks whose result hardly depends on the cut.
     #[must_use]
     pub const fn random(random: u32, seed: u64) -> Self {
         Self { two_way_up_to: 0, three_way_up_to: 0, random, seed }
     }
 
-    /// The cuts of `text`, at scalar boundaries only.
+    /// Returns the cuts of `text`, at scalar boundaries only.
     pub fn text<'t>(&self, text: &'t str) -> impl Iterator<Item = Cut> + use<'t> {
         [Cut::Whole, Cut::EachScalar, Cut::EachScalarAndEmpty]
             .into_iter()
             .chain(self.splits(text.as_bytes(), Grain::Scalar))
     }
 
-    /// The cuts of `bytes`, inside scalars too.
+    /// Returns the cuts of `bytes`, including cuts inside scalars.
     pub fn bytes<'b>(&self, bytes: &'b [u8]) -> impl Iterator<Item = Cut> + use<'b> {
         [Cut::Whole, Cut::EachByte].into_iter().chain(self.splits(bytes, Grain::Byte))
     }
@@ -128,7 +128,7 @@ impl CutPlan {
 }
 
 impl Default for CutPlan {
-    /// The standard plan with seed 0.
+    /// Returns the standard plan with seed 0.
     fn default() -> Self {
         Self::standard(0)
     }
@@ -141,7 +141,7 @@ enum Grain {
 }
 
 impl Grain {
-    /// Whether a piece may end before `bytes[at]`.
+    /// Returns whether a piece may end before `bytes[at]`.
     fn splits(self, bytes: &[u8], at: usize) -> bool {
         self == Self::Byte || bytes.get(at).is_none_or(|byte| byte & 0xC0 != 0x80)
     }
@@ -160,7 +160,8 @@ struct Pieces<'b> {
 impl<'b> Pieces<'b> {
     fn new(cut: Cut, bytes: &'b [u8], grain: Grain) -> Self {
         let mut random = Random::new(if let Cut::Random { seed } = cut { seed } else { 0 });
-        // Powers of two up to the input's length: short pieces are as likely as long ones.
+        // Lengths are powers of two up to the input's length, so that short pieces are as likely as
+        // long ones.
         let magnitudes = bytes.len().max(1).ilog2() as usize + 1;
         let longest = 1 << random.below(magnitudes);
         Self { cut, bytes, grain, at: 0, random, longest, empty_next: false }

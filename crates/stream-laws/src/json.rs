@@ -1,8 +1,8 @@
-//! A strict JSON reader. It defines "the arguments are a JSON object" and "equal as JSON" for the
-//! laws.
+//! A strict JSON reader, which defines "the arguments are a JSON object" and "equal as JSON" for
+//! the laws.
 //!
-//! Numbers are compared by value without rounding (`1000.0` equals `1e3`), objects without
-//! regard to key order; of duplicate keys the last wins.
+//! Numbers are compared by value without rounding (`1000.0` equals `1e3`). The order of keys does
+//! not matter, and the last of several equal keys counts.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -28,13 +28,13 @@ pub enum JsonValue {
 }
 
 impl JsonValue {
-    /// The text of a string.
+    /// Returns the text of a string.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
     }
 
-    /// The truth of a boolean.
+    /// Returns the truth of a boolean.
     #[must_use]
     pub const fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(truth) = self { Some(*truth) } else { None }
@@ -49,7 +49,7 @@ pub struct Number {
     exponent: i64,
 }
 
-/// Why a text is not JSON.
+/// An error: a text is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonError {
     /// The byte offset of the first fault.
@@ -69,7 +69,8 @@ impl core::error::Error for JsonError {}
 /// Reads exactly one JSON value.
 ///
 /// # Errors
-/// Anything RFC 8259 does not allow, a lone surrogate, or nesting beyond [`MAX_DEPTH`].
+/// Returns an error for text that RFC 8259 does not allow, a lone surrogate, or nesting beyond
+/// [`MAX_NESTING`].
 pub fn parse(text: &str) -> Result<JsonValue, JsonError> {
     let mut reader = Reader { text, at: 0 };
     reader.blanks();
@@ -81,7 +82,7 @@ pub fn parse(text: &str) -> Result<JsonValue, JsonError> {
 /// Reads exactly one JSON object.
 ///
 /// # Errors
-/// As [`parse`], and for any value that is not an object.
+/// See [`parse`], and for any value that is not an object.
 pub fn parse_object(text: &str) -> Result<JsonValue, JsonError> {
     match parse(text)? {
         object @ JsonValue::Object(_) => Ok(object),
@@ -89,12 +90,13 @@ pub fn parse_object(text: &str) -> Result<JsonValue, JsonError> {
     }
 }
 
-/// The members of one JSON object in the order written, each value as the text that wrote it.
+/// Returns the members of one JSON object in the order written, each value as the text that wrote
+/// it.
 ///
-/// For readers that care for duplicate keys, or that hand a value on unread.
+/// For readers that need duplicate keys, or that pass a value on without reading it.
 ///
 /// # Errors
-/// As [`parse_object`].
+/// See [`parse_object`].
 pub fn members(text: &str) -> Result<Vec<(String, &str)>, JsonError> {
     parse_object(text)?;
     let mut reader = Reader { text, at: 0 };
@@ -113,10 +115,10 @@ pub fn members(text: &str) -> Result<Vec<(String, &str)>, JsonError> {
     Ok(members)
 }
 
-/// The elements of one JSON array, each as the text that wrote it.
+/// Returns the elements of one JSON array, each as the text that wrote it.
 ///
 /// # Errors
-/// As [`parse`], and for any value that is not an array.
+/// See [`parse`], and for any value that is not an array.
 pub fn elements(text: &str) -> Result<Vec<&str>, JsonError> {
     parse(text)?;
     let mut reader = Reader { text, at: 0 };
@@ -155,7 +157,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The text of the next value, and past the blanks around it.
+    /// Returns the text of the next value, and skips the blanks around it.
     fn raw(&mut self) -> Read<&'t str> {
         self.blanks();
         let start = self.at;

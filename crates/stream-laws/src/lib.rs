@@ -1,9 +1,10 @@
-//! The laws of this workspace's streaming machines, as checkers that tests, fuzz targets and the
-//! command line share.
+//! Checkers for the laws of this workspace's streaming machines. Tests, fuzz targets and the
+//! command line share them.
 //!
-//! An adapter implements [`StreamMachine`] and writes what the machine does into a [`RunRecord`]; every
-//! checker takes a fresh machine as a template, clones it as often as it needs, and returns a
-//! [`LawViolation`] that says which law broke, under which cut, and how.
+//! A *law* is a property that every machine must have for every input, such as the same result for
+//! every cut of the input into chunks. An adapter implements [`StreamMachine`] and writes the
+//! machine's output into a [`RunRecord`]. A checker takes a new machine and clones it for each run.
+//! It returns a [`LawViolation`] that names the law, the cut and the difference.
 //!
 //! | law | checker |
 //! |---|---|
@@ -31,7 +32,8 @@
 //! | bound work and check texts | [`Work`], [`TextForm`], [`EncodedCall`] |
 //! | read a broken law | [`LawViolation`], [`Law`] |
 //! | compare JSON | [`json::JsonValue`], [`json::Number`], [`json::JsonError`] |
-//! Recorded wires with their expected results are run by [`vector`].
+//!
+//! The module [`vector`] runs recorded model outputs with their expected results.
 //!
 //! ```
 //! use stream_laws::{CONTENT, CutPlan, HeldBytes, StreamMachine, RunRecord, check_chunk_invariance};

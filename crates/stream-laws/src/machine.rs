@@ -2,31 +2,31 @@
 
 use crate::{cuts::Cut, record::RunRecord};
 
-/// A push machine under test: usually a thin adapter around the real one.
+/// A streaming machine under test, usually a thin adapter around the real one.
 ///
-/// Events are to be written to the record as they are decided. Spans may come later, in parts,
-/// but those outside calls no later than the text that follows them.
+/// Events must be written to the record when they are decided. Spans may be written later and in
+/// parts. A span outside of calls must be written before the text that follows it.
 pub trait StreamMachine: Clone + Send + 'static {
     /// Feeds the next piece of the stream.
     fn push(&mut self, chunk: &str, out: &mut RunRecord);
 
-    /// Ends the stream; called once, after the last push.
+    /// Ends the stream. Called once, after the last push.
     fn finish(&mut self, out: &mut RunRecord);
 
-    /// Makes the machine equal to a new one. The work counter may go on.
+    /// Makes the machine equal to a new one. The work counter may continue.
     fn reset(&mut self);
 
     /// Returns the part of the input that is held back now.
     fn held(&self) -> HeldBytes;
 
-    /// Bytes examined so far, a byte looked at twice counted twice.
+    /// Returns the number of bytes examined so far. A byte that is examined twice counts twice.
     fn work(&self) -> u64;
 
-    /// Bytes of live buffers: everything whose size depends on the input.
+    /// Returns the number of bytes in buffers whose size depends on the input.
     fn state_size(&self) -> usize;
 }
 
-/// A machine that also takes bytes, cut anywhere.
+/// A machine that also accepts bytes, which may be cut anywhere.
 pub trait ByteMachine: StreamMachine {
     /// Feeds the next piece of the stream, which may begin and end inside a scalar.
     fn push_bytes(&mut self, chunk: &[u8], out: &mut RunRecord);
@@ -37,7 +37,7 @@ pub trait ByteMachine: StreamMachine {
 pub struct HeldBytes {
     /// The number of input bytes received and neither emitted nor accounted for.
     pub bytes: usize,
-    /// The reason why they are held.
+    /// The reason why the bytes are held.
     pub kind: HeldReason,
 }
 
@@ -45,7 +45,8 @@ impl HeldBytes {
     /// The value for a machine that holds nothing.
     pub const NOTHING: Self = Self { bytes: 0, kind: HeldReason::None };
 
-    /// `bytes` held because of `kind`; [`HeldBytes::NOTHING`] when there are none.
+    /// Returns the value for `bytes` held because of `kind`, or [`HeldBytes::NOTHING`] for no
+    /// bytes.
     #[must_use]
     pub const fn new(kind: HeldReason, bytes: usize) -> Self {
         if bytes == 0 { Self::NOTHING } else { Self { bytes, kind } }
@@ -70,7 +71,7 @@ pub enum HeldReason {
     Utf8,
 }
 
-/// Runs a copy of `machine` over `input` cut by `cut`, finish included.
+/// Runs a copy of `machine` over `input` cut by `cut`, including the end of the stream.
 pub fn run<M: StreamMachine>(machine: &M, input: &str, cut: Cut) -> RunRecord {
     let (mut machine, mut out) = (machine.clone(), RunRecord::default());
     push_all(&mut machine, input, cut, &mut out);
@@ -78,7 +79,7 @@ pub fn run<M: StreamMachine>(machine: &M, input: &str, cut: Cut) -> RunRecord {
     out
 }
 
-/// Runs a copy of `machine` over `input` cut by `cut` through the byte entry point.
+/// Runs a copy of `machine` over bytes cut by `cut`, including the end of the stream.
 pub fn run_bytes<M: ByteMachine>(machine: &M, input: &[u8], cut: Cut) -> RunRecord {
     let (mut machine, mut out) = (machine.clone(), RunRecord::default());
     for piece in cut.byte_pieces(input) {

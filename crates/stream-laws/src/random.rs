@@ -1,17 +1,18 @@
-//! A tiny deterministic generator, so that a seed in a failure message is enough to repeat it.
+//! A small deterministic generator of random numbers. The seed in a failure message is enough to
+//! repeat the failure.
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): a counter and a mixer. Not for secrets.
+/// The generator SplitMix64 (Steele, Lea and Flood, 2014). Not for secrets.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator whose numbers depend on `seed` alone.
+    /// Returns a generator whose numbers depend on `seed` alone.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number. Endless, hence no [`Iterator`].
+    /// Returns the next number. Endless, hence no [`Iterator`].
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -21,7 +22,8 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`; 0 when `bound` is 0. The bias for small bounds is negligible.
+    /// Returns a number below `bound`; 0 when `bound` is 0. The bias for small bounds is
+    /// negligible.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }

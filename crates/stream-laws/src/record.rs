@@ -1,4 +1,4 @@
-//! The record of a run: the form in which machines of every layer are compared.
+//! The record of a run, a form in which machines of every layer can be compared.
 
 use core::{fmt, ops::Range};
 
@@ -8,7 +8,7 @@ pub const CONTENT: u8 = 0;
 pub const REASONING: u8 = 1;
 /// The outcome of a call that arrived in full.
 pub const COMPLETE: &str = "complete";
-/// The outcome of a call whose arguments the machine was asked to repair, and did.
+/// The outcome of a call whose arguments the machine repaired on request.
 pub const REPAIRED: &str = "repaired";
 
 /// One event of a machine's output, in source order.
@@ -16,7 +16,7 @@ pub const REPAIRED: &str = "repaired";
 pub enum RecordedEvent {
     /// A piece of text of a channel.
     Text {
-        /// [`CONTENT`], [`REASONING`] or a machine's own.
+        /// [`CONTENT`], [`REASONING`] or another channel of the machine.
         channel: u8,
         /// The text; never empty.
         text: String,
@@ -41,7 +41,7 @@ pub enum RecordedEvent {
     CallEnd {
         /// The index of the call.
         index: u32,
-        /// [`COMPLETE`], [`REPAIRED`], or why it is neither.
+        /// [`COMPLETE`], [`REPAIRED`], or another reason for the end.
         outcome: String,
     },
 }
@@ -55,7 +55,7 @@ pub struct RecordedDiagnostic {
     pub offset: u64,
     /// The number of bytes concerned.
     pub bytes: u64,
-    /// The place among the events; `None` for an error that was returned.
+    /// The place among the events, or `None` for an error that was returned.
     pub place: Option<RecordPlace>,
 }
 
@@ -104,14 +104,14 @@ pub struct RecordedSpan {
 }
 
 impl RecordedSpan {
-    /// The range of the input.
+    /// Returns the range of the input.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
         self.at..self.at.saturating_add(self.len)
     }
 }
 
-/// Everything a machine reported. The methods append; machines under test write here.
+/// Everything that a machine reported. Machines under test append to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunRecord {
     /// The events, in source order.
@@ -167,13 +167,13 @@ impl RunRecord {
         self.spans.clear();
     }
 
-    /// The texts of all channels, concatenated.
+    /// Returns the texts of all channels, concatenated.
     #[must_use]
     pub fn all_text(&self) -> String {
         self.texts().map(|(_, text)| text).collect()
     }
 
-    /// The text of one channel, concatenated.
+    /// Returns the text of one channel, concatenated.
     #[must_use]
     pub fn channel_text(&self, wanted: u8) -> String {
         self.texts().filter(|&(channel, _)| channel == wanted).map(|(_, text)| text).collect()
@@ -216,12 +216,12 @@ impl RunRecord {
         self.diagnostics.push(RecordedDiagnostic { place, ..one.clone() });
     }
 
-    /// Returns the form that must not depend on the chunks: neighbouring texts of one channel and
-    /// neighbouring fragments of one call merged, spans sorted and merged. Diagnostics keep their
-    /// place, which may be inside a text.
+    /// Returns the form of the record that must not depend on chunks. Neighbouring texts of one
+    /// channel are merged, and so are neighbouring fragments of one call. Spans are sorted and
+    /// merged. Diagnostics keep their place, which may be inside a text.
     ///
     /// # Errors
-    /// Returns an error at an empty text or fragment: no machine may emit one.
+    /// Returns an error for an empty text or fragment, which no machine may emit.
     pub fn coalesced(&self) -> Result<Self, EmptyEvent> {
         let mut whole = Self::default();
         let mut diagnostics = self.diagnostics.iter().peekable();
@@ -273,7 +273,7 @@ impl RecordedCall {
     }
 }
 
-/// Removes the places of diagnostics, for oracles that know none.
+/// Removes the places of diagnostics, for comparison with results that have none.
 #[must_use]
 pub fn unplaced(diagnostics: Vec<RecordedDiagnostic>) -> Vec<RecordedDiagnostic> {
     diagnostics.into_iter().map(|one| RecordedDiagnostic { place: None, ..one }).collect()
@@ -294,7 +294,7 @@ fn merged(spans: &[RecordedSpan]) -> Vec<RecordedSpan> {
     merged
 }
 
-/// An event without text.
+/// An error: an event has no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmptyEvent {
     /// The position in [`RunRecord::events`].

@@ -73,7 +73,7 @@ pub struct LawViolation {
 }
 
 impl LawViolation {
-    /// A violation of `law` by `input` cut in the way `cut` names.
+    /// Returns a violation of `law` by `input` cut in the way `cut` names.
     pub fn new(law: Law, cut: impl Display, input: impl AsRef<[u8]>, detail: impl Display) -> Self {
         let detail = format!("{detail}\n  input: {}", excerpt(input.as_ref()));
         Self { law, cut: cut.to_string(), detail }

@@ -1,7 +1,8 @@
-//! Writes what campaigns begin with, and tells what a finding says.
+//! Writes the first inputs of fuzz campaigns, and shows failing inputs.
 //!
-//! `fuzz-input seed DIRECTORY [TARGET...]` writes `corpus/TARGET/` and `dict/TARGET.dict` there, from
-//! the files of the current directory; `fuzz-input show TARGET FILE` makes a failing input small.
+//! * `fuzz-input seed DIRECTORY [TARGET...]` writes `corpus/TARGET/` and `dict/TARGET.dict` to the
+//!   directory, from the files of the current directory.
+//! * `fuzz-input show TARGET FILE` reduces a failing input.
 
 use std::{env, fs, io, panic, path::Path, process::ExitCode};
 

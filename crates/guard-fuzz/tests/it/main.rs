@@ -1,14 +1,14 @@
-//! Every target runs over its seeds and a few random inputs.
+//! Runs every target over its seeds and a few random inputs.
 
 use std::path::Path;
 
 use guard_fuzz::{TARGETS, dictionary, seeds, shrink, vector};
 use stream_laws::Random;
 
-/// The seeds of a target that are run, evenly over all of them.
+/// The number of seeds that are run for each target, spread evenly over all seeds.
 const SEEDS: usize = 40;
 
-/// Random inputs of a target, and their greatest length.
+/// The number of random inputs for each target, and their maximum length.
 const RANDOM: (u64, usize) = (60, 300);
 
 fn root() -> &'static Path {

@@ -1,4 +1,4 @@
-//! The meaning of lines, alike at every cut, without lost bytes.
+//! The decoding of lines: the same at every cut, without lost bytes.
 
 use proptest::prelude::*;
 use sse_events::{Decoder, SseItem, SseLimitPolicy, SseLimits};
@@ -66,7 +66,7 @@ fn lone_comment_is_reported_at_once() {
     };
     assert_eq!(push(b": ping\n"), 1);
     assert_eq!(push(b"\n"), 2);
-    // Inside an event the comment belongs to it.
+    // A comment inside an event belongs to the event.
     assert_eq!(push(b"data: x\n: ping\n"), 2);
     assert_eq!(push(b"\n"), 3);
     // After a lone CR, the next CR needs no byte after it.

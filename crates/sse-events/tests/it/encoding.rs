@@ -1,4 +1,4 @@
-//! Events written, read back.
+//! Events that are written and read back.
 
 use proptest::prelude::*;
 use sse_events::{Decoder, Fields, SseEvent, SseItem, comment};
@@ -111,7 +111,7 @@ fn event_is_standard_if_closed_and_each_line_has_a_field() {
     assert_eq!(standard("data: {}\n{}\n\ndata: {}\n\n"), "nny");
 }
 
-/// A line end of any kind is read back as `\n`.
+/// Returns a line end of any kind is read back as `\n`.
 fn normalised(data: &str) -> String {
     data.replace("\r\n", "\n").replace('\r', "\n")
 }

@@ -1,5 +1,5 @@
-//! Server-sent events: decoding at every cut, against another implementation, within limits; and
-//! encoding.
+//! Tests of server-sent events: decoding at every cut, against another implementation and within
+//! limits, and encoding.
 
 mod decoding;
 mod encoding;

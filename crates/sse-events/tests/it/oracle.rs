@@ -1,4 +1,4 @@
-//! The same events as the `sse-stream` crate finds.
+//! A comparison with the events that the crate `sse-stream` finds.
 
 use std::{convert::Infallible, io::Cursor};
 
@@ -10,7 +10,8 @@ use tokio_stream::StreamExt as _;
 
 use crate::support::{Owned, decode, events, streams};
 
-/// Returns the events of the other implementation, which skips comments and drops an event cut by the end.
+/// Returns the events of the other implementation, which skips comments and drops an event cut by
+/// the end.
 fn theirs(input: &[u8], cut: Cut) -> Vec<Sse> {
     let pieces: Vec<_> = cut.byte_pieces(input).map(<[u8]>::to_vec).collect();
     let pieces = pieces.into_iter().map(|piece| Ok::<_, Infallible>(Cursor::new(piece)));

@@ -1,4 +1,4 @@
-//! Items kept for comparison, and streams of bytes that hold everything a line can be.
+//! Items kept for comparison, and streams of bytes with every kind of line.
 
 use proptest::prelude::*;
 use sse_events::{Decoder, SseEvent, SseItem, TooLong};
@@ -8,7 +8,7 @@ use stream_laws::{Cut, CutPlan};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kept {
     Event(Owned),
-    /// Neighbouring pieces are one.
+    /// Raw bytes, with neighbouring pieces joined.
     Raw(Vec<u8>),
     Dropped(u64),
     Failed(TooLong),
@@ -40,7 +40,7 @@ impl Owned {
     }
 }
 
-/// Everything a clone of `decoder` finds in `input` cut by `cut`.
+/// Returns all items that a clone of `decoder` finds in `input` cut by `cut`.
 pub(crate) fn decode(decoder: &Decoder, input: &[u8], cut: Cut) -> Vec<Kept> {
     let (mut decoder, mut kept) = (decoder.clone(), Vec::new());
     let keep = |kept: &mut Vec<Kept>, item: SseItem<'_>| match (kept.last_mut(), item) {
@@ -78,7 +78,7 @@ pub(crate) fn events(kept: Vec<Kept>) -> Vec<Owned> {
     kept.into_iter().map(event).collect()
 }
 
-/// Streams made of the parts of fields and lines in any order.
+/// Generates streams of parts of fields and lines in any order.
 pub(crate) fn streams() -> impl Strategy<Value = Vec<u8>> {
     const PARTS: &[&str] = &[
         "data:",

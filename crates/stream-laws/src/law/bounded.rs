@@ -1,4 +1,4 @@
-//! L4: limits bound the memory, whatever the length of the stream.
+//! The law L4: limits bound the memory, whatever the length of the stream.
 
 use crate::{
     machine::StreamMachine,
@@ -26,8 +26,8 @@ const LONGER: usize = 2;
 /// ```
 ///
 /// # Errors
-/// The first chunk after which [`StreamMachine::state_size`] or the held bytes exceed the limit, or an
-/// input too short to tell.
+/// Returns the first chunk after which [`StreamMachine::state_size`] or the held bytes exceed the
+/// limit. Also returns an error if the input is too short to show the limit.
 pub fn check_bounded<'t, M: StreamMachine>(
     machine: &M,
     chunks: impl IntoIterator<Item = &'t str>,

@@ -1,4 +1,5 @@
-//! L1: the same events, diagnostics and spans for every cut, after a reset, and from a fork.
+//! The law L1: events, diagnostics and spans are the same for every cut, after a reset, and for a
+//! fork (a clone made in the middle of a stream).
 
 use super::coalesced;
 use crate::{
@@ -8,13 +9,14 @@ use crate::{
     violation::{Law, LawViolation, difference},
 };
 
-/// At most this many prefixes of an input are forked or reset at: each costs two runs.
+/// The maximum number of places in an input at which a machine is forked and reset. Each costs two
+/// runs.
 const FORKS: usize = 256;
 
 /// Checks L1 for text: every cut of `plan`, then reset and fork at the places where it cuts.
 ///
 /// # Errors
-/// The first cut whose coalesced record differs from that of the whole input.
+/// Returns the first cut whose coalesced record differs from that of the whole input.
 pub fn check_chunk_invariance<M: StreamMachine>(
     machine: &M,
     input: &str,
@@ -42,10 +44,11 @@ pub fn check_chunk_invariance<M: StreamMachine>(
     Ok(())
 }
 
-/// Checks L1 for bytes, inside scalars too; text must give what [`StreamMachine::push`] gives.
+/// Checks L1 for bytes, with cuts inside scalars. For text, the record must equal that of
+/// [`StreamMachine::push`].
 ///
 /// # Errors
-/// The first cut whose coalesced record differs from that of the whole input.
+/// Returns the first cut whose coalesced record differs from that of the whole input.
 pub fn check_byte_chunk_invariance<M: ByteMachine>(
     machine: &M,
     input: &[u8],
@@ -87,7 +90,7 @@ fn after_reset<M: StreamMachine>(machine: &M, input: &str, at: usize) -> RunReco
     out
 }
 
-/// The records of a machine and of its copy, the copy made and finished at `at`.
+/// Returns the records of a machine and of its copy, the copy made and finished at `at`.
 fn forked<M: StreamMachine>(machine: &M, input: &str, at: usize) -> (RunRecord, RunRecord) {
     let (mut original, mut out) = (machine.clone(), RunRecord::default());
     original.push(&input[..at], &mut out);
@@ -96,7 +99,7 @@ fn forked<M: StreamMachine>(machine: &M, input: &str, at: usize) -> (RunRecord, 
     fork.push(&input[at..], &mut fork_out);
     fork.finish(&mut fork_out);
 
-    // A second copy takes another way: nothing of it may reach the original.
+    // A second copy reads other text, which must not affect the original.
     let mut astray = original.clone();
     astray.push("\u{1F980} elsewhere <", &mut RunRecord::default());
     astray.push(input, &mut RunRecord::default());

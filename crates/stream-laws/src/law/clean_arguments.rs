@@ -1,4 +1,4 @@
-//! L13: arguments hold no markup.
+//! The law L13: arguments do not contain markup.
 
 use crate::{
     cuts::Cut,
@@ -11,11 +11,11 @@ use crate::{
 /// The characters that may quote a text on any wire.
 const QUOTES: [char; 3] = ['"', '\'', '`'];
 
-/// Checks L13: no key and no string in the arguments of a complete call holds one of `markup`,
-/// unless the wire quotes it, or escapes it.
+/// Checks L13: no key or string in the arguments of a complete call contains one of `markup`,
+/// unless the wire quotes or escapes it.
 ///
 /// # Errors
-/// The first string that does.
+/// Returns the first string that contains markup.
 pub fn check_clean_arguments<M: StreamMachine>(
     machine: &M,
     input: &str,
@@ -39,7 +39,7 @@ pub fn check_clean_arguments<M: StreamMachine>(
     Ok(())
 }
 
-/// A string of `value` with one of `markup` that `wire` does not quote.
+/// Returns a string of `value` with one of `markup` that `wire` does not quote.
 fn unquoted<'m>(value: JsonValue, wire: &str, markup: &[&'m str]) -> Option<(String, &'m str)> {
     let mut values = vec![value];
     while let Some(value) = values.pop() {

@@ -1,4 +1,4 @@
-//! L10: a call delivered at once equals the call delivered in parts.
+//! The law L10: a call that is delivered at once equals the call that is delivered in parts.
 
 use super::coalesced;
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
     violation::{Law, LawViolation, first_difference},
 };
 
-/// Checks L10 under every cut of `plan`: the two machines agree on texts, calls and diagnostics
-/// once the events of each call are merged, and `atomic` merges them itself.
+/// Checks L10 under every cut of `plan`. With the events of each call merged, the two machines give
+/// the same texts, calls and diagnostics. `atomic` delivers each call at once.
 ///
 /// # Errors
-/// The first difference, or a call that `atomic` delivered in parts.
+/// Returns the first difference, or a call that `atomic` delivered in parts.
 pub fn check_delivery<A: StreamMachine, S: StreamMachine>(
     atomic: &A,
     streaming: &S,

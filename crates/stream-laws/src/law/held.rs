@@ -1,4 +1,4 @@
-//! L11: a machine holds the bytes that it reports as held.
+//! The law L11: a machine holds the bytes that it reports as held.
 
 use crate::{
     machine::{HeldBytes, HeldReason, StreamMachine},
@@ -19,13 +19,13 @@ pub enum TextForm {
 ///
 /// - `held` is the same for a machine that received the text scalar by scalar and for one that
 ///   received it at once.
-/// - The bytes held are the input bytes that are neither emitted nor accounted for. They are also
-///   the bytes that the end of the stream, coming now, would emit or account for, inside calls too.
-/// - Everything that the next scalar or the end emits, with a call's arguments, was held before or
-///   came in since.
+/// - The bytes held are the input bytes that are neither emitted nor accounted for. An end of the
+///   stream at this place would emit or account for exactly these bytes, even inside a call.
+/// - The next scalar, or the end, emits no more bytes than were held before or arrived since. This
+///   includes the arguments of calls.
 ///
 /// # Errors
-/// Returns the first prefix after which one of these does not hold.
+/// Returns the first prefix of the input after which one of these is violated.
 pub fn check_held<M: StreamMachine>(
     machine: &M,
     input: &str,
@@ -71,8 +71,8 @@ struct Prefix<'r> {
     end: &'r RunRecord,
 }
 
-/// Returns why `held` is wrong, if it is. `had` bytes were held or came in, and `new` of them were
-/// emitted.
+/// Returns the reason why `held` is wrong, if it is. `had` bytes were held or arrived, and `new` of
+/// them were emitted.
 fn contradiction(
     held: HeldBytes,
     (had, new): (usize, usize),
@@ -100,8 +100,8 @@ fn contradiction(
     })
 }
 
-/// Bytes of the input that events show at least: all of their text, and of arguments the words that
-/// are in the input.
+/// Returns the minimum number of input bytes that events show: all of their text, and those words
+/// of arguments that are in the input.
 fn written(events: &[RecordedEvent], input: &str) -> usize {
     let bytes = |event: &RecordedEvent| match event {
         RecordedEvent::Text { text, .. } => text.len(),
@@ -111,7 +111,7 @@ fn written(events: &[RecordedEvent], input: &str) -> usize {
     events.iter().map(bytes).sum()
 }
 
-/// The letters of the words of `json` that are in `input`, escapes aside.
+/// Returns the number of letters in words of `json` that are in `input`. Escapes do not count.
 fn words(json: &str, input: &str) -> usize {
     let (mut plain, mut chars) = (String::new(), json.chars());
     while let Some(char) = chars.next() {
@@ -125,7 +125,7 @@ fn words(json: &str, input: &str) -> usize {
     words.filter(|word| input.contains(word)).map(str::len).sum()
 }
 
-/// Bytes of the input that a record decides: text that is out, and the account.
+/// Returns the number of input bytes that a record has decided: emitted text and accounted spans.
 fn decided(record: &RunRecord) -> usize {
     let text: usize = record.texts().map(|(_, text)| text.len()).sum();
     text + record.spans.iter().map(|span| span.len as usize).sum::<usize>()

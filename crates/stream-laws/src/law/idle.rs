@@ -1,4 +1,4 @@
-//! L12: a finished machine holds nothing and can be used again.
+//! The law L12: a finished machine holds nothing and can be used again.
 
 use super::coalesced;
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
     violation::{Law, LawViolation, difference},
 };
 
-/// Checks L12 under every cut of `plan`: after the end of the stream nothing is held or kept, a
-/// second end emits nothing, and after a reset the machine does what it did the first time.
+/// Checks L12 under every cut of `plan`. After the end of the stream nothing is held or kept, a
+/// second end emits nothing, and after a reset the record is the same as the first time.
 ///
 /// # Errors
 /// Returns the first cut after which something is held or kept.

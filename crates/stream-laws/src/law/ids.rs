@@ -1,4 +1,4 @@
-//! L14: no two calls have one id.
+//! The law L14: no two calls have the same id.
 
 use std::collections::HashSet;
 
@@ -9,13 +9,13 @@ use crate::{
     violation::{Law, LawViolation},
 };
 
-/// Checks L14: in each response of `machine`, one of every input, ids differ; and no id that the
-/// machine made, rather than read, comes in two responses.
+/// Checks L14 with one response for each of the inputs. The ids in a response differ, and an id
+/// that the machine generated occurs in one response only.
 ///
 /// `respond` makes the machine of the next response.
 ///
 /// # Errors
-/// The first id that comes twice.
+/// Returns the first id that occurs twice.
 pub fn check_ids<'t, M: StreamMachine>(
     mut respond: impl FnMut() -> M,
     inputs: impl IntoIterator<Item = &'t str>,

@@ -1,4 +1,4 @@
-//! L9: machines that run side by side do not influence each other.
+//! The law L9: machines that run side by side do not influence each other.
 
 use super::coalesced;
 use crate::{
@@ -12,11 +12,11 @@ use crate::{
 /// The number of random schedules.
 const SCHEDULES: u64 = 8;
 
-/// Checks L9: one copy of `machine` for each of `inputs`, fed in turns drawn from `seed`, gives
-/// each input the record it has alone.
+/// Checks L9: copies of `machine`, one for each of `inputs`, are fed in a random order of turns.
+/// Each gives the record that its input has alone.
 ///
 /// # Errors
-/// The first input whose record differs.
+/// Returns the first input whose record differs.
 pub fn check_isolation<M: StreamMachine>(
     machine: &M,
     inputs: &[&str],

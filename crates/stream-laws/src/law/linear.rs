@@ -1,4 +1,5 @@
-//! L5: work in proportion to the input, whatever the chunks. Counted, never timed.
+//! The law L5: work grows in proportion to the input, whatever the chunks. Work is counted, not
+//! timed.
 
 use crate::{
     cuts::Cut,
@@ -10,7 +11,7 @@ use crate::{
 /// The bounds within which work counts as linear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
-    /// Length of the shorter input, in bytes; the longer one has four times as many.
+    /// Length of the shorter input, in bytes. The longer input is four times as long.
     pub bytes: usize,
     /// Examined bytes allowed for each byte of input.
     pub per_byte: u64,
@@ -19,17 +20,17 @@ pub struct Work {
 }
 
 impl Default for Work {
-    /// 4 KiB, 8 looks at each byte, growth by 2.2.
+    /// Returns bounds of 4 KiB, 8 examinations of each byte, and growth by 2.2.
     fn default() -> Self {
         Self { bytes: 4096, per_byte: 8, growth_percent: 220 }
     }
 }
 
-/// Checks L5 on the inputs that `input` makes, each of (about) the length asked for: whole, one
-/// scalar at a time, and in random pieces.
+/// Checks L5 on inputs that `input` makes for a given length: whole, one scalar at a time, and in
+/// random pieces.
 ///
 /// # Errors
-/// Work above `bounds`, or a machine that does not count its work.
+/// Returns work above `bounds`, or a machine that does not count its work.
 pub fn check_linear<M: StreamMachine>(
     machine: &M,
     input: impl Fn(usize) -> String,
@@ -39,10 +40,10 @@ pub fn check_linear<M: StreamMachine>(
     cuts.into_iter().try_for_each(|cut| check_under(cut, machine, &input, bounds))
 }
 
-/// Checks L5 on the same inputs pushed whole, for tests of long inputs and many of them.
+/// Checks L5 on the same inputs, pushed whole only, for tests of long or many inputs.
 ///
 /// # Errors
-/// Work above `bounds`, or a machine that does not count its work.
+/// Returns work above `bounds`, or a machine that does not count its work.
 pub fn check_linear_push<M: StreamMachine>(
     machine: &M,
     input: impl Fn(usize) -> String,
@@ -59,7 +60,7 @@ fn check_under<M: StreamMachine>(
 ) -> Result<(), LawViolation> {
     let mut before: Option<(usize, u64)> = None;
     let lengths = [1, 4].map(|times| bounds.bytes.max(1) * times);
-    // The lengths of random pieces depend on the input's: only equal cuts are compared.
+    // The lengths of random pieces depend on the input's length, so their work is not compared.
     let compared = !matches!(cut, Cut::Random { .. });
     for bytes in lengths.into_iter().skip(usize::from(!compared)) {
         let input = input(bytes);
@@ -95,7 +96,8 @@ fn judge(
     if work > allowed {
         return Err(format!("expected at most {allowed} bytes examined, got {work}"));
     }
-    // Compared per byte, as inputs need not have exactly the length asked for; doubled twice.
+    // Work is compared per byte, because inputs may differ from the given length. The length was
+    // doubled twice.
     if let Some((shorter, less)) = before {
         let doubled = 4 * u128::from(work) * shorter as u128 * 100 * 100;
         let growth = u128::from(bounds.growth_percent).pow(2);

@@ -1,4 +1,4 @@
-//! The checkers, one law a file.
+//! The checkers, with one file for each law.
 
 mod bounded;
 mod chunk_invariance;
@@ -39,7 +39,7 @@ use crate::{
     violation::{Law, LawViolation},
 };
 
-/// The record in the form the laws compare, or a violation of the law being checked.
+/// Returns the record in the form the laws compare, or a violation of the law being checked.
 fn coalesced(
     law: Law,
     cut: impl Display,

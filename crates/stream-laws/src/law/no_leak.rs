@@ -1,4 +1,4 @@
-//! L8: markup never becomes text.
+//! The law L8: markup never becomes text.
 
 use super::coalesced;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 /// open channel. Elsewhere the same characters are text and are emitted.
 ///
 /// # Errors
-/// The first text that contains markup, or an input without any.
+/// Returns the first text that contains markup. Also returns an error if the input has no markup.
 pub fn check_no_leak<M: StreamMachine>(
     machine: &M,
     input: &str,

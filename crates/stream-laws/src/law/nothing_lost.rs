@@ -1,4 +1,4 @@
-//! L2: text events and accounted spans together are the input, each byte once.
+//! The law L2: text events and accounted spans together are the input, each byte once.
 
 use super::coalesced;
 use crate::{
@@ -14,8 +14,8 @@ use crate::{
 /// bytes of the [`RecordedSpanKind::Dropped`] spans.
 ///
 /// # Errors
-/// Spans that overlap, leave the input or split a scalar; text that is not what the spans leave
-/// over; drops that are miscounted.
+/// Returns an error for spans that overlap, leave the input or split a scalar, for text that is not
+/// the input without the spans, and for drops that are miscounted.
 pub fn check_nothing_lost<M: StreamMachine>(
     machine: &M,
     input: &str,

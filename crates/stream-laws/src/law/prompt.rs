@@ -1,8 +1,8 @@
-//! L3: held text must have a reason.
+//! The law L3: text is held only if a continuation could change it.
 //!
-//! The oracle is brute force: after every prefix the machine is forked, once for the end of the
-//! stream and once for each witness. Text that comes next in *all* futures was certain already,
-//! so it should have been out.
+//! The check is brute force. After every prefix of the input, clones of the machine read the end of
+//! the stream and each witness (a possible continuation). Text that comes next in *all* of these
+//! runs was certain already, so it should have been emitted.
 
 use super::coalesced;
 use crate::{
@@ -13,15 +13,15 @@ use crate::{
 
 /// Checks L3 after every scalar of `input`.
 ///
-/// `witnesses` are continuations that may turn held text into something else: the suffixes of
-/// the markers (see [`suffixes`]), a visible character, a candidate's commitment and its
-/// refutation. The end of the stream is always among them. A missing witness can make the
-/// check too strict, never too lax.
+/// `witnesses` are continuations that may decide about held text: the suffixes of the markers (see
+/// [`suffixes`]), a visible character, texts that commit a candidate, and texts that refute it. The
+/// end of the stream is always tried. A missing witness can make the check too strict, but never
+/// too lax.
 ///
-/// Arguments held inside a call are the engine's business and not judged.
+/// Arguments held inside a call are not checked.
 ///
 /// # Errors
-/// A prefix after which text is held whose fate is certain.
+/// Returns the first prefix after which text is held although it is certain.
 pub fn check_prompt<M: StreamMachine>(
     machine: &M,
     input: &str,
@@ -36,7 +36,7 @@ pub fn check_prompt<M: StreamMachine>(
         let broken = |detail| LawViolation::new(Law::Prompt, &name, prefix, detail);
 
         let mut certain = future(&machine, "", prefix)?;
-        // The rest of the input often shows what it was held for, and saves the others.
+        // The rest of the input often shows why text was held, which saves trying the witnesses.
         let rest = std::iter::once(&input[prefix.len()..]);
         for witness in rest.chain(witnesses.iter().map(AsRef::as_ref)) {
             if text_in(&certain) == 0 {
@@ -57,7 +57,7 @@ pub fn check_prompt<M: StreamMachine>(
     Ok(())
 }
 
-/// Every proper, non-empty suffix of every marker: what may follow a held prefix of it.
+/// Returns every proper, non-empty suffix of every marker. A suffix may follow a held prefix.
 #[must_use]
 pub fn suffixes(markers: &[&str]) -> Vec<String> {
     markers
@@ -66,7 +66,8 @@ pub fn suffixes(markers: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the [`suffixes`] of the markers, each of the tails, and each suffix with each tail after it.
+/// Returns the [`suffixes`] of the markers, each of the tails, and each suffix with each tail after
+/// it.
 #[must_use]
 pub fn continuations(markers: &[&str], tails: &[&str]) -> Vec<String> {
     let suffixes = suffixes(markers);
@@ -89,7 +90,7 @@ fn future<M: StreamMachine>(
     Ok(coalesced(Law::Prompt, name, prefix, &out)?.events)
 }
 
-/// The events both futures begin with, the last one possibly a part of both.
+/// Returns the events both futures begin with, the last one possibly a part of both.
 fn common(mut one: Vec<RecordedEvent>, other: &[RecordedEvent]) -> Vec<RecordedEvent> {
     let same = one.iter().zip(other).take_while(|(left, right)| left == right).count();
     let part = match (one.get(same), other.get(same)) {

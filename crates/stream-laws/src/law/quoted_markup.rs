@@ -1,4 +1,4 @@
-//! L15: markup that a value quotes is data.
+//! The law L15: markup that a value quotes is data.
 
 use super::round_trip::{EncodedCall, check_round_trip};
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
     violation::{Law, LawViolation},
 };
 
-/// Checks L15: under every cut of `plan`, `wire` gives `call`, whose arguments quote markup, complete
-/// and alone: no other call, and no text.
+/// Checks L15 under every cut of `plan`: `wire` gives exactly `call`, complete, without other calls
+/// and without text. The arguments of `call` quote markup.
 ///
 /// # Errors
-/// The first difference.
+/// Returns the first difference.
 pub fn check_quoted_markup<M: StreamMachine>(
     machine: &M,
     wire: &str,

@@ -1,4 +1,4 @@
-//! L7: the machine reads back the calls that an encoder wrote.
+//! The law L7: a machine reads the calls that an encoder wrote.
 
 use super::coalesced;
 use crate::{
@@ -21,7 +21,7 @@ pub struct EncodedCall<'c> {
 /// Checks L7: under every cut of `plan`, `wire` gives exactly `expected`, all complete.
 ///
 /// # Errors
-/// The first call that differs, is missing, is too many or did not complete.
+/// Returns the first call that differs, is missing, is unexpected or did not complete.
 pub fn check_round_trip<M: StreamMachine>(
     machine: &M,
     wire: &str,

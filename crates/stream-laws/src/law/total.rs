@@ -1,4 +1,4 @@
-//! L6: nothing makes a machine panic or break the grammar of events.
+//! The law L6: no input makes a machine panic, or emit events in an invalid order.
 
 use std::{
     collections::HashSet,
@@ -17,7 +17,7 @@ use crate::{
 /// Checks L6 for text under every cut of `plan`.
 ///
 /// # Errors
-/// A panic, or what [`check_grammar`] finds.
+/// Returns a panic, or what [`check_grammar`] finds.
 pub fn check_total<M: StreamMachine>(
     machine: &M,
     input: &str,
@@ -29,7 +29,7 @@ pub fn check_total<M: StreamMachine>(
 /// Checks L6 for arbitrary bytes under every cut of `plan`.
 ///
 /// # Errors
-/// A panic, or what [`check_grammar`] finds.
+/// Returns a panic, or what [`check_grammar`] finds.
 pub fn check_total_bytes<M: ByteMachine>(
     machine: &M,
     input: &[u8],
@@ -43,7 +43,7 @@ fn check(
     cut: Cut,
     run: impl FnOnce() -> RunRecord,
 ) -> Result<(), LawViolation> {
-    // A machine that panicked is dropped, so that nothing reads its broken invariants.
+    // A machine that panicked is dropped, so that its invalid state is not used.
     let record = catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let message = panic.downcast_ref::<String>().map(String::as_str);
         let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -62,7 +62,7 @@ fn check(
 /// - The arguments of a complete call are a JSON object.
 ///
 /// # Errors
-/// The first event that breaks a rule, or a call that never ended.
+/// Returns the first event that breaks a rule, or a call that never ended.
 pub fn check_grammar(events: &[RecordedEvent]) -> Result<(), String> {
     let mut ids = HashSet::new();
     let mut calls: Vec<Option<String>> = Vec::new();

@@ -1,4 +1,4 @@
-//! A case of a vector file: a wire, the options to read it with, and the expected result.
+//! A case of a vector file: a model's text, the options for reading it, and the expected result.
 
 use std::collections::BTreeMap;
 
@@ -30,13 +30,13 @@ pub const OPTIONS: &[&str] = &[
 pub struct VectorCase {
     /// The id, unique in its file.
     pub id: String,
-    /// Which part of the family is under test.
+    /// The part of the family under test.
     pub kind: CaseKind,
     /// A tool-call family, a reasoning format or a profile, by kind.
     pub family: String,
     /// The whitespace policy the expectation was written for.
     pub whitespace: CaseWhitespace,
-    /// The declared tools as the line wrote them, JSON text of an array; `None` if it has none.
+    /// The declared tools as JSON text of an array, or `None` if the case has none.
     pub tools: Option<String>,
     /// The channel the stream begins in.
     pub start: CaseStart,
@@ -46,7 +46,7 @@ pub struct VectorCase {
     pub options: BTreeMap<String, JsonValue>,
     /// The model's raw text.
     pub wire: String,
-    /// The text as tokens, if the case says which of it are marker tokens.
+    /// The text as tokens, if the case has them.
     pub tokens: Option<Box<CaseTokens>>,
     /// The expected result.
     pub expect: Expect,
@@ -59,7 +59,7 @@ pub struct VectorCase {
 }
 
 impl VectorCase {
-    /// The value of an option, if the case sets it.
+    /// Returns the value of an option, if the case sets it.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&JsonValue> {
         self.options.get(name)
@@ -73,12 +73,12 @@ pub struct CaseTokens {
     pub pieces: Vec<(String, bool)>,
     /// The texts that are single added tokens of the tokenizer.
     pub marker_tokens: Vec<String>,
-    /// The role of each stretch of the wire, if the case says so: the role's name and the text.
+    /// The roles of the stretches of the wire, if the case has them: the role's name and the text.
     pub roles: Option<Vec<(String, String)>>,
 }
 
 impl CaseTokens {
-    /// Where in the wire the marker tokens are: offset and length in bytes.
+    /// Returns the offset and the length in bytes of each marker token in the wire.
     pub fn markers(&self) -> impl Iterator<Item = (usize, usize)> {
         self.pieces
             .iter()
@@ -105,7 +105,7 @@ pub enum CaseKind {
 /// The policy for whitespace around markup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CaseWhitespace {
-    /// Everything but markup stays.
+    /// Only markup is removed.
     Verbatim,
     /// Blank runs between markup, or markup and an edge, are dropped.
     #[default]
@@ -145,7 +145,7 @@ pub struct Expect {
     pub reasoning: String,
     /// The complete calls, in order.
     pub calls: Vec<ExpectedCall>,
-    /// A call that did not complete; `None` is not compared.
+    /// A call that did not complete. `None` is not compared.
     pub incomplete: Option<Incomplete>,
 }
 
@@ -156,7 +156,7 @@ pub struct ExpectedCall {
     pub name: String,
     /// The arguments, compared as a value.
     pub arguments: JsonValue,
-    /// The wire's id; `None` is not compared.
+    /// The id on the wire. `None` is not compared.
     pub id: Option<String>,
 }
 
@@ -174,8 +174,9 @@ pub struct Incomplete {
 pub enum Arguments {
     /// The arguments are not compared.
     Any,
-    /// This JSON text, whitespace outside strings aside.
+    /// The arguments are this JSON text. Whitespace outside of strings does not count.
     Prefix(String),
-    /// JSON text that is this value once what is open is closed.
+    /// The arguments are JSON text that becomes this value if its open strings and containers are
+    /// closed.
     SoFar(JsonValue),
 }

@@ -1,4 +1,4 @@
-//! Judging a run: the record against the expectation.
+//! The comparison of a run's record with the expectation.
 
 use core::fmt::{self, Debug};
 
@@ -12,7 +12,7 @@ use crate::{
     violation::shorten,
 };
 
-/// The first thing in which a record is not what was expected.
+/// The first difference between a record and the expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     /// The path of the difference in the expectation.
@@ -35,7 +35,7 @@ impl core::error::Error for Mismatch {}
 /// Checks a finished run of `case` against its expectation.
 ///
 /// # Errors
-/// The first difference: content, reasoning, the complete calls in order, the incomplete call.
+/// Returns the first difference in this order: content, reasoning, complete calls, incomplete call.
 pub fn check_record(case: &VectorCase, record: &RunRecord) -> Result<(), Mismatch> {
     let expect = &case.expect;
     same("content", expect.content.as_str(), &record.channel_text(CONTENT))?;

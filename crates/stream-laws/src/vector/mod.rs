@@ -1,11 +1,15 @@
-//! Vectors: recorded wires with the result they must give, at every cut.
+//! Vectors: recorded model outputs with the result that they must give at every cut.
 //!
-//! A file of vectors is JSON Lines, one [`VectorCase`] a line; the format is described in
-//! `vectors/README.md` at the root of the repository. [`read_cases`] reads it, [`run_case`] runs
-//! a machine over a case at every cut of a plan and [`check_record`] judges one run.
+//! A file of vectors is JSON Lines with one [`VectorCase`] on each line. `vectors/README.md` at the
+//! root of the repository describes the format.
 //!
-//! The adapter gives the fields their meaning for a machine: which grammar, which policy, which
-//! tools. An adapter must refuse values it does not know.
+//! 1. [`read_cases`] reads a file.
+//! 2. [`run_case`] runs a machine over a case at every cut of a plan.
+//! 3. [`check_record`] compares one run with the expectation.
+//!
+//! An adapter configures a machine by the fields of the case: grammar, policy, tools. It must
+//! refuse values that it does not know.
+//!
 //! ```
 //! use stream_laws::vector::read_cases;
 //!

@@ -1,4 +1,4 @@
-//! Reading cases from JSON Lines. Every mistake is an error that names its line and field.
+//! The reader of cases from JSON Lines. Every fault is an error that names its line and field.
 
 use core::fmt;
 use std::collections::{BTreeMap, HashSet};
@@ -14,7 +14,7 @@ use crate::json::{self, JsonValue};
 pub struct CaseError {
     /// The number of the line, from 1.
     pub line: usize,
-    /// The path of the field, or nothing if it is about the line as a whole.
+    /// The path of the field, or empty if the fault concerns the whole line.
     pub field: String,
     /// The expected and the actual value.
     pub problem: String,
@@ -35,7 +35,8 @@ impl core::error::Error for CaseError {}
 /// Reads the cases of a JSON Lines text. Blank lines are skipped.
 ///
 /// # Errors
-/// The first line that is not a case, has a field this format does not know, or repeats an id.
+/// Returns the first line that is not a case, has a field this format does not know, or repeats an
+/// id.
 pub fn read_cases(text: &str) -> Result<Vec<VectorCase>, CaseError> {
     let mut ids = HashSet::new();
     let mut cases = Vec::new();
@@ -69,7 +70,7 @@ fn fault(field: impl Into<String>, problem: impl Into<String>) -> Fault {
     Fault { field: field.into(), problem: problem.into() }
 }
 
-/// The fields of one object, taken out one by one; what is left at the end is unknown.
+/// The fields of one object, which are taken out one by one. Fields left at the end are unknown.
 struct Fields<'t> {
     path: String,
     fields: Vec<(String, &'t str)>,
@@ -92,7 +93,7 @@ impl<'t> Fields<'t> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// The text of a field's value; `null` is as good as absent.
+    /// Returns the text of a field's value. `null` counts as a missing field.
     fn take(&mut self, key: &str) -> Option<&'t str> {
         let position = self.fields.iter().position(|(name, _)| name == key)?;
         Some(self.fields.swap_remove(position).1).filter(|&raw| raw != "null")
@@ -149,7 +150,7 @@ impl<'t> Fields<'t> {
         json::parse_object(raw).map_err(|error| fault(self.name(key), error.to_string()))
     }
 
-    /// Nothing unknown may be left.
+    /// Returns an error if an unknown field is left.
     fn end(self) -> Read<()> {
         match self.fields.first() {
             Some((key, _)) => Err(fault(self.name(key), "is no field of this format")),
@@ -194,7 +195,7 @@ fn case(text: &str) -> Read<VectorCase> {
     Ok(case)
 }
 
-/// The wire: a text, or the pieces of one.
+/// Returns the wire: a text, or the pieces of one.
 fn wire_of(fields: &mut Fields<'_>, tokens: Option<&CaseTokens>) -> Read<String> {
     match (fields.string("wire")?, tokens) {
         (Some(wire), None) => Ok(wire),
@@ -204,7 +205,7 @@ fn wire_of(fields: &mut Fields<'_>, tokens: Option<&CaseTokens>) -> Read<String>
     }
 }
 
-/// The tokens of a case that has `pieces`.
+/// Returns the tokens of a case that has `pieces`.
 fn tokens(fields: &mut Fields<'_>) -> Read<Option<Box<CaseTokens>>> {
     let Some(pieces) = fields.pairs("pieces")? else {
         return match fields.take("marker_tokens").or(fields.take("roles")) {

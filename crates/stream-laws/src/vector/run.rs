@@ -43,7 +43,7 @@ pub struct CutInput {
 }
 
 impl CutInput {
-    /// The pieces of `wire`.
+    /// Returns the pieces of `wire`.
     pub fn pieces<'w>(&self, wire: &'w str) -> Vec<&'w [u8]> {
         match self.bytes {
             true => self.cut.byte_pieces(wire.as_bytes()).collect(),
@@ -69,8 +69,8 @@ impl fmt::Display for CutInput {
 /// `make_machine` makes a machine set up as the case asks: family, tools, policies, end.
 ///
 /// # Errors
-/// The first cut with another result than the expected one, or with other events than the whole
-/// wire gave.
+/// Returns the first cut with another result than the expected one, or with other events than the
+/// whole wire gave.
 pub fn run_case<M: StreamMachine>(
     case: &VectorCase,
     make_machine: impl Fn() -> M,
@@ -87,7 +87,7 @@ pub fn run_case<M: StreamMachine>(
 /// inside a scalar.
 ///
 /// # Errors
-/// As [`run_case`].
+/// See [`run_case`].
 pub fn run_case_bytes<M: ByteMachine>(
     case: &VectorCase,
     make_machine: impl Fn() -> M,

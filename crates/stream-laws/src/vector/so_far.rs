@@ -4,7 +4,7 @@
 
 use crate::json::{self, JsonValue};
 
-/// The value of `text` once everything open is closed. A key without a value, an unfinished
+/// Returns the value of `text` once everything open is closed. A key without a value, an unfinished
 /// literal and a cut escape are left out; no text at all is an empty object.
 pub(super) fn value_so_far(text: &str) -> Option<JsonValue> {
     if text.trim().is_empty() {
@@ -69,7 +69,7 @@ impl Scan {
     }
 }
 
-/// `text` without the whitespace outside its strings.
+/// Returns `text` without the whitespace outside of its strings.
 pub(super) fn without_blanks(text: &str) -> String {
     let (mut in_string, mut escaped) = (false, false);
     text.chars()

@@ -88,7 +88,7 @@ fn invalid_line_is_refused_with_its_number_and_field() {
     }
 }
 
-/// Content `c`, reasoning `r`, a complete call and one that was cut.
+/// Returns a record with content `c`, reasoning `r`, a complete call and one that was cut.
 fn record() -> RunRecord {
     let mut record = RunRecord::default();
     record.text(REASONING, "r");
