@@ -13,6 +13,9 @@ use crate::{
 /// The directory of the package.
 const PACKAGE: &str = "bindings/python";
 
+/// The directory of the crate that reads columns, for the package and for Parquet files.
+const COLUMNS: &str = "bindings/columns";
+
 /// Checkers of style and types, and the stubs that they read.
 const CHECKERS: &str = "mypy ruff typing_extensions";
 
@@ -116,12 +119,34 @@ impl Environment {
                 }
             }
         }
-        Invocation::new("cargo fmt --check").run(&package)?;
+        for crate_ in [PACKAGE, COLUMNS] {
+            Invocation::new("cargo fmt --check").run(&root.join(crate_))?;
+        }
         if Invocation::new("cargo fetch --locked").output(&package).is_err() {
             println!("skipped the crate of the Python package: its dependencies cannot be fetched");
             return Ok(());
         }
-        self.cargo("cargo clippy --locked --all-targets -- -D warnings").run(&package)
+        // In the directory of the workspace, where most dependencies are compiled already.
+        let shared = target(root)?.display().to_string();
+        Invocation::new("cargo clippy --locked --all-targets -- -D warnings")
+            .env("CARGO_TARGET_DIR", &shared)
+            .run(&package)
+    }
+
+    /// Tests the command with Parquet, beside the same command with JSON lines.
+    fn test_parquet(&self, root: &Path) -> Result<(), String> {
+        let columns = root.join(COLUMNS);
+        if Invocation::new("cargo fetch --locked").output(&columns).is_err() {
+            println!("skipped the tests of Parquet: dependencies cannot be fetched");
+            return Ok(());
+        }
+        for line in [
+            "cargo clippy --locked --all-targets --all-features -- -D warnings",
+            "cargo test --locked --all-features",
+        ] {
+            self.cargo(line).run(&columns)?;
+        }
+        Ok(())
     }
 
     /// Builds the wheel with pip, installs and tests it.
@@ -155,6 +180,7 @@ impl Environment {
         for what in TESTED {
             self.module(&format!("pytest --quiet {what}")).run(&package)?;
         }
+        self.test_parquet(root)?;
         self.test_engines(root)
     }
 

@@ -31,13 +31,24 @@ use error::Error;
 pub use args::Cli;
 pub use check::{machine_for, machine_with};
 pub use lookup::whole_family;
+pub use parse::{ParseTable, Table};
 
 /// Runs a command. 0: it ran; 1: `check` found failures, `detect` or `identify` no family,
 /// `serve --healthcheck` no proxy; 2:
 /// misuse.
 #[must_use]
 pub fn run(cli: &Cli) -> ExitCode {
-    match dispatch(cli) {
+    exit_code(dispatch(cli, None))
+}
+
+/// Runs a command like [`run`], in which `parse --column` also reads Parquet files with `tables`.
+#[must_use]
+pub fn run_with_tables(cli: &Cli, tables: ParseTable) -> ExitCode {
+    exit_code(dispatch(cli, Some(tables)))
+}
+
+fn exit_code(ran: Result<bool, Error>) -> ExitCode {
+    match ran {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
@@ -49,10 +60,10 @@ pub fn run(cli: &Cli) -> ExitCode {
     }
 }
 
-fn dispatch(cli: &Cli) -> Result<bool, Error> {
+fn dispatch(cli: &Cli, tables: Option<ParseTable>) -> Result<bool, Error> {
     let mut out = BufWriter::new(io::stdout());
     match &cli.command {
-        Command::Parse(args) => parse::parse(args, &mut out).map(|()| true),
+        Command::Parse(args) => parse::parse(args, tables, &mut out).map(|()| true),
         Command::Explain(args) => explain::explain(args, &mut out).map(|()| true),
         Command::Check(args) => check::check(args, &mut out),
         Command::Detect(args) => detect::detect(args, &mut out),

@@ -11,9 +11,10 @@ use arrow_array::{Array as _, ListArray, UInt32Array, make_array};
 use arrow_data::ArrayData;
 use arrow_pyarrow::PyArrowType;
 use llm_stream_guard::{End, Guard, Ids};
+use message_columns::{BatchError, Columns, on_threads};
 use pyo3::{exceptions::PyTypeError, prelude::*, types::PyDict};
 
-use super::{BatchError, columns::Columns, on_threads, parsed};
+use super::parsed;
 use crate::{
     convert::{Piece, end},
     roles::{Tokens, reader, roles},

@@ -1,4 +1,4 @@
-//! Arguments of `parse --jsonl`.
+//! Arguments of `parse --column`.
 
 use std::num::NonZero;
 
@@ -7,15 +7,16 @@ use clap::Args;
 /// Arguments of `parse` for rows of whole texts.
 #[derive(Debug, Args)]
 pub(crate) struct RowsArgs {
-    /// Read JSON lines, each an object with a whole text, and add its message as a field
+    /// Read rows of whole texts, and add the message of the text in this column or field
     ///
-    /// Rows keep their order. A missing text gives null. Needs a family, a model or a template.
-    #[arg(long, requires = "column", conflicts_with_all = ["output", "input", "chunk", "grammar"])]
-    pub(crate) jsonl: bool,
-    /// The field of each row that has the text
-    #[arg(long, value_name = "NAME", requires = "jsonl")]
+    /// Rows are JSON lines or a Parquet file, keep their order, and are written in the same format. A
+    /// missing text gives null. Needs a family, a model or a template.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["output", "input", "chunk", "grammar"])]
     pub(crate) column: Option<String>,
+    /// The rows are JSON lines
+    #[arg(long, requires = "column")]
+    pub(crate) jsonl: bool,
     /// Number of threads that parse [default: as many as there are cores]
-    #[arg(long, value_name = "N", requires = "jsonl")]
+    #[arg(long, value_name = "N", requires = "column")]
     pub(crate) threads: Option<NonZero<usize>>,
 }

@@ -6,6 +6,7 @@ mod json_lines;
 mod readable;
 mod rows;
 mod setup;
+mod table;
 
 use std::{
     fs::File,
@@ -21,6 +22,7 @@ pub(crate) use readable::printable;
 pub(crate) use readable::{Colour, Readable};
 pub(crate) use setup::{builder, end};
 pub(crate) use setup::{guard, read_tools};
+pub use table::{ParseTable, Table};
 
 pub(crate) use llm_stream_guard_serve::parse::{ChatReader, Intake, Remark, Render, ShownEvent};
 
@@ -45,9 +47,13 @@ pub(crate) const MAX_TOKENS: u64 = 256 << 20;
 /// # Errors
 /// Misuse, an input that cannot be read, an output that cannot be written. What the model wrote
 /// is never an error.
-pub(crate) fn parse(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
-    if args.rows.jsonl {
-        return rows::parse_rows(args, out);
+pub(crate) fn parse(
+    args: &ParseArgs,
+    tables: Option<ParseTable>,
+    out: &mut (dyn Write + Send),
+) -> Result<(), Error> {
+    if let Some(column) = &args.rows.column {
+        return rows::parse_rows(args, column, (out, tables));
     }
     let terminal = io::stdout().is_terminal();
     let readable = match args.output {

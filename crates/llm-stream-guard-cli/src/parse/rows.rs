@@ -1,4 +1,4 @@
-//! `parse --jsonl`: a file of rows in, the same rows with their messages out.
+//! `parse --column`: a file of rows in, the same rows with their messages out.
 //!
 //! ```text
 //! {"id": 7, "text": "<think>hm</think>Hi."}
@@ -18,7 +18,10 @@ use llm_stream_guard::{Call, End, Guard, Message, Outcome};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{guard, open, setup};
+use super::{
+    guard, open, setup,
+    table::{self, ParseTable, Table},
+};
 use crate::{
     args::ParseArgs,
     error::{Error, misuse},
@@ -104,21 +107,30 @@ impl<'m> MessageField<'m> {
 ///
 /// # Errors
 /// No family is named, or a line is not an object, or its column is not a text.
-pub(super) fn parse_rows(args: &ParseArgs, out: &mut dyn Write) -> Result<(), Error> {
-    let column = args.rows.column.as_deref().unwrap_or_default();
+pub(super) fn parse_rows(
+    args: &ParseArgs,
+    column: &str,
+    (out, tables): (&mut (dyn Write + Send), Option<ParseTable>),
+) -> Result<(), Error> {
     let reading = &args.reading;
     let Some(profile) = lookup::told(reading)? else {
-        return Err(misuse("--jsonl needs --family, --model or --template"));
+        return Err(misuse("--column needs --family, --model or --template"));
     };
     let end = setup::end(reading).unwrap_or(End::Stop);
-    let rows = Rows { guard: guard(reading, &profile)?, column, end };
+    let guard = guard(reading, &profile)?;
     let threads = args.rows.threads;
     let threads = threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
+    let path = reading.file.as_path();
+    if !args.rows.jsonl && table::is_parquet(path) {
+        let table = Table { path, column, field: FIELD, guard, end, threads };
+        return table::parse(&table, tables, out);
+    }
+    let rows = Rows { guard, column, end };
     let bar = bar(args);
-    if reading.file.as_os_str() == "-" {
+    if path.as_os_str() == "-" {
         return write_rows(&rows, &mut bar.wrap_read(io::stdin().lock()), (threads, out));
     }
-    let file = bar.wrap_read(open(&reading.file)?.0);
+    let file = bar.wrap_read(open(path)?.0);
     let written = write_rows(&rows, &mut io::BufReader::new(file), (threads, out));
     bar.finish_and_clear();
     written
@@ -139,7 +151,7 @@ fn bar(args: &ParseArgs) -> ProgressBar {
 fn write_rows(
     rows: &Rows<'_>,
     input: &mut dyn BufRead,
-    (threads, out): (usize, &mut dyn Write),
+    (threads, out): (usize, &mut (dyn Write + Send)),
 ) -> Result<(), Error> {
     let mut number = 0;
     loop {

@@ -1,4 +1,4 @@
-//! `parse --jsonl`: rows of whole texts.
+//! `parse --column`: rows of whole texts.
 
 use serde_json::{Value, json};
 
@@ -75,5 +75,20 @@ fn faults_name_their_line() {
 #[test]
 fn a_family_must_be_named() {
     let path = scratch("rows.jsonl", "{}\n");
-    refused(&["parse", &path, "--jsonl", "--column", "text"], &["--jsonl needs --family"]);
+    refused(&["parse", &path, "--jsonl", "--column", "text"], &["--column needs --family"]);
+}
+
+#[test]
+fn rows_are_json_lines_without_a_word() {
+    let path = scratch("plain-rows.jsonl", "{}\n");
+    let output = run_on(b"", &["parse", &path, "--column", "text", "--family", "qwen3"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"message\":null}\n");
+}
+
+#[test]
+fn parquet_is_refused_with_the_command_that_reads_it() {
+    let path = scratch("rows.parquet", "PAR1");
+    let always = ["parse", &path, "--column", "text", "--family", "qwen3"];
+    refused(&always, &["is a Parquet file", "bindings/columns"]);
+    refused(&[&always[..], &["--jsonl"]].concat(), &["line 1: expected an object"]);
 }

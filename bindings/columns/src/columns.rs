@@ -14,7 +14,7 @@ use llm_stream_guard::{Diagnostic, Event, Outcome, Sink, TokenRole};
 
 /// A column is longer than its offsets can count.
 #[derive(Debug)]
-pub(super) struct Overflow(String);
+pub struct Overflow(String);
 
 impl std::fmt::Display for Overflow {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -28,9 +28,9 @@ impl From<ArrowError> for Overflow {
     }
 }
 
-/// A sink that fills one row after the other.
+/// A sink of events that fills one row after the other.
 #[derive(Debug)]
-pub(super) struct Columns<O: OffsetSizeTrait> {
+pub struct Columns<O: OffsetSizeTrait> {
     content: Texts<O>,
     reasoning: Texts<O>,
     calls: Calls<O>,
@@ -256,12 +256,12 @@ const fn worse(one: Outcome, other: Outcome) -> Outcome {
 
 impl<O: OffsetSizeTrait> Columns<O> {
     /// Columns with a further one for the roles of tokens.
-    pub(super) fn with_roles() -> Self {
+    pub fn with_roles() -> Self {
         Self { roles: Some(RoleNames::default()), ..Self::default() }
     }
 
     /// Adds the role of the current row's next token.
-    pub(super) fn role(&mut self, role: TokenRole) {
+    pub fn role(&mut self, role: TokenRole) {
         if let Some(RoleNames { names, offsets }) = &mut self.roles {
             names.append_value(role.name());
             offsets.grow();
@@ -269,7 +269,7 @@ impl<O: OffsetSizeTrait> Columns<O> {
     }
 
     /// Adds a row that is null.
-    pub(super) fn null(&mut self) {
+    pub fn null(&mut self) {
         self.content.null();
         self.reasoning.null();
         self.outcome.append_null();
@@ -278,7 +278,7 @@ impl<O: OffsetSizeTrait> Columns<O> {
     }
 
     /// Ends the row of the events so far.
-    pub(super) fn end_row(&mut self) {
+    pub fn end_row(&mut self) {
         if self.calls.open {
             self.event(Event::CallEnd { index: 0, outcome: Outcome::Incomplete });
         }
@@ -302,7 +302,7 @@ impl<O: OffsetSizeTrait> Columns<O> {
     ///
     /// # Errors
     /// A column is too long for its offsets.
-    pub(super) fn finish(mut self) -> Result<ArrayData, Overflow> {
+    pub fn finish(mut self) -> Result<ArrayData, Overflow> {
         let nulls = self.nulls.finish();
         let mut columns: Vec<(&str, ArrayRef)> = vec![
             ("content", Arc::new(self.content.finish()?)),
