@@ -1,4 +1,10 @@
 //! Writing of tagged parameters: the `parameter` template for each.
+//!
+//! ```text
+//! template   <p={key}>\n{value}\n</p>\n
+//! {"s": "x", "n": 3}
+//! <p=s>\nx\n</p>\n<p=n>\n3\n</p>\n
+//! ```
 
 use super::{
     CallToWrite,

@@ -1,4 +1,9 @@
 //! Writing of values as Python literals.
+//!
+//! ```text
+//! {"s": "it's", "b": true, "l": ["a", null]}
+//! f(s="it's", b=True, l=['a', None])
+//! ```
 
 use alloc::string::String;
 use core::fmt::Write;

@@ -1,4 +1,13 @@
-//! Reading of a call's arguments: each kind of arguments has its own reader.
+//! Reading of a call's arguments. Each kind of arguments has its own reader:
+//!
+//! ```text
+//! {"n": 1}                          Value: an object with the arguments
+//! {"name": "f", "arguments": {…}}   Object: the name and the arguments
+//! (n=1)                             Keywords
+//! <parameter=n>1</parameter>        Parameters
+//! ]<n>1]</n>                        Elements
+//! print(1)                          Raw: the text of one argument
+//! ```
 
 use jail_match::CallPart;
 

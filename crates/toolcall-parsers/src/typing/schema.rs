@@ -1,4 +1,10 @@
 //! Lookup of the types that a schema admits for a parameter.
+//!
+//! ```text
+//! {"properties": {"n": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}}
+//! n    INTEGER or NULL
+//! m    not declared
+//! ```
 
 use alloc::{
     string::{String, ToString},

@@ -220,7 +220,7 @@ pub(crate) fn is_of_bare_key(c: char) -> bool {
 }
 
 /// The class of the text before a quote inside a string. It shows whether the quote opens an inner
-/// string.
+/// string. Before the second quote of `<q>f{k:<q>` the class is `Value`, so it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Before {
     /// The start of the string.

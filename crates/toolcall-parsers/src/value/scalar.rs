@@ -1,4 +1,9 @@
-//! Words, numbers and keys without quotes.
+//! Reading of words, numbers and keys without quotes.
+//!
+//! ```text
+//! [None, +07]    null, 7      in Python
+//! {a key: 1}     "a key": 1   in literals
+//! ```
 
 use super::{
     Syntax,

@@ -23,7 +23,8 @@ pub(super) enum ElementKind {
     List,
 }
 
-/// Whether children with the same name form a list.
+/// Whether children of one name make a list. For `<b>1</b><b>2</b><c>3</c>` the states are `Begun`,
+/// `Once`, `List`, and `Begun` again at `<c>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repeat {
     /// Children do not repeat.

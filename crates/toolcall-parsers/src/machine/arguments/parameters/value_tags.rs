@@ -1,4 +1,10 @@
 //! Finding of possible tags inside a value.
+//!
+//! ```text
+//! Oslo is <b>big</b></parameter>
+//!         ^ a possible first byte, but not the start of a tag of the family
+//!                   ^ the value's end tag
+//! ```
 
 use alloc::vec::Vec;
 
