@@ -223,7 +223,7 @@ impl Between {
     #[expect(
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
-        reason = "`i` is a place in the text or its end, and moves over bytes that were found there"
+        reason = "`i` is an index of the text or its length"
     )]
     pub(super) fn skip(&mut self, text: &str, i: &mut usize, comments: bool) -> BlanksBefore {
         let bytes = text.as_bytes();

@@ -2,13 +2,13 @@
 
 #![expect(
     clippy::indexing_slicing,
-    reason = "tables have an entry for each byte, or each half of one; `from` and `len` are \
-              places in the text or its end; `put` makes room before it collects"
+    reason = "tables have an entry for each byte or half of a byte; `from` and `len` are indexes of \
+              the text or its length; `put` makes room first"
 )]
 #![expect(
     clippy::arithmetic_side_effects,
-    reason = "places in a text in memory; what is collected is at most `MAX_COLLECTED`, and a piece that is \
-              collected at most `MAX_COLLECTED_PIECE`, which is less"
+    reason = "all numbers are indexes of a text, or at most `MAX_COLLECTED`, which exceeds \
+              `MAX_COLLECTED_PIECE`"
 )]
 
 /// Maximum length of a piece that is collected instead of emitted directly.

@@ -12,8 +12,7 @@
 
 #![expect(
     clippy::arithmetic_side_effects,
-    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
-              there; a bracket is open where one is counted off"
+    reason = "`i` is an index of the fed text or its length; `open` is positive where it is decreased"
 )]
 
 use super::{
@@ -84,7 +83,7 @@ impl Transcoder {
     /// quote, the call is malformed.
     #[expect(
         clippy::indexing_slicing,
-        reason = "`looked` bytes of the same text were seen before, and there are three stops"
+        reason = "`looked` bytes of the same text were examined before; `stops` has three entries"
     )]
     fn followed(&mut self, cx: &mut Cx<'_, '_>) -> Result<bool, Scanned> {
         let Some(quote) = self.own_quote() else { return Ok(false) };
@@ -173,7 +172,7 @@ impl Transcoder {
     }
 
     /// Returns the call's end at the start of `text`, inside a string.
-    #[expect(clippy::indexing_slicing, reason = "`end` is the place of an end in the list")]
+    #[expect(clippy::indexing_slicing, reason = "`end` is an index of the list")]
     fn call_end_at(
         &self,
         dialect: &ValueDialect<'_>,

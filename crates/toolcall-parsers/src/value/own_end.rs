@@ -11,8 +11,8 @@
 #![expect(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
-    reason = "places in a text in memory, and lengths of what was found there; a frame is open \
-              where one is counted off"
+    reason = "all numbers are indexes of the text, or lengths of parts of it; `depth` is positive \
+              where it is decreased"
 )]
 
 use super::{

@@ -16,7 +16,10 @@ use crate::cursor::{Undecided, blanks};
 
 impl Transcoder {
     /// Handles a quote that is equal to the opening one.
-    #[expect(clippy::indexing_slicing, reason = "three bytes at most, or as many as there are")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the range ends at the length of the text or before"
+    )]
     pub(super) fn at_quote(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
         let rest = cx.rest();
         if text.triple {

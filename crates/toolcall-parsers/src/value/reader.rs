@@ -9,7 +9,7 @@
 
 #![expect(
     clippy::arithmetic_side_effects,
-    reason = "places in the text of this feed, and lengths of what was found there"
+    reason = "all numbers are indexes of the fed text, or lengths of parts of it"
 )]
 
 use alloc::string::String;
@@ -273,7 +273,10 @@ impl ValueReader {
         scanned
     }
 
-    #[expect(clippy::indexing_slicing, reason = "`i` and `at` are places in the text or its end")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`i` and `at` are indexes of the text or its length"
+    )]
     fn decode(&mut self, text: &str, out: &mut Batch<'_>) -> Scanned {
         let bytes = text.as_bytes();
         let (mut i, mut carry_at) = (0, 0);

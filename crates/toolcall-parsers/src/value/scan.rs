@@ -2,8 +2,8 @@
 
 #![expect(
     clippy::arithmetic_side_effects,
-    reason = "`i` is a place in the text or its end, and moves over what was found there; `depth` \
-              is at most `MAX_ARGUMENT_DEPTH`, and something is open where it is closed"
+    reason = "`i` is an index of the text or its length; `depth` is at most `MAX_ARGUMENT_DEPTH`, \
+              and positive where a bracket is closed"
 )]
 
 use alloc::string::String;
@@ -155,8 +155,8 @@ impl JsonScan {
     /// Scans `text` and passes the valid JSON to `out`.
     #[expect(
         clippy::indexing_slicing,
-        reason = "`i` is a place in the text or its end; an escape is as long as `unescape` says \
-                  of it"
+        reason = "`i` is an index of the text or its length; `unescape` returns the length of an \
+                  escape in the text"
     )]
     pub(crate) fn feed(&mut self, text: &str, mut out: impl FnMut(&str)) -> Scanned {
         let bytes = text.as_bytes();

@@ -6,8 +6,8 @@
 
 #![expect(
     clippy::arithmetic_side_effects,
-    reason = "`i` is a place in the text of this feed or its end, and moves over what was found \
-              there; what is written is within the room that was measured"
+    reason = "`i` is an index of the fed text or its length; text is written only if `room` \
+              suffices"
 )]
 
 use super::{
@@ -155,10 +155,7 @@ impl Transcoder {
         self.go(Text { triple, ..text }, StringAt::Inside)
     }
 
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`len` is where a stop was found in the text, or its end"
-    )]
+    #[expect(clippy::indexing_slicing, reason = "`len` is an index of the text or its length")]
     fn inside(&mut self, text: Text, cx: &mut Cx<'_, '_>) -> Flow {
         let rest = cx.rest();
         let bytes = rest.as_bytes();

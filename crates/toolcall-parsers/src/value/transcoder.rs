@@ -42,7 +42,7 @@ impl<'a> Cx<'a, '_> {
     #[inline]
     #[expect(
         clippy::arithmetic_side_effects,
-        reason = "a place in the text of this feed, or its end"
+        reason = "the result is an index of the fed text or its length"
     )]
     pub(super) fn advance(&mut self, len: usize) {
         self.i += len;

@@ -14,8 +14,8 @@
 )]
 #![expect(
     clippy::arithmetic_side_effects,
-    reason = "lengths of an escape of a few bytes; six hexadecimal digits at most, three octal \
-              ones, or the halves of a pair"
+    reason = "an escape has a few bytes: at most eight hexadecimal or three octal digits, or two \
+              halves of a surrogate pair"
 )]
 
 /// The syntax whose escapes are read.
