@@ -10,11 +10,11 @@ use crate::{
 };
 
 const COMMAND: &str = "cargo bench -p llm-stream-guard --bench throughput";
-/// The separate workspace of other parsers, whose dependencies do not enter our lock file and
-/// checks.
+/// The separate workspace of other parsers. Its dependencies are not in our lock file and checks.
 const PEERS: &str = "cargo run --release --manifest-path peers/Cargo.toml";
 
-/// Runs the benchmarks as `pace` says; of all of them only those whose names contain `filter`.
+/// Runs the benchmarks that `pace` selects. `filter` restricts all benchmarks to names that contain
+/// it.
 pub(crate) fn run(root: &Path, pace: Pace, filter: Option<&str>) -> Result<(), String> {
     match pace {
         Pace::Peers => invocation(pace, filter).run(root),

@@ -1,4 +1,5 @@
-//! `cargo xtask book`: builds the pages of `docs/` as a book, and checks that its index is whole.
+//! `cargo xtask book`: builds the pages of `docs/` as a book, and checks that its index is
+//! complete.
 
 use std::{fs, path::Path};
 
@@ -10,7 +11,7 @@ const REPOSITORY: &str = "https://github.com/llm-stream-guard/llm-stream-guard/t
 /// Builds the book into `target/book`.
 ///
 /// # Errors
-/// `mdbook` is missing or fails, or a page cannot be copied.
+/// Returns an error if `mdbook` is missing or fails, or a page cannot be copied.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     required("mdbook")?;
     let source = root.join("target/book-source");
@@ -42,7 +43,7 @@ fn absolute_links(page: &str) -> String {
 mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 
-    /// The targets of all links of a page that lead to a file of the repository.
+    /// Returns the targets of all links of a page that lead to a file of the repository.
     fn links(text: &str) -> BTreeSet<&str> {
         let targets = text.split("](").skip(1).filter_map(|part| part.split([')', '#']).next());
         targets.filter(|target| !target.is_empty() && !target.contains(':')).collect()

@@ -1,11 +1,11 @@
-//! Ceilings of figures and exempted files: what `tidy` still allows. Both may only shrink.
+//! Ceilings of figures, and files exempted from checks of `tidy`. Both may only shrink.
 
 use std::collections::BTreeMap;
 
 /// The file with the ceilings.
 const FILE: &str = include_str!("../ceilings.txt");
 
-/// The allowances of `xtask/ceilings.txt`.
+/// The contents of `xtask/ceilings.txt`.
 #[derive(Debug, Default)]
 pub(crate) struct Ceilings {
     limits: BTreeMap<(String, String), usize>,

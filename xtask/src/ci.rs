@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: everything a change must pass, in the order of what fails fastest.
+//! `cargo xtask ci`: all checks that a change must pass. The fastest come first.
 
 use std::{path::Path, thread, time::Instant};
 
@@ -10,10 +10,10 @@ use crate::{
     tidy,
 };
 
-/// Long enough to notice a target that does not start, too short to find much.
+/// The effort for each fuzz target: enough to notice a target that does not start.
 const SMOKE: fuzz::Effort = fuzz::Effort { seconds: 10, jobs: 1 };
 
-/// The oldest compiler the libraries promise to build with.
+/// The oldest compiler that can build the libraries.
 const OLDEST_RUST: &str = "1.88";
 
 enum Step {
@@ -59,20 +59,20 @@ pub(crate) fn run(root: &Path, scope: Scope) -> Result<(), String> {
     failure.map_or(Ok(()), Err)
 }
 
-/// All with the same features: whatever one step compiled, the next finds.
+/// Returns steps with the same features, so that each step reuses the crates compiled before.
 fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
     let docs = |extra: &str| {
         let line = format!("cargo doc --workspace --no-deps --all-features{extra}");
         Invocation::new(&line).env("RUSTDOCFLAGS", "-D warnings")
     };
-    // In the directory of the tests: cargo locks it while they are compiled, and what both need is
-    // compiled once. Lints take the cores that single tests leave.
+    // Lints use the build directory of the tests, so that common crates are compiled once. They run
+    // on the cores that are idle while the tests run.
     let clippy = "cargo clippy --workspace --all-targets --all-features -- -D warnings";
     let mut lints = vec![Invocation::new(clippy), docs("")];
     if scope == Scope::Full {
         lints.push(docs(" --document-private-items"));
     }
-    // The very command the README gives.
+    // The command as in the README.
     let tests = Invocation::new("cargo test --workspace --all-features");
     let mut steps = vec![Step::Tidy, Step::cargo("fmt --all --check"), Step::Beside(tests, lints)];
     match scope {
@@ -84,7 +84,7 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
             steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
             let line = "cargo test -p toolcall-parsers --all-features --test it small_scope";
             steps.push(Step::Run(Invocation::new(line).env("SMALL_SCOPE", "5")));
-            // A minute on busy cores, so that no change waits for it.
+            // This takes a minute, so it is not among the checks of each change.
             steps.push(Step::cargo(
                 "test -p llm-stream-guard --all-features --test it mebibyte -- --ignored",
             ));
@@ -98,7 +98,7 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// Only that it compiles: the tests ran with all features.
+/// Returns steps that compile the crates under other features. The tests ran with all features.
 fn feature_checks(crates: &[Manifest]) -> Vec<String> {
     crates
         .iter()
@@ -107,7 +107,7 @@ fn feature_checks(crates: &[Manifest]) -> Vec<String> {
         .collect()
 }
 
-/// Steps whose tools not everyone has.
+/// Returns the steps that need tools which may be missing.
 fn optional(root: &Path, crates: &[Manifest]) -> Vec<Step> {
     let libraries = crates.iter().filter(|one| one.publish == Publish::Yes);
     let libraries: String = libraries.map(|one| format!(" -p {}", one.name)).collect();

@@ -1,7 +1,8 @@
 //! `cargo xtask compare`: the project's vectors under the parsers of other projects.
 //!
-//! All parsers get the same cases in the same pieces. The crates are read by the binary of `peers/`,
-//! the Python packages by `xtask/compare/run.py` in an environment below the target directory.
+//! All parsers get the same cases in the same pieces. The crates are read by the binary of
+//! `peers/`, the Python packages by `xtask/compare/run.py` in an environment below the target
+//! directory.
 
 mod cases;
 mod cost;
@@ -56,7 +57,7 @@ const INSTALLED: [&str; 2] = [
     "--no-deps -r bindings/python/engine_tests/engines.txt -r xtask/compare/parsers.txt",
 ];
 
-/// The names of parsers that no family file has.
+/// The names of parsers that are in no family's file.
 const NAMES: &str = "xtask/compare/names.tsv";
 
 /// The binary that reads the crates.
@@ -65,8 +66,9 @@ pub(crate) const PEERS: &str = "cargo run --release --quiet --manifest-path peer
 /// Runs all parsers, and writes `docs/results.md` and `docs/results.html`.
 ///
 /// # Errors
-/// A vector cannot be read, the crates cannot be built, or a file cannot be written. A Python
-/// package that cannot be installed or loaded is left out, and the page has the reason.
+/// Returns an error if a vector cannot be read, the crates cannot be built, or a file cannot be
+/// written. A Python package that cannot be installed or loaded is skipped, and the page has the
+/// reason.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let place = target(root)?.join("compare");
     fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
@@ -161,7 +163,7 @@ fn answers_of(path: &Path) -> Result<Vec<Answers>, String> {
     lines.collect::<Result<_, _>>().map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The Python of an environment with the packages.
+/// Returns the Python of an environment with the packages.
 fn environment(root: &Path, place: &Path) -> Result<PathBuf, String> {
     if !installed("python3") {
         return Err("python3 is not installed".to_owned());
@@ -179,7 +181,7 @@ fn environment(root: &Path, place: &Path) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// The rows of the table: ours, then the others by title.
+/// Returns the rows of the table: ours, then the others by title.
 fn rows(
     root: &Path,
     vectors: &[Vector],
@@ -218,7 +220,7 @@ fn rows(
     Ok(rows.filter(|row| row.calls.cases + row.reasoning.cases > 0).collect())
 }
 
-/// The version that a manifest or a list of requirements pins.
+/// Returns the version that a manifest or a list of requirements pins.
 fn pinned<'p>(pins: &'p str, package: &str) -> Option<&'p str> {
     let version = |line: &'p str| {
         let rest = line.strip_prefix(package)?;

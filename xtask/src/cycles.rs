@@ -1,11 +1,12 @@
-//! Modules that import each other, directly or around corners: neither can be read alone.
+//! Modules that import each other, directly or through other modules. None of them can be read
+//! alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::Source;
 
-/// The groups of modules below a crate's root in which each can be reached from each, written as
-/// their names. The root may import and be imported as it likes.
+/// Returns the names of each group of modules below a crate's root that all import each other,
+/// directly or through others. Imports of the root and by the root do not count.
 pub(crate) fn cycles(sources: &[Source]) -> Vec<String> {
     let modules: BTreeSet<&str> = sources.iter().filter_map(Source::module).collect();
     let mut imports: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();

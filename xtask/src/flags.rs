@@ -1,4 +1,4 @@
-//! The command line, all of it.
+//! The command line: its tasks and their options.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -98,12 +98,13 @@ pub(crate) enum Against {
     Crowd,
 }
 
-/// How much `ci` checks.
+/// The extent of the checks of `ci`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// The checks that a change may break.
     Change,
-    /// Also what rarely breaks and takes long: other features and compilers, fuzz targets.
+    /// In addition, checks that rarely fail and take long: other features and compilers, fuzz
+    /// targets.
     Full,
 }
 
@@ -111,11 +112,11 @@ pub(crate) enum Scope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tables {
     Written,
-    /// Nothing is written. Stale tables and faults are reported.
+    /// Tables are only compared. Stale tables and faults are reported.
     Checked,
 }
 
-/// How far a package for another language is checked.
+/// The extent of the checks of a package for another language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
     /// Style and types of the sources.

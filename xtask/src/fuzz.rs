@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: targets of `fuzz/Cargo.toml` for a while, from seeds of the families.
+//! `cargo xtask fuzz`: runs targets of `fuzz/Cargo.toml` for some time, from seeds of the families.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ const INPUTS: &str = "cargo run -q -p guard-fuzz --bin fuzz-input --";
 /// The maximum length of an input in bytes. Each byte selects up to a dozen bytes of text.
 const LONGEST: usize = 1024;
 
-/// How long, and how many at once.
+/// The time for each target, and the number of parallel jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Effort {
     pub(crate) seconds: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Effort {
 /// Runs `target`, or every target.
 ///
 /// # Errors
-/// What targets found, each made small and told.
+/// Returns the failures that targets found, each reduced and described.
 pub(crate) fn run(root: &Path, effort: Effort, target: Option<&str>) -> Result<(), String> {
     let chosen = chosen(targets(root)?, target)?;
     required(TOOL)?;
@@ -53,7 +53,7 @@ pub(crate) fn run(root: &Path, effort: Effort, target: Option<&str>) -> Result<(
 /// Writes the inputs and the words that campaigns begin with.
 ///
 /// # Errors
-/// As the program that writes them.
+/// Returns the error of the program that writes them.
 pub(crate) fn seed(root: &Path, target: Option<&str>) -> Result<(), String> {
     let chosen = chosen(targets(root)?, target)?;
     Invocation::new(&format!("{INPUTS} seed fuzz {}", chosen.join(" "))).run(root)
@@ -69,10 +69,10 @@ fn finding(directory: &Path, since: SystemTime) -> Option<PathBuf> {
     files.max().map(|(_, path)| path)
 }
 
-/// The names of all targets.
+/// Returns the names of all targets.
 ///
 /// # Errors
-/// There are none.
+/// Returns an error if no target exists.
 pub(crate) fn targets(root: &Path) -> Result<Vec<String>, String> {
     let path = root.join("fuzz/Cargo.toml");
     let text = fs::read_to_string(&path).unwrap_or_default();
@@ -91,7 +91,8 @@ fn chosen(all: Vec<String>, target: Option<&str>) -> Result<Vec<String>, String>
     }
 }
 
-/// Without sanitizers: all code is safe, and so a stable compiler will do.
+/// Returns the command for a target. Sanitizers are off, because all code is safe. A stable
+/// compiler is then sufficient.
 fn invocation(target: &str, Effort { seconds, jobs }: Effort) -> Invocation {
     let mut line = format!("cargo fuzz run -s none {target} -- -max_total_time={seconds}");
     line +=

@@ -4,17 +4,19 @@ use std::{fs, path::Path, process::Command};
 
 use crate::process::{Invocation, installed, target};
 
-/// Packages that need nothing else for their grammars. XGrammar names more, of gigabytes.
+/// Packages that are installed without dependencies. XGrammar declares gigabytes of dependencies
+/// that its grammars do not need.
 const PACKAGES: [&str; 2] = ["llguidance apache-tvm-ffi numpy pydantic", "--no-deps xgrammar"];
 
 /// The number of a family's texts that the engines must admit, and of those that they must refuse.
 const SHOWN: &str = "50";
 
 /// Makes `count` random texts of each family's grammar with llguidance, which the parser must read.
-/// Without Python or the packages it says so.
+/// Prints a notice if Python or the packages are missing.
 ///
 /// # Errors
-/// An engine refuses a grammar or differs about a text; a text is not a valid call.
+/// Returns an error if an engine refuses a grammar, disagrees about a text, or a text is not a
+/// valid call.
 pub(crate) fn run(root: &Path, count: u32) -> Result<(), String> {
     let place = target(root)?.join("grammars");
     fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source::Source;
 
-/// The number of parameters from which a function has too many.
+/// The number of parameters from which on a function counts as wide.
 const MANY_PARAMETERS: usize = 5;
 
 /// The figures of one crate.

@@ -1,4 +1,5 @@
-//! `cargo xtask js`: the npm package, as far as this machine has what it needs.
+//! `cargo xtask js`: checks and builds of the npm package. Steps whose tools are missing are
+//! skipped.
 
 mod build;
 mod installed;
@@ -17,11 +18,12 @@ use crate::{
 
 /// The directory of the package.
 const PACKAGE: &str = "bindings/js";
-/// Checks the sources; unless that is all, builds the package, installs it in a fresh directory and
-/// tests it there, in Node and in Chromium. Steps whose tools are missing are skipped with a word.
+/// Checks the sources. If asked to, also builds the package, installs it in a new directory and
+/// tests it there, in Node and in Chromium. Steps whose tools are missing are skipped with a
+/// notice.
 ///
 /// # Errors
-/// A check or a test fails.
+/// Returns an error if a check or a test fails.
 pub(crate) fn run(root: &Path, depth: Depth) -> Result<(), String> {
     let package = root.join(PACKAGE);
     Invocation::new("cargo fmt --all --check").run(&package)?;
@@ -46,11 +48,11 @@ pub(crate) fn run(root: &Path, depth: Depth) -> Result<(), String> {
     }
 }
 
-/// Builds the page that explains recordings in a browser, a file that needs no other, and uses it in
-/// a browser.
+/// Builds the page that explains recordings in a browser, as a single file, and tests it in a
+/// browser.
 ///
 /// # Errors
-/// A step of the build fails, or the page does.
+/// Returns an error if a step of the build or the page fails.
 pub(crate) fn page(root: &Path) -> Result<(), String> {
     let Some(build) = Build::new(root)? else { return Ok(()) };
     let page = build.place.join("explain.html");
@@ -77,7 +79,7 @@ pub(crate) fn page(root: &Path) -> Result<(), String> {
     Invocation::new(&line).run(&tools)
 }
 
-/// The files of a directory, sorted.
+/// Returns the files of a directory, sorted.
 fn files(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let fault = |error: std::io::Error| format!("{}: {error}", directory.display());
     let entries = fs::read_dir(directory).map_err(fault)?;

@@ -84,7 +84,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The root of the workspace, wherever the command was called.
+/// Returns the root of the workspace, wherever the command was called.
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().expect("xtask lies below the root").to_owned()

@@ -1,18 +1,17 @@
-//! As much of a `Cargo.toml` as the tasks need, read line by line.
+//! A reader of the parts of a `Cargo.toml` that the tasks need, line by line.
 //!
-//! Our manifests are plain; a TOML parser would be the only dependency that builds longer than
-//! the task it serves.
+//! Our manifests are plain, and compiling a TOML parser would take longer than the tasks.
 
 use std::{fs, path::Path};
 
-/// The facade, whose name an unrelated project holds on the registry.
+/// The façade, whose name belongs to an unrelated project on the registry.
 pub(crate) const FACADE: &str = "llm-stream-guard";
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manifest {
     pub(crate) name: String,
     pub(crate) publish: Publish,
-    /// Has a `[features]` table.
+    /// Whether the manifest has a `[features]` table.
     pub(crate) features: bool,
     pub(crate) dependencies: Vec<Dependency>,
     /// The names of `[[bin]]` targets.
@@ -34,7 +33,7 @@ pub(crate) struct Dependency {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Table {
-    /// Normal and build dependencies: what users of the crate compile.
+    /// Normal and build dependencies, which users of the crate compile.
     Normal,
     Dev,
 }
@@ -81,7 +80,7 @@ impl Manifest {
     }
 }
 
-/// The manifests of all crates below `crates/`, sorted by directory.
+/// Returns the manifests of all crates below `crates/`, sorted by directory.
 pub(crate) fn crates(root: &Path) -> Result<Vec<Manifest>, String> {
     let directory = root.join("crates");
     let fail = |error: std::io::Error| format!("{}: {error}", directory.display());
@@ -96,7 +95,7 @@ pub(crate) fn crates(root: &Path) -> Result<Vec<Manifest>, String> {
     paths.iter().map(|path| Ok(Manifest::parse(&fs::read_to_string(path).map_err(fail)?))).collect()
 }
 
-/// `[dependencies]` and its kin, those of a target included.
+/// Returns the kind of a section such as `[dependencies]`, including the sections of a target.
 fn dependency_table(section: &str) -> Option<Table> {
     let table = section
         .strip_prefix("target.")
@@ -108,13 +107,13 @@ fn dependency_table(section: &str) -> Option<Table> {
     }
 }
 
-/// `[dependencies.name]`.
+/// Returns the kind and the name of a section such as `[dependencies.name]`.
 fn one_dependency(section: &str) -> Option<(Table, &str)> {
     let (table, name) = section.rsplit_once('.')?;
     Some((dependency_table(table)?, name))
 }
 
-/// The real name in `alias = { package = "name" }`.
+/// Returns the real name in `alias = { package = "name" }`.
 fn renamed(value: &str) -> Option<String> {
     let (_, after) = value.split_once("package")?;
     Some(unquoted(after.trim_start().strip_prefix('=')?.trim_start()))

@@ -1,6 +1,7 @@
-//! `cargo xtask mutants`: changes of the code that a test must see, by `cargo mutants`.
+//! `cargo xtask mutants`: runs `cargo mutants`, whose changes of the code must make a test fail.
 //!
-//! Mutants that no test should see are excluded in `.cargo/mutants.toml`, each with its reason.
+//! Mutants that cannot make a test fail are excluded in `.cargo/mutants.toml`, each with its
+//! reason.
 
 use std::{fs, path::Path};
 
@@ -22,10 +23,10 @@ const PARTS: [(&str, &str, &str); 6] = [
     ("stream-lifecycle", "stream-lifecycle", "crates/stream-lifecycle/src/**"),
 ];
 
-/// Mutates the part called `part`, or every one; of its mutants those of `shard`, `K/N`.
+/// Mutates the part called `part`, or every part. `shard` selects a share of the mutants, `K/N`.
 ///
 /// # Errors
-/// Mutants that no test sees.
+/// Returns the mutants with which all tests pass.
 pub(crate) fn run(root: &Path, part: Option<&str>, shard: Option<&str>) -> Result<(), String> {
     let commands = commands(part, shard)?;
     [TOOL, "cargo-nextest"].into_iter().try_for_each(required)?;

@@ -1,11 +1,11 @@
-//! A test that the `no_std` crates keep their promise. A library with its own panic handler
-//! compiles with them. If any dependency brings the standard library's handler, it does not.
+//! A check that the `no_std` crates do not use the standard library. A library with a panic handler
+//! is compiled with them. This fails if a dependency brings the standard library's handler.
 
 use std::{fs, path::Path};
 
 use crate::process::Invocation;
 
-/// The crates that promise it, with the features that keep it.
+/// The `no_std` crates, with the features that need no standard library.
 const CRATES: [(&str, &str); 5] = [
     ("jail-match", r#""regex""#),
     ("think-filter", r#""serde""#),
@@ -17,7 +17,7 @@ const CRATES: [(&str, &str); 5] = [
 /// Checks a library with these dependencies, each a line of a manifest.
 ///
 /// # Errors
-/// What the compiler says.
+/// Returns the error of the compiler.
 fn check(root: &Path, name: &str, dependencies: &str) -> Result<String, String> {
     let directory = root.join("target/no-std").join(name);
     let fail = |error: std::io::Error| format!("{}: {error}", directory.display());
@@ -27,7 +27,7 @@ fn check(root: &Path, name: &str, dependencies: &str) -> Result<String, String> 
          [profile.dev]\npanic = \"abort\"\n[dependencies]\n{dependencies}"
     );
     fs::write(directory.join("Cargo.toml"), manifest).map_err(fail)?;
-    // The versions of the workspace, which are there.
+    // The versions of the workspace's lock file, which are downloaded already.
     fs::copy(root.join("Cargo.lock"), directory.join("Cargo.lock")).map_err(fail)?;
     let used = dependencies.lines().filter_map(|line| line.split_whitespace().next());
     let used: String = used.map(|name| format!("use {} as _;\n", name.replace('-', "_"))).collect();
@@ -56,7 +56,7 @@ fn no_std_crates_compile_without_the_standard_library() {
     let all: String =
         CRATES.iter().map(|(name, features)| dependency(&root, name, features)).collect();
     check(&root, "without-std", &all).unwrap_or_else(|error| panic!("{error}"));
-    // A crate with the standard library is seen.
+    // A crate with the standard library is detected.
     let error = check(&root, "with-std", &dependency(&root, "sse-events", "")).unwrap_err();
     assert!(error.contains("panic_impl"), "{error}");
 }

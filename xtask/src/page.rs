@@ -30,7 +30,7 @@ const PART: &str = "<think>The user asks for the weather in two cities. I look b
     Calls begin with <tool_call> and are JSON.\n\n<tool_call>\n{\"name\": \"get_weather\", \
     \"arguments\": {\"city\": \"Malmö\", \"note\": \"a </tool_call> in quotes\"}}\n</tool_call>\n\
     It is 4 °C there, and [TOOL_CALLS] means nothing here.\n\n";
-/// Uses the page as a reader would, then writes down what it saw.
+/// A script that uses the page as a reader would, then records the result.
 const WALK: &str = r##"<script>
 (() => {
 const press = key => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
@@ -72,8 +72,8 @@ document.documentElement.dataset.walked = seen.length ? "not found: " + seen.joi
 })();
 </script>"##;
 
-/// Explains a long recording as two families, opens the page, uses it, and looks for errors. Without
-/// a browser it says so and does nothing.
+/// Explains a long recording as two families, opens the page, uses it, and looks for errors.
+/// Without a browser, only prints a notice.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     js::page(root)?;
     let Some(browser) = browser() else {
@@ -107,7 +107,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A recording of at least `bytes` of text in pieces of four characters, one a line.
+/// Returns a recording of at least `bytes` of text in pieces of four characters, one on each line.
 fn recorded(bytes: usize) -> String {
     let text = PART.repeat(bytes.div_ceil(PART.len()));
     let chars: Vec<char> = text.chars().collect();
@@ -122,7 +122,7 @@ fn recorded(bytes: usize) -> String {
 fn browse(browser: &str, directory: &Path) -> Command {
     let mut command = Command::new(browser);
     let profile = directory.join("profile");
-    // A leftover of an interrupted run would keep the browser from starting.
+    // Files of an interrupted run would keep the browser from starting.
     let _ = fs::remove_dir_all(&profile);
     command.args(FLAGS).arg(format!("--user-data-dir={}", profile.display()));
     command
@@ -141,7 +141,7 @@ fn opened(browser: &str, directory: &Path, page: &PathBuf) -> Result<Opened, Str
     Ok(Opened { document: text(&output.stdout), told: text(&output.stderr) })
 }
 
-/// Whether the page was drawn and used without a fault.
+/// Returns whether the page was drawn and used without a fault.
 fn judge(Opened { document, told }: &Opened) -> Result<(), String> {
     let console: Vec<&str> = told.lines().filter(|line| line.contains("CONSOLE")).collect();
     if !console.is_empty() {

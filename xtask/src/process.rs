@@ -1,4 +1,4 @@
-//! Running other programs.
+//! The running of other programs.
 
 use std::{
     env,
@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-/// Names the browser goes by.
+/// The names under which the browser is installed.
 pub(crate) const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// A program with its arguments and extra environment.
@@ -18,7 +18,8 @@ pub(crate) struct Invocation {
 }
 
 impl Invocation {
-    /// A command line split at blanks; nothing we run needs quoting.
+    /// Creates the invocation of a command line, which is split at blanks. Arguments cannot be
+    /// quoted.
     pub(crate) fn new(line: &str) -> Self {
         let mut words = line.split_whitespace().map(str::to_owned);
         let program = words.next().unwrap_or_default();
@@ -30,17 +31,17 @@ impl Invocation {
         self
     }
 
-    /// Gives cargo a setting, which may hold blanks.
+    /// Adds a setting of cargo, which may contain blanks.
     pub(crate) fn config(mut self, setting: &str) -> Self {
         self.args.insert(0, setting.to_owned());
         self.args.insert(0, "--config".to_owned());
         self
     }
 
-    /// Runs it in `directory`; what it printed, both streams.
+    /// Runs the program in `directory`. Returns the text of both its output streams.
     ///
     /// # Errors
-    /// As [`Invocation::run`], with what it printed.
+    /// See [`Invocation::run`]. The error contains the output.
     pub(crate) fn output(&self, directory: &Path) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).envs(self.env.iter().cloned()).current_dir(directory);
@@ -56,10 +57,10 @@ impl Invocation {
         }
     }
 
-    /// Runs it in `directory`, and prints nothing of what it printed unless it fails: then at once.
+    /// Runs the program in `directory`. Prints its output only if it fails.
     ///
     /// # Errors
-    /// As [`Invocation::run`].
+    /// See [`Invocation::run`].
     pub(crate) fn quietly(&self, directory: &Path) -> Result<(), String> {
         self.output(directory).map(drop).map_err(|error| {
             eprintln!("{error}");
@@ -67,10 +68,10 @@ impl Invocation {
         })
     }
 
-    /// Runs it in `directory` with our own output streams.
+    /// Runs the program in `directory` with the output streams of this process.
     ///
     /// # Errors
-    /// The command line, and how it ended.
+    /// Returns the command line and its exit status if it fails.
     pub(crate) fn run(&self, directory: &Path) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).envs(self.env.iter().cloned()).current_dir(directory);
@@ -97,18 +98,18 @@ pub(crate) fn browser() -> Option<&'static str> {
     BROWSERS.into_iter().find(|name| installed(name))
 }
 
-/// Whether `tool` can be called by its name.
+/// Returns whether `tool` can be called by its name.
 pub(crate) fn installed(tool: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     let file = format!("{tool}{}", env::consts::EXE_SUFFIX);
     env::split_paths(&path).any(|directory| directory.join(&file).is_file())
 }
 
-/// The directory in which cargo builds: `target`, or the one that `CARGO_TARGET_DIR` or a
+/// Returns the directory in which cargo builds: `target`, or the one that `CARGO_TARGET_DIR` or a
 /// configuration of cargo names.
 ///
 /// # Errors
-/// Cargo does not report it.
+/// Returns an error if cargo does not report it.
 pub(crate) fn target(root: &Path) -> Result<PathBuf, String> {
     target_of(&metadata().output(root)?)
 }
@@ -124,10 +125,10 @@ fn target_of(printed: &str) -> Result<PathBuf, String> {
     directory.ok_or_else(|| "cargo reports no target directory".to_owned())
 }
 
-/// Asks for a tool that cargo can install.
+/// Checks that a tool is installed which cargo can install.
 ///
 /// # Errors
-/// It is not there: how to get it.
+/// Returns the command that installs the tool if it is missing.
 pub(crate) fn required(tool: &str) -> Result<(), String> {
     if installed(tool) {
         return Ok(());

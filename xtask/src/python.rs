@@ -1,4 +1,5 @@
-//! `cargo xtask python`: the Python package, as far as this machine has what it needs.
+//! `cargo xtask python`: checks and builds of the Python package. Steps whose tools are missing are
+//! skipped.
 
 use std::{
     fs,
@@ -39,21 +40,22 @@ const TESTED: [&str; 3] = [
     "--doctest-glob=*.md ../../README.md ../../docs/python.md ../../docs/data.md",
 ];
 
-/// The engines, which are installed without their dependencies, and what their code imports.
+/// The engines, which are installed without their dependencies, and the packages that their code
+/// imports.
 const ENGINES: [&str; 2] =
     ["--no-deps -r engine_tests/engines.txt", "-r engine_tests/requirements.txt"];
 
-/// The oldest Python that the package promises to run on.
+/// The oldest Python on which the package runs.
 const OLDEST: (u32, u32) = (3, 10);
 
-/// Why a step cannot run here.
+/// The reason why a step cannot run.
 type Missing = String;
 
-/// Checks style and types; unless that is all, builds the wheel, installs it in a fresh environment
-/// and tests it there. Steps whose tools are missing are skipped with a word.
+/// Checks style and types. If asked to, also builds the wheel, installs it in a new environment and
+/// tests it there. Steps whose tools are missing are skipped with a notice.
 ///
 /// # Errors
-/// A check or a test fails.
+/// Returns an error if a check or a test fails.
 pub(crate) fn run(root: &Path, depth: Depth) -> Result<(), String> {
     let place = target(root)?.join("python");
     let environment = match Environment::fresh(root, &place) {
@@ -70,15 +72,15 @@ pub(crate) fn run(root: &Path, depth: Depth) -> Result<(), String> {
     }
 }
 
-/// An environment of our own.
+/// A separate Python environment.
 struct Environment {
-    /// The directory of everything that is made.
+    /// The directory of all generated files.
     place: PathBuf,
     python: PathBuf,
 }
 
 impl Environment {
-    /// Makes an environment with nothing in it.
+    /// Makes an empty environment.
     fn fresh(root: &Path, place: &Path) -> Result<Self, Missing> {
         if !installed("python3") {
             return Err("python3 is not installed".to_owned());
@@ -103,7 +105,7 @@ impl Environment {
         fetched.map(drop).map_err(|_| format!("{packages} cannot be fetched"))
     }
 
-    /// A module of Python, with the package's directory as its own.
+    /// Returns a module of Python, with the package's directory as its own.
     fn module(&self, line: &str) -> Invocation {
         Invocation::new(&format!("{} -m {line}", self.python.display()))
     }
@@ -193,14 +195,14 @@ impl Environment {
                 return Ok(());
             }
         }
-        // Each engine in a process of its own, because of the stand-ins for what needs a GPU.
+        // Each engine runs in a separate process, because its modules that need a GPU are replaced.
         for engine in ["vllm", "sglang"] {
             self.module(&format!("pytest --quiet engine_tests/test_{engine}.py")).run(&package)?;
         }
         Ok(())
     }
 
-    /// A command that builds beside the other builds.
+    /// Returns a command that builds beside the other builds.
     fn cargo(&self, line: &str) -> Invocation {
         let build = self.place.join("build").display().to_string();
         Invocation::new(line).env("CARGO_TARGET_DIR", &build)

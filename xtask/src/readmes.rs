@@ -1,10 +1,10 @@
-//! The README of each library says how to depend on it, and lists its features.
+//! The check that the README of each library has its dependency line and lists its features.
 
 use std::fs;
 
 use crate::manifest::{self, FACADE, Publish};
 
-/// The names in the `[features]` table of a manifest.
+/// Returns the names in the `[features]` table of a manifest.
 fn features(manifest: &str) -> impl Iterator<Item = &str> {
     let table = manifest.split("\n[").find_map(|part| part.strip_prefix("features]"));
     let lines = table.unwrap_or_default().lines();

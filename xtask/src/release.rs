@@ -1,4 +1,4 @@
-//! `cargo xtask release --dry-run`: packages and builds what could be published.
+//! `cargo xtask release --dry-run`: packages and builds the crates that can be published.
 
 use std::{fs, path::Path, time::SystemTime};
 
@@ -8,7 +8,7 @@ use crate::{
     process::Invocation,
 };
 
-/// How to depend on the facade.
+/// The dependency line of the façade.
 const BY_GIT: &str = "\
 llm-stream-guard is not published: an unrelated project holds its name on the crate registry.
 Depend on it by git instead:
@@ -55,7 +55,7 @@ fn refusal(mode: Mode, chosen: &[String], libraries: &[String]) -> Option<String
     })
 }
 
-/// The crates to publish, each after those it depends on.
+/// Returns the crates to publish, each after those it depends on.
 fn libraries(crates: &[Manifest]) -> Result<Vec<String>, String> {
     let mut waiting: Vec<&Manifest> =
         crates.iter().filter(|one| one.publish == Publish::Yes && one.name != FACADE).collect();
@@ -72,7 +72,7 @@ fn libraries(crates: &[Manifest]) -> Result<Vec<String>, String> {
     Ok(ordered)
 }
 
-/// The chosen libraries, or all, and those they cannot be built without; in order.
+/// Returns the chosen libraries, or all, with their dependencies, in order.
 fn with_dependencies<'l>(
     chosen: &[String],
     libraries: &'l [String],
@@ -95,7 +95,7 @@ fn with_dependencies<'l>(
     wanted
 }
 
-/// All at once: cargo then resolves the crates among each other, published or not.
+/// Packages all crates in one command, so that cargo resolves unpublished crates among them.
 fn package(names: &[&String], target: &str) -> Invocation {
     let names: String = names.iter().map(|name| format!(" -p {name}")).collect();
     Invocation::new(&format!("cargo package --allow-dirty --target-dir {target}{names}"))

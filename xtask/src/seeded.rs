@@ -1,7 +1,7 @@
-//! `cargo xtask seeded`: faults put back one at a time, and the law that must see each.
+//! `cargo xtask seeded`: applies known faults one at a time, and checks that a law detects each.
 //!
-//! A patch begins with what the fault is and a line `law: COMMAND`; the command must fail by a
-//! failing test, not by code that does not compile.
+//! A patch begins with a description of the fault and a line `law: COMMAND`. The command must fail
+//! because of a failing test, and not because the code does not compile.
 
 use std::{
     fs,
@@ -10,13 +10,14 @@ use std::{
 
 use crate::process::Invocation;
 
-/// Where patches are kept.
+/// The directory of the patches.
 const DIRECTORY: &str = "crates/stream-laws/seeded";
 
-/// Applies each patch in turn, runs its law, and takes it back.
+/// Applies each patch in turn, runs its law, and reverts it.
 ///
 /// # Errors
-/// Changes that are not committed, a patch that does not apply, a law that sees nothing.
+/// Returns an error for uncommitted changes, a patch that does not apply, or a law that does not
+/// detect its fault.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let dirty = Invocation::new("git status --porcelain --untracked-files=no").output(root)?;
     if !dirty.trim().is_empty() {
@@ -48,7 +49,7 @@ fn patches(root: &Path) -> Result<Vec<PathBuf>, String> {
     if paths.is_empty() { Err(format!("{DIRECTORY}: no patches")) } else { Ok(paths) }
 }
 
-/// The command of a patch.
+/// Returns the command of a patch.
 fn law(patch: &str) -> Option<&str> {
     patch.lines().find_map(|line| line.strip_prefix("law: "))
 }

@@ -1,4 +1,5 @@
-//! `cargo xtask size`: how much code there is, how long the files are, and the figures of the house.
+//! `cargo xtask size`: prints the amount of code, the longest files, and the figures of the house
+//! rules.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 

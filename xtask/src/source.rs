@@ -1,4 +1,4 @@
-//! The source files of the crates: what they hold, and which modules they import.
+//! The source files of the crates, with their contents and the modules that they import.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,8 @@ pub(crate) struct Source {
     pub(crate) text: String,
 }
 
-/// Adds the files below `directory` that end in one of `kinds`, build output and fetched packages aside.
+/// Adds the files below `directory` that end in one of `kinds`, except build output and fetched
+/// packages.
 pub(crate) fn collect(
     directory: &Path,
     kinds: &[&str],
@@ -38,7 +39,7 @@ pub(crate) fn collect(
     Ok(())
 }
 
-/// The sources of the crate in `directory`, without its tests.
+/// Returns the sources of the crate in `directory`, without its tests.
 pub(crate) fn of_crate(directory: &Path) -> io::Result<Vec<Source>> {
     let (root, mut paths) = (directory.join("src"), Vec::new());
     collect(&root, &["rs"], &mut paths)?;
@@ -52,13 +53,13 @@ pub(crate) fn of_crate(directory: &Path) -> io::Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Whether a source file holds tests, by its name or a directory's.
+/// Returns whether a source file holds tests, by its name or a directory's.
 pub(crate) fn is_test(path: &Path) -> bool {
     path.iter().any(|part| part == "tests" || part == "tests.rs")
 }
 
 impl Source {
-    /// The lines that are code: no blanks, no comments, no test modules.
+    /// Returns the lines that are code: no blanks, no comments, no test modules.
     pub(crate) fn code(&self) -> impl Iterator<Item = &str> {
         let (mut testing, mut skipping) = (false, false);
         self.text.lines().filter(move |line| {
@@ -76,14 +77,15 @@ impl Source {
         })
     }
 
-    /// The module below the crate's root that the file belongs to; none for the root itself.
+    /// Returns the module below the crate's root that contains the file, or none for the root
+    /// itself.
     pub(crate) fn module(&self) -> Option<&str> {
         let first = self.path.iter().next()?.to_str()?;
         let name = first.strip_suffix(".rs").unwrap_or(first);
         (!matches!(name, "lib" | "main")).then_some(name)
     }
 
-    /// The names that the file takes from the crate's root, modules among them.
+    /// Returns the names that the file takes from the crate's root, modules among them.
     pub(crate) fn imports(&self) -> BTreeSet<String> {
         let code: String = self.code().map(|line| line.trim_start().to_owned() + "\n").collect();
         let mut names = BTreeSet::new();
@@ -101,7 +103,7 @@ impl Source {
     }
 }
 
-/// The first segments of the paths that `text` begins with: one, or several in braces.
+/// Returns the first segments of the paths at the start of `text`: one, or several in braces.
 fn heads(text: &str, names: &mut BTreeSet<String>) {
     let ident = |text: &str| -> String {
         text.chars().take_while(|c| *c == '_' || c.is_alphanumeric()).collect()

@@ -1,14 +1,15 @@
-//! `cargo xtask templates`: wires of random pieces, read by response templates here and by the
-//! `transformers` package, where Python has it.
+//! `cargo xtask templates`: a comparison of response templates here and in the `transformers`
+//! package, with texts of random pieces.
 
 use std::{fs, path::Path, process::Command};
 
 use crate::process::{Invocation, target};
 
-/// Where Python is looked for; the first that has the package is taken.
+/// The places where Python is searched for. The first that has the package is used.
 const PYTHONS: [&str; 3] = ["target/venv/bin/python", "python3", "python"];
 
-/// Compares `count` wires that `seed` makes, at every cut. Without the package it says so.
+/// Compares `count` texts that `seed` makes, at every cut. Prints a notice if the package is
+/// missing.
 pub(crate) fn run(root: &Path, count: u32, seed: u32) -> Result<(), String> {
     let Some(python) = PYTHONS.into_iter().find(|python| has_package(root, python)) else {
         println!(

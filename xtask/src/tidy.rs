@@ -1,4 +1,5 @@
-//! `cargo xtask tidy`: house rules the compiler does not know. Also a test of this crate.
+//! `cargo xtask tidy`: checks of house rules that the compiler does not check. Also a test of this
+//! crate.
 
 use std::{
     collections::BTreeMap,
@@ -16,10 +17,10 @@ use crate::{
 };
 
 use crate::families;
-/// A library file longer than this has more than one subject.
+/// The maximum number of lines of a library's file. A longer file has more than one subject.
 pub(crate) const LONGEST_FILE: usize = 400;
 
-/// Findings that are allowed for now, one a line.
+/// The file of allowed findings, one on each line.
 const EXCEPTIONS: &str = include_str!("../exceptions.txt");
 
 /// Words that must not remain in library code.
@@ -31,11 +32,11 @@ const SOURCES: [&str; 5] = ["bindings", "crates", "xtask", "fuzz", "peers"];
 /// The directories whose folders are libraries.
 const LIBRARIES: [&str; 2] = ["bindings", "crates"];
 
-/// The lint attribute of every library; an exception gives its reason at the place.
+/// The lint attribute of every library. An exception gives its reason at the place.
 const NO_PANICS: &str =
     "#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]";
 
-/// Our crates by layer: a crate may depend on lower layers only.
+/// Our crates by layer. A crate may depend on lower layers only.
 const LAYERS: [&[&str]; 6] = [
     &["jail-match", "sse-events", "stream-lifecycle"],
     &["think-filter", "wire-remap", "toolcall-parsers"],
@@ -45,16 +46,16 @@ const LAYERS: [&[&str]; 6] = [
     &["llm-stream-guard-serve"],
 ];
 
-/// The layer of tools: whatever is not published.
+/// The layer of tools, which are not published.
 const TOP: usize = LAYERS.len();
 
-/// Libraries that panic where what they check is wrong.
+/// Libraries that panic if a check fails.
 const CHECKERS: [&str; 3] = ["stream-laws", "guard-laws", "guard-fuzz"];
 
 /// The checkers that tests share.
 const LAWS: [&str; 2] = ["stream-laws", "guard-laws"];
 
-/// Collects every finding before it fails.
+/// Checks all rules, and returns all findings.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let mut findings = findings(root)?;
     except(&mut findings, EXCEPTIONS);
@@ -206,7 +207,7 @@ fn example_findings(root: &Path, findings: &mut Vec<String>) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes out what is excepted; an exception that nothing needs is a finding, too.
+/// Removes allowed findings. An allowance without a finding is a finding as well.
 fn except(findings: &mut Vec<String>, exceptions: &str) {
     for exception in exceptions.lines().filter(|line| !line.is_empty()) {
         let before = findings.len();

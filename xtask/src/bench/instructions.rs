@@ -1,5 +1,6 @@
-//! Instructions a chunk, counted by valgrind's callgrind: the same on a busy machine, and on the
-//! next day. What one feed takes is the difference between a run with one and a run with two.
+//! Instructions for each chunk, counted by valgrind's callgrind. The counts do not depend on the
+//! load of the machine. The count of one feed is the difference between a run with one feed and a
+//! run with two.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -13,10 +14,10 @@ use crate::{
 const KEPT: &str = "crates/llm-stream-guard/benches/instructions.tsv";
 /// One profile for each way to write calls.
 const PROFILES: [&str; 4] = ["hermes", "pythonic", "qwen3_coder", "glm45"];
-/// How much a figure may grow before the gate fails, as a share.
+/// The share by which a figure may grow before the gate fails.
 const SLACK: f64 = 0.03;
-/// Works as tokens and as text, by the beginnings of their names, and how many times its text a work
-/// may cost as tokens.
+/// Works as tokens and as text, by the beginnings of their names, with the maximum ratio of their
+/// costs.
 const AS_TOKENS: [(&str, &str, f64); 2] =
     [("W1 as tokens", "W1 prose, ", 1.1), ("W3 as tokens", "W3 string", 1.15)];
 const RUNNER: &str =
@@ -24,7 +25,7 @@ const RUNNER: &str =
 
 type Figures = BTreeMap<(String, String), u64>;
 
-/// Counts, prints, and compares with the kept figures or keeps the new ones.
+/// Counts instructions, prints them, and compares them with the stored figures or stores them.
 pub(super) fn run(root: &Path, then: Counted) -> Result<(), String> {
     if !installed("valgrind") {
         return Err("valgrind is not installed: it counts the instructions".into());
@@ -81,7 +82,7 @@ fn compare(kept: &Figures, now: &Figures) -> Result<(), String> {
     }
 }
 
-/// The works that cost more as tokens than [`AS_TOKENS`] allows.
+/// Returns the works that cost more as tokens than [`AS_TOKENS`] allows.
 fn costly_tokens(now: &Figures) -> impl Iterator<Item = String> {
     AS_TOKENS.iter().flat_map(move |(tokens, text, times)| {
         let of_tokens = now.iter().filter(move |((work, _), _)| work == tokens);
@@ -98,7 +99,7 @@ fn costly_tokens(now: &Figures) -> impl Iterator<Item = String> {
     })
 }
 
-/// The figures of one profile, for every work it can do.
+/// Returns the figures of one profile, for every work it can do.
 fn count(root: &Path, profile: &str) -> Result<Figures, String> {
     let mut figures = Figures::new();
     let works = collected(root, profile, "W", 0)?.works;
@@ -127,7 +128,7 @@ fn collected(root: &Path, profile: &str, work: &str, feeds: u32) -> Result<Colle
     parse(&output).ok_or_else(|| format!("no count for {profile}, {work}:\n{output}"))
 }
 
-/// Reads what the benchmark and valgrind print.
+/// Reads the output of the benchmark and of valgrind.
 fn parse(output: &str) -> Option<Collected> {
     let instructions = output.lines().find_map(|line| line.split_once("Collected : "))?.1;
     let works = output.lines().filter_map(|line| {

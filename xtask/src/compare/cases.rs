@@ -1,4 +1,4 @@
-//! The vectors as cases for any parser, cut in the same ways for all.
+//! The vectors as cases for any parser. All parsers get the same cuts.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -10,10 +10,10 @@ use crate::families::ParserName;
 /// The folders of vectors that parsers of one task can read.
 const FOLDERS: [&str; 2] = ["tools", "reasoning"];
 
-/// The length of the longest tag that stays whole, in characters.
+/// The maximum length of a tag that stays whole, in characters.
 const TAG_LENGTH: usize = 48;
 
-/// The length of the longest piece of a random cut, in tokens or characters.
+/// The maximum length of a piece of a random cut, in tokens or characters.
 const PIECE_LENGTH: u64 = 9;
 
 /// Words in the ids of cases in which markup is quoted, mentioned, or part of a value.
@@ -37,12 +37,12 @@ pub(super) mod run {
     pub(crate) const WHOLE: usize = 0;
     /// A stream of tokens: a tag is one piece, and so is every other character.
     pub(crate) const TOKENS: usize = 2;
-    /// The first stream that cuts tags. The streams from [`TOKENS`] to this one keep tags whole, and
-    /// have several pieces.
+    /// The first stream that cuts tags. The streams from [`TOKENS`] to this one keep tags whole,
+    /// and have several pieces.
     pub(crate) const CUT_TAGS: usize = 5;
 }
 
-/// A vector, and what a runner needs to feed it to a parser.
+/// A vector with the data that a runner needs to feed it to a parser.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Vector {
     pub(super) id: String,
@@ -64,7 +64,8 @@ pub(super) struct Vector {
     options: Option<Value>,
     #[serde(default, skip_serializing)]
     policy: Option<String>,
-    /// The tools for parsers that read no others: those of the case, or the names it calls.
+    /// The tools for parsers that read only calls of declared tools: those of the case, or else
+    /// tools with the names that it calls.
     #[serde(default)]
     declared: Value,
     /// The names of parsers of the family, by engine.
@@ -87,7 +88,7 @@ pub(super) struct Expected {
     pub(super) incomplete: Option<ExpectedCall>,
 }
 
-/// A call that the wire has; a cut one may have no arguments.
+/// A call in the text. A cut call may have no arguments.
 #[derive(Debug, Deserialize)]
 pub(super) struct ExpectedCall {
     pub(super) name: String,
@@ -100,12 +101,12 @@ impl Vector {
         self.kind == "tools"
     }
 
-    /// Whether the answer was cut or has a malformed call. Parsers differ by intent there.
+    /// Returns whether the answer was cut or has a malformed call. Parsers differ by intent there.
     pub(super) fn is_cut(&self) -> bool {
         self.finish.as_deref() == Some("length") || self.expect.incomplete.is_some()
     }
 
-    /// Whether the expectation is a decision of this project that others need not share.
+    /// Returns whether the expectation is a decision of this project that others need not share.
     pub(super) fn is_decided(&self) -> bool {
         self.policy.is_some()
     }
@@ -168,7 +169,7 @@ fn joined(pieces: &[&str], random: &mut Lcg) -> Vec<String> {
     out
 }
 
-/// A linear congruential generator: the cuts must be the same in every run of the program.
+/// A linear congruential generator. The cuts must be the same in every run of the program.
 struct Lcg(u64);
 
 impl Lcg {
@@ -191,7 +192,7 @@ fn tokens(text: &str) -> Vec<&str> {
     out
 }
 
-/// The length of the tag at the start of the text, `<name>` or `[NAME]`, in bytes.
+/// Returns the length of the tag at the start of the text, `<name>` or `[NAME]`, in bytes.
 fn tag_length(text: &str) -> Option<usize> {
     let capitals = text.starts_with('[');
     if !capitals && !text.starts_with('<') {
@@ -211,7 +212,7 @@ fn tag_length(text: &str) -> Option<usize> {
 /// out, and so is a text that occurs again with another policy for white space.
 ///
 /// # Errors
-/// A file cannot be read, or a line is not a vector.
+/// Returns an error if a file cannot be read, or a line is not a vector.
 pub(super) fn read(root: &Path, parsers: &[ParserName]) -> Result<Vec<Vector>, String> {
     let mut out: Vec<Vector> = Vec::new();
     for folder in FOLDERS {

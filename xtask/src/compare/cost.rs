@@ -15,14 +15,14 @@ const COLUMNS: [&str; 4] =
 const LABELS: usize = 41;
 const WIDTH: usize = 24;
 
-/// Medians of ratios to a copy of the text, over the profiles that a parser reads right, for each of
-/// [`WORKS`].
+/// For each of [`WORKS`], the median ratio to the cost of copying the text, over the profiles that
+/// a parser reads correctly.
 pub(super) type Cost = [Option<f64>; WORKS.len()];
 
 /// Measures the parsers that the binary of `peers/` has.
 ///
 /// # Errors
-/// The binary fails.
+/// Returns an error if the binary fails.
 pub(super) fn measured(root: &Path) -> Result<BTreeMap<String, Cost>, String> {
     let mut costs: BTreeMap<String, Cost> = BTreeMap::new();
     for (at, work) in WORKS.into_iter().enumerate() {
@@ -34,7 +34,7 @@ pub(super) fn measured(root: &Path) -> Result<BTreeMap<String, Cost>, String> {
     Ok(costs)
 }
 
-/// The figures of each parser for a work. A parser with a wrong answer has none.
+/// Returns the figures of each parser for a work. A parser with a wrong answer has none.
 fn ratios(printed: &str, work: &str) -> BTreeMap<&'static str, Vec<f64>> {
     let mut found: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
     for line in printed.lines().filter(|line| line.starts_with(work)) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::cases::{Expected, ExpectedCall, Vector, run};
 
-/// The answers of one parser to one case, run by run. A parser that does not stream has one.
+/// The answers of one parser to one case, one for each run. A parser that does not stream has one.
 #[derive(Debug, Deserialize)]
 pub(super) struct Answers {
     pub(super) parser: String,
@@ -23,7 +23,7 @@ pub(super) struct Answer {
     pub(super) failure: Option<String>,
 }
 
-/// A number of cases of a number that were judged.
+/// A number of cases, and the number of cases that were judged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) good: usize,
@@ -41,7 +41,7 @@ impl Share {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
     pub(super) families: std::collections::BTreeSet<String>,
-    /// All cases, cut answers and decided cases among them.
+    /// All cases, including cut answers and decided cases.
     pub(super) cases: usize,
     /// Calls as expected, in the whole text and as a stream of tokens.
     pub(super) calls: [Share; 2],
@@ -49,12 +49,12 @@ pub(super) struct Tally {
     pub(super) text: [Share; 2],
     /// Cases with the right text except for white space.
     pub(super) blanks: usize,
-    /// The same result however the text is cut between tags, and at any place.
+    /// Cases with the same result for cuts between tags, and for cuts at any place.
     pub(super) steady: [Share; 2],
     pub(super) quoted: Share,
-    /// Cases with a call whose arguments are valid JSON and wrong.
+    /// Cases with a call whose arguments are valid JSON, but not those of the vector.
     pub(super) wrong_arguments: usize,
-    /// Cases in which the project decided something, and the parser agrees.
+    /// Cases whose result is a decision of this project, and in which the parser agrees.
     pub(super) decided: Share,
     /// Cases in which the parser raised an error or did not end.
     pub(super) failures: usize,
@@ -65,7 +65,7 @@ impl Tally {
         let Some(whole) = answers.runs.get(run::WHOLE) else { return };
         let expect = &vector.expect;
         let streamed = answers.runs.get(run::TOKENS);
-        // The stream is what most clients read; a parser without one is judged by the whole text.
+        // Most clients read streams. A parser that does not stream is judged by the whole text.
         let last = streamed.unwrap_or(whole);
         self.families.insert(vector.family.clone());
         self.cases += 1;
@@ -104,7 +104,7 @@ impl Tally {
     }
 }
 
-/// How text compares with the expected text.
+/// The result of comparing text with the expected text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextMatch {
     Equal,
@@ -143,13 +143,13 @@ fn is_call((name, arguments): &(String, String), wanted: &ExpectedCall) -> bool 
         && value_of(arguments).is_some_and(|value| are_equal(&value, &wanted.arguments))
 }
 
-/// The value of arguments. No text counts as an empty object.
+/// Returns the value of arguments. No text counts as an empty object.
 fn value_of(arguments: &str) -> Option<Value> {
     let text = if arguments.trim().is_empty() { "{}" } else { arguments };
     serde_json::from_str(text).ok()
 }
 
-/// Whether two values are equal; numbers are compared by their value.
+/// Returns whether two values are equal; numbers are compared by their value.
 fn are_equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
@@ -165,8 +165,8 @@ fn are_equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether the answer has a call that a client would run: its name is that of a call of the wire,
-/// and its arguments are an object, but not the wire's.
+/// Returns whether the answer has a call that a client would run: its name is that of a call of the
+/// wire, and its arguments are an object, but not the wire's.
 fn has_wrong_arguments(answer: &Answer, expect: &Expected) -> bool {
     let wanted = expect.calls.as_deref().unwrap_or_default();
     let named = |name: &str| {
@@ -179,7 +179,7 @@ fn has_wrong_arguments(answer: &Answer, expect: &Expected) -> bool {
     })
 }
 
-/// Whether two runs gave the same calls, and the same text up to white space.
+/// Returns whether two runs gave the same calls, and the same text up to white space.
 fn is_same(one: &Answer, other: &Answer) -> bool {
     let same_call = |(one, other): (&(String, String), &(String, String))| {
         one.0 == other.0

@@ -1,4 +1,4 @@
-//! `docs/results.md`: the tables, and what each column counts.
+//! The page `docs/results.md`: the tables, with an explanation of each column.
 
 use super::{
     cost::Cost,
@@ -170,12 +170,12 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
     out
 }
 
-/// The streamed share; the whole one of a parser that does not stream.
+/// Returns the share of streamed texts, or of whole texts for a parser that does not stream.
 pub(super) fn last([whole, streamed]: [Share; 2]) -> Share {
     if streamed.of > 0 { streamed } else { whole }
 }
 
-/// A share in percent, rounded down, and as a fraction.
+/// Returns a share in percent, rounded down, and as a fraction.
 fn cell(share: Share) -> String {
     match tenths(share) {
         None => "-".to_owned(),
@@ -185,7 +185,7 @@ fn cell(share: Share) -> String {
     }
 }
 
-/// A share in tenths of a percent, rounded down.
+/// Returns a share in tenths of a percent, rounded down.
 pub(super) fn tenths(share: Share) -> Option<usize> {
     (share.good * 1000).checked_div(share.of)
 }

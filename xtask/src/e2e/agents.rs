@@ -1,4 +1,5 @@
-//! Agents in a network namespace without a way out, through the proxy to a scripted upstream.
+//! Tests with agents, which talk through the proxy to a scripted upstream. They run in a network
+//! namespace without access to other networks.
 
 use std::{fs, path::Path};
 
@@ -21,7 +22,7 @@ const PYTHON: [(&str, &str); 5] = [
     ("instructor", "instructor"),
 ];
 
-/// Lets each agent whose packages can be fetched talk with the upstream of `e2e/scripted.py`.
+/// Runs each agent whose packages can be fetched against the upstream of `e2e/scripted.py`.
 pub(super) fn converse(root: &Path, place: &Path) -> Result<(), String> {
     let script = "conversations.py";
     let alone = Invocation::new(&format!("{ALONE} ip link set lo up"));

@@ -1,4 +1,4 @@
-//! Calls as templates render them: how many of them the encoder writes byte for byte.
+//! A comparison of the encoder's output with the calls that chat templates render.
 
 use std::{fs, path::Path};
 
@@ -11,10 +11,11 @@ use toolcall_parsers::{
 
 use super::{entry::Entry, models::patterns};
 
-/// The project's wires: the calls of a message, and how the template of a model renders them.
+/// The project's table of rendered calls: the calls of a message, and the text that a model's
+/// template renders for them.
 const TABLE: &str = "vectors/encode.tsv";
 
-/// How many of a hundred must be equal.
+/// The minimum share of equal texts, in percent.
 const WANTED: usize = 95;
 
 /// A line of the table.
@@ -25,7 +26,7 @@ struct Case<'t> {
     calls: Vec<Call>,
     /// The wire that the model's chat template renders.
     wire: String,
-    /// Why the encoder writes something else, if it does.
+    /// The reason why the encoder writes another text, if it does.
     differs: Option<&'t str>,
 }
 
@@ -51,10 +52,10 @@ impl<'t> Case<'t> {
         Ok(Self { model, calls, wire, differs })
     }
 
-    /// Whether the encoder writes the wire.
+    /// Returns whether the encoder writes the wire.
     ///
     /// # Errors
-    /// No family is the model's, or it writes no calls.
+    /// Returns an error if the model has no family, or its family writes no calls.
     fn is_equal(&self, entries: &[Entry]) -> Result<bool, String> {
         let calls = self.calls.iter().map(|call| EncodeCall {
             name: &call.name,
@@ -66,7 +67,7 @@ impl<'t> Case<'t> {
         Ok(written.as_ref() == Ok(&self.wire))
     }
 
-    /// How the model writes calls.
+    /// Returns the grammar of the model's calls.
     fn grammar(&self, entries: &[Entry]) -> Result<Grammar, String> {
         let patterns = patterns(entries);
         let id = ModelId::new(self.model);
@@ -81,11 +82,11 @@ impl<'t> Case<'t> {
     }
 }
 
-/// How many of the project's wires are written, in words.
+/// Returns a phrase with the number of the project's texts that the encoder writes.
 ///
 /// # Errors
-/// Wires that differ and do not say so, wires that say so and do not differ, too few that are equal,
-/// a table that cannot be read.
+/// Returns an error for texts that differ without a reason, texts with a reason that do not differ,
+/// too few equal texts, and a table that cannot be read.
 pub(super) fn score(root: &Path, entries: &[Entry]) -> Result<String, String> {
     let text = fs::read_to_string(root.join(TABLE)).map_err(|error| format!("{TABLE}: {error}"))?;
     let (mut equal, mut all, mut wrong) = (0, 0, Vec::new());

@@ -1,4 +1,4 @@
-//! A family's file, checked, with all it takes from others.
+//! A family's file, checked, with the parts that it takes from other files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,9 +44,9 @@ struct VariantHead {
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) head: Head,
-    /// The file with what it takes from others.
+    /// The file with the parts that it takes from other files.
     pub(super) file: Value,
-    /// The whole of it, for people to read: with the section on reasoning that it refers to, too.
+    /// The complete file for people to read, including the section on reasoning that it refers to.
     pub(super) shown: Value,
     pub(super) family: Family,
     pub(super) stream: Stream,
@@ -76,7 +76,7 @@ pub(super) struct Stream {
     pub(super) special_tokens: bool,
 }
 
-/// The keys of a file that say what calls look like.
+/// The keys of a file that describe calls.
 const CALLS: [&str; 7] =
     ["calls", "end_of_turn", "erase", "messages", "special_tokens", "suffix", "write"];
 
@@ -183,7 +183,7 @@ impl Entry {
         })
     }
 
-    /// Whether the models call tools.
+    /// Returns whether the models call tools.
     pub(super) fn has_calls(&self) -> bool {
         !self.family.forms.is_empty()
     }
@@ -200,12 +200,12 @@ impl Entry {
         Value::Object(calls).to_string()
     }
 
-    /// The variants as the file has them.
+    /// Returns the variants as the file has them.
     fn declared_variants(&self) -> impl Iterator<Item = &Value> {
         self.file.get("variant").and_then(Value::as_array).into_iter().flatten()
     }
 
-    /// The file for a model of the family, by the text of its id that told the family.
+    /// Returns the file for a model of the family, by the part of its id that matched.
     pub(super) fn file_for(&self, text: &str) -> Value {
         let fits = |variant: &Variant| {
             let mut patterns = variant.models.iter().map(|pattern| ModelPattern::new(pattern));
@@ -216,7 +216,7 @@ impl Entry {
         over.map_or_else(|| self.file.clone(), |over| with_variant(&self.file, over))
     }
 
-    /// A spelling of what no template has is a slip.
+    /// Returns an error for a spelling of a text that no template has.
     fn check_spellings(&self) -> Result<(), FamilyError> {
         for (i, form) in self.family.forms.iter().enumerate() {
             let all = [&form.sections, &form.calls, &form.parameters, &form.elements];
@@ -235,7 +235,7 @@ impl Entry {
     }
 }
 
-/// Tells the reasoning formats which of them a prompt may open in some family.
+/// Records for each reasoning format whether a prompt may open it in some family.
 pub(super) fn tell_opened_by_prompts(entries: &mut [Entry]) {
     let streams = entries.iter().flat_map(|entry| {
         entry.variants.iter().map(|variant| &variant.stream).chain([&entry.stream])
@@ -284,7 +284,7 @@ fn stream(
     })
 }
 
-/// A part of a file as a type; errors name the field.
+/// Reads a part of a file as a type. Errors name the field.
 pub(super) fn typed<'v, T: Deserialize<'v>>(
     value: &'v Value,
     path: &str,
@@ -297,7 +297,7 @@ pub(super) fn typed<'v, T: Deserialize<'v>>(
     })
 }
 
-/// The same error of a field inside a table.
+/// Returns the same error of a field inside a table.
 fn inside(path: &str, error: &FamilyError) -> FamilyError {
     let dot = if error.field().is_empty() { "" } else { "." };
     FamilyError::new(format!("{path}{dot}{}", error.field()), error.problem())

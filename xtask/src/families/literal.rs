@@ -1,11 +1,11 @@
 //! Values as Rust source.
 
-/// A string literal in source text.
+/// Returns a string literal in source text.
 pub(super) fn text(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// A text as a raw string, where that is easier to read.
+/// Returns a text as a raw string, where that is easier to read.
 pub(super) fn raw(value: &str) -> String {
     let mut hashes = String::from("#");
     while value.contains(&format!("\"{hashes}")) {
@@ -14,13 +14,13 @@ pub(super) fn raw(value: &str) -> String {
     format!("r{hashes}\"{value}\"{hashes}")
 }
 
-/// A slice of what `item` prints.
+/// Returns the source of a slice, whose items `item` writes.
 pub(super) fn slice<T>(items: impl IntoIterator<Item = T>, item: impl Fn(T) -> String) -> String {
     let items: Vec<String> = items.into_iter().map(item).collect();
     format!("&[{}]", items.join(", "))
 }
 
-/// An option of what `some` prints.
+/// Returns the source of an option, whose value `some` writes.
 pub(super) fn option<T>(value: Option<T>, some: impl Fn(T) -> String) -> String {
     value.map_or_else(|| "None".to_owned(), |value| format!("Some({})", some(value)))
 }

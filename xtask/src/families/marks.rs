@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use toolcall_parsers::family::ReasoningMarks;
 
-/// Field and value of a format's rules, those that are not the default.
+/// Returns the fields and values of a format's rules that are not the default.
 pub(super) fn rules(marks: &ReasoningMarks) -> Vec<(&'static str, String)> {
     let rules = [
         ("pairing", "Pairing", "Any", marks.pairing),
@@ -20,13 +20,14 @@ pub(super) fn rules(marks: &ReasoningMarks) -> Vec<(&'static str, String)> {
     changed.map(|(field, kind, _, word)| (field, format!("{kind}::{word}"))).collect()
 }
 
-/// Prompts nobody sees may open the reasoning: unless the file says otherwise, its first closer is
-/// one even if nothing is open.
+/// Returns the rule for closers without an opener. By default the first closer counts, because an
+/// unknown prompt may have opened the reasoning.
 pub(super) fn opened_by_prompts(marks: &mut ReasoningMarks) {
     marks.stray_close.get_or_insert("First");
 }
 
-/// Whether both read the same: the order of markers only says which is written.
+/// Returns whether both formats read texts in the same way. The order of markers matters only for
+/// writing.
 pub(super) fn reads_as(one: &ReasoningMarks, other: &ReasoningMarks) -> bool {
     let sets = |marks: &ReasoningMarks| {
         let set = |texts: &[String]| texts.iter().cloned().collect::<BTreeSet<_>>();

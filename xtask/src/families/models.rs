@@ -1,4 +1,5 @@
-//! The patterns of model ids: each must win for some id, and no id may be of two families.
+//! The check of patterns of model ids: each must match some id best, and no id may have two
+//! families.
 
 use std::{fs, path::Path};
 
@@ -19,7 +20,7 @@ pub(super) fn patterns(entries: &[Entry]) -> Vec<(ModelPattern, Of<'_>)> {
     all.map(|of| (ModelPattern::new(of.0), of)).collect()
 }
 
-/// Tells `find` the family, the field and the problem of each pattern that is wrong.
+/// Calls `find` with the family, the field and the fault of each faulty pattern.
 pub(super) fn check(entries: &[Entry], mut find: impl FnMut(&str, String, String)) {
     let patterns = patterns(entries);
     for (i, (pattern, (text, name))) in patterns.iter().enumerate() {
@@ -51,20 +52,20 @@ pub(super) fn check(entries: &[Entry], mut find: impl FnMut(&str, String, String
     }
 }
 
-/// Ids that a pattern is for: its stars as nothing and as something.
+/// Returns ids that a pattern matches, with its stars empty and with text.
 fn examples(pattern: &str) -> impl Iterator<Item = String> {
     ["", "1", "x", "x-1"].into_iter().map(|some| pattern.replace('*', some))
 }
 
-/// The patterns that count for an id.
+/// Returns the patterns that count for an id.
 fn winners<'p, 'e>(id: &str, patterns: &'p [(ModelPattern, Of<'e>)]) -> Vec<&'p Of<'e>> {
     ModelId::new(id).find(patterns).map(|(_, heaviest)| heaviest).unwrap_or_default()
 }
 
-/// How many ids of the project's table have their profile, in words.
+/// Returns a phrase with the number of ids in the project's table that have their profile.
 ///
 /// # Errors
-/// Those that have another, and those that have two; a table that cannot be read.
+/// Returns the ids with another profile or with two, or an error if the table cannot be read.
 pub(super) fn score(root: &Path, entries: &[Entry]) -> Result<String, String> {
     let text = fs::read_to_string(root.join(TABLE)).map_err(|error| format!("{TABLE}: {error}"))?;
     let patterns = patterns(entries);

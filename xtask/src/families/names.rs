@@ -1,4 +1,4 @@
-//! Names that engines have for families, and whether each means one only.
+//! The names that engines use for families. Each name of an engine must mean one family.
 
 use toolcall_parsers::{
     UnknownName,
@@ -28,7 +28,7 @@ const ENGINES: [&str; 10] = [
     "other",
 ];
 
-/// Names of an engine that nobody knows.
+/// Names under an engine that is unknown.
 pub(super) fn check_engines(names: &Names, path: &str) -> Result<(), FamilyError> {
     match names.keys().find(|engine| !ENGINES.contains(&engine.as_str())) {
         None => Ok(()),
@@ -39,12 +39,12 @@ pub(super) fn check_engines(names: &Names, path: &str) -> Result<(), FamilyError
     }
 }
 
-/// The names that engines give the families with tool calls.
+/// Returns the names that engines give the families with tool calls.
 pub(super) fn of_calls(entries: &[Entry]) -> Vec<AliasRow<'_>> {
     rows(entries.iter().filter(|entry| entry.has_calls()).map(|it| (it, &it.head.names)))
 }
 
-/// The names that engines give the reasoning formats.
+/// Returns the names that engines give the reasoning formats.
 pub(super) fn of_reasoning(entries: &[Entry]) -> Vec<AliasRow<'_>> {
     rows(entries.iter().map(|it| (it, &it.reasoning_names)))
 }

@@ -1,4 +1,5 @@
-//! The tables as source text, one row a line. An attribute keeps rustfmt from changing them.
+//! The tables as source text, with one row on each line. An attribute keeps rustfmt from changing
+//! them.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -12,7 +13,7 @@ use super::{
     names::{self, AliasRow},
 };
 
-/// Path and text of each table.
+/// Returns the path and the text of each table.
 pub(super) fn all(entries: &[Entry]) -> Vec<(&'static str, String)> {
     vec![
         ("crates/toolcall-parsers/src/registry/table.rs", calls(entries)),
@@ -22,7 +23,7 @@ pub(super) fn all(entries: &[Entry]) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A file with imports, if any, and tables: name, type, rows.
+/// Returns a file with imports, if any, and tables: name, type, rows.
 fn file(uses: &str, tables: &[(&str, &str, Vec<String>)]) -> String {
     let blank = if uses.is_empty() { "" } else { "\n" };
     let mut file =
@@ -88,7 +89,7 @@ fn reasoning(entries: &[Entry]) -> String {
     file(&uses, &[&tables[..], &[("TURN_ENDS", "&str", vec![ends])]].concat())
 }
 
-/// A row of the table of formats: what is not the default.
+/// Returns a row of the table of formats, with the fields that are not the default.
 fn format(name: &str, marks: &ReasoningMarks) -> String {
     let list = |texts: &[String]| slice(texts, |it| text(it));
     let mut fields: Vec<String> = Vec::new();
@@ -123,7 +124,7 @@ fn format(name: &str, marks: &ReasoningMarks) -> String {
     format!("Row {{ {}, ..Row::named({name:?}) }}", fields.join(", "))
 }
 
-/// Whole files, for the command to show.
+/// Returns the table of whole files, which the command line shows.
 fn files(entries: &[Entry]) -> String {
     let row = |entry: &Entry| format!("({:?}, {})", entry.name, raw(&entry.shown.to_string()));
     file("", &[("FILES", "(&str, &str)", entries.iter().map(row).collect())])

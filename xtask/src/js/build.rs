@@ -1,4 +1,4 @@
-//! Building the package.
+//! The build of the package.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use super::{
 };
 use crate::process::{Invocation, target};
 
-/// The modules of the package: a name, the flags of cargo, and the maximum size in bytes, compressed
-/// as servers compress it. A size may only fall.
+/// The modules of the package: a name, the flags of cargo, and the maximum size in bytes,
+/// compressed as servers compress it. A size may only fall.
 pub(super) const MODULES: [(&str, &str, u64); 2] =
     [("guard", "", 545_000), ("core", "--no-default-features", 350_000)];
-/// The features of WebAssembly that the compiler uses; every browser and Node 20 have them.
+/// The features of WebAssembly that the compiler uses. Every browser and Node 20 have them.
 const FEATURES: &str = "--enable-bulk-memory --enable-multivalue --enable-mutable-globals \
                         --enable-nontrapping-float-to-int --enable-reference-types \
                         --enable-sign-ext";
@@ -27,7 +27,7 @@ pub(super) struct Build {
 }
 
 impl Build {
-    /// Finds a compiler. `None` if no toolchain has the target.
+    /// Finds a compiler. Returns `None` if no toolchain has the target.
     pub(super) fn new(root: &Path) -> Result<Option<Self>, String> {
         let Some(toolchain) = Toolchain::found(root) else {
             println!("skipped the npm package: {}", toolchain::MISSING);
@@ -56,18 +56,19 @@ impl Build {
         Ok(())
     }
 
-    /// The directory that is packed.
+    /// Returns the directory that is packed.
     pub(super) fn package(&self) -> PathBuf {
         self.place.join("package")
     }
 
-    /// The file of a module in the package.
+    /// Returns the file of a module in the package.
     pub(super) fn module(&self, name: &str) -> PathBuf {
         self.package().join("wasm").join(format!("{name}_bg.wasm"))
     }
 
-    /// Compiles a module. Writes it to `directory` with the JavaScript that loads it, as a module of
-    /// that name or as a script. The module is made smaller where the tool for it can be fetched.
+    /// Compiles a module. Writes it to `directory` with the JavaScript that loads it, as a module
+    /// of that name or as a script. The module is made smaller where the tool for it can be
+    /// fetched.
     pub(super) fn compile(&self, module: &str, directory: &Path, kind: &str) -> Result<(), String> {
         let flags = MODULES.iter().find(|(name, ..)| *name == module).map_or("", |row| row.1);
         let build = self.place.join("build");
@@ -89,7 +90,7 @@ impl Build {
             .run(&self.sources)
     }
 
-    /// Installs a package of npm in a separate directory. `None` if it cannot be fetched.
+    /// Installs a package of npm in a separate directory. Returns `None` if it cannot be fetched.
     pub(super) fn fetched(&self, package: &str) -> Option<PathBuf> {
         let name = package.split('@').next().unwrap_or_default();
         let directory = self.place.join("tools").join(name);

@@ -15,7 +15,7 @@ const TESTED_WITH: &str = "ai6@npm:ai@6 ai7@npm:ai@7 @ai-sdk/provider@4 typescri
 /// Chromium.
 ///
 /// # Errors
-/// A test fails.
+/// Returns an error if a test fails.
 pub(super) fn test(root: &Path, build: &Build) -> Result<(), String> {
     let fresh = build.place.join("fresh");
     let pack = format!("npm pack --silent --pack-destination {}", build.place.display());

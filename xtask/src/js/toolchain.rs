@@ -28,7 +28,7 @@ pub(super) enum Toolchain {
 }
 
 impl Toolchain {
-    /// Looks for a toolchain. Debian's is first: it makes the smaller module.
+    /// Looks for a toolchain. Debian's is preferred, because it makes a smaller module.
     pub(super) fn found(root: &Path) -> Option<Self> {
         let has_debian = DEBIAN.iter().all(|path| Path::new(path).exists()) && installed("wasm-ld");
         if has_debian {
@@ -42,7 +42,7 @@ impl Toolchain {
     /// Compiles the crate in `package` with these flags of cargo and returns the module.
     ///
     /// # Errors
-    /// The compiler's.
+    /// Returns the error of the compiler.
     pub(super) fn build(
         self,
         package: &Path,
