@@ -3,7 +3,7 @@
 use llm_stream_guard::{
     End, Ids,
     chat::{
-        ChatChunk as _, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk, Note, SseSink,
+        ChatChunk as _, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, ChatStep, Chunk, Note, SseSink,
     },
 };
 use pyo3::{
@@ -41,8 +41,8 @@ struct ChunkKeeper<'n> {
 }
 
 impl ChatSink for ChunkKeeper<'_> {
-    fn chunk(&mut self, chunk: Chunk, _: u64) {
-        self.chunks.push(chunk);
+    fn step(&mut self, step: ChatStep<'_>) {
+        step.chunks(|chunk, _| self.chunks.push(chunk));
     }
 
     fn note(&mut self, note: ChatNote) {

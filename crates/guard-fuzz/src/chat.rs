@@ -5,7 +5,7 @@ use llm_stream_guard::{
     CallOptions, Delivery, End, Guard, GuardBuilder, Ids, InlineTags, Profile, ReasoningOptions,
     StopString,
     chat::{
-        Aggregator, BrokenCalls, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk,
+        Aggregator, BrokenCalls, ChatGuard, ChatOptions, ChatSink, ChatSse, ChatStep, Chunk,
         Completion, Done, Emission, Failures, Field, Logprobs, ReasoningField, ReasoningTokens,
         Stop, Synthesis,
     },
@@ -180,11 +180,9 @@ fn chunks(operations: &[u8], reasoning: &str) -> Vec<Value> {
 struct Seen(Vec<Chunk>);
 
 impl ChatSink for Seen {
-    fn chunk(&mut self, chunk: Chunk, _: u64) {
-        self.0.push(chunk);
+    fn step(&mut self, step: ChatStep<'_>) {
+        step.chunks(|chunk, _| self.0.push(chunk));
     }
-
-    fn note(&mut self, _: ChatNote) {}
 }
 
 fn parsed(chunks: &[Value]) -> Vec<Chunk> {

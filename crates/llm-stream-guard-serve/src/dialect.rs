@@ -6,11 +6,11 @@ mod content;
 pub(crate) mod encoded;
 pub(crate) mod fields;
 mod messages;
-mod parts;
 pub(crate) mod renamed;
 mod responses;
 mod turns;
 pub(crate) mod unsupported;
+mod usage;
 
 use llm_stream_guard::chat::{ChatGuard, ChatSseError, Completion, from_json};
 use serde_json::{Map, Value};

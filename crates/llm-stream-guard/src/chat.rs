@@ -1,7 +1,8 @@
 //! Chat-completion streams: chunks whose text holds markup in, clean chunks out.
 //!
-//! [`ChatGuard`] is the machine, [`Chunk`] the model of a chunk, [`Aggregator`] puts the chunks of
-//! a stream together to a [`Completion`]. A whole response takes the same way: it is one chunk.
+//! [`ChatGuard`] is the machine, [`Chunk`] the model of a chunk, [`ChatStep`] what one chunk
+//! releases: as chunks, or as [`Delta`]s. [`Aggregator`] joins the chunks of a stream to a
+//! [`Completion`]. A whole response takes the same way: it is one chunk.
 //! ```
 //! use llm_stream_guard::{End, Guard, chat::{Aggregator, ChatGuard, ChatOptions, Chunk}};
 //!
@@ -28,11 +29,11 @@
 //!
 //! | task | types |
 //! |---|---|
-//! | model a chunk | [`Chunk`]: [`Choice`], [`Delta`], [`Content`], [`ToolCallDelta`], [`FunctionDelta`], [`Field`] |
+//! | model a chunk | [`Chunk`]: [`Choice`], [`MessageDelta`], [`Content`], [`ToolCallDelta`], [`FunctionDelta`], [`Field`] |
 //! | model a whole response | [`Completion`], [`CompletionChoice`] |
 //! | use a chunk type of your own | [`ChatChunk`], [`FailureChunk`]; `ConvertError` (feature `async-openai`) |
 //! | configure a guard | [`ChatOptions`]: [`BrokenCalls`], [`Emission`], [`Logprobs`], [`ReasoningField`], [`ReasoningTokens`], [`Synthesis`], [`Stop`], [`ChatLimits`] |
-//! | receive the result | [`ChatSink`]: chunks, and each [`Note`] about a choice as a [`ChatNote`]; [`ChatError`], [`Failures`] |
+//! | receive the result | [`ChatSink`]: each [`ChatStep`] as chunks or as [`Delta`]s, and each [`Note`] about a choice as a [`ChatNote`]; [`ChatError`], [`Failures`] |
 //! | guard a stream of chunks | [`guard_chunks`], [`ChatStream`] |
 //! | guard the bytes of an event stream | [`guard_sse`], [`SseStream`]; [`ChatSse`] with [`SseSink`] and [`ChatSseError`] |
 //! | keep annotations of a transport | [`Annotated`], [`Annotation`], [`Annotations`]; [`ChatItem`], [`FailureItem`] and [`Opened`] for item types of your own |
@@ -50,6 +51,7 @@ mod chunk;
 mod completion;
 mod content;
 mod convert;
+mod delta;
 mod delta_part;
 mod empty_fields;
 mod ending;
@@ -75,6 +77,7 @@ mod room;
 mod sse;
 mod sse_rewriter;
 mod sse_stream;
+mod step;
 mod stream;
 mod tail;
 mod token_content;
@@ -89,9 +92,10 @@ pub use annotate::Annotations;
 pub use annotated::{Annotated, Annotation, ChatItem, FailureItem, Opened};
 #[cfg(feature = "async-openai")]
 pub use async_openai::ConvertError;
-pub use chunk::{Choice, Chunk, Content, Delta, FunctionDelta, ToolCallDelta};
+pub use chunk::{Choice, Chunk, Content, FunctionDelta, MessageDelta, ToolCallDelta};
 pub use completion::{Completion, CompletionChoice};
 pub use convert::{ChatChunk, FailureChunk, from_json};
+pub use delta::Delta;
 pub use error::{ChatError, Failures};
 pub use field::Field;
 pub(crate) use field::append_to;
@@ -105,6 +109,7 @@ pub use options::{
 };
 pub use sse::{ChatSse, ChatSseError, Done, SseSink};
 pub use sse_stream::{SseStream, guard_sse};
+pub use step::ChatStep;
 pub use stream::{ChatStream, guard_chunks};
 
 pub use crate::json::Balance;

@@ -5,9 +5,9 @@ use std::{
     io::{self, Write as _},
 };
 
-use llm_stream_guard::{Detection, Guard, Profile};
+use llm_stream_guard::{Detection, Guard, Profile, chat::Delta};
 
-use super::{ChatReader, InputFeed, Render, ShownEvent};
+use super::{ChatReader, InputFeed, Remark, Render};
 use crate::{
     args::InputKind,
     error::{Error, misuse},
@@ -35,8 +35,12 @@ pub(crate) fn detection(recording: &[u8], input: InputKind) -> Result<Detection,
 struct Texts(BTreeMap<u32, String>);
 
 impl Render for Texts {
-    fn show(&mut self, choice: u32, shown: ShownEvent<'_>) -> io::Result<()> {
-        if let ShownEvent::Content(text) = shown {
+    fn note(&mut self, _: u32, _: Remark<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn delta(&mut self, choice: u32, delta: Delta<'_>) -> io::Result<()> {
+        if let Delta::Content(text) = delta {
             self.0.entry(choice).or_default().push_str(text);
         }
         Ok(())

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use llm_stream_guard::chat::Delta;
+use llm_stream_guard_serve::parse::{Remark, Render};
 use serde::Serialize;
-
-use llm_stream_guard_serve::parse::{Remark, Render, ShownEvent};
 
 /// Writes one JSON object a line, with `type` and `choice` in each.
 #[derive(Debug)]
@@ -43,25 +43,36 @@ struct NoteFields<'o> {
     message: Option<&'o str>,
 }
 
+impl<W: Write> JsonLines<W> {
+    fn line(&mut self, object: &Object<'_>) -> io::Result<()> {
+        serde_json::to_writer(&mut self.0, object)?;
+        self.0.write_all(b"\n")
+    }
+}
+
 impl<W: Write> Render for JsonLines<W> {
-    fn show(&mut self, choice: u32, shown: ShownEvent<'_>) -> io::Result<()> {
-        let (r#type, fields) = match shown {
-            ShownEvent::Content(text) => ("content", Fields::Text { text }),
-            ShownEvent::Reasoning(text) => ("reasoning", Fields::Text { text }),
-            ShownEvent::CallStart { index, id, name } => {
+    fn delta(&mut self, choice: u32, delta: Delta<'_>) -> io::Result<()> {
+        let (r#type, fields) = match delta {
+            Delta::Content(text) => ("content", Fields::Text { text }),
+            Delta::Reasoning(text) => ("reasoning", Fields::Text { text }),
+            Delta::CallStart { index, id, name } => {
                 ("call_start", Fields::Start { index, id, name })
             }
-            ShownEvent::CallArguments { index, fragment } => {
+            Delta::CallArguments { index, fragment } => {
                 ("call_arguments", Fields::Arguments { index, fragment })
             }
-            ShownEvent::CallEnd { index, outcome } => ("call_end", Fields::End { index, outcome }),
-            ShownEvent::Note(Remark { kind, at, bytes, count, call, message }) => {
-                let fields = NoteFields { kind, at, bytes, count, call, message };
-                ("diagnostic", Fields::Note(fields))
+            Delta::CallEnd { index, outcome } => {
+                ("call_end", Fields::End { index, outcome: outcome.name() })
             }
+            _ => return Ok(()),
         };
-        serde_json::to_writer(&mut self.0, &Object { r#type, choice, fields })?;
-        self.0.write_all(b"\n")
+        self.line(&Object { r#type, choice, fields })
+    }
+
+    fn note(&mut self, choice: u32, note: Remark<'_>) -> io::Result<()> {
+        let Remark { kind, at, bytes, count, call, message } = note;
+        let fields = Fields::Note(NoteFields { kind, at, bytes, count, call, message });
+        self.line(&Object { r#type: "diagnostic", choice, fields })
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -24,7 +24,7 @@ pub(crate) use setup::{builder, end};
 pub(crate) use setup::{guard, read_tools};
 pub use table::{ParseTable, Table};
 
-pub(crate) use llm_stream_guard_serve::parse::{ChatReader, Intake, Remark, Render, ShownEvent};
+pub(crate) use llm_stream_guard_serve::parse::{ChatReader, Intake, Remark, Render};
 
 use llm_stream_guard::Profile;
 

@@ -6,7 +6,8 @@ use std::{
     io::{self, IsTerminal as _, Write},
 };
 
-use llm_stream_guard_serve::parse::{Remark, Render, ShownEvent};
+use llm_stream_guard::{Outcome, chat::Delta};
+use llm_stream_guard_serve::parse::{Remark, Render};
 
 /// Whether escape sequences may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,42 +92,44 @@ impl<W: Write> Readable<W> {
 }
 
 impl<W: Write> Render for Readable<W> {
-    fn show(&mut self, choice: u32, shown: ShownEvent<'_>) -> io::Result<()> {
-        match shown {
-            ShownEvent::Content(text) => {
+    fn delta(&mut self, choice: u32, delta: Delta<'_>) -> io::Result<()> {
+        match delta {
+            Delta::Content(text) => {
                 self.enter(choice, Part::Content)?;
                 self.text(text)
             }
-            ShownEvent::Reasoning(text) => {
+            Delta::Reasoning(text) => {
                 self.enter(choice, Part::Reasoning)?;
                 self.dimmed(text)
             }
-            ShownEvent::CallStart { name, .. } => {
+            Delta::CallStart { name, .. } => {
                 self.enter(choice, Part::Call)?;
                 self.fresh_line()?;
                 self.text(&format!("-> {name}("))
             }
-            ShownEvent::CallArguments { fragment, .. } => {
+            Delta::CallArguments { fragment, .. } => {
                 self.enter(choice, Part::Call)?;
                 self.text(fragment)
             }
-            ShownEvent::CallEnd { outcome, .. } => {
+            Delta::CallEnd { outcome, .. } => {
                 self.enter(choice, Part::Call)?;
                 match outcome {
-                    "complete" => self.text(")\n"),
-                    _ => self.text(&format!(") [{outcome}]\n")),
+                    Outcome::Complete => self.text(")\n"),
+                    _ => self.text(&format!(") [{}]\n", outcome.name())),
                 }
             }
-            ShownEvent::Note(note) => {
-                // A note inside a call does not end the call's line.
-                let part = self.part;
-                self.enter(choice, Part::Note)?;
-                self.fresh_line()?;
-                self.dimmed(&described(note))?;
-                self.part = part;
-                self.fresh_line()
-            }
+            _ => Ok(()),
         }
+    }
+
+    fn note(&mut self, choice: u32, note: Remark<'_>) -> io::Result<()> {
+        // A note inside a call does not end the call's line.
+        let part = self.part;
+        self.enter(choice, Part::Note)?;
+        self.fresh_line()?;
+        self.dimmed(&described(note))?;
+        self.part = part;
+        self.fresh_line()
     }
 
     fn flush(&mut self) -> io::Result<()> {

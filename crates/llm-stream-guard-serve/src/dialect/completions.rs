@@ -3,7 +3,9 @@
 //! A choice has `text`, and next to it the fields that a message of a chat completion would have:
 //! reasoning, `tool_calls`.
 
-use llm_stream_guard::chat::{ChatChunk as _, Chunk, Completion, Content, Delta, Field};
+use llm_stream_guard::chat::{
+    ChatChunk as _, ChatStep, Chunk, Completion, Content, Field, MessageDelta,
+};
 use serde_json::{Map, Value};
 
 use super::{
@@ -61,22 +63,8 @@ impl Encoder for CompletionsEvents {
         Some(chunk)
     }
 
-    fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
-        let choices = chunk.choices.iter().map(|choice| {
-            let mut fields = beside(&choice.delta);
-            fields.insert("index".into(), choice.index.into());
-            let reason = choice.finish_reason.value().map(String::as_str);
-            fields.insert("finish_reason".into(), reason.into());
-            fields.insert("logprobs".into(), choice.logprobs.value().cloned().into());
-            fields.extend(choice.extra.clone());
-            Value::from(fields)
-        });
-        let mut event = chunk.fields.clone();
-        event.insert("choices".into(), choices.collect());
-        if !chunk.usage.is_missing() {
-            event.insert("usage".into(), chunk.usage.value().cloned().into());
-        }
-        out.extend_from_slice(format!("data: {}\n\n", Value::from(event)).as_bytes());
+    fn step(&mut self, step: ChatStep<'_>, out: &mut Vec<u8>) {
+        step.chunks(|chunk, _| write_chunk(&chunk, out));
     }
 
     fn end(&mut self, _: bool, out: &mut Vec<u8>) {
@@ -90,6 +78,25 @@ impl Encoder for CompletionsEvents {
     fn keep_alive(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(KEEP_ALIVE);
     }
+}
+
+/// Writes a chunk as an event of a text completion.
+fn write_chunk(chunk: &Chunk, out: &mut Vec<u8>) {
+    let choices = chunk.choices.iter().map(|choice| {
+        let mut fields = beside(&choice.delta);
+        fields.insert("index".into(), choice.index.into());
+        let reason = choice.finish_reason.value().map(String::as_str);
+        fields.insert("finish_reason".into(), reason.into());
+        fields.insert("logprobs".into(), choice.logprobs.value().cloned().into());
+        fields.extend(choice.extra.clone());
+        Value::from(fields)
+    });
+    let mut event = chunk.fields.clone();
+    event.insert("choices".into(), choices.collect());
+    if !chunk.usage.is_missing() {
+        event.insert("usage".into(), chunk.usage.value().cloned().into());
+    }
+    out.extend_from_slice(format!("data: {}\n\n", Value::from(event)).as_bytes());
 }
 
 /// Upstream's whole answer in the form of a chat completion.
@@ -118,7 +125,7 @@ pub(crate) fn whole(completion: &Completion) -> Value {
 }
 
 /// Returns the further fields of a delta, or of a message, as fields of a choice.
-fn beside(delta: &Delta) -> Map<String, Value> {
+fn beside(delta: &MessageDelta) -> Map<String, Value> {
     let text = delta.text().unwrap_or_default().into();
     let said = serde_json::to_value(delta).unwrap_or_default();
     let Value::Object(mut fields) = said else { return Map::new() };

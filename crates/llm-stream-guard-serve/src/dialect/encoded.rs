@@ -1,10 +1,9 @@
 //! Streams whose events are not upstream's: chunks are read, guarded, and written anew.
 
 use llm_stream_guard::{
-    End, Outcome,
+    End,
     chat::{
-        ChatChunk as _, ChatError, ChatGuard, ChatNote, ChatSink, ChatSseError, Chunk, Note,
-        from_json,
+        ChatChunk as _, ChatError, ChatGuard, ChatSink, ChatSseError, ChatStep, Chunk, from_json,
     },
     sse::{Decoder, SseEvent, SseItem, SseLimitPolicy, SseLimits, TooLong},
 };
@@ -13,20 +12,15 @@ use serde_json::Value;
 use super::Machine;
 use crate::error::Fault;
 
-/// Writes clean chunks as the events of a dialect.
+/// Writes what a guard releases as the events of a dialect.
 pub(crate) trait Encoder: Send + 'static {
     /// Converts an item of upstream into a chunk, or returns `None` for other items.
     fn read(&self, said: Value) -> Option<Chunk> {
         said.into_chunk().ok()
     }
 
-    /// The call with this index in the first choice broke or was cut; its last chunk follows.
-    fn broke(&mut self, index: u32) {
-        let _ = index;
-    }
-
-    /// Writes the events of a chunk.
-    fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>);
+    /// Writes the events of a step.
+    fn step(&mut self, step: ChatStep<'_>, out: &mut Vec<u8>);
 
     /// The answer is whole. `stopped`: a stop string of the request's ended it.
     fn end(&mut self, stopped: bool, out: &mut Vec<u8>);
@@ -57,34 +51,17 @@ struct Wire<E> {
     /// The last event was cut.
     half: bool,
     failed: Option<ChatError>,
-    clean: Clean,
 }
 
-/// A sink for the chunks that a guard releases.
-#[derive(Debug, Default)]
-struct Clean {
-    chunks: Vec<Chunk>,
-    /// Indices of calls of the first choice that broke or were cut.
-    broken: Vec<u32>,
+/// Encodes what a guard releases.
+struct EncodingSink<'o, E> {
+    encoder: &'o mut E,
+    out: &'o mut Vec<u8>,
 }
 
-impl ChatSink for Clean {
-    fn chunk(&mut self, chunk: Chunk, _: u64) {
-        self.chunks.push(chunk);
-    }
-
-    fn note(&mut self, note: ChatNote) {
-        self.broken.extend(broken_call(note));
-    }
-}
-
-/// Returns the index of the first choice's call that a note reports as malformed or cut.
-pub(crate) fn broken_call(note: ChatNote) -> Option<u32> {
-    match note {
-        ChatNote { choice: 0, note: Note::CallEnd { index, outcome } } => {
-            (!matches!(outcome, Outcome::Complete | Outcome::Repaired)).then_some(index)
-        }
-        _ => None,
+impl<E: Encoder> ChatSink for EncodingSink<'_, E> {
+    fn step(&mut self, step: ChatStep<'_>) {
+        self.encoder.step(step, self.out);
     }
 }
 
@@ -100,7 +77,6 @@ impl<E: Encoder> Encoded<E> {
             ends: false,
             half: false,
             failed: None,
-            clean: Clean::default(),
         };
         let limits = SseLimits::default().policy(SseLimitPolicy::Error);
         Self { decoder: Decoder::new().lenient().limits(limits), wire }
@@ -176,7 +152,7 @@ impl<E: Encoder> Wire<E> {
 
     fn data(&mut self, data: &[u8], is_error: bool, closed: bool, out: &mut Vec<u8>) {
         if data.trim_ascii() == b"[DONE]" {
-            return self.end(|guard, clean| guard.finish(End::Stop, clean), out);
+            return self.end(|guard, sink| guard.finish(End::Stop, sink), out);
         }
         let text = String::from_utf8_lossy(data);
         let value = match from_json::<Value>(&text) {
@@ -192,7 +168,7 @@ impl<E: Encoder> Wire<E> {
             return self.fail(&Fault::reported(&value), out);
         }
         if let Some(chunk) = self.encoder.read(value) {
-            self.run(out, |guard, clean| guard.push(chunk, clean));
+            self.run(out, |guard, sink| guard.push(chunk, sink));
         }
     }
 
@@ -200,26 +176,24 @@ impl<E: Encoder> Wire<E> {
     fn run(
         &mut self,
         out: &mut Vec<u8>,
-        step: impl FnOnce(&mut ChatGuard, &mut Clean) -> Result<(), ChatError>,
+        step: impl FnOnce(&mut ChatGuard, &mut dyn ChatSink) -> Result<(), ChatError>,
     ) {
-        self.failed = self.failed.or(step(&mut self.guard, &mut self.clean).err());
-        let Self { clean, encoder, .. } = self;
-        clean.broken.drain(..).for_each(|index| encoder.broke(index));
-        clean.chunks.drain(..).for_each(|chunk| encoder.chunk(&chunk, out));
+        let Self { guard, encoder, .. } = self;
+        self.failed = self.failed.or(step(guard, &mut EncodingSink { encoder, out }).err());
     }
 
     /// The bytes ended without a word of upstream's.
     fn end_bare(&mut self, out: &mut Vec<u8>) {
         if self.half && !self.guard.is_finished() {
-            self.end(ChatGuard::cut_off, out);
+            self.end(|guard, sink| guard.cut_off(sink), out);
         } else {
-            self.end(ChatGuard::end, out);
+            self.end(|guard, sink| guard.end(sink), out);
         }
     }
 
     fn end(
         &mut self,
-        step: impl FnOnce(&mut ChatGuard, &mut Clean) -> Result<(), ChatError>,
+        step: impl FnOnce(&mut ChatGuard, &mut dyn ChatSink) -> Result<(), ChatError>,
         out: &mut Vec<u8>,
     ) {
         if !std::mem::replace(&mut self.over, true) {
@@ -235,7 +209,7 @@ impl<E: Encoder> Wire<E> {
 
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.over, true) {
-            self.run(out, |guard, clean| guard.finish(End::Aborted, clean));
+            self.run(out, |guard, sink| guard.finish(End::Aborted, sink));
             self.encoder.fail(fault, out);
         }
     }

@@ -2,14 +2,14 @@
 
 mod request;
 
-use llm_stream_guard::chat::{Chunk, Completion};
+use llm_stream_guard::chat::{ChatStep, Completion, Delta};
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::request::request;
 use super::{
     encoded::{Encoder, write},
-    parts::{Part, delta, parts, reasoning_tokens, tokens},
     turns::Turns,
+    usage::{reasoning_tokens, tokens},
 };
 use crate::error::{Fault, Kind};
 
@@ -45,9 +45,10 @@ impl MessagesEvents {
         Self { stops: stops(asked), ..Self::default() }
     }
 
-    fn start(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
+    /// Begins the message. `fields` describe it.
+    fn start(&mut self, fields: &Map<String, Value>, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.started, true) {
-            let mut message = message(chunk.text("id"), chunk.text("model"));
+            let mut message = message(fields);
             // Upstream counts at the end; `message_delta` has the counts.
             message["usage"] = json!({"input_tokens": 0, "output_tokens": 0});
             write(&json!({"type": "message_start", "message": message}), out);
@@ -57,28 +58,35 @@ impl MessagesEvents {
 
     /// Writes the calls that wait for their turn.
     fn rest(&mut self, out: &mut Vec<u8>) {
-        std::mem::take(&mut self.turns).rest(&mut |part| self.part(part, out));
+        std::mem::take(&mut self.turns).rest(&mut |delta| self.delta(delta, out));
     }
 
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) {
-        match part {
-            Part::Reasoning(text) => {
+    fn delta(&mut self, delta: Delta<'_>, out: &mut Vec<u8>) {
+        match delta {
+            Delta::Around(fields) => self.start(fields, out),
+            Delta::Reasoning(text) => {
                 let block = json!({"type": "thinking", "thinking": "", "signature": ""});
                 self.block(Block::Thinking, block, out);
-                self.delta(json!({"type": "thinking_delta", "thinking": text}), out);
+                self.grow(json!({"type": "thinking_delta", "thinking": text}), out);
             }
-            Part::Text(text) => {
+            // There is no field for a refusal.
+            Delta::Content(text) | Delta::Refusal(text) => {
                 self.block(Block::Text, json!({"type": "text", "text": ""}), out);
-                self.delta(json!({"type": "text_delta", "text": text}), out);
+                self.grow(json!({"type": "text_delta", "text": text}), out);
             }
-            Part::Call { id, name, .. } => {
+            Delta::CallStart { id, name, .. } => {
                 self.close(out);
                 self.block(Block::Call, tool_use(id, name, json!({})), out);
             }
-            Part::Arguments { text, .. } => {
-                self.delta(json!({"type": "input_json_delta", "partial_json": text}), out);
+            Delta::CallArguments { fragment, .. } => {
+                self.grow(json!({"type": "input_json_delta", "partial_json": fragment}), out);
             }
-            Part::Finish(reason) => self.reason = Some(reason.to_owned()),
+            Delta::Finish { reason, fields } => {
+                self.reason = Some(reason.to_owned());
+                self.stop = named(fields);
+            }
+            Delta::Usage(usage) => self.usage = Some(usage.clone()),
+            _ => {}
         }
     }
 
@@ -93,7 +101,7 @@ impl MessagesEvents {
         self.blocks += 1;
     }
 
-    fn delta(&self, delta: Value, out: &mut Vec<u8>) {
+    fn grow(&self, delta: Value, out: &mut Vec<u8>) {
         let index = self.blocks.saturating_sub(1);
         write(&json!({"type": "content_block_delta", "index": index, "delta": delta}), out);
     }
@@ -107,19 +115,14 @@ impl MessagesEvents {
 }
 
 impl Encoder for MessagesEvents {
-    fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
-        self.start(chunk, out);
+    fn step(&mut self, step: ChatStep<'_>, out: &mut Vec<u8>) {
         let mut turns = std::mem::take(&mut self.turns);
-        parts(chunk, |part| turns.take(part, &mut |part| self.part(part, out)));
+        turns.step(&step, &mut |delta| self.delta(delta, out));
         self.turns = turns;
-        self.stop = chunk.choices.first().and_then(|it| named(&it.extra)).or(self.stop.take());
-        if let Some(usage) = chunk.usage.value() {
-            self.usage = Some(usage.clone());
-        }
     }
 
     fn end(&mut self, stopped: bool, out: &mut Vec<u8>) {
-        self.start(&Chunk::default(), out);
+        self.start(&Map::new(), out);
         self.rest(out);
         self.close(out);
         // If upstream missed several stop strings, it is unknown which one ended the message.
@@ -148,27 +151,28 @@ impl Encoder for MessagesEvents {
 /// are text in its `input`, as Anthropic's manual describes.
 #[must_use]
 pub(crate) fn whole(completion: &Completion, broken: &[u32]) -> Value {
-    let text = |name: &str| completion.fields.get(name).and_then(Value::as_str);
-    let mut message = message(text("id"), text("model"));
+    let mut message = message(&completion.fields);
     let mut content: Vec<Value> = Vec::new();
     let choice = completion.choices.first();
-    let mut on = |part: Part<'_>| match part {
-        Part::Reasoning(text) => {
+    let on = |delta: Delta<'_>| match delta {
+        Delta::Reasoning(text) => {
             content.push(json!({"type": "thinking", "thinking": text, "signature": ""}));
         }
-        Part::Text(text) => content.push(json!({"type": "text", "text": text})),
-        Part::Call { id, name, .. } => content.push(tool_use(id, name, json!({}))),
-        Part::Arguments { text, index } => {
-            let input = serde_json::from_str::<Value>(text).ok();
+        Delta::Content(text) | Delta::Refusal(text) => {
+            content.push(json!({"type": "text", "text": text}));
+        }
+        Delta::CallStart { id, name, .. } => content.push(tool_use(id, name, json!({}))),
+        Delta::CallArguments { fragment, index } => {
+            let input = serde_json::from_str::<Value>(fragment).ok();
             let input = input.filter(|input| input.is_object() && !broken.contains(&index));
             if let Some(call) = content.last_mut() {
-                call["input"] = input.unwrap_or_else(|| json!({"INVALID_JSON": text}));
+                call["input"] = input.unwrap_or_else(|| json!({"INVALID_JSON": fragment}));
             }
         }
-        Part::Finish(_) => {}
+        _ => {}
     };
     if let Some(choice) = choice {
-        delta(&choice.message, &mut on);
+        choice.message.deltas(on);
     }
     message["content"] = content.into();
     let reason = choice.and_then(|choice| choice.finish_reason.value());
@@ -214,12 +218,14 @@ pub(crate) fn fault(fault: &Fault) -> Value {
     json!({"type": "error", "error": {"type": kind, "message": message}})
 }
 
-fn message(id: Option<&str>, model: Option<&str>) -> Value {
+/// A message without content. `fields` describe it.
+fn message(fields: &Map<String, Value>) -> Value {
+    let text = |name: &str| fields.get(name).and_then(Value::as_str);
     json!({
-        "id": format!("msg_{}", id.unwrap_or("0")),
+        "id": format!("msg_{}", text("id").unwrap_or("0")),
         "type": "message",
         "role": "assistant",
-        "model": model.unwrap_or_default(),
+        "model": text("model").unwrap_or_default(),
         "content": [],
         "stop_reason": null,
         "stop_sequence": null,

@@ -4,8 +4,11 @@ mod item;
 mod request;
 mod tools;
 
-use llm_stream_guard::chat::{Chunk, Completion};
-use serde_json::{Value, json};
+use llm_stream_guard::{
+    Outcome,
+    chat::{ChatStep, Completion, Delta},
+};
+use serde_json::{Map, Value, json};
 
 pub(crate) use self::request::{gather_tools, request};
 use self::{
@@ -15,8 +18,8 @@ use self::{
 use super::{
     encoded::{Encoder, write},
     fields::KEEP_ALIVE,
-    parts::{Part, delta, parts, reasoning_tokens, tokens},
     turns::Turns,
+    usage::{reasoning_tokens, tokens},
 };
 use crate::error::Fault;
 
@@ -75,21 +78,21 @@ impl Response {
     }
 
     /// Reads the fields with which upstream describes the response.
-    fn describe(&mut self, field: impl Fn(&str) -> Option<Value>) {
-        if let Some(id) = field("id").as_ref().and_then(Value::as_str) {
+    fn describe(&mut self, fields: &Map<String, Value>) {
+        if let Some(id) = fields.get("id").and_then(Value::as_str) {
             self.envelope["id"] = format!("resp_{id}").into();
         }
         for (name, theirs) in [("created_at", "created"), ("model", "model")] {
-            if let Some(value) = field(theirs).filter(|it| !it.is_null()) {
-                self.envelope[name] = value;
+            if let Some(value) = fields.get(theirs).filter(|it| !it.is_null()) {
+                self.envelope[name] = value.clone();
             }
         }
     }
 
-    /// The item that `part` begins, if it begins one.
-    fn begun(&self, part: Part<'_>) -> Option<Item> {
+    /// The item that `delta` begins, if it begins one.
+    fn begun(&self, delta: Delta<'_>) -> Option<Item> {
         let id = self.envelope["id"].as_str().unwrap_or_default().trim_start_matches("resp_");
-        Item::begun(part, format!("{id}_{}", self.items.len()), &self.tools)
+        Item::begun(delta, format!("{id}_{}", self.items.len()), &self.tools)
     }
 
     /// How it ended: the last event's name.
@@ -158,11 +161,12 @@ impl ResponsesEvents {
         write(&event, out);
     }
 
-    fn start(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
+    /// Begins the response. `fields` describe it.
+    fn start(&mut self, fields: &Map<String, Value>, out: &mut Vec<u8>) {
         if std::mem::replace(&mut self.started, true) {
             return;
         }
-        self.response.describe(|name| chunk.fields.get(name).cloned());
+        self.response.describe(fields);
         for name in ["response.created", "response.in_progress"] {
             let response = self.response.to_json("in_progress");
             self.write(json!({"type": name, "response": response}), out);
@@ -171,21 +175,29 @@ impl ResponsesEvents {
 
     /// Writes the calls that wait for their turn.
     fn rest(&mut self, out: &mut Vec<u8>) {
-        std::mem::take(&mut self.turns).rest(&mut |part| self.part(part, out));
+        std::mem::take(&mut self.turns).rest(&mut |delta| self.delta(delta, out));
     }
 
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) {
-        match part {
-            Part::Finish(reason) => self.response.reason = Some(reason.to_owned()),
-            part => {
+    fn delta(&mut self, delta: Delta<'_>, out: &mut Vec<u8>) {
+        match delta {
+            Delta::Around(fields) => self.start(fields, out),
+            Delta::Role(_) => {}
+            Delta::CallEnd { index, outcome } => {
+                if !matches!(outcome, Outcome::Complete | Outcome::Repaired) {
+                    self.broken.push(index);
+                }
+            }
+            Delta::Finish { reason, .. } => self.response.reason = Some(reason.to_owned()),
+            Delta::Usage(usage) => self.response.usage = Some(usage.clone()),
+            delta => {
                 let goes_on =
-                    self.open && self.response.items.last().is_some_and(|it| it.takes(part));
+                    self.open && self.response.items.last().is_some_and(|it| it.takes(delta));
                 if !goes_on {
                     self.close(out);
-                    let item = self.response.begun(part);
+                    let item = self.response.begun(delta);
                     item.into_iter().for_each(|item| self.open(item, out));
                 }
-                self.delta(part, out);
+                self.grow(delta, out);
             }
         }
     }
@@ -203,10 +215,10 @@ impl ResponsesEvents {
         }
     }
 
-    fn delta(&mut self, part: Part<'_>, out: &mut Vec<u8>) {
+    fn grow(&mut self, delta: Delta<'_>, out: &mut Vec<u8>) {
         let index = self.response.items.len().saturating_sub(1);
         let Some(item) = self.response.items.last_mut() else { return };
-        for mut event in item.grow(part) {
+        for mut event in item.grow(delta) {
             event["output_index"] = index.into();
             self.write(event, out);
         }
@@ -230,22 +242,14 @@ impl ResponsesEvents {
 }
 
 impl Encoder for ResponsesEvents {
-    fn broke(&mut self, index: u32) {
-        self.broken.push(index);
-    }
-
-    fn chunk(&mut self, chunk: &Chunk, out: &mut Vec<u8>) {
-        self.start(chunk, out);
+    fn step(&mut self, step: ChatStep<'_>, out: &mut Vec<u8>) {
         let mut turns = std::mem::take(&mut self.turns);
-        parts(chunk, |part| turns.take(part, &mut |part| self.part(part, out)));
+        turns.step(&step, &mut |delta| self.delta(delta, out));
         self.turns = turns;
-        if let Some(usage) = chunk.usage.value() {
-            self.response.usage = Some(usage.clone());
-        }
     }
 
     fn end(&mut self, _: bool, out: &mut Vec<u8>) {
-        self.start(&Chunk::default(), out);
+        self.start(&Map::new(), out);
         self.rest(out);
         let how = self.response.end();
         if how == "incomplete" && self.open {
@@ -257,7 +261,7 @@ impl Encoder for ResponsesEvents {
     }
 
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
-        self.start(&Chunk::default(), out);
+        self.start(&Map::new(), out);
         self.rest(out);
         if self.open {
             self.response.cut(&self.broken);
@@ -286,17 +290,17 @@ fn code(fault: &Fault) -> Value {
 #[must_use]
 pub(crate) fn whole(completion: &Completion, asked: &Value, broken: &[u32]) -> Value {
     let mut response = Response::new(asked);
-    response.describe(|name| completion.fields.get(name).cloned());
+    response.describe(&completion.fields);
     response.usage = completion.usage.value().cloned();
     if let Some(choice) = completion.choices.first() {
-        delta(&choice.message, &mut |part| {
-            if response.items.last().is_none_or(|item| !item.takes(part)) {
+        choice.message.deltas(|delta| {
+            if response.items.last().is_none_or(|item| !item.takes(delta)) {
                 response.items.iter_mut().last().into_iter().for_each(|item| item.done(broken));
-                let begun = response.begun(part);
+                let begun = response.begun(delta);
                 response.items.extend(begun);
             }
             if let Some(item) = response.items.last_mut() {
-                let _ = item.grow(part);
+                let _ = item.grow(delta);
             }
         });
         response.reason = choice.finish_reason.value().cloned();

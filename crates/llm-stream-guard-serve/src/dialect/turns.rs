@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 
-use llm_stream_guard::chat::Balance;
-
-use super::parts::Part;
+use llm_stream_guard::chat::{Balance, ChatStep, Delta};
 
 /// The most bytes of arguments that wait for their turn.
 const MOST: usize = 1 << 20;
@@ -29,36 +27,52 @@ struct Waiting {
 }
 
 impl Turns {
-    /// Takes the next part, and calls `on` with the parts whose turn it is.
-    pub(super) fn take(&mut self, part: Part<'_>, on: &mut impl FnMut(Part<'_>)) {
-        match part {
-            Part::Call { index, .. } if self.open.as_ref().is_none_or(|it| it.1.is_closed()) => {
-                self.open = Some((index, Balance::default()));
-                on(part);
+    /// Takes the deltas of the first choice and those around the choices, and calls `on` with those
+    /// whose turn it is.
+    pub(super) fn step(&mut self, step: &ChatStep<'_>, on: &mut impl FnMut(Delta<'_>)) {
+        step.deltas(|choice, delta| {
+            if choice == 0 {
+                self.take(delta, on);
             }
-            Part::Call { index, id, name } => {
+        });
+    }
+
+    /// Takes the next delta, and calls `on` with the deltas whose turn it is.
+    fn take(&mut self, delta: Delta<'_>, on: &mut impl FnMut(Delta<'_>)) {
+        match delta {
+            Delta::CallStart { index, .. }
+                if self.open.as_ref().is_none_or(|it| it.1.is_closed()) =>
+            {
+                self.open = Some((index, Balance::default()));
+                on(delta);
+            }
+            Delta::CallStart { index, id, name } => {
                 let (id, name) = (id.to_owned(), name.to_owned());
                 self.waiting.push_back(Waiting { index, id, name, arguments: String::new() });
             }
-            Part::Arguments { index, text } => self.arguments(index, text, on),
-            part => {
+            Delta::CallArguments { index, fragment } => self.arguments(index, fragment, on),
+            // None of them ends an item of the answer.
+            Delta::Around(_) | Delta::Role(_) | Delta::Usage(_) | Delta::CallEnd { .. } => {
+                on(delta);
+            }
+            _ => {
                 self.rest(on);
                 self.open = None;
-                on(part);
+                on(delta);
             }
         }
     }
 
-    fn arguments(&mut self, index: u32, text: &str, on: &mut impl FnMut(Part<'_>)) {
+    fn arguments(&mut self, index: u32, fragment: &str, on: &mut impl FnMut(Delta<'_>)) {
         if let Some((open, balance)) = &mut self.open
             && *open == index
         {
-            balance.feed(text);
-            on(Part::Arguments { index, text });
+            balance.feed(fragment);
+            on(Delta::CallArguments { index, fragment });
             while self.open.as_ref().is_some_and(|it| it.1.is_closed()) && self.next(on) {}
         } else if let Some(call) = self.waiting.iter_mut().find(|call| call.index == index) {
-            call.arguments.push_str(text);
-            self.held += text.len();
+            call.arguments.push_str(fragment);
+            self.held += fragment.len();
             if self.held > MOST {
                 self.rest(on);
             }
@@ -68,12 +82,12 @@ impl Turns {
     }
 
     /// The calls that wait: nothing more is to be waited for.
-    pub(super) fn rest(&mut self, on: &mut impl FnMut(Part<'_>)) {
+    pub(super) fn rest(&mut self, on: &mut impl FnMut(Delta<'_>)) {
         while self.next(on) {}
     }
 
     /// Whether a call waited, whose turn it is now.
-    fn next(&mut self, on: &mut impl FnMut(Part<'_>)) -> bool {
+    fn next(&mut self, on: &mut impl FnMut(Delta<'_>)) -> bool {
         let Some(Waiting { index, id, name, arguments }) = self.waiting.pop_front() else {
             return false;
         };
@@ -81,9 +95,9 @@ impl Turns {
         let mut balance = Balance::default();
         balance.feed(&arguments);
         self.open = Some((index, balance));
-        on(Part::Call { index, id: &id, name: &name });
+        on(Delta::CallStart { index, id: &id, name: &name });
         if !arguments.is_empty() {
-            on(Part::Arguments { index, text: &arguments });
+            on(Delta::CallArguments { index, fragment: &arguments });
         }
         true
     }
@@ -91,29 +105,29 @@ impl Turns {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, Part, Turns};
+    use super::{Delta, MOST, Turns};
 
     /// Returns the output for pieces, each with a call's index and its name or arguments.
     fn told(pieces: &[(u32, &str)]) -> Vec<String> {
         let mut told = Vec::new();
-        let mut on = |part: Part<'_>| match part {
-            Part::Call { index, name, .. } => told.push(format!("{index}:{name}")),
-            Part::Arguments { text, .. } => {
+        let mut on = |delta: Delta<'_>| match delta {
+            Delta::CallStart { index, name, .. } => told.push(format!("{index}:{name}")),
+            Delta::CallArguments { fragment, .. } => {
                 if let Some(last) = told.last_mut() {
-                    last.push_str(text);
+                    last.push_str(fragment);
                 }
             }
-            Part::Text(text) => told.push(text.to_owned()),
+            Delta::Content(text) => told.push(text.to_owned()),
             _ => {}
         };
         let mut turns = Turns::default();
         for &(index, text) in pieces {
-            let part = match text.strip_prefix('=') {
-                Some(name) => Part::Call { index, id: "c", name },
-                None if index == 9 => Part::Text(text),
-                None => Part::Arguments { index, text },
+            let delta = match text.strip_prefix('=') {
+                Some(name) => Delta::CallStart { index, id: "c", name },
+                None if index == 9 => Delta::Content(text),
+                None => Delta::CallArguments { index, fragment: text },
             };
-            turns.take(part, &mut on);
+            turns.take(delta, &mut on);
         }
         turns.rest(&mut on);
         told

@@ -1,10 +1,11 @@
-//! Events put together: the message of each choice, and its diagnostics.
+//! Deltas put together: the message of each choice, and its diagnostics.
 
 use std::{collections::BTreeMap, io};
 
+use llm_stream_guard::{Outcome, chat::Delta};
 use serde_json::{Map, Value, json};
 
-use super::shown::{Remark, Render, ShownEvent};
+use super::shown::{Remark, Render};
 
 /// The messages of all choices.
 #[derive(Debug, Default)]
@@ -26,7 +27,7 @@ struct Call {
     id: String,
     name: String,
     arguments: String,
-    outcome: String,
+    outcome: &'static str,
 }
 
 impl Collected {
@@ -71,30 +72,35 @@ impl Message {
 }
 
 impl Render for Collected {
-    fn show(&mut self, choice: u32, shown: ShownEvent<'_>) -> io::Result<()> {
+    fn delta(&mut self, choice: u32, delta: Delta<'_>) -> io::Result<()> {
         let message = self.0.entry(choice).or_default();
-        match shown {
-            ShownEvent::Content(text) => message.content.push_str(text),
-            ShownEvent::Reasoning(text) => message.reasoning.push_str(text),
-            ShownEvent::CallStart { index, id, name } => message.calls.push(Call {
+        match delta {
+            Delta::Content(text) => message.content.push_str(text),
+            Delta::Reasoning(text) => message.reasoning.push_str(text),
+            Delta::CallStart { index, id, name } => message.calls.push(Call {
                 index,
                 id: id.to_owned(),
                 name: name.to_owned(),
                 arguments: String::new(),
-                outcome: "incomplete".to_owned(),
+                outcome: Outcome::Incomplete.name(),
             }),
-            ShownEvent::CallArguments { index, fragment } => {
+            Delta::CallArguments { index, fragment } => {
                 if let Some(call) = message.call(index) {
                     call.arguments.push_str(fragment);
                 }
             }
-            ShownEvent::CallEnd { index, outcome } => {
+            Delta::CallEnd { index, outcome } => {
                 if let Some(call) = message.call(index) {
-                    outcome.clone_into(&mut call.outcome);
+                    call.outcome = outcome.name();
                 }
             }
-            ShownEvent::Note(remark) => message.diagnostics.push(diagnostic(remark)),
+            _ => {}
         }
+        Ok(())
+    }
+
+    fn note(&mut self, choice: u32, note: Remark<'_>) -> io::Result<()> {
+        self.0.entry(choice).or_default().diagnostics.push(diagnostic(note));
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use self::request::Request;
 pub use self::{
     intake::Intake,
     reader::ChatReader,
-    shown::{Remark, Render, ShownEvent},
+    shown::{Remark, Render},
     writer::EventWriter,
 };
 use crate::{

@@ -3,8 +3,8 @@
 use llm_stream_guard::{
     AddedTokens, End, Guard, Utf8,
     chat::{
-        ChatChunk as _, ChatError, ChatGuard, ChatOptions, Choice, Chunk, Content, Delta, Emission,
-        Field, Stop, Synthesis,
+        ChatChunk as _, ChatError, ChatGuard, ChatOptions, Choice, Chunk, Content, Emission, Field,
+        MessageDelta, Stop, Synthesis,
     },
     explain::{chunk_from, error_message, token_chunk},
 };
@@ -124,7 +124,7 @@ impl<'r> ChatReader<'r> {
                 // Fields before the text belong to its first piece.
                 let delta = std::mem::take(&mut choice.delta);
                 choice.delta.tool_calls = delta.tool_calls;
-                let delta = Delta { tool_calls: Vec::new(), ..delta };
+                let delta = MessageDelta { tool_calls: Vec::new(), ..delta };
                 let index = choice.index;
                 let (piece, more) = rest.split_at(ceil_char_boundary(rest, most));
                 let piece = chunk_of(Choice { index, delta, ..Choice::default() }, piece.into());
@@ -144,7 +144,6 @@ impl<'r> ChatReader<'r> {
     }
 
     fn check(&mut self, result: Result<(), ChatError>) {
-        self.output.settle();
         if let Err(error) = result {
             self.seen.failed = true;
             let message = error.to_string();

@@ -1,40 +1,8 @@
-//! The output of `parse`: events and notes of a choice.
+//! The output of `parse`: deltas and notes of a choice.
 
 use std::io;
 
-/// One line of the output.
-#[derive(Debug, Clone, Copy)]
-pub enum ShownEvent<'s> {
-    /// Visible text of the answer.
-    Content(&'s str),
-    /// Text of the reasoning.
-    Reasoning(&'s str),
-    /// The start of a call.
-    CallStart {
-        /// Position among the choice's calls.
-        index: u32,
-        /// Id of the started call.
-        id: &'s str,
-        /// Name of the called tool.
-        name: &'s str,
-    },
-    /// A call's arguments grew.
-    CallArguments {
-        /// Position among the choice's calls.
-        index: u32,
-        /// The next piece of JSON text.
-        fragment: &'s str,
-    },
-    /// The end of a tool call.
-    CallEnd {
-        /// Position among the choice's calls.
-        index: u32,
-        /// Outcome of the call.
-        outcome: &'s str,
-    },
-    /// Something worth knowing.
-    Note(Remark<'s>),
-}
+use llm_stream_guard::chat::Delta;
 
 /// A diagnostic of the guard.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,13 +21,19 @@ pub struct Remark<'s> {
     pub message: Option<&'s str>,
 }
 
-/// Writes events in some form.
+/// Writes deltas and notes in some form.
 pub trait Render {
-    /// Writes one event of a choice.
+    /// Writes one delta of a choice: content, reasoning, or one of a call. Others are not shown.
     ///
     /// # Errors
     /// The output's.
-    fn show(&mut self, choice: u32, shown: ShownEvent<'_>) -> io::Result<()>;
+    fn delta(&mut self, choice: u32, delta: Delta<'_>) -> io::Result<()>;
+
+    /// Writes one note about a choice.
+    ///
+    /// # Errors
+    /// The output's.
+    fn note(&mut self, choice: u32, note: Remark<'_>) -> io::Result<()>;
 
     /// Passes on what was written so far: after every piece of input.
     ///

@@ -1,12 +1,15 @@
 //! Reading requests and whole answers, beside the streams if that takes long.
 
-use llm_stream_guard::chat::{ChatGuard, ChatSseError, Completion};
+use llm_stream_guard::{
+    Outcome,
+    chat::{ChatGuard, ChatNote, ChatSseError, Completion, Note},
+};
 use serde_json::Value;
 
 use crate::{
     body::Body,
     config::UnsupportedTools,
-    dialect::{ApiDialect, encoded::broken_call, unsupported::Unsupported},
+    dialect::{ApiDialect, unsupported::Unsupported},
     elsewhere::{HEAVY, elsewhere},
     error::{Fault, Kind},
 };
@@ -64,6 +67,15 @@ pub(super) fn whole(
     let mut broken = Vec::new();
     let whole = guard.complete_noting(read, |note| broken.extend(broken_call(note)));
     Ok((whole.map_err(|error| Fault::of_stream(ChatSseError::Chat(error)))?, broken))
+}
+
+/// Returns the index of the first choice's call that a note reports as malformed or cut.
+fn broken_call(ChatNote { choice, note }: ChatNote) -> Option<u32> {
+    match note {
+        Note::CallEnd { outcome: Outcome::Complete | Outcome::Repaired, .. } => None,
+        Note::CallEnd { index, .. } if choice == 0 => Some(index),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

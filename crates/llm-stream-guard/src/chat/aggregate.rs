@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    chunk::{Choice, Chunk, Content, Delta, FunctionDelta, ToolCallDelta},
+    chunk::{Choice, Chunk, Content, FunctionDelta, MessageDelta, ToolCallDelta},
     completion::{Completion, CompletionChoice},
     field::Field,
     merge::{Texts, merge},
@@ -135,7 +135,7 @@ impl Aggregator {
     }
 }
 
-fn add_delta(message: &mut Delta, delta: &Delta, room: &mut Room) {
+fn add_delta(message: &mut MessageDelta, delta: &MessageDelta, room: &mut Room) {
     if let (None, Some(role)) = (message.role.value(), delta.role.value())
         && room.take(role.len())
     {

@@ -9,7 +9,7 @@ use async_openai::types::chat::{CreateChatCompletionResponse, CreateChatCompleti
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    chunk::{Chunk, Content, Delta},
+    chunk::{Chunk, Content, MessageDelta},
     completion::Completion,
     convert::ChatChunk,
     field::Field,
@@ -44,7 +44,7 @@ fn through_json<T: DeserializeOwned>(value: &impl Serialize) -> Result<T, Conver
     serde_json::from_value(value).map_err(ConvertError::Field)
 }
 
-fn check<'d>(mut deltas: impl Iterator<Item = &'d Delta>) -> Result<(), ConvertError> {
+fn check<'d>(mut deltas: impl Iterator<Item = &'d MessageDelta>) -> Result<(), ConvertError> {
     deltas.try_for_each(|delta| match &delta.content {
         _ if delta.reasoning_text().is_some() => Err(ConvertError::Reasoning),
         Field::Value(Content::Parts(_)) => Err(ConvertError::Parts),

@@ -115,12 +115,12 @@ impl DeltaWriter<'_, '_> {
     /// Takes back the call that began in this step.
     fn undo(&mut self, (piece, place): (usize, usize)) {
         let at = piece;
-        let Some(piece) = self.step.pieces.get_mut(at) else { return };
+        let Some(piece) = self.step.released.parts.get_mut(at) else { return };
         piece.choice.delta.tool_calls.truncate(place);
         if place == 0 {
             piece.kind = PartKind::Plain;
             if piece.is_bare() {
-                self.step.pieces.remove(at);
+                self.step.released.parts.remove(at);
             }
         }
         self.lane.next_call -= 1;
@@ -146,19 +146,26 @@ impl DeltaWriter<'_, '_> {
                 }),
                 extra: Map::new(),
             });
-            began = Some((self.step.pieces.len() - 1, place));
+            began = Some((self.step.released.parts.len() - 1, place));
         }
         self.lane.open = Some(OpenCall { written, began, bytes: 0 });
     }
 
-    /// Upstream's calls that came without arguments have none.
-    pub(super) fn complete_native(&mut self) {
+    /// Ends upstream's calls. Those that came without arguments have none if the answer is `whole`.
+    pub(super) fn end_native(&mut self, whole: bool) {
         for at in 0..self.lane.native.calls.len() {
             let call = &mut self.lane.native.calls[at];
-            let (Some(index), false) = (call.written, call.has_arguments) else { continue };
-            call.has_arguments = true;
-            call.arguments.feed("{}");
-            self.arguments(index, "{}");
+            let Some(index) = call.written else { continue };
+            if whole && !std::mem::replace(&mut call.has_arguments, true) {
+                call.arguments.feed("{}");
+                self.arguments(index, "{}");
+            }
+            let call = &mut self.lane.native.calls[at];
+            if !std::mem::replace(&mut call.ended, true) {
+                let closed = call.arguments.is_closed();
+                let outcome = if closed { Outcome::Complete } else { Outcome::Incomplete };
+                self.step.released.end_call(self.lane.index, index, outcome);
+            }
         }
     }
 
@@ -178,18 +185,16 @@ impl DeltaWriter<'_, '_> {
         let taken_back = match (outcome, self.lane.take_back) {
             (Outcome::Complete | Outcome::Repaired, _) => {
                 self.lane.completed += 1;
-                return;
+                false
             }
             (_, TakeBack::None) => false,
             (outcome, TakeBack::Malformed) => outcome == Outcome::Malformed,
             (_, TakeBack::Broken) => true,
         };
         // A longer call began in an earlier step or in this one, as the stream was cut.
-        if let Some(began) = began
-            && taken_back
-            && bytes <= self.lane.take_back_limit
-        {
-            self.undo(began);
+        match began.filter(|_| taken_back && bytes <= self.lane.take_back_limit) {
+            Some(began) => self.undo(began),
+            None => self.step.released.end_call(self.lane.index, index, outcome),
         }
     }
 }

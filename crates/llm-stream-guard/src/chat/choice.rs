@@ -6,7 +6,7 @@ use wire_remap::{RemapReport, Tally};
 
 use super::{
     choice_state::{ChoiceState, SharedStep},
-    chunk::{Choice, Delta, ToolCallDelta},
+    chunk::{Choice, MessageDelta, ToolCallDelta},
     content::Pieces,
     delta_part::{PartKind, says_nothing},
     empty_fields::Silent,
@@ -113,7 +113,7 @@ impl GuardedChoice {
         self.lane.learn(&delta, !finish_reason.is_missing());
         let silent = Silent::take(&mut delta, &mut logprobs);
         let reasoning = delta.take_reasoning();
-        let Delta { content, tool_calls, extra: mut fields, .. } = delta;
+        let MessageDelta { content, tool_calls, extra: mut fields, .. } = delta;
         let mut content = Pieces::new(content, step.seq);
         let says = !fields.is_empty() || !content.is_empty() || !reasoning.is_empty();
         if self.lane.finished && (says || !tool_calls.is_empty()) {
@@ -390,8 +390,6 @@ fn finish(
     writer.lane.held_since = None;
     writer.settle_all();
     writer.close_inline();
-    if end == End::Stop && !writer.lane.finished {
-        writer.complete_native();
-    }
+    writer.end_native(end == End::Stop && !writer.lane.finished);
     result
 }

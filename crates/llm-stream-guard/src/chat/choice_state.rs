@@ -5,13 +5,14 @@ use serde_json::{Map, Value};
 use toolcall_parsers::{Ids, Parallel, UsedIds, Wanted};
 
 use super::{
-    chunk::{Choice, Delta},
+    chunk::{Choice, MessageDelta},
     delta_part::{DeltaPart, PartKind},
     entries::Entries,
     field::Field,
     note::ChatNote,
     options::{ChatOptions, TakeBack},
     pending_fields::Riders,
+    step::Released,
     upstream_calls::NativeCalls,
 };
 use crate::guard::Rejected;
@@ -109,7 +110,7 @@ pub(super) struct OpenCall {
 /// The state that one step shares between choices.
 pub(super) struct SharedStep<'s> {
     pub(super) options: &'s ChatOptions,
-    pub(super) pieces: &'s mut Vec<DeltaPart>,
+    pub(super) released: &'s mut Released,
     pub(super) spare: &'s mut String,
     pub(super) note: &'s mut dyn FnMut(ChatNote),
     /// The number of the input chunk.
@@ -128,7 +129,7 @@ impl ChoiceState {
 
     /// A new step begins: what earlier ones wrote is out.
     pub(super) fn begin_step(&mut self, step: &mut SharedStep<'_>) {
-        step.first = step.pieces.len();
+        step.first = step.released.parts.len();
         self.hid = false;
         if let Some(open) = &mut self.open {
             open.began = None;
@@ -166,7 +167,7 @@ impl ChoiceState {
     }
 
     /// Records facts about the choice that any chunk may contain.
-    pub(super) fn learn(&mut self, delta: &Delta, has_finish: bool) {
+    pub(super) fn learn(&mut self, delta: &MessageDelta, has_finish: bool) {
         if let (Field::Value(role), false) = (&delta.role, self.role_written) {
             self.role.get_or_insert_with(|| role.clone());
         }

@@ -41,7 +41,7 @@ pub struct Choice {
     pub index: u32,
     /// New text, calls and fields.
     #[serde(default, deserialize_with = "null_as_default")]
-    pub delta: Delta,
+    pub delta: MessageDelta,
     /// Log probabilities, unchanged: entries of the `content` list represent tokens.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub logprobs: Field<Value>,
@@ -55,7 +55,7 @@ pub struct Choice {
 
 /// The addition of a chunk to a message, or a whole message.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Delta {
+pub struct MessageDelta {
     /// Role of the speaker.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub role: Field<String>,
@@ -146,7 +146,7 @@ impl Choice {
     }
 }
 
-impl Delta {
+impl MessageDelta {
     /// The text of the content, if it is text.
     #[must_use]
     pub fn text(&self) -> Option<&str> {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    chunk::{Choice, Chunk, Delta},
+    chunk::{Choice, Chunk, MessageDelta},
     field::Field,
 };
 
@@ -29,7 +29,7 @@ pub struct CompletionChoice {
     #[serde(default)]
     pub index: u32,
     /// The message: it has the fields of a delta, calls without an index.
-    pub message: Delta,
+    pub message: MessageDelta,
     /// Log probabilities of the choice.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub logprobs: Field<Value>,

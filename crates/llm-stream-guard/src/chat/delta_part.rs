@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{
     choice_state::{Names, OpenPart},
-    chunk::{Choice, Content, Delta},
+    chunk::{Choice, Content, MessageDelta},
     field::Field,
 };
 
@@ -42,7 +42,7 @@ impl DeltaPart {
     /// Whether the piece is empty.
     pub(super) fn is_bare(&self) -> bool {
         let Choice { delta, finish_reason, extra, .. } = &self.choice;
-        *delta == Delta::default()
+        *delta == MessageDelta::default()
             && finish_reason.value().is_none()
             && self.logprobs.is_none()
             && extra.is_empty()
@@ -94,7 +94,7 @@ impl DeltaPart {
 
     /// Adds reasoning, under these names.
     pub(super) fn add_reasoning(&mut self, text: &str, names: Names) {
-        let Delta { reasoning, reasoning_content, .. } = &mut self.choice.delta;
+        let MessageDelta { reasoning, reasoning_content, .. } = &mut self.choice.delta;
         for (field, named) in
             [(reasoning, names.reasoning), (reasoning_content, names.reasoning_content)]
         {

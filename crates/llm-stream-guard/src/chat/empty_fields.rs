@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    chunk::{Content, Delta},
+    chunk::{Content, MessageDelta},
     delta_part::{DeltaPart, says_nothing},
     field::Field,
 };
@@ -23,7 +23,7 @@ pub(super) struct Silent {
 
 impl Silent {
     /// Removes the empty fields from a delta and its log probabilities.
-    pub(super) fn take(delta: &mut Delta, logprobs: &mut Field<Value>) -> Self {
+    pub(super) fn take(delta: &mut MessageDelta, logprobs: &mut Field<Value>) -> Self {
         let text_or_parts = |content: &Content| match content {
             Content::Text(text) => text.is_empty(),
             Content::Parts(parts) => parts.is_empty(),

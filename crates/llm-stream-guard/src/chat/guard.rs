@@ -8,13 +8,13 @@ use super::{
     choice::GuardedChoice,
     choice_state::{ChoiceState, SharedStep},
     chunk::Chunk,
-    delta_part::DeltaPart,
     error::ChatError,
     field::Field,
     marker_ids::{TokenMode, TokenReader},
     note::ChatSink,
     options::{ChatOptions, Logprobs, ReasoningTokens, Synthesis, TakeBack, TokenIds},
     response_fields::{Envelope, count_reasoning},
+    step::Released,
     tail::Tail,
     token_ids::{ids_around, remove_all_ids, remove_ids},
 };
@@ -62,7 +62,7 @@ pub struct ChatGuard {
     envelope: Envelope,
     pub(super) tail: Tail,
     /// Kept for their capacity.
-    pieces: Vec<DeltaPart>,
+    released: Released,
     spare: String,
     seq: u64,
     pub(super) ended: bool,
@@ -86,7 +86,7 @@ impl ChatGuard {
             choices: Vec::new(),
             envelope: Envelope::default(),
             tail: Tail::default(),
-            pieces: Vec::new(),
+            released: Released::default(),
             spare: String::new(),
             seq: 0,
             ended: false,
@@ -147,13 +147,12 @@ impl ChatGuard {
             }
         }
         self.count_reasoning(&mut usage);
-        let Self { envelope, pieces, options, seq, .. } = self;
-        if !pieces.is_empty() {
-            let on = |chunk, origin| sink.chunk(chunk, origin);
-            envelope.pack(pieces, Some(fields), usage, options.emission, choices, on);
-        } else if let Some(chunk) = envelope.withhold(fields, usage) {
-            sink.chunk(chunk, *seq);
-        }
+        let rest = Chunk { choices, usage, fields };
+        let rest = match self.released.parts.is_empty() {
+            true => self.envelope.withhold(rest),
+            false => Some(rest),
+        };
+        self.release(rest, sink);
         result.or_else(|error| self.fail(error, sink))
     }
 
@@ -170,11 +169,21 @@ impl ChatGuard {
         Err(error)
     }
 
+    /// Passes the step on, with the rest of its input: the chunk without its choices.
+    fn release<S: ChatSink + ?Sized>(&mut self, rest: Option<Chunk>, sink: &mut S) {
+        let Self { envelope, released, options, seq, .. } = self;
+        if rest.is_none() && released.is_empty() {
+            return;
+        }
+        sink.step(envelope.step(released, rest, (options.emission, *seq)));
+        released.clear();
+    }
+
     /// Lets out what surrounds the choices.
     fn release_rest<S: ChatSink + ?Sized>(&mut self, sink: &mut S) {
         self.release_tail(sink);
         if let Some(chunk) = self.envelope.rest() {
-            sink.chunk(chunk, self.seq);
+            self.release_bare(chunk, self.seq, sink);
         }
     }
 
@@ -220,7 +229,11 @@ impl ChatGuard {
             self.envelope.supersede_usage();
         }
         self.count_reasoning(&mut chunk.usage);
-        sink.chunk(chunk, seq);
+        self.release_bare(chunk, seq, sink);
+    }
+
+    fn release_bare<S: ChatSink + ?Sized>(&mut self, chunk: Chunk, seq: u64, sink: &mut S) {
+        sink.step(self.envelope.bare_step(&mut self.released, chunk, seq));
     }
 
     /// Time has passed and nothing came: a jail may have been open for too long; see
@@ -286,11 +299,7 @@ impl ChatGuard {
         for at in 0..self.choices.len() {
             result = result.and(self.step(at, aborted, sink, &step));
         }
-        let Self { envelope, pieces, options, .. } = self;
-        if !pieces.is_empty() {
-            let on = |chunk, origin| sink.chunk(chunk, origin);
-            envelope.pack(pieces, None, Field::Missing, options.emission, Vec::new(), on);
-        }
+        self.release(None, sink);
         result
     }
 
@@ -302,10 +311,10 @@ impl ChatGuard {
         sink: &mut S,
         step: impl FnOnce(&mut GuardedChoice, &mut SharedStep<'_>) -> Result<(), LimitError>,
     ) -> Result<(), ChatError> {
-        let Self { choices, options, pieces, spare, seq, .. } = self;
-        let first = pieces.len();
+        let Self { choices, options, released, spare, seq, .. } = self;
+        let first = released.parts.len();
         let note = &mut |note| sink.note(note);
-        let context = &mut SharedStep { options, pieces, spare, note, seq: *seq, first, aborted };
+        let context = &mut SharedStep { options, released, spare, note, seq: *seq, first, aborted };
         step(&mut choices[at], context).map_err(ChatError::Limit)
     }
 

@@ -4,16 +4,15 @@ use std::{collections::VecDeque, fmt};
 
 use toolcall_parsers::{Diagnostic, Outcome};
 
-use super::chunk::Chunk;
+use super::{chunk::Chunk, step::ChatStep};
 use crate::guard::Rejected;
 
 /// Receives what a [`super::ChatGuard`] emits, in order.
 pub trait ChatSink {
-    /// A clean chunk. `origin` numbers the input chunk (from 1) in which its first text arrived:
-    /// an earlier one than the last if the text was withheld.
-    fn chunk(&mut self, chunk: Chunk, origin: u64);
+    /// Takes what an input released: [`ChatStep::chunks`] or [`ChatStep::deltas`].
+    fn step(&mut self, step: ChatStep<'_>);
 
-    /// Something worth knowing; it comes before the chunks of its input. Ignored unless
+    /// Something worth knowing; it comes before the step of its input. Ignored unless
     /// overridden.
     fn note(&mut self, note: ChatNote) {
         let _ = note;
@@ -21,14 +20,14 @@ pub trait ChatSink {
 }
 
 impl ChatSink for Vec<Chunk> {
-    fn chunk(&mut self, chunk: Chunk, _: u64) {
-        self.push(chunk);
+    fn step(&mut self, step: ChatStep<'_>) {
+        step.chunks(|chunk, _| self.push(chunk));
     }
 }
 
 impl ChatSink for VecDeque<Chunk> {
-    fn chunk(&mut self, chunk: Chunk, _: u64) {
-        self.push_back(chunk);
+    fn step(&mut self, step: ChatStep<'_>) {
+        step.chunks(|chunk, _| self.push_back(chunk));
     }
 }
 

@@ -3,11 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::{
-    chunk::{Choice, Chunk},
-    delta_part::{DeltaPart, says_nothing},
+    chunk::Chunk,
+    delta_part::says_nothing,
     entries::ReasoningCount,
     field::Field,
     options::Emission,
+    step::{ChatStep, Released},
 };
 
 /// Fields that every chunk carries, in the order in which chunks that are made up have them.
@@ -68,11 +69,8 @@ impl Envelope {
 
     /// Withholds the fields of a chunk none of whose choices was emitted. Remaining fields are
     /// worth a chunk.
-    pub(super) fn withhold(
-        &mut self,
-        mut fields: Map<String, Value>,
-        usage: Field<Value>,
-    ) -> Option<Chunk> {
+    pub(super) fn withhold(&mut self, rest: Chunk) -> Option<Chunk> {
+        let Chunk { mut fields, usage, .. } = rest;
         if let Field::Value(usage) = usage {
             self.usage = Some(usage);
         }
@@ -101,43 +99,47 @@ impl Envelope {
         if self.null_usage { Field::Null } else { Field::Missing }
     }
 
-    /// Packs pieces into chunks: `fields` on the first, usage on the last.
-    pub(super) fn pack(
-        &mut self,
-        pieces: &mut Vec<DeltaPart>,
-        fields: Option<Map<String, Value>>,
-        usage: Field<Value>,
-        emission: Emission,
-        mut spare: Vec<Choice>,
-        mut on: impl FnMut(Chunk, u64),
-    ) {
-        order(pieces, emission);
-        let none = match &usage {
-            Field::Missing if fields.is_some() => Field::Missing,
+    /// The step that released this, with the rest of its input.
+    pub(super) fn step<'g>(
+        &'g mut self,
+        released: &'g mut Released,
+        rest: Option<Chunk>,
+        (emission, origin): (Emission, u64),
+    ) -> ChatStep<'g> {
+        let null = self.no_usage();
+        let came = rest.as_ref().map_or(Field::Missing, |rest| rest.usage.clone());
+        let no_usage = match came {
+            Field::Missing if rest.is_some() => Field::Missing,
             Field::Null => Field::Null,
-            _ => self.no_usage(),
+            _ => null,
         };
-        let mut fields = Some(fields.unwrap_or_else(|| self.repeated.clone()));
-        let mut pieces = pieces.drain(..).peekable();
-        while let Some(piece) = pieces.next() {
-            let (ordinal, mut origin) = (piece.ordinal, piece.origin);
-            let mut choices = std::mem::take(&mut spare);
-            choices.push(piece.into_choice());
-            while let Some(piece) = pieces.next_if(|next| next.ordinal == ordinal) {
-                origin = origin.min(piece.origin);
-                choices.push(piece.into_choice());
+        let usage = match (came, released.parts.is_empty()) {
+            (Field::Value(usage), _) => {
+                self.usage = None;
+                Field::Value(usage)
             }
-            let usage = match (pieces.peek(), &usage) {
-                (None, Field::Value(usage)) => {
-                    self.usage = None;
-                    Field::Value(usage.clone())
-                }
-                (None, _) => self.usage.take().map_or_else(|| none.clone(), Field::Value),
-                (Some(_), _) => none.clone(),
-            };
-            let fields = fields.take().unwrap_or_else(|| self.repeated.clone());
-            on(Chunk { choices, usage, fields }, origin);
-        }
+            (_, true) => no_usage.clone(),
+            (_, false) => self.usage.take().map_or_else(|| no_usage.clone(), Field::Value),
+        };
+        let (spare, fields) = match rest {
+            Some(Chunk { choices, fields, .. }) => (choices, Some(fields)),
+            None => (Vec::new(), None),
+        };
+        let repeated = &self.repeated;
+        ChatStep { released, fields, repeated, usage, no_usage, emission, origin, spare }
+    }
+
+    /// The step that released a chunk without choices.
+    pub(super) fn bare_step<'g>(
+        &'g self,
+        released: &'g mut Released,
+        chunk: Chunk,
+        origin: u64,
+    ) -> ChatStep<'g> {
+        let Chunk { choices: spare, usage, fields } = chunk;
+        let (no_usage, emission) = (Field::Missing, Emission::default());
+        let (fields, repeated) = (Some(fields), &self.repeated);
+        ChatStep { released, fields, repeated, usage, no_usage, emission, origin, spare }
     }
 }
 
@@ -167,20 +169,4 @@ pub(super) fn count_reasoning(
             details.insert(ESTIMATED.into(), true.into());
         }
     }
-}
-
-/// Numbers the pieces so that equal numbers share a chunk, and sorts them by it. They come in
-/// ascending order of choices.
-fn order(pieces: &mut [DeltaPart], emission: Emission) {
-    let (mut choice, mut ordinal) = (None, 0);
-    for (i, piece) in pieces.iter_mut().enumerate() {
-        let same = choice.replace(piece.choice.index) == Some(piece.choice.index);
-        ordinal = match emission {
-            Emission::SingleChoice => i,
-            Emission::Packed if same => ordinal + 1,
-            Emission::Packed => 0,
-        };
-        piece.ordinal = ordinal;
-    }
-    pieces.sort_by_key(|piece| piece.ordinal);
 }

@@ -8,7 +8,7 @@ use wire_remap::{
 };
 
 use super::{
-    chunk::{Choice, Content, Delta, FunctionDelta, ToolCallDelta},
+    chunk::{Choice, Content, FunctionDelta, MessageDelta, ToolCallDelta},
     field::{Field, append_to},
 };
 
@@ -71,7 +71,7 @@ impl Inbound {
         for slot in std::mem::take(&mut self.open) {
             self.end(slot, &mut choice.delta);
         }
-        (choice.delta != Delta::default()).then_some(choice)
+        (choice.delta != MessageDelta::default()).then_some(choice)
     }
 
     fn decode(&mut self, slot: TextId, text: &mut String) {
@@ -84,7 +84,7 @@ impl Inbound {
         }
     }
 
-    fn end(&mut self, slot: TextId, delta: &mut Delta) {
+    fn end(&mut self, slot: TextId, delta: &mut MessageDelta) {
         self.open.retain(|open| *open != slot);
         let mut rest = String::new();
         self.remap.end(slot, |piece| rest.push_str(piece.text()));
@@ -95,7 +95,7 @@ impl Inbound {
 }
 
 /// Visits the texts of a delta but for that of its content.
-fn each_text(delta: &mut Delta, on: &mut dyn FnMut(TextId, &mut String)) {
+fn each_text(delta: &mut MessageDelta, on: &mut dyn FnMut(TextId, &mut String)) {
     let slot = |part, field| TextId { choice: 0, part, field };
     let named = [
         (&mut delta.reasoning, Text::Reasoning),
@@ -150,7 +150,7 @@ fn each_text(delta: &mut Delta, on: &mut dyn FnMut(TextId, &mut String)) {
 const DETAILS: [(&str, Text); 2] = [("text", Text::Reasoning), ("summary", Text::ReasoningSummary)];
 
 /// Adds the last piece of a text to the delta.
-fn put(delta: &mut Delta, slot: TextId, text: &str) {
+fn put(delta: &mut MessageDelta, slot: TextId, text: &str) {
     match slot.field {
         Text::Reasoning | Text::ReasoningSummary if slot.part >= PARTS => {
             let name = if slot.field == Text::Reasoning { "text" } else { "summary" };

@@ -16,6 +16,7 @@ use super::{
     guard::ChatGuard,
     note::{ChatNote, ChatSink, Note, Violation},
     sse::{Done, SseSink},
+    step::ChatStep,
 };
 
 pub(super) use self::ending::Ending;
@@ -351,8 +352,8 @@ struct CollectEvents<'c, S: ?Sized> {
 }
 
 impl<S: SseSink + ?Sized> ChatSink for CollectEvents<'_, S> {
-    fn chunk(&mut self, chunk: Chunk, origin: u64) {
-        self.chunks.push((chunk, origin));
+    fn step(&mut self, step: ChatStep<'_>) {
+        step.chunks(|chunk, origin| self.chunks.push((chunk, origin)));
     }
 
     fn note(&mut self, note: ChatNote) {

@@ -17,6 +17,7 @@ use super::{
     guard::ChatGuard,
     keep_alive::Ticking,
     note::{ChatNote, ChatSink, OnNote},
+    step::ChatStep,
 };
 
 /// Puts `guard` around a stream of chat-completion chunks.
@@ -86,8 +87,8 @@ struct CollectItems<'c> {
 }
 
 impl ChatSink for CollectItems<'_> {
-    fn chunk(&mut self, chunk: Chunk, origin: u64) {
-        self.out.push((chunk, origin));
+    fn step(&mut self, step: ChatStep<'_>) {
+        step.chunks(|chunk, origin| self.out.push((chunk, origin)));
     }
 
     fn note(&mut self, note: ChatNote) {

@@ -14,6 +14,8 @@ pub(super) struct NativeCall {
     pub(super) begun: bool,
     pub(super) arguments: Balance,
     pub(super) has_arguments: bool,
+    /// Whether the end of the call is written.
+    pub(super) ended: bool,
 }
 
 /// The calls upstream opened in a choice.

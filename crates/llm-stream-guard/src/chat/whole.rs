@@ -10,6 +10,7 @@ use super::{
     guard::ChatGuard,
     marker_ids::TokenReader,
     note::{ChatNote, ChatSink},
+    step::ChatStep,
 };
 
 impl ChatGuard {
@@ -65,8 +66,8 @@ struct Whole<F> {
 }
 
 impl<F: FnMut(ChatNote)> ChatSink for Whole<F> {
-    fn chunk(&mut self, chunk: Chunk, _: u64) {
-        self.chunks.push(chunk);
+    fn step(&mut self, step: ChatStep<'_>) {
+        step.chunks(|chunk, _| self.chunks.push(chunk));
     }
 
     fn note(&mut self, note: ChatNote) {

@@ -28,12 +28,12 @@ impl DeltaWriter<'_, '_> {
     }
 
     pub(super) fn has_piece(&self) -> bool {
-        self.step.pieces.len() > self.step.first
+        self.step.released.parts.len() > self.step.first
     }
 
     /// The first piece of the choice in this step.
     pub(super) fn first(&mut self) -> Option<&mut DeltaPart> {
-        self.step.pieces.get_mut(self.step.first)
+        self.step.released.parts.get_mut(self.step.first)
     }
 
     /// The last piece of the choice in this step, or a new one.
@@ -41,13 +41,15 @@ impl DeltaWriter<'_, '_> {
         if !self.has_piece() {
             return self.piece(PartKind::Plain, true);
         }
-        let at = self.step.pieces.len() - 1;
-        &mut self.step.pieces[at]
+        let parts = &mut self.step.released.parts;
+        let at = parts.len() - 1;
+        &mut parts[at]
     }
 
     /// A piece that `kind` may join, the last one if it fits.
     pub(super) fn piece(&mut self, kind: PartKind, fresh: bool) -> &mut DeltaPart {
-        let SharedStep { pieces, first, seq, .. } = &mut *self.step;
+        let SharedStep { released, first, seq, .. } = &mut *self.step;
+        let pieces = &mut released.parts;
         let fits =
             pieces.len() > *first && !fresh && pieces.last().is_some_and(|last| last.admits(kind));
         if !fits {
@@ -250,7 +252,7 @@ impl DeltaWriter<'_, '_> {
     /// Fields nobody knows; what follows may join them.
     pub(super) fn fields(&mut self, fields: Map<String, Value>) {
         let fits = self.has_piece()
-            && self.step.pieces.last().is_some_and(|last| {
+            && self.step.released.parts.last().is_some_and(|last| {
                 let extra = &last.choice.delta.extra;
                 last.admits(PartKind::Plain) && fields.keys().all(|name| !extra.contains_key(name))
             });

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use stream_lifecycle::{ByteBudget, Collector, FinishInfo, ItemInfo, ResponseInfo};
 
-use crate::chat::{Aggregator, Chunk, ToolCallDelta};
+use crate::chat::{Aggregator, Chunk, Delta};
 
 /// Joins chunks, clean or not, any number of choices. The aggregate is the response as JSON.
 ///
@@ -87,12 +87,17 @@ impl<E> Collector<Chunk, E> for ChatCollector {
         for choice in &item.choices {
             info.choices.push(choice.index);
             info.finish.extend(choice.finish_reason.value().cloned());
-            let text = choice.delta.text().map_or(0, str::len);
-            let reasoning = choice.delta.reasoning_text().map_or(0, str::len);
-            let calls: usize = choice.delta.tool_calls.iter().map(arguments).sum();
-            let bytes = text.saturating_add(reasoning).saturating_add(calls);
-            info.bytes = info.bytes.saturating_add(bytes as u64);
-            info.visible |= text > 0;
+            choice.delta.deltas(|delta| {
+                let (text, visible) = match delta {
+                    Delta::Content(text) => (text, true),
+                    Delta::Reasoning(text) | Delta::CallArguments { fragment: text, .. } => {
+                        (text, false)
+                    }
+                    _ => return,
+                };
+                info.bytes = info.bytes.saturating_add(text.len() as u64);
+                info.visible |= visible;
+            });
         }
         info
     }
@@ -100,9 +105,4 @@ impl<E> Collector<Chunk, E> for ChatCollector {
 
 fn is_known(reason: &str) -> bool {
     matches!(reason, "stop" | "length" | "tool_calls" | "content_filter" | "function_call")
-}
-
-fn arguments(call: &ToolCallDelta) -> usize {
-    let function = call.function.as_ref();
-    function.and_then(|function| function.arguments.as_ref()).map_or(0, String::len)
 }

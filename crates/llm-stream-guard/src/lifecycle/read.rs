@@ -2,7 +2,7 @@
 
 use toolcall_parsers::OwnedEvent;
 
-use crate::chat::{Chunk, Content};
+use crate::chat::{Chunk, Delta};
 
 /// Reads the content of events, for a [`stream_lifecycle::Window`]: one text.
 pub fn event_text(event: &OwnedEvent, on: &mut dyn FnMut(u64, &str)) {
@@ -16,13 +16,10 @@ pub fn event_text(event: &OwnedEvent, on: &mut dyn FnMut(u64, &str)) {
 pub fn chunk_text(chunk: &Chunk, on: &mut dyn FnMut(u64, &str)) {
     for choice in &chunk.choices {
         let id = u64::from(choice.index);
-        match choice.delta.content.value() {
-            Some(Content::Text(text)) => on(id, text),
-            Some(Content::Parts(parts)) => {
-                let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
-                texts.for_each(|text| on(id, text));
+        choice.delta.deltas(|delta| {
+            if let Delta::Content(text) = delta {
+                on(id, text);
             }
-            None => {}
-        }
+        });
     }
 }

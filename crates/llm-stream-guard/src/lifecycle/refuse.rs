@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde_json::{Map, Value, json};
 use stream_lifecycle::{Decision, Guardrail, GuardrailOutput, UpstreamEnd};
 
-use crate::chat::{Choice, Chunk, Delta, Field};
+use crate::chat::{Choice, Chunk, Field, MessageDelta};
 
 /// A guardrail that tells a client of chat completions that another guardrail ended the stream.
 /// Place it after the other guardrails. Without such an end it changes nothing.
@@ -81,7 +81,7 @@ impl RefuseChunks {
         }
         let open = self.finished.iter().filter(|(_, finished)| !**finished);
         let choices = open.map(|(&index, _)| {
-            let mut delta = Delta::default();
+            let mut delta = MessageDelta::default();
             if !message.is_empty() {
                 delta.extra.insert("refusal".to_owned(), message.as_ref().into());
             }

@@ -5,7 +5,7 @@ use guard_laws::{call_options, reasoning_options};
 use llm_stream_guard::{
     CallLimits, CallOptions, Delivery, End, Event, Guard, GuardBuilder, LimitPolicy, Limits,
     Outcome, Profile, ReasoningLimit, Start, StopString, Tools, Whitespace,
-    chat::{ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, Chunk},
+    chat::{ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, ChatStep},
     profile, profiles, sse,
 };
 use serde_json::json;
@@ -266,7 +266,9 @@ fn heap_of_the_ids_of_a_message_stays_below_their_limit() {
 struct Nowhere;
 
 impl ChatSink for Nowhere {
-    fn chunk(&mut self, _: Chunk, _: u64) {}
+    fn step(&mut self, step: ChatStep<'_>) {
+        step.chunks(|_, _| {});
+    }
 
     fn note(&mut self, _: ChatNote) {}
 }

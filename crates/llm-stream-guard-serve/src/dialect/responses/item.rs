@@ -1,12 +1,10 @@
 //! Items of a response's output.
 
+use llm_stream_guard::chat::Delta;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use super::{
-    super::parts::Part,
-    tools::{INPUT, ToolName},
-};
+use super::tools::{INPUT, ToolName};
 
 /// Many clients show the summary of reasoning and not the reasoning: it has the same text.
 const SUMMARY: &str = "response.reasoning_summary";
@@ -50,13 +48,14 @@ impl Called {
 }
 
 impl Item {
-    /// The item that `part` begins, if it begins one. `id` is what ids of the response share,
+    /// The item that `delta` begins, if it begins one. `id` is what ids of the response share,
     /// `tools` those that take text or have a namespace.
-    pub(super) fn begun(part: Part<'_>, id: String, tools: &[ToolName]) -> Option<Self> {
-        let (prefix, kind) = match part {
-            Part::Reasoning(_) => ("rs", ItemKind::Reasoning),
-            Part::Text(_) => ("msg", ItemKind::Message),
-            Part::Call { index, id, name } => {
+    pub(super) fn begun(delta: Delta<'_>, id: String, tools: &[ToolName]) -> Option<Self> {
+        let (prefix, kind) = match delta {
+            Delta::Reasoning(_) => ("rs", ItemKind::Reasoning),
+            // There is no field for a refusal.
+            Delta::Content(_) | Delta::Refusal(_) => ("msg", ItemKind::Message),
+            Delta::CallStart { index, id, name } => {
                 let tool = tools.iter().find(|tool| tool.function == name);
                 let namespace = tool.and_then(|tool| tool.namespace.clone());
                 let name = tool.map_or(name, |tool| &tool.name).to_owned();
@@ -66,26 +65,28 @@ impl Item {
                     false => ("fc", ItemKind::Call(called)),
                 }
             }
-            Part::Arguments { .. } | Part::Finish(_) => return None,
+            _ => return None,
         };
         let id = format!("{prefix}_{id}");
         Some(Self { id, status: "in_progress", text: String::new(), kind })
     }
 
-    /// Whether `part` is more of it.
-    pub(super) fn takes(&self, part: Part<'_>) -> bool {
+    /// Whether `delta` is more of it.
+    pub(super) fn takes(&self, delta: Delta<'_>) -> bool {
         matches!(
-            (&self.kind, part),
-            (ItemKind::Reasoning, Part::Reasoning(_))
-                | (ItemKind::Message, Part::Text(_))
-                | (ItemKind::Call(_) | ItemKind::Custom(_), Part::Arguments { .. })
+            (&self.kind, delta),
+            (ItemKind::Reasoning, Delta::Reasoning(_))
+                | (ItemKind::Message, Delta::Content(_) | Delta::Refusal(_))
+                | (ItemKind::Call(_) | ItemKind::Custom(_), Delta::CallArguments { .. })
         )
     }
 
-    /// Takes a part and returns its events, without the item's index.
-    pub(super) fn grow(&mut self, part: Part<'_>) -> Vec<Value> {
-        let (Part::Reasoning(text) | Part::Text(text) | Part::Arguments { text, .. }) = part else {
-            return Vec::new();
+    /// Takes a delta and returns its events, without the item's index.
+    pub(super) fn grow(&mut self, delta: Delta<'_>) -> Vec<Value> {
+        let text = match delta {
+            Delta::Reasoning(text) | Delta::Content(text) | Delta::Refusal(text) => text,
+            Delta::CallArguments { fragment, .. } => fragment,
+            _ => return Vec::new(),
         };
         self.text.push_str(text);
         match self.kind {

@@ -9,7 +9,7 @@ use super::{
     Redactor, decision,
     lanes::{Lanes, Overrun},
 };
-use crate::chat::{Choice, Chunk, Delta, Field};
+use crate::chat::{Choice, Chunk, Field, MessageDelta};
 
 /// A guardrail that redacts the texts of chat-completion chunks, choice by choice, and on request
 /// the arguments of calls, which are then held until the call ends.
@@ -90,9 +90,9 @@ impl Guardrail<Chunk> for RedactChunks {
     fn finish(&mut self, _: UpstreamEnd, out: &mut GuardrailOutput<Chunk>) -> Decision {
         let (mut result, mut choices) = (Ok(()), Vec::new());
         for (&index, lanes) in &mut self.choices {
-            let mut delta = Delta::default();
+            let mut delta = MessageDelta::default();
             result = result.and(lanes.finish(&self.redactor, &mut delta));
-            if delta != Delta::default() {
+            if delta != MessageDelta::default() {
                 choices.push(Choice { index, delta, ..Choice::default() });
             }
         }

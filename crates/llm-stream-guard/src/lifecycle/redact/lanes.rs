@@ -7,7 +7,7 @@ use stream_lifecycle::WithheldInfo;
 
 use super::{MatchTooLong, Redacted, Redactor};
 use crate::{
-    chat::{Content, Delta, Field, FunctionDelta, ToolCallDelta, append_to},
+    chat::{Content, Field, FunctionDelta, MessageDelta, ToolCallDelta, append_to},
     record::withheld,
 };
 
@@ -58,7 +58,7 @@ impl Lanes {
     pub(super) fn push(
         &mut self,
         new: &Redactor,
-        delta: &mut Delta,
+        delta: &mut MessageDelta,
         arguments: Option<usize>,
     ) -> Result<(), Overrun> {
         let mut result = self.field(new, RedactedText::Reasoning, &mut delta.reasoning);
@@ -119,7 +119,7 @@ impl Lanes {
         Ok(result?)
     }
 
-    fn content(&mut self, new: &Redactor, delta: &mut Delta) -> Result<(), Overrun> {
+    fn content(&mut self, new: &Redactor, delta: &mut MessageDelta) -> Result<(), Overrun> {
         match delta.content.take() {
             Field::Value(Content::Text(text)) => {
                 let mut text = Field::Value(text);
@@ -164,7 +164,12 @@ impl Lanes {
 
     /// Holds the arguments of calls. Arguments of earlier calls are emitted before a new call;
     /// arguments of whole calls are redacted in place.
-    fn calls(&mut self, new: &Redactor, delta: &mut Delta, limit: usize) -> Result<(), Overrun> {
+    fn calls(
+        &mut self,
+        new: &Redactor,
+        delta: &mut MessageDelta,
+        limit: usize,
+    ) -> Result<(), Overrun> {
         let mut result = Ok(());
         let calls = std::mem::take(&mut delta.tool_calls);
         for mut call in calls {
@@ -205,7 +210,7 @@ impl Lanes {
     }
 
     /// Adds the arguments that are kept.
-    fn end_calls(&mut self, new: &Redactor, delta: &mut Delta) -> Result<(), Overrun> {
+    fn end_calls(&mut self, new: &Redactor, delta: &mut MessageDelta) -> Result<(), Overrun> {
         let mut result = Ok(());
         for (index, mut arguments) in std::mem::take(&mut self.arguments) {
             if arguments.is_empty() {
@@ -232,7 +237,11 @@ impl Lanes {
     }
 
     /// Adds what is held: the choice is over.
-    pub(super) fn finish(&mut self, new: &Redactor, delta: &mut Delta) -> Result<(), Overrun> {
+    pub(super) fn finish(
+        &mut self,
+        new: &Redactor,
+        delta: &mut MessageDelta,
+    ) -> Result<(), Overrun> {
         for (lane, mut redactor) in std::mem::take(&mut self.open) {
             let Some(rest) = redactor.rest() else { continue };
             match lane {
@@ -263,7 +272,7 @@ impl Lanes {
     }
 }
 
-fn add_content(delta: &mut Delta, rest: String) {
+fn add_content(delta: &mut MessageDelta, rest: String) {
     match &mut delta.content {
         Field::Value(Content::Text(text)) => text.push_str(&rest),
         Field::Value(Content::Parts(parts)) => {
@@ -274,7 +283,7 @@ fn add_content(delta: &mut Delta, rest: String) {
 }
 
 /// Adds text to a field of an object in the delta, or the object.
-fn put(delta: &mut Delta, object: &str, new: Value, field: &str) {
+fn put(delta: &mut MessageDelta, object: &str, new: Value, field: &str) {
     match (delta.extra.get_mut(object), new.get(field).and_then(Value::as_str)) {
         (Some(Value::Object(there)), Some(rest)) => append_to(there, field, rest),
         _ => drop(delta.extra.insert(object.to_owned(), new)),

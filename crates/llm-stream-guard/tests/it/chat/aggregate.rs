@@ -1,6 +1,6 @@
 //! Chunks put together: what stays, what is replaced, what grows.
 
-use llm_stream_guard::chat::{Chunk, Completion, Delta, Field};
+use llm_stream_guard::chat::{Chunk, Completion, Field, MessageDelta};
 use serde_json::{Value, json};
 
 use crate::chat::feed::{aggregate, choice, chunk};
@@ -71,7 +71,7 @@ fn nonempty_text_before_content_parts_becomes_a_part() {
 
 #[test]
 fn nonempty_reasoning_field_is_preferred() {
-    let delta = |delta| serde_json::from_value::<Delta>(delta).expect("a delta");
+    let delta = |delta| serde_json::from_value::<MessageDelta>(delta).expect("a delta");
     for (names, text) in [
         (json!({"reasoning": "", "reasoning_content": "b"}), Some("b")),
         (json!({"reasoning": "a", "reasoning_content": ""}), Some("a")),

@@ -3,7 +3,7 @@
 use guard_laws::call_options;
 use llm_stream_guard::{
     CallOptions, End, Guard, GuardBuilder, Ids,
-    chat::{Aggregator, ChatGuard, ChatNote, ChatOptions, ChatSink, Chunk, Completion},
+    chat::{Aggregator, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatStep, Chunk, Completion},
     profile,
 };
 use serde_json::{Value, json};
@@ -67,9 +67,11 @@ pub(crate) struct Seen {
 }
 
 impl ChatSink for Seen {
-    fn chunk(&mut self, chunk: Chunk, origin: u64) {
-        self.chunks.push(chunk);
-        self.origins.push(origin);
+    fn step(&mut self, step: ChatStep<'_>) {
+        step.chunks(|chunk, origin| {
+            self.chunks.push(chunk);
+            self.origins.push(origin);
+        });
     }
 
     fn note(&mut self, note: ChatNote) {

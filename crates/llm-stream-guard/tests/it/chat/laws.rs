@@ -156,9 +156,11 @@ fn text_chunks_pass_without_allocation() {
     let mut guard = chat("hermes", ChatOptions::default());
     struct Count(usize);
     impl llm_stream_guard::chat::ChatSink for Count {
-        fn chunk(&mut self, chunk: Chunk, _: u64) {
-            self.0 += chunk.choices.len();
-            std::mem::forget(chunk);
+        fn step(&mut self, step: llm_stream_guard::chat::ChatStep<'_>) {
+            step.chunks(|chunk, _| {
+                self.0 += chunk.choices.len();
+                std::mem::forget(chunk);
+            });
         }
     }
     let mut count = Count(0);

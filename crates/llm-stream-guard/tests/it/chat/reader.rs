@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use llm_stream_guard::chat::{Choice, Chunk, Delta, Field, ToolCallDelta};
+use llm_stream_guard::chat::{Choice, Chunk, Field, MessageDelta, ToolCallDelta};
 use serde_json::Value;
 
 /// A choice as read.
@@ -32,7 +32,8 @@ pub(crate) fn read(chunks: &[Chunk]) -> BTreeMap<u32, Read> {
         assert_eq!(chunk.fields.get("id"), chunks[0].fields.get("id"), "id of chunk {i}");
         if is_bare_usage(chunk) {
             let mut behind = chunks[i + 1..].iter().flat_map(|chunk| &chunk.choices).peekable();
-            let ended = behind.peek().is_some() && behind.all(|it| it.delta == Delta::default());
+            let ended =
+                behind.peek().is_some() && behind.all(|it| it.delta == MessageDelta::default());
             assert!(!ended, "chunk {i}: the last usage, and reasons behind it");
         }
         for choice in &chunk.choices {

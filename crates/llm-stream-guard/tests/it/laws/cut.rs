@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     CallOptions, End, Guard, Ids, Outcome,
-    chat::{BrokenCalls, ChatGuard, ChatNote, ChatOptions, ChatSink, Chunk, Note},
+    chat::{BrokenCalls, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatStep, Chunk, Note},
 };
 use serde_json::{Value, json};
 use stream_laws::{Cut, Random};
@@ -16,8 +16,8 @@ struct Seen {
 }
 
 impl ChatSink for Seen {
-    fn chunk(&mut self, chunk: Chunk, _: u64) {
-        self.chunks.push(chunk);
+    fn step(&mut self, step: ChatStep<'_>) {
+        step.chunks(|chunk, _| self.chunks.push(chunk));
     }
 
     fn note(&mut self, note: ChatNote) {

@@ -1,0 +1,113 @@
+//! Deltas: the additions to an answer, one by one.
+
+use serde_json::{Map, Value};
+use toolcall_parsers::Outcome;
+
+use super::chunk::{Content, MessageDelta, ToolCallDelta};
+
+/// One addition to an answer. [`super::ChatStep::deltas`] lists those of a step of a stream,
+/// [`MessageDelta::deltas`] those of a message or of a chunk's choice.
+///
+/// Log probabilities, content parts that are not text, and fields without a variant here are in
+/// chunks only.
+///
+/// ```
+/// use llm_stream_guard::chat::{Delta, MessageDelta};
+/// let message: MessageDelta = serde_json::from_str(
+///     r#"{"reasoning": "hm", "content": [{"type": "text", "text": "Hi."}]}"#)?;
+/// let mut seen = Vec::new();
+/// message.deltas(|delta| seen.push(delta));
+/// assert_eq!(seen, [Delta::Reasoning("hm"), Delta::Content("Hi.")]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Delta<'a> {
+    /// The fields around the choices (`id`, `model`, ..), first in each step.
+    Around(&'a Map<String, Value>),
+    /// Role of the speaker, once.
+    Role(&'a str),
+    /// Text of the reasoning.
+    Reasoning(&'a str),
+    /// Visible text of the answer.
+    Content(&'a str),
+    /// Text of a refusal to answer.
+    Refusal(&'a str),
+    /// The start of a call.
+    CallStart {
+        /// Position among the choice's calls.
+        index: u32,
+        /// Identifier of the started call.
+        id: &'a str,
+        /// Name of the called tool.
+        name: &'a str,
+    },
+    /// The arguments of a call grew.
+    CallArguments {
+        /// Position among the choice's calls.
+        index: u32,
+        /// The next piece of JSON text.
+        fragment: &'a str,
+    },
+    /// The end of a call. A stream has one for each call that it began.
+    CallEnd {
+        /// Position among the choice's calls.
+        index: u32,
+        /// Outcome of the call.
+        outcome: Outcome,
+    },
+    /// The end of the choice.
+    Finish {
+        /// Upstream's word for it, or the guard's.
+        reason: &'a str,
+        /// Further fields of the choice, such as `stop_reason`.
+        fields: &'a Map<String, Value>,
+    },
+    /// Token usage, last in its step.
+    Usage(&'a Value),
+}
+
+impl MessageDelta {
+    /// Calls `on` with each addition, in order.
+    pub fn deltas<'d>(&'d self, mut on: impl FnMut(Delta<'d>)) {
+        self.texts(&mut on);
+        for (place, call) in (0..).zip(&self.tool_calls) {
+            call.deltas(place, &mut on);
+        }
+    }
+
+    /// The additions except calls.
+    pub(super) fn texts<'d>(&'d self, on: &mut impl FnMut(Delta<'d>)) {
+        let mut some = |text: Option<&'d str>, delta: fn(&'d str) -> Delta<'d>| {
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                on(delta(text));
+            }
+        };
+        some(self.role.value().map(String::as_str), Delta::Role);
+        some(self.reasoning_text(), Delta::Reasoning);
+        match self.content.value() {
+            Some(Content::Text(text)) => some(Some(text), Delta::Content),
+            Some(Content::Parts(parts)) => {
+                let texts = parts.iter().map(|part| part.get("text").and_then(Value::as_str));
+                texts.for_each(|text| some(text, Delta::Content));
+            }
+            None => {}
+        }
+        some(self.extra.get("refusal").and_then(Value::as_str), Delta::Refusal);
+    }
+}
+
+impl ToolCallDelta {
+    /// The additions of a call at `place` among those of its delta.
+    pub(super) fn deltas<'d>(&'d self, place: u32, on: &mut impl FnMut(Delta<'d>)) {
+        let (index, function) = (self.index.unwrap_or(place), self.function.as_ref());
+        if let Some(id) = &self.id {
+            let name = function.and_then(|it| it.name.as_deref()).unwrap_or_default();
+            on(Delta::CallStart { index, id, name });
+        }
+        let fragment = function.and_then(|it| it.arguments.as_deref());
+        if let Some(fragment) = fragment.filter(|fragment| !fragment.is_empty()) {
+            on(Delta::CallArguments { index, fragment });
+        }
+    }
+}
