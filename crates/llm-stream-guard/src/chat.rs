@@ -79,11 +79,11 @@ mod sse_rewriter;
 mod sse_stream;
 mod step;
 mod stream;
-mod tail;
 mod token_content;
 mod token_ids;
 mod tokens;
 mod upstream_calls;
+mod usage;
 mod whole;
 mod writer;
 

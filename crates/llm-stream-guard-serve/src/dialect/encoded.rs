@@ -43,14 +43,32 @@ pub(crate) struct Encoded<E> {
 struct Wire<E> {
     guard: ChatGuard,
     encoder: E,
-    over: bool,
-    /// Upstream reported an error.
-    reported: bool,
+    phase: AnswerPhase,
+    bytes: BytesPhase,
+}
+
+/// The life of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AnswerPhase {
+    /// Chunks are taken and guarded.
+    Open,
+    /// The guard failed: the fault that follows ends the answer.
+    Failed(ChatError),
+    /// The client has the last event.
+    Over,
+    /// The client has the error that upstream reported.
+    Reported,
+}
+
+/// The life of upstream's bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BytesPhase {
+    /// More bytes may follow.
+    Open,
     /// No bytes follow: an event that is open was cut.
-    ends: bool,
+    Last,
     /// The last event was cut.
-    half: bool,
-    failed: Option<ChatError>,
+    Cut,
 }
 
 /// Encodes what a guard releases.
@@ -69,15 +87,7 @@ impl<E: Encoder> Encoded<E> {
     /// A stream of one choice, which clones of `guard` guard.
     #[must_use]
     pub(crate) fn new(guard: ChatGuard, encoder: E) -> Self {
-        let wire = Wire {
-            guard,
-            encoder,
-            over: false,
-            reported: false,
-            ends: false,
-            half: false,
-            failed: None,
-        };
+        let wire = Wire { guard, encoder, phase: AnswerPhase::Open, bytes: BytesPhase::Open };
         let limits = SseLimits::default().policy(SseLimitPolicy::Error);
         Self { decoder: Decoder::new().lenient().limits(limits), wire }
     }
@@ -92,7 +102,7 @@ impl<E: Encoder> Machine for Encoded<E> {
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError> {
         let Self { decoder, wire } = self;
-        wire.ends = true;
+        wire.bytes = BytesPhase::Last;
         let read = decoder.finish(|item| wire.item(item, out));
         if read.is_ok() {
             wire.end_bare(out);
@@ -125,47 +135,49 @@ impl<E: Encoder> Machine for Encoded<E> {
     }
 
     fn is_over(&self) -> bool {
-        self.wire.over
+        matches!(self.wire.phase, AnswerPhase::Over | AnswerPhase::Reported)
     }
 
     fn upstream_failed(&self) -> bool {
-        self.wire.reported
+        self.wire.phase == AnswerPhase::Reported
     }
 }
 
 impl<E: Encoder> Wire<E> {
     fn check(&self, read: Result<(), TooLong>) -> Result<(), ChatSseError> {
-        match self.failed {
-            Some(error) => Err(ChatSseError::Chat(error)),
-            None => read.map_err(ChatSseError::Event),
+        match self.phase {
+            AnswerPhase::Failed(error) => Err(ChatSseError::Chat(error)),
+            _ => read.map_err(ChatSseError::Event),
         }
     }
 
     fn item(&mut self, item: SseItem<'_>, out: &mut Vec<u8>) {
         // Items without data are for upstream's client, which is this proxy.
-        if let SseItem::Event(SseEvent { data: Some(data), name, closed, .. }) = item
-            && !self.over
+        if let SseItem::Event(event) = item
+            && let Some(data) = event.data
+            && self.phase == AnswerPhase::Open
         {
-            self.data(data, name == Some(b"error"), closed, out);
+            self.data(data, event, out);
         }
     }
 
-    fn data(&mut self, data: &[u8], is_error: bool, closed: bool, out: &mut Vec<u8>) {
+    fn data(&mut self, data: &[u8], event: SseEvent<'_>, out: &mut Vec<u8>) {
         if data.trim_ascii() == b"[DONE]" {
             return self.end(|guard, sink| guard.finish(End::Stop, sink), out);
         }
         let text = String::from_utf8_lossy(data);
         let value = match from_json::<Value>(&text) {
             Ok(value) => value,
-            Err(_) if self.ends && !closed => {
-                self.half = true;
+            Err(_) if self.bytes == BytesPhase::Last && !event.closed => {
+                self.bytes = BytesPhase::Cut;
                 return;
             }
             Err(_) => Value::Null,
         };
-        if is_error || value.is_error() {
-            self.reported = true;
-            return self.fail(&Fault::reported(&value), out);
+        if event.name == Some(b"error") || value.is_error() {
+            self.fail(&Fault::reported(&value), out);
+            self.phase = AnswerPhase::Reported;
+            return;
         }
         if let Some(chunk) = self.encoder.read(value) {
             self.run(out, |guard, sink| guard.push(chunk, sink));
@@ -179,12 +191,14 @@ impl<E: Encoder> Wire<E> {
         step: impl FnOnce(&mut ChatGuard, &mut dyn ChatSink) -> Result<(), ChatError>,
     ) {
         let Self { guard, encoder, .. } = self;
-        self.failed = self.failed.or(step(guard, &mut EncodingSink { encoder, out }).err());
+        if let Err(error) = step(guard, &mut EncodingSink { encoder, out }) {
+            self.phase = AnswerPhase::Failed(error);
+        }
     }
 
     /// The bytes ended without a word of upstream's.
     fn end_bare(&mut self, out: &mut Vec<u8>) {
-        if self.half && !self.guard.is_finished() {
+        if self.bytes == BytesPhase::Cut && !self.guard.is_finished() {
             self.end(|guard, sink| guard.cut_off(sink), out);
         } else {
             self.end(|guard, sink| guard.end(sink), out);
@@ -196,21 +210,20 @@ impl<E: Encoder> Wire<E> {
         step: impl FnOnce(&mut ChatGuard, &mut dyn ChatSink) -> Result<(), ChatError>,
         out: &mut Vec<u8>,
     ) {
-        if !std::mem::replace(&mut self.over, true) {
+        if self.phase == AnswerPhase::Open {
             self.run(out, step);
-            if self.failed.is_none() {
-                self.encoder.end(self.guard.stopped() > 0, out);
-            } else {
-                // The fault that follows ends it.
-                self.over = false;
-            }
+        }
+        if self.phase == AnswerPhase::Open {
+            self.encoder.end(self.guard.stopped() > 0, out);
+            self.phase = AnswerPhase::Over;
         }
     }
 
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
-        if !std::mem::replace(&mut self.over, true) {
+        if matches!(self.phase, AnswerPhase::Open | AnswerPhase::Failed(_)) {
             self.run(out, |guard, sink| guard.finish(End::Aborted, sink));
             self.encoder.fail(fault, out);
+            self.phase = AnswerPhase::Over;
         }
     }
 }

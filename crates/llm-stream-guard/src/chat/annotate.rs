@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::{
     annotated::{Annotation, ChatItem},
     chunk::Chunk,
+    guard::ChatGuard,
 };
 
 /// Policy for annotations of withheld chunks. An emitted chunk has its own annotation, once, on the
@@ -28,32 +29,32 @@ const WAITING: usize = 1024;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Annotator {
     pub(super) mode: Annotations,
+    /// Chunks that the guard released, each with the number of the input in which it began.
+    pub(super) out: Vec<(Chunk, u64)>,
     kept: VecDeque<(u64, Annotation)>,
 }
 
 impl Annotator {
-    /// Queues what the chunk `seq` became. `holding` are the chunks in which text that is still
-    /// held began.
+    /// Queues what the last chunk of `guard` became.
     pub(super) fn deliver<I: ChatItem>(
         &mut self,
-        (seq, annotation): (u64, Annotation),
-        out: &mut Vec<(Chunk, u64)>,
-        holding: impl Iterator<Item = u64> + Clone,
-        blank: impl FnOnce() -> Chunk,
+        annotation: Annotation,
+        guard: &ChatGuard,
         queue: &mut VecDeque<I>,
     ) {
+        let (seq, holding) = (guard.seq, guard.holding_since());
         if self.mode == Annotations::EmptyChunk {
-            if out.is_empty() {
-                out.push((blank(), seq));
+            if self.out.is_empty() {
+                self.out.push((guard.blank(), seq));
             }
             let mut annotation = Some(annotation);
-            return self.close(out, queue, |_, _| annotation.take().unwrap_or_default());
+            return self.close(queue, |_, _| annotation.take().unwrap_or_default());
         }
         if !annotation.is_empty() {
             self.kept.push_back((seq, annotation));
         }
         let oldest = holding.clone().min().unwrap_or(u64::MAX);
-        self.close(out, queue, |this, origin| this.take(origin, oldest));
+        self.close(queue, |this, origin| this.take(origin, oldest));
         if self.mode == Annotations::Swallow {
             self.kept.retain(|(seq, _)| holding.clone().any(|held| held == *seq));
         } else if self.kept.len() > WAITING {
@@ -65,13 +66,14 @@ impl Annotator {
     /// first has the choice.
     fn close<I: ChatItem>(
         &mut self,
-        out: &mut Vec<(Chunk, u64)>,
         queue: &mut VecDeque<I>,
         mut of: impl FnMut(&mut Self, u64) -> Annotation,
     ) {
+        let mut out = std::mem::take(&mut self.out);
         for (chunk, origin) in out.drain(..) {
             queue.push_back(I::close(chunk, of(self, origin)));
         }
+        self.out = out;
     }
 
     /// The annotation of a chunk whose text began in chunk `origin`.
@@ -91,24 +93,16 @@ impl Annotator {
     }
 
     /// Queues what the end of the stream let out, and what still waits.
-    pub(super) fn last<I: ChatItem>(
-        &mut self,
-        out: &mut Vec<(Chunk, u64)>,
-        queue: &mut VecDeque<I>,
-    ) {
-        self.release(out, queue);
+    pub(super) fn last<I: ChatItem>(&mut self, queue: &mut VecDeque<I>) {
+        self.release(queue);
         if self.mode == Annotations::Coalesce {
             self.rest(queue);
         }
     }
 
     /// Queues what came out by itself, with the annotations of the chunks it began in.
-    pub(super) fn release<I: ChatItem>(
-        &mut self,
-        out: &mut Vec<(Chunk, u64)>,
-        queue: &mut VecDeque<I>,
-    ) {
-        self.close(out, queue, |this, origin| this.take(origin, u64::MAX));
+    pub(super) fn release<I: ChatItem>(&mut self, queue: &mut VecDeque<I>) {
+        self.close(queue, |this, origin| this.take(origin, u64::MAX));
     }
 
     /// Queues what still waits, alone.

@@ -308,6 +308,7 @@ impl GuardedChoice {
         synthesize: impl FnOnce(&ChoiceState) -> bool,
         step: &mut SharedStep<'_>,
     ) -> Result<(), LimitError> {
+        step.aborted = end == End::Aborted;
         if let Some(rest) = self.inbound.as_mut().and_then(|inbound| inbound.rest(self.lane.index))
         {
             self.push_decoded(rest, None, step)?;

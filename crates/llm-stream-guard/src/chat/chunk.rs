@@ -129,12 +129,6 @@ impl Chunk {
         let around = if self.choices.len() == 1 { ids_around(&self.fields) } else { None };
         self.choices.get(choice)?.token_ids(around)
     }
-
-    /// A field that is text, by name: `id`, `model`.
-    #[must_use]
-    pub fn text(&self, name: &str) -> Option<&str> {
-        self.fields.get(name)?.as_str()
-    }
 }
 
 impl Choice {

@@ -3,7 +3,11 @@
 use jail_match::End;
 
 use super::{
-    choice::GuardedChoice, error::ChatError, guard::ChatGuard, note::ChatSink, options::Synthesis,
+    choice::GuardedChoice,
+    error::ChatError,
+    guard::{ChatGuard, Phase},
+    note::ChatSink,
+    options::Synthesis,
 };
 
 impl ChatGuard {
@@ -34,12 +38,12 @@ impl ChatGuard {
     /// # Errors
     /// [`ChatError::Unfinished`], or what ended the stream before.
     pub fn cut_off<S: ChatSink + ?Sized>(&mut self, sink: &mut S) -> Result<(), ChatError> {
-        let ended = self.ended;
-        self.finish(End::Aborted, sink)?;
-        if !ended {
-            self.failed = Some(ChatError::Unfinished);
+        if let Some(result) = self.phase.result() {
+            return result;
         }
-        self.failed.map_or(Ok(()), Err)
+        self.finish(End::Aborted, sink)?;
+        self.phase = Phase::Failed(ChatError::Unfinished);
+        Err(ChatError::Unfinished)
     }
 
     /// How many choices have no call that completed, be it in the text or upstream's own.

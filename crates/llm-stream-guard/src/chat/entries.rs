@@ -30,6 +30,16 @@ pub(super) enum TextFate {
     Markup,
 }
 
+/// A stretch of a choice's text whose fate is decided.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Decided<'t> {
+    pub(super) at: u64,
+    pub(super) len: u64,
+    pub(super) fate: TextFate,
+    /// The text that was written of it.
+    pub(super) text: &'t str,
+}
+
 /// A list of entries, named after the field of the delta that has their text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
@@ -138,8 +148,9 @@ impl Entries {
         self.queue.push_back(TokenEntry { from, to, left: to - from, kind, seen, shown });
     }
 
-    /// The text at `at..at + len` became this; `text` is what was written of it.
-    pub(super) fn decide(&mut self, at: u64, len: u64, place: TextFate, text: &str) {
+    /// Records the fate of a stretch of text.
+    pub(super) fn decide(&mut self, decided: Decided<'_>) {
+        let Decided { at, len, fate, text } = decided;
         let end = at + len;
         for entry in &mut self.queue {
             if entry.from >= end {
@@ -148,7 +159,7 @@ impl Entries {
             let (from, to) = (entry.from.max(at), entry.to.min(end));
             if to > from {
                 let part = text.as_bytes().get((from - at) as usize..(to - at) as usize);
-                entry.decide(to - from, place, part.unwrap_or_default());
+                entry.decide(to - from, fate, part.unwrap_or_default());
             }
         }
         self.at = self.at.max(end);
@@ -234,17 +245,17 @@ impl Entries {
 }
 
 impl TokenEntry {
-    fn decide(&mut self, len: u64, place: TextFate, text: &[u8]) {
+    fn decide(&mut self, len: u64, fate: TextFate, text: &[u8]) {
         self.left = self.left.saturating_sub(len);
         let keeps_text = matches!(self.kind, EntryKind::Token { exact: true, .. });
-        match place {
+        match fate {
             TextFate::Content | TextFate::Inline => {
                 // The entry goes to one list: the content's, if any of its text does.
                 if self.seen.content == 0 {
                     self.shown.clear();
                 }
                 self.seen.content += len;
-                self.seen.reasoning += if place == TextFate::Inline { len } else { 0 };
+                self.seen.reasoning += if fate == TextFate::Inline { len } else { 0 };
             }
             TextFate::Reasoning => self.seen.reasoning += len,
             TextFate::Hidden => {
@@ -254,7 +265,7 @@ impl TokenEntry {
             TextFate::Call => self.seen.call += len,
             TextFate::Markup => {}
         }
-        let shows = match place {
+        let shows = match fate {
             TextFate::Content | TextFate::Inline => true,
             TextFate::Reasoning => self.seen.content == 0,
             TextFate::Hidden | TextFate::Call | TextFate::Markup => false,
@@ -291,9 +302,11 @@ impl ReasoningCount {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use serde_json::{Map, Value, json};
 
-    use super::{Entries, List, TextFate};
+    use super::{Decided, Entries, List, TextFate};
 
     fn logprobs(value: Value) -> Map<String, Value> {
         let Value::Object(members) = value else { return Map::new() };
@@ -309,13 +322,17 @@ mod tests {
         entries
     }
 
+    fn decide(entries: &mut Entries, range: Range<u64>, fate: TextFate, text: &str) {
+        entries.decide(Decided { at: range.start, len: range.end - range.start, fate, text });
+    }
+
     #[test]
     fn logprob_entries_are_cut_to_their_emitted_text() {
         let mut entries = entries(&["h", "m.</", "think>", "\nHi"]);
-        entries.decide(0, 3, TextFate::Reasoning, "hm.");
+        decide(&mut entries, 0..3, TextFate::Reasoning, "hm.");
         assert_eq!(entries.take_ready(true).len(), 1, "the second token is not decided");
-        entries.decide(3, 9, TextFate::Markup, "");
-        entries.decide(12, 2, TextFate::Content, "Hi");
+        decide(&mut entries, 3..12, TextFate::Markup, "");
+        decide(&mut entries, 12..14, TextFate::Content, "Hi");
         let ready = entries.take_ready(true);
         let token = |token: &str| json!({"content": [{"token": token}]});
         assert_eq!(ready, [(List::Reasoning, token("m.")), (List::Content, token("Hi"))]);
@@ -326,9 +343,9 @@ mod tests {
     #[test]
     fn logprob_entry_spanning_reasoning_and_content_goes_to_content() {
         let mut entries = entries(&["m</t>H"]);
-        entries.decide(0, 1, TextFate::Reasoning, "m");
-        entries.decide(1, 4, TextFate::Markup, "");
-        entries.decide(5, 1, TextFate::Content, "H");
+        decide(&mut entries, 0..1, TextFate::Reasoning, "m");
+        decide(&mut entries, 1..5, TextFate::Markup, "");
+        decide(&mut entries, 5..6, TextFate::Content, "H");
         assert_eq!(
             entries.take_ready(true),
             [(List::Content, json!({"content": [{"token": "H"}]}))]
@@ -339,7 +356,7 @@ mod tests {
     fn logprob_entry_without_text_waits_for_the_next_text() {
         let mut entries = entries(&["", "a"]);
         assert!(!entries.has_ready());
-        entries.decide(0, 1, TextFate::Content, "a");
+        decide(&mut entries, 0..1, TextFate::Content, "a");
         assert_eq!(entries.take_ready(true).len(), 2);
     }
 
@@ -350,8 +367,8 @@ mod tests {
         {
             let mut entries = Entries::default();
             entries.take_chunk(0, 4, ids);
-            entries.decide(0, reasoning, TextFate::Reasoning, "");
-            entries.decide(reasoning, 4 - reasoning, TextFate::Content, "");
+            decide(&mut entries, 0..reasoning, TextFate::Reasoning, "");
+            decide(&mut entries, reasoning..4, TextFate::Content, "");
             let seen = entries.reasoning;
             assert_eq!((seen.tokens, seen.estimated), count, "{ids:?} {reasoning}");
         }

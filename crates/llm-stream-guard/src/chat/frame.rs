@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value, value::RawValue};
+use sse_events::SseEvent;
 
 use super::{
     chunk::{Choice, Chunk, Content},
@@ -28,6 +29,12 @@ pub(super) enum Came {
     Read(Chunk),
     /// As an event that has the frame at this place.
     Framed(usize),
+}
+
+/// An event that carries a chunk.
+pub(super) struct Arrived<'e> {
+    pub(super) event: SseEvent<'e>,
+    pub(super) came: Came,
 }
 
 /// The frames of the last event of each choice.
@@ -58,23 +65,19 @@ impl Frames {
         frame.text(data).is_some_and(|text| frame.is(choice, &text))
     }
 
-    /// Takes in what became of an event with `data`, which left as its bytes if it is the `same`.
-    pub(super) fn settle(
-        &mut self,
-        data: &[u8],
-        came: Came,
-        chunks: &mut [(Chunk, u64)],
-        same: bool,
-    ) {
-        match (came, chunks) {
+    /// Takes in what became of an event: the only chunk that it became, if there is one.
+    /// The event left as its bytes if it is the `same`.
+    pub(super) fn settle(&mut self, arrived: Arrived<'_>, only: Option<&mut Chunk>, same: bool) {
+        let data = arrived.event.data.unwrap_or_default();
+        match (arrived.came, only) {
             // The frame does not depend on the text.
-            (Came::Read(came), [(chunk, _)])
+            (Came::Read(came), Some(chunk))
                 if chunk.fields == came.fields && chunk.usage == came.usage =>
             {
                 self.learn(data, came, same);
             }
             // One without choices has what was left of a chunk that is withheld.
-            (Came::Framed(at), [(chunk, _)]) if !chunk.choices.is_empty() => {
+            (Came::Framed(at), Some(chunk)) if !chunk.choices.is_empty() => {
                 self.frames[at].restore(std::mem::take(&mut chunk.fields), same);
             }
             (Came::Framed(at), _) => drop(self.frames.remove(at)),
@@ -215,7 +218,9 @@ impl Frame {
 
 #[cfg(test)]
 mod tests {
-    use super::{Came, Chunk, Frame, Frames, IN_VAIN, MOST};
+    use sse_events::{Decoder, SseItem};
+
+    use super::{Arrived, Came, Chunk, Frame, Frames, IN_VAIN, MOST};
 
     const EVENT: &str =
         r#"{"id":"a","choices":[{"index":3,"delta":{"content":"hm"},"finish_reason":null}]}"#;
@@ -328,8 +333,14 @@ mod tests {
         assert!(!frames.is(0, &other, EVENT.as_bytes()));
         for (choices, stays) in [(chunk.choices.clone(), true), (Vec::new(), false)] {
             let taken = frames.at(0).take("hm".into()).unwrap();
-            let mut out = [(Chunk { choices, ..taken }, 1)];
-            frames.settle(EVENT.as_bytes(), Came::Framed(0), &mut out, false);
+            let mut out = Chunk { choices, ..taken };
+            let settled = Decoder::new().push(format!("data: {EVENT}\n\n").as_bytes(), |item| {
+                if let SseItem::Event(event) = item {
+                    let arrived = Arrived { event, came: Came::Framed(0) };
+                    frames.settle(arrived, Some(&mut out), false);
+                }
+            });
+            assert!(settled.is_ok());
             assert_eq!(knows(&frames, EVENT), stays);
         }
     }

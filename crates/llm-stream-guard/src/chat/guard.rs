@@ -12,11 +12,11 @@ use super::{
     field::Field,
     marker_ids::{TokenMode, TokenReader},
     note::ChatSink,
-    options::{ChatOptions, Logprobs, ReasoningTokens, Synthesis, TakeBack, TokenIds},
-    response_fields::{Envelope, count_reasoning},
-    step::Released,
-    tail::Tail,
+    options::{ChatOptions, Logprobs, Synthesis, TakeBack, TokenIds},
+    response_fields::RepeatedFields,
+    step::{ChatStep, Released},
     token_ids::{ids_around, remove_all_ids, remove_ids},
+    usage::{BareChunk, RawEvent, UsageState},
 };
 use crate::guard::Guard;
 
@@ -59,16 +59,37 @@ pub struct ChatGuard {
     pub(super) options: ChatOptions,
     /// In ascending order of their indices.
     pub(super) choices: Vec<GuardedChoice>,
-    envelope: Envelope,
-    pub(super) tail: Tail,
+    pub(super) repeated: RepeatedFields,
+    pub(super) usage: UsageState,
     /// Kept for their capacity.
-    released: Released,
+    pub(super) released: Released,
     spare: String,
-    seq: u64,
-    pub(super) ended: bool,
-    pub(super) failed: Option<ChatError>,
+    pub(super) seq: u64,
+    pub(super) phase: Phase,
     /// The only chunk is a whole response.
     pub(super) whole: bool,
+}
+
+/// The life of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Chunks are taken and guarded.
+    Open,
+    /// The stream ended: chunks are dropped.
+    Ended,
+    /// An error ended the stream: it is returned again.
+    Failed(ChatError),
+}
+
+impl Phase {
+    /// The result of everything after the end.
+    pub(super) fn result(self) -> Option<Result<(), ChatError>> {
+        match self {
+            Self::Open => None,
+            Self::Ended => Some(Ok(())),
+            Self::Failed(error) => Some(Err(error)),
+        }
+    }
 }
 
 impl ChatGuard {
@@ -84,13 +105,12 @@ impl ChatGuard {
             token_reader: None,
             options,
             choices: Vec::new(),
-            envelope: Envelope::default(),
-            tail: Tail::default(),
+            repeated: RepeatedFields::default(),
+            usage: UsageState::default(),
             released: Released::default(),
             spare: String::new(),
             seq: 0,
-            ended: false,
-            failed: None,
+            phase: Phase::Open,
             whole: false,
         }
     }
@@ -102,22 +122,32 @@ impl ChatGuard {
     /// was held of all choices has been released, and usage with it.
     pub fn push<S: ChatSink + ?Sized>(
         &mut self,
-        mut chunk: Chunk,
+        chunk: Chunk,
         sink: &mut S,
     ) -> Result<(), ChatError> {
-        if self.ended {
-            return self.failed.map_or(Ok(()), Err);
+        self.push_event(chunk, || None, sink)
+    }
+
+    /// Feeds the next chunk, which arrived in `event`.
+    pub(super) fn push_event<S: ChatSink + ?Sized>(
+        &mut self,
+        mut chunk: Chunk,
+        event: impl FnOnce() -> Option<RawEvent>,
+        sink: &mut S,
+    ) -> Result<(), ChatError> {
+        if let Some(result) = self.phase.result() {
+            return result;
         }
         self.seq = self.seq.saturating_add(1);
         let single = chunk.choices.len() == 1;
         let mut around = if single { ids_around(&chunk.fields) } else { None };
         let removes_ids = self.options.token_ids != TokenIds::Keep;
-        if removes_ids {
-            remove_all_ids(&mut chunk.fields);
-        }
-        self.envelope.learn(&chunk);
+        let removed = removes_ids && remove_all_ids(&mut chunk.fields);
+        self.repeated.learn(&chunk);
+        self.usage.learn(&chunk.usage);
         if chunk.choices.is_empty() {
-            self.push_bare(chunk, sink);
+            let event = event().map(|event| RawEvent { exact: event.exact && !removed, ..event });
+            self.push_bare(BareChunk { chunk, seq: self.seq, event }, sink);
             return Ok(());
         }
         // Choices go on: what came before was not the tail.
@@ -141,18 +171,13 @@ impl ChatGuard {
             let push = |state: &mut GuardedChoice, step: &mut SharedStep<'_>| {
                 state.push(choice, ids.as_deref(), step)
             };
-            result = result.and(self.step(at, false, sink, push));
+            result = result.and(self.step(at, sink, push));
             if single && self.choices[at].lane.hid {
                 remove_ids(&mut fields);
             }
         }
         self.count_reasoning(&mut usage);
-        let rest = Chunk { choices, usage, fields };
-        let rest = match self.released.parts.is_empty() {
-            true => self.envelope.withhold(rest),
-            false => Some(rest),
-        };
-        self.release(rest, sink);
+        self.release(Some(Chunk { choices, usage, fields }), sink);
         result.or_else(|error| self.fail(error, sink))
     }
 
@@ -162,78 +187,55 @@ impl ChatGuard {
         error: ChatError,
         sink: &mut S,
     ) -> Result<(), ChatError> {
-        (self.ended, self.failed) = (true, Some(error));
+        self.phase = Phase::Failed(error);
         // A choice that failed fails again.
         let _ = self.close(End::Aborted, |_| false, sink);
-        self.release_rest(sink);
+        self.release_usage(sink);
         Err(error)
     }
 
     /// Passes the step on, with the rest of its input: the chunk without its choices.
     fn release<S: ChatSink + ?Sized>(&mut self, rest: Option<Chunk>, sink: &mut S) {
-        let Self { envelope, released, options, seq, .. } = self;
-        if rest.is_none() && released.is_empty() {
+        let Self { repeated, usage, released, options, seq, .. } = self;
+        let (mut fields, mut came, mut spare) = (None, None, Vec::new());
+        if let Some(Chunk { choices, usage: count, fields: around }) = rest {
+            spare = choices;
+            if released.parts.is_empty() {
+                usage.withhold(count);
+                fields = repeated.remaining(around);
+            } else {
+                (fields, came) = (Some(around), Some(count));
+            }
+        }
+        if fields.is_none() && released.is_empty() {
             return;
         }
-        sink.step(envelope.step(released, rest, (options.emission, *seq)));
+        let [last, others] = match released.parts.is_empty() {
+            true => [usage.none(), usage.none()],
+            false => usage.of_step(came),
+        };
+        sink.step(ChatStep {
+            released,
+            fields,
+            repeated: repeated.fields(),
+            usage: last,
+            no_usage: others,
+            emission: options.emission,
+            origin: *seq,
+            spare,
+            event: None,
+        });
         released.clear();
-    }
-
-    /// Lets out what surrounds the choices.
-    fn release_rest<S: ChatSink + ?Sized>(&mut self, sink: &mut S) {
-        self.release_tail(sink);
-        if let Some(chunk) = self.envelope.rest() {
-            self.release_bare(chunk, self.seq, sink);
-        }
     }
 
     /// Takes a chunk that differs from the last one of its choice only by `text`, if it passes
     /// unchanged. Returns `false`, without an effect, if the chunk must be pushed.
     pub(super) fn pass(&mut self, index: u32, text: &str) -> bool {
         let found = self.choices.binary_search_by_key(&index, |state| state.lane.index).ok();
-        let ready = found.filter(|_| !self.ended && self.owes_nothing());
+        let ready = found.filter(|_| self.phase == Phase::Open && self.usage.owes_nothing());
         let passed = ready.and_then(|at| self.choices.get_mut(at)).is_some_and(|it| it.pass(text));
         self.seq = self.seq.saturating_add(u64::from(passed));
         passed
-    }
-
-    /// Whether nothing that was withheld is to go out with or before the next chunk.
-    pub(super) fn owes_nothing(&self) -> bool {
-        self.tail.is_empty() && self.envelope.owes_nothing()
-    }
-
-    /// A chunk without choices. What may be the tail of the stream waits while choices are open:
-    /// some servers send usage whenever one of several choices ends.
-    fn push_bare<S: ChatSink + ?Sized>(&mut self, chunk: Chunk, sink: &mut S) {
-        let open = self.choices.iter().any(|state| !state.lane.finished);
-        let begins = chunk.usage.value().is_some() && open;
-        if begins || !self.tail.is_empty() {
-            self.tail.push(chunk, self.seq);
-            if !self.tail.is_full() {
-                return;
-            }
-            self.release_tail(sink);
-        } else {
-            self.write_bare(chunk, self.seq, sink);
-        }
-    }
-
-    fn release_tail<S: ChatSink + ?Sized>(&mut self, sink: &mut S) {
-        for (chunk, seq) in self.tail.take() {
-            self.write_bare(chunk, seq, sink);
-        }
-    }
-
-    fn write_bare<S: ChatSink + ?Sized>(&mut self, mut chunk: Chunk, seq: u64, sink: &mut S) {
-        if chunk.usage.value().is_some() {
-            self.envelope.supersede_usage();
-        }
-        self.count_reasoning(&mut chunk.usage);
-        self.release_bare(chunk, seq, sink);
-    }
-
-    fn release_bare<S: ChatSink + ?Sized>(&mut self, chunk: Chunk, seq: u64, sink: &mut S) {
-        sink.step(self.envelope.bare_step(&mut self.released, chunk, seq));
     }
 
     /// Time has passed and nothing came: a jail may have been open for too long; see
@@ -242,10 +244,10 @@ impl ChatGuard {
     /// # Errors
     /// As [`ChatGuard::push`].
     pub fn tick<S: ChatSink + ?Sized>(&mut self, sink: &mut S) -> Result<(), ChatError> {
-        if self.ended {
-            return self.failed.map_or(Ok(()), Err);
+        if let Some(result) = self.phase.result() {
+            return result;
         }
-        self.on_each(false, sink, GuardedChoice::tick).or_else(|error| self.fail(error, sink))
+        self.on_each(sink, GuardedChoice::tick).or_else(|error| self.fail(error, sink))
     }
 
     /// Ends the stream: emits held text, then finish reasons that are due, then withheld usage.
@@ -260,21 +262,18 @@ impl ChatGuard {
         end: End,
         sink: &mut S,
     ) -> Result<(), ChatError> {
-        if std::mem::replace(&mut self.ended, true) {
-            return self.failed.map_or(Ok(()), Err);
+        if let Some(result) = self.phase.result() {
+            return result;
         }
-        let (synthesis, has_usage) = (self.options.synthesis, self.tail.has_usage());
+        let (synthesis, has_usage) = (self.options.synthesis, self.usage.ends_with_usage());
         let due = |lane: &ChoiceState| match synthesis {
             Synthesis::Off => false,
             Synthesis::Proven => has_usage || lane.called() || lane.stopped.is_some(),
             Synthesis::Always => true,
         };
-        if has_usage {
-            self.envelope.supersede_usage();
-        }
         let result = self.close(end, |lane| end != End::Aborted && due(lane), sink);
-        self.release_rest(sink);
-        self.failed = result.err();
+        self.release_usage(sink);
+        self.phase = result.map_or_else(Phase::Failed, |()| Phase::Ended);
         result
     }
 
@@ -285,19 +284,18 @@ impl ChatGuard {
         synthesize: impl Fn(&ChoiceState) -> bool,
         sink: &mut S,
     ) -> Result<(), ChatError> {
-        self.on_each(end == End::Aborted, sink, |state, step| state.close(end, &synthesize, step))
+        self.on_each(sink, |state, step| state.close(end, &synthesize, step))
     }
 
     /// Runs `step` on every choice, and lets out what it set free.
     fn on_each<S: ChatSink + ?Sized>(
         &mut self,
-        aborted: bool,
         sink: &mut S,
         step: impl Fn(&mut GuardedChoice, &mut SharedStep<'_>) -> Result<(), LimitError>,
     ) -> Result<(), ChatError> {
         let mut result = Ok(());
         for at in 0..self.choices.len() {
-            result = result.and(self.step(at, aborted, sink, &step));
+            result = result.and(self.step(at, sink, &step));
         }
         self.release(None, sink);
         result
@@ -307,25 +305,15 @@ impl ChatGuard {
     fn step<S: ChatSink + ?Sized>(
         &mut self,
         at: usize,
-        aborted: bool,
         sink: &mut S,
         step: impl FnOnce(&mut GuardedChoice, &mut SharedStep<'_>) -> Result<(), LimitError>,
     ) -> Result<(), ChatError> {
         let Self { choices, options, released, spare, seq, .. } = self;
         let first = released.parts.len();
         let note = &mut |note| sink.note(note);
-        let context = &mut SharedStep { options, released, spare, note, seq: *seq, first, aborted };
+        let context =
+            &mut SharedStep { options, released, spare, note, seq: *seq, first, aborted: false };
         step(&mut choices[at], context).map_err(ChatError::Limit)
-    }
-
-    /// Writes into `usage` how many tokens were reasoning, unless upstream did.
-    fn count_reasoning(&self, usage: &mut Field<serde_json::Value>) {
-        if let Field::Value(usage) = usage
-            && self.options.reasoning_tokens == ReasoningTokens::Counted
-        {
-            let counts = self.choices.iter().map(|state| state.reasoning_tokens(self.whole));
-            count_reasoning(usage, counts);
-        }
     }
 
     /// Where the choice with `index` is kept; it is made if need be.
@@ -348,35 +336,20 @@ impl ChatGuard {
     /// Makes the guard as new.
     pub fn reset(&mut self) {
         self.choices.clear();
-        self.envelope = Envelope::default();
-        self.tail = Tail::default();
-        (self.seq, self.ended, self.failed) = (0, false, None);
-    }
-
-    /// Returns the latest usage that upstream sent.
-    #[must_use]
-    pub fn usage(&self) -> Option<&serde_json::Value> {
-        self.envelope.usage()
-    }
-
-    /// The number of the last input chunk.
-    pub(super) fn seq(&self) -> u64 {
-        self.seq
+        self.repeated = RepeatedFields::default();
+        self.usage = UsageState::default();
+        (self.seq, self.phase) = (0, Phase::Open);
     }
 
     /// The input chunks in which what is held began.
     pub(super) fn holding_since(&self) -> impl Iterator<Item = u64> + Clone {
-        self.choices.iter().filter_map(|state| state.lane.held_since).chain(self.tail.since())
-    }
-
-    /// Whether input chunk `seq` has no choices and may be the tail of the stream.
-    pub(super) fn waits_with(&self, seq: u64) -> bool {
-        self.tail.since().any(|held| held == seq)
+        self.choices.iter().filter_map(|state| state.lane.held_since).chain(self.usage.waiting())
     }
 
     /// A chunk without choices.
     pub(super) fn blank(&self) -> Chunk {
-        self.envelope.blank()
+        let (fields, usage) = (self.repeated.fields().clone(), self.usage.none());
+        Chunk { fields, usage, choices: Vec::new() }
     }
 }
 

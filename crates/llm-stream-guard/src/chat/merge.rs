@@ -24,36 +24,47 @@ pub(super) fn merge(
     texts: Texts,
     room: &mut Room,
 ) {
-    for (name, value) in delta {
-        match into.get_mut(name) {
-            Some(old) => merge_value(name, old, value, texts, room),
-            None => room.insert(into, name, value),
-        }
-    }
+    Merger { texts, room }.object(into, delta);
 }
 
-fn merge_value(name: &str, old: &mut Value, new: &Value, texts: Texts, room: &mut Room) {
-    let grows = texts == Texts::Grow && !WHOLE.contains(&name);
-    match (old, new) {
-        (_, Value::Null) => {}
-        (Value::String(text), Value::String(more)) if grows => {
-            room.append(text, more);
-        }
-        (Value::Object(old), Value::Object(new)) => merge(old, new, texts, room),
-        (Value::Array(old), Value::Array(new)) => {
-            new.iter().for_each(|item| add(old, item, texts, room));
-        }
-        (old, new) => room.replace(old, new),
-    }
+struct Merger<'r> {
+    texts: Texts,
+    room: &'r mut Room,
 }
 
-/// Adds an item to a list, or to the item with the same `index`.
-fn add(list: &mut Vec<Value>, item: &Value, texts: Texts, room: &mut Room) {
-    let index = item.get("index").and_then(Value::as_u64);
-    // Deltas continue what came last: looking from the end finds it at once.
-    let same = |old: &&mut Value| old.get("index").and_then(Value::as_u64) == index;
-    match (index, list.iter_mut().rev().find(same), item) {
-        (Some(_), Some(Value::Object(old)), Value::Object(new)) => merge(old, new, texts, room),
-        _ => room.push(list, item),
+impl Merger<'_> {
+    fn object(&mut self, into: &mut Map<String, Value>, delta: &Map<String, Value>) {
+        for (name, value) in delta {
+            match into.get_mut(name) {
+                Some(old) => self.value(name, old, value),
+                None => self.room.insert(into, name, value),
+            }
+        }
+    }
+
+    fn value(&mut self, name: &str, old: &mut Value, new: &Value) {
+        let grows = self.texts == Texts::Grow && !WHOLE.contains(&name);
+        match (old, new) {
+            (_, Value::Null) => {}
+            (Value::String(text), Value::String(more)) if grows => {
+                self.room.append(text, more);
+            }
+            (Value::Object(old), Value::Object(new)) => self.object(old, new),
+            (Value::Array(old), Value::Array(new)) => {
+                new.iter().for_each(|item| self.item(old, item));
+            }
+            (old, new) => self.room.replace(old, new),
+        }
+    }
+
+    /// Adds an item to a list, or to the item with the same `index`.
+    fn item(&mut self, list: &mut Vec<Value>, item: &Value) {
+        let index = item.get("index").and_then(Value::as_u64);
+        // Deltas continue what came last: looking from the end finds it at once.
+        let same = |old: &&mut Value| old.get("index").and_then(Value::as_u64) == index;
+        match (index, list.iter_mut().rev().find(same), item) {
+            (Some(_), Some(Value::Object(old)), Value::Object(new)) => self.object(old, new),
+            _ => self.room.push(list, item),
+        }
     }
 }

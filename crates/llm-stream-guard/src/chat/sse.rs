@@ -7,9 +7,9 @@ use sse_events::{self as sse, Decoder};
 
 use super::{
     error::{ChatError, Failures},
-    guard::ChatGuard,
+    guard::{ChatGuard, Phase},
     note::ChatNote,
-    sse_rewriter::{DONE, Ending, SseRewriter},
+    sse_rewriter::{BytesPhase, DONE, Ending, SseRewriter},
 };
 
 /// Receives what a [`ChatSse`] writes, in order.
@@ -152,10 +152,10 @@ impl ChatSse {
         sink: &mut S,
     ) -> Result<(), ChatSseError> {
         let Self { decoder, wire, .. } = self;
-        wire.ends = true;
+        wire.bytes = BytesPhase::Last;
         let result = decoder.finish(|item| wire.item(item, sink));
         wire.checked(result, sink)?;
-        let open = !wire.ended;
+        let open = wire.guard.phase == Phase::Open;
         wire.end(if end == End::Stop { wire.bare_end() } else { Ending::Of(end) }, None, sink);
         let result = wire.checked(Ok(()), sink);
         if open && result.is_ok() && wire.done == Done::Always && end != End::Aborted {

@@ -11,16 +11,17 @@ use sse_events::{Decoder, Fields, SseEvent, SseItem};
 use super::{
     chunk::Chunk,
     convert::{NoChunk, ReadChunk, read},
-    error::{ChatError, Failures},
-    frame::{Came, Frames},
-    guard::ChatGuard,
+    error::Failures,
+    frame::{Arrived, Came, Frames},
+    guard::{ChatGuard, Phase},
     note::{ChatNote, ChatSink, Note, Violation},
     sse::{Done, SseSink},
     step::ChatStep,
+    usage::RawEvent,
 };
 
-pub(super) use self::ending::Ending;
 use self::ending::is_json;
+pub(super) use self::ending::{BytesPhase, Ending};
 
 pub(super) const DONE: &[u8] = b"data: [DONE]\n\n";
 
@@ -31,34 +32,21 @@ pub(super) struct SseRewriter {
     pub(super) failures: Failures,
     /// Whether `[DONE]` arrived.
     pub(super) came: bool,
-    pub(super) ended: bool,
-    pub(super) dropped: u64,
-    /// No bytes follow: an event that is open was cut.
-    pub(super) ends: bool,
-    /// The last event was cut and dropped.
-    half: bool,
-    /// An error of upstream ended it.
+    /// Whether an error of upstream arrived.
     pub(super) broken: bool,
-    failed: Option<ChatError>,
+    pub(super) dropped: u64,
+    pub(super) bytes: BytesPhase,
     /// Whether the client received the reason of the end.
     told: bool,
-    /// Events whose chunks wait in the guard because they may be the tail of the stream.
-    tail: Vec<Waiting>,
     frames: Frames,
     /// Kept for their capacity.
-    chunks: Vec<(Chunk, u64)>,
+    chunks: Vec<Written>,
     text: Vec<u8>,
     json: Vec<u8>,
 }
 
-/// An event that waits.
-#[derive(Debug, Clone)]
-struct Waiting {
-    /// The number of its chunk.
-    seq: u64,
-    raw: Vec<u8>,
-    came: Option<Chunk>,
-}
+/// A chunk that the guard wrote, with its event if it has no choices.
+type Written = (Chunk, Option<RawEvent>);
 
 impl SseRewriter {
     pub(super) fn new(guard: ChatGuard) -> Self {
@@ -67,14 +55,10 @@ impl SseRewriter {
             done: Done::default(),
             failures: Failures::default(),
             came: false,
-            ended: false,
-            dropped: 0,
-            ends: false,
-            half: false,
             broken: false,
-            failed: None,
+            dropped: 0,
+            bytes: BytesPhase::Open,
             told: false,
-            tail: Vec::new(),
             frames: Frames::default(),
             chunks: Vec::new(),
             text: Vec::new(),
@@ -84,29 +68,24 @@ impl SseRewriter {
 
     pub(super) fn reset(&mut self) {
         self.guard.reset();
-        self.tail.clear();
         self.frames.clear();
-        (self.came, self.ended, self.dropped, self.failed) = (false, false, 0, None);
-        (self.ends, self.half) = (false, false);
-        (self.broken, self.told) = (false, false);
+        (self.came, self.broken, self.told) = (false, false, false);
+        (self.bytes, self.dropped) = (BytesPhase::Open, 0);
     }
 
     /// Checks the time limits of jails.
     pub(super) fn tick<S: SseSink + ?Sized>(&mut self, sink: &mut S) {
-        if self.ended {
-            return;
-        }
         let mut chunks = take(&mut self.chunks);
-        let result = self.guard.tick(&mut CollectEvents { chunks: &mut chunks, sink });
+        // Its error is in its phase.
+        let _ = self.guard.tick(&mut CollectEvents { chunks: &mut chunks, sink });
         for (chunk, _) in chunks.drain(..) {
             self.write(&chunk, EventPlace::Own, sink);
         }
         self.chunks = chunks;
-        self.failed = result.err();
     }
 
     pub(super) fn item<S: SseSink + ?Sized>(&mut self, item: SseItem<'_>, sink: &mut S) {
-        if self.failed.is_some() {
+        if matches!(self.guard.phase, Phase::Failed(_)) {
             return;
         }
         match item {
@@ -139,10 +118,10 @@ impl SseRewriter {
                 // as they are.
                 let exact = exact && event.is_standard() && data.len() == text.len();
                 let came = if exact { Came::Read(chunk.clone()) } else { Came::Damaged };
-                self.chunk(chunk, came, event, sink);
+                self.chunk(chunk, Arrived { event, came }, sink);
             }
-            _ if self.ends && !event.closed && !is_json(&text) => {
-                self.half = true;
+            _ if self.is_cut(event) && !is_json(&text) => {
+                self.bytes = BytesPhase::Cut;
                 self.dropped = self.dropped.saturating_add(event.raw.len() as u64);
             }
             other => {
@@ -163,7 +142,7 @@ impl SseRewriter {
     fn framed<S: SseSink + ?Sized>(&mut self, event: SseEvent<'_>, sink: &mut S) -> bool {
         let Self { frames, guard, .. } = self;
         let data = event.data.unwrap_or_default();
-        let Some((at, text)) = frames.find(data).filter(|_| guard.owes_nothing()) else {
+        let Some((at, text)) = frames.find(data).filter(|_| guard.usage.owes_nothing()) else {
             return false;
         };
         let frame = frames.at(at);
@@ -172,25 +151,42 @@ impl SseRewriter {
             return true;
         }
         let Some(chunk) = frame.take(text.into_owned()) else { return false };
-        self.chunk(chunk, Came::Framed(at), event, sink);
+        self.chunk(chunk, Arrived { event, came: Came::Framed(at) }, sink);
         true
     }
 
     /// Guards a chunk, and writes what it became.
-    fn chunk<S: SseSink + ?Sized>(
+    fn chunk<S: SseSink + ?Sized>(&mut self, chunk: Chunk, arrived: Arrived<'_>, sink: &mut S) {
+        let mut chunks = take(&mut self.chunks);
+        let event = arrived.event;
+        let exact = !matches!(arrived.came, Came::Damaged);
+        let raw = || Some(RawEvent { bytes: event.raw.to_vec(), exact });
+        // Its event is written when the guard releases the chunk, which may be later.
+        let is_bare = chunk.choices.is_empty() && self.guard.phase == Phase::Open;
+        let collect = &mut CollectEvents { chunks: &mut chunks, sink };
+        // Its error is in its phase.
+        let _ = self.guard.push_event(chunk, raw, collect);
+        let released = chunks.iter().take_while(|(_, bare)| bare.is_some()).count();
+        for (chunk, event) in chunks.drain(..released) {
+            self.write_released(&chunk, event, sink);
+        }
+        if !is_bare {
+            self.write_own(&mut chunks, arrived, sink);
+        }
+        chunks.clear();
+        self.chunks = chunks;
+    }
+
+    /// Writes the chunks that an event with choices became.
+    fn write_own<S: SseSink + ?Sized>(
         &mut self,
-        chunk: Chunk,
-        came: Came,
-        event: SseEvent<'_>,
+        chunks: &mut [Written],
+        arrived: Arrived<'_>,
         sink: &mut S,
     ) {
-        let mut chunks = take(&mut self.chunks);
-        let result = self.guard.push(chunk, &mut CollectEvents { chunks: &mut chunks, sink });
-        self.write_tail(&mut chunks, sink);
-        let waits = chunks.is_empty() && self.guard.waits_with(self.guard.seq());
-        let same = matches!(&*chunks, [(chunk, _)] if self.is_same(chunk, &came, event));
-        match chunks.as_slice() {
-            [] if waits => {}
+        let event = arrived.event;
+        let same = matches!(chunks, [(chunk, _)] if self.is_same(chunk, &arrived));
+        match chunks {
             [] => {
                 self.text.clear();
                 event.without_data(&mut self.text);
@@ -199,28 +195,19 @@ impl SseRewriter {
                 }
             }
             _ if same => sink.bytes(event.raw),
-            changed => {
-                for (n, (chunk, _)) in changed.iter().enumerate() {
-                    let place =
-                        if n == 0 { EventPlace::Of(event) } else { EventPlace::Behind(event) };
-                    self.write(chunk, place, sink);
+            [(first, _), others @ ..] => {
+                self.write(first, EventPlace::Of(event), sink);
+                for (chunk, _) in others {
+                    self.write(chunk, EventPlace::Behind(event), sink);
                 }
             }
         }
-        if waits {
-            let came = if let Came::Read(chunk) = came { Some(chunk) } else { None };
-            let (seq, raw) = (self.guard.seq(), event.raw.to_vec());
-            self.tail.push(Waiting { seq, raw, came });
-        } else {
-            self.frames.settle(event.data.unwrap_or_default(), came, &mut chunks, same);
-        }
-        chunks.clear();
-        self.chunks = chunks;
-        self.failed = result.err();
+        let only = if let [(chunk, _)] = chunks { Some(chunk) } else { None };
+        self.frames.settle(arrived, only, same);
     }
 
     /// Whether a chunk is written as it came.
-    fn is_same(&self, chunk: &Chunk, came: &Came, event: SseEvent<'_>) -> bool {
+    fn is_same(&self, chunk: &Chunk, Arrived { event, came }: &Arrived<'_>) -> bool {
         let data = event.data.unwrap_or_default();
         match (came, chunk.choices.as_slice()) {
             (Came::Framed(at), [choice]) => self.frames.is(*at, choice, data),
@@ -244,18 +231,20 @@ impl SseRewriter {
         event: Option<SseEvent<'_>>,
         sink: &mut S,
     ) {
-        if std::mem::replace(&mut self.ended, true) {
+        if self.guard.phase != Phase::Open {
             return;
         }
         let mut chunks = take(&mut self.chunks);
         let collect = &mut CollectEvents { chunks: &mut chunks, sink };
-        let result = match ending {
+        // Its error is in its phase.
+        let _ = match ending {
             Ending::Of(end) => self.guard.finish(end, collect),
             Ending::Bare => self.guard.end(collect),
             Ending::Half => self.guard.cut_off(collect),
         };
-        for (chunk, origin) in chunks.drain(..) {
-            if self.write_waiting(&chunk, origin, sink) {
+        for (chunk, bare) in chunks.drain(..) {
+            if bare.is_some() {
+                self.write_released(&chunk, bare, sink);
                 continue;
             }
             // In lines that end as the event's do, but without its fields.
@@ -264,33 +253,18 @@ impl SseRewriter {
             self.write(&chunk, place, sink);
         }
         self.chunks = chunks;
-        self.failed = result.err();
     }
 
-    /// Writes the first of the chunks as far as they waited.
-    fn write_tail<S: SseSink + ?Sized>(&mut self, chunks: &mut Vec<(Chunk, u64)>, sink: &mut S) {
-        if self.tail.is_empty() {
-            return;
-        }
-        let waited = chunks.iter().take_while(|(chunk, seq)| self.write_waiting(chunk, *seq, sink));
-        let waited = waited.count();
-        chunks.drain(..waited);
-    }
-
-    /// Writes a chunk that waited with its event; whether it is one.
-    fn write_waiting<S: SseSink + ?Sized>(
+    /// Writes a chunk without choices: its event, or in place of the event's data.
+    fn write_released<S: SseSink + ?Sized>(
         &mut self,
         chunk: &Chunk,
-        seq: u64,
+        event: Option<RawEvent>,
         sink: &mut S,
-    ) -> bool {
-        let waits = |waiting: &Waiting| waiting.seq == seq && chunk.choices.is_empty();
-        let Some(at) = self.tail.iter().position(waits) else { return false };
-        let Waiting { raw, came, .. } = self.tail.remove(at);
-        if came.as_ref() == Some(chunk) {
-            sink.bytes(&raw);
-            return true;
-        }
+    ) {
+        let Some(RawEvent { bytes, exact: false }) = &event else {
+            return event.into_iter().for_each(|event| sink.bytes(&event.bytes));
+        };
         let mut decoder = Decoder::new().lenient();
         let mut on = |item: SseItem<'_>| {
             if let SseItem::Event(event) = item {
@@ -298,9 +272,8 @@ impl SseRewriter {
             }
         };
         // The event was within the limits.
-        let _ = decoder.push(&raw, &mut on);
+        let _ = decoder.push(bytes, &mut on);
         let _ = decoder.finish(on);
-        true
     }
 
     fn write<S: SseSink + ?Sized>(&mut self, chunk: &Chunk, place: EventPlace<'_>, sink: &mut S) {
@@ -319,10 +292,15 @@ impl SseRewriter {
         sink.bytes(text);
     }
 
+    /// Whether the bytes ended inside of an event.
+    fn is_cut(&self, event: SseEvent<'_>) -> bool {
+        self.bytes != BytesPhase::Open && !event.closed
+    }
+
     /// Passes an event on that carries no chunk.
     fn forward<S: SseSink + ?Sized>(&mut self, event: SseEvent<'_>, sink: &mut S) {
         match event.data {
-            None if self.ends && !event.closed => {
+            None if self.is_cut(event) => {
                 self.dropped = self.dropped.saturating_add(event.raw.len() as u64);
             }
             Some(data) if !event.is_standard() => {
@@ -347,13 +325,14 @@ enum EventPlace<'e> {
 }
 
 struct CollectEvents<'c, S: ?Sized> {
-    chunks: &'c mut Vec<(Chunk, u64)>,
+    chunks: &'c mut Vec<Written>,
     sink: &'c mut S,
 }
 
 impl<S: SseSink + ?Sized> ChatSink for CollectEvents<'_, S> {
-    fn step(&mut self, step: ChatStep<'_>) {
-        step.chunks(|chunk, origin| self.chunks.push((chunk, origin)));
+    fn step(&mut self, mut step: ChatStep<'_>) {
+        let mut event = step.event.take();
+        step.chunks(|chunk, _| self.chunks.push((chunk, event.take())));
     }
 
     fn note(&mut self, note: ChatNote) {

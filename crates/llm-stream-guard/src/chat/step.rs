@@ -9,6 +9,7 @@ use super::{
     delta_part::DeltaPart,
     field::Field,
     options::Emission,
+    usage::{BareChunk, RawEvent},
 };
 
 /// The output of a chat guard for one input: deltas, or the chunks that carry them.
@@ -55,6 +56,8 @@ pub struct ChatStep<'g> {
     pub(super) origin: u64,
     /// An empty list, for its capacity.
     pub(super) spare: Vec<Choice>,
+    /// The event of a chunk that waited.
+    pub(super) event: Option<RawEvent>,
 }
 
 /// The buffers of a step.
@@ -92,7 +95,19 @@ impl Released {
     }
 }
 
-impl ChatStep<'_> {
+impl<'g> ChatStep<'g> {
+    /// The step that releases a chunk without choices.
+    pub(super) fn bare(
+        bare: BareChunk,
+        repeated: &'g Map<String, Value>,
+        released: &'g mut Released,
+    ) -> Self {
+        let BareChunk { chunk: Chunk { choices: spare, usage, fields }, seq: origin, event } = bare;
+        let (no_usage, emission) = (Field::Missing, Emission::default());
+        let fields = Some(fields);
+        Self { released, fields, repeated, usage, no_usage, emission, origin, spare, event }
+    }
+
     /// Calls `on` with each delta and the index of its choice. Deltas around the choices have the
     /// index 0.
     pub fn deltas(&self, mut on: impl FnMut(u32, Delta<'_>)) {

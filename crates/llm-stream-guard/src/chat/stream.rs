@@ -48,7 +48,6 @@ where
         inner: Some(inner),
         guard,
         annotator: Annotator::default(),
-        out: Vec::new(),
         queue: VecDeque::new(),
         error: None,
         failure: None,
@@ -73,7 +72,6 @@ pin_project_lite::pin_project! {
         inner: Option<S>,
         guard: ChatGuard,
         annotator: Annotator,
-        out: Vec<(Chunk, u64)>,
         queue: VecDeque<S::Item>,
         error: Option<ChatError>,
         failure: Option<fn(&str) -> S::Item>,
@@ -158,15 +156,12 @@ where
                 return Poll::Ready(Some(item));
             }
             let Some(inner) = this.inner.as_mut().as_pin_mut() else { return Poll::Ready(None) };
-            let sink = &mut CollectItems { out: this.out, on_note: this.on_note };
+            let sink = &mut CollectItems { out: &mut this.annotator.out, on_note: this.on_note };
             let (result, last) = match ready!(inner.poll_next(cx)).map(ChatItem::open) {
                 Some(Opened::Pass(item)) => return Poll::Ready(Some(item)),
                 Some(Opened::Chunk(chunk, annotation)) => {
                     let result = this.guard.push(chunk, sink);
-                    let guard = &*this.guard;
-                    let came = (guard.seq(), annotation);
-                    let (holding, blank) = (guard.holding_since(), || guard.blank());
-                    this.annotator.deliver(came, this.out, holding, blank, this.queue);
+                    this.annotator.deliver(annotation, this.guard, this.queue);
                     if result.is_ok() {
                         continue;
                     }
@@ -177,7 +172,7 @@ where
             };
             this.inner.set(None);
             *this.error = result.err();
-            this.annotator.last(this.out, this.queue);
+            this.annotator.last(this.queue);
             this.queue.extend(last.or_else(|| told(*this.error, *this.failure)));
         }
     }
@@ -206,12 +201,12 @@ where
         if this.inner.is_none() {
             return;
         }
-        let sink = &mut CollectItems { out: this.out, on_note: this.on_note };
+        let sink = &mut CollectItems { out: &mut this.annotator.out, on_note: this.on_note };
         if let Err(error) = this.guard.tick(sink) {
             this.inner.set(None);
             *this.error = Some(error);
         }
-        this.annotator.release(this.out, this.queue);
+        this.annotator.release(this.queue);
         this.queue.extend(told(*this.error, *this.failure));
     }
 

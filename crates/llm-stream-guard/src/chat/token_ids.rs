@@ -49,10 +49,13 @@ pub(super) fn remove_ids(fields: &mut Map<String, Value>) {
     fields.shift_remove(VERBOSE);
 }
 
-/// Removes all fields that servers write when they are asked for token ids.
-pub(super) fn remove_all_ids(fields: &mut Map<String, Value>) {
+/// Removes all fields that servers write when they are asked for token ids. Returns whether there
+/// were any.
+pub(super) fn remove_all_ids(fields: &mut Map<String, Value>) -> bool {
+    let before = fields.len();
     remove_ids(fields);
     fields.shift_remove(PROMPT);
+    fields.len() < before
 }
 
 #[cfg(test)]

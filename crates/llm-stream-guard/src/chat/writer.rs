@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{
     choice_state::{ChoiceState, Names, OpenPart, SharedStep},
     delta_part::{DeltaPart, PartKind},
-    entries::{List, TextFate},
+    entries::{Decided, List, TextFate},
     note::{ChatNote, Note, Violation},
     options::ReasoningField,
     pending_fields::{Part, PendingField},
@@ -191,16 +191,16 @@ impl DeltaWriter<'_, '_> {
     }
 
     /// Records the fate of the next `len` bytes of the choice's text.
-    fn decide(&mut self, len: usize, place: TextFate, text: &str) {
+    fn decide(&mut self, len: u64, fate: TextFate, text: &str) {
         let at = self.lane.at;
-        self.lane.at += len as u64;
+        self.lane.at += len;
         if !self.lane.entries.is_empty() {
-            self.decide_at(at, len, place, text);
+            self.decided(Decided { at, len, fate, text });
         }
     }
 
-    fn decide_at(&mut self, at: u64, len: usize, place: TextFate, text: &str) {
-        self.lane.entries.decide(at, len as u64, place, text);
+    fn decided(&mut self, decided: Decided<'_>) {
+        self.lane.entries.decide(decided);
         // Text that a jail takes out is known only after the whole chunk was read.
         if !self.lane.jailed {
             self.write_entries(false);
@@ -210,10 +210,11 @@ impl DeltaWriter<'_, '_> {
     /// Writes reasoning that came apart at `at` while the content before it is not decided.
     pub(super) fn reasoning_at(&mut self, at: u64, text: &str) {
         self.append(PartKind::Reasoning, text);
-        self.decide_at(at, text.len(), self.place(PartKind::Reasoning), text);
+        let fate = self.fate(PartKind::Reasoning);
+        self.decided(Decided { at, len: text.len() as u64, fate, text });
     }
 
-    fn place(&self, kind: PartKind) -> TextFate {
+    fn fate(&self, kind: PartKind) -> TextFate {
         match (kind, self.step.options.reasoning) {
             (PartKind::Reasoning, ReasoningField::Hidden) => TextFate::Hidden,
             (PartKind::Reasoning, ReasoningField::Inline) => TextFate::Inline,
@@ -282,7 +283,7 @@ impl DeltaWriter<'_, '_> {
     fn put(&mut self, kind: PartKind, text: &str) {
         if !text.is_empty() {
             self.append(kind, text);
-            self.decide(text.len(), self.place(kind), text);
+            self.decide(text.len() as u64, self.fate(kind), text);
         }
     }
 
@@ -309,7 +310,7 @@ impl Sink for DeltaWriter<'_, '_> {
     }
 
     fn account(&mut self, span: Span) {
-        let place = if span.kind == SpanKind::Body { TextFate::Call } else { TextFate::Markup };
-        self.decide(span.len as usize, place, "");
+        let fate = if span.kind == SpanKind::Body { TextFate::Call } else { TextFate::Markup };
+        self.decide(span.len, fate, "");
     }
 }

@@ -75,8 +75,8 @@ const FIXED: &[Fixed] = &[
     (
         "chunks without choices that may be the tail",
         "16",
-        "MOST: usize = 16;",
-        source!("llm-stream-guard/src/chat/tail.rs"),
+        "TAIL: usize = 16;",
+        source!("llm-stream-guard/src/chat/usage.rs"),
     ),
     (
         "annotations that wait for their chunk",

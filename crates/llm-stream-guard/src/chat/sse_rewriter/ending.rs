@@ -6,6 +6,7 @@ use sse_events::{self as sse, Fields};
 use super::{
     super::{
         error::{Failures, error_object},
+        guard::Phase,
         sse::{ChatSseError, SseSink},
     },
     DONE, SseRewriter,
@@ -20,6 +21,17 @@ pub(in crate::chat) enum Ending {
     Bare,
     /// In the middle of an event.
     Half,
+}
+
+/// The life of the bytes of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::chat) enum BytesPhase {
+    /// More bytes may follow.
+    Open,
+    /// No bytes follow: an event that is open was cut.
+    Last,
+    /// The last event was cut and dropped.
+    Cut,
 }
 
 /// Whether text that no chunk was read from is JSON, and so is whole.
@@ -70,14 +82,14 @@ impl SseRewriter {
 
     /// How the stream ends where its bytes do.
     pub(in crate::chat) fn bare_end(&self) -> Ending {
-        let cut = self.half && !self.guard.is_finished();
+        let cut = self.bytes == BytesPhase::Cut && !self.guard.is_finished();
         if cut { Ending::Half } else { Ending::Bare }
     }
 
     fn check(&self, result: Result<(), sse::TooLong>) -> Result<(), ChatSseError> {
-        match self.failed {
-            Some(error) => Err(ChatSseError::Chat(error)),
-            None => result.map_err(ChatSseError::Event),
+        match self.guard.phase {
+            Phase::Failed(error) => Err(ChatSseError::Chat(error)),
+            Phase::Open | Phase::Ended => result.map_err(ChatSseError::Event),
         }
     }
 }

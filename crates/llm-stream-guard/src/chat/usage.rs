@@ -1,0 +1,199 @@
+//! Usage, from input to output.
+//!
+//! ```text
+//! with choices, some of which release something   on the last chunk of their step
+//! with choices that release nothing               on the last chunk of a later step, or alone at the end
+//! without choices, while choices are open         waits until choices follow or the stream ends
+//! without choices, when all have finished         at once
+//! ```
+//!
+//! Chunks after a waiting one wait with it: together they may be the tail of the stream.
+
+use serde_json::{Map, Value};
+
+use super::{
+    chunk::Chunk, entries::ReasoningCount, field::Field, guard::ChatGuard, note::ChatSink,
+    options::ReasoningTokens, step::ChatStep,
+};
+
+/// The member of usage that counts reasoning tokens.
+const DETAILS: &str = "completion_tokens_details";
+const REASONING_TOKENS: &str = "reasoning_tokens";
+/// Whether that is an estimate: a field of our own.
+const ESTIMATED: &str = "reasoning_tokens_estimated";
+
+/// Maximum number of chunks in a tail.
+const TAIL: usize = 16;
+
+/// Usage that arrived, and usage that is still due.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UsageState {
+    /// Whether upstream writes `usage: null`.
+    null: bool,
+    latest: Option<Value>,
+    /// Usage of chunks that were withheld whole.
+    withheld: Option<Value>,
+    tail: Vec<BareChunk>,
+}
+
+/// A chunk without choices.
+#[derive(Debug, Clone)]
+pub(super) struct BareChunk {
+    pub(super) chunk: Chunk,
+    /// The number of its input.
+    pub(super) seq: u64,
+    pub(super) event: Option<RawEvent>,
+}
+
+/// The event that a chunk arrived in.
+#[derive(Debug, Clone)]
+pub(super) struct RawEvent {
+    pub(super) bytes: Vec<u8>,
+    /// Whether they still say what the chunk does.
+    pub(super) exact: bool,
+}
+
+impl UsageState {
+    /// Remembers the usage of a chunk that arrived.
+    pub(super) fn learn(&mut self, usage: &Field<Value>) {
+        self.null |= *usage == Field::Null;
+        if let Field::Value(usage) = usage {
+            self.latest = Some(usage.clone());
+        }
+    }
+
+    /// The usage of a chunk that reports none.
+    pub(super) fn none(&self) -> Field<Value> {
+        if self.null { Field::Null } else { Field::Missing }
+    }
+
+    /// Withholds the usage of a chunk that is not written.
+    pub(super) fn withhold(&mut self, usage: Field<Value>) {
+        if let Field::Value(usage) = usage {
+            self.withheld = Some(usage);
+        }
+    }
+
+    /// Whether nothing is to be written with or before the next chunk.
+    pub(super) fn owes_nothing(&self) -> bool {
+        self.withheld.is_none() && self.tail.is_empty()
+    }
+
+    /// The usage of the last chunk of a step, and that of its other chunks. `came` is that of the
+    /// input chunk.
+    pub(super) fn of_step(&mut self, came: Option<Field<Value>>) -> [Field<Value>; 2] {
+        let others = match &came {
+            Some(Field::Missing) => Field::Missing,
+            Some(Field::Null) => Field::Null,
+            Some(Field::Value(_)) | None => self.none(),
+        };
+        let withheld = self.withheld.take();
+        let own = came.and_then(Field::into_value);
+        [own.or(withheld).map_or_else(|| others.clone(), Field::Value), others]
+    }
+
+    /// The numbers of the inputs that wait.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = u64> + Clone {
+        self.tail.iter().map(|bare| bare.seq)
+    }
+
+    /// Whether usage waits that no choice followed. Usage that was withheld before is part of it.
+    pub(super) fn ends_with_usage(&mut self) -> bool {
+        let has_usage = self.tail.iter().any(|bare| bare.chunk.usage.value().is_some());
+        if has_usage {
+            self.withheld = None;
+        }
+        has_usage
+    }
+}
+
+impl ChatGuard {
+    /// Returns the latest usage that upstream sent.
+    #[must_use]
+    pub fn usage(&self) -> Option<&Value> {
+        self.usage.latest.as_ref()
+    }
+
+    /// Takes a chunk without choices. What may be the tail of the stream waits while choices are
+    /// open: some servers send usage whenever one of several choices ends.
+    pub(super) fn push_bare<S: ChatSink + ?Sized>(&mut self, bare: BareChunk, sink: &mut S) {
+        let open = self.choices.iter().any(|state| !state.lane.finished);
+        let begins = bare.chunk.usage.value().is_some() && open;
+        if !begins && self.usage.tail.is_empty() {
+            return self.write_bare(bare, sink);
+        }
+        self.usage.tail.push(bare);
+        if self.usage.tail.len() > TAIL {
+            self.release_tail(sink);
+        }
+    }
+
+    /// Lets out the chunks that wait: choices follow, or the stream ends.
+    pub(super) fn release_tail<S: ChatSink + ?Sized>(&mut self, sink: &mut S) {
+        for bare in std::mem::take(&mut self.usage.tail) {
+            self.write_bare(bare, sink);
+        }
+    }
+
+    /// Lets out what surrounds the choices at the end of the stream.
+    pub(super) fn release_usage<S: ChatSink + ?Sized>(&mut self, sink: &mut S) {
+        self.release_tail(sink);
+        if let Some(usage) = self.usage.withheld.take() {
+            let chunk = Chunk { usage: Field::Value(usage), ..self.blank() };
+            self.write_bare(BareChunk { chunk, seq: self.seq, event: None }, sink);
+        }
+    }
+
+    fn write_bare<S: ChatSink + ?Sized>(&mut self, mut bare: BareChunk, sink: &mut S) {
+        if bare.chunk.usage.value().is_some() {
+            self.usage.withheld = None;
+        }
+        let counted = self.count_reasoning(&mut bare.chunk.usage);
+        if let Some(event) = &mut bare.event {
+            event.exact &= !counted;
+        }
+        let Self { repeated, released, .. } = self;
+        sink.step(ChatStep::bare(bare, repeated.fields(), released));
+    }
+
+    /// Writes into `usage` how many tokens were reasoning, unless upstream did. Returns whether it
+    /// changed.
+    pub(super) fn count_reasoning(&self, usage: &mut Field<Value>) -> bool {
+        let counted = self.options.reasoning_tokens == ReasoningTokens::Counted;
+        let Field::Value(usage) = usage else { return false };
+        let counts = self.choices.iter().map(|state| state.reasoning_tokens(self.whole));
+        counted && write_reasoning(usage, counts)
+    }
+}
+
+/// Writes how many tokens were reasoning, unless upstream did or there was none. Returns whether
+/// `usage` changed.
+fn write_reasoning(
+    usage: &mut Value,
+    counts: impl Iterator<Item = ReasoningCount> + Clone,
+) -> bool {
+    let tokens = counts.clone().fold(0, |all, count| count.tokens.saturating_add(all));
+    let estimated = counts.clone().any(|count| count.estimated);
+    let completion = usage.get("completion_tokens").and_then(Value::as_u64);
+    // An estimate must not exceed the number of all tokens.
+    let tokens = match completion {
+        Some(most @ 1..) if estimated => tokens.min(most),
+        _ => tokens,
+    };
+    let Some(usage) = usage.as_object_mut().filter(|_| tokens > 0) else { return false };
+    let details = usage.entry(DETAILS).or_insert(Value::Null);
+    let is_new = details.is_null();
+    if is_new {
+        *details = Value::Object(Map::new());
+    }
+    let Some(details) = details.as_object_mut() else { return false };
+    let known = details.get(REASONING_TOKENS).and_then(Value::as_u64);
+    let counts = known.is_none_or(|known| known == 0);
+    if counts {
+        details.insert(REASONING_TOKENS.into(), tokens.into());
+        if estimated {
+            details.insert(ESTIMATED.into(), true.into());
+        }
+    }
+    counts || is_new
+}
