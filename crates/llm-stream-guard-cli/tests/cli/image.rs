@@ -33,7 +33,8 @@ fn instructions() -> Vec<(String, String)> {
     let text = fs::read_to_string(root().join("deploy/Dockerfile")).expect("it is there");
     let text = text.replace("\\\n", " ");
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let pair = |line: &str| line.split_once(' ').map(|(a, b)| (a.to_owned(), b.trim().to_owned()));
+    let spaced = |words: &str| words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let pair = |line: &str| line.split_once(' ').map(|(a, b)| (a.to_owned(), spaced(b)));
     lines.filter_map(pair).collect()
 }
 
@@ -200,9 +201,9 @@ fn static_binary_of_the_image_starts_without_libraries() {
     }
     let build = instructions().into_iter().find(|(_, line)| line.contains("cargo build"));
     let (_, build) = build.expect("a build");
-    let (build, copy) = build.rsplit_once("&& cp ").expect("a copy of the program");
+    let (build, copy) = build.rsplit_once(" && cp ").expect("a copy of the program");
     let mut shell = Command::new("sh");
-    shell.args(["-c", build.trim().trim_end_matches('&')]);
+    shell.args(["-c", build]);
     assert!(shell.current_dir(root()).status().expect("it runs").success());
     let built = copy.split_whitespace().next().expect("a path").trim_matches('"');
     let built = built.replace("$target", &target);
