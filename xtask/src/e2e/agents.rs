@@ -37,8 +37,10 @@ pub(super) fn converse(root: &Path, place: &Path) -> Result<(), String> {
     fs::create_dir_all(&modules).map_err(|error| format!("{}: {error}", modules.display()))?;
     let (names, packages) = NODE;
     if installed("node") && installed("npm") {
-        let line =
-            format!("npm install --no-audit --no-fund --no-save --no-package-lock {packages}");
+        // Without the prefix, npm takes the packages of a parent directory for this directory's.
+        let line = format!(
+            "npm install --prefix . --no-audit --no-fund --no-save --no-package-lock {packages}"
+        );
         agents.extend(has(&modules, &line, names).then_some(names));
     } else {
         println!("skipped {names}: node or npm is not installed");
