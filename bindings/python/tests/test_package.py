@@ -138,7 +138,10 @@ class TestSettings:
             ({"family": "qwen3", "tools": [{}]}, "tools: tool 0: expected a string"),
             ({"family": "qwen3", "request": {"n": "two"}}, "n"),
             ({"family": "deepseek_r1", "request": {"tools": TOOLS}}, "reads no calls"),
-            ({"family": "qwen3", "whitespace": "none"}, "whitespace: unknown whitespace policy `none`"),
+            (
+                {"family": "qwen3", "whitespace": "none"},
+                "whitespace: unknown whitespace policy `none`",
+            ),
             ({"family": "qwen3", "start": "end"}, "start: unknown start `end`"),
         ],
     )
@@ -191,7 +194,7 @@ class TestMessages:
         assert message.to_dict()["calls"][0]["name"] == "ring"
 
     def test_an_unknown_end_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="end: unknown end `.*`; nearest: `stop`"):
+        with pytest.raises(ValueError, match=r"end: unknown end `.*`; nearest: `stop`"):
             tp.parse("", family="hermes", end="over")  # type: ignore[arg-type]
 
     def test_guards_parse_many_messages(self) -> None:
