@@ -348,9 +348,12 @@ class TestFamilies:
             "\n</tool_call>{% endfor %}<|im_end|>\n{% endfor %}"
         )
         file = tmp_path / "tokenizer_config.json"
-        file.write_text(json.dumps({"chat_template": template}))
+        added = {"11": {"content": "<tool_call>"}, "12": {"content": "<pad>"}}
+        file.write_text(json.dumps({"chat_template": template, "added_tokens_decoder": added}))
         found = tp.identify(tmp_path)
         assert "hermes" in found.families, found
+        assert found.marker_tokens == {"<tool_call>": 11}
+        assert tp.Guard(family="hermes", marker_tokens=found.marker_tokens).finish() == []
         assert found.string_arguments is not None, found.evidence
         still = tp.identify(tmp_path, render=False)
         assert still.string_arguments is None

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._types import Call, Detection, Identification, detection
+from ._types import Call, Detection, Identification, detection, identification
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,7 +42,7 @@ def identify(path: str | PathLike[str], *, render: bool = True) -> Identificatio
     command: list[str] = []
     if render and sys.executable and _native.__file__:
         command = [sys.executable, "-I", "-S", "-c", _WORKER, _native.__file__]
-    return Identification(**_native.identify(path, command))
+    return identification(_native.identify(path, command))
 
 
 def detect(text: str | Iterable[str]) -> Detection:

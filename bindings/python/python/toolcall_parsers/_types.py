@@ -153,6 +153,8 @@ class Identification:
     """Whether the template expects arguments of calls as a string of JSON."""
     encode_equal: bool | None
     """Whether `encode` writes the same bytes as the template."""
+    marker_tokens: dict[str, int]
+    """Markup that the tokenizer writes as single tokens, and their ids: a setting of `Guard`."""
     response_template: Any
     """The checkpoint's response template, unchanged."""
     evidence: list[str]
@@ -162,6 +164,12 @@ class Identification:
     def family(self) -> str | None:
         """Name of the first family."""
         return self.families[0] if self.families else None
+
+
+def identification(found: dict[str, Any]) -> Identification:
+    """Make an identification of the native module's answer."""
+    markers = {token["text"]: token["id"] for token in found.pop("marker_tokens")}
+    return Identification(marker_tokens=markers, **found)
 
 
 def detection(found: tuple[Mapping[str, Any], dict[str, Any] | None]) -> Detection:
