@@ -106,10 +106,19 @@ try:
     check(False, "n=1000 was answered")
 except openai.BadRequestError as error:
     check(error.param == "n", error)
+
+
+def blocks(*content):
+    messages = [{"role": "user", "content": list(content)}]
+    return claude.messages.with_raw_response.create(model="Qwen/Qwen3-8B", max_tokens=9, messages=messages)
+
+
+noted = blocks({"type": "document", "source": {}}).headers.get("x-llm-stream-guard-note", "")
+check("document" in noted, noted)
 try:
-    claude.messages.create(model="Qwen/Qwen3-8B", max_tokens=9, messages=[{"role": "user", "content": [{"type": "document", "source": {}}]}])
-    check(False, "a document was answered")
+    blocks({"type": "text"})
+    check(False, "a text without its text was answered")
 except anthropic.BadRequestError as error:
-    check("messages[0].content[0].type" in str(error), error)
+    check("messages[0].content[0].text" in str(error), error)
 
 print(f"{checks()} checks with openai {openai.__version__}, anthropic {anthropic.__version__}")
