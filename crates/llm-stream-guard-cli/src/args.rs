@@ -33,7 +33,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Run vectors (recorded wires with their expected results) at every cut
     Check(CheckArgs),
-    /// Find the families whose models may have written a recording
+    /// Find the families of the project whose models may have written a recording
     Detect(DetectArgs),
     /// Find the family of a checkpoint's model
     Identify(IdentifyArgs),
@@ -110,7 +110,7 @@ pub(crate) struct ServeArgs {
     /// Replay recorded streams in place of an inference server
     #[arg(long, conflicts_with = "upstream", env = "LLM_STREAM_GUARD_DEMO")]
     pub(crate) demo: bool,
-    /// How long the demo waits between two events
+    /// Time that the demo waits between two events, more than zero
     #[arg(
         long,
         value_name = "TIME",
