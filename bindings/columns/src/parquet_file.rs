@@ -11,7 +11,7 @@ use arrow_array::{ArrayRef, RecordBatch, make_array};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use indicatif::{ProgressBar, ProgressStyle};
-use llm_stream_guard_cli::Table;
+use llm_stream_guard_cli::ColumnFile;
 use parquet::{
     arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
     basic::Compression,
@@ -31,11 +31,11 @@ type Fault = Box<dyn std::error::Error>;
 /// # Errors
 /// The file cannot be read, lacks the column of texts or has a column of the message's name, a
 /// message exceeds a limit, or the output cannot be written.
-pub fn parse_parquet(table: &Table<'_>, out: &mut (dyn Write + Send)) -> Result<(), String> {
+pub fn parse_parquet(table: &ColumnFile<'_>, out: &mut (dyn Write + Send)) -> Result<(), String> {
     rewrite(table, out).map_err(|error| error.to_string())
 }
 
-fn rewrite(table: &Table<'_>, out: &mut (dyn Write + Send)) -> Result<(), Fault> {
+fn rewrite(table: &ColumnFile<'_>, out: &mut (dyn Write + Send)) -> Result<(), Fault> {
     let file = ParquetRecordBatchReaderBuilder::try_new(File::open(table.path)?)?;
     let (at, schema) = with_message(table, file.schema())?;
     let bar = bar(file.metadata().file_metadata().num_rows());
@@ -61,8 +61,8 @@ fn rewrite(table: &Table<'_>, out: &mut (dyn Write + Send)) -> Result<(), Fault>
 }
 
 /// The position of the texts, and the schema with a column of messages.
-fn with_message(table: &Table<'_>, input: &Schema) -> Result<(usize, SchemaRef), Fault> {
-    let Table { column, field, .. } = table;
+fn with_message(table: &ColumnFile<'_>, input: &Schema) -> Result<(usize, SchemaRef), Fault> {
+    let ColumnFile { column, field, .. } = table;
     let (at, texts) = input.column_with_name(column).ok_or_else(|| {
         let names: Vec<_> = input.fields().iter().map(|it| it.name().as_str()).collect();
         format!("the file has no column `{column}`; it has {}", names.join(", "))
@@ -77,7 +77,7 @@ fn with_message(table: &Table<'_>, input: &Schema) -> Result<(usize, SchemaRef),
 }
 
 /// The type of the messages of texts.
-fn message_type(table: &Table<'_>, texts: &DataType) -> Result<DataType, BatchError> {
+fn message_type(table: &ColumnFile<'_>, texts: &DataType) -> Result<DataType, BatchError> {
     let none = arrow_array::new_empty_array(texts);
     let how = How { end: table.end, threads: 1 };
     let parts = parse_texts(&table.guard, none.as_ref(), how)?;

@@ -31,7 +31,7 @@ use error::Error;
 pub use args::Cli;
 pub use check::{machine_for, machine_with};
 pub use lookup::whole_family;
-pub use parse::{ParseTable, Table};
+pub use parse::{ColumnFile, ParseTable};
 
 /// Runs a command. 0: it ran; 1: `check` found failures, `detect` or `identify` no family,
 /// `serve --healthcheck` no proxy; 2:

@@ -344,7 +344,7 @@ impl Sink for Listener<'_> {
     fn account(&mut self, span: Span) {
         self.tokens.span(span);
         let Span { kind, at, len } = span;
-        self.ledger.span(kind, at, len, self.index);
+        self.ledger.span(span, self.index);
         match kind {
             SpanKind::Framing => self.step.events.push(Happening::Framing { at, len }),
             SpanKind::Dropped => self.step.events.push(Happening::Dropped { at, len }),

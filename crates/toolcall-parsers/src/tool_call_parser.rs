@@ -16,6 +16,7 @@ use jail_match::{
 use crate::{
     calls::Calls,
     compiled::Grammar,
+    cursor::TextCursor,
     decoded::Decoder,
     event::DiagnosticKind,
     ids::Ids,
@@ -257,7 +258,7 @@ impl BodyParsers for ToolCallParser {
             }
             return Feed::Committed { used: text.len() };
         }
-        let feed = machine.feed(plan, text, &mut CallSink { calls, sink });
+        let feed = machine.feed(&mut CallSink { plan, cursor: TextCursor::new(text), calls, sink });
         let place = |then| if calls.stops() { Resume::Halt } else { then };
         let feed = match (feed, calls.committed()) {
             (Feed::More { used }, true) => Feed::Committed { used },
@@ -313,7 +314,7 @@ impl BodyParsers for ToolCallParser {
         let Some(machine) = machine.as_mut().filter(|_| !is_comparing) else {
             return AtEnd::Release;
         };
-        machine.finish(plan, tail, end, &mut CallSink { calls, sink })
+        machine.finish(end, &mut CallSink { plan, cursor: TextCursor::new(tail), calls, sink })
     }
 
     fn end(&mut self) {

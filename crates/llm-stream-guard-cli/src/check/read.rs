@@ -52,17 +52,20 @@ pub(crate) fn read_lines(
     let mut ids = HashSet::new();
     let lines = (1..).zip(bytes.split(|&byte| byte == b'\n'));
     let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
-    Ok(lines.map(|(number, line)| read_line(&file, number, line, template, &mut ids)).collect())
+    let mut read = |(number, line): (usize, &[u8])| {
+        let case = read_line(line, template, &mut ids);
+        let id = case.as_ref().map(|case| case.id().to_owned());
+        let id = id.unwrap_or_else(|_| id_of(line).unwrap_or(format!("{file}:{number}")));
+        CaseLine { file: file.clone(), number, id, case }
+    };
+    Ok(lines.map(&mut read).collect())
 }
 
 fn read_line(
-    file: &str,
-    number: usize,
     line: &[u8],
     template: Option<&JsonTree>,
     ids: &mut HashSet<String>,
-) -> CaseLine {
-    let place = format!("{file}:{number}");
+) -> Result<AnyCase, String> {
     let case = match std::str::from_utf8(line) {
         Err(error) => Err(format!("not UTF-8 from byte {} on", error.valid_up_to())),
         Ok(text) => match TemplateCase::read(text, template) {
@@ -70,16 +73,13 @@ fn read_line(
             None => family_case(text).map(AnyCase::Family),
         },
     };
-    let case = case.and_then(|case| {
+    case.and_then(|case| {
         if ids.insert(case.id().to_owned()) {
             Ok(case)
         } else {
             Err("`id` was used before".to_owned())
         }
-    });
-    let id =
-        case.as_ref().map_or_else(|_| id_of(line).unwrap_or(place), |case| case.id().to_owned());
-    CaseLine { file: file.to_owned(), number, id, case }
+    })
 }
 
 fn family_case(text: &str) -> Result<VectorCase, String> {

@@ -22,7 +22,7 @@ pub(crate) use readable::printable;
 pub(crate) use readable::{Colour, Readable};
 pub(crate) use setup::{builder, end};
 pub(crate) use setup::{guard, read_tools};
-pub use table::{ParseTable, Table};
+pub use table::{ColumnFile, ParseTable};
 
 pub(crate) use llm_stream_guard_serve::parse::{ChatReader, Intake, Remark, Render};
 

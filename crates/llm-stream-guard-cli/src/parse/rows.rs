@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 
 use super::{
     guard, open, setup,
-    table::{self, ParseTable, Table},
+    table::{self, ColumnFile, ParseTable},
 };
 use crate::{
     args::ParseArgs,
@@ -122,7 +122,7 @@ pub(super) fn parse_rows(
     let threads = threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
     let path = reading.file.as_path();
     if !args.rows.jsonl && table::is_parquet(path) {
-        let table = Table { path, column, field: FIELD, guard, end, threads };
+        let table = ColumnFile { path, column, field: FIELD, guard, end, threads };
         return table::parse(&table, tables, out);
     }
     let rows = Rows { guard, column, end };

@@ -14,14 +14,14 @@ use crate::error::{Error, misuse};
 const PARQUET: [u8; 4] = *b"PAR1";
 
 /// Reads a table, and writes its rows with their messages.
-pub type ParseTable = fn(&Table<'_>, &mut (dyn Write + Send)) -> Result<(), String>;
+pub type ParseTable = fn(&ColumnFile<'_>, &mut (dyn Write + Send)) -> Result<(), String>;
 
 /// A Parquet file of texts, as `parse --column` was given it. [`run_with_tables`] hands it to the
 /// function that reads it.
 ///
 /// [`run_with_tables`]: crate::run_with_tables
 #[derive(Debug)]
-pub struct Table<'a> {
+pub struct ColumnFile<'a> {
     /// The path of the file.
     pub path: &'a Path,
     /// The name of the column of texts.
@@ -45,7 +45,7 @@ pub(super) fn is_parquet(path: &Path) -> bool {
 
 /// Parses a table, if this build can.
 pub(super) fn parse(
-    table: &Table<'_>,
+    table: &ColumnFile<'_>,
     parse: Option<ParseTable>,
     out: &mut (dyn Write + Send),
 ) -> Result<(), Error> {

@@ -1,6 +1,8 @@
 //! The fate of each byte: the guard's account, laid over the text.
 
-use jail_match::{Channel, SpanKind};
+use core::ops::Range;
+
+use jail_match::{Channel, Span, SpanKind};
 
 use super::report::{Delay, Fate, Region, Step};
 
@@ -60,7 +62,8 @@ impl Ledger {
         }
     }
 
-    pub(super) fn span(&mut self, kind: SpanKind, at: u64, len: u64, step: usize) {
+    pub(super) fn span(&mut self, span: Span, step: usize) {
+        let Span { kind, at, len } = span;
         let fate = match kind {
             SpanKind::Markup => Fate::Markup,
             SpanKind::Framing => Fate::Framing,
@@ -94,21 +97,21 @@ impl Ledger {
         let mut markers = self.markers.iter().peekable();
         for span in &self.spans {
             let start = span.at.clamp(at, wire.len());
-            passed.fill(wire.as_bytes(), at, start, &mut map);
+            passed.fill(wire.as_bytes(), at..start, &mut map);
             let end = (span.at + span.len).clamp(start, wire.len());
             map.wait(start, span.step);
             at = start;
             while markers.next_if(|marker| marker.at < start).is_some() {}
             while let Some(marker) = markers.next_if(|marker| marker.at < end) {
-                map.add(at, marker.at, span.fate, None);
+                map.add(at..marker.at, span.fate, None);
                 let close = (marker.at + marker.len).min(end);
-                map.add(marker.at, close, Fate::Markup, Some(marker));
+                map.add(marker.at..close, Fate::Markup, Some(marker));
                 at = close;
             }
-            map.add(at, end, span.fate, None);
+            map.add(at..end, span.fate, None);
             at = end;
         }
-        passed.fill(wire.as_bytes(), at, wire.len(), &mut map);
+        passed.fill(wire.as_bytes(), at..wire.len(), &mut map);
         map.regions
     }
 }
@@ -122,8 +125,9 @@ struct Queue<'l> {
 }
 
 impl Queue<'_> {
-    /// Gives `wire[at..end]` to the next text.
-    fn fill(&mut self, wire: &[u8], mut at: usize, end: usize, map: &mut Map<'_>) {
+    /// Gives this range of `wire` to the next text.
+    fn fill(&mut self, wire: &[u8], range: Range<usize>, map: &mut Map<'_>) {
+        let Range { start: mut at, end } = range;
         while at < end {
             let Some(next) = self.passed.first() else { break };
             let len = (next.len - self.used).min(end - at);
@@ -132,14 +136,14 @@ impl Queue<'_> {
                 break;
             }
             map.wait(at, next.step);
-            map.add(at, at + len, next.fate, None);
+            map.add(at..at + len, next.fate, None);
             self.rest = &self.rest[len..];
             (at, self.used) = (at + len, self.used + len);
             if self.used == next.len {
                 (self.passed, self.used) = (&self.passed[1..], 0);
             }
         }
-        map.add(at, end, Fate::Rewritten, None);
+        map.add(at..end, Fate::Rewritten, None);
     }
 }
 
@@ -149,17 +153,18 @@ struct Map<'s> {
 }
 
 impl Map<'_> {
-    fn add(&mut self, at: usize, end: usize, fate: Fate, marker: Option<&Marker>) {
-        if at >= end {
+    fn add(&mut self, range: Range<usize>, fate: Fate, marker: Option<&Marker>) {
+        let len = range.len();
+        if len == 0 {
             return;
         }
         match self.regions.last_mut() {
             Some(last) if last.fate == fate && last.marker.is_none() && marker.is_none() => {
-                last.len += end - at;
+                last.len += len;
             }
             _ => {
                 let marker = marker.map(|marker| marker.does.clone());
-                self.regions.push(Region { at, len: end - at, fate, marker });
+                self.regions.push(Region { at: range.start, len, fate, marker });
             }
         }
     }

@@ -269,12 +269,8 @@ impl Recording {
         }
     }
 
-    fn choice(
-        &mut self,
-        Choice { index, delta, finish_reason, .. }: &Choice,
-        ids: Option<Vec<u32>>,
-        time: Option<Duration>,
-    ) {
+    fn choice(&mut self, choice: &Choice, ids: Option<Vec<u32>>, time: Option<Duration>) {
+        let Choice { index, delta, finish_reason, .. } = choice;
         self.choices.entry(*index).or_default();
         let reasoning = delta.reasoning_text().is_some_and(|text| !text.is_empty());
         let native =

@@ -172,9 +172,10 @@ impl Guard {
 #[inline]
 fn push_spelled<E>(
     tokens: &MarkerTokens,
-    Token { text, kind, .. }: Token<'_>,
+    token: Token<'_>,
     mut push: impl FnMut(&str) -> Result<(), E>,
 ) -> Result<(), E> {
+    let Token { text, kind, .. } = token;
     match kind {
         TokenKind::Marker if let Some(fed) = tokens.fed(text) => push(fed),
         _ if has_reserved(text) => escaped(text, push),

@@ -69,7 +69,8 @@ pub(super) fn probe(checkpoint: &Checkpoint, text: &str, render: Render<'_>) -> 
         let told = checkpoint.token_suffix.clone();
         let guessed = suffix_of(&wire).filter(|_| told.is_none());
         let tried = [guessed.map(Some), Some(told)].into_iter().flatten().map(|suffix| {
-            let fits = template.fits(&wire, calls, suffix.as_deref(), &probed.end_of_turn);
+            let fits = template
+                .fits(Trial { wire: &wire, calls, suffix: suffix.as_deref() }, &probed.end_of_turn);
             (fits, suffix)
         });
         let found = tried.filter(|(fits, _)| !fits.is_empty());
@@ -88,6 +89,15 @@ pub(super) fn probe(checkpoint: &Checkpoint, text: &str, render: Render<'_>) -> 
     probed
 }
 
+/// Calls as a template writes them, to be read by every family.
+#[derive(Clone, Copy)]
+struct Trial<'a> {
+    wire: &'a str,
+    calls: &'a [Probe],
+    /// The suffix of the wire's markers.
+    suffix: Option<&'a str>,
+}
+
 impl Prompter<'_> {
     /// Returns the tokens after an answer.
     fn ends(&self) -> Vec<String> {
@@ -101,8 +111,9 @@ impl Prompter<'_> {
         ends
     }
 
-    /// Returns the families that read exactly `calls` in `wire`.
-    fn fits(&self, wire: &str, calls: &[Probe], suffix: Option<&str>, ends: &[String]) -> Vec<Fit> {
+    /// Returns the families that read exactly the trial's calls in its wire.
+    fn fits(&self, trial: Trial<'_>, ends: &[String]) -> Vec<Fit> {
+        let Trial { wire, calls, suffix } = trial;
         let expected = calls_of(calls.iter().map(|&(name, arguments, _)| (name, arguments)));
         let tools = serde_json::from_str(TOOLS).unwrap_or_default();
         let tools = Tools::from_json(&tools).unwrap_or_default();
@@ -121,7 +132,7 @@ impl Prompter<'_> {
                 Some(_) => true,
                 None => !thinks("</think>"),
             };
-            let (profile, encodes) = self.variant(reader.profile, wire, calls, suffix);
+            let (profile, encodes) = self.variant(reader.profile, trial);
             let grammar = profile.grammar().ok().flatten();
             let known = |end: &String| {
                 grammar.as_ref().is_some_and(|grammar| grammar.removed().any(|text| text == end))
@@ -145,13 +156,8 @@ impl Prompter<'_> {
 
     /// Returns the variant of a family that writes the calls as the template does, or the family
     /// itself, and whether the bytes are equal.
-    fn variant(
-        &self,
-        profile: Profile,
-        wire: &str,
-        calls: &[Probe],
-        suffix: Option<&str>,
-    ) -> (Profile, bool) {
+    fn variant(&self, profile: Profile, trial: Trial<'_>) -> (Profile, bool) {
+        let Trial { wire, calls, suffix } = trial;
         let writes = |grammar: Grammar| {
             let grammar =
                 suffix.map_or(grammar.clone(), |suffix| grammar.with_token_suffix(suffix));

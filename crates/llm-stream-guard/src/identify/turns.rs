@@ -91,12 +91,15 @@ impl Turn {
     }
 }
 
+/// A variable of templates that switches thinking, and its value.
+type Switch<'a> = (&'a str, bool);
+
 /// Returns the variables of a rendering, as JSON.
 fn context(
     checkpoint: &Checkpoint,
     messages: &str,
     prompt: bool,
-    switch: Option<(&str, bool)>,
+    switch: Option<Switch<'_>>,
 ) -> String {
     let token = |token: &Option<String>| json!(token.as_deref().unwrap_or_default());
     let (bos, eos) = (token(&checkpoint.bos_token), token(&checkpoint.eos_token));

@@ -333,7 +333,8 @@ impl<'r> RedactWriter<'r> {
         self.rules.get(pair).or(self.rules.last())
     }
 
-    fn replace(&mut self, Jailed { pair, start, body, end, .. }: Jailed<'_>) {
+    fn replace(&mut self, block: Jailed<'_>) {
+        let Jailed { pair, start, body, end, .. } = block;
         let Some(Rule { name, substitute }) = self.rule(pair) else { return };
         let end = end.unwrap_or("");
         let seen = if body.is_empty() && end.is_empty() {

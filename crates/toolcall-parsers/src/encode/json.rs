@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::fmt::Write as _;
 
-use super::value::{self, Style};
+use super::value::{self, Item, Style};
 use crate::{
     encode::{error::EncodeFault, input::JsonNode},
     family::{Escapes, Spacing},
@@ -73,10 +73,10 @@ impl Style for Json {
         if self.spacing == Spacing::Compact { ":" } else { ": " }
     }
 
-    fn before_item(&self, n: usize, _: &JsonNode<'_>, path: &Path, out: &mut String) {
+    fn before_item(&self, item: Item<'_>, out: &mut String) {
         let comma = if self.spacing == Spacing::Spaced { ", " } else { "," };
-        out.push_str(if n > 0 { comma } else { "" });
-        self.line(path.steps().count().saturating_add(1), out);
+        out.push_str(if item.n > 0 { comma } else { "" });
+        self.line(item.path.steps().count().saturating_add(1), out);
     }
 
     fn after_items(&self, _: &JsonNode<'_>, path: &Path, out: &mut String) {

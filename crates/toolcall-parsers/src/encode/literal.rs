@@ -14,7 +14,7 @@ use super::{
     json::{self, Json},
     tags::find,
     typed::{self, Reading},
-    value::Style,
+    value::{Item, Style},
 };
 use crate::{
     encode::{EncodeErrorKind, error::EncodeFault, input::JsonNode},
@@ -91,8 +91,8 @@ impl Style for Quoted<'_> {
         ":"
     }
 
-    fn before_item(&self, n: usize, _: &JsonNode<'_>, _: &Path, out: &mut String) {
-        out.push_str(if n > 0 { "," } else { "" });
+    fn before_item(&self, item: Item<'_>, out: &mut String) {
+        out.push_str(if item.n > 0 { "," } else { "" });
     }
 
     fn key(&self, key: &str, out: &mut String) -> Result<(), EncodeFault> {
@@ -132,8 +132,8 @@ impl Style for Quoted<'_> {
 pub(super) struct Script;
 
 impl Style for Script {
-    fn before_item(&self, n: usize, node: &JsonNode<'_>, _: &Path, out: &mut String) {
-        out.push_str(match (n, node) {
+    fn before_item(&self, item: Item<'_>, out: &mut String) {
+        out.push_str(match (item.n, item.container) {
             (0, JsonNode::Object(_)) => " ",
             (0, _) => "",
             _ => ", ",

@@ -7,6 +7,15 @@ use crate::{
     typing::Path,
 };
 
+/// A member or element that is about to be written.
+pub(super) struct Item<'a> {
+    /// The number of the item in its container, from 0.
+    pub(super) n: usize,
+    pub(super) container: &'a JsonNode<'a>,
+    /// The path of the container.
+    pub(super) path: &'a Path,
+}
+
 /// The spelling of values in a dialect.
 pub(super) trait Style {
     /// Returns the text between a key and its value.
@@ -14,9 +23,9 @@ pub(super) trait Style {
         ": "
     }
 
-    /// Writes the text before member or element `n` of the container at the end of the path.
-    fn before_item(&self, n: usize, _: &JsonNode<'_>, _: &Path, out: &mut String) {
-        out.push_str(if n > 0 { ", " } else { "" });
+    /// Writes text before a member or element.
+    fn before_item(&self, item: Item<'_>, out: &mut String) {
+        out.push_str(if item.n > 0 { ", " } else { "" });
     }
 
     /// Writes text after the last member or element.
@@ -41,7 +50,7 @@ pub(super) fn write(
         JsonNode::Object(members) => {
             out.push('{');
             for (n, (key, value)) in members.iter().enumerate() {
-                style.before_item(n, node, path, out);
+                style.before_item(Item { n, container: node, path }, out);
                 style.key(key, out).map_err(|fault| fault.for_key(key))?;
                 out.push_str(style.colon());
                 path.member(key);
@@ -53,7 +62,7 @@ pub(super) fn write(
         JsonNode::Array(elements) => {
             out.push('[');
             for (n, element) in elements.iter().enumerate() {
-                style.before_item(n, node, path, out);
+                style.before_item(Item { n, container: node, path }, out);
                 path.element(n);
                 write(style, element, path, out)?;
                 path.pop();

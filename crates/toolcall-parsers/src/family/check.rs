@@ -93,13 +93,13 @@ impl Check<'_> {
         })?;
         let used = |fits: fn(&Hole) -> bool| calls.iter().any(|call| count(call, fits) > 0);
         let repeats = used(|hole| matches!(hole, Hole::Parameters { .. }));
-        self.goes_with("parameter", !parameters.is_empty(), "parameters", repeats)?;
+        self.goes_with(["parameter", "parameters"], !parameters.is_empty(), repeats)?;
         let nests = used(|hole| matches!(hole, Hole::Elements));
-        self.goes_with("element", !elements.is_empty(), "elements", nests)
+        self.goes_with(["element", "elements"], !elements.is_empty(), nests)
     }
 
     /// Checks that a template field is present if and only if its hole is used.
-    fn goes_with(&self, key: &str, present: bool, hole: &str, used: bool) -> Checked {
+    fn goes_with(&self, [key, hole]: [&str; 2], present: bool, used: bool) -> Checked {
         if present == used {
             return Ok(());
         }

@@ -47,27 +47,22 @@ enum Follows {
 
 impl Machine {
     /// Reads the text after a parameter or element. Text that is not a tag is skipped.
-    pub(super) fn after_parameters(
-        &mut self,
-        plan: &Plan,
-        leaf: &Leaf,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
+    pub(super) fn after_parameters(&mut self, leaf: &Leaf, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
         loop {
-            if cursor.skip_blanks() > 0 && self.skipped_bytes > 0 {
+            if out.cursor.skip_blanks() > 0 && self.skipped_bytes > 0 {
                 self.keep_text(" ");
             }
-            if cursor.rest().is_empty() {
-                return MachineStep::more(cursor.at);
+            if out.cursor.rest().is_empty() {
+                return MachineStep::more(out.cursor.at);
             }
-            match self.follows(plan, leaf, cursor.rest()) {
-                Err(Undecided) => return MachineStep::more(cursor.at),
+            match self.follows(plan, leaf, out.cursor.rest()) {
+                Err(Undecided) => return MachineStep::more(out.cursor.at),
                 Ok(Follows::Text) if self.has_read_parameter(leaf) => {
-                    self.drop_text(plan, leaf, cursor);
+                    self.drop_text(plan, leaf, &mut out.cursor);
                 }
                 Ok(Follows::Parameter) if !self.text_may_be_head(out) => {
-                    self.report_skipped_text(cursor.at, out);
+                    self.report_skipped_text(out.cursor.at, out);
                     self.parameters.text_came();
                     self.elements.text_came();
                     return MachineStep::Go;
@@ -82,11 +77,11 @@ impl Machine {
                         Follows::Outside => may_end && self.skipped_bytes == 0,
                         Follows::Parameter | Follows::Part | Follows::Text => false,
                     };
-                    self.report_skipped_text(cursor.at, out);
+                    self.report_skipped_text(out.cursor.at, out);
                     if !ends {
-                        return self.bad(cursor, out);
+                        return self.bad(out);
                     }
-                    out.part(CallPart::Rest, cursor.at);
+                    out.part(CallPart::Rest, out.cursor.at);
                     self.close_parameters(leaf, out);
                     self.complete(out);
                     return MachineStep::Go;
@@ -212,9 +207,10 @@ impl Machine {
         }
     }
 
-    /// Ends a call that was cut in the text after a parameter. `tail` is the unread rest of the
-    /// stream.
-    pub(super) fn cut_after_parameter(&mut self, tail: &str, out: &mut CallSink<'_>) -> Outcome {
+    /// Ends a call that was cut in the text after a parameter. The text being fed
+    /// is unread.
+    pub(super) fn cut_after_parameter(&mut self, out: &mut CallSink<'_>) -> Outcome {
+        let tail = out.cursor.text;
         self.skipped_bytes = self.skipped_bytes.saturating_add(visible(tail));
         out.calls.breaks_at(tail.len());
         self.report_skipped_text(tail.len(), out);

@@ -11,40 +11,33 @@ use super::{
     call_sink::CallSink,
     object::ObjectAt,
 };
-use crate::{
-    cursor::TextCursor,
-    value::{Escape, Flavor, unescape},
-};
+use crate::value::{Escape, Flavor, unescape};
 
 impl Machine {
     /// Emits the inside of the answer's string, decoded while it arrives.
-    pub(super) fn answer_text(
-        &mut self,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<MachineStep> {
+    pub(super) fn answer_text(&mut self, out: &mut CallSink<'_>) -> Option<MachineStep> {
         loop {
-            let rest = cursor.rest();
+            let rest = out.cursor.rest();
             let stop = memchr::memchr2(b'"', b'\\', rest.as_bytes());
             let plain = &rest[..stop.unwrap_or(rest.len())];
             if !plain.is_empty() {
                 out.sink.event(Event::Content(plain));
             }
-            cursor.advance(plain.len());
-            match cursor.peek() {
-                None => return Some(MachineStep::more(cursor.at)),
+            out.cursor.advance(plain.len());
+            match out.cursor.peek() {
+                None => return Some(MachineStep::more(out.cursor.at)),
                 Some(b'"') => {
-                    cursor.advance(1);
+                    out.cursor.advance(1);
                     self.object.at = ObjectAt::Member;
                     return None;
                 }
-                Some(_) => match unescape(cursor.rest().as_bytes(), Flavor::Json) {
+                Some(_) => match unescape(out.cursor.rest().as_bytes(), Flavor::Json) {
                     Escape::Is(scalar, len) => {
                         out.sink.event(Event::Content(scalar.encode_utf8(&mut [0; 4])));
-                        cursor.advance(len);
+                        out.cursor.advance(len);
                     }
-                    Escape::Cut => return Some(MachineStep::more(cursor.at)),
-                    _ => return Some(self.bad(cursor, out)),
+                    Escape::Cut => return Some(MachineStep::more(out.cursor.at)),
+                    _ => return Some(self.bad(out)),
                 },
             }
         }

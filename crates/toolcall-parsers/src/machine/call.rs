@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     calls::Calls,
-    cursor::TextCursor,
     decoded::Decoder,
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
@@ -280,20 +279,19 @@ impl Machine {
     }
 
     /// Reads `text`, until it is used up or the block ends.
-    pub(crate) fn feed(&mut self, plan: &Plan, text: &str, out: &mut CallSink<'_>) -> Feed {
-        let mut cursor = TextCursor::new(text);
+    pub(crate) fn feed(&mut self, out: &mut CallSink<'_>) -> Feed {
         loop {
             let step = match self.state {
-                MachineState::Arguments => self.arguments(plan, &mut cursor, out),
-                MachineState::Header => self.header(plan, &mut cursor, out),
-                MachineState::Field => self.field(plan, &mut cursor, out),
-                MachineState::CallEnd(n) => self.call_end(plan, n, &mut cursor, out),
-                MachineState::Between => self.between(plan, &mut cursor, out),
-                MachineState::SectionEnd(n) => self.section_end(plan, n, &mut cursor, out),
-                MachineState::Empty => self.empty(plan, &mut cursor, out),
-                MachineState::SkippedText => self.skip_to_first_call(plan, &mut cursor, out),
-                MachineState::Broken => self.resync(plan, &mut cursor, out),
-                MachineState::Message => self.message(plan, &mut cursor, out),
+                MachineState::Arguments => self.arguments(out),
+                MachineState::Header => self.header(out),
+                MachineState::Field => self.field(out),
+                MachineState::CallEnd(n) => self.call_end(n, out),
+                MachineState::Between => self.between(out),
+                MachineState::SectionEnd(n) => self.section_end(n, out),
+                MachineState::Empty => self.empty(out),
+                MachineState::SkippedText => self.skip_to_first_call(out),
+                MachineState::Broken => self.resync(out),
+                MachineState::Message => self.message(out),
             };
             if let MachineStep::Return(feed) = step {
                 return feed;
@@ -318,12 +316,8 @@ impl Machine {
     }
 
     /// Emits the start of the call whose header was read. Fails if the header proves to be text.
-    pub(super) fn start(
-        &mut self,
-        plan: &Plan,
-        cursor: &TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Result<(), MachineStep> {
+    pub(super) fn start(&mut self, out: &mut CallSink<'_>) -> Result<(), MachineStep> {
+        let plan = out.plan;
         self.halve_name(plan, out);
         let leaf = plan.leaf(self.leaf);
         let name = leaf.name.as_deref().unwrap_or(&self.name);
@@ -334,19 +328,19 @@ impl Machine {
             && !matches!(out.calls.options.wanted, Wanted::Only(_))
             && !none
         {
-            return Err(self.bad(cursor, out));
+            return Err(self.bad(out));
         }
         out.calls.announced |= leaf.commit == CommitOn::Marker;
         if none {
-            out.mute(DiagnosticKind::PseudoCall, cursor.at);
+            out.mute(DiagnosticKind::PseudoCall, out.cursor.at);
         } else {
-            out.start(name, Some(&self.id), cursor.at);
+            out.start(name, Some(&self.id), out.cursor.at);
             if !matches!(leaf.arguments, Arguments::Parameters(_) | Arguments::Elements(_)) {
-                out.calls.decode_strings(name, cursor.at);
+                out.calls.decode_strings(name, out.cursor.at);
             }
         }
         if self.skipped_bytes > 0 {
-            out.diagnose(DiagnosticKind::Noise, cursor.at, self.skipped_bytes);
+            out.diagnose(DiagnosticKind::Noise, out.cursor.at, self.skipped_bytes);
             self.skipped_bytes = 0;
         }
         self.calls_seen = self.calls_seen.saturating_add(1);

@@ -2,14 +2,19 @@
 
 use jail_match::{CallPart, Trace};
 
+use super::plan::Plan;
 use crate::{
     calls::Calls,
+    cursor::TextCursor,
     event::{DiagnosticKind, Outcome, Sink},
     family::CommitOn,
 };
 
-/// The calls of the message and the sink, as the machine writes to them.
+/// The context of a step: the compiled family, the text being fed, and where results go.
 pub(crate) struct CallSink<'a> {
+    pub(crate) plan: &'a Plan,
+    /// The position in the text being fed.
+    pub(crate) cursor: TextCursor<'a>,
     pub(crate) calls: &'a mut Calls,
     pub(crate) sink: &'a mut dyn Sink,
 }

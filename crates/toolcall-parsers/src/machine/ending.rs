@@ -24,25 +24,21 @@ use crate::{
 };
 
 impl Machine {
-    /// Handles the end of the stream. `tail` is the unread text.
-    pub(crate) fn finish(
-        &mut self,
-        plan: &Plan,
-        tail: &str,
-        end: End,
-        out: &mut CallSink<'_>,
-    ) -> AtEnd {
+    /// Handles the end of the stream; the text being fed is unread.
+    pub(crate) fn finish(&mut self, end: End, out: &mut CallSink<'_>) -> AtEnd {
+        let plan = out.plan;
         out.calls.ended = true;
-        let (mut tail, mut read) = (tail, 0);
+        let mut read = 0;
         if out.calls.is_open() && self.is_searching(plan) {
-            match self.feed(plan, tail, out) {
+            match self.feed(out) {
                 Feed::Done { used, .. } => return AtEnd::Closed { used },
-                Feed::More { used } => (tail, read) = (&tail[used..], used),
+                Feed::More { used } => read = used,
                 _ => {}
             }
             out.calls.at = out.stream_offset(read);
+            out.cursor = TextCursor::new(&out.cursor.text[read..]);
         }
-        match self.finish_tail(plan, tail, end, out) {
+        match self.finish_tail(end, out) {
             AtEnd::Closed { used } => AtEnd::Closed { used: used.saturating_add(read) },
             at_end => at_end,
         }
@@ -59,8 +55,11 @@ impl Machine {
             }
     }
 
-    fn finish_tail(&mut self, plan: &Plan, tail: &str, end: End, out: &mut CallSink<'_>) -> AtEnd {
-        self.finish_name(plan, &mut TextCursor::new(tail), out);
+    fn finish_tail(&mut self, end: End, out: &mut CallSink<'_>) -> AtEnd {
+        let plan = out.plan;
+        let tail = out.cursor;
+        self.finish_name(out);
+        out.cursor = tail;
         if !out.calls.committed() {
             if self.skipped_bytes > 0 {
                 let from = self.tags_end;
@@ -71,9 +70,9 @@ impl Machine {
                 CommitOn::DeclaredName => AtEnd::Release,
             };
         }
-        let used = tail.len();
+        let used = tail.text.len();
         if out.calls.is_open() {
-            let outcome = self.cut(plan, tail, end, out);
+            let outcome = self.cut(end, out);
             out.end(outcome);
             return AtEnd::Closed { used: self.text_from.take().unwrap_or(used) };
         }
@@ -85,7 +84,7 @@ impl Machine {
                     self.dropped.saturating_add(used as u64),
                 );
             }
-            // All calls have ended, so `tail` is text after them.
+            // All calls have ended, so the rest is text after them.
             MachineState::Between | MachineState::CallEnd(_) | MachineState::SectionEnd(_)
                 if self.list == List::None =>
             {
@@ -126,26 +125,28 @@ impl Machine {
     }
 
     /// Ends the open call at the end of the stream, and returns its outcome.
-    fn cut(&mut self, plan: &Plan, tail: &str, end: End, out: &mut CallSink<'_>) -> Outcome {
+    fn cut(&mut self, end: End, out: &mut CallSink<'_>) -> Outcome {
+        let tail = out.cursor.text;
+        let plan = out.plan;
         let leaf = plan.leaf(self.leaf);
         let repair = out.calls.options.repair;
         let closing = match &leaf.arguments {
             Arguments::Parameters(_) | Arguments::Elements(_) if self.skipped_bytes > 0 => {
-                return self.cut_after_parameter(tail, out);
+                return self.cut_after_parameter(out);
             }
             Arguments::Parameters(spec) => {
-                let cut = self.parameters.finish(spec, tail, end, out);
-                return self.finish_parameters(leaf, cut, tail.len(), out);
+                let cut = self.parameters.finish(spec, end, out);
+                return self.finish_parameters(leaf, cut, out);
             }
             Arguments::Elements(spec) => {
-                let cut = self.elements.finish(spec, tail, repair, out);
-                return self.finish_parameters(leaf, cut, tail.len(), out);
+                let cut = self.elements.finish(spec, repair, out);
+                return self.finish_parameters(leaf, cut, out);
             }
             Arguments::Raw { .. } => {
                 let expected = !leaf.ends.tags.is_empty() && leaf.ends.missing == Missing::Reported;
                 return match self.reader {
-                    ActiveReader::Value => self.close_value(tail, out),
-                    _ => self.raw.finish(tail, end, expected, out),
+                    ActiveReader::Value => self.close_value(out),
+                    _ => self.raw.finish(end, expected, out),
                 };
             }
             Arguments::Object(_) => match self.object.arguments {
@@ -155,10 +156,10 @@ impl Machine {
                 ArgumentsState::Early | ArgumentsState::Kept => None,
             },
             &(Arguments::Value(syntax) | Arguments::Keywords(syntax)) => {
-                if end == End::Stop && self.finish_value(plan, leaf, syntax, tail, out) {
+                if end == End::Stop && self.finish_value(leaf, syntax, out) {
                     return Outcome::Complete;
                 }
-                return self.close_value(tail, out);
+                return self.close_value(out);
             }
             Arguments::None => None,
         };
@@ -166,16 +167,10 @@ impl Machine {
     }
 
     /// Closes tagged arguments at the end of the stream, and returns the outcome.
-    fn finish_parameters(
-        &mut self,
-        leaf: &Leaf,
-        cut: Cut,
-        at: usize,
-        out: &mut CallSink<'_>,
-    ) -> Outcome {
+    fn finish_parameters(&mut self, leaf: &Leaf, cut: Cut, out: &mut CallSink<'_>) -> Outcome {
         match cut {
             Cut::Whole => {
-                out.diagnose(DiagnosticKind::MissingCloser, at, 0);
+                out.diagnose(DiagnosticKind::MissingCloser, out.cursor.text.len(), 0);
                 self.close_parameters(leaf, out);
                 Outcome::Complete
             }
@@ -193,8 +188,8 @@ impl Machine {
         }
     }
 
-    fn close_value(&mut self, tail: &str, out: &mut CallSink<'_>) -> Outcome {
-        closed(self.value.closing(tail), out)
+    fn close_value(&mut self, out: &mut CallSink<'_>) -> Outcome {
+        closed(self.value.closing(out.cursor.text), out)
     }
 }
 

@@ -37,17 +37,17 @@ pub(super) fn id_with_name<'t>(id: &'t str, prefix: &str, separator: &str) -> &'
     }
 }
 
-/// Returns whether the character `next` may follow the field text `field` + `more`.
+/// Returns whether the character `next` may follow the text of a field, which is in two parts.
 ///
 /// Names contain no inner blanks, brackets or quotes. Before a parenthesis they are identifiers.
 /// Leading blanks were skipped by the caller.
 pub(super) fn fits<'s>(
     kind: &FieldKind,
     mut stops: impl Iterator<Item = &'s str>,
-    field: &str,
-    more: &str,
+    text: [&str; 2],
     next: char,
 ) -> bool {
+    let [field, more] = text;
     if *kind == FieldKind::Declared {
         return next.is_ascii_whitespace() || !next.is_control();
     }

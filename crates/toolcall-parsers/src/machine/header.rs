@@ -15,7 +15,7 @@ use super::{
     plan::{Arguments, BlankRule, Bracket, LeafId, NodeId, Plan, Prose, SectionId, TrieNode},
 };
 use crate::{
-    cursor::{Prefix, TextCursor, Undecided, match_prefix},
+    cursor::{Prefix, Undecided, match_prefix},
     event::DiagnosticKind,
     family::CommitOn,
 };
@@ -33,32 +33,28 @@ enum Next {
 
 impl Machine {
     /// Reads the next part of a header.
-    pub(super) fn header(
-        &mut self,
-        plan: &Plan,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
+    pub(super) fn header(&mut self, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
         let node = plan.node(self.node);
         if let Some(leaf) = arguments::only(plan, node) {
-            return self.begin_arguments(plan, leaf, cursor, out);
+            return self.begin_arguments(leaf, out);
         }
         // The blanks may have arrived in an earlier chunk, so `spaced` is kept.
-        self.spaced |= node.blanks == BlankRule::Free && cursor.skip_blanks() > 0;
+        self.spaced |= node.blanks == BlankRule::Free && out.cursor.skip_blanks() > 0;
         let blank_follows = node.blanks == BlankRule::Exact
-            && cursor.peek().is_some_and(|byte| byte.is_ascii_whitespace());
-        if cursor.rest().is_empty() {
-            return MachineStep::more(cursor.at);
+            && out.cursor.peek().is_some_and(|byte| byte.is_ascii_whitespace());
+        if out.cursor.rest().is_empty() {
+            return MachineStep::more(out.cursor.at);
         }
-        let next = self.next(plan, node, cursor.rest());
+        let next = self.next(plan, node, out.cursor.rest());
         self.spaced &= next.is_err();
         match next {
-            Err(Undecided) => return MachineStep::more(cursor.at),
+            Err(Undecided) => return MachineStep::more(out.cursor.at),
             Ok(Some((next, len))) => {
-                cursor.advance(len);
+                out.cursor.advance(len);
                 let opens = self.section.is_none() || matches!(next, Next::Again);
                 if opens && !self.in_call {
-                    self.tags_end = out.stream_offset(cursor.at);
+                    self.tags_end = out.stream_offset(out.cursor.at);
                 }
                 match next {
                     Next::Tag(to) => {
@@ -68,28 +64,28 @@ impl Machine {
                     Next::Again => {}
                     Next::Bracket(section) => self.enter(plan, section, List::Section),
                     Next::Empty => {
-                        out.diagnose(DiagnosticKind::EmptyList, cursor.at, 0);
-                        return MachineStep::done(cursor.at);
+                        out.diagnose(DiagnosticKind::EmptyList, out.cursor.at, 0);
+                        return MachineStep::done(out.cursor.at);
                     }
                 }
                 return MachineStep::Go;
             }
             Ok(None) => {}
         }
-        if let Some(step) = self.in_list(plan, cursor, out) {
+        if let Some(step) = self.in_list(out) {
             return step;
         }
-        if let Some(leaf) = self.choose(plan, node, cursor.rest()) {
-            return self.begin_arguments(plan, leaf, cursor, out);
+        if let Some(leaf) = self.choose(plan, node, out.cursor.rest()) {
+            return self.begin_arguments(leaf, out);
         }
         if node.field.is_some() && !blank_follows {
             if out.calls.committed() && !self.in_call {
-                self.item_at = out.stream_offset(cursor.at);
+                self.item_at = out.stream_offset(out.cursor.at);
             }
             self.begin_field(plan);
             return MachineStep::Go;
         }
-        self.mismatch(plan, cursor, out)
+        self.mismatch(out)
     }
 
     /// Returns the longest possible literal at the start of `rest`, and its length.
@@ -134,20 +130,16 @@ impl Machine {
     }
 
     /// Handles the end of a list without calls, and the start of a list in place of one call.
-    fn in_list(
-        &mut self,
-        plan: &Plan,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<MachineStep> {
-        match cursor.peek() {
+    fn in_list(&mut self, out: &mut CallSink<'_>) -> Option<MachineStep> {
+        let plan = out.plan;
+        match out.cursor.peek() {
             Some(b']') if self.list != List::None && self.calls_seen == 0 => {
-                cursor.advance(1);
+                out.cursor.advance(1);
                 // An empty list between explicit markers is markup. A bare `[]` is text.
                 let marked = self.has_ends(plan);
                 if !marked {
-                    cursor.back(1);
-                    return Some(self.bad(cursor, out));
+                    out.cursor.back(1);
+                    return Some(self.bad(out));
                 }
                 self.state = MachineState::Empty;
                 Some(MachineStep::Go)
@@ -158,7 +150,7 @@ impl Machine {
                     |&leaf: &LeafId| matches!(plan.leaf(leaf).arguments, Arguments::Object(_));
                 let leaf = node.leaves.iter().copied().find(object)?;
                 self.leaf = leaf;
-                cursor.advance(1);
+                out.cursor.advance(1);
                 self.list = List::Call;
                 Some(MachineStep::Go)
             }
@@ -179,29 +171,25 @@ impl Machine {
     }
 
     /// Handles text that matches no part of a header.
-    fn mismatch(
-        &mut self,
-        plan: &Plan,
-        cursor: &TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
+    fn mismatch(&mut self, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
         if out.calls.committed() || self.list != List::None {
-            return self.bad(cursor, out);
+            return self.bad(out);
         }
         if let Some(section) = self.section {
             let section = plan.section(section);
             let marked = !section.opens.is_empty() && section.commit == CommitOn::Marker;
             if marked && self.in_call {
                 // The section has an entry of a kind that is not a call.
-                out.mute(DiagnosticKind::PseudoCall, cursor.at);
+                out.mute(DiagnosticKind::PseudoCall, out.cursor.at);
                 self.calls_seen = self.calls_seen.saturating_add(1);
-                return self.bad(cursor, out);
+                return self.bad(out);
             }
             if section.prose == Prose::MayBeSkipped && !self.in_call {
                 self.state = MachineState::SkippedText;
                 return MachineStep::Go;
             }
         }
-        self.bad(cursor, out)
+        self.bad(out)
     }
 }

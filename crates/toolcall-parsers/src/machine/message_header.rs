@@ -13,7 +13,6 @@ use super::{
     call::{Machine, MachineStep},
     call_sink::CallSink,
     messages::{EntryKind, HeaderMark, HeaderPart, HeaderText, Mark, MessagePlan},
-    plan::Plan,
 };
 use crate::{
     cursor::{TextCursor, Undecided, longest_prefix},
@@ -220,17 +219,14 @@ impl MessageHeader {
 
 impl Machine {
     /// Reads the header of a message, and switches to its channel or to its call.
-    pub(super) fn message(
-        &mut self,
-        plan: &Plan,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
-        let Some(messages) = &plan.messages else { return self.bad(cursor, out) };
-        let body = match self.message.feed(messages, out.calls.options.limits.name, cursor) {
-            HeaderRead::More => return MachineStep::more(cursor.at),
-            HeaderRead::Bad => return MachineStep::Return(Feed::Mismatch { used: cursor.at }),
-            HeaderRead::Ended => return text(Channel::CONTENT, cursor.at),
+    pub(super) fn message(&mut self, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
+        let Some(messages) = &plan.messages else { return self.bad(out) };
+        let body = match self.message.feed(messages, out.calls.options.limits.name, &mut out.cursor)
+        {
+            HeaderRead::More => return MachineStep::more(out.cursor.at),
+            HeaderRead::Bad => return MachineStep::Return(Feed::Mismatch { used: out.cursor.at }),
+            HeaderRead::Ended => return text(Channel::CONTENT, out.cursor.at),
             HeaderRead::Body(body) => body,
         };
         let (channel, recipient) = (&*self.message.channel, &*self.message.recipient);
@@ -238,13 +234,13 @@ impl Machine {
         // Without a token, words are a header only if a route matches.
         let unclear = self.message.unannounced && !messages.ends_in_token(body);
         if unclear && messages.routed(header).is_none() {
-            return MachineStep::Return(Feed::Mismatch { used: cursor.at });
+            return MachineStep::Return(Feed::Mismatch { used: out.cursor.at });
         }
         let (is, name) = messages.route(header);
         match is {
-            RouteTo::Content => text(Channel::CONTENT, cursor.at),
-            RouteTo::Reasoning => text(Channel::REASONING, cursor.at),
-            RouteTo::Call if self.message.is_text => text(Channel::CONTENT, cursor.at),
+            RouteTo::Content => text(Channel::CONTENT, out.cursor.at),
+            RouteTo::Reasoning => text(Channel::REASONING, out.cursor.at),
+            RouteTo::Call if self.message.is_text => text(Channel::CONTENT, out.cursor.at),
             RouteTo::Call => {
                 self.name.clear();
                 self.name.push_str(name);

@@ -24,7 +24,7 @@ mod value;
 use super::{
     call::{Machine, MachineState, MachineStep},
     call_sink::CallSink,
-    plan::{Leaf, Plan},
+    plan::Leaf,
 };
 use crate::{
     cursor::TextCursor,
@@ -220,23 +220,19 @@ impl Machine {
     /// Reads the text of a call object.
     pub(super) fn object(
         &mut self,
-        plan: &Plan,
         leaf: &Leaf,
         dialect: &ValueDialect<'_>,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> MachineStep {
         loop {
             let step = match self.object.at {
-                ObjectAt::Member => self.member(dialect, cursor, out),
-                ObjectAt::Key | ObjectAt::Name | ObjectAt::Id => {
-                    self.string(plan, leaf, dialect, cursor, out)
-                }
-                ObjectAt::Value => self.member_value(dialect, cursor, out),
-                ObjectAt::Arguments => self.object_arguments(plan, dialect, cursor, out),
-                ObjectAt::Ignored | ObjectAt::AnswerJson => self.aside(dialect, cursor, out),
-                ObjectAt::Answer => self.answer_text(cursor, out),
-                ObjectAt::ListItem | ObjectAt::ListNext => self.list_item(cursor, out),
+                ObjectAt::Member => self.member(dialect, out),
+                ObjectAt::Key | ObjectAt::Name | ObjectAt::Id => self.string(leaf, dialect, out),
+                ObjectAt::Value => self.member_value(dialect, out),
+                ObjectAt::Arguments => self.object_arguments(dialect, out),
+                ObjectAt::Ignored | ObjectAt::AnswerJson => self.aside(dialect, out),
+                ObjectAt::Answer => self.answer_text(out),
+                ObjectAt::ListItem | ObjectAt::ListNext => self.list_item(out),
             };
             match step {
                 Some(step) => return step,
@@ -249,76 +245,67 @@ impl Machine {
     fn member(
         &mut self,
         dialect: &ValueDialect<'_>,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
-        match self.object.members.next(dialect, cursor.rest()) {
+        match self.object.members.next(dialect, out.cursor.rest()) {
             Member::More { used } => {
-                cursor.advance(used);
-                Some(MachineStep::more(cursor.at))
+                out.cursor.advance(used);
+                Some(MachineStep::more(out.cursor.at))
             }
             Member::Key { used } => {
-                cursor.advance(used);
+                out.cursor.advance(used);
                 if self.started {
                     // In families whose keys are names, another key begins another call.
-                    self.item_at = out.stream_offset(cursor.at);
+                    self.item_at = out.stream_offset(out.cursor.at);
                 }
                 self.object.text.restart_key();
                 self.object.at = ObjectAt::Key;
                 None
             }
             Member::Value { used } => {
-                cursor.advance(used);
+                out.cursor.advance(used);
                 self.object.at = ObjectAt::Value;
                 None
             }
             Member::End { used } => {
-                cursor.advance(used);
-                self.end_object(cursor, out)
+                out.cursor.advance(used);
+                self.end_object(out)
             }
             Member::Bad { at } => {
-                cursor.advance(at);
-                Some(self.bad(cursor, out))
+                out.cursor.advance(at);
+                Some(self.bad(out))
             }
         }
     }
 
     /// Reads the text between the call objects of an inner list.
-    fn list_item(
-        &mut self,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<MachineStep> {
-        cursor.skip_blanks();
-        self.item_at = out.stream_offset(cursor.at);
-        let Some(byte) = cursor.peek() else { return Some(MachineStep::more(cursor.at)) };
+    fn list_item(&mut self, out: &mut CallSink<'_>) -> Option<MachineStep> {
+        out.cursor.skip_blanks();
+        self.item_at = out.stream_offset(out.cursor.at);
+        let Some(byte) = out.cursor.peek() else { return Some(MachineStep::more(out.cursor.at)) };
         match (self.object.at, byte) {
             (_, b'{') => {
                 self.object.members = Members::new();
                 self.object.at = ObjectAt::Member;
             }
             (ObjectAt::ListNext, b',') => {
-                cursor.advance(1);
+                out.cursor.advance(1);
                 self.item_at = self.item_at.saturating_add(1);
                 self.object.at = ObjectAt::ListItem;
             }
             (ObjectAt::ListNext, b']') => {
-                cursor.advance(1);
+                out.cursor.advance(1);
                 (self.object.in_list, self.object.listed) = (false, true);
                 self.object.members.after_value();
                 self.object.at = ObjectAt::Member;
             }
-            _ => return Some(self.bad(cursor, out)),
+            _ => return Some(self.bad(out)),
         }
         None
     }
 
     /// Handles the closing brace of a call object or wrapper.
-    fn end_object(
-        &mut self,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<MachineStep> {
+    fn end_object(&mut self, out: &mut CallSink<'_>) -> Option<MachineStep> {
         if self.object.answered || self.object.is_listed() {
             self.state = MachineState::CallEnd(0);
             return None;
@@ -329,8 +316,8 @@ impl Machine {
             return None;
         }
         if !self.started {
-            cursor.back(1);
-            return Some(self.bad(cursor, out));
+            out.cursor.back(1);
+            return Some(self.bad(out));
         }
         self.end_item(out);
         if self.object.in_list {

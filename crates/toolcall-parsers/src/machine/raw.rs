@@ -60,21 +60,20 @@ impl Raw {
         &mut self,
         key: &str,
         again: &[Box<str>],
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<bool> {
         if self.state == RawState::Text {
             return Some(false);
         }
         loop {
-            match longest_prefix(cursor.rest(), again.iter().map(|again| &**again)) {
+            match longest_prefix(out.cursor.rest(), again.iter().map(|again| &**again)) {
                 Err(Undecided) => return None,
-                Ok(Some(n)) => cursor.advance(again[n].len()),
+                Ok(Some(n)) => out.cursor.advance(again[n].len()),
                 Ok(None) => break,
             }
         }
-        let blank = few_blanks(cursor.rest());
-        match cursor.rest().as_bytes().get(blank) {
+        let blank = few_blanks(out.cursor.rest());
+        match out.cursor.rest().as_bytes().get(blank) {
             None if blank <= MAX_BLANKS => return None,
             Some(b'{') if blank <= MAX_BLANKS => return Some(true),
             _ => {}
@@ -90,10 +89,9 @@ impl Raw {
     pub(super) fn feed<'s>(
         &mut self,
         ends: impl Iterator<Item = &'s str> + Clone,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> Progress {
-        let rest = cursor.rest();
+        let rest = out.cursor.rest();
         let begins = |byte: u8| ends.clone().any(|end| end.as_bytes().first() == Some(&byte));
         let mut at = 0;
         let mut whole = false;
@@ -117,23 +115,23 @@ impl Raw {
         let value = rest[..to].strip_suffix('\n').unwrap_or(&rest[..to]);
         escape(value, |piece| out.arguments(piece));
         if !whole {
-            cursor.advance(value.len());
+            out.cursor.advance(value.len());
             return Progress::More;
         }
-        cursor.advance(to);
+        out.cursor.advance(to);
         out.arguments("\"}");
         Progress::Done
     }
 
-    /// Handles the end of the stream. `tail` is the unread text. The call is complete if the family
+    /// Handles the end of the stream; the text being fed is unread. The call is complete if the family
     /// has no end tag.
     pub(super) fn finish(
         &mut self,
-        tail: &str,
         end: End,
         ends_expected: bool,
         out: &mut CallSink<'_>,
     ) -> Outcome {
+        let tail = out.cursor.text;
         let text = self.state == RawState::Text;
         if text {
             escape(tail, |piece| out.arguments(piece));

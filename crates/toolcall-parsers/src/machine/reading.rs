@@ -58,27 +58,23 @@ impl Machine {
     }
 
     /// Reads the arguments.
-    pub(super) fn arguments(
-        &mut self,
-        plan: &Plan,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
+    pub(super) fn arguments(&mut self, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
         let leaf = plan.leaf(self.leaf);
         if self.after_brace {
             // The driver consumed the opening brace, so the reader is fed one here.
             if matches!(leaf.arguments, Arguments::Value(_)) && !out.calls.committed() {
                 // Ordinary text may begin with a brace. Only an object continues with a key.
-                match cursor.rest().trim_start().chars().next() {
-                    None => return MachineStep::more(cursor.at),
+                match out.cursor.rest().trim_start().chars().next() {
+                    None => return MachineStep::more(out.cursor.at),
                     Some('"' | '\'' | '}') => {}
-                    Some(_) => return self.bad(cursor, out),
+                    Some(_) => return self.bad(out),
                 }
             }
             self.after_brace = false;
             self.begin_reader(&leaf.arguments);
             if matches!(leaf.arguments, Arguments::Value(_))
-                && let Err(step) = self.start(plan, cursor, out)
+                && let Err(step) = self.start(out)
             {
                 return step;
             }
@@ -87,86 +83,85 @@ impl Machine {
             if matches!(leaf.arguments, Arguments::Value(_)) {
                 out.part(CallPart::Arguments, 0);
             }
-            let opened = self.feed_reader(plan, leaf, &mut TextCursor::new("{"), out);
+            let text = core::mem::replace(&mut out.cursor, TextCursor::new("{"));
+            let opened = self.feed_reader(leaf, out);
+            out.cursor = text;
             out.calls.at = at;
             if let MachineStep::Return(_) = opened {
-                return if cursor.rest().is_empty() {
-                    MachineStep::more(cursor.at)
+                return if out.cursor.rest().is_empty() {
+                    MachineStep::more(out.cursor.at)
                 } else {
                     MachineStep::Go
                 };
             }
             return opened;
         }
-        self.feed_reader(plan, leaf, cursor, out)
+        self.feed_reader(leaf, out)
     }
 
     /// Feeds the reader of the leaf's arguments.
-    fn feed_reader(
-        &mut self,
-        plan: &Plan,
-        leaf: &Leaf,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
+    fn feed_reader(&mut self, leaf: &Leaf, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
         let progress = match &leaf.arguments {
             Arguments::None => Progress::Done,
             Arguments::Object(syntax) => {
                 let dialect = dialect(plan, leaf, *syntax, out);
-                return self.object(plan, leaf, &dialect, cursor, out);
+                return self.object(leaf, &dialect, out);
             }
             Arguments::Value(syntax) | Arguments::Keywords(syntax) => {
-                return self.value(plan, leaf, *syntax, cursor, out);
+                return self.value(leaf, *syntax, out);
             }
             Arguments::Raw { .. } if self.reader == ActiveReader::Value => {
-                return self.value(plan, leaf, template::Dialect::Json, cursor, out);
+                return self.value(leaf, template::Dialect::Json, out);
             }
-            Arguments::Raw { headers, .. } if self.raw.is_header(headers, cursor) == Some(true) => {
+            Arguments::Raw { headers, .. }
+                if self.raw.is_header(headers, &mut out.cursor) == Some(true) =>
+            {
                 Progress::Bad
             }
-            Arguments::Raw { headers, .. } if self.raw.is_header(headers, cursor).is_none() => {
-                return MachineStep::more(cursor.at);
+            Arguments::Raw { headers, .. }
+                if self.raw.is_header(headers, &mut out.cursor).is_none() =>
+            {
+                return MachineStep::more(out.cursor.at);
             }
-            Arguments::Raw { key, again, ends, .. } => {
-                match self.raw.is_object(key, again, cursor, out) {
-                    None => return MachineStep::more(cursor.at),
-                    Some(true) => {
-                        self.begin_value(ValueKind::Arguments);
-                        return MachineStep::Go;
-                    }
-                    Some(false) => self.raw.feed(ends.iter().map(|end| &**end), cursor, out),
+            Arguments::Raw { key, again, ends, .. } => match self.raw.is_object(key, again, out) {
+                None => return MachineStep::more(out.cursor.at),
+                Some(true) => {
+                    self.begin_value(ValueKind::Arguments);
+                    return MachineStep::Go;
                 }
-            }
+                Some(false) => self.raw.feed(ends.iter().map(|end| &**end), out),
+            },
             Arguments::Parameters(spec) => {
                 let progress = match self.skipped_bytes > 0 {
                     true => Progress::Done,
-                    false => self.parameters.feed(spec, cursor, out),
+                    false => self.parameters.feed(spec, out),
                 };
                 if progress == Progress::Done {
-                    return self.after_parameters(plan, leaf, cursor, out);
+                    return self.after_parameters(leaf, out);
                 }
                 progress
             }
             Arguments::Elements(spec) => {
                 let progress = match self.skipped_bytes > 0 {
                     true => Progress::Done,
-                    false => self.elements.feed(spec, cursor, out),
+                    false => self.elements.feed(spec, out),
                 };
                 if progress == Progress::Done {
-                    return self.after_parameters(plan, leaf, cursor, out);
+                    return self.after_parameters(leaf, out);
                 }
                 progress
             }
         };
         match progress {
-            Progress::More => MachineStep::more(cursor.at),
+            Progress::More => MachineStep::more(out.cursor.at),
             Progress::Done => {
-                out.part(CallPart::Rest, cursor.at);
+                out.part(CallPart::Rest, out.cursor.at);
                 self.complete(out);
                 MachineStep::Go
             }
             Progress::Bad => {
-                let step = self.bad(cursor, out);
+                let step = self.bad(out);
                 // The reader consumed a tag up to the faulty character. These bytes are skipped
                 // too.
                 if self.state == MachineState::Broken {
@@ -185,19 +180,18 @@ impl Machine {
     /// Reads a single value with all arguments.
     fn value(
         &mut self,
-        plan: &Plan,
         leaf: &Leaf,
         syntax: template::Dialect,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> MachineStep {
+        let plan = out.plan;
         if self.started && self.value.is_at_start() {
             // The end tag is in place of the arguments: the call has none.
             let messages = plan.messages.iter().flat_map(|messages| &messages.ends);
             let ends = leaf.ends.tags.iter().flatten().chain(messages).map(|end| &**end);
-            cursor.skip_blanks();
-            match longest_prefix(cursor.rest(), ends) {
-                Err(Undecided) => return MachineStep::more(cursor.at),
+            out.cursor.skip_blanks();
+            match longest_prefix(out.cursor.rest(), ends) {
+                Err(Undecided) => return MachineStep::more(out.cursor.at),
                 Ok(None) => {}
                 Ok(Some(_)) => {
                     out.arguments("{}");
@@ -210,64 +204,66 @@ impl Machine {
         loop {
             let scanned = {
                 let dialect = dialect(plan, leaf, syntax, out);
-                let CallSink { calls, sink } = &mut *out;
+                let rest = out.cursor.rest();
+                let CallSink { calls, sink, .. } = &mut *out;
                 let (tools, mut json) = calls.json_output();
-                let dialect = ValueDialect { tools: Some(tools), ..dialect };
                 let typing = typing(plan, leaf, &self.name, tools);
+                let dialect = ValueDialect { tools: Some(tools), typing, ..dialect };
                 let early = &mut self.early;
                 let started = self.started;
                 let mut write = |piece: &str| {
                     if started { json.put(piece, *sink) } else { early.push_str(piece) }
                 };
-                self.value.feed(&dialect, typing.as_ref(), cursor.rest(), &mut write)
+                self.value.feed(&dialect, rest, &mut write)
             };
             match scanned {
                 Scanned::More { used } => {
-                    cursor.advance(used);
-                    return MachineStep::more(cursor.at);
+                    out.cursor.advance(used);
+                    return MachineStep::more(out.cursor.at);
                 }
                 Scanned::Noted { used, note } => {
-                    cursor.advance(used);
-                    if let Some(step) = self.noted(plan, note, cursor, out) {
+                    out.cursor.advance(used);
+                    if let Some(step) = self.noted(note, out) {
                         return step;
                     }
                 }
                 Scanned::End { used } => {
-                    cursor.advance(used);
-                    if let Some(step) = self.noted(plan, Note::Begun, cursor, out) {
+                    out.cursor.advance(used);
+                    if let Some(step) = self.noted(Note::Begun, out) {
                         return step;
                     }
-                    out.part(CallPart::Rest, cursor.at);
+                    out.part(CallPart::Rest, out.cursor.at);
                     self.complete(out);
                     return MachineStep::Go;
                 }
                 Scanned::Bad { at, fault } => {
-                    cursor.advance(at);
+                    out.cursor.advance(at);
                     if fault == ValueFault::Inexpressible && out.calls.committed() {
-                        out.diagnose(DiagnosticKind::Inexpressible, cursor.at, 0);
+                        out.diagnose(DiagnosticKind::Inexpressible, out.cursor.at, 0);
                     }
-                    return self.bad(cursor, out);
+                    return self.bad(out);
                 }
             }
         }
     }
 
-    /// Handles the end of the stream inside a value. `tail` is the unread text. Completes the value
+    /// Handles the end of the stream inside a value. The text being fed is unread. Completes the value
     /// if only text after it could have shown that it was complete, and returns whether it did.
     pub(super) fn finish_value(
         &mut self,
-        plan: &Plan,
         leaf: &Leaf,
         syntax: template::Dialect,
-        tail: &str,
         out: &mut CallSink<'_>,
     ) -> bool {
+        let tail = out.cursor.text;
+        let plan = out.plan;
         let dialect = dialect(plan, leaf, syntax, out);
-        let CallSink { calls, sink } = &mut *out;
+        let CallSink { calls, sink, .. } = &mut *out;
         let (tools, mut json) = calls.json_output();
         let typing = typing(plan, leaf, &self.name, tools);
+        let dialect = ValueDialect { typing, ..dialect };
         let mut write = |piece: &str| json.put(piece, *sink);
-        let used = self.value.finish(&dialect, typing.as_ref(), tail, &mut write);
+        let used = self.value.finish(&dialect, tail, &mut write);
         if let Some(used) = used {
             let ends =
                 dialect.ends.iter().filter_map(|end| tail[used..].strip_prefix(end.as_str()));
@@ -280,16 +276,10 @@ impl Machine {
     }
 
     /// Handles a note of the value's reader.
-    pub(super) fn noted(
-        &mut self,
-        plan: &Plan,
-        note: Note,
-        cursor: &TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<MachineStep> {
+    pub(super) fn noted(&mut self, note: Note, out: &mut CallSink<'_>) -> Option<MachineStep> {
         match note {
             Note::Begun if !self.started => {
-                if let Err(step) = self.start(plan, cursor, out) {
+                if let Err(step) = self.start(out) {
                     return Some(step);
                 }
                 let early = core::mem::take(&mut self.early);
@@ -298,12 +288,12 @@ impl Machine {
                 self.early.clear();
             }
             Note::Begun => {}
-            Note::Mistyped => out.diagnose(DiagnosticKind::Mistyped, cursor.at, 0),
-            Note::MissingEnd => out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0),
+            Note::Mistyped => out.diagnose(DiagnosticKind::Mistyped, out.cursor.at, 0),
+            Note::MissingEnd => out.diagnose(DiagnosticKind::MissingCloser, out.cursor.at, 0),
             Note::Searched(bytes) => {
                 out.calls.count_search(bytes);
             }
-            Note::Tolerated(_) => out.diagnose(DiagnosticKind::Tolerated, cursor.at, 0),
+            Note::Tolerated(_) => out.diagnose(DiagnosticKind::Tolerated, out.cursor.at, 0),
         }
         None
     }
@@ -331,6 +321,7 @@ pub(super) fn dialect<'p>(
         ends: &form.value_ends,
         follows: &plan.follows,
         tools: None,
+        typing: None,
         limits: out.calls.options.limits,
         may_search: out.calls.may_search(0),
         ended: out.calls.ended,

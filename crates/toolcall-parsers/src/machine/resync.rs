@@ -14,10 +14,10 @@ use jail_match::Feed;
 use super::{
     call::{List, Machine, MachineState, MachineStep},
     call_sink::CallSink,
-    plan::{Arguments, Plan},
+    plan::Arguments,
 };
 use crate::{
-    cursor::{Prefix, TextCursor, Undecided, longest_prefix, match_prefix},
+    cursor::{Prefix, Undecided, longest_prefix, match_prefix},
     event::{DiagnosticKind, Outcome},
     texts::{Bytes, TextMatch},
 };
@@ -38,23 +38,25 @@ enum ResyncPlace {
 impl Machine {
     /// Handles a character at the cursor that is not allowed there. Refutes a candidate, and makes
     /// an open call malformed.
-    pub(super) fn bad(&mut self, cursor: &TextCursor<'_>, out: &mut CallSink<'_>) -> MachineStep {
+    pub(super) fn bad(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         if !out.calls.committed() {
-            let scalar = cursor.rest().chars().next().map_or(0, char::len_utf8);
-            return MachineStep::Return(Feed::Mismatch { used: cursor.at.saturating_add(scalar) });
+            let scalar = out.cursor.rest().chars().next().map_or(0, char::len_utf8);
+            return MachineStep::Return(Feed::Mismatch {
+                used: out.cursor.at.saturating_add(scalar),
+            });
         }
         self.dropped = 0;
         if out.calls.is_open() {
-            out.calls.breaks_at(cursor.at);
+            out.calls.breaks_at(out.cursor.at);
             out.end(Outcome::Malformed);
         } else if matches!(
             self.state,
             MachineState::Header | MachineState::Field | MachineState::Arguments
         ) {
-            let here = out.stream_offset(cursor.at);
+            let here = out.stream_offset(out.cursor.at);
             self.dropped = here.saturating_sub(self.item_at);
         }
-        self.siblings = self.fault_in_list(cursor);
+        self.siblings = self.fault_in_list(&mut out.cursor);
         (self.state, self.started) = (MachineState::Broken, false);
         self.early.clear();
         MachineStep::Go
@@ -62,12 +64,8 @@ impl Machine {
 
     /// Skips text up to an end tag, an opener or the end of a turn. If the form has no end tags, up
     /// to the end of the line or of the list.
-    pub(super) fn resync(
-        &mut self,
-        plan: &Plan,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
+    pub(super) fn resync(&mut self, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
         let leaf = plan.leaves.get(usize::from(self.leaf));
         let section = self.section.map(|id| plan.section(id));
         let none: &[alloc::vec::Vec<Box<str>>] = &[];
@@ -102,51 +100,51 @@ impl Machine {
         let begins = begins.fold(plan.recovery_texts.first(), Bytes::with);
         let may_be_of_form =
             |rest: &str| of_form.clone().any(|text| match_prefix(rest, text) != Prefix::Mismatch);
-        let from = cursor.at;
+        let from = out.cursor.at;
         let mut found = None;
         loop {
             let in_list = self.siblings.is_some();
-            let hit = cursor.rest().bytes().position(|byte| in_list || begins.has(byte));
+            let hit = out.cursor.rest().bytes().position(|byte| in_list || begins.has(byte));
             let Some(hit) = hit else {
-                cursor.at = cursor.text.len();
+                out.cursor.at = out.cursor.text.len();
                 break;
             };
-            cursor.advance(hit);
+            out.cursor.advance(hit);
             // The set rules out most positions, without comparing each recovery point.
-            match plan.recovery_texts.match_at(cursor.rest().as_bytes()) {
+            match plan.recovery_texts.match_at(out.cursor.rest().as_bytes()) {
                 TextMatch::None if in_list => {
-                    if self.find_sibling(cursor) {
+                    if self.find_sibling(&mut out.cursor) {
                         break;
                     }
                     continue;
                 }
-                TextMatch::None if !may_be_of_form(cursor.rest()) => {
-                    cursor.skip_char();
+                TextMatch::None if !may_be_of_form(out.cursor.rest()) => {
+                    out.cursor.skip_char();
                     continue;
                 }
                 TextMatch::Begun => break,
                 TextMatch::None | TextMatch::Perhaps => {}
             }
-            match longest_prefix(cursor.rest(), places(in_list).map(|(_, text)| text)) {
+            match longest_prefix(out.cursor.rest(), places(in_list).map(|(_, text)| text)) {
                 Err(Undecided) => break,
                 Ok(Some(n)) => {
                     found = places(in_list).nth(n);
                     break;
                 }
-                Ok(None) if self.find_sibling(cursor) => break,
+                Ok(None) if self.find_sibling(&mut out.cursor) => break,
                 Ok(None) => {}
             }
         }
-        self.dropped = self.dropped.saturating_add(cursor.at.saturating_sub(from) as u64);
+        self.dropped = self.dropped.saturating_add(out.cursor.at.saturating_sub(from) as u64);
         if found.is_none() && self.state == MachineState::Broken {
-            return MachineStep::more(cursor.at);
+            return MachineStep::more(out.cursor.at);
         }
-        out.diagnose(DiagnosticKind::Skipped, cursor.at, self.dropped);
+        out.diagnose(DiagnosticKind::Skipped, out.cursor.at, self.dropped);
         self.dropped = 0;
         let Some((place, text)) = found else { return MachineStep::Go };
         self.siblings = None;
         if matches!(place, ResyncPlace::Inner | ResyncPlace::Outer) {
-            cursor.advance(text.len());
+            out.cursor.advance(text.len());
         }
         self.list = match (place, self.list) {
             (ResyncPlace::Inner, List::Section) => List::Section,
@@ -155,7 +153,7 @@ impl Machine {
         match place {
             ResyncPlace::Inner if self.section.is_some() => self.state = MachineState::Between,
             ResyncPlace::NextCall => self.state = MachineState::Between,
-            _ => return MachineStep::done(cursor.at),
+            _ => return MachineStep::done(out.cursor.at),
         }
         MachineStep::Go
     }

@@ -10,7 +10,7 @@ use core::ops::Range;
 use super::{
     call::{List, Machine, MachineState, MachineStep},
     call_sink::CallSink,
-    plan::{Arguments, Bracket, EndTags, Missing, Plan},
+    plan::{Arguments, Bracket, EndTags, Missing},
 };
 use crate::{
     cursor::{TextCursor, Undecided, few_blanks, longest_prefix},
@@ -30,25 +30,20 @@ enum EndTag {
 
 impl Machine {
     /// Reads the text after a call's arguments.
-    pub(super) fn call_end(
-        &mut self,
-        plan: &Plan,
-        n: u8,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
+    pub(super) fn call_end(&mut self, n: u8, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
         if self.list == List::Call {
             self.state = MachineState::Between;
             return MachineStep::Go;
         }
         let ends = &plan.leaf(self.leaf).ends;
-        match end_tag(ends, n, cursor) {
-            Err(Undecided) => MachineStep::more(cursor.at),
+        match end_tag(ends, n, &mut out.cursor) {
+            Err(Undecided) => MachineStep::more(out.cursor.at),
             Ok(EndTag::Found { next, tag, excess }) => {
                 if excess > 0 {
                     out.diagnose(DiagnosticKind::Skipped, tag.end, excess);
                 }
-                cursor.at = tag.end;
+                out.cursor.at = tag.end;
                 out.end_tag(tag.start, tag.len());
                 self.state = MachineState::CallEnd(next);
                 MachineStep::Go
@@ -56,41 +51,37 @@ impl Machine {
             Ok(EndTag::Other) => {
                 let missing = usize::from(n) < ends.tags.len();
                 if missing && n == 0 && ends.missing == Missing::Reported {
-                    out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0);
+                    out.diagnose(DiagnosticKind::MissingCloser, out.cursor.at, 0);
                 }
-                self.after_call(cursor.at)
+                self.after_call(out.cursor.at)
             }
         }
     }
 
     /// Reads the text after a call of a section or a list.
-    pub(super) fn between(
-        &mut self,
-        plan: &Plan,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
-        let from = cursor.at;
-        if self.list == List::None && few_blanks(cursor.rest()) > MAX_BLANKS {
+    pub(super) fn between(&mut self, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
+        let from = out.cursor.at;
+        if self.list == List::None && few_blanks(out.cursor.rest()) > MAX_BLANKS {
             let Some(id) = self.section else { return MachineStep::done(from) };
             return self.unclosed(&plan.section(id).ends, from, out);
         }
-        cursor.skip_blanks();
-        let Some(byte) = cursor.peek() else {
+        out.cursor.skip_blanks();
+        let Some(byte) = out.cursor.peek() else {
             // White space after a call without enclosing markup may belong to the answer.
             if self.list == List::None {
-                cursor.at = from;
+                out.cursor.at = from;
             }
-            return MachineStep::more(cursor.at);
+            return MachineStep::more(out.cursor.at);
         };
         if self.list != List::None {
             match byte {
                 b',' => {
-                    cursor.advance(1);
+                    out.cursor.advance(1);
                     return MachineStep::Go;
                 }
                 b']' => {
-                    cursor.advance(1);
+                    out.cursor.advance(1);
                     return self.end_list();
                 }
                 _ => {}
@@ -98,10 +89,10 @@ impl Machine {
         }
         if self.list == List::Call {
             if byte != b'{' {
-                return self.bad(cursor, out);
+                return self.bad(out);
             }
             let leaf = plan.leaf(self.leaf);
-            self.item_at = out.stream_offset(cursor.at);
+            self.item_at = out.stream_offset(out.cursor.at);
             self.begin_reader(&leaf.arguments);
             self.state = MachineState::Arguments;
             return MachineStep::Go;
@@ -110,16 +101,16 @@ impl Machine {
         let section = plan.section(id);
         if self.list == List::None {
             if byte == b',' && section.bracket == Bracket::Square {
-                cursor.advance(1);
+                out.cursor.advance(1);
                 return MachineStep::Go;
             }
-            match end_tag(&section.ends, 0, cursor) {
+            match end_tag(&section.ends, 0, &mut out.cursor) {
                 Err(Undecided) => {
-                    cursor.at = from;
+                    out.cursor.at = from;
                     return MachineStep::more(from);
                 }
                 Ok(EndTag::Found { next, tag, .. }) => {
-                    cursor.at = tag.end;
+                    out.cursor.at = tag.end;
                     out.end_tag(tag.start, tag.len());
                     self.state = MachineState::SectionEnd(next);
                     return MachineStep::Go;
@@ -132,16 +123,16 @@ impl Machine {
         let ends = plan.leaf(self.leaf).ends.tags.iter().flatten().map(|t| &**t);
         let opens = section.opens.iter().map(|open| &**open);
         let count = node.tags.len();
-        match longest_prefix(cursor.rest(), tags.chain(opens).chain(ends)) {
+        match longest_prefix(out.cursor.rest(), tags.chain(opens).chain(ends)) {
             Err(Undecided) => {
                 if self.list == List::None {
-                    cursor.at = from;
+                    out.cursor.at = from;
                 }
-                return MachineStep::more(cursor.at);
+                return MachineStep::more(out.cursor.at);
             }
             Ok(Some(n)) if n < count => {
-                self.item_at = out.stream_offset(cursor.at);
-                cursor.advance(node.tags[n].text.len());
+                self.item_at = out.stream_offset(out.cursor.at);
+                out.cursor.advance(node.tags[n].text.len());
                 self.go(plan, node.tags[n].to);
                 self.section = Some(id);
                 return MachineStep::Go;
@@ -149,7 +140,7 @@ impl Machine {
             // Another section begins, although this one did not end. It is a new candidate. The
             // blanks before it were consumed if a list is open.
             Ok(Some(n)) if n < count.saturating_add(section.opens.len()) => {
-                let at = if self.list == List::None { from } else { cursor.at };
+                let at = if self.list == List::None { from } else { out.cursor.at };
                 return self.unclosed(&section.ends, at, out);
             }
             // A repetition of the call's end tag is skipped.
@@ -158,8 +149,8 @@ impl Machine {
                 let len = ends
                     .nth(n.saturating_sub(count).saturating_sub(section.opens.len()))
                     .map_or(0, |end| end.len());
-                out.end_tag(cursor.at, len);
-                cursor.advance(len);
+                out.end_tag(out.cursor.at, len);
+                out.cursor.advance(len);
                 return MachineStep::Go;
             }
             Ok(None) => {}
@@ -168,16 +159,16 @@ impl Machine {
             .leaves
             .iter()
             .any(|&leaf| matches!(plan.leaf(leaf).arguments, Arguments::Object(_)) && byte == b'{');
-        let scalar = cursor.rest().chars().next().unwrap_or('\0');
+        let scalar = out.cursor.rest().chars().next().unwrap_or('\0');
         let named = node.field.is_some() && (scalar.is_alphabetic() || scalar == '_');
         if begins || named {
-            self.item_at = out.stream_offset(cursor.at);
+            self.item_at = out.stream_offset(out.cursor.at);
             self.node = section.calls;
             self.state = MachineState::Header;
             return MachineStep::Go;
         }
         if self.list != List::None {
-            return self.bad(cursor, out);
+            return self.bad(out);
         }
         self.unclosed(&section.ends, from, out)
     }
@@ -202,25 +193,21 @@ impl Machine {
 
     /// Reads the text after an empty list. If an end tag follows, the list is markup, otherwise
     /// text.
-    pub(super) fn empty(
-        &mut self,
-        plan: &Plan,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
+    pub(super) fn empty(&mut self, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
         let ends = match (self.list, self.section) {
             (List::Section, Some(section)) => &plan.section(section).ends,
             _ => &plan.leaf(self.leaf).ends,
         };
-        match end_tag(ends, 0, cursor) {
-            Err(Undecided) => MachineStep::more(cursor.at),
+        match end_tag(ends, 0, &mut out.cursor) {
+            Err(Undecided) => MachineStep::more(out.cursor.at),
             Ok(EndTag::Found { tag, .. }) => {
                 out.diagnose(DiagnosticKind::EmptyList, tag.end, 0);
                 MachineStep::done(tag.end)
             }
             Ok(EndTag::Other) => {
-                cursor.advance(few_blanks(cursor.rest()).min(MAX_BLANKS));
-                self.bad(cursor, out)
+                out.cursor.advance(few_blanks(out.cursor.rest()).min(MAX_BLANKS));
+                self.bad(out)
             }
         }
     }
@@ -229,52 +216,44 @@ impl Machine {
     ///
     /// If a call follows, the text is skipped and reported. If the section ends or another begins
     /// first, only the opener is markup. Until then the driver keeps the text as a candidate.
-    pub(super) fn skip_to_first_call(
-        &mut self,
-        plan: &Plan,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
-        let Some(id) = self.section else { return self.bad(cursor, out) };
+    pub(super) fn skip_to_first_call(&mut self, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
+        let Some(id) = self.section else { return self.bad(out) };
         let section = plan.section(id);
         let node = plan.node(section.calls);
         let ends = section.ends.tags.iter().flatten().map(|tag| &**tag);
         let opens = section.opens.iter().map(|open| &**open);
         let texts = node.tags.iter().map(|tag| &*tag.text).chain(ends).chain(opens);
-        while let Some(scalar) = cursor.rest().chars().next() {
-            let begins = plan.recovery_texts.match_at(cursor.rest().as_bytes()) != TextMatch::None;
+        while let Some(scalar) = out.cursor.rest().chars().next() {
+            let begins =
+                plan.recovery_texts.match_at(out.cursor.rest().as_bytes()) != TextMatch::None;
             let found =
-                if begins { longest_prefix(cursor.rest(), texts.clone()) } else { Ok(None) };
+                if begins { longest_prefix(out.cursor.rest(), texts.clone()) } else { Ok(None) };
             match found {
                 Err(Undecided) => break,
                 Ok(Some(n)) if n < node.tags.len() => {
                     self.state = MachineState::Header;
                     return MachineStep::Go;
                 }
-                Ok(Some(_)) => return self.bad(cursor, out),
+                Ok(Some(_)) => return self.bad(out),
                 Ok(None) => {
                     let len = scalar.len_utf8();
-                    cursor.advance(len);
+                    out.cursor.advance(len);
                     let skipped = if scalar.is_ascii_whitespace() { 0 } else { len };
                     self.skipped_bytes = self.skipped_bytes.saturating_add(skipped as u64);
                 }
             }
         }
-        MachineStep::more(cursor.at)
+        MachineStep::more(out.cursor.at)
     }
 
     /// Reads the text after the calls of a section.
-    pub(super) fn section_end(
-        &mut self,
-        plan: &Plan,
-        n: u8,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
-        let Some(section) = self.section else { return MachineStep::done(cursor.at) };
+    pub(super) fn section_end(&mut self, n: u8, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
+        let Some(section) = self.section else { return MachineStep::done(out.cursor.at) };
         let ends = &plan.section(section).ends;
-        let from = cursor.at;
-        match end_tag(ends, n, cursor) {
+        let from = out.cursor.at;
+        match end_tag(ends, n, &mut out.cursor) {
             Err(Undecided) => MachineStep::more(from),
             Ok(EndTag::Found { next, tag, excess }) => {
                 if self.calls_seen == 0 {
@@ -284,17 +263,17 @@ impl Machine {
                 if excess > 0 {
                     out.diagnose(DiagnosticKind::Skipped, tag.end, excess);
                 }
-                cursor.at = tag.end;
+                out.cursor.at = tag.end;
                 out.end_tag(tag.start, tag.len());
                 self.state = MachineState::SectionEnd(next);
                 MachineStep::Go
             }
             Ok(EndTag::Other) if self.calls_seen == 0 && !self.object.answered => {
-                cursor.advance(few_blanks(cursor.rest()).min(MAX_BLANKS));
-                self.bad(cursor, out)
+                out.cursor.advance(few_blanks(out.cursor.rest()).min(MAX_BLANKS));
+                self.bad(out)
             }
-            Ok(EndTag::Other) if n == 0 => self.unclosed(ends, cursor.at, out),
-            Ok(EndTag::Other) => MachineStep::done(cursor.at),
+            Ok(EndTag::Other) if n == 0 => self.unclosed(ends, out.cursor.at, out),
+            Ok(EndTag::Other) => MachineStep::done(out.cursor.at),
         }
     }
 }

@@ -33,7 +33,7 @@ impl Transcoder {
     /// Starts a value without quotes.
     pub(super) fn begin_bare(&mut self, cx: &mut Cx<'_, '_>) {
         self.count_element(cx);
-        self.mode = cx.typing.map_or(StringMode::Guess, |typing| self.declared(typing));
+        self.mode = cx.dialect.typing.map_or(StringMode::Guess, |typing| self.declared(&typing));
         self.scalar.clear();
         self.blank = true;
         self.state = TranscoderState::Bare;

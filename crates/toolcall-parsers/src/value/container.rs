@@ -84,7 +84,8 @@ impl Transcoder {
 
     /// Counts an element of a list, if a schema gives elements their types.
     pub(super) fn count_element(&mut self, cx: &Cx<'_, '_>) {
-        if let (Some(Container::List(count)), true) = (self.frames.last_mut(), cx.typing.is_some())
+        if let (Some(Container::List(count)), true) =
+            (self.frames.last_mut(), cx.dialect.typing.is_some())
         {
             self.path.element(*count as usize);
             *count = count.saturating_add(1);
@@ -253,7 +254,7 @@ impl Transcoder {
         self.lead.push('"');
         escape(&self.scalar, |piece| self.lead.push_str(piece));
         self.lead.push_str("\": ");
-        if cx.typing.is_some() {
+        if cx.dialect.typing.is_some() {
             self.path.member(&self.scalar);
         }
         self.scalar.clear();

@@ -61,6 +61,8 @@ pub(crate) struct ValueDialect<'a> {
     /// For [`Syntax::Python`]: the declared tools. The head of a tool's call in a string shows that
     /// the string's end is missing.
     pub(crate) tools: Option<&'a Tools>,
+    /// The schema that gives values their types, if the wire does not.
+    pub(crate) typing: Option<Typing<'a>>,
     pub(crate) limits: CallLimits,
     /// Whether the end of a string may be searched for.
     pub(crate) may_search: bool,
@@ -96,6 +98,7 @@ impl<'a> ValueDialect<'a> {
             ends: &[],
             follows: &[],
             tools: None,
+            typing: None,
             limits,
             may_search,
             ended,

@@ -16,7 +16,7 @@ use alloc::string::String;
 
 use super::{
     Brackets, InValue, Note, Scanned, Syntax, ValueFault,
-    dialect::{Tolerated, Typing, ValueDialect},
+    dialect::{Tolerated, ValueDialect},
     escape::Batch,
     scan::JsonScan,
     transcoder::{Cx, Top, Transcoder},
@@ -165,7 +165,6 @@ impl ValueReader {
     pub(crate) fn finish(
         &mut self,
         dialect: &ValueDialect<'_>,
-        typing: Option<&Typing<'_>>,
         tail: &str,
         out: &mut dyn FnMut(&str),
     ) -> Option<usize> {
@@ -175,25 +174,24 @@ impl ValueReader {
             _ => return None,
         }
         let out = Batch::new(out);
-        self.literal.finish(&mut Cx { dialect, typing, text: tail, i: 0, out })
+        self.literal.finish(&mut Cx { dialect, text: tail, i: 0, out })
     }
 
     /// Reads more text. `out` receives JSON, but not before [`Note::Begun`] was returned.
     pub(crate) fn feed(
         &mut self,
         dialect: &ValueDialect<'_>,
-        typing: Option<&Typing<'_>>,
         text: &str,
         out: &mut dyn FnMut(&str),
     ) -> Scanned {
         let scanned = match self.state {
-            ValueState::Start => self.start(dialect, typing, text, out),
+            ValueState::Start => self.start(dialect, text, out),
             ValueState::Json => self.scan.feed(text, out),
             ValueState::Null(rest) => self.null(rest, text, out),
             ValueState::BlankText | ValueState::Text | ValueState::TextRest => self.text(text, out),
             ValueState::Literal => {
                 let out = Batch::new(out);
-                self.literal.feed(&mut Cx { dialect, typing, text, i: 0, out })
+                self.literal.feed(&mut Cx { dialect, text, i: 0, out })
             }
             ValueState::ListRest => return list_rest(text),
         };
@@ -209,7 +207,6 @@ impl ValueReader {
     fn start(
         &mut self,
         dialect: &ValueDialect<'_>,
-        typing: Option<&Typing<'_>>,
         text: &str,
         out: &mut dyn FnMut(&str),
     ) -> Scanned {
@@ -221,7 +218,7 @@ impl ValueReader {
             b'[' if arguments && !self.listed => {
                 self.listed = true;
                 let from = at + 1;
-                return self.start(dialect, typing, &text[from..], out).after(from);
+                return self.start(dialect, &text[from..], out).after(from);
             }
             b'{' => {}
             _ if self.listed => return Scanned::Bad { at, fault: ValueFault::Syntax },
@@ -244,7 +241,7 @@ impl ValueReader {
             }
             _ => {
                 self.state = ValueState::Literal;
-                return self.feed(dialect, typing, &text[at..], out).after(at);
+                return self.feed(dialect, &text[at..], out).after(at);
             }
         };
         Scanned::Noted { used, note: Note::Begun }

@@ -111,8 +111,8 @@ impl Transcoder {
             self.scalar.clear();
         } else {
             self.count_element(cx);
-            let typing = cx.typing.filter(|typing| typing.quoted);
-            let declared = typing.map_or(StringMode::String, |typing| self.declared(typing));
+            let typing = cx.dialect.typing.filter(|typing| typing.quoted);
+            let declared = typing.map_or(StringMode::String, |typing| self.declared(&typing));
             // Ordinary quotes show that the value is a string. The family's own quotes do not.
             self.mode = match (quote, declared) {
                 (Quote::Own(_), mode) => mode,

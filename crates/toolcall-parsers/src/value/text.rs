@@ -40,7 +40,7 @@ impl TextReader {
         let read = &mut self.text;
         let mut out = |piece: &str| read.push_str(piece);
         let out = Batch::new(&mut out);
-        self.literal.feed(&mut Cx { dialect, typing: None, text, i: 0, out })
+        self.literal.feed(&mut Cx { dialect, text, i: 0, out })
     }
 
     /// Returns whether the string is complete if no text follows.

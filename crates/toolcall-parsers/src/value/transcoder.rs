@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::{
     Note, Scanned, Syntax, ValueFault,
     container::Container,
-    dialect::{Between, BlanksBefore, Tolerated, Typing, ValueDialect},
+    dialect::{Between, BlanksBefore, Tolerated, ValueDialect},
     escape::Batch,
     number,
     own_end::Before,
@@ -23,7 +23,6 @@ use crate::typing::{Path, TypeSet};
 /// The text being read, the position in it, and the output.
 pub(super) struct Cx<'a, 'o> {
     pub(super) dialect: &'a ValueDialect<'a>,
-    pub(super) typing: Option<&'a Typing<'a>>,
     pub(super) text: &'a str,
     pub(super) i: usize,
     pub(super) out: Batch<'o>,

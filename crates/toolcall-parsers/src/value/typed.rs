@@ -92,7 +92,7 @@ fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
     let dialect = ValueDialect::new(Syntax::Python, CallLimits::default());
     let (mut reader, mut json, mut at) = (ValueReader::new(ValueKind::Value), String::new(), 0);
     loop {
-        match reader.feed(&dialect, None, &text[at..], &mut |piece| json.push_str(piece)) {
+        match reader.feed(&dialect, &text[at..], &mut |piece| json.push_str(piece)) {
             Scanned::Noted { used, .. } => at = at.saturating_add(used),
             Scanned::End { used } if at.saturating_add(used) == text.len() => break,
             Scanned::End { .. } | Scanned::More { .. } | Scanned::Bad { .. } => return false,

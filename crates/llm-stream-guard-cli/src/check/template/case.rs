@@ -103,7 +103,11 @@ impl TemplateCase {
         let template = match self.load() {
             Ok(Some(template)) => template,
             Ok(None) => return Ok(()),
-            Err(problem) => return Err(self.fail(None, &format!("template: {problem}"), "", "")),
+            Err(problem) => {
+                let field = format!("template: {problem}");
+                let mismatch = Mismatch { field, expected: String::new(), got: String::new() };
+                return Err(self.failure(None, mismatch));
+            }
         };
         let parser = TemplateParser::new(&template).settings(settings()).tools(self.tools.clone());
         let parser = if self.prefix.is_empty() { parser } else { parser.prompt(&self.prefix) };
@@ -148,7 +152,8 @@ impl TemplateCase {
         stream_laws::push_all(&mut machine, &self.wire, cut, &mut record);
         machine.finish(&mut record);
         let fail = |field: &str, expected: &str, got: &str| {
-            self.fail(Some(cut.into()), field, expected, got)
+            let (field, expected, got) = (field.to_owned(), expected.to_owned(), got.to_owned());
+            self.failure(Some(cut.into()), Mismatch { field, expected, got })
         };
         let record = match record.coalesced() {
             Ok(record) => record,
@@ -173,12 +178,7 @@ impl TemplateCase {
         Ok(record)
     }
 
-    fn fail(&self, cut: Option<CutInput>, field: &str, expected: &str, got: &str) -> Failure {
-        let mismatch = Mismatch {
-            field: field.to_owned(),
-            expected: expected.to_owned(),
-            got: got.to_owned(),
-        };
+    fn failure(&self, cut: Option<CutInput>, mismatch: Mismatch) -> Failure {
         Failure { id: self.id.clone(), cut, mismatch: Box::new(mismatch) }
     }
 }

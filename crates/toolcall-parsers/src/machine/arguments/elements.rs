@@ -33,12 +33,7 @@ use self::{
     search::ElementSearch,
 };
 use super::{Cut, tag::TagTexts};
-use crate::{
-    cursor::{Progress, TextCursor},
-    machine::call_sink::CallSink,
-    options::Repair,
-    typing::Path,
-};
+use crate::{cursor::Progress, machine::call_sink::CallSink, options::Repair, typing::Path};
 
 /// The position in an element tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -128,28 +123,23 @@ impl Elements {
     }
 
     /// Reads more text. Returns [`Progress::Done`] before text that is not an element.
-    pub(crate) fn feed(
-        &mut self,
-        spec: &ElementSpec,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Progress {
+    pub(crate) fn feed(&mut self, spec: &ElementSpec, out: &mut CallSink<'_>) -> Progress {
         if self.open.is_empty() {
             self.push_element(ElementKind::Object, None);
             self.kept.put("{", out);
         }
-        self.kept.count(cursor.at, 0);
+        self.kept.count(out.cursor.at, 0);
         let progress = loop {
             let progress = match self.state {
-                ElementsState::Text => self.text(spec, cursor, out),
-                ElementsState::Tag => self.tag(cursor, out),
-                ElementsState::Search => self.search(spec, cursor, out),
+                ElementsState::Text => self.text(spec, out),
+                ElementsState::Tag => self.tag(out),
+                ElementsState::Search => self.search(spec, out),
             };
             if let Some(progress) = progress {
                 break progress;
             }
         };
-        self.kept.count(0, cursor.at);
+        self.kept.count(0, out.cursor.at);
         if progress == Progress::Bad {
             self.kept.flush(out);
         }
@@ -165,15 +155,15 @@ impl Elements {
         self.close_all(out);
     }
 
-    /// Handles the end of the stream. `tail` is the unread text. Unless the arguments are
+    /// Handles the end of the stream; the text being fed is unread. Unless the arguments are
     /// incomplete, [`Self::close`] completes them.
     pub(crate) fn finish(
         &mut self,
         spec: &ElementSpec,
-        tail: &str,
         repair: Repair,
         out: &mut CallSink<'_>,
     ) -> Cut {
+        let tail = out.cursor.text;
         let tail = tail.trim_ascii_start();
         let ends = spec.ends.iter().flat_map(TagTexts::texts);
         // A tail that is the start of the call's end does not make the call incomplete.

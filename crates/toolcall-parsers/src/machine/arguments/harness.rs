@@ -5,19 +5,19 @@ use alloc::{format, string::String, vec, vec::Vec};
 
 use super::Cut;
 use crate::{
-    Event, Options, Repair, Tools,
+    Event, Options, Repair, Sink, Tools,
     calls::Calls,
     cursor::{Progress, TextCursor},
     family::{At, CommitOn, Form, InReasoning, Keys, NewlineRule, Repeated, Types, WhitespaceRule},
-    machine::call_sink::CallSink,
+    machine::{call_sink::CallSink, plan::Plan},
     template::Template,
 };
 
 /// A reader of arguments and its specification.
 pub(super) trait ReaderUnderTest {
     fn begin(&mut self, tool: &str);
-    fn feed(&mut self, cursor: &mut TextCursor<'_>, out: &mut CallSink<'_>) -> Progress;
-    fn finish(&mut self, tail: &str, repair: Repair, out: &mut CallSink<'_>) -> Cut;
+    fn feed(&mut self, out: &mut CallSink<'_>) -> Progress;
+    fn finish(&mut self, repair: Repair, out: &mut CallSink<'_>) -> Cut;
     fn close(&mut self, out: &mut CallSink<'_>);
     fn held(&self) -> usize;
 }
@@ -58,6 +58,16 @@ pub(super) struct Run {
     pub(super) offered: usize,
 }
 
+/// Returns the context of a step over `text`.
+pub(super) fn call_sink<'a>(
+    plan: &'a Plan,
+    text: &'a str,
+    calls: &'a mut Calls,
+    sink: &'a mut dyn Sink,
+) -> CallSink<'a> {
+    CallSink { plan, cursor: TextCursor::new(text), calls, sink }
+}
+
 /// Reads a call of `tool`.
 pub(super) fn run<'t>(
     reader: &mut dyn ReaderUnderTest,
@@ -73,30 +83,31 @@ pub(super) fn run<'t>(
         Event::Diagnostic(d) => seen.push_str(&format!("{{{} {}}}", d.kind.name(), d.bytes)),
         _ => {}
     };
-    let mut out = CallSink { calls: &mut calls, sink: &mut sink };
-    out.start(tool, None, 0);
+    let plan = Plan::default();
+    calls.start(tool, None, 0, &mut sink);
     reader.begin(tool);
     let (mut text, mut progress) = (String::new(), Progress::More);
     // The call machine feeds a reader directly after the header, even if no text is left.
     for part in core::iter::once("").chain(parts) {
         text.push_str(part);
         if progress == Progress::More {
-            let mut cursor = TextCursor::new(&text);
-            out.calls.begin_feed();
-            progress = reader.feed(&mut cursor, &mut out);
-            let at = cursor.at;
-            run.offered += out.calls.looked_at(text.len());
+            calls.begin_feed();
+            let mut out = call_sink(&plan, &text, &mut calls, &mut sink);
+            progress = reader.feed(&mut out);
+            let at = out.cursor.at;
+            run.offered += calls.looked_at(text.len());
             text.drain(..at);
             run.held = run.held.max(text.len() + reader.held());
         }
     }
     if progress == Progress::More {
-        out.calls.ended = true;
-        let mut cursor = TextCursor::new(&text);
-        progress = reader.feed(&mut cursor, &mut out);
-        let at = cursor.at;
+        calls.ended = true;
+        let mut out = call_sink(&plan, &text, &mut calls, &mut sink);
+        progress = reader.feed(&mut out);
+        let at = out.cursor.at;
         text.drain(..at);
     }
+    let mut out = call_sink(&plan, &text, &mut calls, &mut sink);
     let end = match progress {
         Progress::Bad => " malformed|",
         Progress::Done => {
@@ -104,8 +115,7 @@ pub(super) fn run<'t>(
             "|"
         }
         Progress::More => {
-            let cut = reader.finish(&text, options.repair, &mut out);
-            text.clear();
+            let cut = reader.finish(options.repair, &mut out);
             if cut != Cut::Incomplete {
                 reader.close(&mut out);
             }
@@ -117,7 +127,9 @@ pub(super) fn run<'t>(
         }
     };
     run.seen.push_str(end);
-    run.seen.push_str(&text);
+    if progress != Progress::More {
+        run.seen.push_str(&text);
+    }
     run
 }
 

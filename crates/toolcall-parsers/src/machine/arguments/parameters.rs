@@ -164,17 +164,12 @@ impl Parameters {
     }
 
     /// Reads more text. Returns [`Progress::Done`] before text that is not a parameter.
-    pub(crate) fn feed(
-        &mut self,
-        spec: &ParameterSpec,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Progress {
+    pub(crate) fn feed(&mut self, spec: &ParameterSpec, out: &mut CallSink<'_>) -> Progress {
         loop {
             let progress = match self.state {
-                ParametersState::Value(node) => self.value(spec, node, cursor, out),
-                ParametersState::Between => self.between(spec, cursor),
-                ParametersState::Header => self.header(spec, cursor, out),
+                ParametersState::Value(node) => self.value(spec, node, out),
+                ParametersState::Between => self.between(spec, &mut out.cursor),
+                ParametersState::Header => self.header(spec, out),
             };
             if let Some(progress) = progress {
                 return progress;
@@ -206,15 +201,10 @@ impl Parameters {
         }
     }
 
-    fn header(
-        &mut self,
-        spec: &ParameterSpec,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<Progress> {
-        let from = cursor.at;
-        let step = self.header.feed(spec, out.calls.options.limits.name, cursor);
-        self.header_len = self.header_len.saturating_add(cursor.at.saturating_sub(from));
+    fn header(&mut self, spec: &ParameterSpec, out: &mut CallSink<'_>) -> Option<Progress> {
+        let from = out.cursor.at;
+        let step = self.header.feed(spec, out.calls.options.limits.name, &mut out.cursor);
+        self.header_len = self.header_len.saturating_add(out.cursor.at.saturating_sub(from));
         match step {
             HeaderStep::More => return Some(Progress::More),
             HeaderStep::Bad => return Some(Progress::Bad),
@@ -228,7 +218,7 @@ impl Parameters {
             // A name without a value is skipped.
             HeaderStep::Again => {
                 let bytes = self.header.key().len() as u64;
-                out.diagnose(DiagnosticKind::Noise, cursor.at, bytes);
+                out.diagnose(DiagnosticKind::Noise, out.cursor.at, bytes);
                 self.state = ParametersState::Between;
             }
         }
@@ -273,12 +263,11 @@ impl Parameters {
         &mut self,
         spec: &ParameterSpec,
         node: usize,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<Progress> {
         // A header always ends at a value node, so this does not fail.
         let Some(value) = spec.value(node) else { return Some(Progress::Bad) };
-        let fed = self.value.feed(ValuePlace { spec, value, tool: &self.tool }, cursor, out);
+        let fed = self.value.feed(ValuePlace { spec, value, tool: &self.tool }, out);
         if fed == Fed::More {
             return Some(Progress::More);
         }
@@ -286,12 +275,12 @@ impl Parameters {
         if fed == Fed::Torn || self.header.lacks_tag() && fed != Fed::Own {
             return Some(Progress::Bad);
         }
-        self.end_value(spec, value, fed, cursor.at, out);
+        self.end_value(spec, value, fed, out.cursor.at, out);
         if self.header.lacks_tag() {
-            out.diagnose(DiagnosticKind::Tolerated, cursor.at, 0);
+            out.diagnose(DiagnosticKind::Tolerated, out.cursor.at, 0);
         }
         if fed != Fed::Own {
-            out.diagnose(DiagnosticKind::MissingCloser, cursor.at, 0);
+            out.diagnose(DiagnosticKind::MissingCloser, out.cursor.at, 0);
         }
         match fed {
             Fed::Header(node) => {

@@ -31,11 +31,7 @@ use super::{
     },
     tag::{TagTexts, longest},
 };
-use crate::{
-    cursor::{TextCursor, Undecided},
-    machine::call_sink::CallSink,
-    typing::declares,
-};
+use crate::{cursor::Undecided, machine::call_sink::CallSink, typing::declares};
 
 /// The position in a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -180,18 +176,13 @@ impl Value {
         self.lacks_tag = true;
     }
 
-    pub(super) fn feed(
-        &mut self,
-        place: ValuePlace<'_>,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Fed {
+    pub(super) fn feed(&mut self, place: ValuePlace<'_>, out: &mut CallSink<'_>) -> Fed {
         loop {
             let fed = match self.phase {
-                Phase::Text => self.text(place, cursor, out),
-                Phase::Quoted(n) => self.quoted(&place.value.quotes[n].1, cursor, out),
-                Phase::Header => self.header(place, cursor, out),
-                Phase::Search => self.search(place, cursor, out),
+                Phase::Text => self.text(place, out),
+                Phase::Quoted(n) => self.quoted(&place.value.quotes[n].1, out),
+                Phase::Header => self.header(place, out),
+                Phase::Search => self.search(place, out),
             };
             if let Some(fed) = fed {
                 return fed;
@@ -199,20 +190,15 @@ impl Value {
         }
     }
 
-    fn text(
-        &mut self,
-        place: ValuePlace<'_>,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<Fed> {
-        let text = cursor.text;
-        let (mut from, mut shield, mut shielded) = (cursor.at, self.shield, cursor.at);
+    fn text(&mut self, place: ValuePlace<'_>, out: &mut CallSink<'_>) -> Option<Fed> {
+        let text = out.cursor.text;
+        let (mut from, mut shield, mut shielded) = (out.cursor.at, self.shield, out.cursor.at);
         while let Some(hit) = place.spec.value_tags.find(&text.as_bytes()[from..]) {
             let at = from + hit;
-            let first = from == cursor.at;
+            let first = from == out.cursor.at;
             shield.feed(&text[shielded..at]);
             shielded = at;
-            let mut found = self.find(place, text, (cursor.at, at), first, &out.calls.tools);
+            let mut found = self.find(place, text, (out.cursor.at, at), first, &out.calls.tools);
             let searches = !matches!(found, FoundTag::Again(_) | FoundTag::Quote(..))
                 && out.stream_offset(at) >= self.searched_to
                 && (!self.mode.is_only_json() || shield.is_up())
@@ -241,8 +227,8 @@ impl Value {
                 from = at + text[at..].chars().next().map_or(1, char::len_utf8);
                 continue;
             }
-            self.push(place.value.edges, &text[cursor.at..at], out);
-            cursor.at = at;
+            self.push(place.value.edges, &text[out.cursor.at..at], out);
+            out.cursor.at = at;
             match found {
                 FoundTag::Tag => {
                     self.search.begin(self.shield, self.mode);
@@ -254,31 +240,31 @@ impl Value {
                 FoundTag::Ending(Ending::Call) => return Some(Fed::Call),
                 FoundTag::Ending(Ending::Torn) => return Some(Fed::Torn),
                 FoundTag::Own(len) => {
-                    cursor.advance(len);
+                    out.cursor.advance(len);
                     return Some(Fed::Own);
                 }
                 FoundTag::Ending(Ending::Both(end, len)) => {
                     self.push(place.value.edges, &text[at..at + end], out);
-                    cursor.advance(len);
+                    out.cursor.advance(len);
                     self.ends_in_end = true;
                     return Some(Fed::Own);
                 }
                 FoundTag::Ending(Ending::Followed(len)) => {
-                    return self.followed(place, len, cursor, out);
+                    return self.followed(place, len, out);
                 }
                 FoundTag::Again(len) => {
-                    cursor.advance(len);
+                    out.cursor.advance(len);
                     return None;
                 }
                 FoundTag::Quote(n, len) => {
-                    cursor.advance(len);
+                    out.cursor.advance(len);
                     self.blank = false;
                     self.edge.clear();
                     self.phase = Phase::Quoted(n);
                     return None;
                 }
                 FoundTag::Header(opener, len) => {
-                    cursor.advance(len);
+                    out.cursor.advance(len);
                     self.pending.push_str(&text[at..at + len]);
                     self.next.begin(place.spec, opener);
                     self.phase = Phase::Header;
@@ -286,49 +272,39 @@ impl Value {
                 }
             }
         }
-        self.push(place.value.edges, &text[cursor.at..], out);
-        cursor.at = text.len();
+        self.push(place.value.edges, &text[out.cursor.at..], out);
+        out.cursor.at = text.len();
         Some(Fed::More)
     }
 
-    fn quoted(
-        &mut self,
-        close: &TagTexts,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<Fed> {
-        let text = cursor.text;
+    fn quoted(&mut self, close: &TagTexts, out: &mut CallSink<'_>) -> Option<Fed> {
+        let text = out.cursor.text;
         let first = close.texts().next().and_then(|text| text.bytes().next()).unwrap_or(b']');
-        let mut from = cursor.at;
+        let mut from = out.cursor.at;
         while let Some(hit) = memchr::memchr(first, &text.as_bytes()[from..]) {
             let at = from + hit;
             match longest(&text[at..], core::slice::from_ref(close)) {
                 Ok(None) => from = at + text[at..].chars().next().map_or(1, char::len_utf8),
                 found => {
-                    self.put(&text[cursor.at..at], out);
-                    cursor.at = at;
+                    self.put(&text[out.cursor.at..at], out);
+                    out.cursor.at = at;
                     let Ok(Some((_, len))) = found else { return Some(Fed::More) };
-                    cursor.advance(len);
+                    out.cursor.advance(len);
                     (self.phase, self.quote_here, self.run) = (Phase::Text, true, 0);
                     self.line_start = false;
                     return None;
                 }
             }
         }
-        self.put(&text[cursor.at..], out);
-        cursor.at = text.len();
+        self.put(&text[out.cursor.at..], out);
+        out.cursor.at = text.len();
         Some(Fed::More)
     }
 
-    fn header(
-        &mut self,
-        place: ValuePlace<'_>,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<Fed> {
-        let from = cursor.at;
-        let step = self.next.feed(place.spec, out.calls.options.limits.name, cursor);
-        self.pending.push_str(&cursor.text[from..cursor.at]);
+    fn header(&mut self, place: ValuePlace<'_>, out: &mut CallSink<'_>) -> Option<Fed> {
+        let from = out.cursor.at;
+        let step = self.next.feed(place.spec, out.calls.options.limits.name, &mut out.cursor);
+        self.pending.push_str(&out.cursor.text[from..out.cursor.at]);
         match step {
             HeaderStep::Value(node) if declares(&out.calls.tools, place.tool, self.next.key()) => {
                 return Some(Fed::Header(node));
@@ -338,7 +314,7 @@ impl Value {
         }
         if step == HeaderStep::Bad {
             let is_known = |key: &str| declares(&out.calls.tools, place.tool, key);
-            match self.next.is_torn(place.spec, cursor.rest(), is_known) {
+            match self.next.is_torn(place.spec, out.cursor.rest(), is_known) {
                 Err(Undecided) => return Some(Fed::More),
                 Ok(true) => return Some(Fed::Torn),
                 Ok(false) if place.spec.opens_by_token => return Some(Fed::Torn),

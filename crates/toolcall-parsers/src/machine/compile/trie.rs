@@ -92,15 +92,22 @@ impl Trie {
         });
         let to = known.unwrap_or_else(|| self.node());
         for marker in spellings {
-            self.opener(marker, at, newlines, Start::Node(to));
+            let newlines = newlines.min(Newlines::MAX);
+            self.add(Opener { marker, at, newlines, start: Start::Node(to) });
         }
         to
     }
 
-    fn opener(&mut self, marker: Box<str>, at: Anchor, newlines: u8, start: Start) {
-        let same = |opener: &&Opener| opener.marker == marker && opener.at == at;
-        if self.openers.iter().find(same).is_none() {
-            self.openers.push(Opener { marker, at, newlines: newlines.min(Newlines::MAX), start });
+    /// Adds an opener to which no newlines bind.
+    fn opener(&mut self, marker: Box<str>, at: Anchor, start: Start) {
+        self.add(Opener { marker, at, newlines: 0, start });
+    }
+
+    /// Adds an opener, unless the same marker is one at the same place.
+    fn add(&mut self, opener: Opener) {
+        let same = |known: &Opener| known.marker == opener.marker && known.at == opener.at;
+        if !self.openers.iter().any(same) {
+            self.openers.push(opener);
         }
     }
 
@@ -237,24 +244,24 @@ impl Trie {
         let named = node.field.is_some();
         let at = anchor(form.at);
         if objects {
-            self.opener("{".into(), at, 0, Start::Object(bare));
+            self.opener("{".into(), at, Start::Object(bare));
             if form.at == At::Lead {
-                self.opener("{".into(), Anchor::AfterCall, 0, Start::Object(bare));
+                self.opener("{".into(), Anchor::AfterCall, Start::Object(bare));
             }
         }
         for section in lists {
-            self.opener("[".into(), at, 0, Start::List(section));
+            self.opener("[".into(), at, Start::List(section));
         }
         if named {
             for letter in name_starts() {
-                self.opener(String::from(letter).into(), at, 0, Start::Letter(bare));
+                self.opener(String::from(letter).into(), at, Start::Letter(bare));
             }
         }
         for separator in form.between.iter().map(|text| text.trim_ascii()) {
             let anywhere =
                 |opener: &Opener| *opener.marker == *separator && opener.at == Anchor::Anywhere;
             if !separator.is_empty() && !self.openers.iter().any(anywhere) {
-                self.opener(separator.into(), Anchor::AfterCall, 0, Start::Node(bare));
+                self.opener(separator.into(), Anchor::AfterCall, Start::Node(bare));
             }
         }
     }

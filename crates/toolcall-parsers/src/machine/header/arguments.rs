@@ -3,7 +3,7 @@
 use jail_match::CallPart;
 
 use crate::{
-    cursor::{TextCursor, Undecided, blanks, longest_prefix},
+    cursor::{Undecided, blanks, longest_prefix},
     family::CommitOn,
     limits::MAX_BLANKS,
     machine::{
@@ -26,13 +26,8 @@ impl Machine {
     }
 
     /// Starts the arguments after a complete header.
-    pub(super) fn begin_arguments(
-        &mut self,
-        plan: &Plan,
-        id: LeafId,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
+    pub(super) fn begin_arguments(&mut self, id: LeafId, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
         self.leaf = id;
         let leaf = plan.leaf(id);
         self.started = false;
@@ -41,23 +36,23 @@ impl Machine {
                 let name = leaf.name.as_deref().unwrap_or(&self.name);
                 let keywords = matches!(leaf.arguments, Arguments::Keywords(_));
                 if keywords && out.must_be_declared(leaf.commit) && !out.calls.tools.admits(name) {
-                    return self.bad(cursor, out);
+                    return self.bad(out);
                 }
                 match keywords {
-                    true => out.part(CallPart::Arguments, cursor.at),
-                    false => self.item_at = out.stream_offset(cursor.at),
+                    true => out.part(CallPart::Arguments, out.cursor.at),
+                    false => self.item_at = out.stream_offset(out.cursor.at),
                 }
                 self.begin_reader(&leaf.arguments);
             }
             arguments => {
                 if leaf.commit == CommitOn::DeclaredName && !out.calls.committed() {
-                    match goes_on(leaf, cursor.rest()) {
-                        Err(Undecided) => return MachineStep::more(cursor.at),
-                        Ok(false) => return self.bad(cursor, out),
+                    match goes_on(leaf, out.cursor.rest()) {
+                        Err(Undecided) => return MachineStep::more(out.cursor.at),
+                        Ok(false) => return self.bad(out),
                         Ok(true) => {}
                     }
                 }
-                if let Err(step) = self.start(plan, cursor, out) {
+                if let Err(step) = self.start(out) {
                     return step;
                 }
                 if matches!(arguments, Arguments::None) {
@@ -65,7 +60,7 @@ impl Machine {
                     self.complete(out);
                     return MachineStep::Go;
                 }
-                out.part(CallPart::Arguments, cursor.at);
+                out.part(CallPart::Arguments, out.cursor.at);
                 self.begin_reader(arguments);
             }
         }

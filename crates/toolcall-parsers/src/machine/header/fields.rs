@@ -1,7 +1,7 @@
 //! Reading of a header's fields: names, ids, labels and attributes.
 
 use crate::{
-    cursor::{TextCursor, Undecided, longest_prefix},
+    cursor::{Undecided, longest_prefix},
     family::CommitOn,
     machine::{
         arguments::attributes::AttributeRead,
@@ -25,57 +25,54 @@ impl Machine {
     }
 
     /// Reads the text of a field.
-    pub(in crate::machine) fn field(
-        &mut self,
-        plan: &Plan,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
+    pub(in crate::machine) fn field(&mut self, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
         let node = plan.node(self.node);
-        let Some((field, to)) = &node.field else { return self.bad(cursor, out) };
+        let Some((field, to)) = &node.field else { return self.bad(out) };
         if field.header.is_some() {
-            return self.attributes(plan, field, *to, cursor, out);
+            return self.attributes(field, *to, out);
         }
         let limit = out.calls.options.limits.name;
         let stops = || field.stops.iter().map(|stop| &**stop);
-        let mut from = cursor.at;
-        while let Some(scalar) = cursor.rest().chars().next() {
-            let empty = self.field.is_empty() && cursor.at == from;
+        let mut from = out.cursor.at;
+        while let Some(scalar) = out.cursor.rest().chars().next() {
+            let empty = self.field.is_empty() && out.cursor.at == from;
             if let Some(quote) = self.quote {
                 if scalar == quote {
-                    self.field.push_str(&cursor.text[from..cursor.at]);
-                    cursor.advance(1);
-                    return self.end_field(plan, &field.kind, *to, cursor, out);
+                    self.field.push_str(&out.cursor.text[from..out.cursor.at]);
+                    out.cursor.advance(1);
+                    return self.end_field(&field.kind, *to, out);
                 }
             } else {
                 // A name cannot be empty, so there is no need to wait for its end yet.
                 let named = matches!(field.kind, FieldKind::Name | FieldKind::Declared);
                 let stops = stops().filter(|_| !(empty && named));
-                match longest_prefix(cursor.rest(), stops) {
+                match longest_prefix(out.cursor.rest(), stops) {
                     Err(Undecided) => break,
                     Ok(Some(_)) => {
-                        self.field.push_str(&cursor.text[from..cursor.at]);
-                        return self.end_field(plan, &field.kind, *to, cursor, out);
+                        self.field.push_str(&out.cursor.text[from..out.cursor.at]);
+                        return self.end_field(&field.kind, *to, out);
                     }
                     Ok(None) => {}
                 }
                 if empty && node.blanks == BlankRule::Free && scalar.is_ascii_whitespace() {
-                    cursor.advance(1);
-                    from = cursor.at;
+                    out.cursor.advance(1);
+                    from = out.cursor.at;
                     continue;
                 }
                 if empty && field.quotes == Quotes::Optional && matches!(scalar, '"' | '\'') {
                     self.quote = Some(scalar);
-                    cursor.advance(1);
-                    from = cursor.at;
+                    out.cursor.advance(1);
+                    from = out.cursor.at;
                     continue;
                 }
                 if empty {
-                    match longest_prefix(cursor.rest(), node.again.iter().map(|again| &**again)) {
+                    match longest_prefix(out.cursor.rest(), node.again.iter().map(|again| &**again))
+                    {
                         Err(Undecided) => break,
                         Ok(Some(n)) => {
-                            cursor.advance(node.again[n].len());
-                            from = cursor.at;
+                            out.cursor.advance(node.again[n].len());
+                            from = out.cursor.at;
                             continue;
                         }
                         Ok(None) => {}
@@ -87,51 +84,45 @@ impl Machine {
                     BlankStop::Any => scalar.is_ascii_whitespace(),
                 };
                 if ends && !empty {
-                    self.field.push_str(&cursor.text[from..cursor.at]);
-                    return self.end_field(plan, &field.kind, *to, cursor, out);
+                    self.field.push_str(&out.cursor.text[from..out.cursor.at]);
+                    return self.end_field(&field.kind, *to, out);
                 }
             }
-            let so_far = &cursor.text[from..cursor.at];
+            let so_far = &out.cursor.text[from..out.cursor.at];
             let long = self.field.len().saturating_add(so_far.len()) >= limit;
-            if long || !fits(&field.kind, stops(), &self.field, so_far, scalar) {
-                return self.bad(cursor, out);
+            if long || !fits(&field.kind, stops(), [&self.field, so_far], scalar) {
+                return self.bad(out);
             }
-            cursor.advance(scalar.len_utf8());
+            out.cursor.advance(scalar.len_utf8());
             if node.commit == CommitOn::DeclaredName
                 && field.kind == FieldKind::Name
                 && !out.calls.committed()
                 && self.quote.is_none()
             {
                 // Reject text that cannot become a declared name, without waiting for its end.
-                self.field.push_str(&cursor.text[from..cursor.at]);
-                from = cursor.at;
+                self.field.push_str(&out.cursor.text[from..out.cursor.at]);
+                from = out.cursor.at;
                 // A trailing blank does not change the name.
                 if !scalar.is_ascii_whitespace()
                     && !out.calls.tools.may_become(self.field.trim_ascii())
                 {
-                    cursor.back(scalar.len_utf8());
-                    return self.bad(cursor, out);
+                    out.cursor.back(scalar.len_utf8());
+                    return self.bad(out);
                 }
             }
         }
-        self.field.push_str(&cursor.text[from..cursor.at]);
-        MachineStep::more(cursor.at)
+        self.field.push_str(&out.cursor.text[from..out.cursor.at]);
+        MachineStep::more(out.cursor.at)
     }
 
     /// Ends a field whose text is complete.
-    fn end_field(
-        &mut self,
-        plan: &Plan,
-        kind: &FieldKind,
-        to: NodeId,
-        cursor: &TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> MachineStep {
+    fn end_field(&mut self, kind: &FieldKind, to: NodeId, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
         let field = core::mem::take(&mut self.field);
         let fine = self.take_field(kind, field.trim_ascii(), out);
         self.field = field;
         if !fine {
-            return self.bad(cursor, out);
+            return self.bad(out);
         }
         self.go(plan, to);
         MachineStep::Go
@@ -166,17 +157,16 @@ impl Machine {
     /// Reads the attributes of a tag, and the end of the tag.
     fn attributes(
         &mut self,
-        plan: &Plan,
         field: &HeaderField,
         to: NodeId,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> MachineStep {
-        let FieldKind::Attributes(kinds) = &field.kind else { return self.bad(cursor, out) };
-        let Some(header) = &field.header else { return self.bad(cursor, out) };
-        match self.attributes.feed(header, out.calls.options.limits.name, cursor) {
-            AttributeRead::More => return MachineStep::more(cursor.at),
-            AttributeRead::Bad => return self.bad(cursor, out),
+        let plan = out.plan;
+        let FieldKind::Attributes(kinds) = &field.kind else { return self.bad(out) };
+        let Some(header) = &field.header else { return self.bad(out) };
+        match self.attributes.feed(header, out.calls.options.limits.name, &mut out.cursor) {
+            AttributeRead::More => return MachineStep::more(out.cursor.at),
+            AttributeRead::Bad => return self.bad(out),
             AttributeRead::Done { end, len } => {
                 let attributes = core::mem::take(&mut self.attributes);
                 let fine = kinds.iter().enumerate().all(|(n, (_, kind))| {
@@ -186,8 +176,8 @@ impl Machine {
                 });
                 self.attributes = attributes;
                 if !fine {
-                    cursor.back(len);
-                    return self.mismatch(plan, cursor, out);
+                    out.cursor.back(len);
+                    return self.mismatch(out);
                 }
                 match plan.node(to).tags.get(end) {
                     Some(tag) => self.go(plan, tag.to),

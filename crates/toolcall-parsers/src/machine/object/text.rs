@@ -2,12 +2,11 @@
 
 use super::{ArgumentsState, ObjectAt, Role, refuted};
 use crate::{
-    cursor::TextCursor,
     family::{CommitOn, Keys},
     machine::{
         call::{Machine, MachineState, MachineStep},
         call_sink::CallSink,
-        plan::{Arguments, Leaf, Plan},
+        plan::{Arguments, Leaf},
     },
     options::Wanted,
     value::{Scanned, ValueDialect},
@@ -17,53 +16,46 @@ impl Machine {
     /// Reads a key, a name or an id.
     pub(super) fn string(
         &mut self,
-        plan: &Plan,
         leaf: &Leaf,
         dialect: &ValueDialect<'_>,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
-        match self.object.text.feed(dialect, cursor.rest()) {
+        match self.object.text.feed(dialect, out.cursor.rest()) {
             Scanned::More { used } => {
-                cursor.advance(used);
-                Some(MachineStep::more(cursor.at))
+                out.cursor.advance(used);
+                Some(MachineStep::more(out.cursor.at))
             }
             Scanned::Bad { at, .. } => {
-                cursor.advance(at);
-                Some(self.bad(cursor, out))
+                out.cursor.advance(at);
+                Some(self.bad(out))
             }
             Scanned::End { used } | Scanned::Noted { used, .. } => {
-                cursor.advance(used);
-                self.string_read(plan, leaf, cursor, out)
+                out.cursor.advance(used);
+                self.string_read(leaf, out)
             }
         }
     }
 
     /// Completes a quoted name at the end of the stream. Without the end, the next character would
     /// have shown that the string is complete.
-    pub(in crate::machine) fn finish_name(
-        &mut self,
-        plan: &Plan,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) {
+    pub(in crate::machine) fn finish_name(&mut self, out: &mut CallSink<'_>) {
+        let plan = out.plan;
         let Some(leaf) = plan.leaves.get(usize::from(self.leaf)) else { return };
         let object = matches!(leaf.arguments, Arguments::Object(_));
         let at_name =
             self.state == MachineState::Arguments && object && self.object.at == ObjectAt::Name;
         if at_name && self.object.text.is_closed() && leaf.commit == CommitOn::Marker {
-            let _ = self.string_read(plan, leaf, cursor, out);
+            let _ = self.string_read(leaf, out);
         }
     }
 
     /// Handles a string that is complete.
     pub(super) fn string_read(
         &mut self,
-        plan: &Plan,
         leaf: &Leaf,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
+        let plan = out.plan;
         let form = plan.form_of(leaf);
         let read = self.object.text.text();
         match self.object.at {
@@ -71,19 +63,19 @@ impl Machine {
                 let role = self.object.role(&form.keys, read, self.calls_seen);
                 let known = form.beside.as_ref().is_none_or(|b| b.iter().any(|key| key == read));
                 if role == Role::Other && !out.calls.committed() && !known {
-                    return Some(refuted(cursor));
+                    return Some(refuted(&mut out.cursor));
                 }
                 if role == Role::Arguments && form.keys == Keys::NameIsKey {
                     // Any key could be a name, so only a declared one makes this a call.
                     if out.must_be_declared(leaf.commit) && out.calls.tools.get(read).is_none() {
-                        return Some(refuted(cursor));
+                        return Some(refuted(&mut out.cursor));
                     }
                     if self.started {
                         self.end_item(out);
                         self.state = MachineState::Arguments;
                     }
                     if self.object.text.text().is_empty() {
-                        return Some(self.bad(cursor, out));
+                        return Some(self.bad(out));
                     }
                     self.name.clear();
                     self.name.push_str(self.object.text.text());
@@ -93,7 +85,7 @@ impl Machine {
             }
             ObjectAt::Id => {
                 if self.started {
-                    out.calls.late_id(read, cursor.at, out.sink);
+                    out.calls.late_id(read, out.cursor.at, out.sink);
                 } else {
                     self.id.clear();
                     self.id.push_str(read);
@@ -106,7 +98,7 @@ impl Machine {
                     // An empty name is not a call. `bad` would count a character that may be in an
                     // earlier chunk.
                     let committed = out.calls.committed();
-                    return Some(if committed { self.bad(cursor, out) } else { refuted(cursor) });
+                    return Some(if committed { self.bad(out) } else { refuted(&mut out.cursor) });
                 }
                 self.name.clear();
                 self.name.push_str(read);
@@ -120,12 +112,12 @@ impl Machine {
                         || matches!(out.calls.options.wanted, Wanted::Only(_))
                         || form.no_call.iter().any(|none| none == name);
                     if !known {
-                        return Some(refuted(cursor));
+                        return Some(refuted(&mut out.cursor));
                     }
                 }
                 let kept = self.object.arguments == ArgumentsState::Kept;
                 if leaf.commit == CommitOn::Marker || committed || kept {
-                    if let Err(step) = self.start(plan, cursor, out) {
+                    if let Err(step) = self.start(out) {
                         return Some(step);
                     }
                     self.put_kept(out);

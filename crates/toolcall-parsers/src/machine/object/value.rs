@@ -4,13 +4,11 @@ use jail_match::CallPart;
 
 use super::{ArgumentsState, ObjectAt, Role};
 use crate::{
-    cursor::TextCursor,
     event::{DiagnosticKind, Event},
     limits::MAX_WRAPPERS,
     machine::{
         call::{Machine, MachineStep},
         call_sink::CallSink,
-        plan::Plan,
     },
     value::{Members, Note, Scanned, ValueDialect, ValueKind},
 };
@@ -31,13 +29,12 @@ impl Machine {
     pub(super) fn member_value(
         &mut self,
         dialect: &ValueDialect<'_>,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
-        cursor.skip_blanks();
-        let Some(byte) = cursor.peek() else { return Some(MachineStep::more(cursor.at)) };
+        out.cursor.skip_blanks();
+        let Some(byte) = out.cursor.peek() else { return Some(MachineStep::more(out.cursor.at)) };
         let object = &mut self.object;
-        let text = dialect.begins_string(cursor.rest());
+        let text = dialect.begins_string(out.cursor.rest());
         object.at = match (object.role, byte) {
             (Role::Name | Role::Wrapper, _) if text && !object.has_name => {
                 object.text.restart();
@@ -53,12 +50,12 @@ impl Machine {
                 ObjectAt::Member
             }
             (Role::List, b'[') if object.nest == 0 && !object.in_list => {
-                cursor.advance(1);
+                out.cursor.advance(1);
                 object.in_list = true;
                 ObjectAt::ListItem
             }
             (Role::Arguments, _) if object.arguments == ArgumentsState::Missing => {
-                out.part(CallPart::Arguments, cursor.at);
+                out.part(CallPart::Arguments, out.cursor.at);
                 self.value.restart(ValueKind::Arguments);
                 self.early.clear();
                 object.arguments = match object.has_name {
@@ -68,7 +65,7 @@ impl Machine {
                 ObjectAt::Arguments
             }
             (Role::Arguments, _) => {
-                out.diagnose(DiagnosticKind::SecondArguments, cursor.at, 0);
+                out.diagnose(DiagnosticKind::SecondArguments, out.cursor.at, 0);
                 self.value.restart(ValueKind::Value);
                 ObjectAt::Ignored
             }
@@ -76,14 +73,14 @@ impl Machine {
                 out.calls.commit();
                 object.answered = true;
                 if byte == b'"' {
-                    cursor.advance(1);
+                    out.cursor.advance(1);
                     ObjectAt::Answer
                 } else {
                     self.value.restart(ValueKind::Value);
                     ObjectAt::AnswerJson
                 }
             }
-            (Role::Name, _) if !object.has_name => return Some(self.bad(cursor, out)),
+            (Role::Name, _) if !object.has_name => return Some(self.bad(out)),
             _ => {
                 self.value.restart(ValueKind::Value);
                 ObjectAt::Ignored
@@ -95,13 +92,11 @@ impl Machine {
     /// Reads the arguments of a call object.
     pub(super) fn object_arguments(
         &mut self,
-        plan: &Plan,
         dialect: &ValueDialect<'_>,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
         let is_early = self.object.arguments == ArgumentsState::Early;
-        let rest = cursor.rest();
+        let rest = out.cursor.rest();
         // The limit must not depend on how the text is cut into chunks.
         let room = match is_early {
             true => out.calls.options.limits.early_arguments.saturating_sub(self.object.early),
@@ -115,32 +110,32 @@ impl Machine {
                 true => out.json(piece),
                 false => early.push_str(piece),
             };
-            self.value.feed(dialect, None, offered, &mut write)
+            self.value.feed(dialect, offered, &mut write)
         };
         match scanned {
             Scanned::More { used } => {
-                cursor.advance(used);
+                out.cursor.advance(used);
                 self.object.early = self.object.early.saturating_add(used);
                 if room.is_some() {
-                    cursor.advance(offered.len().saturating_sub(used));
-                    return Some(self.bad(cursor, out));
+                    out.cursor.advance(offered.len().saturating_sub(used));
+                    return Some(self.bad(out));
                 }
-                return Some(MachineStep::more(cursor.at));
+                return Some(MachineStep::more(out.cursor.at));
             }
             Scanned::Noted { used, note } => {
-                cursor.advance(used);
+                out.cursor.advance(used);
                 self.object.early = self.object.early.saturating_add(used);
                 if is_early && note == Note::Begun {
                     return None;
                 }
                 // The opening brace of the arguments makes the call certain.
-                if let Some(step) = self.noted(plan, note, cursor, out) {
+                if let Some(step) = self.noted(note, out) {
                     return Some(step);
                 }
             }
             Scanned::End { used } => {
-                cursor.advance(used);
-                out.part(CallPart::Rest, cursor.at);
+                out.cursor.advance(used);
+                out.part(CallPart::Rest, out.cursor.at);
                 self.object.arguments = match is_early {
                     true => ArgumentsState::Kept,
                     false => ArgumentsState::Closed,
@@ -148,8 +143,8 @@ impl Machine {
                 self.object.at = ObjectAt::Member;
             }
             Scanned::Bad { at, .. } => {
-                cursor.advance(at);
-                return Some(self.bad(cursor, out));
+                out.cursor.advance(at);
+                return Some(self.bad(out));
             }
         }
         None
@@ -159,7 +154,6 @@ impl Machine {
     pub(super) fn aside(
         &mut self,
         dialect: &ValueDialect<'_>,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
         let shown = self.object.at == ObjectAt::AnswerJson;
@@ -169,19 +163,19 @@ impl Machine {
                 sink.event(Event::Content(piece));
             }
         };
-        match self.value.feed(dialect, None, cursor.rest(), &mut write) {
+        match self.value.feed(dialect, out.cursor.rest(), &mut write) {
             Scanned::More { used } => {
-                cursor.advance(used);
-                return Some(MachineStep::more(cursor.at));
+                out.cursor.advance(used);
+                return Some(MachineStep::more(out.cursor.at));
             }
-            Scanned::Noted { used, .. } => cursor.advance(used),
+            Scanned::Noted { used, .. } => out.cursor.advance(used),
             Scanned::End { used } => {
-                cursor.advance(used);
+                out.cursor.advance(used);
                 self.object.at = ObjectAt::Member;
             }
             Scanned::Bad { at, .. } => {
-                cursor.advance(at);
-                return Some(self.bad(cursor, out));
+                out.cursor.advance(at);
+                return Some(self.bad(out));
             }
         }
         None

@@ -53,10 +53,10 @@ impl Case {
     /// - `!OFFSET` for a fault,
     /// - `?` and the JSON that would complete it, for a cut value.
     pub(super) fn read<'t>(&self, pieces: impl IntoIterator<Item = &'t str>) -> String {
-        let dialect = self.dialect();
         let typing = self.schema.as_ref();
         let typing = typing
             .map(|schema| Typing { parameters: schema.as_object().map(|_| schema), quoted: true });
+        let dialect = ValueDialect { typing, ..self.dialect() };
         let mut reader = ValueReader::new(self.kind);
         let (mut json, mut notes, mut tail, mut done) =
             (String::new(), String::new(), String::new(), 0);
@@ -73,8 +73,7 @@ impl Case {
             let dialect = if piece.is_some() { &dialect } else { &ended };
             loop {
                 let before = json.len();
-                let scanned =
-                    reader.feed(dialect, typing.as_ref(), &tail, &mut |text| json.push_str(text));
+                let scanned = reader.feed(dialect, &tail, &mut |text| json.push_str(text));
                 assert!(begun || json.len() == before, "JSON before the value was certain");
                 match scanned {
                     Scanned::More { used } => {
@@ -99,7 +98,7 @@ impl Case {
             }
         }
         let mut rest = String::new();
-        let used = reader.finish(&ended, typing.as_ref(), &tail, &mut |text| rest.push_str(text));
+        let used = reader.finish(&ended, &tail, &mut |text| rest.push_str(text));
         if let Some(used) = used {
             return format!("{json}{rest}{notes} .{}", done + used);
         }

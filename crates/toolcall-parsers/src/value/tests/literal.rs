@@ -223,7 +223,7 @@ fn literal_strings_and_structure_stream() {
     let mut seen = String::new();
     let mut feed = |text: &str| {
         let out = &mut |text: &str| seen.push_str(text);
-        let _ = reader.feed(&case.dialect(), None, text, out);
+        let _ = reader.feed(&case.dialect(), text, out);
         reader.passes("plain text, and more") && !reader.passes("a <")
     };
     assert!(!feed("{a:[wo"));

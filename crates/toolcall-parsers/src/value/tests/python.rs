@@ -221,8 +221,8 @@ fn strings_without_escapes_pass_unparsed() {
     let case = keywords();
     let mut reader = ValueReader::new(ValueKind::Keywords);
     let mut json = String::new();
-    let _ = reader.feed(&case.dialect(), None, "a='", &mut |text| json.push_str(text));
-    let _ = reader.feed(&case.dialect(), None, "'x", &mut |text| json.push_str(text));
+    let _ = reader.feed(&case.dialect(), "a='", &mut |text| json.push_str(text));
+    let _ = reader.feed(&case.dialect(), "'x", &mut |text| json.push_str(text));
     assert!(reader.passes("a piece of a long string"));
     assert!(
         !reader.passes("it's")

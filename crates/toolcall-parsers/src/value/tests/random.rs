@@ -159,7 +159,7 @@ fn held_text_is_bounded() {
         for _ in 0..20_000 {
             tail += part;
             loop {
-                match reader.feed(&dialect, None, &tail, &mut |_| {}) {
+                match reader.feed(&dialect, &tail, &mut |_| {}) {
                     crate::value::Scanned::Noted { used, .. } => drop(tail.drain(..used)),
                     crate::value::Scanned::More { used } => {
                         tail.drain(..used);

@@ -92,7 +92,7 @@ fn members(syntax: Syntax, wire: &str) -> String {
                 let mut value = crate::value::ValueReader::new(ValueKind::Value);
                 loop {
                     let out = &mut |text: &str| seen.push_str(text);
-                    match value.feed(&dialect, None, &wire[i..], out) {
+                    match value.feed(&dialect, &wire[i..], out) {
                         Scanned::Noted { used, .. } => i += used,
                         Scanned::End { used } => {
                             i += used;

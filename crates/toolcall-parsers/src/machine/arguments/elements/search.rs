@@ -12,7 +12,7 @@ use super::{
     spec::{ElementSpec, TagAt},
 };
 use crate::{
-    cursor::{Progress, TextCursor, Undecided, filled},
+    cursor::{Progress, Undecided, filled},
     limits::{MAX_LOOKAHEAD, MAX_TAG_NAME},
     machine::{
         arguments::closing::{Closing, after_end},
@@ -60,12 +60,11 @@ impl Elements {
     pub(super) fn search(
         &mut self,
         spec: &ElementSpec,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<Progress> {
         let mut search = self.search;
         out.calls.count_known(search.looked);
-        let rest = cursor.rest();
+        let rest = out.cursor.rest();
         let full = filled(rest, out.calls.options.limits.value.clamp(1, MAX_LOOKAHEAD));
         let held = &rest[..full.unwrap_or(rest.len())];
         let found = self.own_end(spec, &mut search, held, out.calls.ended);
@@ -73,8 +72,8 @@ impl Elements {
         match found {
             Some((at, len)) => {
                 self.push(&held[..at], out);
-                cursor.advance(at + len);
-                self.close_element(cursor.at, out);
+                out.cursor.advance(at + len);
+                self.close_element(out.cursor.at, out);
                 None
             }
             None if full.is_none() && !out.calls.ended => Some(Progress::More),
@@ -82,11 +81,11 @@ impl Elements {
                 out.calls.count_search(held.len());
                 if let Some((at, len)) = self.search.second_choice {
                     self.push(&held[..at], out);
-                    cursor.advance(at + len);
-                    self.close_element(cursor.at, out);
+                    out.cursor.advance(at + len);
+                    self.close_element(out.cursor.at, out);
                     return None;
                 }
-                self.searched_to = out.stream_offset(cursor.at + held.len());
+                self.searched_to = out.stream_offset(out.cursor.at + held.len());
                 self.state = ElementsState::Text;
                 None
             }

@@ -77,22 +77,18 @@ impl Elements {
     }
 
     /// Reads the text of a tag, and opens or closes its element.
-    pub(super) fn tag(
-        &mut self,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<Progress> {
+    pub(super) fn tag(&mut self, out: &mut CallSink<'_>) -> Option<Progress> {
         let limit = out.calls.options.limits.name;
-        for (n, scalar) in cursor.rest().char_indices() {
+        for (n, scalar) in out.cursor.rest().char_indices() {
             if scalar == '>' {
-                self.skip(n.saturating_add(1), cursor);
+                self.skip(n.saturating_add(1), &mut out.cursor);
                 let tag = core::mem::take(&mut self.tag);
                 let name = tag.trim_ascii();
                 let fits = match name.strip_prefix('/') {
-                    Some(name) => self.closing(name.trim_ascii(), cursor.at, out),
+                    Some(name) => self.closing(name.trim_ascii(), out.cursor.at, out),
                     None => {
                         let fits = !name.is_empty() && name.len() <= limit;
-                        fits && self.open_element(name, cursor.at, out)
+                        fits && self.open_element(name, out.cursor.at, out)
                     }
                 };
                 self.tag = tag;
@@ -101,12 +97,12 @@ impl Elements {
                 return (!fits).then_some(Progress::Bad);
             }
             if self.tag.len() >= limit.saturating_add(MAX_HEADER_EXTRA) {
-                self.skip(n, cursor);
+                self.skip(n, &mut out.cursor);
                 return Some(Progress::Bad);
             }
             self.tag.push(scalar);
         }
-        self.skip(cursor.rest().len(), cursor);
+        self.skip(out.cursor.rest().len(), &mut out.cursor);
         Some(Progress::More)
     }
 

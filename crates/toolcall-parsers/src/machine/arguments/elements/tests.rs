@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{ElementSpec, Elements};
 use crate::{
     CallLimits, Options, Repair, Tools,
-    cursor::{Progress, TextCursor},
+    cursor::Progress,
     machine::{
         arguments::{
             CallEnds, Cut,
@@ -29,11 +29,11 @@ impl ReaderUnderTest for Family {
     fn begin(&mut self, tool: &str) {
         self.reader.begin(tool);
     }
-    fn feed(&mut self, cursor: &mut TextCursor<'_>, out: &mut CallSink<'_>) -> Progress {
-        self.reader.feed(&self.spec, cursor, out)
+    fn feed(&mut self, out: &mut CallSink<'_>) -> Progress {
+        self.reader.feed(&self.spec, out)
     }
-    fn finish(&mut self, tail: &str, repair: Repair, out: &mut CallSink<'_>) -> Cut {
-        self.reader.finish(&self.spec, tail, repair, out)
+    fn finish(&mut self, repair: Repair, out: &mut CallSink<'_>) -> Cut {
+        self.reader.finish(&self.spec, repair, out)
     }
     fn close(&mut self, out: &mut CallSink<'_>) {
         self.reader.close(out);

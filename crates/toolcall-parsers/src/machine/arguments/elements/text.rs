@@ -7,7 +7,7 @@ use super::{
     tag::Whose,
 };
 use crate::{
-    cursor::{Progress, TextCursor},
+    cursor::Progress,
     event::DiagnosticKind,
     limits::MAX_HELD_BLANKS,
     machine::call_sink::CallSink,
@@ -17,22 +17,17 @@ use crate::{
 
 impl Elements {
     /// Reads text between tags.
-    pub(super) fn text(
-        &mut self,
-        spec: &ElementSpec,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<Progress> {
+    pub(super) fn text(&mut self, spec: &ElementSpec, out: &mut CallSink<'_>) -> Option<Progress> {
         let in_element = self.open.len() > 1;
         if !in_element {
-            cursor.skip_blanks();
+            out.cursor.skip_blanks();
         }
-        let text = cursor.text;
+        let text = out.cursor.text;
         let first = spec.token.as_bytes().first().copied().unwrap_or(b'<');
-        let mut from = cursor.at;
+        let mut from = out.cursor.at;
         while let Some(hit) = memchr::memchr(first, &text.as_bytes()[from..]) {
             let at = from.saturating_add(hit);
-            if !in_element && at > cursor.at {
+            if !in_element && at > out.cursor.at {
                 return Some(Progress::Done);
             }
             let whose = self.whose(spec, &text[at..]);
@@ -44,8 +39,8 @@ impl Elements {
                 from = at.saturating_add(scalar.map_or(1, char::len_utf8));
                 continue;
             }
-            self.push(&text[cursor.at..at], out);
-            cursor.at = at;
+            self.push(&text[out.cursor.at..at], out);
+            out.cursor.at = at;
             if matches!(whose, Whose::Element(_) | Whose::Call)
                 && self.may_quote(out.stream_offset(at), out)
             {
@@ -54,7 +49,7 @@ impl Elements {
             }
             return match whose {
                 Whose::Element(len) => {
-                    cursor.advance(len);
+                    out.cursor.advance(len);
                     self.tag_bytes = len as u64;
                     self.state = ElementsState::Tag;
                     None
@@ -68,11 +63,11 @@ impl Elements {
                 Whose::Undecided | Whose::Nobody => Some(Progress::More),
             };
         }
-        if !in_element && cursor.at < text.len() {
+        if !in_element && out.cursor.at < text.len() {
             return Some(Progress::Done);
         }
-        self.push(&text[cursor.at..], out);
-        cursor.at = text.len();
+        self.push(&text[out.cursor.at..], out);
+        out.cursor.at = text.len();
         Some(Progress::More)
     }
 

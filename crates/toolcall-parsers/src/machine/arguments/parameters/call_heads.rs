@@ -75,46 +75,38 @@ impl CallHead {
         text: &str,
         tools: &Tools,
     ) -> Result<bool, Undecided> {
-        within(MAX_CALL_HEAD, text, |text| self.walk(spec, missing, text, tools))
-    }
-
-    fn walk(
-        &self,
-        spec: &ParameterSpec,
-        missing: usize,
-        text: &str,
-        tools: &Tools,
-    ) -> Result<bool, Undecided> {
-        let mut cursor = TextCursor::new(text);
-        for (n, piece) in self.pieces.iter().enumerate().skip(missing) {
-            if n > missing && cursor.skip_blanks() > MAX_BLANKS {
+        within(MAX_CALL_HEAD, text, |text| {
+            let mut cursor = TextCursor::new(text);
+            for (n, piece) in self.pieces.iter().enumerate().skip(missing) {
+                if n > missing && cursor.skip_blanks() > MAX_BLANKS {
+                    return Ok(false);
+                }
+                let found = match piece {
+                    CallHeadPart::Tag(tag) => tag_at(&mut cursor, core::slice::from_ref(tag))?,
+                    CallHeadPart::Name => name(&mut cursor, tools)?,
+                    CallHeadPart::Attributes(header, _) if n == missing && n > 0 => {
+                        name(&mut cursor, tools)? && tag_at(&mut cursor, &header.ends)?
+                    }
+                    CallHeadPart::Attributes(header, name) => {
+                        attributes(&mut cursor, header, *name, tools)?
+                    }
+                    CallHeadPart::Other => {
+                        let other = |c: char| matches!(c, '<' | '>' | '\n');
+                        cursor.advance(cursor.rest().find(other).ok_or(Undecided)?);
+                        true
+                    }
+                };
+                if !found {
+                    return Ok(false);
+                }
+            }
+            if cursor.skip_blanks() > MAX_BLANKS {
                 return Ok(false);
             }
-            let found = match piece {
-                CallHeadPart::Tag(tag) => tag_at(&mut cursor, core::slice::from_ref(tag))?,
-                CallHeadPart::Name => name(&mut cursor, tools)?,
-                CallHeadPart::Attributes(header, _) if n == missing && n > 0 => {
-                    name(&mut cursor, tools)? && tag_at(&mut cursor, &header.ends)?
-                }
-                CallHeadPart::Attributes(header, name) => {
-                    attributes(&mut cursor, header, *name, tools)?
-                }
-                CallHeadPart::Other => {
-                    let other = |c: char| matches!(c, '<' | '>' | '\n');
-                    cursor.advance(cursor.rest().find(other).ok_or(Undecided)?);
-                    true
-                }
-            };
-            if !found {
-                return Ok(false);
-            }
-        }
-        if cursor.skip_blanks() > MAX_BLANKS {
-            return Ok(false);
-        }
-        let ends = spec.ends.first().map(core::slice::from_ref).unwrap_or_default();
-        let following = [spec.openers(), ends].map(|tags| longest(cursor.rest(), tags));
-        Ok(first_found(following)?.is_some())
+            let ends = spec.ends.first().map(core::slice::from_ref).unwrap_or_default();
+            let following = [spec.openers(), ends].map(|tags| longest(cursor.rest(), tags));
+            Ok(first_found(following)?.is_some())
+        })
     }
 }
 

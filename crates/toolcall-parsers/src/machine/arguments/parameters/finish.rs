@@ -17,15 +17,10 @@ use crate::{
 };
 
 impl Parameters {
-    /// Handles the end of the stream. `tail` is the unread text. Unless the arguments are
+    /// Handles the end of the stream; the text being fed is unread. Unless the arguments are
     /// incomplete, [`Self::close`] completes them.
-    pub(crate) fn finish(
-        &mut self,
-        spec: &ParameterSpec,
-        tail: &str,
-        end: End,
-        out: &mut CallSink<'_>,
-    ) -> Cut {
+    pub(crate) fn finish(&mut self, spec: &ParameterSpec, end: End, out: &mut CallSink<'_>) -> Cut {
+        let tail = out.cursor.text;
         let repair = out.calls.options.repair;
         if let ParametersState::Value(node) = self.state
             && let Some(value) = spec.value(node).filter(|_| end == End::Stop && self.may_end())

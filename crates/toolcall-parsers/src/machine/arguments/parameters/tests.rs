@@ -9,14 +9,15 @@ use serde_json::{Value, json};
 use super::{HeadersIn, ParameterSpec, Parameters};
 use crate::{
     CallLimits, Options, Repair, Tools,
-    cursor::{Progress, TextCursor},
+    cursor::Progress,
     family::Form,
     machine::{
         arguments::{
             CallEnds, Cut,
-            harness::{self, ReaderUnderTest, form, run, scalars},
+            harness::{self, ReaderUnderTest, call_sink, form, run, scalars},
         },
         call_sink::CallSink,
+        plan::Plan,
     },
 };
 
@@ -30,12 +31,12 @@ impl ReaderUnderTest for Family {
     fn begin(&mut self, tool: &str) {
         self.reader.begin(tool);
     }
-    fn feed(&mut self, cursor: &mut TextCursor<'_>, out: &mut CallSink<'_>) -> Progress {
-        self.reader.feed(&self.spec, cursor, out)
+    fn feed(&mut self, out: &mut CallSink<'_>) -> Progress {
+        self.reader.feed(&self.spec, out)
     }
-    fn finish(&mut self, tail: &str, repair: Repair, out: &mut CallSink<'_>) -> Cut {
+    fn finish(&mut self, repair: Repair, out: &mut CallSink<'_>) -> Cut {
         debug_assert_eq!(repair, out.calls.options.repair);
-        self.reader.finish(&self.spec, tail, jail_match::End::Stop, out)
+        self.reader.finish(&self.spec, jail_match::End::Stop, out)
     }
     fn close(&mut self, out: &mut CallSink<'_>) {
         self.reader.close(out);
@@ -292,15 +293,15 @@ fn plain_text_inside_a_string_value_passes_unparsed() {
             seen.push_str(fragment);
         }
     };
-    let mut out = CallSink { calls: &mut calls, sink: &mut sink };
-    out.start("f", None, 0);
+    let plan = Plan::default();
+    calls.start("f", None, 0, &mut sink);
     family.reader.begin("f");
     assert!(!family.reader.passes(&family.spec, "plain"));
-    family.feed(&mut TextCursor::new("<parameter=s>"), &mut out);
+    family.feed(&mut call_sink(&plan, "<parameter=s>", &mut calls, &mut sink));
     for (text, passes) in [(" a b ", true), ("a\n", false), ("a<", false), ("\"", false)] {
         assert_eq!(family.reader.passes(&family.spec, text), passes, "{text:?}");
     }
-    family.feed(&mut TextCursor::new("a\n"), &mut out);
+    family.feed(&mut call_sink(&plan, "a\n", &mut calls, &mut sink));
     // A newline is held, because it precedes the next text.
     assert!(!family.reader.passes(&family.spec, "plain"));
 }

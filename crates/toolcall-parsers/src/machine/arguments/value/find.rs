@@ -14,7 +14,7 @@ use super::{
     waiting::{self, Waited},
 };
 use crate::{
-    cursor::{TextCursor, Undecided},
+    cursor::Undecided,
     machine::{
         arguments::tag::{TagTexts, longest},
         call_sink::CallSink,
@@ -43,21 +43,16 @@ pub(super) enum FoundTag {
 
 impl Value {
     /// Searches the held text after the cursor for the value's end.
-    pub(super) fn search(
-        &mut self,
-        place: ValuePlace<'_>,
-        cursor: &mut TextCursor<'_>,
-        out: &mut CallSink<'_>,
-    ) -> Option<Fed> {
-        match self.search.feed(place, cursor.rest(), out) {
+    pub(super) fn search(&mut self, place: ValuePlace<'_>, out: &mut CallSink<'_>) -> Option<Fed> {
+        match self.search.feed(place, out.cursor.rest(), out) {
             search::SearchResult::Undecided => Some(Fed::More),
             search::SearchResult::End { at, len } => {
-                self.push(place.value.edges, &cursor.rest()[..at], out);
-                cursor.advance(at + len);
+                self.push(place.value.edges, &out.cursor.rest()[..at], out);
+                out.cursor.advance(at + len);
                 Some(Fed::Own)
             }
             search::SearchResult::Nothing { looked } => {
-                self.searched_to = out.stream_offset(cursor.at + looked);
+                self.searched_to = out.stream_offset(out.cursor.at + looked);
                 out.calls.count_search(looked);
                 self.phase = Phase::Text;
                 None
@@ -70,7 +65,6 @@ impl Value {
         &mut self,
         place: ValuePlace<'_>,
         len: usize,
-        cursor: &mut TextCursor<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<Fed> {
         self.looked = self.looked.max(len);
@@ -78,7 +72,7 @@ impl Value {
         let room = limits.value.saturating_sub(self.collected.len());
         let limits = crate::CallLimits { value: room.max(len), ..limits };
         let calls = (&out.calls.tools, limits);
-        let shown = waiting::examine(place, cursor.rest(), &mut self.looked, calls);
+        let shown = waiting::examine(place, out.cursor.rest(), &mut self.looked, calls);
         if shown != Waited::Undecided {
             self.looked = 0;
         }
@@ -87,8 +81,8 @@ impl Value {
             Waited::Call => Some(Fed::Call),
             Waited::Torn => Some(Fed::Torn),
             Waited::Data(end) => {
-                self.push(place.value.edges, &cursor.rest()[..end], out);
-                cursor.advance(end);
+                self.push(place.value.edges, &out.cursor.rest()[..end], out);
+                out.cursor.advance(end);
                 None
             }
         }

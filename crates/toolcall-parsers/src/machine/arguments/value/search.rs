@@ -168,10 +168,11 @@ impl EndSearch {
     /// parameter may lack a tag.
     pub(super) fn parameter(
         &mut self,
-        ValuePlace { spec, tool, .. }: ValuePlace<'_>,
+        place: ValuePlace<'_>,
         text: &str,
         out: &CallSink<'_>,
     ) -> Result<Option<usize>, Undecided> {
+        let ValuePlace { spec, tool, .. } = place;
         let Some((opener, len)) = longest(text, spec.openers())? else { return Ok(None) };
         self.header.begin(spec, opener);
         let mut cursor = TextCursor::new(&text[len..]);
