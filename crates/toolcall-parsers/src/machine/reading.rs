@@ -115,12 +115,12 @@ impl Machine {
                 return self.value(leaf, template::Dialect::Json, out);
             }
             Arguments::Raw { headers, .. }
-                if self.raw.is_header(headers, &mut out.cursor) == Some(true) =>
+                if self.raw.is_header(headers, &out.cursor) == Some(true) =>
             {
                 Progress::Bad
             }
             Arguments::Raw { headers, .. }
-                if self.raw.is_header(headers, &mut out.cursor).is_none() =>
+                if self.raw.is_header(headers, &out.cursor).is_none() =>
             {
                 return MachineStep::more(out.cursor.at);
             }

@@ -56,7 +56,7 @@ impl Machine {
             let here = out.stream_offset(out.cursor.at);
             self.dropped = here.saturating_sub(self.item_at);
         }
-        self.siblings = self.fault_in_list(&mut out.cursor);
+        self.siblings = self.fault_in_list(&out.cursor);
         (self.state, self.started) = (MachineState::Broken, false);
         self.early.clear();
         MachineStep::Go

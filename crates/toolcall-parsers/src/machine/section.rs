@@ -37,7 +37,7 @@ impl Machine {
             return MachineStep::Go;
         }
         let ends = &plan.leaf(self.leaf).ends;
-        match end_tag(ends, n, &mut out.cursor) {
+        match end_tag(ends, n, &out.cursor) {
             Err(Undecided) => MachineStep::more(out.cursor.at),
             Ok(EndTag::Found { next, tag, excess }) => {
                 if excess > 0 {
@@ -104,7 +104,7 @@ impl Machine {
                 out.cursor.advance(1);
                 return MachineStep::Go;
             }
-            match end_tag(&section.ends, 0, &mut out.cursor) {
+            match end_tag(&section.ends, 0, &out.cursor) {
                 Err(Undecided) => {
                     out.cursor.at = from;
                     return MachineStep::more(from);
@@ -199,7 +199,7 @@ impl Machine {
             (List::Section, Some(section)) => &plan.section(section).ends,
             _ => &plan.leaf(self.leaf).ends,
         };
-        match end_tag(ends, 0, &mut out.cursor) {
+        match end_tag(ends, 0, &out.cursor) {
             Err(Undecided) => MachineStep::more(out.cursor.at),
             Ok(EndTag::Found { tag, .. }) => {
                 out.diagnose(DiagnosticKind::EmptyList, tag.end, 0);
@@ -253,7 +253,7 @@ impl Machine {
         let Some(section) = self.section else { return MachineStep::done(out.cursor.at) };
         let ends = &plan.section(section).ends;
         let from = out.cursor.at;
-        match end_tag(ends, n, &mut out.cursor) {
+        match end_tag(ends, n, &out.cursor) {
             Err(Undecided) => MachineStep::more(from),
             Ok(EndTag::Found { next, tag, excess }) => {
                 if self.calls_seen == 0 {

@@ -63,12 +63,12 @@ impl Machine {
                 let role = self.object.role(&form.keys, read, self.calls_seen);
                 let known = form.beside.as_ref().is_none_or(|b| b.iter().any(|key| key == read));
                 if role == Role::Other && !out.calls.committed() && !known {
-                    return Some(refuted(&mut out.cursor));
+                    return Some(refuted(&out.cursor));
                 }
                 if role == Role::Arguments && form.keys == Keys::NameIsKey {
                     // Any key could be a name, so only a declared one makes this a call.
                     if out.must_be_declared(leaf.commit) && out.calls.tools.get(read).is_none() {
-                        return Some(refuted(&mut out.cursor));
+                        return Some(refuted(&out.cursor));
                     }
                     if self.started {
                         self.end_item(out);
@@ -98,7 +98,7 @@ impl Machine {
                     // An empty name is not a call. `bad` would count a character that may be in an
                     // earlier chunk.
                     let committed = out.calls.committed();
-                    return Some(if committed { self.bad(out) } else { refuted(&mut out.cursor) });
+                    return Some(if committed { self.bad(out) } else { refuted(&out.cursor) });
                 }
                 self.name.clear();
                 self.name.push_str(read);
@@ -112,7 +112,7 @@ impl Machine {
                         || matches!(out.calls.options.wanted, Wanted::Only(_))
                         || form.no_call.iter().any(|none| none == name);
                     if !known {
-                        return Some(refuted(&mut out.cursor));
+                        return Some(refuted(&out.cursor));
                     }
                 }
                 let kept = self.object.arguments == ArgumentsState::Kept;
