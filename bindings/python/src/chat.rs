@@ -3,7 +3,8 @@
 use llm_stream_guard::{
     End, Ids,
     chat::{
-        ChatChunk as _, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, ChatStep, Chunk, Note, SseSink,
+        ChatChunk as _, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, ChatStep, Chunk, Note,
+        SseSink,
     },
 };
 use pyo3::{
