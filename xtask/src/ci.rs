@@ -61,10 +61,8 @@ pub(crate) fn run(root: &Path, scope: Scope) -> Result<(), String> {
 
 /// Returns steps with the same features, so that each step reuses the crates compiled before.
 fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
-    let docs = |extra: &str| {
-        let line = format!("cargo doc --workspace --no-deps --all-features{extra}");
-        Invocation::new(&line).env("RUSTDOCFLAGS", "-D warnings")
-    };
+    let docs =
+        |extra: &str| documented(&format!("doc --workspace --no-deps --all-features{extra}"));
     // Lints use the build directory of the tests, so that common crates are compiled once. They run
     // on the cores that are idle while the tests run.
     let clippy = "cargo clippy --workspace --all-targets --all-features -- -D warnings";
@@ -82,6 +80,8 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
         Scope::Full => {
             let crates = manifest::crates(root)?;
             steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
+            let docs = |line: &String| Step::Run(documented(line));
+            steps.extend(feature_docs(&crates).iter().map(docs));
             let line = "cargo test -p toolcall-parsers --all-features --test it small_scope";
             steps.push(Step::Run(Invocation::new(line).env("SMALL_SCOPE", "5")));
             // This takes a minute, so it is not among the checks of each change.
@@ -96,6 +96,22 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
         }
     }
     Ok(steps)
+}
+
+/// Returns a command that builds documentation, and fails at a warning.
+fn documented(line: &str) -> Invocation {
+    Invocation::new(&format!("cargo {line}")).env("RUSTDOCFLAGS", "-D warnings")
+}
+
+/// Returns commands that document the crates with their default features, and with none.
+fn feature_docs(crates: &[Manifest]) -> Vec<String> {
+    let with_features = crates.iter().filter(|one| one.features && one.publish == Publish::Yes);
+    with_features
+        .flat_map(|one| {
+            ["", " --no-default-features"]
+                .map(|features| format!("doc -p {} --no-deps{features}", one.name))
+        })
+        .collect()
 }
 
 /// Returns steps that compile the crates under other features. The tests ran with all features.

@@ -51,7 +51,7 @@
 //! | receive the result | [`Sink`], [`Event`], [`OwnedEvent`], [`Diagnostic`] with its [`DiagnosticKind`]; [`Message`] and its [`Call`]s for a whole text |
 //! | write calls | [`EncodeCall`], [`EncodeError`], [`EncodeErrorKind`] |
 //! | make ids | [`Ids`], [`IdSource`], [`UsedIds`], [`Claim`] |
-//! | define a family | [`family`](mod@family): [`FamilyFile`](family::FamilyFile), [`Form`](family::Form), templates of [`template`] |
+//! | define a family | [`family`](mod@family): `FamilyFile` (feature `toml`), [`Form`](family::Form), templates of [`template`] |
 //! | require JSON in place of markup | [`guided::Payload`], [`guided::OwnCalls`] |
 //! | put calls into a cursor of your own | [`Grammar`], [`edges`], [`ToolCallParser`], [`Calls`], [`Snapshot`] |
 //!
