@@ -1,7 +1,7 @@
-//! Bodies of requests: fields as they came, of which only those that matter here are parsed.
+//! Bodies of requests. Only the fields that the proxy uses are parsed.
 //!
-//! A parsed value takes up to two hundred times the memory of its text, so what is parsed has an
-//! allowance. Everything else stays text, in the spelling and order it came in.
+//! A parsed value takes up to two hundred times the memory of its text, so parsing is limited. All
+//! other fields stay text, in their original spelling and order.
 
 mod list;
 mod weight;
@@ -21,11 +21,11 @@ use crate::error::{Fault, Kind};
 
 /// Memory for parsed values, regardless of the length of their text.
 const LEEWAY: usize = 48 << 20;
-/// Memory that they may take besides, for each byte of their text.
+/// Additional memory for parsed values, for each byte of their text.
 const PER_BYTE: usize = 2;
-/// The most fields of a body.
+/// Maximum number of fields of a body.
 const FIELDS: usize = 512;
-/// The most earlier calls that are counted.
+/// Maximum number of earlier calls that are counted.
 const CALLS: usize = 1 << 16;
 
 /// Fields that decide how an answer is read.
@@ -57,7 +57,7 @@ const LOOKED_AT: [&str; 21] = [
 #[derive(Debug)]
 pub(crate) struct Body {
     fields: Vec<(String, Box<RawValue>)>,
-    /// Memory that may still be taken by what is parsed.
+    /// Memory that further parsed values may take.
     left: usize,
 }
 
@@ -75,34 +75,34 @@ impl Body {
         self.fields.iter().position(|(known, _)| known == name)
     }
 
-    /// The names of the fields.
+    /// Returns the names of the fields.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The text of a field.
+    /// Returns the text of a field.
     pub(crate) fn text(&self, name: &str) -> Option<&RawValue> {
         let (_, raw) = self.fields.iter().find(|(known, _)| known == name)?;
         Some(raw)
     }
 
-    /// The string that a field is, or none.
+    /// Returns the string in a field, or an empty string.
     pub(crate) fn string(&self, name: &str) -> String {
         let string = self.text(name).and_then(|raw| serde_json::from_str(raw.get()).ok());
         string.unwrap_or_default()
     }
 
-    /// Whether a field is there and not `null`.
+    /// Returns whether a field is present and not `null`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.text(name).is_some_and(|raw| raw.get() != "null")
     }
 
-    /// Whether a field is this literal.
+    /// Returns whether the text of a field equals `literal`.
     pub(crate) fn is(&self, name: &str, literal: &str) -> bool {
         self.text(name).is_some_and(|raw| raw.get() == literal)
     }
 
-    /// The value of a field, unless that is `null`.
+    /// Returns the value of a field, or `None` for `null` and missing fields.
     pub(crate) fn get(&mut self, name: &str) -> Result<Option<Value>, Fault> {
         let Some((_, raw)) = self.fields.iter().find(|(known, _)| known == name) else {
             return Ok(None);
@@ -112,21 +112,21 @@ impl Body {
         parsed(raw).map(|value| Some(value).filter(|value| !value.is_null()))
     }
 
-    /// Takes the value of a field out, unless that is `null`.
+    /// Removes a field and returns its value, or `None` for `null` and missing fields.
     pub(crate) fn take(&mut self, name: &str) -> Result<Option<Value>, Fault> {
         let value = self.get(name)?;
         drop(self.take_text(name));
         Ok(value)
     }
 
-    /// Takes the text of a field out.
+    /// Removes a field and returns its text.
     pub(crate) fn take_text(&mut self, name: &str) -> Option<Box<RawValue>> {
         self.at(name).map(|at| self.fields.remove(at).1)
     }
 
-    /// Writes a field, in its place if it is there.
+    /// Sets a field. An existing field keeps its position.
     pub(crate) fn set(&mut self, name: &str, value: &Value) {
-        // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+        // Strings, numbers and maps with string keys are always valid JSON.
         if let Ok(raw) = serde_json::value::to_raw_value(value) {
             self.set_text(name, raw);
         }
@@ -139,7 +139,7 @@ impl Body {
         }
     }
 
-    /// Gives a field, if it is there, another name.
+    /// Renames a field, if it is present.
     pub(crate) fn rename(&mut self, from: &str, to: &str) {
         if let Some(raw) = self.take_text(from) {
             self.set_text(to, raw);
@@ -177,12 +177,12 @@ impl Body {
         Ok(view.into())
     }
 
-    /// The number of bytes of the fields that are in a view, except messages.
+    /// Returns the number of bytes of a view's fields, except messages.
     pub(crate) fn view_length(&self) -> usize {
         LOOKED_AT.iter().filter_map(|name| self.text(name)).map(|raw| raw.get().len()).sum()
     }
 
-    /// Writes what was changed in a view.
+    /// Writes the changes between two views into the body.
     pub(crate) fn apply(&mut self, before: &Value, after: &Value) {
         let (Some(before), Some(after)) = (before.as_object(), after.as_object()) else { return };
         for name in before.keys().filter(|name| !after.contains_key(*name)) {
@@ -195,7 +195,7 @@ impl Body {
         }
     }
 
-    /// Lets `change` see the whole body, parsed.
+    /// Parses the whole body, lets `change` modify it, and writes its fields back.
     pub(crate) fn change_all<E: fmt::Display>(
         &mut self,
         change: impl FnOnce(&mut Value) -> Result<(), E>,
@@ -213,7 +213,7 @@ impl Body {
         Ok(())
     }
 
-    /// The prompt of a text completion, if it is one text.
+    /// Returns the prompt of a text completion, if it is one text.
     fn prompt(&self) -> Result<Option<String>, Fault> {
         let text = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
         let Some(raw) = self.text("prompt") else { return Ok(None) };
@@ -251,7 +251,8 @@ impl Body {
     }
 }
 
-/// The value of a part of a body that is dropped before the next one is read.
+/// Parses a part of a body. The allowance is that of the part alone, because callers drop its value
+/// before the next part.
 pub(crate) fn part(raw: &RawValue, at: &str) -> Result<Value, Fault> {
     let most = LEEWAY.saturating_add(raw.get().len().saturating_mul(PER_BYTE));
     match weight(raw.get()) <= most {
@@ -268,7 +269,7 @@ fn too_much(at: &str) -> Fault {
     Fault::new(Kind::Request, "too many small values").at(at).status(StatusCode::PAYLOAD_TOO_LARGE)
 }
 
-/// The fields of an object; of those with one name the last.
+/// The fields of an object. A repeated field has its last value.
 struct Fields(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Fields {

@@ -12,21 +12,21 @@ use tokio::sync::Mutex;
 
 use crate::client::{API_KEY, Client};
 
-/// How long a list holds.
+/// Time after which a list is requested again.
 const FRESH: Duration = Duration::from_secs(60);
-/// How soon upstream is asked again if it gave none.
+/// Time after which an empty or missing list is requested again.
 const AGAIN: Duration = Duration::from_secs(5);
-/// How long upstream may take.
+/// Maximum time for upstream to send its list.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long it holds that upstream answers, and that it does not.
+/// Time for which the result of a probe is valid: upstream answered, or did not.
 const UP: Duration = Duration::from_secs(5);
 const DOWN: Duration = Duration::from_secs(1);
-/// How long upstream may take to show that it answers.
+/// Maximum time for upstream to answer a probe.
 const PROBE: Duration = Duration::from_secs(2);
-/// The most of a list that is read.
+/// Maximum length of a list, in bytes.
 const MOST: usize = 4 << 20;
 
-/// Upstream's list of models, as it was when last asked for.
+/// A cache of upstream's list of models.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     last: Mutex<Option<(Instant, Listed)>>,
@@ -37,16 +37,17 @@ pub(crate) struct Catalog {
 /// A server's list of models.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Listed {
-    /// The server that such a list comes from.
+    /// The kind of server that the list suggests.
     pub(crate) server: Option<Server>,
     /// Ids of models, each with the id it is an alias of, if the server reports one.
     models: Vec<(String, Option<String>)>,
 }
 
 impl Catalog {
-    /// The list; empty if upstream gives none. `headers` are a client's, who may have the key.
+    /// Returns the list, which is empty if upstream sends none. `headers` are those of a client,
+    /// whose key is sent if none is configured.
     pub(crate) async fn get(&self, client: &Client, headers: &HeaderMap) -> Listed {
-        // Held while upstream is asked: others want to know the same.
+        // The lock is held during the request, so that concurrent callers share its answer.
         let mut last = self.last.lock().await;
         if let Some((when, listed)) = &*last {
             let holds = if listed.models.is_empty() { AGAIN } else { FRESH };
@@ -65,8 +66,8 @@ impl Catalog {
 }
 
 impl Catalog {
-    /// Whether upstream answers at all: with a list, a refusal, anything except a server error. Asked
-    /// again after [`UP`] or [`DOWN`].
+    /// Returns whether upstream answers with anything except a server error. The result is cached
+    /// for [`UP`] or [`DOWN`].
     pub(crate) async fn is_up(&self, client: &Client) -> bool {
         let mut last = self.up.lock().await;
         if let Some((when, up)) = *last
@@ -87,7 +88,7 @@ impl Catalog {
     }
 }
 
-/// A request for the list, with a client's key.
+/// Returns a request for the list, with a client's key.
 fn request(headers: &HeaderMap) -> Option<Parts> {
     let (mut parts, ()) = Request::get("/v1/models").body(()).ok()?.into_parts();
     for name in [AUTHORIZATION, API_KEY] {
@@ -130,7 +131,7 @@ impl Listed {
         }
     }
 
-    /// Whether the list has this id.
+    /// Returns whether the list has this id.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.models.iter().any(|(listed, _)| listed == id)
     }

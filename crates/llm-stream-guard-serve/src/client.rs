@@ -31,13 +31,12 @@ type Connector = hyper_rustls::HttpsConnector<HttpConnector>;
 #[cfg(not(feature = "tls"))]
 type Connector = HttpConnector;
 
-/// Certificates are for one kind of upstream.
 const NO_HTTPS: &str = "upstream is not asked over `https`";
 
 /// The header in which clients of messages send their key.
 pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// Upstream, and the connections to it.
+/// A client with a pool of connections to upstream.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     pool: Pool<Connector, Body>,
@@ -63,15 +62,15 @@ impl Client {
         Ok(Self { pool, upstream: endpoint.url.clone(), key, first_byte })
     }
 
-    /// Sends what a client asked for, at the same path, with another body. The answer's body ends
-    /// when it is dropped, and with it upstream's work.
+    /// Sends a client's request with another body to the same path. Dropping the answer's body ends
+    /// upstream's work.
     pub(crate) async fn send(&self, parts: &Parts, body: Body) -> Result<Response<Body>, Fault> {
         let answer = self.pool.request(self.request(parts, body)?);
         self.answer(answer).await
     }
 
-    /// As [`Client::send`], for an answer that is to be read: asked for as it is, and decompressed
-    /// if it comes otherwise.
+    /// Sends a request whose answer will be parsed. An uncompressed answer is requested, and a
+    /// compressed one is decompressed.
     pub(crate) async fn ask(
         &self,
         mut parts: Parts,
@@ -83,7 +82,7 @@ impl Client {
         parts.headers.insert(CONTENT_TYPE, json);
         parts.uri = path.parse().map_err(|error| Fault::new(Kind::Request, error))?;
         let mut request = self.request(&parts, body.into())?;
-        // The server's own API knows the other header only.
+        // The server's own API uses only the `Authorization` header.
         request.headers_mut().remove(API_KEY);
         // A pool is always ready.
         self.answer(Decompression::new(self.pool.clone()).call(request)).await
@@ -135,7 +134,7 @@ impl Client {
     }
 }
 
-/// The credentials in an environment variable: a key, or a scheme and what it needs.
+/// Returns the credentials in an environment variable: a key, or a scheme and its credentials.
 fn key(name: &str) -> Result<HeaderValue, Fault> {
     let value = std::env::var(name).unwrap_or_default();
     let value = value.trim();

@@ -1,4 +1,4 @@
-//! The configuration: one TOML file, of which every line may be left out.
+//! The configuration: one TOML file whose lines are all optional.
 
 mod bounds;
 mod check;
@@ -50,7 +50,7 @@ pub struct Config {
     /// Address to listen on.
     #[serde(deserialize_with = "listen::read")]
     pub listen: SocketAddr,
-    /// Address to answer `/metrics` on. Without one it is that of clients.
+    /// Address to answer `/metrics` on. The default is [`Config::listen`].
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -64,7 +64,7 @@ pub struct Config {
     pub ca: Option<PathBuf>,
     /// Kind of the inference server.
     pub server: ServerName,
-    /// The environment variable that holds the key of that server. Without one the server gets the
+    /// The environment variable with the key of that server. If it is not set, the server gets the
     /// keys of clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_env: Option<String>,
@@ -72,33 +72,34 @@ pub struct Config {
     pub bare_end: BareEnd,
     /// One family for all models, or `auto`.
     pub profile: FamilyChoice,
-    /// The checkpoint of the models: answers are read by token ids, where the server sends them.
+    /// The checkpoint of the models. Answers are then read by token ids, if the server sends them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointTokens>,
     /// Policy for requests for a model without a known family.
     pub unknown_model: UnknownModelPolicy,
     /// Policy for tools and items without an equivalent in chat completions.
     pub unsupported_tools: UnsupportedTools,
-    /// Whether vLLM, SGLang and llama.cpp are held to calls that requests demand.
+    /// Whether vLLM, SGLang and llama.cpp are constrained to write the calls that requests demand.
     pub tool_grammar: ToolGrammar,
     /// Policy for text completions whose request does not choose.
     pub completions: Completions,
-    /// How answers are written.
+    /// The form of answers.
     pub output: Output,
-    /// Limits of time of requests.
+    /// Time limits of requests.
     pub timeouts: Timeouts,
-    /// Limits of size of requests.
+    /// Size limits of requests.
     pub limits: ProxyLimits,
-    /// Where to keep streams that had diagnostics, if anywhere.
+    /// Where to keep streams with diagnostics. `None` keeps no streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<Record>,
     /// Further servers, by the names that [`Model::upstream`] gives them.
     pub upstreams: Endpoints,
-    /// Families, servers and other names of models, by patterns of ids, in which `*` is any text.
+    /// Families, servers and other names of models, by patterns of ids. In a pattern, `*` matches
+    /// any text.
     pub models: Models,
 }
 
-/// How models are asked and read, by patterns of their ids.
+/// Settings of models, by patterns of their ids.
 pub type Models = BTreeMap<String, Model>;
 
 impl Default for Config {
@@ -131,8 +132,8 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// The file cannot be read, is malformed, or has a value that cannot be in force: file, line,
-    /// column, field and what would do.
+    /// The file cannot be read, is malformed, or has an invalid value. The error names file, line,
+    /// column, field and the expected values.
     pub fn read(path: &Path) -> Result<Self, String> {
         place::read(path)
     }
@@ -140,7 +141,7 @@ impl Config {
     /// Returns the whole configuration in the form of its file.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        // Strings, numbers and tables with string keys: nothing TOML cannot hold.
+        // Strings, numbers and tables with string keys are always valid TOML.
         toml::to_string(self).unwrap_or_default()
     }
 }

@@ -1,8 +1,8 @@
 //! The activity of one connection: its open requests, and the time of the last transfer.
 //!
-//! Connections without a request, with half a preface, or with a client that takes nothing of its
-//! answer are given up: [`Activity::given_up`] then resolves. A client that pauses too long before
-//! that loses its answer, so that upstream stops working for it.
+//! Connections without a request, with half a preface, or with a client that accepts no data are
+//! closed: [`Activity::given_up`] then resolves. Earlier, a client that pauses too long loses its
+//! answer, so that upstream stops working for it.
 
 use std::{
     convert::Infallible,
@@ -33,11 +33,11 @@ use crate::{
     error::{Fault, Kind},
 };
 
-/// The longest piece of an answer that is handed on at once: clients show that they read between
-/// two of them.
+/// Maximum length of a piece of an answer. Only the request for the next piece shows that the
+/// client is still reading.
 const PIECE: usize = 64 << 10;
 
-/// How often a connection is looked at within the shortest time it is given.
+/// Number of checks of a connection within the shortest of its timeouts.
 const LOOKS: u32 = 4;
 /// Minimum time between two checks.
 const LEAST: Duration = Duration::from_millis(1);
@@ -46,22 +46,22 @@ const MOST: Duration = Duration::from_secs(60);
 /// The activity of one connection.
 #[derive(Debug)]
 pub(crate) struct Activity {
-    /// The time for the first request.
+    /// Time until the first request.
     head: Duration,
-    /// The time for each further one.
+    /// Time until each further request.
     idle: Duration,
-    /// The time for a client to take a piece of an answer.
+    /// Time for a client to accept a piece of an answer.
     write: Duration,
     open: AtomicUsize,
     last: Mutex<Moment>,
     answers: Mutex<Vec<Weak<Mutex<Answer>>>>,
 }
 
-/// When something last moved.
+/// The time of the last activity.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     when: Instant,
-    /// A request came by then.
+    /// Whether a request arrived by then.
     asked: bool,
 }
 
@@ -69,9 +69,9 @@ struct Moment {
 #[derive(Debug)]
 struct Answer {
     body: Option<Body>,
-    /// The rest of a piece that was too long.
+    /// The remainder of a piece longer than [`PIECE`].
     rest: Bytes,
-    /// When the client was handed a piece, until it asks for the next.
+    /// When the client received a piece; `None` once it asks for the next.
     handed: Option<Instant>,
 }
 
@@ -86,7 +86,7 @@ struct Watched {
 #[derive(Debug)]
 struct Open(Arc<Activity>);
 
-/// Nobody panics while these are held, so that they are never left half changed.
+/// Locks a mutex. No code panics while it holds one, so that a poisoned mutex is still consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -119,8 +119,8 @@ impl Activity {
         Ok(Response::from_parts(head, Body::new(Watched { answer, _open: open })))
     }
 
-    /// Resolves when the connection has had no request for too long. Until then, answers that the
-    /// client does not take are dropped.
+    /// Resolves when the connection has had no request for too long. Until then, drops the answers
+    /// that the client does not accept.
     pub(crate) async fn given_up(&self) {
         let step = self.head.min(self.idle).min(self.write).checked_div(LOOKS).unwrap_or_default();
         let step = step.clamp(LEAST, MOST);
@@ -135,7 +135,7 @@ impl Activity {
         }
     }
 
-    /// Drops the answers of which the client has taken nothing for too long.
+    /// Drops the answers that the client has not read for too long.
     fn drop_untaken(&self) {
         let answers: Vec<_> = lock(&self.answers).iter().filter_map(Weak::upgrade).collect();
         for answer in answers {

@@ -23,7 +23,7 @@ use llm_stream_guard::{
 use serde_json::{Value, json};
 use tokio::time::{Sleep, sleep};
 
-/// Models, each with what is replayed for it.
+/// Ids of models, each with its recorded stream.
 const MODELS: [(&str, &[u8]); 6] = [
     ("Qwen/Qwen3-8B", include_bytes!("../../../samples/hermes_think.sse")),
     ("NousResearch/Hermes-3-Llama-3.1-8B", include_bytes!("../../../samples/hermes.sse")),
@@ -33,7 +33,7 @@ const MODELS: [(&str, &[u8]); 6] = [
     ("deepseek-ai/DeepSeek-V3.1", include_bytes!("../../../samples/deepseek_v3_1.sse")),
 ];
 
-/// The ids of the models that can be asked.
+/// Returns the ids of the available models.
 pub fn models() -> impl Iterator<Item = &'static str> {
     MODELS.iter().map(|(id, _)| *id)
 }
@@ -76,7 +76,7 @@ fn answer(body: &[u8], pace: Duration, form: Form) -> Response {
             whole.push(&chunk);
         }
     });
-    // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+    // Strings, numbers and maps with string keys are always valid JSON.
     let whole = serde_json::to_value(whole.finish()).unwrap_or_default();
     response("application/json", form.of(whole, "message").to_string())
 }

@@ -1,4 +1,4 @@
-//! The shapes in which clients ask and are answered.
+//! Dialects: the shapes of requests and answers.
 
 pub(crate) mod chat;
 pub(crate) mod completions;
@@ -34,12 +34,12 @@ pub enum ApiDialect {
 
 /// A stream from upstream to a client, without input or output: bytes in, bytes out.
 ///
-/// The output does not depend on how the bytes were cut.
+/// The output does not depend on how the input was cut into pieces.
 pub trait Machine: Send + 'static {
-    /// Takes what upstream sent, and writes what a client is to get.
+    /// Feeds upstream's bytes and writes the bytes for the client.
     ///
     /// # Errors
-    /// A limit was hit, and the stream is over; what was held is out.
+    /// A limit was hit and the stream is over. Held text was emitted first.
     fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ChatSseError>;
 
     /// Ends upstream's bytes.
@@ -59,19 +59,20 @@ pub trait Machine: Send + 'static {
     /// Returns the latest usage that upstream sent.
     fn usage(&self) -> Option<&Value>;
 
-    /// Bytes that are held.
+    /// Returns the number of bytes held back.
     fn held(&self) -> usize;
 
-    /// How many choices a stop string ended, of which upstream may not know.
+    /// Returns the number of choices that a stop string ended. Upstream may not know of it.
     fn stopped(&self) -> usize;
 
-    /// How many choices have no call that completed.
+    /// Returns the number of choices without a complete call.
     fn uncalled(&self) -> usize;
 
-    /// Whether the answer is whole and upstream signalled it: nothing more is emitted.
+    /// Returns whether upstream signalled that the answer is whole. Nothing more is emitted then.
     fn is_over(&self) -> bool;
 
-    /// Whether upstream sent an error event: the answer is over, and the client has the error.
+    /// Returns whether upstream sent an error event. The answer is then over, and the client has
+    /// the error.
     fn upstream_failed(&self) -> bool;
 }
 
@@ -79,7 +80,7 @@ impl ApiDialect {
     /// All dialects of the proxy.
     pub const ALL: [Self; 4] = [Self::Chat, Self::Completions, Self::Messages, Self::Responses];
 
-    /// The path of its requests.
+    /// Returns the path of the dialect's requests.
     #[must_use]
     pub const fn path(self) -> &'static str {
         match self {
@@ -90,7 +91,7 @@ impl ApiDialect {
         }
     }
 
-    /// A short name for logs and metrics.
+    /// Returns a short name for logs and metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -101,7 +102,8 @@ impl ApiDialect {
         }
     }
 
-    /// The path of the request that it becomes; its own, if upstream speaks it.
+    /// Returns the path of the request for upstream. For a dialect that upstream speaks, the path
+    /// is unchanged.
     #[must_use]
     pub const fn upstream_path(self) -> &'static str {
         match self {
@@ -110,7 +112,8 @@ impl ApiDialect {
         }
     }
 
-    /// Whether upstream speaks it: requests and answers may pass as they are.
+    /// Returns whether upstream speaks the dialect, so that requests and answers may pass
+    /// unchanged.
     #[must_use]
     pub fn is_upstreams(self) -> bool {
         self.upstream_path() == self.path()
@@ -129,10 +132,10 @@ impl ApiDialect {
         }
     }
 
-    /// The fields of a request at which the writer of the answer looks: an object.
+    /// Returns an object of the request's fields that the writer of the answer needs.
     ///
     /// # Errors
-    /// They are malformed, or too much.
+    /// The fields are malformed, or their values take too much memory.
     pub(crate) fn asked(self, body: &mut Body) -> Result<Value, Fault> {
         let names = match self {
             Self::Chat | Self::Completions => Vec::new(),
@@ -165,10 +168,10 @@ impl ApiDialect {
         }
     }
 
-    /// Upstream's whole answer, as chat completions have it.
+    /// Reads upstream's whole answer as a chat completion.
     ///
     /// # Errors
-    /// It is none.
+    /// The answer is not a completion.
     pub fn read(self, said: &[u8]) -> Result<Completion, serde_json::Error> {
         match self {
             Self::Completions => serde_json::from_value(completions::read(from_json(
@@ -184,7 +187,7 @@ impl ApiDialect {
     #[must_use]
     pub fn whole(self, completion: &Completion, asked: &Value, broken: &[u32]) -> Value {
         match self {
-            // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+            // Strings, numbers and maps with string keys are always valid JSON.
             Self::Chat => serde_json::to_value(completion).unwrap_or_default(),
             Self::Completions => completions::whole(completion),
             Self::Messages => messages::whole(completion, broken),
@@ -192,7 +195,7 @@ impl ApiDialect {
         }
     }
 
-    /// A fault in place of an answer.
+    /// Returns the error object that reports a fault in place of an answer.
     #[must_use]
     pub fn fault(self, fault: &Fault) -> Value {
         match self {

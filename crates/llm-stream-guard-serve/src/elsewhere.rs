@@ -1,4 +1,4 @@
-//! Work that would hold up other streams, on threads for such work.
+//! Runs slow work on separate threads, so that it does not delay other streams.
 
 use std::{num::NonZero, sync::LazyLock, thread::available_parallelism};
 
@@ -6,7 +6,7 @@ use tokio::sync::Semaphore;
 
 use crate::error::{Fault, Kind};
 
-/// From this many bytes on, reading takes longer than other streams should wait for.
+/// Minimum number of bytes whose parsing would delay other streams too long.
 pub(crate) const HEAVY: usize = 32 << 10;
 
 /// Permits for heavy work. One core is left to streams where there are several.
@@ -16,7 +16,7 @@ fn permits() -> usize {
     available_parallelism().map_or(1, NonZero::get).saturating_sub(1).max(1)
 }
 
-/// Does the work where it holds up no streams, after the heavy work that was asked for before.
+/// Runs work on another thread, after the work that was requested earlier.
 pub(crate) async fn elsewhere<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Fault> {
@@ -24,7 +24,7 @@ pub(crate) async fn elsewhere<T: Send + 'static>(
         Fault::new(Kind::Limit, format!("the work was given up: {error}"))
     };
     let permit = PERMITS.acquire().await.map_err(|error| given_up(&error))?;
-    // A caller that leaves does not end the work.
+    // The work continues if the caller is dropped.
     let done = tokio::task::spawn_blocking(move || {
         let done = work();
         drop(permit);

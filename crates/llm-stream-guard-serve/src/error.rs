@@ -1,4 +1,4 @@
-//! Faults of requests, before a dialect gives them its form.
+//! Faults of requests, independent of the dialect.
 
 use std::fmt;
 
@@ -6,22 +6,22 @@ use axum::http::{HeaderValue, StatusCode};
 use llm_stream_guard::chat::{ChatError, ChatSseError};
 use serde_json::Value;
 
-/// Why a request was not answered, or an answer broke off.
+/// The reason why a request was not answered, or an answer broke off.
 ///
-/// The message of a [`Kind::Upstream`] is upstream's own, which may repeat what a user or a model
-/// wrote: it is for the client, not for a log. Other messages are written here; of the request they
-/// hold at most the start of a model's id.
+/// The message of a [`Kind::Upstream`] comes from upstream and may repeat text of a user or a
+/// model. It is for the client, not for a log. The proxy writes all other messages; of the request
+/// they hold at most the start of a model's id.
 #[derive(Debug, Clone)]
 pub struct Fault {
     /// The kind of the fault.
     pub kind: Kind,
-    /// The status, where one can still be sent.
+    /// The HTTP status, if it can still be sent.
     pub status: StatusCode,
-    /// In words, for the client.
+    /// The message for the client.
     pub message: String,
     /// The field of the request at fault.
     pub field: Option<String>,
-    /// The `retry-after` of upstream.
+    /// The `retry-after` header of upstream.
     pub retry_after: Option<HeaderValue>,
     /// Further fields of upstream's error.
     pub reported: Option<Box<Reported>>,
@@ -36,14 +36,14 @@ pub struct Reported {
     pub code: Option<Value>,
 }
 
-/// The kinds of faults.
+/// The kind of a [`Fault`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The request cannot be read or asks for too much.
     Request,
-    /// No family is known for the model, and none is to be guessed.
+    /// No family is known for the model, and the configuration refuses such models.
     Model,
-    /// More is asked than there is room for.
+    /// The proxy has no room for the request, or is shutting down.
     Busy,
     /// No connection to upstream.
     Unreachable,
@@ -53,12 +53,12 @@ pub enum Kind {
     Broken,
     /// A limit was hit in the answer.
     Limit,
-    /// Upstream said itself that it failed.
+    /// Upstream reported an error.
     Upstream,
 }
 
 impl Kind {
-    /// A short, stable name.
+    /// Returns a short, stable name of the kind.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl Kind {
 }
 
 impl Fault {
-    /// A fault with the status of its kind.
+    /// Creates a fault with the status of its kind.
     pub fn new(kind: Kind, message: impl fmt::Display) -> Self {
         Self {
             kind,
@@ -99,7 +99,8 @@ impl Fault {
         }
     }
 
-    /// The fault that upstream reports in `said`: an error object, alone or as the field `error`.
+    /// Reads the fault that upstream reports in `said`: an error object, alone or as the field
+    /// `error`.
     pub(crate) fn reported(said: &Value) -> Self {
         let error = said.get("error").unwrap_or(said);
         let messages = ["/error/message", "/message", "/detail", "/error"];
@@ -125,7 +126,7 @@ impl Fault {
         self.reported.as_ref()?.code.as_ref()
     }
 
-    /// Why a guarded stream could not go on.
+    /// Converts the error of a guarded stream.
     pub(crate) fn of_stream(error: ChatSseError) -> Self {
         match error {
             ChatSseError::Chat(ChatError::Unfinished) => {
@@ -135,20 +136,20 @@ impl Fault {
         }
     }
 
-    /// The same at a field of the request.
+    /// Returns the fault with the field of the request that caused it.
     #[must_use]
     pub fn at(self, field: impl Into<String>) -> Self {
         Self { field: Some(field.into()), ..self }
     }
 
-    /// The same with another status.
+    /// Returns the fault with another status.
     #[must_use]
     pub fn status(self, status: StatusCode) -> Self {
         Self { status, ..self }
     }
 }
 
-/// The fault of a request that has something other than `what` at `field`.
+/// Returns the fault of a request whose `field` is not `what`.
 pub(crate) fn expected(field: &str, what: &str) -> Fault {
     Fault::new(Kind::Request, format!("expected {what}")).at(field)
 }

@@ -1,6 +1,6 @@
-//! One guarded request and its answer: logged in one line and counted when the answer ends.
+//! One guarded request and its answer, logged in one line and counted when the answer ends.
 //!
-//! Numbers and names are kept, never text of users or models.
+//! Only numbers and names are kept, never text of users or models.
 
 use std::{
     sync::{
@@ -20,13 +20,13 @@ use crate::{
     trace::Trace,
 };
 
-/// The header that names a request.
+/// The header with the id of a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The header of an answer that reports a problem with it.
 pub(crate) const NOTE: HeaderName = HeaderName::from_static("x-llm-stream-guard-note");
 
-/// The longest name that a client may give a request, in bytes.
+/// Maximum length of a client's request id, in bytes.
 const LONGEST_ID: usize = 128;
 
 /// How an answer ended.
@@ -56,8 +56,8 @@ impl Ending {
     }
 }
 
-/// A guarded request and its answer. The last clone that is dropped logs and counts the answer: as
-/// one whose client left, if no other end was noted.
+/// A guarded request and its answer. Dropping the last clone logs and counts the answer. If no
+/// other end was noted, the client left.
 #[derive(Debug, Clone)]
 pub(crate) struct Exchange(Arc<Account>);
 
@@ -82,18 +82,19 @@ struct Facts {
     end: Ending,
     fault: Option<Kind>,
     streams: bool,
-    /// Kinds of tools and items that were left out of the request.
+    /// Kinds of tools and items that were omitted from the request.
     dropped: Vec<&'static str>,
     /// Tokens in the order of [`TOKENS`].
     tokens: [Option<u64>; 4],
 }
 
-/// The labels of an answer.
+/// Returns the labels of an answer.
 pub(crate) fn subject(model: &str, family: &str) -> Subject {
     [("model", model.into()), ("family", family.into())]
 }
 
-/// The name of a request: the client's, if it is printable ASCII of a fair length, else a new one.
+/// Returns the id of a request: the client's, if it is printable ASCII of limited length, else a
+/// new one.
 fn request_id(headers: &HeaderMap) -> HeaderValue {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let fit = |id: &&HeaderValue| {
@@ -109,7 +110,7 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 }
 
 impl Exchange {
-    /// Begins when a request with these headers came.
+    /// Begins the exchange of a request with these headers.
     pub(crate) fn begin(metrics: Arc<Metrics>, dialect: ApiDialect, headers: &HeaderMap) -> Self {
         Self(Arc::new(Account {
             metrics,
@@ -132,18 +133,18 @@ impl Exchange {
         }))
     }
 
-    /// When the request came.
+    /// Returns when the request arrived.
     pub(crate) fn began(&self) -> Instant {
         self.0.began
     }
 
-    /// Writes the request's name and its trace into the headers for upstream.
+    /// Writes the request's id and its trace into the headers for upstream.
     pub(crate) fn pass_on(&self, headers: &mut HeaderMap) {
         headers.insert(REQUEST_ID, self.0.id.clone());
         self.0.trace.pass_on(headers);
     }
 
-    /// Notes the model as the log may have it.
+    /// Notes the model's id in a form that is safe to log.
     pub(crate) fn model(&self, model: String) {
         self.0.trace.text("gen_ai.request.model", &model);
         self.facts().model = model;
@@ -165,7 +166,7 @@ impl Exchange {
         self.facts().streams = true;
     }
 
-    /// Counts and logs that something of this kind was left out of the request.
+    /// Counts and logs that an item of this kind was omitted from the request.
     pub(crate) fn dropped(&self, kind: &'static str) {
         self.0.metrics.dropped(kind);
         tracing::info!(path = self.0.dialect.path(), kind, "left out of the request");
@@ -175,7 +176,8 @@ impl Exchange {
         }
     }
 
-    /// Notes the head of the answer. Names in it the request, and what was left out of that.
+    /// Notes the head of the answer, and adds the request's id and the omitted kinds to its
+    /// headers.
     pub(crate) fn head(&self, status: u16, headers: &mut HeaderMap) {
         headers.insert(REQUEST_ID, self.0.id.clone());
         self.0.trace.number("http.response.status_code", status.into());
@@ -206,7 +208,7 @@ impl Exchange {
         });
     }
 
-    /// Notes that a call was required and not given.
+    /// Notes that the answer lacks a required call.
     pub(crate) fn unmet(&self) {
         tracing::warn!("a call was required and not given");
         self.0.trace.text("llm_stream_guard.tool_choice", "not_given");

@@ -1,4 +1,4 @@
-//! From a model's id to how its answers are read.
+//! The families of models: how their answers are read.
 
 use llm_stream_guard::{
     AddedTokens, Answer, Delivery, Guard, GuardBuilder, GuardStage, Profile, ReasoningOptions,
@@ -20,15 +20,15 @@ const MAX_RECENT: usize = 64;
 /// Maximum length of an id whose family is remembered, in bytes.
 const MAX_RECENT_ID: usize = 256;
 
-/// How the answers of a model are read.
+/// The family of a model: how its answers are read.
 #[derive(Debug, Clone)]
 pub(crate) struct Family {
     profile: Profile,
-    /// The family comes from a file.
+    /// Whether the family comes from a file.
     is_own: bool,
     regime: Regime,
     start: Option<Start>,
-    /// The pattern of the configuration that names the model.
+    /// The pattern of the configuration that matches the model.
     pattern: Option<Arc<str>>,
     /// The added tokens of the model's checkpoint that are markers of the family, if there are any.
     tokens: Option<Arc<AddedTokens>>,
@@ -38,10 +38,11 @@ pub(crate) struct Family {
 #[derive(Debug)]
 pub(crate) struct Families {
     one: Option<Arc<Family>>,
-    /// Families by patterns of ids as requests write them, and of their usual spellings.
+    /// Families by patterns of exact ids. The same ids in other spellings are looked up in
+    /// `models`.
     exact: Vec<(IdPattern, Arc<Family>)>,
     models: Vec<(ModelPattern, Arc<Family>)>,
-    /// The family of models of which none is known.
+    /// The family of models without a known family.
     none: Arc<Family>,
     checkpoint: Option<CheckpointTokens>,
     /// Checkpoints by patterns of ids.
@@ -101,7 +102,7 @@ impl Families {
 
     fn resolve(&self, id: &str) -> Option<Arc<Family>> {
         if let Some(one) = &self.one {
-            // The id may have more information: where the model's template leaves off.
+            // The id may determine more than the family, such as where the model's prompt ends.
             let same = profile_for_model(id).ok().filter(|it| it.name == one.profile.name);
             let whole = |profile| Arc::new(Family { profile, ..Family::clone(one) });
             return Some(same.filter(|_| !one.is_own).map_or_else(|| one.clone(), whole));
@@ -109,19 +110,19 @@ impl Families {
         self.mapped(id).or_else(|| profile_for_model(id).ok().map(|it| Arc::new(it.into())))
     }
 
-    /// The family of models of which none is known: all text is content.
+    /// Returns the family of models without a known family: all text is content.
     pub(crate) fn none(&self) -> Arc<Family> {
         self.none.clone()
     }
 
-    /// The family of a model that requests call `id` and the server `sent`.
+    /// Returns the family of a model that requests name `id` and the server names `sent`.
     pub(crate) fn find_renamed(&self, id: &str, sent: &str) -> Option<Arc<Family>> {
         let mapped = self.mapped(id).filter(|_| self.one.is_none());
         mapped.or_else(|| self.find(sent))
     }
 
-    /// The family with the marker tokens of the checkpoint that the configuration has for an id,
-    /// unless it has some.
+    /// Adds the marker tokens of the checkpoint configured for `id`, unless the family already has
+    /// some.
     pub(crate) fn with_tokens(&self, family: Arc<Family>, id: &str) -> Arc<Family> {
         let checkpoint = IdPattern::find(&self.checkpoints, id).or(self.checkpoint.as_ref());
         match checkpoint {
@@ -137,7 +138,7 @@ impl Families {
         }
     }
 
-    /// The family that the configuration has for an id.
+    /// Returns the family that the configuration assigns to an id.
     fn mapped(&self, id: &str) -> Option<Arc<Family>> {
         if let Some(family) = IdPattern::find(&self.exact, id) {
             return Some(family.clone());
@@ -146,14 +147,14 @@ impl Families {
         mapped.first().map(|family| Arc::clone(family))
     }
 
-    /// A builder of guards for a family's answer to a request with this body.
+    /// Returns a builder of guards for a family's answer to a request with this body.
     pub(crate) fn builder(&self, family: &Family, body: &Value, answer: Answer) -> GuardBuilder {
         let mut builder = family.builder().delivery(self.delivery).stage(GuardStage::Stats);
-        // A server that separates reasoning begins with the answer.
+        // If the server separates reasoning itself, its text begins with the answer.
         if answer == Answer::Parsed {
             builder = builder.reasoning(starting(Start::Content));
         }
-        // A prompt that is rendered shows where the answer begins.
+        // The end of a rendered prompt shows where the answer begins.
         if let Some(prompt) = body.get("prompt").and_then(Value::as_str) {
             builder = builder.prompt(prompt);
         }
@@ -179,13 +180,13 @@ impl Family {
         Some(Self { regime, start, pattern: Some(pattern.into()), ..named })
     }
 
-    /// The family with this policy for white space.
+    /// Returns the family with this policy for white space.
     pub(crate) fn with_whitespace(mut self, whitespace: Whitespace) -> Self {
         self.profile.whitespace = whitespace;
         self
     }
 
-    /// A builder of guards for texts of the family.
+    /// Returns a builder of guards for texts of the family.
     pub(crate) fn builder(&self) -> GuardBuilder {
         let mut builder = Guard::builder(&self.profile);
         if let Some(table) = self.regime.table() {
@@ -197,13 +198,13 @@ impl Family {
         }
     }
 
-    /// How its models' streams look, unless delimiters are remapped on the wire.
+    /// Returns the profile, unless delimiters are remapped on the wire.
     pub(crate) fn unmapped(&self) -> Option<&Profile> {
         Some(&self.profile).filter(|it| self.regime.table().is_none() && it.remap.is_none())
     }
 
-    /// Those of a checkpoint's added tokens that are markers of the family. Tokenizers have
-    /// thousands, and families a few.
+    /// Returns the added tokens that are markers of the family. Tokenizers have thousands of
+    /// tokens, and families have few markers.
     fn markers_in(&self, tokens: &AddedTokens) -> Option<Arc<AddedTokens>> {
         // Response templates do not use marker tokens.
         let guard = self.builder().marker_tokens(tokens.texts()).build().ok()?;
@@ -212,22 +213,22 @@ impl Family {
         (!used.is_empty()).then(|| Arc::new(used))
     }
 
-    /// The marker tokens of the model's checkpoint.
+    /// Returns the marker tokens of the model's checkpoint.
     pub(crate) fn tokens(&self) -> Option<&AddedTokens> {
         self.tokens.as_deref()
     }
 
-    /// The name of its profile.
+    /// Returns the name of the family's profile.
     pub(crate) fn name(&self) -> &str {
         &self.profile.name
     }
 
-    /// The pattern of the configuration that names the model.
+    /// Returns the pattern of the configuration that matches the model.
     pub(crate) fn pattern(&self) -> Option<&str> {
         self.pattern.as_deref()
     }
 
-    /// Writes the delimiters of a request's texts as the model is to see them.
+    /// Replaces the delimiters in a request's texts by those that the model uses.
     pub(crate) fn remap(&self, body: &mut Body) -> Result<(), Fault> {
         if self.regime.table().is_none() {
             return Ok(());
@@ -243,7 +244,7 @@ impl From<Profile> for Family {
     }
 }
 
-/// Options under which an answer begins at `start`.
+/// Returns options for an answer that begins at `start`.
 pub(crate) fn starting(start: Start) -> ReasoningOptions {
     let mut options = ReasoningOptions::default();
     options.start = Some(start);

@@ -1,7 +1,7 @@
-//! Guards of recent requests. Compiling a guard takes longer than guarding a short answer.
+//! A cache of guards. Compiling a guard takes longer than guarding a short answer.
 //!
-//! Agents send one set of tools with each request: the guard of their last answer is cloned, and
-//! compiled anew only when a field changes that decides how an answer is read.
+//! Agents send the same tools with each request. The guard of the last answer is cloned, unless a
+//! field changed that decides how an answer is read.
 
 use std::{
     collections::VecDeque,
@@ -29,7 +29,7 @@ pub(crate) struct RecentGuards(Mutex<VecDeque<(Arc<Conditions>, Arc<CompiledGuar
 pub(crate) struct Conditions {
     pub(crate) family: Arc<Family>,
     pub(crate) answer: Answer,
-    /// The request itself sets the form of its answer.
+    /// Whether the request itself sets the form of its answer.
     pub(crate) has_own_format: bool,
     /// The fields that decide how the answer is read: [`crate::body::Body::view`].
     pub(crate) view: Value,
@@ -54,8 +54,8 @@ impl PartialEq for Conditions {
 }
 
 impl Conditions {
-    /// Whether a further request is likely to have the same conditions, and these are small. Texts
-    /// of prompts and messages are not kept.
+    /// Returns whether to keep the guards: the conditions are small, and a later request is likely
+    /// to have them too. Texts of prompts and messages are not kept.
     fn are_kept(&self, length: usize) -> bool {
         let message = |at: &str| self.view.pointer(at);
         let calls = message("/messages/0/tool_calls").and_then(Value::as_array).map_or(0, Vec::len);
@@ -104,7 +104,7 @@ mod tests {
         CompiledGuards { guard: builder.build().unwrap(), by_tokens: None, rules }
     }
 
-    /// Whether the guards of a request were compiled.
+    /// Returns whether the guards of a request were compiled.
     fn compiles(recent: &RecentGuards, conditions: &Conditions, length: usize) -> bool {
         let mut called = false;
         let compile = || {

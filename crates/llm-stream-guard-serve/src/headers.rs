@@ -1,4 +1,4 @@
-//! Which header fields are for the next hop only.
+//! Header fields for the next hop only.
 
 use axum::http::{
     HeaderMap, HeaderName, StatusCode,
@@ -10,7 +10,7 @@ use axum::http::{
 
 use crate::error::{Fault, Kind};
 
-/// Fields that speak of one connection, besides those that `Connection` names.
+/// Header fields for a single connection. The `Connection` header names further ones.
 const ONE_HOP: [HeaderName; 9] = [
     CONNECTION,
     HeaderName::from_static("keep-alive"),

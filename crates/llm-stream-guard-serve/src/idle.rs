@@ -1,4 +1,4 @@
-//! Bodies of which somebody waits for the next piece, but not for ever.
+//! Bodies with a time limit for each piece.
 
 use std::{
     fmt,
@@ -16,25 +16,25 @@ use crate::{
     error::{Fault, Kind},
 };
 
-/// A body that fails if no piece arrives for too long. Only time spent waiting for the body counts,
+/// A body that fails if no piece arrives in time. Only the time spent waiting for the body counts,
 /// not the time of its reader.
 #[derive(Debug)]
 pub(crate) struct Idle {
     body: Body,
-    /// Limit for the next piece.
+    /// Time limit for the next piece.
     span: Duration,
-    /// Limit for each later piece.
+    /// Time limit for each later piece.
     then: Duration,
     alarm: Alarm,
     waiting: bool,
 }
 
-/// Why a body broke off.
+/// The reason why a body broke off.
 #[derive(Debug)]
 pub(crate) enum Break {
     /// No piece arrived in time.
     Idle,
-    /// Whoever sent it did not go on.
+    /// The sender ended the body with an error.
     Broken(axum::Error),
 }
 
@@ -49,7 +49,7 @@ impl Idle {
         Self { body, span: first, then, alarm: Alarm::new(first), waiting: false }
     }
 
-    /// All of it, if that is at most `most` bytes.
+    /// Reads the whole body, if it has at most `most` bytes.
     pub(crate) async fn whole(self, most: usize) -> Result<Bytes, Fault> {
         match Limited::new(self, most).collect().await {
             Ok(whole) => Ok(whole.to_bytes()),

@@ -1,4 +1,4 @@
-//! Memory that the bodies of all requests take together.
+//! A limit for the memory of all requests' bodies together.
 
 use std::sync::{
     Arc,
@@ -17,7 +17,7 @@ use crate::{
     idle::{Break, Idle},
 };
 
-/// How much is taken, of how much.
+/// The memory in use, and its maximum.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     used: AtomicUsize,
@@ -36,7 +36,7 @@ impl Ledger {
         Arc::new(Self { used: AtomicUsize::new(0), most })
     }
 
-    /// All of a request's body, with what it takes.
+    /// Reads a request's whole body, and returns it with the charge for its memory.
     pub(crate) async fn read(
         self: &Arc<Self>,
         body: Body,
@@ -73,7 +73,7 @@ impl Ledger {
                 Break::Idle => late(),
                 Break::Broken(_) => Fault::new(Kind::Request, "the body broke off"),
             })?;
-            // A frame without data has trailers.
+            // A frame without data holds trailers.
             let Ok(data) = frame.into_data() else { continue };
             if bytes.len().saturating_add(data.len()) > most {
                 return Err(large());

@@ -11,9 +11,9 @@ use crate::{exchange::Exchange, metrics::Metrics};
 pub(crate) struct Meter {
     metrics: Arc<Metrics>,
     exchange: Exchange,
-    /// Counts bytes from upstream.
+    /// The counter of bytes from upstream.
     came: Counter,
-    /// Counts bytes to the client.
+    /// The counter of bytes to the client.
     left: Counter,
     held: usize,
 }
@@ -26,7 +26,7 @@ impl Meter {
         Self { metrics, exchange, came, left, held: 0 }
     }
 
-    /// Counts a piece that was read.
+    /// Counts a piece of the stream.
     pub(crate) fn piece(&mut self, came: usize, left: usize, held: usize, took: Duration) {
         self.came.inc_by(came as u64);
         self.left.inc_by(left as u64);
@@ -35,7 +35,7 @@ impl Meter {
         self.held = held;
     }
 
-    /// The request and its answer.
+    /// Returns the request and its answer.
     pub(crate) fn exchange(&self) -> &Exchange {
         &self.exchange
     }

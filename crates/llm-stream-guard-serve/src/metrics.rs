@@ -27,16 +27,17 @@ type Labels = [(&'static str, &'static str); 2];
 /// The labels of the model and the family that an answer is counted for.
 pub(crate) type Subject = [(&'static str, Arc<str>); 2];
 
-/// The label of models that neither the configuration nor upstream names.
+/// The label of models without a label of their own.
 pub(crate) const OTHER: &str = "other";
-/// Models with labels of their own that neither the configuration nor upstream's list names.
+/// Maximum number of models with their own label that neither the configuration nor upstream's list
+/// names.
 const UNLISTED: usize = 64;
 /// Bounds of the buckets for the time to the first token, in seconds.
 const FIRST_TOKEN: [f64; 12] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
 /// Bounds of the buckets for the length of streams, in seconds.
 const STREAM: [f64; 11] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0];
 
-/// Kinds of tokens, each with its name in a span, and where servers write their number.
+/// Kinds of tokens, each with its name in a span and the places where servers write its count.
 pub(crate) const TOKENS: [(&str, &str, &[&str]); 4] = [
     ("input", "gen_ai.usage.input_tokens", &["/prompt_tokens", "/input_tokens"]),
     ("output", "gen_ai.usage.output_tokens", &["/completion_tokens", "/output_tokens"]),
@@ -48,7 +49,7 @@ pub(crate) const TOKENS: [(&str, &str, &[&str]); 4] = [
     ),
 ];
 
-/// Counters of a proxy, in a registry.
+/// The counters of a proxy, in a registry.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
@@ -67,7 +68,7 @@ pub(crate) struct Metrics {
     first_token: Family<Subject, Histogram, fn() -> Histogram>,
     stream_seconds: Family<Subject, Histogram, fn() -> Histogram>,
     watch: Arc<Watch>,
-    /// Models of known families that got a label because there was room.
+    /// Models of known families with one of the [`UNLISTED`] labels.
     unlisted: Mutex<BTreeSet<Box<str>>>,
 }
 
@@ -87,7 +88,7 @@ pub(crate) struct Told {
     subject: Subject,
     noted: AtomicBool,
     began: Instant,
-    /// When the model's first text was read, after `began`.
+    /// Time from `began` to the model's first text.
     first: OnceLock<Duration>,
     /// Calls by outcome, in the order of [`OUTCOMES`].
     calls: [AtomicU64; 4],
@@ -99,22 +100,22 @@ pub(crate) const OUTCOMES: [Outcome; 4] =
     [Outcome::Complete, Outcome::Repaired, Outcome::Malformed, Outcome::Incomplete];
 
 impl Told {
-    /// Whether anything was wrong.
+    /// Returns whether the guards reported a problem.
     pub(crate) fn noted(&self) -> bool {
         self.noted.load(Ordering::Relaxed)
     }
 
-    /// The time until the model's first text was read.
+    /// Returns the time until the model's first text was read.
     pub(crate) fn first(&self) -> Option<Duration> {
         self.first.get().copied()
     }
 
-    /// The number of calls for each of [`OUTCOMES`].
+    /// Returns the number of calls for each of [`OUTCOMES`].
     pub(crate) fn calls(&self) -> [u64; 4] {
         self.calls.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// The number of diagnostics.
+    /// Returns the number of diagnostics.
     pub(crate) fn diagnostics(&self) -> u64 {
         self.diagnostics.load(Ordering::Relaxed)
     }
@@ -151,7 +152,7 @@ impl Observer for Told {
 
 impl Default for Metrics {
     fn default() -> Self {
-        // Seconds: a guard takes microseconds for a chunk.
+        // In seconds. A guard takes microseconds for a chunk.
         let buckets = [1e-6, 5e-6, 25e-6, 100e-6, 500e-6, 2.5e-3, 10e-3, 50e-3];
         let first_token: fn() -> Histogram = || Histogram::new(FIRST_TOKEN);
         let stream_seconds: fn() -> Histogram = || Histogram::new(STREAM);
@@ -180,7 +181,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Names every counter in the registry.
+    /// Registers every counter under its name.
     fn register(&mut self) {
         let Self { registry: all, watch, .. } = self;
         let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
@@ -218,7 +219,7 @@ impl Metrics {
         all.register("foreign_markup", help, watch.foreign.clone());
     }
 
-    /// The observer for the guards of an answer to a request that came at `began`.
+    /// Returns the observer for the guards of an answer. Its request arrived at `began`.
     pub(crate) fn observer(&self, subject: Subject, began: Instant) -> Arc<Told> {
         Arc::new(Told {
             watch: self.watch.clone(),
@@ -231,7 +232,7 @@ impl Metrics {
         })
     }
 
-    /// The text format of Prometheus and OpenMetrics.
+    /// Returns the metrics in the text format of Prometheus and OpenMetrics.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         // Writing into a string does not fail.
@@ -241,7 +242,8 @@ impl Metrics {
         text
     }
 
-    /// Whether a model that nothing names gets a label: the first ones do.
+    /// Returns whether a model that is not listed gets its own label. The first [`UNLISTED`] models
+    /// do.
     pub(crate) fn has_room_for(&self, model: &str) -> bool {
         let mut unlisted = self.unlisted.lock().unwrap_or_else(PoisonError::into_inner);
         unlisted.contains(model) || unlisted.len() < UNLISTED && unlisted.insert(model.into())
@@ -252,7 +254,7 @@ impl Metrics {
         self.open.inc();
     }
 
-    /// Counts a stream as open no longer.
+    /// Counts a stream as closed.
     pub(crate) fn closed(&self) {
         self.open.dec();
     }
@@ -268,7 +270,7 @@ impl Metrics {
         self.added.observe(took.as_secs_f64());
     }
 
-    /// Counts that a stream holds `now` bytes, which held `before`.
+    /// Counts that the bytes held by a stream changed from `before` to `now`.
     pub(crate) fn holds(&self, now: usize, before: usize) {
         let signed = |bytes| i64::try_from(bytes).unwrap_or(i64::MAX);
         self.held.inc_by(signed(now).saturating_sub(signed(before)));
@@ -310,7 +312,7 @@ impl Metrics {
         self.unmet.inc();
     }
 
-    /// Something of a request was left out.
+    /// Counts an item of this kind that was omitted from a request.
     pub(crate) fn dropped(&self, kind: &'static str) {
         self.dropped.get_or_create(&[("kind", kind)]).inc();
     }

@@ -1,7 +1,7 @@
-//! Paths of requests, however they are spelled.
+//! Normalizes the paths of requests.
 
-/// The path that upstream reads in `path`: percent-encoding decoded once, repeated slashes, `.` and
-/// `..` resolved, no slash at the end.
+/// Returns the normal form of `path`, as upstream resolves it. Percent-encoding is decoded once,
+/// repeated slashes, `.` and `..` are resolved, and final slashes are removed.
 pub(crate) fn canonical(path: &str) -> String {
     let decoded = decode(path);
     let mut segments: Vec<&str> = Vec::new();

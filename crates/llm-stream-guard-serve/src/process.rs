@@ -1,14 +1,14 @@
-//! Figures of this process under the names that Prometheus gives them: memory, time of the
-//! processor, open files, threads.
+//! Metrics of this process under Prometheus's usual names: memory, processor time, open files,
+//! threads.
 //!
-//! Linux reports them; elsewhere they are left out.
+//! Only Linux reports these metrics; other systems omit them.
 
 use prometheus_client::registry::Registry;
 
-/// The figures as they are now.
+/// Returns a registry with the current metrics of the process.
 pub(crate) fn registry() -> Registry {
     let mut registry = Registry::with_prefix("process");
-    // Without `/proc` there are none.
+    // Without `/proc` there are no metrics.
     let _ = register(&mut registry);
     registry
 }

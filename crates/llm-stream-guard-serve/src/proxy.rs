@@ -1,4 +1,4 @@
-//! The proxy: a guarded request, from its body to the body of its answer.
+//! The proxy: guards a request, from its body to the body of its answer.
 
 mod asked;
 mod parsed;
@@ -43,19 +43,19 @@ use crate::{
     stream::{Guarded, Patience},
 };
 
-/// The header of a request for a text completion that decides whether its answer is guarded.
+/// The request header that decides whether the answer to a text completion is guarded.
 const GUARD: &str = "x-llm-stream-guard";
 
-/// A proxy in front of inference servers. Cheap to clone; clones share connections, counters and
-/// the configuration.
+/// A proxy in front of inference servers. Clones are cheap, and share connections, counters and the
+/// configuration.
 #[derive(Debug, Clone)]
 pub struct Proxy {
     slot: Arc<Slot>,
-    /// The configuration that was in force when this clone was made, with its connections.
+    /// The configuration in force when this clone was made, with its connections.
     shared: Arc<Shared>,
 }
 
-/// The configuration in force.
+/// Returns the configuration in force.
 #[derive(Debug)]
 struct Slot {
     current: RwLock<Arc<Shared>>,
@@ -74,7 +74,8 @@ struct Shared {
 }
 
 impl Shared {
-    /// Counters, and what else the configuration leaves alone, are those `before`.
+    /// Creates the state of a configuration. Counters and other state that does not depend on the
+    /// configuration are taken from `before`.
     fn new(config: Config, before: Option<&Self>) -> Result<Self, Fault> {
         config
             .check()
@@ -103,7 +104,8 @@ impl Shared {
 }
 
 impl Proxy {
-    /// Creates a proxy from a configuration. [`crate::serve`] alone uses its address to listen on.
+    /// Creates a proxy from a configuration. Only [`crate::serve`] uses the configured address to
+    /// listen on.
     ///
     /// # Errors
     /// An invalid value, a key or roots of trust for `https` that cannot be read, or a directory
@@ -115,11 +117,11 @@ impl Proxy {
         Ok(Self { slot, shared })
     }
 
-    /// Puts another configuration in force for new requests; those that are open keep theirs. The
-    /// address to listen on stays.
+    /// Applies another configuration to new requests. Open requests keep the old configuration, and
+    /// the address to listen on does not change.
     ///
     /// # Errors
-    /// As [`Proxy::new`]; the configuration in force then stays.
+    /// As [`Proxy::new`]. The old configuration then stays in force.
     pub fn reload(&self, config: Config) -> Result<(), Fault> {
         let shared = Shared::new(config, Some(&self.now().shared))?;
         *self.slot.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shared);
@@ -135,13 +137,13 @@ impl Proxy {
         self.slot.drains.load(Ordering::Acquire)
     }
 
-    /// The proxy with the configuration that is in force now.
+    /// Returns a clone with the configuration currently in force.
     fn now(&self) -> Self {
         let current = self.slot.current.read().unwrap_or_else(PoisonError::into_inner);
         Self { slot: self.slot.clone(), shared: current.clone() }
     }
 
-    /// The configuration in force.
+    /// Returns the configuration in force.
     #[must_use]
     pub fn config(&self) -> Arc<Config> {
         self.now().shared.config.clone()
@@ -170,7 +172,7 @@ impl Proxy {
         response
     }
 
-    /// Whether the answer to a text completion is to be guarded.
+    /// Returns whether to guard the answer to a text completion.
     fn guards_completion(&self, headers: &mut HeaderMap) -> Result<bool, Fault> {
         match headers.remove(GUARD).as_ref().map(HeaderValue::as_bytes) {
             None => Ok(self.shared.config.completions == Completions::Guard),
@@ -259,7 +261,7 @@ impl Proxy {
             return Ok(response);
         }
         head.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        // A reverse proxy in front must not collect what comes in pieces.
+        // A reverse proxy in front must not buffer the stream.
         head.headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
         let patience = Patience {
             first: config.timeouts.first_byte.0.saturating_sub(exchange.began().elapsed()),

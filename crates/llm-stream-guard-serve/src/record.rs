@@ -1,4 +1,4 @@
-//! Answers that had diagnostics, kept as they came, for their owner alone.
+//! Records of answers with diagnostics: upstream's bytes, in files that only their owner can read.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 
 use crate::config::Record;
 
-/// Where streams are kept, and how much of that there is.
+/// A directory of records with a maximum size.
 #[derive(Debug)]
 pub(crate) struct Records {
     dir: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Makes the directory if need be; what it holds counts.
+    /// Creates the directory if it is missing. Existing files count towards the maximum size.
     pub(crate) fn new(record: &Record) -> io::Result<Self> {
         private_directory().create(&record.dir)?;
         let sizes =
@@ -36,7 +36,7 @@ impl Records {
         Ok(Self { dir, most, each, used, count: AtomicU64::new(0) })
     }
 
-    /// Begins a recording. `about` names the family that reads it.
+    /// Begins a recording. `about`, which names the family, becomes its first line.
     pub(crate) fn begin(self: &Arc<Self>, about: &str) -> Recording {
         let head = format!(": {about}\n\n").into_bytes();
         Recording { records: self.clone(), bytes: head, cut: false }
@@ -56,7 +56,7 @@ impl Records {
     }
 }
 
-/// Makes directories that only their owner can read, where the system knows owners.
+/// Returns a builder of directories that only their owner can read, on systems with owners.
 fn private_directory() -> fs::DirBuilder {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -65,7 +65,7 @@ fn private_directory() -> fs::DirBuilder {
     builder
 }
 
-/// Makes files that only their owner can read, where the system knows owners.
+/// Returns options for files that only their owner can read, on systems with owners.
 fn private_file() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -90,7 +90,7 @@ impl Recording {
         self.bytes.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
     }
 
-    /// Takes an answer that is not a stream, as the data of one event.
+    /// Keeps a whole answer as the data of one event.
     pub(crate) fn take_whole(&mut self, answer: &[u8]) {
         for line in answer.split(|byte| *byte == b'\n') {
             self.take(b"data: ");
@@ -100,9 +100,9 @@ impl Recording {
         self.take(b"\n");
     }
 
-    /// Keeps it. The disk is not waited for where a runtime can do that.
+    /// Writes the record, on another thread if there is a runtime.
     pub(crate) fn keep(self) {
-        // Whoever has the answer may drop it anywhere.
+        // The answer may be dropped outside a runtime.
         match Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn_blocking(|| self.write())),
             Err(_) => self.write(),

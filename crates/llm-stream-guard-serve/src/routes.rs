@@ -1,4 +1,4 @@
-//! Inference servers, and the model ids that each is asked for.
+//! The inference servers, and the models that each one serves.
 
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(crate) struct Backend {
     pub(crate) server: ServerName,
 }
 
-/// The inference servers, the default first, and which models are asked of which.
+/// The inference servers, the default first, and the patterns of their models.
 #[derive(Debug)]
 pub(crate) struct Routes {
     default: Backend,
@@ -27,12 +27,12 @@ pub(crate) struct Routes {
     rows: Vec<(IdPattern, Row)>,
 }
 
-/// Where the models of a pattern are asked.
+/// The server for the models of a pattern.
 #[derive(Debug)]
 struct Row {
-    /// An entry of [`Routes::others`]; `None` is the default.
+    /// An entry of [`Routes::others`]; `None` for the default server.
     other: Option<usize>,
-    /// The id that the server is asked for; `None` is the request's own.
+    /// The model's id at the server; `None` for the id in the request.
     sent: Option<String>,
     /// The pattern as written.
     pattern: String,
@@ -40,13 +40,13 @@ struct Row {
     is_alias: bool,
 }
 
-/// Where a request's model is asked.
+/// The server for a request's model.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Route<'r> {
     pub(crate) backend: &'r Backend,
-    /// The id that the server knows the model by, if it is not the request's.
+    /// The model's id at the server, if it differs from the request's.
     pub(crate) sent: Option<&'r str>,
-    /// The pattern that the model is of.
+    /// The pattern that matches the model.
     pub(crate) pattern: Option<&'r str>,
 }
 
@@ -99,7 +99,7 @@ impl Routes {
         Ok(Self { default, others, rows })
     }
 
-    /// Where a model is asked.
+    /// Returns the route of a model.
     pub(crate) fn find(&self, id: &str) -> Route<'_> {
         match IdPattern::find(&self.rows, id) {
             None => Route { backend: &self.default, sent: None, pattern: None },
@@ -115,12 +115,12 @@ impl Routes {
         row.other.and_then(|at| self.others.get(at)).unwrap_or(&self.default)
     }
 
-    /// The server for requests that name no model.
+    /// Returns the server for requests that name no model.
     pub(crate) fn default(&self) -> &Backend {
         &self.default
     }
 
-    /// Whether the model of a request decides where and how it is asked.
+    /// Returns whether the route depends on the model of a request.
     pub(crate) fn depend_on_models(&self) -> bool {
         !self.rows.is_empty()
     }
@@ -129,7 +129,7 @@ impl Routes {
         std::iter::once(&self.default).chain(&self.others)
     }
 
-    /// The models that can be asked for, of all servers that answer: a list as servers write it.
+    /// Returns the available models of all servers that answer, in the form of a server's list.
     ///
     /// # Errors
     /// No server gives a list.
@@ -154,7 +154,8 @@ impl Routes {
         Ok(json!({"object": "list", "data": self.merged(&lists)}))
     }
 
-    /// The entries of all lists that a request for their id reaches, and the aliases.
+    /// Merges the lists. An entry stays if a request for its id reaches the same server; aliases
+    /// are added.
     fn merged(&self, lists: &[(&Backend, Value)]) -> Vec<Value> {
         let id = |entry: &Value| entry.get("id").and_then(Value::as_str).map(str::to_owned);
         let entries =
@@ -188,7 +189,7 @@ impl Routes {
         merged
     }
 
-    /// Whether each server answers, by its name.
+    /// Returns the name of each server, and whether it answers.
     pub(crate) async fn ready(&self) -> Vec<(&str, bool)> {
         let mut ready = Vec::new();
         for backend in self.all() {

@@ -1,4 +1,4 @@
-//! Listening: connections, their limits, and the end.
+//! The listener: connections, their limits, and the shutdown.
 
 use std::{
     error::Error,
@@ -24,7 +24,7 @@ use crate::{
     proxy::Proxy,
 };
 
-/// How long a proxy may take to show that it is alive.
+/// Maximum time for a proxy to answer a health check.
 const ALIVE: Duration = Duration::from_secs(2);
 
 type Connection = hyper_util::server::conn::auto::Connection<
@@ -40,7 +40,7 @@ type Connection = hyper_util::server::conn::auto::Connection<
 /// with 503, and `/healthz` and `/metrics` are answered.
 ///
 /// # Errors
-/// None of a connection: those are logged.
+/// Faults of a single connection are only logged.
 pub async fn serve(
     proxy: &Proxy,
     listener: TcpListener,
@@ -111,7 +111,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
         match listener.accept().await {
             Ok((stream, _)) => return stream,
             Err(error) => {
-                // Too many open files, as a rule: it passes.
+                // Usually too many open files, which is temporary.
                 tracing::warn!("no connection accepted: {error}");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
@@ -119,9 +119,9 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     }
 }
 
-/// A connection that is to be served, and what happens on it.
+/// Returns the connection to serve, and its activity.
 fn connect(config: &Config, router: Router, stream: TcpStream) -> (Connection, Arc<Activity>) {
-    // Small pieces are what streams are made of.
+    // Streams consist of small pieces, which must not wait for more data.
     let _ = stream.set_nodelay(true);
     let activity = Activity::new(&config.timeouts);
     let service = TowerToHyperService::new(Service { router, activity: activity.clone() });
@@ -144,7 +144,7 @@ where
 /// Asks the proxy that listens on `address` whether it is alive.
 ///
 /// # Errors
-/// The proxy does not answer as one that is alive: the reason.
+/// The proxy does not answer, or answers with an error status. The error is the reason.
 pub async fn check_health(address: SocketAddr) -> Result<(), String> {
     let ip = match address.ip() {
         ip if !ip.is_unspecified() => ip,
@@ -165,7 +165,7 @@ pub async fn check_health(address: SocketAddr) -> Result<(), String> {
 
 fn builder(config: &Config) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
-    // Fewer bytes are refused with a panic; a checked configuration has no fewer.
+    // The HTTP library panics on a smaller size, which a checked configuration never has.
     let head = config.limits.head.max(ProxyLimits::LEAST_HEAD);
     builder
         .http1()
@@ -176,7 +176,7 @@ fn builder(config: &Config) -> Builder<TokioExecutor> {
     builder
 }
 
-/// Whether others than this machine can reach what listens on `address`.
+/// Returns whether other machines can reach a listener on `address`.
 #[must_use]
 pub fn is_open(address: SocketAddr) -> bool {
     !address.ip().is_loopback()

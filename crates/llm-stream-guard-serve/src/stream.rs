@@ -1,4 +1,4 @@
-//! A guarded answer as a body: upstream is read when the client reads.
+//! A guarded answer as a body. Upstream is read only when the client reads.
 
 use std::{
     convert::Infallible,
@@ -27,30 +27,31 @@ use crate::{
     record::Recording,
 };
 
-/// The time a stream is given.
+/// The time limits of a stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
-    /// For the first byte from now on.
+    /// Time until the first byte.
     pub(crate) first: Duration,
-    /// Limit for each later byte.
+    /// Time until each later byte.
     pub(crate) idle: Duration,
-    /// Until a sign of life is due.
+    /// Time without output until a keep-alive comment is sent.
     pub(crate) keep_alive: Duration,
 }
 
-/// Upstream's body on its way through a machine. Nothing is read ahead: one frame that came makes
-/// one that goes. Dropped, it drops upstream.
+/// Upstream's body, converted by a machine. Nothing is read ahead: one frame from upstream makes
+/// one frame for the client. Dropping it drops upstream's body.
 pub(crate) struct Guarded {
     upstream: Option<Idle>,
     machine: Box<dyn Machine>,
     patience: Patience,
     /// The machine at work on a heavy piece, on another thread.
     away: Option<JoinHandle<Result<Pushed, Fault>>>,
-    /// Stop strings that must have been seen before upstream is left; `None`: never.
+    /// Number of choices that a stop string must end before upstream is dropped. `None` never drops
+    /// it.
     leave_after: Option<usize>,
-    /// The request demands a call.
+    /// Whether the request demands a call.
     forced: bool,
-    /// Rings when a sign of life is due.
+    /// Rings when a keep-alive comment is due.
     quiet: Alarm,
     meter: Meter,
     recording: Option<(Recording, Arc<Told>)>,
@@ -77,7 +78,7 @@ impl Guarded {
         }
     }
 
-    /// Marks the answer to a request that demands a call, if `forced`.
+    /// Sets whether the request demands a call.
     pub(crate) fn forced(mut self, forced: bool) -> Self {
         self.forced = forced;
         self
@@ -89,13 +90,13 @@ impl Guarded {
         self
     }
 
-    /// Takes what upstream sent.
+    /// Feeds upstream's bytes to the machine, on another thread if they are many.
     fn take(&mut self, bytes: &Bytes, out: &mut Vec<u8>) {
         if let Some((recording, _)) = &mut self.recording {
             recording.take(bytes);
         }
         let machine = std::mem::replace(&mut self.machine, Box::new(Absent));
-        // An event is read when its last piece comes.
+        // The machine parses an event when its last piece arrives.
         if bytes.len().saturating_add(machine.held()) >= HEAVY {
             let bytes = bytes.clone();
             let work = elsewhere(move || Pushed::new(machine, &bytes));
@@ -120,10 +121,10 @@ impl Guarded {
         }
     }
 
-    /// Upstream reported an error, which the client has read.
+    /// Notes an error that upstream reported and the client has received.
     fn reported(&mut self) {
         self.upstream = None;
-        // Its words may repeat the request.
+        // The error's message may repeat the request, so it is not logged.
         tracing::warn!(kind = Kind::Upstream.name(), "stream failed");
         self.meter.exchange().fault(Kind::Upstream);
         self.meter.exchange().counted(self.machine.usage());
@@ -140,7 +141,7 @@ impl Guarded {
                 exchange.end(Ending::Complete);
                 if self.forced && self.machine.uncalled() > 0 {
                     exchange.unmet();
-                    // After the last event, where it changes nothing.
+                    // A comment after the last event, which clients ignore.
                     out.extend_from_slice(b": a call was required and not given\n\n");
                 }
             }
@@ -175,8 +176,8 @@ impl Pushed {
     }
 }
 
-/// In the place of a machine that is at work elsewhere. Nothing asks it unless that work is given
-/// up.
+/// A placeholder for a machine that runs on another thread. Its methods are called only if that
+/// work was abandoned.
 struct Absent;
 
 impl Machine for Absent {
@@ -251,7 +252,7 @@ impl Stream for Guarded {
                         this.take(bytes, &mut out);
                     }
                 }
-                // A failure after the end of the answer takes nothing from it.
+                // A failure after the end of the answer does not affect it.
                 Poll::Ready(Some(Err(_))) if this.machine.is_over() => this.end(&mut out),
                 Poll::Ready(Some(Err(error))) => {
                     let fault = match error {

@@ -1,4 +1,4 @@
-//! Grammars that hold servers to the calls that a request demands.
+//! Grammars that constrain servers to the calls that a request demands.
 //!
 //! ```text
 //! {"tools": [..], "tool_choice": "required"}
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use crate::body::Body;
 
-/// The longest text of a request's tools that a grammar is made of, in bytes.
+/// Maximum length of a request's tools for a grammar, in bytes.
 const LONGEST_TOOLS: usize = 256 << 10;
 
-/// The family for models whose own family has no calls: JSON, which every guard reads where a call
-/// is required.
+/// The family for models whose own family has no calls. If a call is required, every guard reads
+/// JSON.
 const PLAIN: &str = "bare_json";
 
 /// Fields by which a request itself sets the form of its answer.
@@ -35,7 +35,7 @@ const OWN_FORMAT: [&str; 11] = [
     "structured_outputs",
 ];
 
-/// A request whose answer a server is to be held to.
+/// A request that demands calls or strict arguments from a server.
 #[derive(Debug)]
 pub(crate) struct Demand {
     rules: AnswerRules,
@@ -43,17 +43,17 @@ pub(crate) struct Demand {
     server: Server,
 }
 
-/// Whether a request demands a call.
+/// Returns whether a request demands a call.
 pub(crate) fn demands_call(rules: &AnswerRules) -> bool {
     matches!(rules.choice, ToolChoice::Required | ToolChoice::Named(_))
 }
 
-/// Whether a grammar of ours may shape the text of an answer.
+/// Returns whether the proxy may constrain an answer with a grammar.
 pub(crate) fn takes_grammar(view: &Value, rules: &AnswerRules) -> bool {
     demands_call(rules) || has_strict_tool(view)
 }
 
-/// Whether a request itself sets the form of its answer.
+/// Returns whether a request itself sets the form of its answer.
 pub(crate) fn has_own_format(body: &Body) -> bool {
     OWN_FORMAT.iter().any(|own| body.has(own))
 }
@@ -91,7 +91,7 @@ impl Demand {
         Some(Self { rules, profile, server })
     }
 
-    /// Makes the grammar. Long schemas take long.
+    /// Makes the grammar, which is slow for long schemas.
     pub(crate) fn made(self) -> Made {
         let made = call_grammar(&self.profile, &self.rules);
         Made { family: self.profile.name, server: self.server, made }
@@ -114,7 +114,7 @@ impl Made {
             Ok(grammar) => grammar,
             Err(error) => {
                 tracing::warn!(family, "no grammar can be made for a request");
-                // The reason may have names of tools.
+                // The reason may contain names of tools.
                 tracing::debug!("no grammar for {family}: {error}");
                 return;
             }
@@ -139,11 +139,11 @@ impl Made {
         match self.server {
             Server::Vllm => {
                 let tag = grammar.structural_tag().to_string();
-                // The name that the field has, and the one that it had.
+                // The current name of the field, and its earlier name.
                 let earlier = ("guided_grammar", grammar.gbnf().into());
                 vec![("structured_outputs", json!({"structural_tag": tag})), earlier]
             }
-            // A demand for calls beside another constraint is refused.
+            // The server refuses a demand for calls together with another constraint.
             Server::Sglang => {
                 vec![("response_format", grammar.structural_tag()), ("tool_choice", "auto".into())]
             }
@@ -155,7 +155,7 @@ impl Made {
     }
 }
 
-/// Whether a tool of a chat completion is declared with `strict: true`.
+/// Returns whether a tool of a chat completion is declared with `strict: true`.
 fn has_strict_tool(body: &Value) -> bool {
     let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
     let mut strict = tools.map(|tool| tool.get("function").unwrap_or(tool).get("strict"));

@@ -1,4 +1,4 @@
-//! Lists that are read entry by entry, and what a guard asks of messages.
+//! Lists that are read entry by entry, and the parts of messages that guards need.
 
 use std::{borrow::Cow, fmt};
 
@@ -66,7 +66,7 @@ struct Typed<'p> {
 }
 
 impl Skim<'_> {
-    /// How many calls it has.
+    /// Returns the number of calls in the message.
     pub(super) fn calls(&self) -> usize {
         let count = |list: Option<&RawValue>, counts: &dyn Fn(&RawValue) -> bool| {
             let mut count = 0_usize;

@@ -1,6 +1,6 @@
-//! How much memory parsed JSON takes.
+//! An upper bound for the memory of parsed JSON.
 
-/// The memory that the value of a JSON text takes, at most.
+/// Returns the maximum memory that the value of a JSON text takes, in bytes.
 pub(super) fn weight(text: &str) -> usize {
     /// An object's first node.
     const OBJECT: usize = 896;

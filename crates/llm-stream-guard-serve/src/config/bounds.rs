@@ -6,60 +6,61 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::TimeSpan;
 
-/// The limits of time of the proxy.
+/// The time limits of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timeouts {
-    /// For a connection to upstream.
+    /// Time to connect to upstream.
     pub connect: TimeSpan,
-    /// For upstream's first byte, which it sends when it has read the prompt or, of an answer
-    /// that is not streamed, written all of it.
+    /// Time until upstream's first byte. A streamed answer begins after the prompt is read, other
+    /// answers after all text is generated.
     pub first_byte: TimeSpan,
-    /// For each further byte of either side, and between two requests of a connection.
+    /// Time until each further byte of either side, and between two requests of a connection.
     pub idle: TimeSpan,
-    /// For a connection's first request, and for the head of each.
+    /// Time until a connection's first request, and for the head of each request.
     pub head: TimeSpan,
-    /// For all of the body of a request that is to be guarded.
+    /// Time for the whole body of a guarded request.
     pub body: TimeSpan,
-    /// For a client to take a piece of its answer.
+    /// Time for a client to accept a piece of its answer.
     pub write: TimeSpan,
-    /// Time until a comment shows a client that its stream is alive.
+    /// Time without output after which a comment shows a client that its stream is alive.
     pub keep_alive: TimeSpan,
-    /// Time for balancers to notice that the proxy is not ready, between the order to end and the
-    /// refusal of requests.
+    /// Time between the signal to stop and the refusal of requests, for load balancers to notice
+    /// that the proxy is not ready.
     pub drain: TimeSpan,
-    /// For open requests to end when the proxy refuses new ones.
+    /// Time for open requests to end after the proxy refuses new ones.
     pub shutdown: TimeSpan,
 }
 
-/// The limits of size of the proxy.
+/// The size limits of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProxyLimits {
-    /// Bytes of a request's body.
+    /// Maximum length of a request's body, in bytes.
     #[serde(deserialize_with = "amount")]
     pub body: usize,
-    /// Bytes of a request's head, at least [`ProxyLimits::LEAST_HEAD`].
+    /// Maximum length of a request's head, in bytes: at least [`ProxyLimits::LEAST_HEAD`].
     #[serde(deserialize_with = "amount")]
     pub head: u32,
-    /// Bytes of an answer that is not streamed.
+    /// Maximum length of an answer that is not streamed, in bytes.
     #[serde(deserialize_with = "amount")]
     pub answer: usize,
-    /// Choices of an answer.
+    /// Maximum number of choices of an answer.
     #[serde(deserialize_with = "amount")]
     pub choices: usize,
-    /// Bytes of memory that the bodies of all requests take together while they are read.
+    /// Maximum memory for the bodies of all requests together, in bytes.
     #[serde(deserialize_with = "amount")]
     pub bodies: usize,
 }
 
-/// Where streams that had diagnostics are kept: what upstream sent, nothing of the request.
+/// Where streams with diagnostics are kept. A record has upstream's bytes and nothing of the
+/// request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     /// Directory of the records.
     pub dir: PathBuf,
-    /// Bytes of all files together.
+    /// Maximum size of all files together, in bytes.
     #[serde(default = "Record::most", deserialize_with = "amount")]
     pub most: u64,
     /// Maximum size of each record, in bytes.
@@ -68,7 +69,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// In a directory, 64 MiB in all and 1 MiB each.
+    /// Creates settings for a directory: at most 64 MiB in all, and 1 MiB for each record.
     #[must_use]
     pub fn to(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into(), most: Self::most(), each: Self::each() }
@@ -106,7 +107,7 @@ impl Default for ProxyLimits {
 }
 
 impl ProxyLimits {
-    /// The least that [`ProxyLimits::head`] can be: what the HTTP library reads at once.
+    /// Minimum of [`ProxyLimits::head`]: the number of bytes that the HTTP library reads at once.
     pub const LEAST_HEAD: u32 = 8192;
 }
 

@@ -1,8 +1,8 @@
-//! Values that are well-formed and cannot be in force.
+//! Checks of values that are well-formed but invalid.
 
 use super::{Config, Endpoint, EndpointName, Model, Models, ProxyLimits, Record};
 
-/// Memory a body takes for each of its bytes: as received, its fields, and as it is sent.
+/// The number of copies of a body in memory: as received, as fields, and as sent.
 pub(crate) const COPIES: usize = 3;
 
 /// The name of the server that [`Config::upstream`] is the address of.
@@ -11,18 +11,18 @@ pub(crate) const DEFAULT: &str = "default";
 const WITHOUT_CREDENTIALS: &str = "expected an address without a name and password: put the key of \
                                    the server into an environment variable, named by `key_env`";
 
-/// A value that cannot be in force.
+/// An invalid value of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BadValue {
     /// The names of the tables around the value, and its own.
     pub(crate) path: Vec<String>,
-    /// The values that would do: `expected at least 1`.
+    /// The valid values, such as `expected at least 1`.
     pub(crate) expected: String,
 }
 
-/// A configuration, or a part of one that has a file to itself.
+/// A configuration, or a part of one with its own file.
 pub(crate) trait Checked {
-    /// Reports the first value that cannot be in force.
+    /// Reports the first invalid value.
     fn check(&self) -> Result<(), BadValue>;
 }
 

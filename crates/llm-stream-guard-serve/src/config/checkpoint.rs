@@ -1,4 +1,4 @@
-//! The added tokens of a checkpoint, as configuration names them.
+//! The added tokens of a checkpoint that the configuration names.
 
 use std::{path::Path, str::FromStr, sync::Arc};
 
@@ -14,12 +14,12 @@ pub struct CheckpointTokens {
 }
 
 impl CheckpointTokens {
-    /// The tokens that were read from the path `written`.
+    /// Creates a setting from the path `written` and the tokens read from it.
     pub(super) fn of(written: &str, tokens: AddedTokens) -> Self {
         Self { written: written.to_owned(), tokens: Arc::new(tokens) }
     }
 
-    /// The added tokens of the checkpoint.
+    /// Returns the added tokens of the checkpoint.
     #[must_use]
     pub fn tokens(&self) -> &AddedTokens {
         &self.tokens

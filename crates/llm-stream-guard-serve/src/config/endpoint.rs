@@ -1,4 +1,4 @@
-//! Inference servers, and which of them a model is asked of.
+//! Inference servers, and the server of a model.
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, str::FromStr};
 
@@ -27,7 +27,7 @@ pub struct Endpoint {
 pub type Endpoints = BTreeMap<String, Endpoint>;
 
 impl Endpoint {
-    /// A server of which only the address is known.
+    /// Creates an endpoint with this address and default settings.
     #[must_use]
     pub fn at(url: Upstream) -> Self {
         Self { url, server: auto(), ca: None, key_env: None }

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-/// Reads an address to listen on: `127.0.0.1:8080`, `0.0.0.0:8080`, `[::1]:8080`. Port 0 is any
-/// free port.
+/// Reads an address to listen on, such as `127.0.0.1:8080`, `0.0.0.0:8080` or `[::1]:8080`. Port 0
+/// selects any free port.
 ///
 /// # Errors
 /// The text is not an address with a port.

@@ -1,4 +1,4 @@
-//! Which family a model is of, as configuration writes it.
+//! The family and the settings of a model in a configuration.
 
 use std::{fmt, path::Path, str::FromStr};
 
@@ -17,13 +17,13 @@ pub struct FamilyName {
 }
 
 impl FamilyName {
-    /// How its models' streams look.
+    /// Returns the profile of the family.
     #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// The family of a checkpoint whose own response template is in this file.
+    /// Reads the family of a checkpoint from a file with its response template.
     ///
     /// # Errors
     /// As [`read_template`].
@@ -32,7 +32,7 @@ impl FamilyName {
         Ok(Self { written: path.display().to_string(), profile, is_own: false })
     }
 
-    /// Whether the family comes from a file.
+    /// Returns whether the family comes from a file.
     pub(crate) fn is_own(&self) -> bool {
         self.is_own
     }
@@ -42,14 +42,15 @@ impl FamilyName {
 /// template alone.
 ///
 /// # Errors
-/// It cannot be read, or has no template that is good: file, field, key and place.
+/// The file cannot be read, or has no valid template. The error names file, field, key and
+/// position.
 pub fn read_template(path: &Path) -> Result<Profile, String> {
     let fault = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
     Profile::from_response_template(&text).map_err(|error| fault(&error))
 }
 
-/// Whether a file of JSON is a template's, or a tokenizer's, and not a family's.
+/// Returns whether a JSON file holds a template or a tokenizer's configuration, not a family.
 fn is_template(path: &Path) -> bool {
     const KEYS: [&str; 5] = [
         "response_template",
@@ -99,22 +100,22 @@ impl<'de> Deserialize<'de> for FamilyName {
     }
 }
 
-/// How the models of a pattern are asked and read: the family, or a table with more.
+/// The settings for the models of a pattern: a family, or a table with more.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Model {
     /// Family of the models, if the requested id does not name one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<FamilyName>,
-    /// Delimiters to write otherwise on the wire.
+    /// Delimiters that are replaced on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remap: Option<Remap>,
-    /// Where answers begin, if not where the family decides.
+    /// Where answers begin, if it differs from the family's own rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
-    /// Their checkpoint, if not [`super::Config::checkpoint`].
+    /// The checkpoint of the models, if it differs from [`super::Config::checkpoint`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointTokens>,
-    /// The server to ask, if not [`super::Config::upstream`].
+    /// The server of the models, if it differs from [`super::Config::upstream`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream: Option<EndpointName>,
     /// The id that the server knows the model by. Answers name the id of the request.
@@ -122,7 +123,7 @@ pub struct Model {
     pub model: Option<String>,
 }
 
-/// The remappings there are.
+/// A replacement of delimiters on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remap {

@@ -1,4 +1,4 @@
-//! How answers are written.
+//! The form of answers.
 
 use llm_stream_guard::{
     Delivery,
@@ -6,15 +6,15 @@ use llm_stream_guard::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How answers are written.
+/// The form of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Output {
     /// Name of the field for reasoning.
     pub reasoning: ReasoningName,
-    /// How arguments of calls come.
+    /// Delivery of the arguments of calls.
     pub calls: Delivery,
-    /// Policy for calls that were malformed or cut.
+    /// Policy for calls that were malformed or incomplete.
     pub broken_calls: BrokenCalls,
     /// Who counts the reasoning tokens that usage reports.
     pub reasoning_tokens: ReasoningTokens,

@@ -1,4 +1,4 @@
-//! Families of one's own, from files: their calls, and how they reason.
+//! Families from a user's files: the syntax of their calls and of their reasoning.
 
 use std::{fmt, path::Path};
 
@@ -18,7 +18,8 @@ use toolcall_parsers::{
 
 use super::files::FILES;
 
-/// The whole file of a registered family, with all it takes from others; its own name is needed.
+/// Returns the whole file of a registered family, with inherited parts included. Aliases are not
+/// accepted.
 #[must_use]
 pub fn family_file(name: &str) -> Option<Value> {
     let file = FILES.iter().find(|(known, _)| same_name(known, name));
@@ -55,7 +56,7 @@ fn own_profile(grammar: Grammar, said: &Value) -> Result<Profile, FamilyError> {
     own.tool_in_reasoning = family.forms.first().map(|form| form.in_reasoning).unwrap_or_default();
     if let Some((owner, section)) = reasoning(&own.name, said, family_file)? {
         let marks = ReasoningMarks::from_value(&section, family)?;
-        // Tags of a registered family are those of its format, with all that is known of it.
+        // The tags of a registered family are those of its format, with all its properties.
         let registered = profile(&owner).ok().filter(|_| owner != own.name);
         let registered = registered.and_then(|profile| profile.reasoning);
         match registered.filter(|name| think_filter::format(name).is_ok()) {
@@ -72,7 +73,7 @@ fn own_profile(grammar: Grammar, said: &Value) -> Result<Profile, FamilyError> {
     Ok(own)
 }
 
-/// The format that a section describes.
+/// Returns the reasoning format that a section describes.
 fn format(name: &str, marks: &ReasoningMarks) -> Format {
     let texts = |texts: &[String]| texts.iter().map(|text| text.clone().into()).collect();
     let wrapper = |(marker, newlines_before, newlines_after): &(String, u8, u8)| Wrapper {
@@ -109,7 +110,7 @@ fn format(name: &str, marks: &ReasoningMarks) -> Format {
             (Some("Keep"), _) => StrayClose::Keep,
             (Some("Drop"), _) => StrayClose::Drop,
             (Some("Leading"), _) | (None, "Closed") => StrayClose::Leading,
-            // The prompt that nobody sees may have opened it.
+            // The prompt, which is not visible here, may have opened the reasoning.
             _ => StrayClose::First,
         },
         dup_open: match marks.dup_open {

@@ -9,17 +9,17 @@ impl IdPattern {
         Self(pattern.to_lowercase())
     }
 
-    /// Whether the pattern is for one id only.
+    /// Returns whether the pattern matches exactly one id.
     pub(crate) fn is_literal(&self) -> bool {
         !self.0.contains('*')
     }
 
-    /// How many of its characters are not stars.
+    /// Returns the number of characters that are not stars.
     fn literals(&self) -> usize {
         self.0.chars().filter(|&char| char != '*').count()
     }
 
-    /// Whether the pattern is all of an id in lower case.
+    /// Returns whether the pattern matches the whole of an id in lower case.
     fn is_for(&self, id: &str) -> bool {
         let Some((head, rest)) = self.0.split_once('*') else { return self.0 == id };
         let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
@@ -33,7 +33,8 @@ impl IdPattern {
         true
     }
 
-    /// The value of the pattern with the most literal characters that is for an id.
+    /// Returns the value of the most specific matching pattern: the one with the most literal
+    /// characters.
     pub(crate) fn find<'r, T>(rows: &'r [(Self, T)], id: &str) -> Option<&'r T> {
         let id = id.to_lowercase();
         let fits = rows.iter().filter(|(pattern, _)| pattern.is_for(&id));

@@ -26,7 +26,7 @@ pub(super) fn parse<T: DeserializeOwned + Checked>(text: &str) -> Result<T, Stri
     Ok(read)
 }
 
-/// The offset of the key of a value that cannot be in force, or of the nearest table around it.
+/// Returns the offset of an invalid value's key, or of the nearest table around it.
 fn offset(text: &str, bad: &BadValue) -> Option<usize> {
     let root = DeTable::parse(text).ok()?;
     let mut table = root.get_ref();

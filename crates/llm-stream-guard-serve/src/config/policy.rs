@@ -1,4 +1,4 @@
-//! Closed sets of values: the server, the family, and what happens to unusual requests.
+//! Settings with a fixed set of values: the server, the family, and policies for unusual requests.
 
 use std::str::FromStr;
 
@@ -25,7 +25,7 @@ pub enum ServerName {
     /// The server of Ollama.
     #[serde(rename = "ollama")]
     Ollama,
-    /// One that sends what the model wrote without being asked.
+    /// A server that sends the model's raw text by default.
     #[serde(rename = "plain")]
     Plain,
 }
@@ -48,16 +48,16 @@ impl ServerName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BareEnd {
-    /// Such an answer was cut: upstream failed.
+    /// Treats such an answer as cut, because upstream failed.
     Fail,
     /// Accepts such an answer as whole, for servers that never signal their end.
     Accept,
 }
 
-/// One family for all models, or each by its id.
+/// One family for all models, or a family for each model's id.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum FamilyChoice {
-    /// The family of the model's id.
+    /// Selects the family by the model's id.
     #[default]
     Auto,
     /// This family for all models.
@@ -120,7 +120,7 @@ pub enum Completions {
     Guard,
 }
 
-/// Whether servers are held to calls that requests demand.
+/// Whether servers are constrained to write the calls that requests demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolGrammar {

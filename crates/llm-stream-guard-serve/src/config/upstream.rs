@@ -5,13 +5,13 @@ use std::{fmt, str::FromStr};
 use axum::http::{Uri, uri::PathAndQuery};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-/// The address of a server: `http://127.0.0.1:8000`. A path in front of the API's stays, but for
-/// `/v1` at its end, which requests have themselves.
+/// The address of a server, such as `http://127.0.0.1:8000`. Its path is put before the paths of
+/// requests. A final `/v1` is removed, because request paths already have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upstream {
     base: Uri,
     prefix: String,
-    /// The text had a name and password, which are dropped.
+    /// Whether the text had a name and password, which are dropped.
     credentials: bool,
 }
 
@@ -27,22 +27,23 @@ impl Upstream {
         Ok(Uri::from_parts(parts)?)
     }
 
-    /// Whether the way there is encrypted.
+    /// Returns whether the address uses `https`.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.base.scheme_str() == Some("https")
     }
 
-    /// Whether the address was written with a name and password. They are not kept.
+    /// Returns whether the address was written with a name and password. The credentials are not
+    /// kept.
     pub(crate) fn has_credentials(&self) -> bool {
         self.credentials
     }
 
-    /// A server on this machine.
+    /// Creates the address of a server on this machine.
     #[must_use]
     pub fn local(port: u16) -> Self {
         let base = Uri::builder().scheme("http").authority(format!("127.0.0.1:{port}"));
-        // A number and constants make an address.
+        // A number and constants always make a valid address.
         let base = base.path_and_query("/").build().unwrap_or_default();
         Self { base, prefix: String::new(), credentials: false }
     }

@@ -1,4 +1,4 @@
-//! Chat completions: what upstream speaks, too.
+//! Chat completions, which upstream also speaks.
 
 use llm_stream_guard::{
     End,
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use super::{Machine, fields::KEEP_ALIVE};
 use crate::error::{Fault, Kind};
 
-/// An event stream of chat chunks; what is not changed leaves as it came.
+/// An event stream of chat chunks. Events that do not change keep their bytes.
 #[derive(Debug)]
 pub(crate) struct Stream {
     sse: ChatSse,
 }
 
 impl Stream {
-    /// A stream whose choices are guarded by clones of `guard`.
+    /// Creates a stream whose choices are guarded by clones of `guard`.
     #[must_use]
     pub(crate) fn new(guard: ChatGuard) -> Self {
         Self { sse: ChatSse::new(guard).done(Done::Always) }
@@ -37,7 +37,7 @@ impl Machine for Stream {
         if self.sse.is_done() {
             return;
         }
-        // A limit that is hit on the way out is the lesser evil.
+        // The fault that ended the stream matters more than a limit hit now.
         let _ = self.sse.finish(End::Aborted, out);
         let _ = Fields::default().data(self::fault(fault).to_string().as_bytes()).encode(out);
     }
@@ -71,7 +71,7 @@ impl Machine for Stream {
     }
 }
 
-/// Bytes for the client, with a line in the log for what passed unguarded.
+/// A sink of bytes for the client, which logs that unreadable choices were passed on.
 struct Warning<'o>(&'o mut Vec<u8>);
 
 impl SseSink for Warning<'_> {

@@ -1,7 +1,7 @@
 //! Text completions, `POST /v1/completions`.
 //!
-//! A choice has `text`, and next to it the fields that a message of a chat completion would have:
-//! reasoning, `tool_calls`.
+//! A choice has `text`, and also the fields of a chat completion's message: reasoning,
+//! `tool_calls`.
 
 use llm_stream_guard::chat::{
     ChatChunk as _, ChatStep, Chunk, Completion, Content, Field, MessageDelta,
@@ -18,13 +18,13 @@ use crate::{
     error::Fault,
 };
 
-/// Fields of chat completions that decide how the answer is read. Upstream does not know them.
+/// Fields of chat completions that decide how the answer is read. They are not sent to upstream.
 const OURS: [&str; 3] = ["tools", "tool_choice", "parallel_tool_calls"];
 
-/// The request, if its answer can be guarded: a prompt that is not repeated in it.
+/// Returns the request if its answer can be guarded: one prompt, which the answer does not repeat.
 ///
 /// # Errors
-/// There are several prompts, or the answer is to repeat it; the fault names the field.
+/// The request has several prompts, or asks to repeat the prompt. The fault names the field.
 pub(crate) fn request(body: Body) -> Result<Body, Fault> {
     if body.is("echo", "true") {
         return Err(expected("echo", "`false` where the answer is guarded"));
@@ -43,7 +43,7 @@ pub(crate) fn request(body: Body) -> Result<Body, Fault> {
     Ok(body)
 }
 
-/// Takes out of a request what upstream does not know.
+/// Removes the fields that are not sent to upstream.
 pub(crate) fn strip(body: &mut Body) {
     OURS.iter().for_each(|name| drop(body.take_text(name)));
 }
@@ -99,7 +99,7 @@ fn write_chunk(chunk: &Chunk, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("data: {}\n\n", Value::from(event)).as_bytes());
 }
 
-/// Upstream's whole answer in the form of a chat completion.
+/// Converts upstream's whole answer into the form of a chat completion.
 #[must_use]
 pub(crate) fn read(mut said: Value) -> Value {
     let choices = said.get_mut("choices").and_then(Value::as_array_mut);
@@ -113,7 +113,7 @@ pub(crate) fn read(mut said: Value) -> Value {
 /// Returns a whole completion.
 #[must_use]
 pub(crate) fn whole(completion: &Completion) -> Value {
-    // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+    // Strings, numbers and maps with string keys are always valid JSON.
     let mut said = serde_json::to_value(completion).unwrap_or_default();
     let choices = said.get_mut("choices").and_then(Value::as_array_mut);
     let choices = choices.into_iter().flatten().filter_map(Value::as_object_mut);

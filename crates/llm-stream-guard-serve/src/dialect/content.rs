@@ -1,4 +1,4 @@
-//! Texts, images and documents of a message, in the words of chat completions.
+//! Texts, images and documents of a message, in the form of chat completions.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::error::Fault;
 /// The separator between two blocks of text.
 const BETWEEN: &str = "\n";
 
-/// A part, or a block, of text; the text is not copied.
+/// Returns a part, or a block, of text. The text is not copied.
 pub(crate) fn text_part(text: Value) -> Value {
     Value::from_iter([("type".to_owned(), "text".into()), ("text".to_owned(), text)])
 }
@@ -30,7 +30,7 @@ impl Parts {
         self.0.push(json!({"type": "image_url", "image_url": {"url": url}}));
     }
 
-    /// Puts `mark` in front of the first text.
+    /// Inserts `mark` before the first text.
     pub(crate) fn mark(&mut self, mark: &str) {
         let is_text = |part: &&mut Value| part.get("text").is_some();
         match self.0.iter_mut().find(is_text).and_then(|part| part.get_mut("text")) {
@@ -39,7 +39,7 @@ impl Parts {
         }
     }
 
-    /// Parts as simply as they can be said: text alone is text.
+    /// Returns the simplest form of the parts: one string if all parts are text.
     pub(crate) fn plain(mut self) -> Value {
         if let [part] = self.0.as_mut_slice()
             && let Some(text) = part.get_mut("text")
@@ -56,8 +56,8 @@ impl Parts {
     }
 }
 
-/// Adds one of Anthropic's blocks. A block that upstream cannot take is omitted, and the model is
-/// informed.
+/// Adds one of Anthropic's blocks. A block that upstream cannot take is omitted. For images and
+/// documents, a text informs the model.
 pub(crate) fn block(
     mut block: Value,
     at: &str,
@@ -133,7 +133,7 @@ pub(crate) fn blocks(
     Ok(())
 }
 
-/// Adds text, or parts of a response's.
+/// Adds text, or parts of a response.
 pub(crate) fn response_parts(
     content: Option<Value>,
     at: &str,

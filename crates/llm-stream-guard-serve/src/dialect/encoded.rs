@@ -1,4 +1,4 @@
-//! Streams whose events are not upstream's: chunks are read, guarded, and written anew.
+//! Streams of other events than upstream's. Chunks are read, guarded, and encoded as new events.
 
 use llm_stream_guard::{
     End,
@@ -22,17 +22,17 @@ pub(crate) trait Encoder: Send + 'static {
     /// Writes the events of a step.
     fn step(&mut self, step: ChatStep<'_>, out: &mut Vec<u8>);
 
-    /// The answer is whole. `stopped`: a stop string of the request's ended it.
+    /// Writes the end of a whole answer. `stopped` is set if a stop string of the request ended it.
     fn end(&mut self, stopped: bool, out: &mut Vec<u8>);
 
-    /// The answer broke off.
+    /// Writes the end of an answer that broke off.
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>);
 
     /// Writes a comment that keeps the connection alive.
     fn keep_alive(&self, out: &mut Vec<u8>);
 }
 
-/// A machine that reads chunks and writes what an encoder makes of them.
+/// A machine that reads chunks and writes the events of an encoder.
 #[derive(Debug)]
 pub(crate) struct Encoded<E> {
     decoder: Decoder,
@@ -47,25 +47,25 @@ struct Wire<E> {
     bytes: BytesPhase,
 }
 
-/// The life of an answer.
+/// The state of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerPhase {
     /// Chunks are taken and guarded.
     Open,
-    /// The guard failed: the fault that follows ends the answer.
+    /// The guard failed. The fault that follows ends the answer.
     Failed(ChatError),
-    /// The client has the last event.
+    /// The client has received the last event.
     Over,
-    /// The client has the error that upstream reported.
+    /// The client has received the error that upstream reported.
     Reported,
 }
 
-/// The life of upstream's bytes.
+/// The state of upstream's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BytesPhase {
     /// More bytes may follow.
     Open,
-    /// No bytes follow: an event that is open was cut.
+    /// No bytes follow, so an open event was cut.
     Last,
     /// The last event was cut.
     Cut,
@@ -84,7 +84,7 @@ impl<E: Encoder> ChatSink for EncodingSink<'_, E> {
 }
 
 impl<E: Encoder> Encoded<E> {
-    /// A stream of one choice, which clones of `guard` guard.
+    /// Creates a stream of one choice, guarded by clones of `guard`.
     #[must_use]
     pub(crate) fn new(guard: ChatGuard, encoder: E) -> Self {
         let wire = Wire { guard, encoder, phase: AnswerPhase::Open, bytes: BytesPhase::Open };
@@ -152,7 +152,7 @@ impl<E: Encoder> Wire<E> {
     }
 
     fn item(&mut self, item: SseItem<'_>, out: &mut Vec<u8>) {
-        // Items without data are for upstream's client, which is this proxy.
+        // Items without data are for the proxy, not for its client.
         if let SseItem::Event(event) = item
             && let Some(data) = event.data
             && self.phase == AnswerPhase::Open
@@ -184,7 +184,7 @@ impl<E: Encoder> Wire<E> {
         }
     }
 
-    /// Lets the guard do something, and writes what it sets free.
+    /// Runs a step of the guard, and writes the released events.
     fn run(
         &mut self,
         out: &mut Vec<u8>,
@@ -196,7 +196,7 @@ impl<E: Encoder> Wire<E> {
         }
     }
 
-    /// The bytes ended without a word of upstream's.
+    /// Ends the answer after bytes without an end signal from upstream.
     fn end_bare(&mut self, out: &mut Vec<u8>) {
         if self.bytes == BytesPhase::Cut && !self.guard.is_finished() {
             self.end(|guard, sink| guard.cut_off(sink), out);

@@ -1,4 +1,4 @@
-//! Fields of requests and text of the wire that several dialects share.
+//! Fields of requests and text of events that several dialects share.
 
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -8,26 +8,26 @@ use crate::{
     error::{Fault, Kind},
 };
 
-/// A comment between events, which clients pass over: a sign of life.
+/// A comment between events, which clients ignore. It shows that the stream is alive.
 pub(super) const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
 
-/// Asks for token counts at the end of a stream: these dialects always report them.
+/// Requests token counts at the end of a stream, because these dialects always report them.
 pub(super) fn count_at_end(body: &mut Body) {
     if body.is("stream", "true") {
         body.set("stream_options", &json!({"include_usage": true}));
     }
 }
 
-/// The messages of a chat completion, written one by one.
+/// A writer of a chat completion's messages, one by one.
 #[derive(Debug)]
 pub(super) struct Messages {
     written: Vec<u8>,
-    /// The last one, to which more may be added.
+    /// The last message, which may still grow.
     last: Option<Map<String, Value>>,
 }
 
 impl Messages {
-    /// None yet; about `length` bytes of JSON are to come.
+    /// Creates a writer without messages, with room for `length` bytes of JSON.
     pub(super) fn new(length: usize) -> Self {
         Self { written: Vec::with_capacity(length), last: None }
     }
@@ -37,7 +37,7 @@ impl Messages {
         self.last = Some(message);
     }
 
-    /// The assistant's message at the end; `begin` makes one if need be.
+    /// Returns the last message if it is the assistant's, else a new one from `begin`.
     pub(super) fn assistant(
         &mut self,
         begin: impl FnOnce() -> Map<String, Value>,
@@ -53,12 +53,12 @@ impl Messages {
     fn write(&mut self) {
         if let Some(last) = self.last.take() {
             self.written.push(if self.written.is_empty() { b'[' } else { b',' });
-            // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+            // Strings, numbers and maps with string keys are always valid JSON.
             let _ = serde_json::to_writer(&mut self.written, &last);
         }
     }
 
-    /// All of them as JSON.
+    /// Returns all messages as a JSON list.
     pub(super) fn finish(mut self) -> Result<Box<RawValue>, Fault> {
         self.write();
         if self.written.is_empty() {
@@ -71,7 +71,7 @@ impl Messages {
     }
 }
 
-/// A message with these fields.
+/// Returns a message with these fields.
 pub(super) fn message(role: &str, content: Value) -> Map<String, Value> {
     [("role".to_owned(), role.into()), ("content".to_owned(), content)].into_iter().collect()
 }

@@ -39,13 +39,13 @@ enum Block {
 }
 
 impl MessagesEvents {
-    /// For the answer to a request with this body.
+    /// Creates an encoder for the answer to the request `asked`.
     #[must_use]
     pub(crate) fn new(asked: &Value) -> Self {
         Self { stops: stops(asked), ..Self::default() }
     }
 
-    /// Begins the message. `fields` describe it.
+    /// Begins the message. `fields` are those of upstream's first chunk.
     fn start(&mut self, fields: &Map<String, Value>, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.started, true) {
             let mut message = message(fields);
@@ -56,7 +56,7 @@ impl MessagesEvents {
         }
     }
 
-    /// Writes the calls that wait for their turn.
+    /// Writes the waiting calls.
     fn rest(&mut self, out: &mut Vec<u8>) {
         std::mem::take(&mut self.turns).rest(&mut |delta| self.delta(delta, out));
     }
@@ -185,7 +185,7 @@ pub(crate) fn whole(completion: &Completion, broken: &[u32]) -> Value {
     message
 }
 
-/// Types of errors that clients know.
+/// Error types that clients know.
 const TYPES: [&str; 9] = [
     "api_error",
     "authentication_error",
@@ -218,7 +218,7 @@ pub(crate) fn fault(fault: &Fault) -> Value {
     json!({"type": "error", "error": {"type": kind, "message": message}})
 }
 
-/// A message without content. `fields` describe it.
+/// Returns a message without content. `fields` are those of upstream's answer.
 fn message(fields: &Map<String, Value>) -> Value {
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
     json!({
@@ -241,7 +241,7 @@ fn stops(asked: &Value) -> Vec<String> {
     list.into_iter().flatten().filter_map(|it| it.as_str().map(str::to_owned)).collect()
 }
 
-/// The stop string that a server names beside its reason.
+/// Returns the stop string that a server reports with its finish reason.
 fn named(choice: &Map<String, Value>) -> Option<String> {
     choice.get("stop_reason")?.as_str().map(str::to_owned)
 }

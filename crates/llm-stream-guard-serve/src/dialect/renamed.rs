@@ -1,4 +1,4 @@
-//! Streams whose chunks name the model as the client asked for it.
+//! Streams whose chunks have the client's name of the model.
 
 use llm_stream_guard::{
     chat::ChatSseError,
@@ -35,13 +35,13 @@ impl Renamed {
         Self { decoder, name: Value::from(name).to_string(), inner, changed: Vec::new() }
     }
 
-    /// Writes an item with the name in place of the model's.
+    /// Writes an item with `name` as its model.
     fn rename(item: &SseItem<'_>, name: &str, out: &mut Vec<u8>) {
         if let SseItem::Event(event) = item
             && let Some(data) = event.data.and_then(|data| std::str::from_utf8(data).ok())
             && let Some(model) = model_of(data)
         {
-            // Data of one line is a part of the raw bytes, of which all others stay.
+            // Data of one line is a part of the raw bytes. All other bytes stay unchanged.
             if let Some([before, after]) = around(event.raw, model.as_bytes()) {
                 return [before, name.as_bytes(), after].iter().for_each(|it| out.extend(*it));
             }
@@ -53,7 +53,7 @@ impl Renamed {
     }
 }
 
-/// The value of the field `model` in a chunk, as JSON.
+/// Returns the value of the field `model` in a chunk, as JSON.
 fn model_of(chunk: &str) -> Option<&str> {
     // Text without the key is not parsed.
     if !chunk.contains("\"model\"") {
@@ -62,11 +62,11 @@ fn model_of(chunk: &str) -> Option<&str> {
     Some(serde_json::from_str::<Named<'_>>(chunk).ok()?.model?.get())
 }
 
-/// The bytes around `part`, if it is a slice of `whole` itself and not of a copy.
+/// Returns the bytes before and after `part`, if it is a slice of `whole` and not of a copy.
 fn around<'w>(whole: &'w [u8], part: &[u8]) -> Option<[&'w [u8]; 2]> {
     let at = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
     let end = at.checked_add(part.len())?;
-    // An address alone may be that of another buffer.
+    // Compare the bytes too, since the address may belong to another buffer.
     (whole.get(at..end)? == part).then_some([whole.get(..at)?, whole.get(end..)?])
 }
 
@@ -74,7 +74,7 @@ impl Machine for Renamed {
     fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ChatSseError> {
         let Self { decoder, name, inner, changed } = self;
         changed.clear();
-        // Events beyond the limits pass: the machine inside has its own limits.
+        // Events beyond the limits pass, because the inner machine has its own limits.
         let _ = decoder.push(bytes, |item| Self::rename(&item, name, changed));
         match changed.is_empty() {
             true => Ok(()),

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::error::Fault;
 
-/// Fields of a request that its response repeats, with what they are if the request is silent.
+/// Fields of a request that its response repeats, with their default values.
 const REPEATED: [(&str, &str); 13] = [
     ("background", "false"),
     ("instructions", "null"),
@@ -40,12 +40,12 @@ const REPEATED: [(&str, &str); 13] = [
     ("truncation", "\"disabled\""),
 ];
 
-/// Fields of a request at which the writer of its response looks.
+/// Returns the names of a request's fields that the writer of its response needs.
 pub(crate) fn asked() -> impl Iterator<Item = &'static str> {
     REPEATED.iter().map(|(name, _)| *name).chain(["model", ADDITIONAL])
 }
 
-/// A response as far as it goes.
+/// A response, up to the current event.
 #[derive(Debug)]
 struct Response {
     /// Fields repeated from the request, and fields that describe the response.
@@ -77,7 +77,7 @@ impl Response {
         Self { envelope, items: Vec::new(), reason: None, usage: None, tools }
     }
 
-    /// Reads the fields with which upstream describes the response.
+    /// Reads upstream's fields that describe the response.
     fn describe(&mut self, fields: &Map<String, Value>) {
         if let Some(id) = fields.get("id").and_then(Value::as_str) {
             self.envelope["id"] = format!("resp_{id}").into();
@@ -89,13 +89,13 @@ impl Response {
         }
     }
 
-    /// The item that `delta` begins, if it begins one.
+    /// Returns the item that `delta` begins, if any.
     fn begun(&self, delta: Delta<'_>) -> Option<Item> {
         let id = self.envelope["id"].as_str().unwrap_or_default().trim_start_matches("resp_");
         Item::begun(delta, format!("{id}_{}", self.items.len()), &self.tools)
     }
 
-    /// How it ended: the last event's name.
+    /// Ends the response, and returns its status: `completed` or `incomplete`.
     fn end(&mut self) -> &'static str {
         let cut = match self.reason.as_deref() {
             Some("length" | "max_tokens") => Some("max_output_tokens"),
@@ -108,7 +108,7 @@ impl Response {
         if cut.is_some() { "incomplete" } else { "completed" }
     }
 
-    /// The last item is where the answer was cut, unless it is a call that is whole.
+    /// Ends the last item where the answer was cut. A whole call stays complete.
     fn cut(&mut self, broken: &[u32]) {
         self.items.iter_mut().last().into_iter().for_each(|item| item.cut(broken));
     }
@@ -133,22 +133,22 @@ impl Response {
     }
 }
 
-/// Writes the events of a response: `response.created`, then of each item `added`, deltas and
-/// `done`, then how it ended, with all of it. Every event has a number.
+/// The encoder of a response's events. `response.created` is first, then for each item `added`,
+/// deltas and `done`. The last event has the whole response. Every event has a number.
 #[derive(Debug)]
 pub(crate) struct ResponsesEvents {
     response: Response,
     started: bool,
     number: u64,
-    /// The last item goes on.
+    /// Whether the last item is still open.
     open: bool,
     turns: Turns,
-    /// Indices of calls that broke or were cut.
+    /// Indices of calls that were malformed or incomplete.
     broken: Vec<u32>,
 }
 
 impl ResponsesEvents {
-    /// For the answer to a request with this body.
+    /// Creates an encoder for the answer to the request `asked`.
     #[must_use]
     pub(crate) fn new(asked: &Value) -> Self {
         let (response, turns) = (Response::new(asked), Turns::default());
@@ -161,7 +161,7 @@ impl ResponsesEvents {
         write(&event, out);
     }
 
-    /// Begins the response. `fields` describe it.
+    /// Begins the response. `fields` are those of upstream's first chunk.
     fn start(&mut self, fields: &Map<String, Value>, out: &mut Vec<u8>) {
         if std::mem::replace(&mut self.started, true) {
             return;
@@ -173,7 +173,7 @@ impl ResponsesEvents {
         }
     }
 
-    /// Writes the calls that wait for their turn.
+    /// Writes the waiting calls.
     fn rest(&mut self, out: &mut Vec<u8>) {
         std::mem::take(&mut self.turns).rest(&mut |delta| self.delta(delta, out));
     }
@@ -224,7 +224,7 @@ impl ResponsesEvents {
         }
     }
 
-    /// The open item is done.
+    /// Ends the open item, and writes its last events.
     fn close(&mut self, out: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.open, false) {
             return;
@@ -276,7 +276,7 @@ impl Encoder for ResponsesEvents {
     }
 }
 
-/// The code of an error, which is text in responses.
+/// Returns the code of an error, which responses write as text.
 fn code(fault: &Fault) -> Value {
     match (fault.error_code(), fault.error_type()) {
         (Some(Value::String(code)), _) => code.as_str().into(),

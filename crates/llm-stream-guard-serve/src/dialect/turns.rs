@@ -1,23 +1,24 @@
-//! Calls in sequence, however upstream interleaves their pieces.
+//! Puts calls into sequence, even if upstream interleaves their pieces.
 
 use std::collections::VecDeque;
 
 use llm_stream_guard::chat::{Balance, ChatStep, Delta};
 
-/// The most bytes of arguments that wait for their turn.
+/// Maximum number of bytes of waiting arguments.
 const MOST: usize = 1 << 20;
 
-/// Gives a call its turn when the arguments of the one before it are whole, or nothing else can
-/// come of them: so every piece of arguments belongs to the call that began last.
+/// A queue of calls. A call is released after the arguments of the call before it are whole or
+/// cannot be completed. Every released piece of arguments therefore belongs to the call that began
+/// last.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     open: Option<(u32, Balance)>,
     waiting: VecDeque<Waiting>,
-    /// Bytes of arguments in there.
+    /// Number of bytes of the waiting arguments.
     held: usize,
 }
 
-/// A call that waits for its turn.
+/// A call in the queue, with its arguments so far.
 #[derive(Debug)]
 struct Waiting {
     index: u32,
@@ -27,8 +28,8 @@ struct Waiting {
 }
 
 impl Turns {
-    /// Takes the deltas of the first choice and those around the choices, and calls `on` with those
-    /// whose turn it is.
+    /// Feeds the deltas of the first choice and those around the choices. Calls `on` with the
+    /// released deltas.
     pub(super) fn step(&mut self, step: &ChatStep<'_>, on: &mut impl FnMut(Delta<'_>)) {
         step.deltas(|choice, delta| {
             if choice == 0 {
@@ -37,7 +38,7 @@ impl Turns {
         });
     }
 
-    /// Takes the next delta, and calls `on` with the deltas whose turn it is.
+    /// Feeds the next delta, and calls `on` with the released deltas.
     fn take(&mut self, delta: Delta<'_>, on: &mut impl FnMut(Delta<'_>)) {
         match delta {
             Delta::CallStart { index, .. }
@@ -51,7 +52,7 @@ impl Turns {
                 self.waiting.push_back(Waiting { index, id, name, arguments: String::new() });
             }
             Delta::CallArguments { index, fragment } => self.arguments(index, fragment, on),
-            // None of them ends an item of the answer.
+            // None of these deltas ends an item of the answer.
             Delta::Around(_) | Delta::Role(_) | Delta::Usage(_) | Delta::CallEnd { .. } => {
                 on(delta);
             }
@@ -81,12 +82,12 @@ impl Turns {
         }
     }
 
-    /// The calls that wait: nothing more is to be waited for.
+    /// Releases all waiting calls.
     pub(super) fn rest(&mut self, on: &mut impl FnMut(Delta<'_>)) {
         while self.next(on) {}
     }
 
-    /// Whether a call waited, whose turn it is now.
+    /// Releases the next waiting call, and returns whether there was one.
     fn next(&mut self, on: &mut impl FnMut(Delta<'_>)) -> bool {
         let Some(Waiting { index, id, name, arguments }) = self.waiting.pop_front() else {
             return false;

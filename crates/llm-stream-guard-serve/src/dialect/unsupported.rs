@@ -1,8 +1,9 @@
-//! Tools and items that chat completions have no word for: left out and noted, or refused.
+//! Tools and items without an equivalent in chat completions, which are omitted and noted, or
+//! refused.
 
 use crate::{config::UnsupportedTools, dialect::fields::expected, error::Fault};
 
-/// Kinds of tools and items that may be omitted, by the names that metrics count.
+/// Kinds of tools and items that may be omitted, by their names in metrics.
 const KINDS: [&str; 20] = [
     "code_execution",
     "code_interpreter",
@@ -41,7 +42,7 @@ impl Unsupported {
     /// Omits an item of this `kind` at the field `at`.
     ///
     /// # Errors
-    /// The configuration asks to refuse it.
+    /// The configuration refuses such items.
     pub(crate) fn drop(&mut self, at: &str, kind: &str) -> Result<(), Fault> {
         if self.policy == UnsupportedTools::Refuse {
             return Err(expected(at, "a type that chat completions know"));
@@ -52,12 +53,12 @@ impl Unsupported {
 
     /// Counts an omitted item of this `kind`, regardless of the policy.
     pub(crate) fn note(&mut self, kind: &str) {
-        // A name may be followed by a version.
+        // A kind may be a known name with a version after it.
         let named = KINDS.into_iter().rfind(|known| kind.starts_with(known));
         self.dropped.push(named.unwrap_or("other"));
     }
 
-    /// The kinds of what was left out, one for each time.
+    /// Returns the kind of each omitted tool and item.
     pub(crate) fn into_dropped(self) -> Vec<&'static str> {
         self.dropped
     }

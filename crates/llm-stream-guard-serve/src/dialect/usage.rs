@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// A number of tokens that upstream counted; 0 if it did not.
+/// Returns a number of tokens that upstream counted, or 0 if upstream did not count them.
 pub(super) fn tokens(usage: Option<&Value>, path: &str) -> u64 {
     usage.and_then(|usage| usage.pointer(path)?.as_u64()).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Deltas put together: the message of each choice, and its diagnostics.
+//! Collects deltas into the message of each choice, and its diagnostics.
 
 use std::{collections::BTreeMap, io};
 
@@ -31,8 +31,8 @@ struct Call {
 }
 
 impl Collected {
-    /// The answer: the message and the diagnostics of the first choice, and all choices if there are
-    /// several.
+    /// Returns the answer: the message and the diagnostics of the first choice, and all choices if
+    /// there are several.
     pub(super) fn into_json(mut self, family: &str) -> Value {
         let several = self.0.len() > 1;
         self.0.entry(0).or_default();

@@ -1,4 +1,4 @@
-//! Where an input goes once it is taken apart.
+//! The receiver of an input's parts.
 
 use llm_stream_guard::End;
 
@@ -12,7 +12,7 @@ pub trait Intake {
     /// Takes the data of one event called `name`, or one line of JSON.
     fn json(&mut self, name: &str, data: &[u8]);
 
-    /// Takes what is to be said about the input itself.
+    /// Takes a note about the input itself.
     fn note(&mut self, note: Remark<'_>);
 
     /// Ends the input, with `end` if the caller knows it, and `broken` if reading failed.

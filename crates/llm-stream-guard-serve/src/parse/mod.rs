@@ -1,6 +1,6 @@
-//! `POST /parse` and `POST /parse/batch`: text of a model in, a message and diagnostics out.
+//! `POST /parse` and `POST /parse/batch`: parse a model's text into a message and diagnostics.
 //!
-//! The command's `parse` reads by the same [`ChatReader`]; only where events go differs.
+//! The command's `parse` uses the same [`ChatReader`] with another output.
 
 mod answer;
 mod intake;
@@ -26,7 +26,7 @@ use crate::{
     families::Families,
 };
 
-/// Requests in one batch.
+/// Maximum number of requests in one batch.
 const BATCH: usize = 1024;
 
 /// Answers a request for one text.
@@ -34,7 +34,7 @@ pub(crate) fn one(body: &[u8], families: &Families) -> Result<Value, Fault> {
     Request::read(Body::read(body)?)?.answer(families)
 }
 
-/// Answers each request of a batch, in order; one that cannot be read is answered with its fault.
+/// Answers each request of a batch, in order. A malformed request is answered with its fault.
 pub(crate) fn batch(body: &[u8], families: &Families) -> Result<Value, Fault> {
     let body = Body::read(body)?;
     let requests = body.text("requests").ok_or_else(|| expected("requests", "a list"))?;
@@ -54,7 +54,7 @@ fn answer(request: &RawValue, families: &Families) -> Result<Value, Fault> {
     one(request.get().as_bytes(), families)
 }
 
-/// The fault of a request that cannot be read.
+/// Returns the fault of a malformed request.
 fn fault(field: &str, what: impl std::fmt::Display) -> Fault {
     Fault::new(Kind::Request, what).at(field)
 }

@@ -1,4 +1,4 @@
-//! A stream of chunks, from any input format, through the chat guard.
+//! Reads chunks of any input format with the chat guard.
 
 use llm_stream_guard::{
     AddedTokens, End, Guard, Utf8,
@@ -16,51 +16,51 @@ use super::{
     writer::EventWriter,
 };
 
-/// Maximum number of choices, more than any request asks for. Each has its own guard.
+/// Maximum number of choices. Each choice has its own guard.
 const CHOICES: usize = 1024;
 
-/// The chat guard, and where its chunks go.
+/// A reader that feeds chunks to a chat guard and writes its output.
 pub struct ChatReader<'r> {
     guard: ChatGuard,
     output: EventWriter<'r>,
-    /// UTF-8 state of raw text; chunks have their own.
+    /// The UTF-8 decoder of raw text. Chunks have their own.
     utf8: Utf8,
-    /// The longest piece of text that is fed.
+    /// Maximum length of a piece of text, in bytes.
     piece: Option<usize>,
     seen: SeenItems,
 }
 
-/// Facts about the input, from the input itself.
+/// The items that the input has had so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct SeenItems {
     /// Whether `[DONE]` arrived.
     done: bool,
     chunks: bool,
     error: bool,
-    /// The guard takes nothing more.
+    /// Whether the guard failed and accepts no more chunks.
     failed: bool,
 }
 
 impl<'r> ChatReader<'r> {
-    /// Choices are guarded by clones of `guard`, fed in pieces of at most `piece` bytes.
+    /// Creates a reader. Clones of `guard` read the choices, in pieces of at most `piece` bytes.
     pub fn new(guard: Guard, piece: Option<usize>, render: &'r mut dyn Render) -> Self {
         let mut options = ChatOptions::default();
-        // Only the server's own finish reasons are shown.
+        // Show only the server's own finish reasons.
         (options.synthesis, options.stop) = (Synthesis::Off, Stop::Keep);
         (options.emission, options.limits.choices) = (Emission::SingleChoice, CHOICES);
         let (guard, output) = (ChatGuard::new(guard, options), EventWriter::new(render));
         Self { guard, output, utf8: Utf8::default(), piece, seen: SeenItems::default() }
     }
 
-    /// Reads chunks by the ids of their tokens, where they have some: with clones of `guard`, which has
-    /// marker tokens among `tokens`.
+    /// Reads chunks with token ids by clones of this `guard`, whose marker tokens are among
+    /// `tokens`.
     #[must_use]
     pub fn token_ids(mut self, guard: Guard, tokens: &AddedTokens) -> Self {
         self.guard = self.guard.token_ids(guard, tokens);
         self
     }
 
-    /// The output, to flush and to note what concerns the input as a whole.
+    /// Returns the output, for flushes and for notes about the whole input.
     pub fn output(&mut self) -> &mut EventWriter<'r> {
         &mut self.output
     }
@@ -71,7 +71,7 @@ impl<'r> ChatReader<'r> {
     }
 
     fn value(&mut self, value: Value, bytes: usize) {
-        // Tokens do not show how a stream ended, as text does not.
+        // Like raw text, tokens do not show how a stream ended.
         if let Some(chunk) = token_chunk(&value) {
             return self.push(chunk);
         }
@@ -84,7 +84,7 @@ impl<'r> ChatReader<'r> {
         }
     }
 
-    /// The server reported an error. What came with it is shown, too.
+    /// Shows an error that the server reported, after the chunk that came with it.
     fn error(&mut self, mut value: Value) {
         self.seen.error = true;
         let error = value.get_mut("error").map(Value::take).unwrap_or_else(|| value.take());
@@ -113,7 +113,7 @@ impl<'r> ChatReader<'r> {
         self.output.note(Remark { kind, bytes, message, ..Remark::default() });
     }
 
-    /// Feeds a chunk, its texts in pieces if that was asked for.
+    /// Feeds a chunk, with its text cut into pieces if a maximum length is set.
     fn push(&mut self, mut chunk: Chunk) {
         let fields = chunk.fields.clone();
         for choice in &mut chunk.choices {
@@ -187,7 +187,7 @@ impl Intake for ChatReader<'_> {
         if !text.is_empty() {
             self.text(text);
         }
-        // Chunks show how a choice ended; a choice that is open now was cut.
+        // Chunks show how each choice ended, so a choice that is still open was cut.
         let SeenItems { done, chunks, error, .. } = self.seen;
         let cut = broken || (chunks && (error || !done));
         let end = match end {
@@ -202,13 +202,13 @@ impl Intake for ChatReader<'_> {
     }
 }
 
-/// A chunk that adds `text` to a choice.
+/// Returns a chunk that adds `text` to a choice.
 fn chunk_of(mut choice: Choice, text: String) -> Chunk {
     choice.delta.content = Field::Value(Content::Text(text));
     Chunk { choices: vec![choice], ..Chunk::default() }
 }
 
-/// Returns the first character boundary at or after `at`: a piece is never empty.
+/// Returns the first character boundary at or after `at`, so that no piece is empty.
 fn ceil_char_boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }

@@ -1,4 +1,4 @@
-//! A request to parse: its fields, and the guard they ask for.
+//! A request to parse a text, and the guard for it.
 
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ impl Request {
         Ok(collected.into_json(family.name()))
     }
 
-    /// The family that the request names, or its model's.
+    /// Returns the family that the request names, or the family of its model.
     fn family(&mut self, families: &Families) -> Result<Family, Fault> {
         match (self.word("family")?, self.word("model")?) {
             (Some(name), _) => {
@@ -113,7 +113,7 @@ impl Request {
         }
     }
 
-    /// The added tokens of the tokenizer: those of the request, or of the configured checkpoint.
+    /// Returns the added tokens of the request, or of the configured checkpoint.
     fn added_tokens(&mut self, family: &Family) -> Result<Option<AddedTokens>, Fault> {
         let Some(list) = self.body.take_text("added_tokens") else {
             return Ok(family.tokens().cloned());
@@ -155,7 +155,7 @@ impl Request {
         Ok(builder)
     }
 
-    /// The text of a field.
+    /// Removes a field and returns its string.
     fn word(&mut self, name: &str) -> Result<Option<String>, Fault> {
         match self.body.get(name)? {
             None => Ok(None),
@@ -165,7 +165,7 @@ impl Request {
     }
 }
 
-/// The guard, or a fault at the field that prevents it.
+/// Builds the guard, or returns a fault at `field`.
 fn built(field: &str, builder: GuardBuilder) -> Result<Guard, Fault> {
     builder.build().map_err(|error| fault(field, error))
 }

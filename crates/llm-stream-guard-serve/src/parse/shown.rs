@@ -9,13 +9,13 @@ use llm_stream_guard::chat::Delta;
 pub struct Remark<'s> {
     /// A short, stable name of the kind.
     pub kind: &'s str,
-    /// Offset in the choice's text, in bytes.
+    /// Byte offset in the choice's text.
     pub at: Option<u64>,
-    /// How many bytes it is about.
+    /// Number of bytes concerned.
     pub bytes: Option<u64>,
-    /// How often it happened.
+    /// Number of occurrences.
     pub count: Option<u64>,
-    /// The call it is about.
+    /// Index of the call concerned.
     pub call: Option<u32>,
     /// Further details, if there are any.
     pub message: Option<&'s str>,
@@ -23,28 +23,29 @@ pub struct Remark<'s> {
 
 /// Writes deltas and notes in some form.
 pub trait Render {
-    /// Writes one delta of a choice: content, reasoning, or one of a call. Others are not shown.
+    /// Writes one delta of a choice: content, reasoning, or a part of a call. Other deltas are not
+    /// shown.
     ///
     /// # Errors
-    /// The output's.
+    /// The output failed.
     fn delta(&mut self, choice: u32, delta: Delta<'_>) -> io::Result<()>;
 
     /// Writes one note about a choice.
     ///
     /// # Errors
-    /// The output's.
+    /// The output failed.
     fn note(&mut self, choice: u32, note: Remark<'_>) -> io::Result<()>;
 
-    /// Passes on what was written so far: after every piece of input.
+    /// Flushes the output. Called after each piece of input.
     ///
     /// # Errors
-    /// The output's.
+    /// The output failed.
     fn flush(&mut self) -> io::Result<()>;
 
-    /// Ends the output: what is open on the last line is closed.
+    /// Ends the output, and closes an open last line.
     ///
     /// # Errors
-    /// The output's.
+    /// The output failed.
     fn finish(&mut self) -> io::Result<()> {
         self.flush()
     }

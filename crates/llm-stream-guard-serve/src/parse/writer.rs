@@ -1,4 +1,4 @@
-//! The output of a chat guard, as far as it is shown: deltas and notes.
+//! Writes the output of a chat guard as deltas and notes.
 
 use std::{collections::BTreeMap, io};
 
@@ -9,7 +9,7 @@ use llm_stream_guard::{
 
 use super::shown::{Remark, Render};
 
-/// Where deltas and notes go.
+/// A sink of chunks that writes their deltas and notes.
 pub struct EventWriter<'r> {
     render: &'r mut dyn Render,
     /// Whether each choice has its finish reason.
@@ -19,7 +19,7 @@ pub struct EventWriter<'r> {
 }
 
 impl<'r> EventWriter<'r> {
-    /// Shows everything in `render`.
+    /// Creates a writer to `render`.
     pub fn new(render: &'r mut dyn Render) -> Self {
         Self { render, finished: BTreeMap::new(), result: Ok(()) }
     }
@@ -36,7 +36,7 @@ impl<'r> EventWriter<'r> {
         open.map(|(&index, _)| index).collect()
     }
 
-    /// Shows a note about the stream as a whole: to every open choice, or to the first.
+    /// Writes a note about the whole stream for every open choice, or for choice 0 if none is open.
     pub fn note(&mut self, note: Remark<'_>) {
         let mut open = self.open();
         if open.is_empty() {
@@ -45,14 +45,14 @@ impl<'r> EventWriter<'r> {
         open.into_iter().for_each(|index| self.show(index, note));
     }
 
-    /// The stream ended: choices without a finish reason are noted if it was cut.
+    /// Ends the stream. If it was cut, notes the choices without a finish reason.
     pub fn end(&mut self, end: End) {
         let kind = "no_finish_reason";
         let open = if end == End::Aborted { self.open() } else { Vec::new() };
         open.into_iter().for_each(|index| self.show(index, Remark { kind, ..Remark::default() }));
     }
 
-    /// Passes on what was written.
+    /// Flushes the output.
     ///
     /// # Errors
     /// The first error of the output since the last flush.

@@ -1,4 +1,4 @@
-//! Which guard a request's answer gets, and what upstream is asked.
+//! Chooses the guard for a request's answer, and the request for upstream.
 
 use std::sync::Arc;
 
@@ -25,16 +25,16 @@ use crate::{
     tool_grammar::{Demand, demands_call, has_own_format, takes_grammar},
 };
 
-/// A request that is to be answered in raw text.
+/// A request for upstream, and the guard for its answer.
 pub(super) struct Asked {
     pub(super) guard: ChatGuard,
     pub(super) told: Arc<Told>,
     pub(super) family: String,
     pub(super) body: Body,
     pub(super) choices: usize,
-    /// The request demands a call.
+    /// Whether the request demands a call.
     pub(super) forced: bool,
-    /// The model's id for the answer, if upstream knows the model by another.
+    /// The model's id in the answer, if upstream uses another id.
     pub(super) shown: Option<String>,
 }
 
@@ -56,8 +56,8 @@ struct Answered {
 }
 
 impl Proxy {
-    /// The guard for the answer to a completion, and the body to ask upstream with; `None` if
-    /// request and answer are to pass as they are.
+    /// Returns the guard for the answer to a completion, and the body for upstream. `None` passes
+    /// request and answer unchanged.
     pub(super) async fn asked(
         &self,
         mut body: Body,
@@ -100,7 +100,7 @@ impl Proxy {
                     UnknownModelPolicy::Pass if dialect.is_upstreams() && sent.is_none() => {
                         return Ok(None);
                     }
-                    // The answer needs another shape or name, whatever its text contains.
+                    // The answer needs another shape or model id, regardless of its text.
                     UnknownModelPolicy::Pass => families.none(),
                 }
             }
@@ -133,8 +133,8 @@ impl Proxy {
         Ok(Some(Asked { guard, told, family, body, choices, forced, shown }))
     }
 
-    /// The guard for an answer, with the rules of the request; `body` is changed to what upstream is
-    /// to get.
+    /// Returns the guard for an answer under the rules of the request. Changes `body` into the body
+    /// for upstream.
     fn guard(
         &self,
         Answered { dialect, family, server, told }: Answered,
@@ -201,7 +201,7 @@ fn compile(builder: GuardBuilder, conditions: &Conditions) -> Result<CompiledGua
             }
         })
     };
-    // A constraint admits text that spells a marker, and not only its token.
+    // A constrained answer may spell a marker as text, without its token.
     let is_free = *answer == Answer::Raw && !has_own_format && !takes_grammar(view, &rules);
     let tokens = family.tokens().filter(|_| is_free);
     let by_tokens = tokens.map(|tokens| build(builder.clone().marker_tokens(tokens.texts())));
@@ -218,7 +218,8 @@ fn server_name(server: Server) -> &'static str {
     }
 }
 
-/// A model's id as a log may have it: at most 80 characters, none that would act on a terminal.
+/// Returns a model's id in a form that is safe to log: at most 80 characters, and no control
+/// characters.
 fn excerpt(id: &str) -> String {
     const MOST: usize = 80;
     let mut excerpt: String = id.chars().take(MOST).flat_map(char::escape_debug).collect();

@@ -28,7 +28,7 @@ impl Proxy {
         proxy.now().parsed("/parse/batch", parse::batch, request).await
     }
 
-    /// Answers a request at `path` with what `parse` makes of its body.
+    /// Answers a request at `path` with the result of `parse` for its body.
     async fn parsed(self, path: &'static str, parse: Parse, request: Request) -> Response {
         let answer = self.parse_body(parse, request).await;
         let response = answer.unwrap_or_else(|fault| {

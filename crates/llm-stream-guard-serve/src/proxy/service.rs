@@ -31,8 +31,8 @@ const METRICS: &str = "/metrics";
 const MODELS: &str = "/v1/models";
 
 impl Proxy {
-    /// The proxy as a service: guarded paths, `/healthz`, `/readyz`, `/metrics`, and upstream for
-    /// all else. Where [`crate::Config::metrics_listen`] is set, `/metrics` is not found.
+    /// Returns a router with the guarded paths, `/healthz`, `/readyz` and `/metrics`. All other
+    /// paths go to upstream. With [`crate::Config::metrics_listen`], `/metrics` is not found.
     pub fn router(&self) -> Router {
         let mut router = self.public_paths();
         for dialect in ApiDialect::ALL {
@@ -49,7 +49,7 @@ impl Proxy {
             .with_state(self.clone())
     }
 
-    /// The service of a proxy that takes no further requests.
+    /// Returns a router that refuses new requests.
     pub(crate) fn refusing(&self) -> Router {
         let refuse = || async {
             let mut fault = Fault::new(Kind::Busy, "the proxy is shutting down");
@@ -61,16 +61,16 @@ impl Proxy {
         self.public_paths().fallback(refuse).with_state(self.clone())
     }
 
-    /// The service of the address for metrics: `/metrics`, `/healthz` and `/readyz`.
+    /// Returns the router of the address for metrics: `/metrics`, `/healthz` and `/readyz`.
     pub(crate) fn operation(&self) -> Router {
         Self::health_paths().route(METRICS, get(Self::metrics)).with_state(self.clone())
     }
 
-    /// The paths that clients find here and not upstream.
+    /// Returns a router with the paths that the proxy itself answers.
     fn public_paths(&self) -> Router<Self> {
         match self.shared.config.metrics_listen {
             None => Self::health_paths().route(METRICS, get(Self::metrics)),
-            // Passed on, the request would be for upstream's metrics.
+            // If it were passed on, the request would return upstream's metrics.
             Some(_) => Self::health_paths().route(METRICS, any(|| async { StatusCode::NOT_FOUND })),
         }
     }
@@ -79,8 +79,8 @@ impl Proxy {
         Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(Self::ready))
     }
 
-    /// Answers whether requests should be sent here: one line for each upstream. Of several one that
-    /// answers is enough, since models of the others would be missing at every instance.
+    /// Answers whether requests should be sent here, with one line for each upstream. One working
+    /// upstream is enough, since the models of the others are missing at every instance.
     async fn ready(State(proxy): State<Self>) -> (StatusCode, String) {
         if proxy.drains() {
             return (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".into());
@@ -103,7 +103,7 @@ impl Proxy {
         ([(CONTENT_TYPE, kind)], proxy.now().shared.metrics.text()).into_response()
     }
 
-    /// A path that is none of the guarded ones as it is spelled.
+    /// Handles all other paths, including unusual spellings of guarded paths.
     async fn other(State(proxy): State<Self>, request: Request) -> Response {
         let path = canonical(request.uri().path());
         let guarded = ApiDialect::ALL.into_iter().find(|dialect| dialect.path() == path);
@@ -126,7 +126,7 @@ impl Proxy {
         }
     }
 
-    /// Answers with the models of all upstreams, or with one of them.
+    /// Answers with the models of all upstreams, or with the model `id`.
     async fn models(&self, headers: &HeaderMap, id: Option<&str>) -> Response {
         let found = self.shared.routes.list(headers).await.and_then(|mut list| match id {
             None => Ok(list),
@@ -148,10 +148,10 @@ impl Proxy {
         response
     }
 
-    /// Passes a request and its answer on as they are.
+    /// Passes a request and its answer on unchanged.
     pub(super) async fn untouched(State(proxy): State<Self>, request: Request) -> Response {
         let proxy = proxy.now();
-        // Bytes that are not read may be late no longer than those that are.
+        // The idle limit also applies to bodies that are not parsed.
         let watched = |body| Body::new(Idle::new(body, proxy.shared.config.timeouts.idle.0));
         let (parts, body) = request.into_parts();
         let answer = async {
@@ -171,8 +171,8 @@ impl Proxy {
         response
     }
 
-    /// Finds the upstream of a request that passes. Its body is read only if it can name a model that
-    /// decides about that.
+    /// Finds the upstream of a request that passes. The body is read only if its model can decide
+    /// the upstream.
     async fn passed(&self, parts: &Parts, body: Body) -> Result<Passed<'_>, Fault> {
         let routes = &self.shared.routes;
         let is_json = parts.headers.get(CONTENT_TYPE).is_none_or(|kind| {
@@ -187,7 +187,7 @@ impl Proxy {
         }
         let (bytes, charge) = self.shared.ledger.read(body, &self.shared.config).await?;
         let charge = Some(charge);
-        // Bodies that are not understood are for the default upstream to refuse.
+        // The default upstream refuses malformed bodies.
         let Ok(mut fields) = RequestBody::read(&bytes) else {
             return Ok(Passed { backend: routes.default(), body: bytes.into(), charge });
         };
@@ -203,15 +203,15 @@ impl Proxy {
     }
 }
 
-/// A request that passes, with the upstream that it is for.
+/// A request that passes, with its upstream.
 struct Passed<'p> {
     backend: &'p Backend,
     body: Body,
-    /// The memory of a body that was read.
+    /// The charge for the memory of a body that was read.
     charge: Option<Charge>,
 }
 
-/// The answer to a request that has none but a fault.
+/// Returns the answer to a request that failed, and logs the fault.
 pub(super) fn refusal(dialect: ApiDialect, fault: &Fault) -> Response {
     let (kind, status) = (fault.kind.name(), fault.status.as_u16());
     match fault.kind {

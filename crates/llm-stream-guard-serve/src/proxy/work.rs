@@ -1,4 +1,4 @@
-//! Reading requests and whole answers, beside the streams if that takes long.
+//! Reads requests and whole answers, on another thread if they are long.
 
 use llm_stream_guard::{
     Outcome,
@@ -14,7 +14,7 @@ use crate::{
     error::{Fault, Kind},
 };
 
-/// Does the work on `length` bytes, where it holds up no streams if it is heavy.
+/// Runs work on `length` bytes, on another thread if it would delay other streams.
 pub(super) async fn heavy<T: Send + 'static>(
     length: usize,
     work: impl FnOnce() -> T + Send + 'static,
@@ -25,11 +25,11 @@ pub(super) async fn heavy<T: Send + 'static>(
     elsewhere(work).await
 }
 
-/// A request that was read.
+/// A parsed request of a client.
 pub(super) struct Read {
     /// Body of the request to upstream.
     pub(super) body: Body,
-    /// The fields at which the writer of the answer looks.
+    /// The fields that the writer of the answer needs.
     pub(super) asked: Value,
     pub(super) dropped: Vec<&'static str>,
 }
@@ -46,7 +46,7 @@ pub(super) fn read_request(
     Ok(Read { body, asked, dropped: unsupported.into_dropped() })
 }
 
-/// Guards a whole answer; with it the places of calls that were malformed or cut.
+/// Guards a whole answer. Returns it with the indices of calls that were malformed or incomplete.
 pub(super) fn whole(
     dialect: ApiDialect,
     guard: &ChatGuard,

@@ -1,4 +1,4 @@
-//! From a request for a message to one for a chat completion.
+//! Converts a request for a message into one for a chat completion.
 
 use serde_json::{Map, Value, json};
 
@@ -15,15 +15,15 @@ use crate::{
 /// Text that tells the model that a tool failed: messages of tools have no field for it.
 const FAILED: &str = "Error: ";
 
-/// Blocks of what Anthropic's own tools did, of which chat completions know nothing.
+/// Blocks of Anthropic's own tools, which have no equivalent in chat completions.
 const SERVER_BLOCKS: [&str; 4] = ["server_tool", "web_search_tool", "web_fetch_tool", "mcp_tool"];
 
-/// The chat completion that answers a request for a message. Fields that chat completions do not
-/// know otherwise stay: servers may.
+/// Converts a request for a message into one for a chat completion. Unknown fields stay, because
+/// servers may know them.
 ///
 /// # Errors
-/// A part of it is malformed, or of a kind that chat completions have no word for and that is to be
-/// refused; the fault names the field.
+/// A malformed part, or a kind without an equivalent that the configuration refuses. The fault
+/// names the field.
 pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<Body, Fault> {
     let turns = body.take_text("messages").ok_or_else(|| expected("messages", "a list"))?;
     let mut messages = Messages::new(turns.get().len());
@@ -52,7 +52,7 @@ pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<B
             body.set("parallel_tool_calls", &false.into());
         }
         let choice = self::choice(&choice)?;
-        // Without tools there is nothing to choose.
+        // Without tools, `tool_choice` has no meaning.
         if some_tools {
             body.set("tool_choice", &choice);
         }
@@ -75,7 +75,7 @@ pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<B
     Ok(body)
 }
 
-/// Templates know the switch by either name.
+/// Switches reasoning on or off. Chat templates use one of two names for this setting.
 fn switch_reasoning(body: &mut Body, on: bool) -> Result<(), Fault> {
     let arguments = body.get("chat_template_kwargs")?.unwrap_or_else(|| json!({}));
     let Value::Object(mut arguments) = arguments else { return Ok(()) };
@@ -109,7 +109,7 @@ fn turn(
         };
         match entry.get("type").and_then(Value::as_str) {
             Some("thinking") => reasoning.push_str(text("thinking")?),
-            // Nobody but its maker can read it.
+            // Only the service that encrypted the block can read it.
             Some("redacted_thinking") => {}
             Some("tool_use") => {
                 let arguments = entry.get("input").map_or_else(|| "{}".into(), Value::to_string);
@@ -148,7 +148,7 @@ fn turn(
     Ok(())
 }
 
-/// The content of a tool's result.
+/// Returns the content of a tool's result.
 fn result(
     content: Value,
     failed: bool,
@@ -180,7 +180,8 @@ fn tools(tools: Value, unsupported: &mut Unsupported) -> Result<Vec<Value>, Faul
         let name = name.ok_or_else(|| expected(&format!("tools[{n}].name"), "text"))?;
         let mut function = Map::new();
         function.insert("name".into(), name);
-        // In the order of OpenAI's clients: templates write it into the prompt.
+        // The fields have the order of OpenAI's clients, since templates write them into the
+        // prompt.
         if let Some(about) = tool.get_mut("description") {
             function.insert("description".into(), about.take());
         }

@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 
 use super::tools::{INPUT, ToolName};
 
-/// Many clients show the summary of reasoning and not the reasoning: it has the same text.
+/// The prefix of events for the reasoning summary, which repeats the reasoning. Many clients show
+/// only the summary.
 const SUMMARY: &str = "response.reasoning_summary";
 const SUMMARY_DELTA: &str = "response.reasoning_summary_text.delta";
 
-/// Reasoning, a message or a call, as far as it goes.
+/// An item of the output: reasoning, a message or a call, up to the current event.
 #[derive(Debug)]
 pub(super) struct Item {
     id: String,
@@ -24,11 +25,11 @@ enum ItemKind {
     Reasoning,
     Message,
     Call(Called),
-    /// A call of a tool that takes text; the item's text is its arguments.
+    /// A call of a tool that takes text. The item's text holds the call's JSON arguments.
     Custom(Called),
 }
 
-/// A call, and the tool that is called.
+/// A call and its tool.
 #[derive(Debug, PartialEq, Eq)]
 struct Called {
     index: u32,
@@ -38,7 +39,7 @@ struct Called {
 }
 
 impl Called {
-    /// The item of the call, with the namespace of the tool if it has one.
+    /// Adds the tool's namespace to `item`, if it has one.
     fn to_json(&self, mut item: Value) -> Value {
         if let Some(namespace) = &self.namespace {
             item["namespace"] = namespace.as_str().into();
@@ -48,8 +49,8 @@ impl Called {
 }
 
 impl Item {
-    /// The item that `delta` begins, if it begins one. `id` is what ids of the response share,
-    /// `tools` those that take text or have a namespace.
+    /// Returns the item that `delta` begins, if any. `id` is the item's id without a prefix, and
+    /// `tools` are those that take text or have a namespace.
     pub(super) fn begun(delta: Delta<'_>, id: String, tools: &[ToolName]) -> Option<Self> {
         let (prefix, kind) = match delta {
             Delta::Reasoning(_) => ("rs", ItemKind::Reasoning),
@@ -71,7 +72,7 @@ impl Item {
         Some(Self { id, status: "in_progress", text: String::new(), kind })
     }
 
-    /// Whether `delta` is more of it.
+    /// Returns whether `delta` continues the item.
     pub(super) fn takes(&self, delta: Delta<'_>) -> bool {
         matches!(
             (&self.kind, delta),
@@ -98,7 +99,7 @@ impl Item {
             ItemKind::Call(_) => {
                 vec![self.event("response.function_call_arguments.delta", "delta", text)]
             }
-            // Its text is known when its arguments are whole.
+            // The tool's input is known only when its arguments are whole.
             ItemKind::Custom(_) => Vec::new(),
         }
     }
@@ -114,7 +115,7 @@ impl Item {
         }
     }
 
-    /// The events that end its text, without the item's index.
+    /// Returns the events that end the item's text, without the item's index.
     pub(super) fn endings(&self) -> Vec<Value> {
         let text = &self.text;
         match &self.kind {
@@ -174,7 +175,7 @@ impl Item {
         })
     }
 
-    /// The text that a tool is given, if the call's arguments are whole.
+    /// Returns the input of a tool that takes text, if the call's arguments are whole.
     fn input(&self) -> Option<String> {
         let mut arguments: Value = serde_json::from_str(&self.text).ok()?;
         match arguments.get_mut(INPUT)?.take() {
@@ -191,7 +192,7 @@ impl Item {
         }
     }
 
-    /// The answer was cut in it; a call may have been whole by then.
+    /// Ends the item where the answer was cut. A whole call stays complete.
     pub(super) fn cut(&mut self, broken: &[u32]) {
         let whole = self.is_call() && !self.is_broken(broken);
         self.status = if whole { "completed" } else { "incomplete" };

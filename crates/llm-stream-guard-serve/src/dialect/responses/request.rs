@@ -1,4 +1,4 @@
-//! From a request for a response to one for a chat completion.
+//! Converts a request for a response into one for a chat completion.
 
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -13,10 +13,10 @@ use crate::{
     error::{Fault, Kind},
 };
 
-/// Fields that ask for what nobody here remembers.
+/// Fields that need stored state, which the proxy does not have.
 const STATEFUL: [&str; 4] = ["previous_response_id", "conversation", "background", "prompt"];
 
-/// Fields that mean nothing to a chat completion.
+/// Fields without an equivalent in chat completions, which are dropped or converted.
 const DROPPED: [&str; 5] = ["include", "store", "truncation", "text", "reasoning"];
 
 /// Converts a request for a response into one for a chat completion. Fields that chat completions
@@ -71,7 +71,7 @@ pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<B
         }
     }
     let choice = body.take("tool_choice")?.map(tool_choice);
-    // Without tools there is nothing to choose.
+    // Without tools, `tool_choice` has no meaning.
     if let Some(choice) = choice.filter(|_| !functions.is_empty()) {
         body.set("tool_choice", &choice);
     }
@@ -82,7 +82,7 @@ pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<B
     Ok(body)
 }
 
-/// Writes the tools that items of the input declare into the field [`ADDITIONAL`].
+/// Collects the tools that items of the input declare in the field [`ADDITIONAL`].
 ///
 /// # Errors
 /// The input is malformed.
@@ -98,7 +98,7 @@ pub(crate) fn gather_tools(body: &mut Body) -> Result<(), Fault> {
         }
         let mut item = part(raw, &format!("input[{n}]"))?;
         if item.get("type").is_some_and(|kind| kind == ADDITIONAL) {
-            // Kept as text, which takes less memory.
+            // Text takes less memory than parsed values.
             lists.push(
                 item.get_mut("tools").map_or_else(|| "[]".into(), |it| it.take().to_string()),
             );
@@ -110,7 +110,7 @@ pub(crate) fn gather_tools(body: &mut Body) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Adds an `item` to the messages. Consecutive items of the assistant are one message.
+/// Adds an `item` to the messages. Consecutive items of the assistant become one message.
 fn item(
     mut item: Value,
     at: &str,
@@ -172,10 +172,10 @@ fn item(
             result.insert("tool_call_id".into(), id.into());
             messages.push(result);
         }
-        // Their tools are among those of the request.
+        // The tools of such an item were added to the request's.
         ADDITIONAL => {}
-        // Nobody here keeps what is referred to, or can read what its maker wrote. An answer without
-        // its reasoning is still the answer.
+        // The proxy does not have the referenced item, and cannot read encrypted reasoning. The
+        // conversation is still valid without its reasoning.
         "item_reference" if text(&item, "id").is_ok_and(|id| id.starts_with("rs_")) => {
             unsupported.note(&kind);
         }
@@ -185,12 +185,12 @@ fn item(
     Ok(())
 }
 
-/// The namespace of the tool that an item calls.
+/// Returns the namespace of the tool that an item calls.
 fn namespace(item: &Value) -> Option<&str> {
     item.get("namespace").and_then(Value::as_str)
 }
 
-/// The assistant's message at the end; it is begun if need be.
+/// Returns the assistant's message at the end, or begins one.
 fn assistant(messages: &mut Messages) -> &mut Map<String, Value> {
     messages.assistant(|| message("assistant", Value::Null))
 }
@@ -221,7 +221,7 @@ fn called(messages: &mut Messages, id: &str, function: Value) {
     }
 }
 
-/// A format as chat completions have it.
+/// Converts a format into that of chat completions.
 fn format(format: Value) -> Value {
     match format {
         Value::Object(mut schema)

@@ -13,10 +13,10 @@ use crate::{
 /// The only argument of a tool that takes text.
 pub(super) const INPUT: &str = "input";
 
-/// The field of a request's body that has the tools of its items of this type: a list of lists.
+/// A type of input items with tools, and the field of the body with their tools: a list of lists.
 pub(super) const ADDITIONAL: &str = "additional_tools";
 
-/// Adds functions as chat completions have them. A tool that takes text becomes a function of one
+/// Adds tools as functions of chat completions. A tool that takes text becomes a function of one
 /// string.
 pub(super) fn tools(
     tools: Value,
@@ -66,7 +66,7 @@ fn function(
     }
 }
 
-/// The name of the function that represents a tool of a namespace, or of none.
+/// Returns the name of the function that represents a tool, with its namespace if it has one.
 pub(super) fn function_name(namespace: Option<&str>, name: &str) -> String {
     namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}__{name}"))
 }
@@ -103,7 +103,7 @@ pub(super) struct ToolName {
     pub(super) is_custom: bool,
 }
 
-/// The tools of a request that take text or have a namespace.
+/// Returns the tools of a request that take text or have a namespace.
 pub(super) fn tool_names(asked: &Value) -> Vec<ToolName> {
     let text = |tool: &Value, key: &str| tool.get(key).and_then(Value::as_str).map(str::to_owned);
     let further = list(asked.get(ADDITIONAL)).flat_map(|tools| list(Some(tools)));
@@ -124,12 +124,12 @@ pub(super) fn tool_names(asked: &Value) -> Vec<ToolName> {
     names
 }
 
-/// The entries of a list, or none.
+/// Returns the entries of a list. Other values have none.
 fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten()
 }
 
-/// A choice as chat completions have it. One of a tool that is left out leaves the choice open.
+/// Converts a choice into that of chat completions. The choice of an omitted tool becomes `auto`.
 pub(super) fn tool_choice(mut choice: Value) -> Value {
     match choice.get("type").and_then(Value::as_str) {
         Some("function" | "custom") => {
@@ -157,7 +157,7 @@ pub(super) fn tool_choice(mut choice: Value) -> Value {
     choice
 }
 
-/// Moves the description of a function into a field, as chat completions have it.
+/// Moves the description of a function into the field `function`, as in chat completions.
 fn nest(tool: &mut Value) {
     let Some(fields) = tool.as_object_mut() else { return };
     let kind = fields.shift_remove("type");
