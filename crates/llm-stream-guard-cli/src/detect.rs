@@ -36,7 +36,7 @@ pub(crate) fn detect(args: &DetectArgs, out: &mut dyn Write) -> Result<bool, Err
     Ok(detection.certainty > Certainty::Unknown)
 }
 
-/// A line for the answer, then one for each set of families.
+/// Returns a line for the answer, then one for each set of families.
 fn as_text(detection: &Detection) -> String {
     let mut text = match detection.candidates.first() {
         Some(best) if detection.certainty > Certainty::Unknown => {

@@ -79,7 +79,7 @@ fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|error| misuse(format!("{}: {error}", path.display())))
 }
 
-/// The wire of a JSON array of calls.
+/// Returns the wire of a JSON array of calls.
 fn wire(grammar: &Grammar, text: &str, tools: Option<&Path>) -> Result<String, Error> {
     let read: Vec<Call<'_>> = serde_json::from_str(text)
         .map_err(|error| misuse(format!("expected an array of calls: {error}")))?;

@@ -13,7 +13,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Whether the reader of the output closed it, which is not an error of the user.
+    /// Returns whether the reader of the output closed it, which is not an error of the user.
     #[must_use]
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)

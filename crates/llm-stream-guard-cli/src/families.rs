@@ -63,14 +63,14 @@ fn write_exported(name: &str, anchor: Option<&str>, out: &mut dyn Write) -> Resu
     Ok(())
 }
 
-/// Whether the server must keep special tokens for any part of the profile to be seen.
+/// Returns whether the server must keep special tokens for any part of the profile to be seen.
 fn needs_special_tokens(profile: &Profile) -> bool {
     Guard::builder(profile).build().map_or(profile.needs_special_tokens, |guard| {
         profile.needs_special_tokens || guard.needs_special_tokens()
     })
 }
 
-/// The family's other names, whoever has them, sorted.
+/// Returns the family's other names, whoever has them, sorted.
 fn aliases_of(family: &str) -> Vec<&'static str> {
     let others = aliases().filter(|alias| alias.of == family && !same_name(alias.name, family));
     let mut names: Vec<_> = others.map(|alias| alias.name).collect();

@@ -16,7 +16,7 @@ use crate::{
     error::{Error, misuse},
 };
 
-/// The profile that `--family` or `--model` names, if one of them is given.
+/// Returns the profile that `--family` or `--model` names, if one of them is given.
 ///
 /// # Errors
 /// Nothing is registered under that name, no family is known to be that model's.
@@ -54,7 +54,8 @@ pub(crate) fn told(args: &ReadingArgs) -> Result<Option<Profile>, Error> {
 /// Most bytes of a recording that its first line may have to name the family.
 pub(crate) const FIRST_LINE: u64 = 256;
 
-/// The profile that the first line of a recording names: the proxy writes `: family NAME` there.
+/// Returns the profile that the first line of a recording names: the proxy writes `: family NAME`
+/// there.
 pub(crate) fn recorded(head: &[u8]) -> Option<Profile> {
     let profile = named_by(head)?;
     let name = &profile.name;
@@ -81,7 +82,7 @@ pub(crate) fn read_template(path: &Path) -> Result<Profile, Error> {
         .map_err(|problem| misuse(format!("--template {problem}")))
 }
 
-/// The whole family, as vectors of kind `both` mean it: the profile of that name, else the
+/// Returns the whole family, as vectors of kind `both` mean it: the profile of that name, else the
 /// tool-call family with the reasoning format of the same name, if there is one.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use std::{convert::Infallible, fmt, str::FromStr};
 pub(crate) struct Pattern(String);
 
 impl Pattern {
-    /// Whether `id` is meant.
+    /// Returns whether `id` is meant.
     #[must_use]
     pub(crate) fn matches(&self, id: &str) -> bool {
         if self.0.contains(['*', '?']) { globs(&self.0, id) } else { id.contains(&self.0) }

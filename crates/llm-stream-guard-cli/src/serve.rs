@@ -184,7 +184,7 @@ fn reload(proxy: &Proxy, args: &ServeArgs) {
     }
 }
 
-/// A configuration that the proxy refuses, with the field at fault.
+/// Returns a configuration that the proxy refuses, with the field at fault.
 fn refused(fault: &Fault) -> Error {
     match &fault.field {
         Some(field) => misuse(format!("`{field}`: {fault}")),

@@ -11,12 +11,12 @@ use crate::{
 };
 
 impl ReadingArgs {
-    /// The path of the file to read.
+    /// Returns the path of the file to read.
     pub(crate) fn path(&self) -> &Path {
         self.tokens.as_ref().unwrap_or(&self.file)
     }
 
-    /// The format of the file.
+    /// Returns the format of the file.
     pub(crate) fn input_kind(&self) -> InputKind {
         if self.tokens.is_some() { InputKind::Jsonl } else { self.input }
     }
@@ -44,8 +44,8 @@ pub(crate) fn added_tokens(
     Ok(args.tokens.is_some().then(|| markers().collect()))
 }
 
-/// The token of a line, if it looks like a tag. No tokenizer writes a whole tag as one token unless the
-/// tag is an added token.
+/// Returns the token of a line, if it looks like a tag. No tokenizer writes a whole tag as one
+/// token unless the tag is an added token.
 fn marker(line: &Value) -> Option<AddedToken> {
     let id = u32::try_from(line.get("id")?.as_u64()?).ok()?;
     let text = line.get("text")?.as_str()?;

@@ -14,7 +14,7 @@ use toolcall_parsers::{Family, Grammar, grammar, same_name};
 
 use crate::lookup;
 
-/// The machine that runs `case`.
+/// Returns the machine that runs `case`.
 ///
 /// # Errors
 /// A family that is not registered, an option or a value of one that is not supported, tools
@@ -33,7 +33,7 @@ pub fn machine_with(case: &VectorCase, own: &[Profile]) -> Result<GuardMachine, 
     Ok(GuardMachine::new(guard, end(case)))
 }
 
-/// The machine that reads the wire of `case` as the tokens it says.
+/// Returns the machine that reads the wire of `case` as the tokens it says.
 ///
 /// # Errors
 /// As [`machine_for`].

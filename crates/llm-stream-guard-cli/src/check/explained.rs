@@ -8,7 +8,7 @@ use stream_laws::vector::Failure;
 
 use super::{AnyCase, CaseLine, case};
 
-/// The explanation of the cut at which `line` failed; `None` if it failed before any.
+/// Returns the explanation of the cut at which `line` failed; `None` if it failed before any.
 pub(super) fn explained(
     line: &CaseLine,
     failure: &Failure,

@@ -4,7 +4,7 @@ use llm_stream_guard::explain::{Happening, RecordedNote, Step};
 
 use super::words::{bytes, count, visible};
 
-/// The lines about neighbouring chunks of which at most one has events.
+/// Returns the lines about neighbouring chunks of which at most one has events.
 pub(super) fn told(group: &[Step], wire: &str) -> Vec<String> {
     let sum = |part: fn(&Step) -> usize| group.iter().map(part).sum::<usize>();
     let mut lines = Vec::new();

@@ -64,12 +64,12 @@ impl RecordedInput {
         Ok(Self { head, ..feed.into_intake() })
     }
 
-    /// The bytes of the recording: all of them if they are tokens, else the first.
+    /// Returns the bytes of the recording: all of them if they are tokens, else the first.
     pub(crate) fn raw(&self) -> &[u8] {
         &self.head
     }
 
-    /// The family that its first line names.
+    /// Returns the family that its first line names.
     #[must_use]
     pub(crate) fn named(&self) -> Option<Profile> {
         lookup::recorded(&self.head)

@@ -23,7 +23,7 @@ const SHOWN: usize = 4000;
 /// The summary names at most as many calls.
 const CALLS: usize = 20;
 
-/// The width of standard output, in columns: the terminal's, that of `COLUMNS`, or 100.
+/// Returns the width of standard output, in columns: the terminal's, that of `COLUMNS`, or 100.
 #[must_use]
 pub(crate) fn width() -> usize {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));

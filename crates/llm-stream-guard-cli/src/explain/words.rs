@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// A number of things: `s` makes the word plural.
+/// Returns a number of things: `s` makes the word plural.
 pub(super) fn count(count: usize, what: impl Display) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {what}{s}")

@@ -29,7 +29,7 @@ pub(crate) struct Detector {
 }
 
 impl Detector {
-    /// A detector that has seen nothing.
+    /// Returns a detector that has seen nothing.
     #[must_use]
     pub(crate) fn new(patience: Patience) -> Self {
         Self { head: Vec::new(), patience, checked: 0 }
@@ -42,7 +42,7 @@ impl Detector {
         self.decide(seen, false)
     }
 
-    /// The kind of an input that ended.
+    /// Returns the kind of an input that ended.
     pub(crate) fn finish(&mut self) -> InputKind {
         self.decide(self.checked, true).unwrap_or(InputKind::Text)
     }

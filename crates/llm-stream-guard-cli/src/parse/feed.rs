@@ -22,7 +22,7 @@ enum Form {
 }
 
 impl<'r> InputFeed<ChatReader<'r>> {
-    /// The output, to flush.
+    /// Returns the output, to flush.
     pub(crate) fn output(&mut self) -> &mut EventWriter<'r> {
         self.intake.output()
     }

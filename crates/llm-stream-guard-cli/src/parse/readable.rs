@@ -48,7 +48,7 @@ enum Part {
 }
 
 impl<W: Write> Readable<W> {
-    /// A renderer that writes to `out`.
+    /// Returns a renderer that writes to `out`.
     pub(crate) fn new(out: W, colour: Colour) -> Self {
         Self { out, colour, part: Part::Nothing, choice: 0, mid_line: false }
     }

@@ -136,7 +136,7 @@ pub(super) fn parse_rows(
     written
 }
 
-/// A progress bar on a terminal, over the bytes of the file.
+/// Returns a progress bar on a terminal, over the bytes of the file.
 fn bar(args: &ParseArgs) -> ProgressBar {
     let len = std::fs::metadata(&args.reading.file).map_or(0, |metadata| metadata.len());
     let bar = ProgressBar::new(len);

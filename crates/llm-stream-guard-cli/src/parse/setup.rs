@@ -15,7 +15,7 @@ use crate::{
     lookup,
 };
 
-/// The guard every choice gets a clone of, for streams of `profile`.
+/// Returns the guard every choice gets a clone of, for streams of `profile`.
 ///
 /// # Errors
 /// A tools or grammar file that is none, a limit of zero, `--start reasoning`

@@ -36,7 +36,7 @@ pub struct ColumnFile<'a> {
     pub threads: usize,
 }
 
-/// Whether a file begins like Parquet. Faults are reported by what reads it next.
+/// Returns whether a file begins like Parquet. Faults are reported by what reads it next.
 pub(super) fn is_parquet(path: &Path) -> bool {
     let mut first = [0; PARQUET.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));

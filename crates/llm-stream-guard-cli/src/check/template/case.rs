@@ -116,7 +116,7 @@ impl TemplateCase {
         plan.text(&self.wire).try_for_each(|cut| self.judge(&machine, cut, Some(&whole)).map(drop))
     }
 
-    /// The template: none if it is refused, and may be.
+    /// Returns the template: none if it is refused, and may be.
     fn load(&self) -> Result<Option<ResponseTemplate>, String> {
         match (ResponseTemplate::from_value(&self.template), &self.expected) {
             (Ok(_), Expected::Refused) => Err("loaded, and should be refused".to_owned()),

@@ -123,7 +123,7 @@ impl Seen {
         Self { message: parser.message().ok(), regions: parser.regions().to_vec() }
     }
 
-    /// Whether the message is not complete, or a region is malformed.
+    /// Returns whether the message is not complete, or a region is malformed.
     pub(super) fn failed(&self) -> bool {
         self.message.is_none() || self.regions.iter().any(|region| region.value.is_err())
     }
@@ -161,7 +161,7 @@ fn shown(object: &JsonObject) -> String {
     JsonTree::Object(object.clone()).to_string()
 }
 
-/// A text, or the texts of a list.
+/// Returns a text, or the texts of a list.
 fn text_of(value: Option<&JsonTree>) -> String {
     match value {
         Some(JsonTree::String(text)) => text.clone(),
