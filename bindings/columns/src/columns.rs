@@ -216,7 +216,7 @@ impl Offsets {
         self.ends.push(self.items.unwrap_or(last));
     }
 
-    /// A column of lists of these items.
+    /// Returns a column of lists of these items.
     fn list(self, items: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef, Overflow> {
         if self.items.is_none() {
             return Err(Overflow("a column of lists is too long".to_owned()));
@@ -227,7 +227,7 @@ impl Offsets {
     }
 }
 
-/// An array of structures of these columns, which may be null.
+/// Returns an array of structures of these columns, which may be null.
 fn structure(
     columns: Vec<(&str, ArrayRef)>,
     nulls: Option<NullBuffer>,
@@ -241,7 +241,7 @@ fn structure(
     Ok(StructArray::try_new(fields, columns, nulls)?)
 }
 
-/// The worse of two outcomes.
+/// Returns the worse of two outcomes.
 const fn worse(one: Outcome, other: Outcome) -> Outcome {
     const fn rank(outcome: Outcome) -> u8 {
         match outcome {
@@ -298,7 +298,7 @@ impl<O: OffsetSizeTrait> Columns<O> {
         }
     }
 
-    /// The array of all rows.
+    /// Returns the array of all rows.
     ///
     /// # Errors
     /// A column is too long for its offsets.

@@ -60,7 +60,7 @@ fn rewrite(table: &ColumnFile<'_>, out: &mut (dyn Write + Send)) -> Result<(), F
     Ok(())
 }
 
-/// The position of the texts, and the schema with a column of messages.
+/// Returns the position of the texts, and the schema with a column of messages.
 fn with_message(table: &ColumnFile<'_>, input: &Schema) -> Result<(usize, SchemaRef), Fault> {
     let ColumnFile { column, field, .. } = table;
     let (at, texts) = input.column_with_name(column).ok_or_else(|| {
@@ -76,7 +76,7 @@ fn with_message(table: &ColumnFile<'_>, input: &Schema) -> Result<(usize, Schema
     Ok((at, Arc::new(Schema::new_with_metadata(fields, input.metadata().clone()))))
 }
 
-/// The type of the messages of texts.
+/// Returns the type of the messages of texts.
 fn message_type(table: &ColumnFile<'_>, texts: &DataType) -> Result<DataType, BatchError> {
     let none = arrow_array::new_empty_array(texts);
     let how = How { end: table.end, threads: 1 };
@@ -95,7 +95,7 @@ fn extended(
     RecordBatch::try_new(Arc::clone(schema), columns)
 }
 
-/// A progress bar on a terminal, over the rows.
+/// Returns a progress bar on a terminal, over the rows.
 fn bar(rows: i64) -> ProgressBar {
     let bar = ProgressBar::new(u64::try_from(rows).unwrap_or_default());
     match ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} rows, {eta} left") {

@@ -83,7 +83,7 @@ pub fn parse_texts(
     }
 }
 
-/// The text of a row, or `None` for null.
+/// Returns the text of a row, or `None` for null.
 fn text<'a, A>(array: &'a A, row: usize) -> Option<&'a str>
 where
     &'a A: StringArrayType<'a>,

@@ -40,8 +40,8 @@ impl NativeArguments {
         edits
     }
 
-    /// Whether a fragment without quotes and backslashes would only be added to a string. Such a
-    /// fragment need not be pushed.
+    /// Returns whether a fragment without quotes and backslashes would only be added to a string.
+    /// Such a fragment need not be pushed.
     pub fn is_in_text(&self) -> bool {
         self.view.is_in_text()
     }

@@ -43,17 +43,17 @@ impl NativeReport {
         report(recording, settings, file).map(Self)
     }
 
-    /// The explanation as data.
+    /// Returns the explanation as data.
     pub fn json(&self) -> Result<String, JsValue> {
         serde_json::to_string(&self.0).map_err(fault)
     }
 
-    /// The explanation as a page that needs no other file.
+    /// Returns the explanation as a page that needs no other file.
     pub fn page(&self) -> Result<String, JsValue> {
         page(&self.0).map_err(fault)
     }
 
-    /// The first way in which the recording was read, then the kinds of its findings.
+    /// Returns the first way in which the recording was read, then the kinds of its findings.
     pub fn outline(&self) -> Vec<String> {
         let first = self.0.explanations.first().map(|one| &one.explanation);
         let findings = first.into_iter().flat_map(|one| &one.summary.findings);

@@ -17,7 +17,8 @@ pub struct NativeGuard {
     profile: Profile,
 }
 
-/// The events of one call. One type of sink for all calls, so that the parser is compiled once.
+/// Returns the events of one call. One type of sink for all calls, so that the parser is compiled
+/// once.
 fn events(read: impl FnOnce(&mut dyn Sink) -> Result<(), LimitError>) -> String {
     let mut events = EventList::default();
     let error = read(&mut events).err();
@@ -76,7 +77,7 @@ impl NativeGuard {
         self.profile.name.clone()
     }
 
-    /// Whether the server must be asked to keep special tokens in the text.
+    /// Returns whether the server must be asked to keep special tokens in the text.
     pub fn needs_special_tokens(&self) -> bool {
         self.guard.needs_special_tokens()
     }

@@ -18,7 +18,7 @@ mod settings;
 
 use wasm_bindgen::JsValue;
 
-/// An exception with the text of `error`.
+/// Returns an exception with the text of `error`.
 fn fault(error: impl std::fmt::Display) -> JsValue {
     JsValue::from_str(&error.to_string())
 }

@@ -9,14 +9,14 @@ use wasm_bindgen::prelude::*;
 
 use crate::{fault, settings::Settings};
 
-/// The profile that settings name.
+/// Returns the profile that settings name.
 #[wasm_bindgen]
 pub fn profile(settings: &str) -> Result<String, JsValue> {
     let profile = Settings::read(settings)?.profile()?;
     serde_json::to_string(&profile).map_err(fault)
 }
 
-/// The families whose models may have written a text, and the profile that reads it best.
+/// Returns the families whose models may have written a text, and the profile that reads it best.
 #[wasm_bindgen]
 pub fn detect(text: &str) -> Result<String, JsValue> {
     let detection = llm_stream_guard::detect([text]);

@@ -57,7 +57,7 @@ impl Settings {
         word.map_err(|error| fault(format!("{name}: {error}")))
     }
 
-    /// The profile that the settings name, with the settings that are part of it.
+    /// Returns the profile that the settings name, with the settings that are part of it.
     pub(crate) fn profile(&self) -> Result<Profile, JsValue> {
         let mut profile = self.named()?;
         if let Some(whitespace) = self.word("whitespace")? {
@@ -89,13 +89,13 @@ impl Settings {
         }
     }
 
-    /// The tools that the settings declare.
+    /// Returns the tools that the settings declare.
     pub(crate) fn tools(&self) -> Result<Option<Tools>, JsValue> {
         let tools = self.get("tools").map(Tools::from_json).transpose();
         tools.map_err(|error| fault(format!("tools: {error}")))
     }
 
-    /// The builder of the guard for `profile` with all other settings.
+    /// Returns the builder of the guard for `profile` with all other settings.
     pub(crate) fn builder(&self, profile: &Profile) -> Result<GuardBuilder, JsValue> {
         let (mut calls, mut reasoning) = (CallOptions::default(), ReasoningOptions::default());
         calls.ids = self.word("ids")?.unwrap_or_default();
@@ -120,7 +120,7 @@ impl Settings {
         Ok(builder)
     }
 
-    /// The marker tokens with their ids, of an object from texts to ids.
+    /// Returns the marker tokens with their ids, of an object from texts to ids.
     pub(crate) fn added_tokens(&self) -> Result<AddedTokens, JsValue> {
         let expected = || fault("markerTokens: expected an object from texts to ids");
         let Some(ids) = self.get("markerTokens") else { return Ok(AddedTokens::default()) };
@@ -131,7 +131,7 @@ impl Settings {
         ids.as_object().ok_or_else(expected)?.iter().map(token).collect()
     }
 
-    /// The guard of all settings.
+    /// Returns the guard of all settings.
     pub(crate) fn guard(&self) -> Result<(Profile, Guard), JsValue> {
         let profile = self.profile()?;
         let guard = self.builder(&profile)?.build().map_err(fault)?;
