@@ -51,13 +51,13 @@ const FIXED: &[Fixed] = &[
     (
         "text after an end of the call inside a value",
         "16 KiB at most",
-        "MAX_WAIT: usize = 16 * 1024;",
+        "MAX_TEXT_AFTER_END: usize = 16 * 1024;",
         source!("toolcall-parsers/src/limits.rs"),
     ),
     (
         "levels of JSON in arguments",
         "128",
-        "MAX_DEPTH: usize = 128;",
+        "MAX_ARGUMENT_DEPTH: usize = 128;",
         source!("toolcall-parsers/src/limits.rs"),
     ),
     (
