@@ -1,8 +1,9 @@
-//! Chat-completion streams: chunks whose text holds markup in, clean chunks out.
+//! Guards for chat-completion streams. Chunks whose text contains markup go in; clean chunks come
+//! back.
 //!
-//! [`ChatGuard`] is the machine, [`Chunk`] the model of a chunk, [`ChatStep`] what one chunk
-//! releases: as chunks, or as [`Delta`]s. [`Aggregator`] joins the chunks of a stream to a
-//! [`Completion`]. A whole response takes the same way: it is one chunk.
+//! [`ChatGuard`] reads [`Chunk`]s. Each chunk releases a [`ChatStep`], which a caller takes as
+//! chunks or as [`Delta`]s. [`Aggregator`] joins the chunks of a stream into a [`Completion`]. A
+//! whole response is guarded as a stream of one chunk.
 //! ```
 //! use llm_stream_guard::{End, Guard, chat::{Aggregator, ChatGuard, ChatOptions, Chunk}};
 //!

@@ -1,4 +1,4 @@
-//! From the chunks of a stream to a whole response.
+//! Joining the chunks of a stream into a whole response.
 
 use serde_json::Value;
 
@@ -10,17 +10,17 @@ use super::{
     room::{CHOICE, FINISH, Room, TEXT_PART, call, content, field},
 };
 
-/// Puts the chunks of a stream together, clean or not: content, reasoning, refusals, calls, log
+/// Joins the chunks of a stream, guarded or not: content, reasoning, refusals, calls, log
 /// probabilities, usage, unknown fields, any number of choices.
 ///
-/// Content that no text came for is `null` if the choice has reasoning, calls or a refusal, else
-/// it is empty text. Unknown fields of deltas grow if they are text or lists, merge if they are
-/// objects, and are replaced otherwise; text beside a delta is replaced, too.
+/// Content without any text is `null` if the choice has reasoning, calls or a refusal, and empty
+/// text otherwise. Unknown fields of deltas are appended if they are text or lists, merged if they
+/// are objects, and replaced otherwise. Text fields next to a delta are replaced.
 #[derive(Debug, Clone, Default)]
 pub struct Aggregator {
     response: Completion,
     room: Room,
-    /// The most a usage report may weigh. It comes last, and so counts by itself.
+    /// Maximum weight of a usage report. Usage arrives last and has a separate limit.
     usage: Option<usize>,
     truncated: bool,
 }
@@ -35,7 +35,7 @@ impl Aggregator {
         Self { room: Room::new(limit), usage: Some(limit), ..Self::default() }
     }
 
-    /// Whether the limit was hit: the response is a beginning.
+    /// Whether the limit was hit. The response is then only the beginning of the answer.
     #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.truncated || self.room.is_exceeded()
@@ -58,7 +58,7 @@ impl Aggregator {
         }
     }
 
-    /// Adds a field of the envelope.
+    /// Adds a field next to the choices.
     fn add_field(&mut self, name: &str, value: &Value) {
         let Self { response: Completion { fields, .. }, room, .. } = self;
         let whole = value.as_str().filter(|_| name == "object");
@@ -104,7 +104,7 @@ impl Aggregator {
         merge(&mut whole.extra, &choice.extra, Texts::Stay, room);
     }
 
-    /// The response up to now.
+    /// Returns the response so far.
     pub(crate) fn so_far(&self) -> &Completion {
         &self.response
     }
@@ -182,7 +182,7 @@ fn add_text(whole: &mut Field<String>, more: &Field<String>, room: &mut Room) {
     }
 }
 
-/// Content as parts: text is a part, too.
+/// Converts content into a list of parts. Text becomes one part.
 fn into_parts(content: Content) -> Vec<Value> {
     match content {
         Content::Parts(parts) => parts,
@@ -227,7 +227,7 @@ fn add_call(calls: &mut Vec<ToolCallDelta>, delta: &ToolCallDelta, room: &mut Ro
     merge(&mut call.extra, &delta.extra, Texts::Grow, room);
 }
 
-/// Takes what is written once.
+/// Sets a text that is written once, unless it is set or does not fit.
 fn fill(old: &mut Option<String>, new: &Option<String>, room: &mut Room) {
     if let (None, Some(text)) = (&old, new)
         && room.take(text.len())

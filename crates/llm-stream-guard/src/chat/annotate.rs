@@ -1,4 +1,4 @@
-//! Which annotation goes with which chunk.
+//! Matching of annotations with emitted chunks.
 
 use std::collections::VecDeque;
 
@@ -12,12 +12,13 @@ use super::{
 /// first of the chunks made of it. Withheld text has the annotation of the chunk it began in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Annotations {
-    /// Joins them to the annotation of the next emitted chunk.
+    /// Joins the annotations to that of the next emitted chunk.
     #[default]
     Coalesce,
-    /// Drops them, except for that of the chunk in which withheld text begins.
+    /// Drops the annotations, except for that of the chunk in which withheld text begins.
     Swallow,
-    /// Emits them at once, on a chunk without choices. An empty chunk becomes such a chunk, too.
+    /// Emits the annotations at once, on a chunk without choices. An empty chunk also becomes such
+    /// a chunk.
     EmptyChunk,
 }
 
@@ -35,7 +36,7 @@ pub(super) struct Annotator {
 }
 
 impl Annotator {
-    /// Queues what the last chunk of `guard` became.
+    /// Queues the chunks made of the last chunk of `guard`.
     pub(super) fn deliver<I: ChatItem>(
         &mut self,
         annotation: Annotation,
@@ -62,8 +63,8 @@ impl Annotator {
         }
     }
 
-    /// Queues what came out, each with the annotation that `of` finds for its origin; who comes
-    /// first has the choice.
+    /// Queues released chunks, each with the annotation that `of` finds for its origin. If two
+    /// chunks have one origin, the first gets the annotation.
     fn close<I: ChatItem>(
         &mut self,
         queue: &mut VecDeque<I>,
@@ -76,7 +77,7 @@ impl Annotator {
         self.out = out;
     }
 
-    /// The annotation of a chunk whose text began in chunk `origin`.
+    /// Removes and returns the annotation for a chunk whose text began in chunk `origin`.
     fn take(&mut self, origin: u64, oldest_held: u64) -> Annotation {
         let mut taken = Annotation::default();
         if self.kept.is_empty() {
@@ -92,7 +93,7 @@ impl Annotator {
         taken
     }
 
-    /// Queues what the end of the stream let out, and what still waits.
+    /// Queues the chunks that the end of the stream released, and the annotations that still wait.
     pub(super) fn last<I: ChatItem>(&mut self, queue: &mut VecDeque<I>) {
         self.release(queue);
         if self.mode == Annotations::Coalesce {
@@ -100,12 +101,12 @@ impl Annotator {
         }
     }
 
-    /// Queues what came out by itself, with the annotations of the chunks it began in.
+    /// Queues chunks released without new input, with the annotations of the chunks they began in.
     pub(super) fn release<I: ChatItem>(&mut self, queue: &mut VecDeque<I>) {
         self.close(queue, |this, origin| this.take(origin, u64::MAX));
     }
 
-    /// Queues what still waits, alone.
+    /// Queues the waiting annotations as items without a chunk.
     fn rest<I: ChatItem>(&mut self, queue: &mut VecDeque<I>) {
         let mut all = Annotation::default();
         self.kept.drain(..).for_each(|(_, annotation)| all.join(annotation));

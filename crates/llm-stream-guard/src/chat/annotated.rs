@@ -1,4 +1,4 @@
-//! Items that carry chunks and something beside them.
+//! Items that carry a chunk and annotations of the transport.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub struct Annotation {
 }
 
 impl<T> Annotated<T> {
-    /// `data` with nothing beside it.
+    /// Creates an item with `data` and no annotations.
     pub fn from_data(data: T) -> Self {
         Self::new(Some(data), Annotation::default())
     }
@@ -77,7 +77,7 @@ impl Annotation {
 pub enum Opened<I> {
     /// An item that carries a chunk.
     Chunk(Chunk, Annotation),
-    /// Another item, which passes at once.
+    /// An item without a chunk, which is forwarded at once.
     Pass(I),
     /// An error, which ends the stream.
     Error(I),
@@ -88,11 +88,10 @@ pub trait ChatItem: Sized {
     /// Inspects the item's payload.
     fn open(self) -> Opened<Self>;
 
-    /// An item that carries `chunk`. Kinds of items that have no place for the annotation drop
-    /// it.
+    /// Creates an item that carries `chunk`. Item types without a place for the annotation drop it.
     fn close(chunk: Chunk, annotation: Annotation) -> Self;
 
-    /// An item that carries an annotation alone, if there is such a thing.
+    /// Creates an item with only an annotation, or returns `None` if the type cannot hold one.
     fn bare(annotation: Annotation) -> Option<Self> {
         let _ = annotation;
         None

@@ -1,7 +1,7 @@
 //! Conversions from and to the types of `async-openai`.
 //!
-//! Those types are closed: they have no place for reasoning, for unknown fields, and for finish
-//! reasons beyond OpenAI's own. `TryFrom` refuses what they cannot hold.
+//! Those types have no place for reasoning, unknown fields, or finish reasons other than OpenAI's.
+//! `TryFrom` returns an error for a value that does not fit.
 
 use std::fmt;
 
@@ -19,9 +19,9 @@ use super::{
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// There is reasoning, which the type has no place for.
+    /// The value has reasoning, which the type cannot hold.
     Reasoning,
-    /// A content part, which the type has no place for.
+    /// The value has a content part, which the type cannot hold.
     Parts,
     /// A field is missing, or has a value the type does not know.
     Field(serde_json::Error),
@@ -86,8 +86,8 @@ impl TryFrom<Completion> for CreateChatCompletionResponse {
     }
 }
 
-/// For streams of this type itself. It has no place for reasoning: what the guard finds of it is
-/// dropped. Streams that need it use [`Chunk`] or [`serde_json::Value`].
+/// For streams of this type. Reasoning that the guard finds is dropped, because the type has no
+/// field for it. Use [`Chunk`] or [`serde_json::Value`] to keep reasoning.
 impl ChatChunk for CreateChatCompletionStreamResponse {
     fn into_chunk(self) -> Result<Chunk, Self> {
         through_json(&self).map_err(|_| self)

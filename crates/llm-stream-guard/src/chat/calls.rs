@@ -1,4 +1,4 @@
-//! Calls of a choice: the guard's and upstream's own, counted together.
+//! Calls of a choice. Calls found by the guard and calls made by upstream share one numbering.
 
 use serde_json::Map;
 use toolcall_parsers::{Claim, Outcome, Parallel};
@@ -13,7 +13,7 @@ use super::{
 };
 
 impl DeltaWriter<'_, '_> {
-    /// A delta of a call upstream made.
+    /// Handles a delta of a call that upstream made.
     pub(super) fn native(&mut self, delta: ToolCallDelta) {
         let ToolCallDelta { function, kind, extra, .. } = &delta;
         let name = function.as_ref().and_then(|it| it.name.clone()).filter(|it| !it.is_empty());
@@ -69,7 +69,7 @@ impl DeltaWriter<'_, '_> {
         }
     }
 
-    /// The index of a call that begins, unless it is dropped.
+    /// Starts a call and returns its index, or `None` if the call is dropped.
     fn open_call(&mut self, name: Option<&str>) -> Option<u32> {
         let wanted = self.lane.wanted.admits(name.unwrap_or_default());
         let suppressed = self.step.aborted || !wanted;
@@ -112,7 +112,7 @@ impl DeltaWriter<'_, '_> {
         });
     }
 
-    /// Takes back the call that began in this step.
+    /// Removes the call that began in this step.
     fn undo(&mut self, (piece, place): (usize, usize)) {
         let at = piece;
         let Some(piece) = self.step.released.parts.get_mut(at) else { return };
@@ -151,7 +151,8 @@ impl DeltaWriter<'_, '_> {
         self.lane.open = Some(OpenCall { written, began, bytes: 0 });
     }
 
-    /// Ends upstream's calls. Those that came without arguments have none if the answer is `whole`.
+    /// Ends upstream's calls. If the answer is `whole`, a call that arrived without arguments has
+    /// none.
     pub(super) fn end_native(&mut self, whole: bool) {
         for at in 0..self.lane.native.calls.len() {
             let call = &mut self.lane.native.calls[at];

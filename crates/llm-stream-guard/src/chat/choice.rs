@@ -1,4 +1,4 @@
-//! One choice of a stream: its guard and what it remembers.
+//! One choice of a stream, with its guard and its state.
 
 use jail_match::{Channel, End, Event, LimitError, ServerItem};
 use serde_json::{Map, Value};
@@ -60,7 +60,7 @@ impl GuardedChoice {
         Self { guard, lane, mode, apart: false, counted: Counted::default(), inbound }
     }
 
-    /// Whether a stop string or a collapse ended it.
+    /// Whether a stop string or a collapse ended the choice.
     pub(super) fn is_stopped(&self) -> bool {
         self.lane.stopped.is_some() || self.guard.is_over()
     }
@@ -70,8 +70,8 @@ impl GuardedChoice {
         self.counted.stats.as_deref().or_else(|| self.guard.stats())
     }
 
-    /// Returns the tokens of its reasoning so far. A `whole` answer is one delta: without token
-    /// counts, its bytes are the better estimate.
+    /// Returns the number of reasoning tokens so far. A `whole` answer is one delta, so that
+    /// without token counts the number is estimated from its bytes.
     pub(super) fn reasoning_tokens(&self, whole: bool) -> ReasoningCount {
         let mut count = self.lane.entries.reasoning;
         if whole && count.estimated {
@@ -344,7 +344,7 @@ fn native(
     result
 }
 
-/// Lets out what waited for text that is not held any more.
+/// Emits the fields and entries whose text has been released.
 fn settle(guard: &Guard, writer: &mut DeltaWriter<'_, '_>) {
     writer.lane.at = writer.lane.fed.saturating_sub((guard.undecided() + writer.lane.cut) as u64);
     writer.forget_taken(guard.taken_out());
@@ -357,7 +357,7 @@ fn holds(guard: &Guard, lane: &ChoiceState) -> bool {
     lane.cut > 0 || guard.held().bytes > 0 || guard.withholds_call()
 }
 
-/// Whether a stop string, a bad payload or a limit ended the text.
+/// Records whether a stop string, a bad payload or a limit ended the text.
 fn look(guard: &Guard, writer: &mut DeltaWriter<'_, '_>) {
     writer.lane.ended_by = writer.lane.ended_by.or(guard.ended_by());
     if let (None, Some(string)) = (&writer.lane.stopped, guard.stop_string()) {

@@ -21,56 +21,56 @@ use crate::guard::Rejected;
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChoiceState {
     pub(super) index: u32,
-    /// Upstream's role, until it is written.
+    /// Role from upstream, until it is written.
     pub(super) role: Option<String>,
     pub(super) role_written: bool,
-    /// Upstream wrote `finish_reason: null` last.
+    /// Whether upstream last wrote `finish_reason: null`.
     pub(super) finish_null: bool,
     pub(super) finished: bool,
     /// Bytes of text given to the guard.
     pub(super) fed: u64,
-    /// Bytes of it that wait for the rest of a marker token.
+    /// Bytes of the text that wait for the rest of a marker token.
     pub(super) cut: usize,
-    /// Bytes of it that came out or are known to be none.
+    /// Bytes of the text that were emitted or are known not to be text.
     pub(super) at: u64,
-    /// The input chunk in which what is held began.
+    /// Number of the input chunk in which the held text began.
     pub(super) held_since: Option<u64>,
     pub(super) riders: Riders,
     pub(super) entries: Entries,
     /// The content part that text goes to.
     pub(super) part: Option<OpenPart>,
-    /// Parts of text that came out so far.
+    /// Number of text parts emitted so far.
     pub(super) parts: u64,
-    /// Content came in parts last.
+    /// Whether the last content was a list of parts.
     pub(super) in_parts: bool,
     /// Names under which upstream writes reasoning.
     pub(super) reasoning_names: Names,
     /// `<think>` was written into the content.
     pub(super) inline: bool,
-    /// Reasoning was hidden in this step.
+    /// Whether reasoning was hidden in this step.
     pub(super) hid: bool,
-    /// A jail may take text out of the content.
+    /// Whether a jail may remove text from the content.
     pub(super) jailed: bool,
-    /// Number of texts that a jail took out.
+    /// Number of texts that a jail removed.
     pub(super) taken: u64,
     pub(super) native: NativeCalls,
     pub(super) ids: Ids,
-    /// Which calls the request wants.
+    /// Calls that the request allows.
     pub(super) wanted: Wanted,
     pub(super) parallel: Parallel,
-    /// Tokens of reasoning by their bytes, in what the guard has been reset since.
+    /// Reasoning tokens, estimated from bytes, of the text before the guard was last reset.
     pub(super) reasoning_tokens: u64,
     /// The stop string that ended the text.
     pub(super) stopped: Option<String>,
-    /// The limit that ended the text though nothing failed.
+    /// The limit that ended the text without an error.
     pub(super) ended_by: Option<LimitError>,
-    /// The guided payload was dropped.
+    /// The guided payload that was dropped, if any.
     pub(super) rejected: Option<Rejected>,
     pub(super) used_ids: UsedIds,
     pub(super) open: Option<OpenCall>,
-    /// The calls that are taken back at their end.
+    /// Which calls are removed when they end.
     pub(super) take_back: TakeBack,
-    /// The most bytes of arguments of a call that is taken back.
+    /// Maximum bytes of arguments of a call that can still be removed.
     pub(super) take_back_limit: usize,
     /// Number of calls written.
     pub(super) next_call: u32,
@@ -90,20 +90,20 @@ pub(super) struct Names {
 pub(super) struct OpenPart {
     /// The list that the part belongs to.
     pub(super) list: u64,
-    /// Numbers the parts of the choice, from 1.
+    /// Number of the part within the choice, from 1.
     pub(super) number: u64,
-    /// Its fields beside the text.
+    /// The other fields of the part.
     pub(super) fields: Map<String, Value>,
 }
 
 /// The guard's open call.
 #[derive(Debug, Clone)]
 pub(super) struct OpenCall {
-    /// Its index as written; `None` if it is dropped.
+    /// Index of the call as written, or `None` if the call is dropped.
     pub(super) written: Option<u32>,
-    /// The piece and the place in it where it began, in this step.
+    /// The delta part and the place in it where the call began, in this step.
     pub(super) began: Option<(usize, usize)>,
-    /// Bytes of its arguments.
+    /// Bytes of the call's arguments.
     pub(super) bytes: usize,
 }
 
@@ -115,9 +115,9 @@ pub(super) struct SharedStep<'s> {
     pub(super) note: &'s mut dyn FnMut(ChatNote),
     /// The number of the input chunk.
     pub(super) seq: u64,
-    /// Where the pieces of the choice begin.
+    /// Index of the first delta part of the choice.
     pub(super) first: usize,
-    /// An error ended the stream: no call begins any more.
+    /// Whether an error ended the stream, after which no call begins.
     pub(super) aborted: bool,
 }
 
@@ -127,7 +127,7 @@ impl ChoiceState {
         self.completed > 0 || self.native.any_stands()
     }
 
-    /// A new step begins: what earlier ones wrote is out.
+    /// Begins a new step. The output of earlier steps can no longer be changed.
     pub(super) fn begin_step(&mut self, step: &mut SharedStep<'_>) {
         step.first = step.released.parts.len();
         self.hid = false;
@@ -145,7 +145,7 @@ impl ChoiceState {
         !waits && !due && !self.finished && self.open.is_none()
     }
 
-    /// A piece of the choice; the first has the role, if upstream said one.
+    /// Creates a delta part of the choice. The first part has the role, if upstream sent one.
     pub(super) fn new_piece(&mut self, kind: PartKind, seq: u64) -> DeltaPart {
         let mut choice = Choice { index: self.index, ..Choice::default() };
         if self.finish_null {

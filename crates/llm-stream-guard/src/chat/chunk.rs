@@ -1,4 +1,5 @@
-//! The model of a chunk: what the guard reads is typed, every other field is kept as it came.
+//! The model of a chunk. Fields that the guard reads are typed; every other field is kept
+//! unchanged.
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value, value::RawValue};
@@ -36,7 +37,7 @@ pub struct Chunk {
 /// A choice's part of a [`Chunk`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Choice {
-    /// Which choice; `null` or missing reads as 0.
+    /// Index of the choice. A missing index or `null` is read as 0.
     #[serde(default, deserialize_with = "null_as_default")]
     pub index: u32,
     /// New text, calls and fields.
@@ -45,7 +46,7 @@ pub struct Choice {
     /// Log probabilities, unchanged: entries of the `content` list represent tokens.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub logprobs: Field<Value>,
-    /// Why the choice ended: `stop`, `length`, `tool_calls`, or any other word of the server's.
+    /// Why the choice ended: `stop`, `length`, `tool_calls`, or another word of the server.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub finish_reason: Field<String>,
     /// Fields without a member of their own here.
@@ -68,7 +69,7 @@ pub struct MessageDelta {
     /// Reasoning text under the other.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
     pub reasoning_content: Field<String>,
-    /// Tool calls; none is not written.
+    /// Tool calls. An empty list is not written.
     #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCallDelta>,
     /// Fields without a member of their own here: `refusal`, `audio`, `function_call` and others.
@@ -89,13 +90,13 @@ pub enum Content {
 /// The addition of a chunk to a tool call, or a whole call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ToolCallDelta {
-    /// Which call of the message.
+    /// Index of the call in the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
-    /// The call's id; written once.
+    /// Id of the call, written once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Kind of the call, usually `function`; written once.
+    /// Kind of the call, usually `function`, written once.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Name and arguments of the function.
@@ -106,10 +107,10 @@ pub struct ToolCallDelta {
     pub extra: Map<String, Value>,
 }
 
-/// Name and arguments of a call, or what is new of them.
+/// Name and arguments of a call, or additions to them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FunctionDelta {
-    /// The name; written once.
+    /// Name of the function, written once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The next piece of the arguments' JSON text. Arguments that are not a string are read as
@@ -132,8 +133,8 @@ impl Chunk {
 }
 
 impl Choice {
-    /// The ids of the choice's tokens: from a field of the choice, from `around`, or from its log
-    /// probabilities.
+    /// Returns the ids of the choice's tokens: from a field of the choice, from `around`, or from
+    /// its log probabilities.
     pub(super) fn token_ids(&self, around: Option<Vec<u32>>) -> Option<Vec<u32>> {
         let own = [&self.extra, &self.delta.extra].into_iter().find_map(ids_in);
         own.or(around).or_else(|| self.logprobs.value().and_then(ids_of_logprobs))
@@ -141,7 +142,7 @@ impl Choice {
 }
 
 impl MessageDelta {
-    /// The text of the content, if it is text.
+    /// Returns the text of the content, if it is text.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self.content.value()? {
@@ -150,7 +151,7 @@ impl MessageDelta {
         }
     }
 
-    /// The reasoning, whichever of its two names it came under.
+    /// Returns the reasoning, under whichever of its two names it arrived.
     #[must_use]
     pub fn reasoning_text(&self) -> Option<&str> {
         let named = |field: &'_ Field<String>| field.value().is_some_and(|text| !text.is_empty());
@@ -158,7 +159,7 @@ impl MessageDelta {
         field.value().or(self.reasoning.value()).map(String::as_str)
     }
 
-    /// Takes the reasoning, under whichever name; some servers write it under both.
+    /// Removes and returns the reasoning under either name. Some servers write it under both.
     pub(super) fn take_reasoning(&mut self) -> String {
         let one = self.reasoning.take().into_value().unwrap_or_default();
         let other = self.reasoning_content.take().into_value().unwrap_or_default();

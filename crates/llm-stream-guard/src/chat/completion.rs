@@ -1,4 +1,4 @@
-//! A whole response, and its way through the guard as one chunk.
+//! A whole response, and its conversion to and from one chunk.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -28,7 +28,7 @@ pub struct CompletionChoice {
     /// Index of the choice.
     #[serde(default)]
     pub index: u32,
-    /// The message: it has the fields of a delta, calls without an index.
+    /// The message. Its fields are those of a delta, and its calls have no index.
     pub message: MessageDelta,
     /// Log probabilities of the choice.
     #[serde(default, skip_serializing_if = "Field::is_missing")]
@@ -42,7 +42,7 @@ pub struct CompletionChoice {
 }
 
 impl Completion {
-    /// The response as the only chunk of a stream.
+    /// Converts the response into the only chunk of a stream.
     #[must_use]
     pub fn into_chunk(self) -> Chunk {
         let Self { choices, usage, fields } = self;

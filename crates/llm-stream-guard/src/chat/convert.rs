@@ -1,4 +1,4 @@
-//! Callers' own chunk types.
+//! Conversion of callers' chunk types and of event data into chunks.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -11,10 +11,11 @@ pub trait ChatChunk: Sized {
     /// Converts the item into a chunk.
     ///
     /// # Errors
-    /// The item, unchanged, if it is not a chunk: an error, a heartbeat. Such items pass untouched.
+    /// Returns the item unchanged if it is not a chunk, such as an error or a heartbeat. Such items
+    /// are forwarded unchanged.
     fn into_chunk(self) -> Result<Chunk, Self>;
 
-    /// An item that carries `chunk`.
+    /// Creates an item that carries `chunk`.
     fn from_chunk(chunk: Chunk) -> Self;
 
     /// Whether an item that is not a chunk is an error, after which the stream ends.
@@ -25,7 +26,7 @@ pub trait ChatChunk: Sized {
 
 /// A type of chunks that can also hold OpenAI's error object.
 pub trait FailureChunk: ChatChunk {
-    /// An item that is this object: `{"error": {"message": ..}}`.
+    /// Creates an item from this object: `{"error": {"message": ..}}`.
     fn from_error(error: Value) -> Self;
 }
 
@@ -60,7 +61,7 @@ impl ChatChunk for Value {
     }
 
     fn from_chunk(chunk: Chunk) -> Self {
-        // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+        // Cannot fail: chunks hold only strings, numbers and maps with string keys.
         serde_json::to_value(chunk).unwrap_or_default()
     }
 
@@ -72,11 +73,11 @@ impl ChatChunk for Value {
 /// Why an event's data is not a chunk.
 #[derive(Debug, PartialEq)]
 pub(super) enum NoChunk {
-    /// An error of upstream.
+    /// The data is an error object of upstream.
     Error,
-    /// Data that is neither a chunk nor an error.
+    /// The data is neither a chunk nor an error.
     Other,
-    /// Choices that cannot be read.
+    /// The data has choices that cannot be read.
     Unreadable,
 }
 
@@ -91,22 +92,22 @@ pub(super) enum NoChunk {
 /// ```
 ///
 /// # Errors
-/// The text is not JSON otherwise, or not a `T`.
+/// Returns an error if the text is not JSON even with these exceptions, or is not a `T`.
 pub fn from_json<T: DeserializeOwned>(data: &str) -> serde_json::Result<T> {
     let strict = serde_json::from_str(data);
     strict.or_else(|error| serde_json::from_str(&repaired(data).ok_or(error)?))
 }
 
-/// An event's data as a chunk.
+/// A chunk read from an event's data.
 #[derive(Debug)]
 pub(super) struct ReadChunk {
     pub(super) chunk: Chunk,
-    /// Strict readers read the same from the data.
+    /// Whether a strict JSON reader reads the same chunk from the data.
     pub(super) exact: bool,
 }
 
-/// The chunk that an event with `data` is. JSON that some servers write and others refuse is read,
-/// too: halves of surrogate pairs, members that come twice, numbers out of range or as text.
+/// Reads the chunk in an event's `data`. JSON that strict readers refuse is also read: halves of
+/// surrogate pairs, repeated members, numbers out of range or written as text.
 pub(super) fn read(data: &str) -> Result<ReadChunk, NoChunk> {
     let strict = serde_json::from_str::<Chunk>(data);
     let exact = strict.is_ok();
@@ -115,7 +116,7 @@ pub(super) fn read(data: &str) -> Result<ReadChunk, NoChunk> {
     {
         return Ok(ReadChunk { chunk, exact });
     }
-    // Without choices it takes a closer look.
+    // Data without choices needs a closer look.
     let Ok(value) = from_json::<Value>(data) else {
         let choices = data.trim_start().starts_with('{') && data.contains("\"choices\"");
         return Err(if choices { NoChunk::Unreadable } else { NoChunk::Other });
@@ -130,14 +131,19 @@ pub(super) fn read(data: &str) -> Result<ReadChunk, NoChunk> {
     })
 }
 
-/// The chunk that `value` is.
+/// Returns the chunk that `value` holds.
 fn chunk_of(value: &Value) -> Option<Chunk> {
     let has = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
     let is_one = has("choices") || has("usage");
     is_one.then(|| Chunk::deserialize(value).ok()).flatten()
 }
 
-/// Makes an index that is text, or written as a fraction, the number it is.
+/// Replaces an index written as text or as a fraction by the number.
+///
+/// ```text
+/// {"index": "0"}   becomes {"index": 0}
+/// {"index": 1.0}   becomes {"index": 1}
+/// ```
 fn plain_index(object: &mut Map<String, Value>) {
     let Some(index) = object.get_mut("index") else { return };
     let plain = match &*index {
@@ -154,8 +160,8 @@ fn plain_index(object: &mut Map<String, Value>) {
     }
 }
 
-/// The chunk that `value` is if known fields of another type than usual are taken for unknown ones,
-/// and indices for the numbers they are.
+/// Reads a chunk with fields of unexpected types. Such fields are kept as unknown fields, and
+/// indices are converted to numbers.
 fn odd_chunk(value: &Value) -> Option<Chunk> {
     let is_text = |value: &Value| value.is_string() || value.is_null();
     let mut value = value.clone();

@@ -1,4 +1,4 @@
-//! Deltas: the additions to an answer, one by one.
+//! Deltas: single additions to an answer.
 
 use serde_json::{Map, Value};
 use toolcall_parsers::Outcome;
@@ -42,7 +42,7 @@ pub enum Delta<'a> {
         /// Name of the called tool.
         name: &'a str,
     },
-    /// The arguments of a call grew.
+    /// An addition to the arguments of a call.
     CallArguments {
         /// Position among the choice's calls.
         index: u32,
@@ -58,7 +58,7 @@ pub enum Delta<'a> {
     },
     /// The end of the choice.
     Finish {
-        /// Upstream's word for it, or the guard's.
+        /// Finish reason from upstream or from the guard.
         reason: &'a str,
         /// Further fields of the choice, such as `stop_reason`.
         fields: &'a Map<String, Value>,
@@ -76,7 +76,7 @@ impl MessageDelta {
         }
     }
 
-    /// The additions except calls.
+    /// Calls `on` with each addition that is not a call.
     pub(super) fn texts<'d>(&'d self, on: &mut impl FnMut(Delta<'d>)) {
         let mut some = |text: Option<&'d str>, delta: fn(&'d str) -> Delta<'d>| {
             if let Some(text) = text.filter(|text| !text.is_empty()) {
@@ -98,7 +98,7 @@ impl MessageDelta {
 }
 
 impl ToolCallDelta {
-    /// The additions of a call at `place` among those of its delta.
+    /// Calls `on` with the additions of a call, which is at `place` in its delta.
     pub(super) fn deltas<'d>(&'d self, place: u32, on: &mut impl FnMut(Delta<'d>)) {
         let (index, function) = (self.index.unwrap_or(place), self.function.as_ref());
         if let Some(id) = &self.id {

@@ -1,4 +1,4 @@
-//! Pieces: what one step sets free of one choice, before it is packed into chunks.
+//! Delta parts: the output of one step for one choice, before it is packed into chunks.
 
 use serde_json::{Map, Value};
 
@@ -8,10 +8,11 @@ use super::{
     field::Field,
 };
 
-/// The kind of a piece. Kinds do not mix, so that the order within a choice is the order of chunks.
+/// The kind of a delta part. Kinds do not mix, so that the order within a choice is the order of
+/// chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PartKind {
-    /// A role, unknown fields, or nothing yet: anything may join.
+    /// A role, unknown fields, or nothing yet. Output of any kind may be added.
     Plain,
     Reasoning,
     Content,
@@ -25,21 +26,22 @@ pub(super) struct DeltaPart {
     pub(super) choice: Choice,
     pub(super) kind: PartKind,
     pub(super) logprobs: Option<Value>,
-    /// The input chunk in which its text began.
+    /// Number of the input chunk in which the part's text began.
     pub(super) origin: u64,
-    /// The number of its last part, if text goes to that.
+    /// Number of the last content part, if text is added to it.
     pub(super) part: u64,
-    /// How many pieces of the choice this step set free before it; known when packed.
+    /// Number of parts of the choice that precede this one in the step; set when the step is
+    /// packed.
     pub(super) ordinal: usize,
 }
 
 impl DeltaPart {
-    /// Whether what is of `kind` may join.
+    /// Whether output of `kind` may be added.
     pub(super) fn admits(&self, kind: PartKind) -> bool {
         self.kind == PartKind::Plain || self.kind == kind
     }
 
-    /// Whether the piece is empty.
+    /// Whether the part is empty.
     pub(super) fn is_bare(&self) -> bool {
         let Choice { delta, finish_reason, extra, .. } = &self.choice;
         *delta == MessageDelta::default()
@@ -60,7 +62,7 @@ impl DeltaPart {
         }
     }
 
-    /// Adds `text` to the content part it goes to.
+    /// Adds `text` to its content part.
     pub(super) fn add_to_part(&mut self, text: &str, part: &OpenPart) {
         let continues = std::mem::replace(&mut self.part, part.number) == part.number;
         let parts = self.parts();
@@ -107,7 +109,7 @@ impl DeltaPart {
     /// Adds a token's log probabilities to the list of this name.
     pub(super) fn add_token(&mut self, name: &str, mut logprobs: Value) {
         if name != "content" {
-            // Those of text completions have lists of their own.
+            // Log probabilities of text completions are lists without `content`.
             let list = logprobs.get_mut("content").map(Value::take).unwrap_or(logprobs);
             logprobs = Value::Object(Map::from_iter([(name.to_owned(), list)]));
         }
@@ -122,7 +124,7 @@ impl DeltaPart {
         }
     }
 
-    /// The choice, ready to be written.
+    /// Converts the part into a choice of a chunk.
     pub(super) fn into_choice(self) -> Choice {
         let Self { mut choice, logprobs, .. } = self;
         if let Some(logprobs) = logprobs {
@@ -132,7 +134,7 @@ impl DeltaPart {
     }
 }
 
-/// Lists grow, members of objects too; else the later value counts.
+/// Merges `more` into `old`: lists are appended, objects are merged, and other values are replaced.
 fn grow(old: &mut Value, more: Value) {
     match (old, more) {
         (Value::Array(list), Value::Array(more)) => list.extend(more),

@@ -16,7 +16,7 @@ pub(super) struct Silent {
     content: Field<Content>,
     reasoning: Field<String>,
     reasoning_content: Field<String>,
-    /// Each with its place among the delta's other fields.
+    /// Empty unknown fields, each with its place among the delta's other fields.
     extra: Vec<(usize, String, Value)>,
     logprobs: Field<Value>,
 }
@@ -48,7 +48,7 @@ impl Silent {
         }
     }
 
-    /// Adds them to the first piece that came of their chunk.
+    /// Adds the fields to the first delta part made of their chunk.
     pub(super) fn ride(self, piece: &mut DeltaPart) {
         let delta = &mut piece.choice.delta;
         fill(&mut delta.role, self.role);

@@ -1,4 +1,4 @@
-//! How a stream ends: by a stop string, by upstream's word, or cut.
+//! The end of a stream: by a stop string, by a finish reason, or cut.
 
 use jail_match::End;
 
@@ -11,17 +11,18 @@ use super::{
 };
 
 impl ChatGuard {
-    /// Whether the chunks so far show that the answer is whole: each choice has its finish reason or
-    /// a stop string ended it. Usage shows nothing: a server may send it with an answer it cut.
+    /// Whether the chunks so far show that the answer is whole: each choice has a finish reason, or
+    /// a stop string ended it. Usage is ignored, because a server may send it with a cut answer.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let over = |state: &GuardedChoice| state.lane.finished || state.is_stopped();
         !self.choices.is_empty() && self.choices.iter().all(over)
     }
 
-    /// Ends the stream where upstream's chunks cease without a further word: as
+    /// Ends the stream after the last chunk of upstream. The effect is that of
     /// [`ChatGuard::finish`] with [`End::Stop`] if the answer is whole ([`ChatGuard::is_finished`])
-    /// or any end counts as one ([`Synthesis::Always`]), else as [`ChatGuard::cut_off`].
+    /// or if any end counts as one ([`Synthesis::Always`]). Otherwise it is that of
+    /// [`ChatGuard::cut_off`].
     ///
     /// # Errors
     /// As [`ChatGuard::finish`] and [`ChatGuard::cut_off`].
@@ -32,8 +33,8 @@ impl ChatGuard {
         }
     }
 
-    /// Ends a stream that was cut: as [`ChatGuard::finish`] with [`End::Aborted`], but an error
-    /// unless the stream had ended.
+    /// Ends a stream that was cut, as [`ChatGuard::finish`] with [`End::Aborted`] does. Returns an
+    /// error unless the stream had ended before.
     ///
     /// # Errors
     /// [`ChatError::Unfinished`], or what ended the stream before.
@@ -46,7 +47,7 @@ impl ChatGuard {
         Err(ChatError::Unfinished)
     }
 
-    /// How many choices have no call that completed, be it in the text or upstream's own.
+    /// Returns the number of choices without a completed call, in the text or from upstream.
     #[must_use]
     pub fn uncalled(&self) -> usize {
         self.choices.iter().filter(|state| !state.lane.called()).count()
@@ -59,8 +60,8 @@ impl ChatGuard {
         self.choices.iter().filter(|state| state.lane.stopped.is_some()).count()
     }
 
-    /// Whether a stop string, a collapse or its finish reason ended each choice so far, and not the
-    /// latter all: generation may be cancelled if the request asked for no further choices.
+    /// Whether every choice so far has ended, at least one of them by a stop string or a collapse.
+    /// Generation may then be cancelled, unless the request asked for further choices.
     #[must_use]
     pub fn is_over(&self) -> bool {
         let over = |state: &GuardedChoice| state.lane.finished || state.is_stopped();

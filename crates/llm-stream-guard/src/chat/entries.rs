@@ -1,7 +1,8 @@
-//! Token entries: each goes where its token's text goes.
+//! Token entries. Each entry is written to the field that its token's text is written to.
 //!
-//! A chunk's text and its tokens come together, but the text is decided later: as content, reasoning,
-//! part of a call, or markup. An entry waits until all of its token's text is decided.
+//! A chunk's text and its tokens arrive together. The guard decides later whether the text is
+//! content, reasoning, part of a call, or markup. An entry waits until all of its token's text is
+//! decided.
 //!
 //! ```text
 //! tokens    "hm", ".</", "think>", "Hi"
@@ -16,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::tokens::{is_text, narrow, token_len, tokens};
 
-/// The fate of a stretch of text.
+/// The channel of decided text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextFate {
     Content,
@@ -30,13 +31,13 @@ pub(super) enum TextFate {
     Markup,
 }
 
-/// A stretch of a choice's text whose fate is decided.
+/// A range of a choice's text whose channel is decided.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decided<'t> {
     pub(super) at: u64,
     pub(super) len: u64,
     pub(super) fate: TextFate,
-    /// The text that was written of it.
+    /// The part of the text that was written.
     pub(super) text: &'t str,
 }
 
@@ -52,7 +53,7 @@ pub(super) enum List {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ReasoningCount {
     pub(super) tokens: u64,
-    /// Some of them were not counted but taken to be one a delta.
+    /// Whether some tokens were estimated, one for each delta.
     pub(super) estimated: bool,
 }
 
@@ -61,11 +62,11 @@ pub(super) struct ReasoningCount {
 struct TokenEntry {
     from: u64,
     to: u64,
-    /// Bytes between the two that are not decided.
+    /// Number of bytes of the entry that are not decided.
     left: u64,
     kind: EntryKind,
     seen: SeenTokens,
-    /// The text that was seen, if it may differ from the token's.
+    /// The written text, if it may differ from the token's.
     shown: Vec<u8>,
 }
 
@@ -78,12 +79,12 @@ enum EntryKind {
     Chunk(Option<u64>),
 }
 
-/// Bytes of an entry's text by what became of them.
+/// Bytes of an entry's text by channel.
 #[derive(Debug, Clone, Copy, Default)]
 struct SeenTokens {
     content: u64,
     reasoning: u64,
-    /// Bytes of the reasoning that are not written.
+    /// Bytes of reasoning that are not written.
     hidden: u64,
     call: u64,
 }
@@ -92,15 +93,15 @@ struct SeenTokens {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Entries {
     queue: VecDeque<TokenEntry>,
-    /// Text up to here is decided.
+    /// Offset up to which text is decided.
     at: u64,
     /// Tokens in the queue.
     tokens: usize,
-    /// Decided ones that wait for a chunk.
+    /// Decided entries that wait for a chunk.
     ready: Vec<(List, Value)>,
-    /// Those of calls, which wait for a chunk with a call.
+    /// Entries of calls, which wait for a chunk with a call.
     calls: Vec<(List, Value)>,
-    /// All entries go to the content's list as they came.
+    /// Whether all entries are written to the content's list unchanged.
     pub(super) all: bool,
     pub(super) reasoning: ReasoningCount,
 }
@@ -110,13 +111,13 @@ impl Entries {
         self.queue.is_empty() && self.ready.is_empty() && self.calls.is_empty()
     }
 
-    /// How many tokens wait.
+    /// Returns the number of tokens that wait.
     pub(super) fn waiting(&self) -> usize {
         self.tokens + self.ready.len() + self.calls.len()
     }
 
-    /// Takes the tokens of a chunk whose text is at `from..to` out of its log probabilities.
-    /// `text` are the pieces of that text.
+    /// Takes the tokens of a chunk whose text is at `from..to` out of its log probabilities. `text`
+    /// has the pieces of that text.
     pub(super) fn take_tokens(
         &mut self,
         (from, to): (u64, u64),
@@ -135,7 +136,7 @@ impl Entries {
         any
     }
 
-    /// Takes note of a chunk whose text is at `from..to`, and of its number of tokens.
+    /// Records a chunk whose text is at `from..to`, and its number of tokens.
     pub(super) fn take_chunk(&mut self, from: u64, to: u64, tokens: Option<u64>) {
         if to > from {
             self.push(from, to, EntryKind::Chunk(tokens));
@@ -148,7 +149,7 @@ impl Entries {
         self.queue.push_back(TokenEntry { from, to, left: to - from, kind, seen, shown });
     }
 
-    /// Records the fate of a stretch of text.
+    /// Records the channel of a range of text.
     pub(super) fn decide(&mut self, decided: Decided<'_>) {
         let Decided { at, len, fate, text } = decided;
         let end = at + len;
@@ -168,12 +169,12 @@ impl Entries {
         self.settle_while(|entry| entry.left == 0 && entry.from < to);
     }
 
-    /// All text up to `to` is decided, also where nothing was said of it.
+    /// Settles the entries of all text up to `to`, whether or not its channel was recorded.
     pub(super) fn settle_to(&mut self, to: u64) {
         self.settle_while(|entry| entry.to <= to && entry.from < to);
     }
 
-    /// All text is decided.
+    /// Settles the entries of all text.
     pub(super) fn settle_all(&mut self) {
         self.settle_while(|_| true);
     }
@@ -216,7 +217,7 @@ impl Entries {
         ready.push((list, Value::Object(logprobs)));
     }
 
-    /// Decided entries, for a chunk; those of calls stay unless `calls` are wanted.
+    /// Removes and returns the decided entries. Those of calls are included only if `calls` is set.
     pub(super) fn take_ready(&mut self, calls: bool) -> Vec<(List, Value)> {
         let mut ready = take(&mut self.ready);
         if calls {
@@ -229,7 +230,7 @@ impl Entries {
         !self.ready.is_empty() || !self.calls.is_empty()
     }
 
-    /// Drops the entries of calls that wait: no call is written.
+    /// Drops the waiting entries of calls, because no call is written.
     pub(super) fn drop_calls(&mut self) {
         self.calls.clear();
     }

@@ -13,13 +13,13 @@ pub enum Failures {
     /// The error is returned or kept, and the stream ends.
     #[default]
     Returned,
-    /// The stream also reports the error, because the status of the response is already out. Bytes
-    /// end with an event that holds OpenAI's error object, and `[DONE]`. Streams of chunks end with
-    /// an item that holds it ([`super::FailureItem`]).
+    /// The stream also reports the error, because the status of the response was already sent.
+    /// Bytes end with an event that holds OpenAI's error object, and `[DONE]`. Streams of chunks
+    /// end with an item that holds the object ([`super::FailureItem`]).
     Written,
 }
 
-/// OpenAI's error object.
+/// Returns OpenAI's error object with `message`.
 pub(super) fn error_object(message: &str) -> Value {
     json!({"error": {"message": message, "type": "server_error", "param": null, "code": null}})
 }
@@ -28,13 +28,13 @@ pub(super) fn error_object(message: &str) -> Value {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChatError {
-    /// More choices than [`super::ChatLimits::choices`].
+    /// The stream has more choices than [`super::ChatLimits::choices`].
     TooManyChoices,
     /// A limit of a choice's guard was hit, and its policy is to fail.
     Limit(LimitError),
-    /// Upstream's stream ended without a finish reason, `[DONE]` or an error, or its whole response
-    /// has a choice without a finish reason: the answer was cut.
-    /// [`super::Synthesis::Always`] accepts servers that never send one.
+    /// The answer was cut. The stream ended without a finish reason, `[DONE]` or an error, or a
+    /// whole response has a choice without a finish reason. [`super::Synthesis::Always`] accepts
+    /// servers that never send one.
     Unfinished,
     /// The payload of a choice was not calls; see [`crate::BadPayload::Reject`].
     Rejected(Rejected),

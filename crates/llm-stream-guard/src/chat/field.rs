@@ -9,7 +9,7 @@ pub enum Field<T> {
     /// The object lacks the field.
     #[default]
     Missing,
-    /// In the object, as `null`.
+    /// The field exists and is `null`.
     Null,
     /// The field with its value.
     Value(T),

@@ -1,4 +1,4 @@
-//! Finish reasons: the meaning of upstream's words, and the words to write.
+//! Finish reasons: their meaning, and the reason to write.
 
 use jail_match::End;
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ fn meaning(word: &str) -> Option<&'static str> {
     })
 }
 
-/// How the text ended, by upstream's word.
+/// Returns how the text ended, by upstream's finish reason.
 pub(super) fn end_of(word: &str) -> End {
     match meaning(word) {
         Some("stop" | "tool_calls" | "function_call") => End::Stop,
@@ -31,14 +31,14 @@ pub(super) fn end_of(word: &str) -> End {
     }
 }
 
-/// The finish reason to write for `upstream`'s.
+/// Returns the finish reason to write in place of `upstream`.
 pub(super) fn finish_word(lane: &ChoiceState, options: &ChatOptions, upstream: String) -> String {
     let suppressed = lane.wanted == Wanted::None;
     let named = matches!(lane.wanted, Wanted::Only(_));
     let keep = options.stop == Stop::Keep || options.stop == Stop::Convention && named;
     match meaning(&upstream) {
         Some("tool_calls") if suppressed => "stop".into(),
-        // The text that the limit cut was after the stop string.
+        // The length limit cut only text after the stop string.
         Some("length") if lane.stopped.is_some() => finish_word(lane, options, "stop".into()),
         Some("stop") if lane.called() && !suppressed && !keep => "tool_calls".into(),
         _ => upstream,

@@ -1,5 +1,11 @@
-//! The bytes of an event around its text. In most streams they are the same from event to event,
-//! so that of an event that only brings more text nothing else has to be read.
+//! Frames: the bytes of an event before and after its text. Consecutive events usually differ only
+//! in that text. An event with a known frame is read without parsing its JSON.
+//!
+//! ```text
+//! {"id":"a","choices":[{"index":0,"delta":{"content":"Hel"}}]}   parsed; its frame is learnt
+//! {"id":"a","choices":[{"index":0,"delta":{"content":"lo"}}]}    same frame: only `lo` is read
+//! {"id":"a","choices":[],"usage":{"total_tokens":7}}             no frame matches: parsed
+//! ```
 
 use std::borrow::Cow;
 
@@ -12,22 +18,23 @@ use super::{
     field::Field,
 };
 
-/// Frames longer than this are not kept.
+/// Maximum length of a frame that is kept, in bytes.
 const LONGEST: usize = 4 * 1024;
 
-/// Choices whose frames are kept.
+/// Maximum number of choices whose frames are kept.
 const MOST: usize = 8;
 
-/// Number of frames learnt in a row that no event matched. After that, one event in as many is
-/// learnt. Some servers write something new into each event, and learning costs half of a reading.
+/// Number of frames learnt in a row without a matching event. After that, only one event in
+/// `IN_VAIN` is learnt. Some servers write a new value into each event, and learning costs half as
+/// much as parsing.
 const IN_VAIN: u32 = 16;
 
-/// The origin of a chunk.
+/// How a chunk was read from its event.
 pub(super) enum Came {
-    /// Bytes or lines that are not emitted as they are.
+    /// The event's bytes or lines cannot be forwarded unchanged.
     Damaged,
     Read(Chunk),
-    /// As an event that has the frame at this place.
+    /// The event has the frame at this index.
     Framed(usize),
 }
 
@@ -37,16 +44,16 @@ pub(super) struct Arrived<'e> {
     pub(super) came: Came,
 }
 
-/// The frames of the last event of each choice.
+/// A cache of frames, with one for each choice.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frames {
     frames: Vec<Frame>,
-    /// Frames learnt since an event had one.
+    /// Number of frames learnt since an event last matched one.
     in_vain: u32,
 }
 
 impl Frames {
-    /// The place of the frame that an event's data has, and its text.
+    /// Returns the index of the frame that matches an event's data, and the event's text.
     pub(super) fn find<'e>(&mut self, data: &'e [u8]) -> Option<(usize, Cow<'e, str>)> {
         let text = |(at, frame): (usize, &Frame)| Some((at, frame.text(data)?));
         let found = self.frames.iter().enumerate().find_map(text)?;
@@ -54,19 +61,19 @@ impl Frames {
         Some(found)
     }
 
-    /// The frame at a place that was found.
+    /// Returns the frame at an index returned by `find`.
     pub(super) fn at(&mut self, at: usize) -> &mut Frame {
         &mut self.frames[at]
     }
 
-    /// Whether a choice is the one of an event's data that has the frame at `at`.
+    /// Whether `choice` is the choice of an event's `data` that has the frame at `at`.
     pub(super) fn is(&self, at: usize, choice: &Choice, data: &[u8]) -> bool {
         let frame = &self.frames[at];
         frame.text(data).is_some_and(|text| frame.is(choice, &text))
     }
 
-    /// Takes in what became of an event: the only chunk that it became, if there is one.
-    /// The event left as its bytes if it is the `same`.
+    /// Records the result of an event: its only chunk, if there is exactly one, and whether the
+    /// event was forwarded as the `same` bytes.
     pub(super) fn settle(&mut self, arrived: Arrived<'_>, only: Option<&mut Chunk>, same: bool) {
         let data = arrived.event.data.unwrap_or_default();
         match (arrived.came, only) {
@@ -76,7 +83,7 @@ impl Frames {
             {
                 self.learn(data, came, same);
             }
-            // One without choices has what was left of a chunk that is withheld.
+            // A chunk without choices holds the remaining fields of a withheld chunk.
             (Came::Framed(at), Some(chunk)) if !chunk.choices.is_empty() => {
                 self.frames[at].restore(std::mem::take(&mut chunk.fields), same);
             }
@@ -95,7 +102,7 @@ impl Frames {
         let frame = Frame { passes: same, ..frame };
         self.frames.retain(|known| known.index() != frame.index());
         if self.frames.len() < MOST {
-            // A stream has one choice as a rule, and a frame takes half a kilobyte.
+            // Streams usually have one choice, and a frame takes half a kilobyte.
             self.frames.reserve_exact(1);
             self.frames.push(frame);
         }
@@ -109,15 +116,15 @@ impl Frames {
 /// The bytes around the text of an event with one choice.
 #[derive(Debug, Clone)]
 pub(super) struct Frame {
-    /// Up to the text, its quotation mark included.
+    /// The bytes before the text, its opening quotation mark included.
     before: Box<[u8]>,
     behind: Box<[u8]>,
     /// The choice without its text.
     choice: Choice,
     usage: Field<Value>,
-    /// The fields around the choice, unless they were taken.
+    /// Fields next to the choices; `None` while a chunk has them.
     fields: Option<Map<String, Value>>,
-    /// An event that has it left as its bytes.
+    /// Whether an event with this frame was forwarded unchanged.
     passes: bool,
 }
 
@@ -143,12 +150,13 @@ struct DeltaOutline<'e> {
     role: Option<IgnoredAny>,
 }
 
-/// A JSON string; borrowed if nothing in it is escaped.
+/// Decodes a JSON string, which is borrowed if it has no escapes.
 #[derive(Deserialize)]
 struct Text<'e>(#[serde(borrow)] Cow<'e, str>);
 
 impl Frame {
-    /// The frame of an event's data, which was read as `chunk`, if it has one choice with text.
+    /// Returns the frame of an event's data, which was read as `chunk`, if it has one choice with
+    /// text.
     pub(super) fn of(data: &[u8], mut chunk: Chunk) -> Option<Self> {
         let [choice] = chunk.choices.as_mut_slice() else { return None };
         // Both describe this chunk's tokens and differ in the next chunk.
@@ -174,12 +182,12 @@ impl Frame {
         })
     }
 
-    /// Which choice it is of.
+    /// Returns the index of the frame's choice.
     pub(super) fn index(&self) -> u32 {
         self.choice.index
     }
 
-    /// The text of an event's data that has this frame.
+    /// Returns the text of an event's data if the data has this frame.
     pub(super) fn text<'e>(&self, data: &'e [u8]) -> Option<Cow<'e, str>> {
         let text = data.strip_prefix(&*self.before)?.strip_suffix(&*self.behind)?;
         // With the quotation marks on both sides.
@@ -187,20 +195,21 @@ impl Frame {
         serde_json::from_slice(string).ok().map(|Text(text)| text)
     }
 
-    /// The chunk that an event with this frame and `text` is. What surrounds the choice is taken:
-    /// it is to be given back by [`Frame::restore`].
+    /// Builds the chunk of an event with this frame and `text`. The fields next to the choices move
+    /// into the chunk and must be returned with [`Frame::restore`].
     pub(super) fn take(&mut self, text: String) -> Option<Chunk> {
         let fields = self.fields.take()?;
         Some(Chunk { choices: vec![self.choice(text)], usage: self.usage.clone(), fields })
     }
 
-    /// Gives back what surrounds the choice; whether the event left as its bytes.
+    /// Returns the fields next to the choices to the frame. `same` is set if the event was
+    /// forwarded unchanged.
     fn restore(&mut self, fields: Map<String, Value>, same: bool) {
         self.fields = Some(fields);
         self.passes |= same;
     }
 
-    /// Whether text alone decides if an event that has it leaves as its bytes.
+    /// Whether only the text decides if an event with this frame is forwarded unchanged.
     pub(super) fn passes(&self) -> bool {
         self.passes
     }

@@ -1,4 +1,4 @@
-//! The chat guard: one guard per choice, chunks in, clean chunks out.
+//! The chat guard, which reads each choice of a stream with its own guard.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ use crate::guard::Guard;
 /// Call [`ChatGuard::push`] any number of times, then [`ChatGuard::finish`] once. Every choice has
 /// its own guard, a clone of the given one.
 ///
-/// * The role is on the first chunk of a choice only, the finish reason on its last.
-/// * Calls are counted over the whole turn, upstream's own included; their ids are unique.
+/// * Only the first chunk of a choice has the role, and only its last has the finish reason.
+/// * Calls are numbered over the whole turn, including those of upstream. Their ids are unique.
 /// * `stop` becomes `tool_calls` if a call completed; other reasons stay.
 /// * Other fields, known or not, are emitted once, in order; see [`ChatOptions`].
 ///
@@ -61,28 +61,34 @@ pub struct ChatGuard {
     pub(super) choices: Vec<GuardedChoice>,
     pub(super) repeated: RepeatedFields,
     pub(super) usage: UsageState,
-    /// Kept for their capacity.
+    /// Buffers that are kept for their capacity.
     pub(super) released: Released,
     spare: String,
     pub(super) seq: u64,
     pub(super) phase: Phase,
-    /// The only chunk is a whole response.
+    /// Whether the only chunk is a whole response.
     pub(super) whole: bool,
 }
 
-/// The life of a stream.
+/// State of a guarded stream.
+///
+/// ```text
+/// Open     push(chunk) emits output
+/// Ended    after `finish`: push(chunk) does nothing
+/// Failed   after too many choices: push(chunk) returns the error again
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Chunks are taken and guarded.
+    /// The stream goes on, and chunks are guarded.
     Open,
-    /// The stream ended: chunks are dropped.
+    /// The stream ended, and further chunks are dropped.
     Ended,
-    /// An error ended the stream: it is returned again.
+    /// An error ended the stream and is returned again.
     Failed(ChatError),
 }
 
 impl Phase {
-    /// The result of everything after the end.
+    /// Returns the result of every call after the end, or `None` while the stream is open.
     pub(super) fn result(self) -> Option<Result<(), ChatError>> {
         match self {
             Self::Open => None,
@@ -93,7 +99,7 @@ impl Phase {
 }
 
 impl ChatGuard {
-    /// A chat guard whose choices are guarded by clones of `guard`.
+    /// Creates a chat guard whose choices are guarded by clones of `guard`.
     ///
     /// Calls without an id on the wire get one as the guard makes them: see [`Ids`](crate::Ids).
     #[must_use]
@@ -115,11 +121,11 @@ impl ChatGuard {
         }
     }
 
-    /// Feeds the next chunk. What follows [`ChatGuard::finish`] is dropped.
+    /// Feeds the next chunk. Chunks after [`ChatGuard::finish`] are dropped.
     ///
     /// # Errors
-    /// Too many choices, or a limit of the guard with the error policy: the stream is over. What
-    /// was held of all choices has been released, and usage with it.
+    /// Returns an error for too many choices, or for a limit of the guard with the error policy.
+    /// The stream is then over, and the held text of all choices and usage have been released.
     pub fn push<S: ChatSink + ?Sized>(
         &mut self,
         chunk: Chunk,
@@ -150,7 +156,7 @@ impl ChatGuard {
             self.push_bare(BareChunk { chunk, seq: self.seq, event }, sink);
             return Ok(());
         }
-        // Choices go on: what came before was not the tail.
+        // Choices continue, so that the waiting chunks are not the tail of the stream.
         self.release_tail(sink);
         let Chunk { mut choices, mut usage, mut fields } = chunk;
         choices.sort_by_key(|choice| choice.index);
@@ -194,7 +200,7 @@ impl ChatGuard {
         Err(error)
     }
 
-    /// Passes the step on, with the rest of its input: the chunk without its choices.
+    /// Emits the step, with the remaining fields of its input chunk.
     fn release<S: ChatSink + ?Sized>(&mut self, rest: Option<Chunk>, sink: &mut S) {
         let Self { repeated, usage, released, options, seq, .. } = self;
         let (mut fields, mut came, mut spare) = (None, None, Vec::new());
@@ -238,8 +244,7 @@ impl ChatGuard {
         passed
     }
 
-    /// Time has passed and nothing came: a jail may have been open for too long; see
-    /// [`crate::Jailer::time_limit`].
+    /// Checks the time limits of jails when no chunk arrives; see [`crate::Jailer::time_limit`].
     ///
     /// # Errors
     /// As [`ChatGuard::push`].
@@ -250,8 +255,8 @@ impl ChatGuard {
         self.on_each(sink, GuardedChoice::tick).or_else(|error| self.fail(error, sink))
     }
 
-    /// Ends the stream: emits held text, then finish reasons that are due, then withheld usage.
-    /// With [`End::Aborted`] no call begins and no reason is made up. A second call has no effect.
+    /// Ends the stream: emits held text, then missing finish reasons, then withheld usage. With
+    /// [`End::Aborted`] no call begins and no finish reason is added. A second call has no effect.
     /// [`End::Stop`] means that upstream ended the answer, for example with `[DONE]`; where its
     /// chunks merely cease, call [`ChatGuard::end`].
     ///
@@ -277,7 +282,7 @@ impl ChatGuard {
         result
     }
 
-    /// Lets out what every choice holds.
+    /// Emits the held output of every choice.
     fn close<S: ChatSink + ?Sized>(
         &mut self,
         end: End,
@@ -287,7 +292,7 @@ impl ChatGuard {
         self.on_each(sink, |state, step| state.close(end, &synthesize, step))
     }
 
-    /// Runs `step` on every choice, and lets out what it set free.
+    /// Runs `step` on every choice and emits its output.
     fn on_each<S: ChatSink + ?Sized>(
         &mut self,
         sink: &mut S,
@@ -316,7 +321,7 @@ impl ChatGuard {
         step(&mut choices[at], context).map_err(ChatError::Limit)
     }
 
-    /// Where the choice with `index` is kept; it is made if need be.
+    /// Returns the position of the choice with `index`, which is created if needed.
     fn place(&mut self, index: u32) -> Option<usize> {
         match self.choices.binary_search_by_key(&index, |state| state.lane.index) {
             Ok(at) => Some(at),
@@ -333,7 +338,7 @@ impl ChatGuard {
         }
     }
 
-    /// Makes the guard as new.
+    /// Resets the guard to its initial state.
     pub fn reset(&mut self) {
         self.choices.clear();
         self.repeated = RepeatedFields::default();
@@ -341,12 +346,12 @@ impl ChatGuard {
         (self.seq, self.phase) = (0, Phase::Open);
     }
 
-    /// The input chunks in which what is held began.
+    /// Returns the numbers of the input chunks in which held text began.
     pub(super) fn holding_since(&self) -> impl Iterator<Item = u64> + Clone {
         self.choices.iter().filter_map(|state| state.lane.held_since).chain(self.usage.waiting())
     }
 
-    /// A chunk without choices.
+    /// Returns a chunk without choices.
     pub(super) fn blank(&self) -> Chunk {
         let (fields, usage) = (self.repeated.fields().clone(), self.usage.none());
         Chunk { fields, usage, choices: Vec::new() }

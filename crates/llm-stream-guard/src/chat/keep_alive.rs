@@ -1,4 +1,4 @@
-//! Signs of life while everything is withheld.
+//! Keep-alive items while all text is withheld.
 
 use std::{
     pin::Pin,
@@ -9,18 +9,18 @@ use futures_core::{FusedStream, Stream};
 
 use super::guard::ChatGuard;
 
-/// A guarded stream that takes note of time: [`super::ChatStream`], [`super::SseStream`].
+/// A guarded stream with time limits: [`super::ChatStream`] or [`super::SseStream`].
 pub trait Ticking: FusedStream {
     /// Checks time limits when no item arrives; see [`ChatGuard::tick`]. Released text is the next
     /// item.
     fn tick(self: Pin<&mut Self>);
 
-    /// The guard, for what it holds.
+    /// Returns the guard, whose methods report held text.
     fn chat_guard(&self) -> &ChatGuard;
 
-    /// Yields an item made by `item` whenever `ticks` yields, text is withheld and nothing came
-    /// out since the tick before. Jails that have been open for too long end with a tick, too
-    /// ([`crate::Jailer::time_limit`]). The clock is the caller's: an interval of some runtime.
+    /// Yields an item made by `item` whenever `ticks` yields, text is withheld and nothing was
+    /// emitted since the tick before. A tick also ends jails that have been open for too long
+    /// ([`crate::Jailer::time_limit`]). `ticks` is usually an interval of the caller's runtime.
     fn keep_alive<K, F>(self, ticks: K, item: F) -> KeepAlive<Self, K, F>
     where
         Self: Sized,
@@ -32,7 +32,7 @@ pub trait Ticking: FusedStream {
 }
 
 pin_project_lite::pin_project! {
-    /// A guarded stream that gives signs of life.
+    /// A guarded stream that yields keep-alive items while text is withheld.
     ///
     /// Made by [`Ticking::keep_alive`]. Fused.
     #[must_use = "streams do nothing unless polled"]
@@ -43,7 +43,7 @@ pin_project_lite::pin_project! {
         #[pin]
         ticks: K,
         item: F,
-        // The ticks ended: a stream that did must not be polled again.
+        // The ticks ended, and a stream that ended must not be polled again.
         silent: bool,
         // An item came since the last tick.
         lively: bool,
@@ -83,7 +83,8 @@ where
                 if quiet && this.inner.chat_guard().is_withholding() {
                     return Poll::Ready(Some((this.item)()));
                 }
-                // Not polled again here: ticks that are always ready must not block the task.
+                // The ticks are not polled again here, because ticks that are always ready would
+                // block the task.
                 cx.waker().wake_by_ref();
             }
         }

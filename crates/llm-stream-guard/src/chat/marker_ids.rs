@@ -16,8 +16,8 @@ use memchr::memmem::Finder;
 use super::marker_places::{Place, certain_places, places};
 use crate::{guard::Guard, identify::AddedTokens};
 
-/// How far a server's text may be after its token ids, in bytes: servers hold back beginnings of stop
-/// strings.
+/// Maximum delay of a server's text after its token ids, in bytes. Servers hold back beginnings of
+/// stop strings.
 const LAG: usize = 256;
 
 /// Maximum number of marker tokens whose text is awaited.
@@ -34,7 +34,7 @@ pub(crate) struct TokenReader {
 /// The marker tokens that the guard acts on.
 #[derive(Debug)]
 struct MarkerTable {
-    /// Place of the marker with each id.
+    /// Index of the marker with each id.
     by_id: BTreeMap<u32, usize>,
     finders: Vec<Finder<'static>>,
 }
@@ -53,24 +53,24 @@ impl TokenReader {
 /// Whether the guard of a choice is fed with tokens.
 #[derive(Debug, Clone, Default)]
 pub(super) enum TokenMode {
-    /// All text is fed without tokens.
+    /// The choice is read without tokens.
     #[default]
     Off,
-    /// Decided by the first chunk with text or ids.
+    /// The first chunk with text or ids will decide.
     Undecided(Arc<TokenReader>),
-    /// Chunks have token ids.
+    /// The chunks have token ids.
     On(Box<ChunkTokens>),
 }
 
-/// A marker token whose text was not found yet.
+/// A marker token whose text has not been found yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Awaited {
     pub(super) id: u32,
-    /// Place of its text among the markers.
+    /// Index of the token's text among the markers.
     pub(super) marker: usize,
-    /// Number of text tokens between it and the marker before it, or the start of its chunk.
+    /// Number of text tokens between this marker and the one before it, or the start of its chunk.
     pub(super) before: u64,
-    /// Bytes of text that came after its chunk.
+    /// Bytes of text that arrived after the token's chunk.
     waited: usize,
 }
 
@@ -84,20 +84,20 @@ impl Awaited {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChunkPiece {
     pub(crate) len: usize,
-    /// The id of the marker token that it is.
+    /// Id of the marker token, or `None` for ordinary text.
     pub(crate) marker: Option<u32>,
-    /// The number of its tokens, if known.
+    /// Number of tokens of the piece, if known.
     pub(crate) tokens: Option<u64>,
 }
 
-/// Lays the token ids of a choice over its text.
+/// Matches the token ids of a choice to its text.
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkTokens {
     table: Arc<MarkerTable>,
     awaited: VecDeque<Awaited>,
     /// The end of the text, if it may begin the text of an awaited marker token.
     held: String,
-    /// Some text came later than its token ids.
+    /// Whether some text arrived later than its token ids.
     lags: bool,
     /// Text tokens without text, which belong to the text after them.
     textless: u64,

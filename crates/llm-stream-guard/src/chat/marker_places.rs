@@ -21,8 +21,8 @@ impl Place {
     }
 }
 
-/// The places where `text` spells an awaited marker, in order. Of places that overlap, the leftmost
-/// counts, and of those the longest.
+/// Returns the places where `text` spells an awaited marker, in order. Of overlapping places, the
+/// leftmost counts; of those with one start, the longest.
 pub(super) fn places(text: &str, finders: &[Finder<'_>], awaited: &[Awaited]) -> Vec<Place> {
     let mut wanted: Vec<usize> = awaited.iter().map(|awaited| awaited.marker).collect();
     wanted.sort_unstable();
@@ -45,9 +45,9 @@ pub(super) fn places(text: &str, finders: &[Finder<'_>], awaited: &[Awaited]) ->
     found
 }
 
-/// Finds the place of each awaited marker token: those that come first and those that come last, in
-/// the order of the tokens. Where both agree, the place is certain. `start` and `end` are where the
-/// text of the first token begins and that of the last one ends, if known.
+/// Finds the place of each awaited marker token. Tokens are matched in order to the first possible
+/// places, then to the last possible ones. A place is certain where both agree. `start` and `end`
+/// are the offsets of the first token's start and the last token's end, if known.
 ///
 /// ```text
 /// tokens  A B      places  A B B     first A0 B1, last A0 B2: A is certain
@@ -62,7 +62,7 @@ pub(super) fn certain_places(
 ) -> bool {
     certain.clear();
     certain.resize(awaited.len(), None);
-    // As many places as tokens, or fewer, if the text of the last ones has not come.
+    // There are as many places as tokens, or fewer if the text of the last tokens has not arrived.
     let alike = found.iter().zip(awaited).all(|(place, token)| place.marker == token.marker);
     if alike && found.len() <= awaited.len() {
         certain.iter_mut().zip(0..found.len()).for_each(|(certain, at)| *certain = Some(at));
@@ -107,7 +107,7 @@ pub(super) fn certain_places(
     ambiguous
 }
 
-/// The first place of each token after that of the token before it.
+/// Returns the first place of each token that is after the place of the previous token.
 fn first_places(found: &[Place], tokens: &[Awaited], from: usize, to: usize) -> Vec<Option<usize>> {
     let (mut next, mut out) = (from, Vec::with_capacity(tokens.len()));
     let mut search = PlaceSearch::new(found, tokens);
@@ -126,7 +126,7 @@ fn first_places(found: &[Place], tokens: &[Awaited], from: usize, to: usize) -> 
     out
 }
 
-/// The last place of each token before that of the token after it.
+/// Returns the last place of each token that is before the place of the next token.
 fn last_places(found: &[Place], tokens: &[Awaited], from: usize, to: usize) -> Vec<Option<usize>> {
     let (mut next, mut out) = (to, Vec::with_capacity(tokens.len()));
     let mut search = PlaceSearch::new(found, tokens);
@@ -162,7 +162,7 @@ impl<'f> PlaceSearch<'f> {
         Self { found, gone: Vec::new(), budget }
     }
 
-    /// The first or last place in `range` where the tokens of `run` follow each other.
+    /// Returns the first or last place in `range` where the tokens of `run` follow each other.
     fn run(&mut self, run: &[Awaited], range: Range<usize>, back: bool) -> Option<usize> {
         let Self { found, gone, budget } = self;
         if run.iter().any(|token| gone.contains(&token.marker)) {

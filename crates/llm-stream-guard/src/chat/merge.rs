@@ -1,23 +1,29 @@
-//! Putting fields nobody knows together: what deltas do to a message.
+//! Merging unknown fields of deltas into a message.
+//!
+//! ```text
+//! {"audio": {"data": "aa"}}  then  {"audio": {"data": "bb"}}   make {"audio": {"data": "aabb"}}
+//! {"audio": {"id": "x"}}     then  {"audio": {"id": "x"}}      make {"audio": {"id": "x"}}
+//! ```
 
 use serde_json::{Map, Value};
 
 use super::room::Room;
 
-/// Names whose text is said again rather than continued.
+/// Fields whose text is repeated in each delta, and not continued.
 const WHOLE: [&str; 6] = ["id", "type", "role", "index", "format", "signature_type"];
 
-/// Policy for text under a name that has text already.
+/// Policy for text of a field that already has text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Texts {
-    /// Appends it: the fields belong to a message.
+    /// Appends the text, because the fields belong to a message.
     Grow,
-    /// Keeps the first: the fields are next to a message.
+    /// Replaces the text, because the fields are next to a message.
     Stay,
 }
 
-/// Adds the fields of a delta to those of a message: lists grow, text may, objects merge, list
-/// items with the same `index` are one item, all else is replaced. Nothing is added without room.
+/// Adds the fields of a delta to those of a message. Lists are appended, and items with the same
+/// `index` are merged. Objects are merged, `texts` decides about text, and other values are
+/// replaced. A value that does not fit into `room` is left out.
 pub(super) fn merge(
     into: &mut Map<String, Value>,
     delta: &Map<String, Value>,
@@ -60,7 +66,7 @@ impl Merger<'_> {
     /// Adds an item to a list, or to the item with the same `index`.
     fn item(&mut self, list: &mut Vec<Value>, item: &Value) {
         let index = item.get("index").and_then(Value::as_u64);
-        // Deltas continue what came last: looking from the end finds it at once.
+        // Deltas usually continue the last item, so that the search begins at the end.
         let same = |old: &&mut Value| old.get("index").and_then(Value::as_u64) == index;
         match (index, list.iter_mut().rev().find(same), item) {
             (Some(_), Some(Value::Object(old)), Value::Object(new)) => self.object(old, new),

@@ -1,4 +1,4 @@
-//! Where a chat guard writes: chunks, and what is worth knowing about them.
+//! Sinks of a chat guard, and its notes about choices.
 
 use std::{collections::VecDeque, fmt};
 
@@ -7,13 +7,12 @@ use toolcall_parsers::{Diagnostic, Outcome};
 use super::{chunk::Chunk, step::ChatStep};
 use crate::guard::Rejected;
 
-/// Receives what a [`super::ChatGuard`] emits, in order.
+/// A receiver of the output of a [`super::ChatGuard`], in order.
 pub trait ChatSink {
-    /// Takes what an input released: [`ChatStep::chunks`] or [`ChatStep::deltas`].
+    /// Receives the output of one input: [`ChatStep::chunks`] or [`ChatStep::deltas`].
     fn step(&mut self, step: ChatStep<'_>);
 
-    /// Something worth knowing; it comes before the step of its input. Ignored unless
-    /// overridden.
+    /// Receives a note, before the step of its input. Notes are ignored unless this is overridden.
     fn note(&mut self, note: ChatNote) {
         let _ = note;
     }
@@ -66,18 +65,19 @@ pub enum Note {
     Diagnostic(Diagnostic),
     /// A call ended, with the outcome that chunks cannot express.
     CallEnd {
-        /// The call's index as written.
+        /// Index of the call as written.
         index: u32,
         /// Outcome of the call.
         outcome: Outcome,
     },
     /// The payload of the choice was dropped; see [`crate::BadPayload::Reject`].
     Rejected(Rejected),
-    /// Upstream broke the protocol, or a limit was hit.
+    /// A breach of the protocol by upstream, or an exceeded limit.
     Violation(Violation),
 }
 
-/// A breach of the protocol by upstream, or a limit. Nothing is lost unless the variant says so.
+/// A breach of the protocol by upstream, or an exceeded limit. No output is dropped unless the
+/// variant's documentation says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Violation {
@@ -85,7 +85,7 @@ pub enum Violation {
     AfterFinish,
     /// A second finish reason was dropped.
     SecondFinish,
-    /// A choice ended without a finish reason; one was made up.
+    /// A choice ended without a finish reason, and the guard added one.
     NoFinish,
     /// A call's id was used before and got a suffix.
     DuplicateId,
@@ -93,14 +93,15 @@ pub enum Violation {
     NamelessCall,
     /// A call beyond [`super::ChatLimits::calls`] was dropped.
     CallLimit,
-    /// [`super::ChatLimits::waiting`] was hit: entries came out before their text.
+    /// [`super::ChatLimits::waiting`] was exceeded, and entries were emitted before their text.
     WaitingLimit,
-    /// Choices that cannot be read were passed on unguarded; the note names choice 0.
+    /// Choices that cannot be read were forwarded unguarded. The note names choice 0.
     Unreadable,
-    /// A call was dropped: calls are suppressed, it broke, or an error cut it.
+    /// A call was dropped, because calls are suppressed, the call was malformed, or an error cut
+    /// it.
     DroppedCall,
-    /// Text spells marker tokens, and the chunk's token ids do not tell which of them are tokens:
-    /// these were read as text.
+    /// Text spells marker tokens, but the chunk's token ids do not show which places are tokens.
+    /// These places were read as text.
     AmbiguousTokens,
 }
 

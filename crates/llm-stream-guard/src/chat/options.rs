@@ -1,10 +1,10 @@
-//! Options of the chat guard: policies that are the caller's.
+//! Options of the chat guard.
 
 use serde::{Deserialize, Serialize};
 
 use crate::guard::{Guard, payload::TextBlocks};
 
-/// How clean chunks are written.
+/// Options for how a chat guard writes chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ChatOptions {
@@ -50,12 +50,12 @@ pub enum ReasoningField {
     Reasoning,
     /// In both fields at once.
     Both,
-    /// Where upstream writes its own; in `reasoning_content` until it does.
+    /// In the field that upstream uses, and in `reasoning_content` until upstream has written
+    /// reasoning.
     AsUpstream,
     /// In the content, as `<think>..</think>`.
     Inline,
-    /// Nowhere: reasoning is dropped, with its log probabilities, token ids and further fields
-    /// about it.
+    /// Nowhere. Reasoning is dropped with its log probabilities, token ids and related fields.
     Hidden,
 }
 
@@ -65,14 +65,14 @@ pub enum ReasoningField {
 pub enum Synthesis {
     /// Never writes a finish reason.
     Off,
-    /// Where upstream ended the answer, as `[DONE]` does: before a last usage chunk for every choice,
-    /// and without one for choices with a completed call. At any end for choices whose text a stop
-    /// string ended. A stream that merely ceases was cut, with usage or without:
-    /// [`ChatError::Unfinished`](super::ChatError::Unfinished).
+    /// Writes a finish reason where upstream ended the answer, for example with `[DONE]`. If a
+    /// usage chunk is last, every choice gets one; otherwise only choices with a completed call do.
+    /// A choice whose text a stop string ended always gets one. A stream that stops without an end
+    /// was cut: [`ChatError::Unfinished`](super::ChatError::Unfinished).
     #[default]
     Proven,
-    /// At any end and for every choice, for servers that never signal their end. A stream that
-    /// merely ceases counts as whole.
+    /// Writes a finish reason for every choice at any end, for servers that never signal their end.
+    /// A stream that stops without an end counts as whole.
     Always,
 }
 
@@ -80,37 +80,37 @@ pub enum Synthesis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BrokenCalls {
-    /// [`BrokenCalls::Keep`] in a stream, because most of such a call is out when it breaks. In a
-    /// whole response a malformed call is text or dropped, as under [`BrokenCalls::Release`]; a call
-    /// that was cut is kept, as in a stream.
+    /// [`BrokenCalls::Keep`] in a stream, because most of such a call was emitted before it broke.
+    /// In a whole response, a malformed call is handled as under [`BrokenCalls::Release`], and a
+    /// call that was cut is kept.
     #[default]
     Auto,
-    /// Emits them as far as they go.
+    /// Emits the part of the call that was read.
     Keep,
-    /// Drops and notes them. Each call is delivered at its end, as under
-    /// [`crate::Delivery::Atomic`]; a call longer than [`crate::CallOptions::atomic_limit`] is
+    /// Drops and notes such calls. Each call is delivered at its end, as under
+    /// [`crate::Delivery::Atomic`]. A call longer than [`crate::CallOptions::atomic_limit`] is
     /// kept.
     Drop,
-    /// A block whose first call is broken is text, in its place, as under
-    /// [`crate::BrokenBlock::Text`]. Calls that break after a whole one of their block, in a block
-    /// that is too long, in a jail or under a response template are dropped, as under
-    /// [`BrokenCalls::Drop`].
+    /// Emits a block whose first call is broken as text in its place, as under
+    /// [`crate::BrokenBlock::Text`]. Other broken calls are dropped, as under
+    /// [`BrokenCalls::Drop`]: after a whole call of their block, in a block that is too long, in a
+    /// jail, or under a response template.
     Release,
 }
 
-/// The calls that are taken back at their end.
+/// Which calls are removed when they end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum TakeBack {
     #[default]
     None,
     Malformed,
-    /// Malformed ones, and those that were cut.
+    /// Malformed calls, and calls that were cut.
     Broken,
 }
 
 impl BrokenCalls {
-    /// The calls to take back, in a whole response or in a stream. Sets up `guard`, whose own options
-    /// stay where nothing is asked of it.
+    /// Configures `guard` for this policy, and returns the calls to remove in a whole response or
+    /// in a stream. Other options of `guard` are kept.
     pub(super) fn prepare(self, guard: &mut Guard, whole: bool) -> TakeBack {
         let take_back = match self {
             Self::Auto if whole => {
@@ -147,48 +147,50 @@ pub enum Stop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningTokens {
-    /// The guard's count, over all choices so far, where upstream reports nothing or 0 and there was
-    /// reasoning. Tokens are counted if upstream sends log probabilities or token ids. Otherwise each
-    /// delta with reasoning counts as one token, a whole response by its bytes
-    /// ([`crate::Guard::reasoning_tokens`]), and `reasoning_tokens_estimated` is `true` beside it.
+    /// Reports the guard's count over all choices so far, if there was reasoning and upstream
+    /// reports no number or 0. Tokens are counted if upstream sends log probabilities or token ids.
+    /// Otherwise the number is an estimate, and `reasoning_tokens_estimated` is `true`. The
+    /// estimate is one token for each delta with reasoning, and by bytes for a whole response
+    /// ([`crate::Guard::reasoning_tokens`]).
     #[default]
     Counted,
-    /// Upstream's count alone.
+    /// Reports only upstream's count.
     Upstream,
 }
 
 /// Where the log probabilities of tokens go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Logprobs {
-    /// Each entry goes to the list named after the field of the delta that has its text: `content`,
-    /// `reasoning_content` or `reasoning`, `tool_calls`. An entry with visible text and markup is
-    /// narrowed to that text; entries of markup alone are dropped. The tokens of the `content` list
-    /// concatenate to the content, if upstream's do.
+    /// Writes each entry to the list named after the field of the delta that has its text:
+    /// `content`, `reasoning_content`, `reasoning` or `tool_calls`. An entry with visible text and
+    /// markup is reduced to the visible text. Entries of markup alone are dropped. The tokens of
+    /// the `content` list concatenate to the content, if upstream's do.
     #[default]
     OfText,
-    /// Every entry goes to the `content` list as it came, with the text after it.
+    /// Writes every entry to the `content` list unchanged, with the text after it.
     All,
 }
 
 /// Whether chunks keep the token ids that upstream sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum TokenIds {
-    /// Ids stay where upstream writes them, except those of hidden reasoning.
+    /// Keeps ids where upstream writes them, except those of hidden reasoning.
     #[default]
     Keep,
-    /// Ids are removed, those of the prompt included: the client did not ask for them.
+    /// Removes ids, including those of the prompt, because the client did not ask for them.
     Remove,
-    /// Log probabilities are removed, too: the server was asked for them because they hold the ids.
+    /// Removes ids and log probabilities, which the server was asked for only because they hold the
+    /// ids.
     RemoveLogprobs,
 }
 
-/// Bounds on what grows with the stream.
+/// Limits on memory that grows with the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatLimits {
-    /// Choices of a stream. Default 128; one more is an error.
+    /// Maximum number of choices of a stream. Default 128; one more is an error.
     pub choices: usize,
-    /// Calls of a choice, upstream's own included. Default 1024; more are dropped and noted. 1
-    /// for requests that forbid parallel calls.
+    /// Maximum number of calls of a choice, including calls of upstream. Default 1024; more are
+    /// dropped and noted. Use 1 for requests that forbid parallel calls.
     pub calls: usize,
     /// Maximum number of token entries and fields that wait for the text before them. The default
     /// is 65536. Beyond it, they are emitted early, in order.

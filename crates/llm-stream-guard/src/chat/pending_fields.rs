@@ -1,4 +1,4 @@
-//! Pending fields: they are emitted with, or after, the text they arrived with.
+//! Fields that wait until the text they arrived with is emitted.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// A part of the list that came in chunk `list`.
+    /// Creates a part of the list that arrived in chunk `list`.
     pub(super) fn new(part: Value, list: u64) -> Self {
         match part {
             Value::Object(mut fields)
@@ -36,7 +36,7 @@ impl Part {
                         .and_then(Value::as_str)
                         .is_some_and(|it| !it.is_empty()) =>
             {
-                // The empty text keeps the place of what will be written there.
+                // An empty text keeps the member's place for the text that is written later.
                 let text = fields.get_mut("text").map(Value::take);
                 let Some(Value::String(text)) = text else {
                     return Self::Other { list, part: Value::Object(fields) };
@@ -56,7 +56,7 @@ impl Part {
     }
 }
 
-/// Riders in order, each with the offset in the choice's text at which its own text ends.
+/// Pending fields in order, each with the offset in the choice's text at which its text ends.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Riders {
     queue: VecDeque<(u64, PendingField)>,
@@ -72,7 +72,7 @@ impl Riders {
     }
 
     pub(super) fn push(&mut self, at: u64, rider: PendingField) {
-        // Those of one chunk do not come in order.
+        // Fields of one chunk do not arrive in order.
         let behind = self.queue.iter().rev().take_while(|(end, _)| *end > at).count();
         self.queue.insert(self.queue.len() - behind, (at, rider));
     }

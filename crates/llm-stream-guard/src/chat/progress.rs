@@ -1,4 +1,4 @@
-//! The progress of chat streams, for the record of their lives.
+//! The progress of chat streams, for lifecycle records.
 
 use futures_core::Stream;
 use sse_events::{Limit, TooLong};
@@ -17,7 +17,8 @@ impl ChatGuard {
         held.fold(WithheldInfo::NOTHING, WithheldInfo::and)
     }
 
-    /// The limit that ended the stream with `error`, or a choice without one.
+    /// Returns the limit that ended the stream with `error`, or that ended a choice without an
+    /// error.
     fn limit(&self, error: Option<ChatError>) -> Option<LimitHit> {
         match error {
             Some(ChatError::Limit(error)) => Some(limit_hit(error)),
@@ -34,8 +35,9 @@ impl ChatGuard {
 }
 
 impl<S: Stream> ChatStream<S> {
-    /// The progress of the stream: what its choices hold, how many items wait to be fetched, and
-    /// the limit that ended it, a collapse included. For [`stream_lifecycle::Observed::probe`].
+    /// Returns the progress of the stream: the bytes its choices hold, the number of items ready to
+    /// be read, and the limit that ended it, including a collapse. For
+    /// [`stream_lifecycle::Observed::probe`].
     pub fn progress(&self) -> Progress {
         let withheld = self.guard().withheld().items(self.queued());
         Progress::new(withheld, self.guard().limit(self.error()))
@@ -43,8 +45,8 @@ impl<S: Stream> ChatStream<S> {
 }
 
 impl<S: TryItem> SseStream<S> {
-    /// The progress of the stream: what its choices and a cut event hold, whether bytes wait to be
-    /// fetched, and the limit or the written error that ended it. For
+    /// Returns the progress of the stream: the bytes that its choices and an unfinished event hold,
+    /// whether bytes are ready to be read, and the limit or the written error that ended it. For
     /// [`stream_lifecycle::Observed::probe`].
     pub fn progress(&self) -> Progress {
         let machine = self.machine();

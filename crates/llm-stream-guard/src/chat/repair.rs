@@ -9,7 +9,7 @@
 
 use std::fmt::Write as _;
 
-/// `data` as strict JSON; `None` if nothing of it had to be changed.
+/// Returns `data` as strict JSON, or `None` if it needs no change.
 pub(super) fn repaired(data: &str) -> Option<String> {
     let mut out = String::with_capacity(data.len());
     let mut rest = data;
@@ -28,7 +28,7 @@ pub(super) fn repaired(data: &str) -> Option<String> {
     (out != data).then_some(out)
 }
 
-/// Copies the rest of a string, and returns what follows it.
+/// Copies the rest of a string, and returns the text after it.
 fn string<'d>(mut rest: &'d str, out: &mut String) -> &'d str {
     while let Some(at) = rest.find(|sign: char| sign == '"' || sign == '\\' || sign < ' ') {
         let (before, from) = rest.split_at(at);
@@ -67,14 +67,14 @@ fn string<'d>(mut rest: &'d str, out: &mut String) -> &'d str {
     ""
 }
 
-/// The half of a surrogate pair that an escape at the beginning of `text` is.
+/// Returns the surrogate that an escape at the beginning of `text` encodes.
 fn surrogate(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     let unit = u16::from_str_radix(digits, 16).ok()?;
     (0xD800..=0xDFFF).contains(&unit).then_some(unit)
 }
 
-/// Copies a number, or what Python writes in place of one, and returns what follows it.
+/// Copies a number, or Python's word for one (`NaN`, `Infinity`), and returns the text after it.
 fn word<'d>(from: &'d str, out: &mut String) -> &'d str {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '+' | '-' | '.');
     let len = from.find(|sign| !is_part(sign)).unwrap_or(from.len());

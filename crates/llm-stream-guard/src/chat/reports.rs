@@ -1,4 +1,4 @@
-//! Reports of a chat guard: what it holds, and what was counted.
+//! Reports of a chat guard: held bytes and counters.
 
 use wire_remap::RemapReport;
 
@@ -22,7 +22,7 @@ impl ChatGuard {
         self.choices.iter().filter_map(|state| Some((state.lane.index, state.stats()?)))
     }
 
-    /// Bytes of text that are held, over all choices.
+    /// Returns the bytes of text that are held, over all choices.
     #[must_use]
     pub fn held(&self) -> usize {
         self.choices.iter().map(|state| state.guard.held().bytes).sum()
@@ -34,7 +34,7 @@ impl ChatGuard {
         self.choices.iter().any(|state| state.lane.held_since.is_some())
     }
 
-    /// Live bytes in the buffers of the choices' guards.
+    /// Returns the live bytes in the buffers of the choices' guards.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.choices.iter().map(|state| state.guard.buffered()).sum()

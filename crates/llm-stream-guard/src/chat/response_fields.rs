@@ -1,14 +1,15 @@
-//! Fields around the choices: fields that every chunk repeats, and fields that come once.
+//! Fields around the choices, some repeated in every chunk and some sent once.
 
 use serde_json::{Map, Value};
 
 use super::{chunk::Chunk, delta_part::says_nothing};
 
-/// Fields that every chunk carries, in the order in which chunks that are made up have them.
+/// Fields that every chunk carries, in the order in which the guard writes them in added chunks.
 const REPEATED: [&str; 7] =
     ["id", "object", "created", "model", "provider", "service_tier", "system_fingerprint"];
 
-/// Padding some servers add to hide lengths: worth nothing without its chunk.
+/// Padding that some servers add to hide the length of a chunk. Padding is dropped if its chunk is
+/// withheld.
 const PADDING: &str = "obfuscation";
 
 /// The repeated fields of the last chunk that had them.
@@ -31,7 +32,7 @@ impl RepeatedFields {
         &self.0
     }
 
-    /// The fields of a chunk none of whose choices was emitted, if any of them is worth a chunk.
+    /// Returns the fields of a chunk whose choices were not emitted, if any field needs a chunk.
     pub(super) fn remaining(&self, mut fields: Map<String, Value>) -> Option<Map<String, Value>> {
         fields.retain(|name, value| {
             !self.0.contains_key(name) && name != PADDING && !says_nothing(value)

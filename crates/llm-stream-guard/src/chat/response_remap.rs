@@ -1,5 +1,5 @@
-//! The fields of a message beside the text of its content, in the wire's delimiters: decoded as
-//! they come.
+//! Decoding of remapped delimiters in reasoning, refusals, arguments and parts, as they arrive. The
+//! guard decodes the text of the content itself.
 
 use serde_json::{Map, Value};
 use wire_remap::{
@@ -12,7 +12,7 @@ use super::{
     field::{Field, append_to},
 };
 
-/// Decodes one choice: everything but the text of its content, which its guard decodes.
+/// A decoder of one choice, except for the text of its content.
 #[derive(Debug, Clone)]
 pub(super) struct Inbound {
     remap: ResponseRemap,
@@ -20,10 +20,10 @@ pub(super) struct Inbound {
     open: Vec<TextId>,
 }
 
-/// The call of the older form shares no numbering with others.
+/// Number of the call in the older form (`function_call`), which no other call has.
 const ONLY: u64 = u64::MAX;
 
-/// Text parts of content, and entries of `reasoning_details`, are numbered from here.
+/// First number of text parts of content and of entries of `reasoning_details`.
 const PARTS: u64 = 1 << 32;
 
 impl Inbound {
@@ -57,7 +57,7 @@ impl Inbound {
         });
         let ended = choice.finish_reason.value().is_some();
         if ended || speaks || !said.is_empty() {
-            // Calls take turns, and none of them is over before the choice is.
+            // Deltas of several calls may alternate, so that no call ends before the choice does.
             let is_call = |slot: &TextId| matches!(slot.field, Text::Arguments | Text::Input);
             let over = |slot: &TextId| ended || !is_call(slot) && !said.contains(slot);
             let over: Vec<TextId> = self.open.iter().copied().filter(over).collect();
@@ -94,7 +94,7 @@ impl Inbound {
     }
 }
 
-/// Visits the texts of a delta but for that of its content.
+/// Calls `on` with each text of a delta, except for the text of its content.
 fn each_text(delta: &mut MessageDelta, on: &mut dyn FnMut(TextId, &mut String)) {
     let slot = |part, field| TextId { choice: 0, part, field };
     let named = [

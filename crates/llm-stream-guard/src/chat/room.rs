@@ -1,4 +1,4 @@
-//! How much an aggregate may keep, and the weight of each thing it keeps.
+//! The memory limit of an aggregate, and the weights of values.
 
 use serde_json::{Map, Value};
 
@@ -10,8 +10,8 @@ use super::{
 
 /// Bytes an aggregate may still keep.
 ///
-/// A weight is the heap that a thing takes in the aggregate and in the JSON made of it, lists and
-/// text counted without spare capacity.
+/// A weight is the heap memory that a value takes in the aggregate and in the JSON made of it. The
+/// spare capacity of lists and text is not counted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Room {
     /// Bytes left, or `None` without a limit.
@@ -19,21 +19,21 @@ pub(super) struct Room {
     exceeded: bool,
 }
 
-/// A place in a map that keeps its order, with its hash and its share of the index.
+/// The bytes of an entry of an ordered map, with its hash and its share of the index.
 const PLACE: usize = size_of::<String>() + size_of::<Value>() + 3 * size_of::<usize>();
-/// The places of a map that was empty.
+/// The bytes that an empty map allocates for its first member.
 const NODE: usize = 4 * PLACE;
-/// The places that a member takes at most, half of them being empty.
+/// Maximum bytes that a member takes, because half of a map's places may be empty.
 const MEMBER: usize = 2 * PLACE;
-/// The spare places of a list that was empty.
+/// The bytes that an empty list allocates for its first item.
 const LIST: usize = 4 * size_of::<Value>();
-/// A choice, as two objects.
+/// The weight of a choice, which takes two objects.
 pub(super) const CHOICE: usize = size_of::<CompletionChoice>() + 2 * NODE + FINISH;
-/// A finish reason of this length is part of its choice.
+/// Length of a finish reason that is included in the weight of its choice.
 pub(super) const FINISH: usize = 64;
-/// A call, as two objects.
+/// The weight of a call, which takes two objects.
 const CALL: usize = size_of::<ToolCallDelta>() + 2 * NODE;
-/// Text as a part of content.
+/// The weight of a text part of content, without its text.
 pub(super) const TEXT_PART: usize = LIST + NODE + 2 * MEMBER;
 
 impl Room {
@@ -46,12 +46,12 @@ impl Room {
         self.exceeded
     }
 
-    /// Takes `bytes` more, all or none. After the first refusal nothing fits.
+    /// Reserves `bytes`, all or none. After the first failure, every further request fails.
     pub(super) fn take(&mut self, bytes: usize) -> bool {
         self.swap(0, bytes)
     }
 
-    /// Takes `new` bytes in place of `old`, or leaves the old ones there.
+    /// Reserves `new` bytes in place of `old`, or keeps the old reservation if they do not fit.
     pub(super) fn swap(&mut self, old: usize, new: usize) -> bool {
         if let Some(left) = self.left {
             match left.saturating_add(old).checked_sub(new).filter(|_| !self.exceeded) {
@@ -62,7 +62,7 @@ impl Room {
         !self.exceeded
     }
 
-    /// Puts `new` in the place of `old`, if there is room.
+    /// Replaces `old` by `new`, if there is room.
     pub(super) fn replace(&mut self, old: &mut Value, new: &Value) {
         if old != new && (self.left.is_none() || self.swap(weight(old), weight(new))) {
             old.clone_from(new);
@@ -97,7 +97,7 @@ impl Room {
 pub(super) fn weight(value: &Value) -> usize {
     let inside = match value {
         Value::String(text) => text.len(),
-        // A number may be kept as it was written.
+        // A number may be kept in its original spelling.
         Value::Number(number) => number.to_string().len(),
         Value::Array(list) if !list.is_empty() => {
             list.iter().map(weight).fold(LIST, usize::saturating_add)

@@ -1,4 +1,4 @@
-//! Chat chunks inside server-sent events: bytes in, bytes out.
+//! A chat guard for the bytes of server-sent events.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ use super::{
     sse_rewriter::{BytesPhase, DONE, Ending, SseRewriter},
 };
 
-/// Receives what a [`ChatSse`] writes, in order.
+/// A receiver of the output of a [`ChatSse`], in order.
 pub trait SseSink {
     /// Receives whole events as bytes.
     fn bytes(&mut self, bytes: &[u8]);
 
-    /// Something worth knowing. Ignored unless overridden.
+    /// Receives a note. Notes are ignored unless this is overridden.
     fn note(&mut self, note: ChatNote) {
         let _ = note;
     }
@@ -32,20 +32,20 @@ impl SseSink for Vec<u8> {
 /// Policy for the `[DONE]` that ends a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Done {
-    /// Written once if upstream sent it.
+    /// Writes `[DONE]` once if upstream sent it.
     #[default]
     AsUpstream,
-    /// Written once at the end of the stream, even if upstream did not send it, and not at all if
-    /// the stream broke.
+    /// Writes `[DONE]` once at the end of the stream, even if upstream did not send it. If the
+    /// stream broke, it is not written.
     Always,
 }
 
 /// A chat guard for the bytes of an event stream.
 ///
-/// Events that the guard does not change are forwarded byte for byte, and so are comments, events
-/// without data, and data that is not a chunk. In a changed event the other lines stay. `[DONE]`
-/// and errors follow all held text, and no chunk follows them. The output does not depend on how
-/// the bytes were cut.
+/// Events that the guard does not change are forwarded byte for byte. Comments, events without
+/// data, and data that is not a chunk are forwarded, too. In a changed event, only the data line
+/// changes. `[DONE]` and errors are written after all held text, and no chunk follows them. The
+/// output does not depend on how the bytes were cut.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -72,29 +72,29 @@ pub struct ChatSse {
 }
 
 impl ChatSse {
-    /// Guards the chunks of an event stream with `guard`. An event beyond the default limits is an
-    /// error.
+    /// Creates a guard of an event stream that guards its chunks with `guard`. An event beyond the
+    /// default limits is an error.
     #[must_use]
     pub fn new(guard: ChatGuard) -> Self {
         let limits = sse::SseLimits::default().policy(sse::SseLimitPolicy::Error);
         Self { decoder: Decoder::new().lenient().limits(limits), wire: SseRewriter::new(guard) }
     }
 
-    /// The same with other bounds on lines and events. Under the release policy an event beyond
-    /// them passes unguarded; under the drop policy [`ChatSse::dropped`] counts it.
+    /// Sets the limits of lines and events. Under the release policy, an event beyond them is
+    /// forwarded unguarded. Under the drop policy, [`ChatSse::dropped`] counts it.
     #[must_use]
     pub fn limits(self, limits: sse::SseLimits) -> Self {
         Self { decoder: self.decoder.limits(limits), ..self }
     }
 
-    /// The same with another rule for `[DONE]`.
+    /// Sets the policy for `[DONE]`.
     #[must_use]
     pub fn done(mut self, done: Done) -> Self {
         self.wire.done = done;
         self
     }
 
-    /// The same with another rule for errors.
+    /// Sets the policy for errors.
     #[must_use]
     pub fn failures(mut self, failures: Failures) -> Self {
         self.wire.failures = failures;
@@ -104,8 +104,8 @@ impl ChatSse {
     /// Feeds bytes.
     ///
     /// # Errors
-    /// An event beyond the limits under the error policy, or what [`ChatGuard::push`] fails with:
-    /// what was held is out, and nothing more is read.
+    /// An event beyond the limits under the error policy, or an error of [`ChatGuard::push`]. Held
+    /// text has then been emitted, and further bytes are ignored.
     pub fn push<S: SseSink + ?Sized>(
         &mut self,
         bytes: &[u8],
@@ -116,7 +116,7 @@ impl ChatSse {
         wire.checked(result, sink)
     }
 
-    /// Time has passed and nothing came; see [`ChatGuard::tick`].
+    /// Checks time limits when no bytes arrive; see [`ChatGuard::tick`].
     ///
     /// # Errors
     /// As [`ChatSse::push`].
@@ -125,8 +125,8 @@ impl ChatSse {
         self.wire.checked(Ok(()), sink)
     }
 
-    /// Ends the stream because upstream broke: [`ChatSse::finish`] of an aborted stream, and
-    /// `message` for the client if errors are written ([`Failures::Written`]).
+    /// Ends the stream after an error of upstream, as [`ChatSse::finish`] ends an aborted stream.
+    /// The client receives `message` if errors are written ([`Failures::Written`]).
     ///
     /// # Errors
     /// As [`ChatSse::push`].
@@ -144,8 +144,8 @@ impl ChatSse {
     /// dropped if it was cut. Then held text is emitted.
     ///
     /// # Errors
-    /// As [`ChatSse::push`]. With [`End::Stop`], which means that the bytes ended by themselves,
-    /// also [`ChatError::Unfinished`] if they contain no finish reason, `[DONE]` or error.
+    /// As [`ChatSse::push`]. With [`End::Stop`], which means that the bytes ended normally, also
+    /// [`ChatError::Unfinished`] if they contain no finish reason, `[DONE]` or error.
     pub fn finish<S: SseSink + ?Sized>(
         &mut self,
         end: End,
@@ -171,7 +171,7 @@ impl ChatSse {
         self.wire.reset();
     }
 
-    /// The guard, for what it holds.
+    /// Returns the guard, whose methods report held text.
     #[must_use]
     pub fn guard(&self) -> &ChatGuard {
         &self.wire.guard
@@ -181,7 +181,7 @@ impl ChatSse {
         self.wire.failures == Failures::Written
     }
 
-    /// Whether `[DONE]` came.
+    /// Whether `[DONE]` arrived.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.wire.came
@@ -193,27 +193,27 @@ impl ChatSse {
         self.wire.broken
     }
 
-    /// Bytes of events that were dropped because they were beyond the limits, or cut where the
-    /// stream broke off.
+    /// Returns the bytes of dropped events: those beyond the limits, and an event that the stream's
+    /// end cut.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.wire.dropped
     }
 
-    /// Bytes of an event that is not whole yet.
+    /// Returns the bytes of an event that is not whole yet.
     #[must_use]
     pub fn held(&self) -> usize {
         self.decoder.held()
     }
 }
 
-/// Why an event stream could not go on.
+/// The error that ended an event stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChatSseError {
     /// An error of the chat guard.
     Chat(ChatError),
-    /// An event was beyond the limits, and the policy is to fail.
+    /// An event exceeded the limits, and the policy is to fail.
     Event(sse::TooLong),
 }
 

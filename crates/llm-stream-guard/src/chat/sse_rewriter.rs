@@ -1,4 +1,10 @@
-//! From the events of a stream to chunks, and back: what is unchanged stays the bytes it was.
+//! Conversion of a stream's events to chunks and back. Unchanged events keep their bytes.
+//!
+//! ```text
+//! data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}   unchanged: forwarded byte for byte
+//! data: {"choices":[{"index":0,"delta":{"content":"<th"}}]}  held: may begin `<think>`
+//! data: [DONE]                                               held text is written, then `[DONE]`
+//! ```
 
 mod ending;
 
@@ -39,7 +45,7 @@ pub(super) struct SseRewriter {
     /// Whether the client received the reason of the end.
     told: bool,
     frames: Frames,
-    /// Kept for their capacity.
+    /// Buffers that are kept for their capacity.
     chunks: Vec<Written>,
     text: Vec<u8>,
     json: Vec<u8>,
@@ -92,7 +98,7 @@ impl SseRewriter {
             SseItem::Event(event) => self.event(event, sink),
             SseItem::Raw(raw) => sink.bytes(raw),
             SseItem::Dropped { bytes } => self.dropped = self.dropped.saturating_add(bytes),
-            // No other item carries bytes.
+            // Other items carry no bytes.
             _ => {}
         }
     }
@@ -138,7 +144,8 @@ impl SseRewriter {
         }
     }
 
-    /// Guards an event that is like an earlier one of its choice but for the text; whether it is.
+    /// Guards an event that differs from an earlier one of its choice only in the text. Returns
+    /// whether the event is such an event.
     fn framed<S: SseSink + ?Sized>(&mut self, event: SseEvent<'_>, sink: &mut S) -> bool {
         let Self { frames, guard, .. } = self;
         let data = event.data.unwrap_or_default();
@@ -155,7 +162,7 @@ impl SseRewriter {
         true
     }
 
-    /// Guards a chunk, and writes what it became.
+    /// Guards a chunk, and writes the result.
     fn chunk<S: SseSink + ?Sized>(&mut self, chunk: Chunk, arrived: Arrived<'_>, sink: &mut S) {
         let mut chunks = take(&mut self.chunks);
         let event = arrived.event;
@@ -177,7 +184,7 @@ impl SseRewriter {
         self.chunks = chunks;
     }
 
-    /// Writes the chunks that an event with choices became.
+    /// Writes the chunks made of an event with choices.
     fn write_own<S: SseSink + ?Sized>(
         &mut self,
         chunks: &mut [Written],
@@ -206,7 +213,7 @@ impl SseRewriter {
         self.frames.settle(arrived, only, same);
     }
 
-    /// Whether a chunk is written as it came.
+    /// Whether a chunk is written unchanged.
     fn is_same(&self, chunk: &Chunk, Arrived { event, came }: &Arrived<'_>) -> bool {
         let data = event.data.unwrap_or_default();
         match (came, chunk.choices.as_slice()) {
@@ -224,7 +231,7 @@ impl SseRewriter {
         }
     }
 
-    /// Ends the chunks: held text is emitted, before `event` if there is one.
+    /// Ends the chunks. Held text is emitted, before `event` if there is one.
     pub(super) fn end<S: SseSink + ?Sized>(
         &mut self,
         ending: Ending,
@@ -247,7 +254,7 @@ impl SseRewriter {
                 self.write_released(&chunk, bare, sink);
                 continue;
             }
-            // In lines that end as the event's do, but without its fields.
+            // The chunks get the event's line ends, but not its other fields.
             let place =
                 event.map_or(EventPlace::Own, |event| EventPlace::Behind(event.without_name()));
             self.write(&chunk, place, sink);
@@ -255,7 +262,7 @@ impl SseRewriter {
         self.chunks = chunks;
     }
 
-    /// Writes a chunk without choices: its event, or in place of the event's data.
+    /// Writes a chunk without choices: its event unchanged, or the event with new data.
     fn write_released<S: SseSink + ?Sized>(
         &mut self,
         chunk: &Chunk,
@@ -280,7 +287,7 @@ impl SseRewriter {
         let Self { text, json, .. } = self;
         text.clear();
         json.clear();
-        // Strings, numbers and maps with string keys: nothing JSON cannot hold.
+        // Cannot fail: chunks hold only strings, numbers and maps with string keys.
         let _ = serde_json::to_writer(&mut *json, chunk);
         match place {
             EventPlace::Of(event) => event.with_data(json, text),
@@ -292,12 +299,12 @@ impl SseRewriter {
         sink.bytes(text);
     }
 
-    /// Whether the bytes ended inside of an event.
+    /// Whether the bytes ended inside an event.
     fn is_cut(&self, event: SseEvent<'_>) -> bool {
         self.bytes != BytesPhase::Open && !event.closed
     }
 
-    /// Passes an event on that carries no chunk.
+    /// Forwards an event that carries no chunk.
     fn forward<S: SseSink + ?Sized>(&mut self, event: SseEvent<'_>, sink: &mut S) {
         match event.data {
             None if self.is_cut(event) => {

@@ -1,4 +1,4 @@
-//! An event stream of chat chunks around a stream of bytes.
+//! A guarded event stream around a stream of bytes.
 
 use std::{
     pin::Pin,
@@ -16,7 +16,7 @@ use super::{
     sse::{ChatSse, ChatSseError, SseSink},
 };
 
-/// Puts `machine` around the bytes of an event stream, as an HTTP body gives them.
+/// Guards the bytes of an event stream, such as an HTTP body, with `machine`.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,18 +49,18 @@ where
     }
 }
 
-/// The error text for clients when upstream broke. Upstream's own error may reveal more than they
-/// should know.
+/// The error text for clients after an error of upstream. Upstream's own error may contain details
+/// that clients should not see.
 const BROKE: &str = "the upstream stream broke";
 
 pin_project_lite::pin_project! {
     /// A guarded event stream of bytes, whole events at a time.
     ///
     /// Created by [`guard_sse`]. After an upstream error the stream yields held text, then the
-    /// error, then nothing. Bytes that end without a finish reason, `[DONE]` or an error were cut
-    /// ([`SseStream::error`]). If errors are written ([`super::Failures::Written`]) the bytes
-    /// report it, and it is kept. Upstream is dropped as soon as the stream is over. Fused. `Unpin`
-    /// if the inner stream is.
+    /// error, then ends. Bytes that end without a finish reason, `[DONE]` or an error were cut
+    /// ([`SseStream::error`]). If errors are written ([`super::Failures::Written`]), the bytes
+    /// report the error, and the stream keeps it. Upstream is dropped as soon as the stream is
+    /// over. The stream is fused, and `Unpin` if the inner stream is.
     #[derive(Debug)]
     #[must_use = "streams do nothing unless polled"]
     pub struct SseStream<S: TryItem> {
@@ -97,12 +97,12 @@ impl<S: TryItem> SseStream<S> {
         self
     }
 
-    /// The machine, for what it holds.
+    /// Returns the machine, whose methods report held text.
     pub fn machine(&self) -> &ChatSse {
         &self.machine
     }
 
-    /// The error that ended the stream early: a limit was hit, or upstream was cut.
+    /// Returns the error that ended the stream early: a limit was hit, or upstream was cut.
     pub fn error(&self) -> Option<ChatSseError> {
         self.error
     }
@@ -112,12 +112,12 @@ impl<S: TryItem> SseStream<S> {
         self.upstream.as_ref()
     }
 
-    /// Whether bytes wait to be fetched.
+    /// Whether bytes are ready to be read.
     pub(super) fn has_bytes(&self) -> bool {
         !self.out.is_empty()
     }
 
-    /// The inner stream, unless this one has ended and dropped it.
+    /// Returns the inner stream, unless this one has ended and dropped it.
     pub fn into_inner(self) -> Option<S> {
         self.inner
     }

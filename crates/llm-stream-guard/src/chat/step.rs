@@ -1,4 +1,4 @@
-//! A step of a stream: what one input released, as deltas or as chunks.
+//! A step of a stream: the output of one input, as deltas or as chunks.
 
 use serde_json::{Map, Value};
 use toolcall_parsers::Outcome;
@@ -43,7 +43,7 @@ use super::{
 #[derive(Debug)]
 pub struct ChatStep<'g> {
     pub(super) released: &'g mut Released,
-    /// The fields of the input around its choices, if its chunk is written.
+    /// Fields of the input next to its choices, if its chunk is written.
     pub(super) fields: Option<Map<String, Value>>,
     /// The fields of further chunks.
     pub(super) repeated: &'g Map<String, Value>,
@@ -138,8 +138,8 @@ impl<'g> ChatStep<'g> {
         }
     }
 
-    /// Calls `on` with each chunk, and with the number of the input chunk (from 1) in which its first
-    /// text arrived: an earlier one than the last if the text was withheld.
+    /// Calls `on` with each chunk, and with the number of the input chunk (from 1) in which its
+    /// first text arrived. If the text was withheld, that is an earlier input than the last.
     pub fn chunks(self, mut on: impl FnMut(Chunk, u64)) {
         let Self { released, repeated, usage, no_usage, emission, origin, mut spare, .. } = self;
         let mut first = self.fields;
@@ -168,8 +168,8 @@ impl<'g> ChatStep<'g> {
     }
 }
 
-/// Numbers the parts so that equal numbers share a chunk, and sorts them by it. They come in
-/// ascending order of choices.
+/// Numbers the parts so that parts with equal numbers share a chunk, and sorts them by number.
+/// `parts` must be in ascending order of choices.
 fn order(parts: &mut [DeltaPart], emission: Emission) {
     let (mut choice, mut ordinal) = (None, 0);
     for (i, part) in parts.iter_mut().enumerate() {

@@ -20,7 +20,7 @@ use super::{
     step::ChatStep,
 };
 
-/// Puts `guard` around a stream of chat-completion chunks.
+/// Guards a stream of chat-completion chunks with `guard`.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -59,12 +59,12 @@ pin_project_lite::pin_project! {
     /// A guarded stream of chat-completion chunks.
     ///
     /// Created by [`guard_chunks`]. All chunks made of an item are yielded before upstream is
-    /// polled again. Items without a chunk pass at once. After an upstream error the stream yields
-    /// held text (no call begins and no finish reason is made up), then the error, then nothing. An
-    /// upstream that ceases without a finish reason was cut: held text is yielded, and
+    /// polled again. Items without a chunk are forwarded at once. After an upstream error the
+    /// stream yields held text, then the error, then ends; no call begins and no finish reason is
+    /// added. An upstream that ends without a finish reason was cut: held text is yielded, and
     /// [`ChatStream::error`] returns [`ChatError::Unfinished`]. Upstream is dropped as soon as the
-    /// stream is over. Nothing is lost if the future of a poll is dropped. Fused. `Unpin` if the
-    /// inner stream is.
+    /// stream is over. No item is lost if the future of a poll is dropped. The stream is fused, and
+    /// `Unpin` if the inner stream is.
     #[must_use = "streams do nothing unless polled"]
     #[derive(Debug)]
     pub struct ChatStream<S: Stream> {
@@ -107,8 +107,8 @@ impl<S: Stream> ChatStream<S> {
         self
     }
 
-    /// The same with another rule for limits and cuts that end the stream early. Upstream's errors are items
-    /// of their own either way.
+    /// Sets the policy for limits and cuts that end the stream early. Errors of upstream are always
+    /// separate items.
     pub fn failures(mut self, failures: Failures) -> Self
     where
         S::Item: FailureItem,
@@ -117,22 +117,22 @@ impl<S: Stream> ChatStream<S> {
         self
     }
 
-    /// The guard, for what it holds.
+    /// Returns the guard, whose methods report held text.
     pub fn guard(&self) -> &ChatGuard {
         &self.guard
     }
 
-    /// The error that ended the stream early: a limit was hit, or upstream was cut.
+    /// Returns the error that ended the stream early: a limit was hit, or upstream was cut.
     pub fn error(&self) -> Option<ChatError> {
         self.error
     }
 
-    /// How many items wait to be fetched.
+    /// Returns the number of items that are ready to be read.
     pub(super) fn queued(&self) -> usize {
         self.queue.len()
     }
 
-    /// The inner stream, unless this one has ended and dropped it.
+    /// Returns the inner stream, unless this one has ended and dropped it.
     pub fn into_inner(self) -> Option<S> {
         self.inner
     }

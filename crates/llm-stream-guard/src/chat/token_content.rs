@@ -1,4 +1,4 @@
-//! The text of chunks with token ids, fed to a choice's guard as tokens.
+//! Reading of chunks with token ids: their text is fed to a choice's guard as tokens.
 
 use jail_match::LimitError;
 
@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl ChatGuard {
-    /// Tells marker tokens from text that spells them, where chunks have token ids.
+    /// Distinguishes marker tokens from text that spells them, in chunks with token ids.
     ///
     /// `guard` is built with the same options as the guard of [`ChatGuard::new`] and with
     /// [`crate::GuardBuilder::marker_tokens`]; `tokens` are those of the checkpoint. A choice is read
@@ -27,8 +27,8 @@ impl ChatGuard {
     /// endpoint), `tokens` (llama.cpp with `return_tokens`), or an id in each log probability. Other
     /// choices are read without tokens.
     ///
-    /// Where a chunk has several tokens, the order and the number of its marker tokens decide which
-    /// parts of its text they are. An uncertain part is text, and noted as
+    /// If a chunk has several tokens, the order and number of its marker tokens decide which parts
+    /// of its text are markers. An uncertain part is text, and is noted as
     /// [`Violation::AmbiguousTokens`].
     ///
     /// ```
@@ -64,7 +64,7 @@ impl ChatGuard {
 }
 
 impl GuardedChoice {
-    /// Decides whether the choice is read by tokens: at the first chunk with ids or text.
+    /// Decides at the first chunk with ids or text whether the choice is read by tokens.
     pub(super) fn decide_mode(&mut self, has_text: bool, has_ids: bool) {
         let TokenMode::Undecided(reader) = &self.mode else { return };
         if has_ids {
@@ -78,7 +78,7 @@ impl GuardedChoice {
         }
     }
 
-    /// Lays the ids of a chunk over its text. Returns whether the pieces are counted.
+    /// Matches the ids of a chunk to its text. Returns whether the pieces are counted.
     pub(super) fn divide(
         &mut self,
         content: &mut Pieces,
@@ -142,7 +142,7 @@ impl GuardedChoice {
         Ok(())
     }
 
-    /// Feeds text that waits for the rest of a marker token: something else comes.
+    /// Feeds text that waits for the rest of a marker token, because other output follows.
     pub(super) fn release_begun(&mut self, step: &mut SharedStep<'_>) -> Result<(), LimitError> {
         let Self { guard, lane, mode, .. } = self;
         let TokenMode::On(tokens) = mode else { return Ok(()) };

@@ -1,23 +1,29 @@
-//! The ids of tokens in the fields of chunks.
+//! Token ids in the fields of chunks.
+//!
+//! ```text
+//! {"choices":[{"delta":{"content":"a"},"token_ids":[64]}]}                             [64]
+//! {"choices":[{"delta":{"content":"a"},"logprobs":{"content":[{"token":"a","id":64}]}}]}  [64]
+//! {"choices":[{"delta":{"content":"a"},"token_ids":[]}]}                               none
+//! ```
 
 use serde_json::{Map, Value};
 
-/// Fields with the ids of a chunk's tokens: of vLLM and SGLang's completions, of SGLang's chats and
-/// its own endpoint, and of llama.cpp.
+/// Fields with the ids of a chunk's tokens. In order, they are written by vLLM and SGLang's
+/// completions, SGLang's chats, SGLang's own endpoint, and llama.cpp.
 const FIELDS: [&str; 4] = ["token_ids", "response_token_ids", "output_ids", "tokens"];
 
-/// The field that vLLM writes the ids of the prompt's tokens into.
+/// Field with the ids of the prompt's tokens, as vLLM writes it.
 const PROMPT: &str = "prompt_token_ids";
 
-/// The field that llama.cpp's server puts its own form of an answer into.
+/// Field in which llama.cpp's server repeats the answer in its own form.
 const VERBOSE: &str = "__verbose";
 
-/// The ids of tokens in fields around the choices of a chunk.
+/// Returns the token ids in fields next to the choices of a chunk.
 pub(super) fn ids_around(fields: &Map<String, Value>) -> Option<Vec<u32>> {
     ids_in(fields).or_else(|| ids_in(fields.get(VERBOSE)?.as_object()?))
 }
 
-/// The ids of tokens in fields of a choice or a delta.
+/// Returns the token ids in fields of a choice or a delta.
 pub(super) fn ids_in(fields: &Map<String, Value>) -> Option<Vec<u32>> {
     let list = FIELDS.iter().find_map(|name| fields.get(*name)?.as_array())?;
     let id = |id: &Value| u32::try_from(id.as_u64()?).ok();
@@ -25,11 +31,11 @@ pub(super) fn ids_in(fields: &Map<String, Value>) -> Option<Vec<u32>> {
     list.iter().map(id).collect::<Option<Vec<u32>>>().filter(|ids| !ids.is_empty())
 }
 
-/// The text that vLLM writes in the place of a token's text if it is asked to.
+/// Prefix of the text that vLLM writes in place of a token's text on request.
 const ID: &str = "token_id:";
 
-/// The ids of the tokens of log probabilities, if each has one: in a field `id` (llama.cpp), or in the
-/// place of its text (`return_tokens_as_token_ids` of vLLM).
+/// Returns the token ids of log probabilities, if each entry has one: in a field `id` (llama.cpp),
+/// or in place of its text (`return_tokens_as_token_ids` of vLLM).
 pub(super) fn ids_of_logprobs(logprobs: &Value) -> Option<Vec<u32>> {
     let named = |text: &Value| text.as_str()?.strip_prefix(ID)?.parse().ok();
     let id = |entry: &Value| match entry.get("id") {

@@ -1,11 +1,19 @@
 //! Tokens of log probabilities, as chat completions and text completions write them.
+//!
+//! ```text
+//! chat:  {"content": [{"token": "a", "logprob": -1}, {"token": "b", "logprob": -2}]}
+//! text:  {"tokens": ["a", "b"], "token_logprobs": [-1, -2]}
+//! first token of each:
+//!        {"content": [{"token": "a", "logprob": -1}]}
+//!        {"tokens": ["a"], "token_logprobs": [-1]}
+//! ```
 
 use std::mem::take;
 
 use serde_json::{Map, Value};
 
-/// Takes the tokens of log probabilities out: each as an object of one-element lists. Chat
-/// completions have a list of objects, text completions lists side by side.
+/// Removes the tokens from log probabilities, and returns each as an object of one-element lists.
+/// Chat completions have one list of objects; text completions have parallel lists.
 pub(super) fn tokens(logprobs: &mut Map<String, Value>) -> Vec<Map<String, Value>> {
     if let Some(Value::Array(entries)) = logprobs.get_mut("content") {
         let entries = take(entries);
@@ -30,7 +38,7 @@ pub(super) fn tokens(logprobs: &mut Map<String, Value>) -> Vec<Map<String, Value
     tokens
 }
 
-/// The token, and the bytes of its text if the entry has them.
+/// Returns the token, and the bytes of its text if the entry has them.
 fn token_of(logprobs: &Map<String, Value>) -> (Option<&str>, Option<&Vec<Value>>) {
     if let Some(token) = logprobs.get("tokens") {
         return (token.get(0).and_then(Value::as_str), None);
@@ -40,13 +48,13 @@ fn token_of(logprobs: &Map<String, Value>) -> (Option<&str>, Option<&Vec<Value>>
     (field("token").and_then(Value::as_str), field("bytes").and_then(Value::as_array))
 }
 
-/// The length of a token's text in bytes.
+/// Returns the length of a token's text in bytes.
 pub(super) fn token_len(logprobs: &Map<String, Value>) -> u64 {
     let (token, bytes) = token_of(logprobs);
     bytes.map_or_else(|| token.map_or(0, str::len), Vec::len) as u64
 }
 
-/// Whether tokens concatenate to a text in two pieces.
+/// Whether the tokens concatenate to `text`, which is in two pieces.
 pub(super) fn is_text(tokens: &[Map<String, Value>], text: [&str; 2]) -> bool {
     let mut text = text.iter().flat_map(|text| text.bytes());
     tokens.iter().all(|token| match token_of(token) {
@@ -58,7 +66,7 @@ pub(super) fn is_text(tokens: &[Map<String, Value>], text: [&str; 2]) -> bool {
     }) && text.next().is_none()
 }
 
-/// Makes `shown` the text of a token.
+/// Replaces the text of a token by `shown`.
 pub(super) fn narrow(logprobs: &mut Map<String, Value>, shown: &[u8]) {
     let token = Value::from(String::from_utf8_lossy(shown));
     let list = if logprobs.contains_key("tokens") { "tokens" } else { "content" };

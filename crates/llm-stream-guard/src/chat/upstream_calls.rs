@@ -1,15 +1,22 @@
-//! Calls upstream already made structure of: which delta belongs to which call.
+//! Calls that upstream already parsed, and the assignment of deltas to them.
+//!
+//! ```text
+//! {"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}}   opens call 0
+//! {"index": 0, "function": {"arguments": "{}"}}                         continues call 0
+//! {"index": 0, "id": "b", "function": {"name": "g", "arguments": ""}}   a new id: opens call 1
+//! ```
 
 use super::chunk::ToolCallDelta;
 use crate::json::Balance;
 
-/// A call upstream opened.
+/// A call that upstream opened.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NativeCall {
     upstream: Option<u32>,
-    /// The id upstream gave it.
+    /// Id of the call from upstream.
     pub(super) id: Option<String>,
-    /// Its index in what is written, once its first delta is out; `None` if it is dropped.
+    /// Index of the call as written. `None` if its first delta was not emitted, or if the call is
+    /// dropped.
     pub(super) written: Option<u32>,
     pub(super) begun: bool,
     pub(super) arguments: Balance,
@@ -18,21 +25,22 @@ pub(super) struct NativeCall {
     pub(super) ended: bool,
 }
 
-/// The calls upstream opened in a choice.
+/// The calls that upstream opened in a choice.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NativeCalls {
     pub(super) calls: Vec<NativeCall>,
 }
 
 impl NativeCalls {
-    /// Returns the call that `delta` belongs to. Neither index nor id alone decides: a new id opens
-    /// a call unless the open call goes on without a name, and so does a new index; without both, a
-    /// name does. `None` if `limit` calls are open.
+    /// Returns the position of the call that `delta` belongs to, or `None` if `limit` calls are
+    /// open. A new index opens a call. A new id opens a call unless the delta has no name and the
+    /// arguments of the open call continue. Without index and id, a name opens a call.
     pub(super) fn of(&mut self, delta: &ToolCallDelta, limit: usize) -> Option<usize> {
         let id = delta.id.as_deref().filter(|id| !id.is_empty());
         let named = delta.function.as_ref().and_then(|function| function.name.as_deref());
         let named = named.is_some_and(|name| !name.is_empty());
-        // Some servers give each delta of a call a new id: without a name the call goes on.
+        // Some servers give each delta of a call a new id. Without a name, such a delta continues
+        // the call.
         let goes_on = |call: &NativeCall| !named && !call.arguments.is_closed();
         let fits = |call: &NativeCall| match (id, call.id.as_deref()) {
             (Some(id), Some(known)) => id == known || goes_on(call),

@@ -1,4 +1,4 @@
-//! Usage, from input to output.
+//! Token usage: where usage of the input is written in the output.
 //!
 //! ```text
 //! with choices, some of which release something   on the last chunk of their step
@@ -16,16 +16,16 @@ use super::{
     options::ReasoningTokens, step::ChatStep,
 };
 
-/// The member of usage that counts reasoning tokens.
+/// Member of usage that holds the number of reasoning tokens.
 const DETAILS: &str = "completion_tokens_details";
 const REASONING_TOKENS: &str = "reasoning_tokens";
-/// Whether that is an estimate: a field of our own.
+/// Member, added by this crate, that is `true` if the number of reasoning tokens is an estimate.
 const ESTIMATED: &str = "reasoning_tokens_estimated";
 
 /// Maximum number of chunks in a tail.
 const TAIL: usize = 16;
 
-/// Usage that arrived, and usage that is still due.
+/// Usage that arrived, and usage that has not been written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UsageState {
     /// Whether upstream writes `usage: null`.
@@ -40,7 +40,7 @@ pub(super) struct UsageState {
 #[derive(Debug, Clone)]
 pub(super) struct BareChunk {
     pub(super) chunk: Chunk,
-    /// The number of its input.
+    /// Number of the input chunk.
     pub(super) seq: u64,
     pub(super) event: Option<RawEvent>,
 }
@@ -49,7 +49,7 @@ pub(super) struct BareChunk {
 #[derive(Debug, Clone)]
 pub(super) struct RawEvent {
     pub(super) bytes: Vec<u8>,
-    /// Whether they still say what the chunk does.
+    /// Whether the event's bytes still match the chunk.
     pub(super) exact: bool,
 }
 
@@ -62,7 +62,7 @@ impl UsageState {
         }
     }
 
-    /// The usage of a chunk that reports none.
+    /// Returns the usage field of a chunk that reports none.
     pub(super) fn none(&self) -> Field<Value> {
         if self.null { Field::Null } else { Field::Missing }
     }
@@ -74,13 +74,13 @@ impl UsageState {
         }
     }
 
-    /// Whether nothing is to be written with or before the next chunk.
+    /// Whether no usage is to be written with or before the next chunk.
     pub(super) fn owes_nothing(&self) -> bool {
         self.withheld.is_none() && self.tail.is_empty()
     }
 
-    /// The usage of the last chunk of a step, and that of its other chunks. `came` is that of the
-    /// input chunk.
+    /// Returns the usage of the last chunk of a step, and that of its other chunks. `came` is the
+    /// usage of the input chunk.
     pub(super) fn of_step(&mut self, came: Option<Field<Value>>) -> [Field<Value>; 2] {
         let others = match &came {
             Some(Field::Missing) => Field::Missing,
@@ -114,8 +114,8 @@ impl ChatGuard {
         self.usage.latest.as_ref()
     }
 
-    /// Takes a chunk without choices. What may be the tail of the stream waits while choices are
-    /// open: some servers send usage whenever one of several choices ends.
+    /// Handles a chunk without choices. While choices are open, a chunk that may be the tail of the
+    /// stream waits, because some servers send usage whenever one of several choices ends.
     pub(super) fn push_bare<S: ChatSink + ?Sized>(&mut self, bare: BareChunk, sink: &mut S) {
         let open = self.choices.iter().any(|state| !state.lane.finished);
         let begins = bare.chunk.usage.value().is_some() && open;
@@ -128,14 +128,14 @@ impl ChatGuard {
         }
     }
 
-    /// Lets out the chunks that wait: choices follow, or the stream ends.
+    /// Emits the waiting chunks, because choices follow or the stream ends.
     pub(super) fn release_tail<S: ChatSink + ?Sized>(&mut self, sink: &mut S) {
         for bare in std::mem::take(&mut self.usage.tail) {
             self.write_bare(bare, sink);
         }
     }
 
-    /// Lets out what surrounds the choices at the end of the stream.
+    /// Emits waiting chunks and withheld usage at the end of the stream.
     pub(super) fn release_usage<S: ChatSink + ?Sized>(&mut self, sink: &mut S) {
         self.release_tail(sink);
         if let Some(usage) = self.usage.withheld.take() {

@@ -1,4 +1,4 @@
-//! Whole responses: the way of a stream, in one go.
+//! Guarding of whole responses.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use super::{
 };
 
 impl ChatGuard {
-    /// Guards a whole response: one chunk, through a clone of this guard as new, put together
-    /// again.
+    /// Guards a whole response as a stream of one chunk, with a reset clone of this guard, and
+    /// joins the result.
     ///
     /// # Errors
-    /// As [`ChatGuard::push`] and [`ChatGuard::end`]: a response that has a choice without a finish
-    /// reason was cut. Also, if the payload of a choice was dropped: a stream notes that
+    /// As [`ChatGuard::push`] and [`ChatGuard::end`]. A response that has a choice without a finish
+    /// reason was cut. A dropped payload of a choice is also an error, where a stream has a note
     /// ([`super::Note::Rejected`]).
     pub fn complete(&self, response: Completion) -> Result<Completion, ChatError> {
         self.complete_noting(response, |_| {})

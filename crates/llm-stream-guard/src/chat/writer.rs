@@ -1,4 +1,4 @@
-//! From a guard's events to the pieces of one choice.
+//! Conversion of a guard's events to delta parts of one choice.
 
 use jail_match::{Event, Sink, Span, SpanKind};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use super::{
     pending_fields::{Part, PendingField},
 };
 
-/// Writes pieces of one choice in one step.
+/// A writer of the delta parts of one choice in one step.
 pub(super) struct DeltaWriter<'a, 's> {
     pub(super) lane: &'a mut ChoiceState,
     pub(super) step: &'a mut SharedStep<'s>,
@@ -31,12 +31,12 @@ impl DeltaWriter<'_, '_> {
         self.step.released.parts.len() > self.step.first
     }
 
-    /// The first piece of the choice in this step.
+    /// Returns the first delta part of the choice in this step.
     pub(super) fn first(&mut self) -> Option<&mut DeltaPart> {
         self.step.released.parts.get_mut(self.step.first)
     }
 
-    /// The last piece of the choice in this step, or a new one.
+    /// Returns the last delta part of the choice in this step, or a new one.
     pub(super) fn last(&mut self) -> &mut DeltaPart {
         if !self.has_piece() {
             return self.piece(PartKind::Plain, true);
@@ -46,7 +46,7 @@ impl DeltaWriter<'_, '_> {
         &mut parts[at]
     }
 
-    /// A piece that `kind` may join, the last one if it fits.
+    /// Returns a delta part for output of `kind`: the last one if it fits, or a new one.
     pub(super) fn piece(&mut self, kind: PartKind, fresh: bool) -> &mut DeltaPart {
         let SharedStep { released, first, seq, .. } = &mut *self.step;
         let pieces = &mut released.parts;
@@ -100,7 +100,7 @@ impl DeltaWriter<'_, '_> {
         }
     }
 
-    /// The fields for reasoning that has a field.
+    /// Returns the fields that reasoning is written to.
     fn reasoning_names(&self) -> Names {
         let as_upstream = self.lane.reasoning_names;
         let names = |reasoning, reasoning_content| Names { reasoning, reasoning_content };
@@ -112,7 +112,7 @@ impl DeltaWriter<'_, '_> {
         }
     }
 
-    /// Something follows reasoning that is written into the content.
+    /// Closes reasoning that is written into the content, because other output follows.
     pub(super) fn close_inline(&mut self) {
         if std::mem::take(&mut self.lane.inline) {
             self.append_content("</think>");
@@ -127,14 +127,14 @@ impl DeltaWriter<'_, '_> {
         }
     }
 
-    /// Records the number of texts that a jail took out so far, and drops their entries.
+    /// Records the number of texts that a jail removed so far, and drops their entries.
     pub(super) fn forget_taken(&mut self, taken: u64) {
         if std::mem::replace(&mut self.lane.taken, taken) != taken {
             self.forget_logprobs(self.lane.at);
         }
     }
 
-    /// Lets out every rider whose text ends at `to` or before: all of that is decided.
+    /// Emits every pending field whose text ends at `to` or before, because that text is decided.
     pub(super) fn settle(&mut self, to: u64) {
         while let Some((_, rider)) = self.lane.riders.pop_if(|end, _| end <= to) {
             self.apply(rider);
@@ -152,7 +152,7 @@ impl DeltaWriter<'_, '_> {
         }
     }
 
-    /// Lets out every rider and entry.
+    /// Emits every pending field and entry.
     pub(super) fn settle_all(&mut self) {
         while let Some((_, rider)) = self.lane.riders.pop_if(|_, _| true) {
             self.apply(rider);
@@ -164,8 +164,8 @@ impl DeltaWriter<'_, '_> {
         self.write_entries(true);
     }
 
-    /// Writes entries whose text is decided. Unless it is the last chance, they wait for a piece, and
-    /// those of calls for one with a call.
+    /// Writes entries whose text is decided. Unless this is the `last` write, entries wait for a
+    /// delta part, and those of calls for a part with a call.
     fn write_entries(&mut self, last: bool) {
         if !self.lane.entries.has_ready() || !(last || self.has_piece()) {
             return;
@@ -190,7 +190,7 @@ impl DeltaWriter<'_, '_> {
         }
     }
 
-    /// Records the fate of the next `len` bytes of the choice's text.
+    /// Records the channel of the next `len` bytes of the choice's text.
     fn decide(&mut self, len: u64, fate: TextFate, text: &str) {
         let at = self.lane.at;
         self.lane.at += len;
@@ -207,7 +207,7 @@ impl DeltaWriter<'_, '_> {
         }
     }
 
-    /// Writes reasoning that came apart at `at` while the content before it is not decided.
+    /// Writes reasoning that the server separated at `at`, before the content before it is decided.
     pub(super) fn reasoning_at(&mut self, at: u64, text: &str) {
         self.append(PartKind::Reasoning, text);
         let fate = self.fate(PartKind::Reasoning);
@@ -250,7 +250,7 @@ impl DeltaWriter<'_, '_> {
         }
     }
 
-    /// Fields nobody knows; what follows may join them.
+    /// Writes unknown fields. Following output may share their delta part.
     pub(super) fn fields(&mut self, fields: Map<String, Value>) {
         let fits = self.has_piece()
             && self.step.released.parts.last().is_some_and(|last| {

@@ -1,4 +1,4 @@
-//! How the bytes of a stream end, and what clients read of a failure.
+//! The end of a stream's bytes, and errors reported to clients.
 
 use jail_match::End;
 use sse_events::{self as sse, Fields};
@@ -13,28 +13,34 @@ use super::{
 };
 
 /// How the chunks of a stream end.
+///
+/// ```text
+/// data: [DONE]             Of(End::Stop)
+/// (bytes end)              Bare: no end was signalled
+/// data: {"choi(bytes end)  Half: the last event was cut
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub(in crate::chat) enum Ending {
-    /// As `[DONE]`, an error or the caller decided.
+    /// An end signalled by `[DONE]`, an error or the caller.
     Of(End),
-    /// With the bytes, and without a word.
+    /// The bytes ended between events, without a signal.
     Bare,
-    /// In the middle of an event.
+    /// The bytes ended inside an event.
     Half,
 }
 
-/// The life of the bytes of a stream.
+/// State of the bytes of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::chat) enum BytesPhase {
     /// More bytes may follow.
     Open,
-    /// No bytes follow: an event that is open was cut.
+    /// No bytes follow. An unfinished event was cut.
     Last,
     /// The last event was cut and dropped.
     Cut,
 }
 
-/// Whether text that no chunk was read from is JSON, and so is whole.
+/// Whether text without a chunk is whole JSON.
 pub(super) fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
@@ -80,7 +86,7 @@ impl SseRewriter {
         }
     }
 
-    /// How the stream ends where its bytes do.
+    /// Returns how the stream ends when its bytes end.
     pub(in crate::chat) fn bare_end(&self) -> Ending {
         let cut = self.bytes == BytesPhase::Cut && !self.guard.is_finished();
         if cut { Ending::Half } else { Ending::Bare }
