@@ -1,4 +1,5 @@
-//! The guard: one cursor over one message, sans-IO, between stages.
+//! The guard of one message: input stages, a cursor that recognises markup, and output stages. The
+//! caller does all input and output.
 //!
 //! ```text
 //!   bytes ─► UTF-8 ─► text ─► collapse watch, wire decoding, stop strings ─► cursor
@@ -56,11 +57,11 @@ use crate::{
     stop::Stopped,
 };
 
-/// Turns one message's raw text into typed events.
+/// A converter of one message's raw text into typed events.
 ///
 /// Feed it with [`Guard::push`] any number of times, then [`Guard::finish`] once. Events do not
-/// depend on how the text was cut, come in source order, and are held back only while they are
-/// uncertain ([`Guard::held`]). Cheap to clone; a clone goes on independently.
+/// depend on how the text was cut, and follow the order of the text. They are held back only while
+/// they are uncertain ([`Guard::held`]). Cloning is cheap, and a clone continues independently.
 #[derive(Debug, Clone)]
 pub struct Guard {
     path: Path,
@@ -84,17 +85,17 @@ enum Then {
 }
 
 impl Guard {
-    /// A guard for `profile`.
+    /// Creates a builder of a guard for `profile`.
     #[must_use]
     pub fn builder(profile: &Profile) -> GuardBuilder {
         GuardBuilder::new(profile)
     }
 
-    /// A guard for the model with this id, such as `Qwen/Qwen3-8B` or `qwen3:8b`; see
-    /// [`crate::resolve_model`].
+    /// Creates a builder of a guard for the model with this id, such as `Qwen/Qwen3-8B` or
+    /// `qwen3:8b`; see [`crate::resolve_model`].
     ///
     /// # Errors
-    /// No family is known to be the model's.
+    /// Returns an error if no family is known for the model.
     pub fn for_model(id: &str) -> Result<GuardBuilder, UnknownModel> {
         profile_for_model(id).map(|profile| GuardBuilder::new(&profile))
     }
@@ -102,7 +103,8 @@ impl Guard {
     /// Feeds the next piece of text.
     ///
     /// # Errors
-    /// Only if a limit with the error policy is hit: what was held has been released.
+    /// Returns an error only if a limit with the error policy is hit. Held text has then been
+    /// released.
     #[inline]
     pub fn push<S: Sink + ?Sized>(&mut self, chunk: &str, sink: &mut S) -> Result<(), LimitError> {
         if self.path == Path::Plain {
@@ -154,8 +156,8 @@ impl Guard {
         })
     }
 
-    /// Ends the message: what is held is emitted, an open call ends as incomplete, an unclosed
-    /// thought stays reasoning.
+    /// Ends the message. Held text is emitted, an open call ends as incomplete, and unclosed
+    /// reasoning stays reasoning.
     ///
     /// # Errors
     /// As [`Guard::push`].
@@ -169,9 +171,9 @@ impl Guard {
         finished
     }
 
-    /// Another message begins in the same stream; see [`jail_match::Driver::message_boundary`].
+    /// Begins another message in the same stream; see [`jail_match::Driver::message_boundary`].
     pub fn message_boundary<S: Sink + ?Sized>(&mut self, sink: &mut S) {
-        // A limit of a jail that is hit here is reported by the next call.
+        // If a limit of a jail is hit here, the next call reports it.
         let _ = self.staged(&mut ByRef(sink), Then::Nothing, |_, _, cursor, out| {
             let open = cursor.is_unclosed();
             cursor.message_boundary(out);
@@ -232,7 +234,7 @@ impl Guard {
         }
     }
 
-    /// Makes the guard as new.
+    /// Resets the guard to its initial state.
     pub fn reset(&mut self) {
         self.utf8 = Utf8::default();
         self.input.reset();
@@ -241,7 +243,7 @@ impl Guard {
         self.output.reset();
     }
 
-    /// Takes the ids of calls to come from `ids`.
+    /// Sets the source of ids for later calls.
     pub fn set_ids(&mut self, ids: Ids) {
         if let Some(parser) = self.output.block_parser() {
             parser.set_ids(ids.clone());
@@ -249,10 +251,10 @@ impl Guard {
         self.cursor.set_ids(ids);
     }
 
-    /// Returns the bytes held, in the form in which they would be emitted (a call as JSON), and the
-    /// reason. Under atomic delivery an open call is held, under
-    /// [`ReasoningOptions::nonempty_content`] or [`ReasoningOptions::unclosed`] the reasoning, and
-    /// with a jail its block.
+    /// Returns the number of held bytes and the reason. Bytes are counted in the form in which they
+    /// would be emitted (a call as JSON). Atomic delivery holds an open call,
+    /// [`ReasoningOptions::nonempty_content`] and [`ReasoningOptions::unclosed`] hold reasoning,
+    /// and a jail holds its block.
     #[must_use]
     pub fn held(&self) -> Held {
         let held = self.cursor.held();
@@ -261,20 +263,20 @@ impl Guard {
             (self.input.held(), HeldKind::Marker),
             (self.utf8.held(), HeldKind::Utf8),
         ];
-        // The kind is that of the bytes received last, all of them count.
+        // The kind is that of the bytes received last; the number includes all held bytes.
         let bytes = shares.iter().map(|(bytes, _)| bytes).sum::<usize>();
         let kind = shares.iter().find(|(bytes, _)| *bytes > 0).map_or(held.kind, |(_, kind)| *kind);
         self.output.held(Held { bytes: held.bytes.saturating_add(bytes), kind })
     }
 
-    /// Live bytes in buffers that grow with input.
+    /// Returns the live bytes in buffers that grow with input.
     #[must_use]
     pub fn buffered(&self) -> usize {
         let (utf8, input) = (self.utf8.held(), self.input.buffered());
         [utf8, input, self.cursor.buffered(), self.output.buffered()].iter().sum()
     }
 
-    /// Counters of the cursor.
+    /// Returns the counters of the cursor.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         self.cursor.counters()
@@ -287,51 +289,52 @@ impl Guard {
         four_bytes_a_token(self.counters().reasoning_bytes)
     }
 
-    /// How many invalid UTF-8 sequences were replaced.
+    /// Returns the number of invalid UTF-8 sequences that were replaced.
     #[must_use]
     pub fn replaced(&self) -> u64 {
         self.utf8.replaced()
     }
 
-    /// The payload that was dropped because it was not calls, under [`BadPayload::Reject`].
+    /// Returns the payload that was dropped because it was not calls, under [`BadPayload::Reject`].
     #[must_use]
     pub fn rejected(&self) -> Option<Rejected> {
         self.cursor.rejected()
     }
 
-    /// Where a stop string ended the message. Nothing that follows will be emitted, and generation
-    /// may be cancelled.
+    /// Returns where a stop string ended the message. Later text is not emitted, and generation may
+    /// be cancelled.
     #[must_use]
     pub fn stopped(&self) -> Option<Stopped> {
         self.input.stopped()
     }
 
-    /// The stop string that ended the message.
+    /// Returns the stop string that ended the message.
     #[must_use]
     pub fn stop_string(&self) -> Option<&str> {
         self.input.stop_string()
     }
 
-    /// The collapse that was seen first, if [`GuardStage::Collapse`] asked to look for one.
+    /// Returns the first collapse, if [`GuardStage::Collapse`] is set and found one.
     #[must_use]
     pub fn collapse(&self) -> Option<Collapse> {
         self.input.watch.as_ref().and_then(|watch| watch.first())
     }
 
-    /// The limit that ended the message though nothing failed: a collapse that was to end it.
+    /// Returns the limit that ended the message without an error: a collapse whose policy is to end
+    /// it.
     #[must_use]
     pub fn ended_by(&self) -> Option<LimitError> {
         self.input.watch.as_ref().and_then(|watch| watch.reason())
     }
 
-    /// Whether a collapse ended the message: more text is ignored, and the stream may be closed.
+    /// Whether a collapse ended the message. Further text is ignored, and the stream may be closed.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.input.collapsed().is_some()
     }
 
-    /// Returns the counts of decoding since the start, where delimiters are remapped. Mixed forms
-    /// are those of calls.
+    /// Returns the counts of decoding since the start, if delimiters are remapped. Mixed forms are
+    /// counted for calls.
     #[must_use]
     pub fn remap_tally(&self) -> Option<Tally> {
         let mut tally = self.input.wire.as_ref()?.tally().clone();
@@ -339,8 +342,8 @@ impl Guard {
         Some(tally)
     }
 
-    /// The markers the guard acts on, each with its conditions and its effect: what
-    /// [`jail_match::Trace`] numbers. None where a checkpoint's template is read.
+    /// Returns the markers that the guard acts on, each with its conditions and its effect. A
+    /// [`jail_match::Trace`] refers to them by number. None where a checkpoint's template is read.
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
         self.output.tokens_shown().unwrap_or(self.cursor.edges())
@@ -352,13 +355,13 @@ impl Guard {
         self.cursor.grammar()
     }
 
-    /// The counts since the start, if [`GuardStage::Stats`] or an observer asked for them.
+    /// Returns the counts since the start, if [`GuardStage::Stats`] or an observer is set.
     #[must_use]
     pub fn stats(&self) -> Option<&Stats> {
         self.output.stats.as_ref().map(|stats| stats.stats())
     }
 
-    /// The jail around content, if there is one.
+    /// Returns the jail around content, if there is one.
     #[must_use]
     pub fn jailer(&self) -> Option<&Jailer> {
         self.output.jail.as_ref().map(|jail| &jail.jailer)

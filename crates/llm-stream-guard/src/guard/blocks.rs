@@ -1,4 +1,4 @@
-//! Blocks of a jail that a family's parser reads.
+//! Parsing of a jail's blocks with a family's parser.
 
 use jail_match::{End, Event, Jailed, LimitError, OwnedEvent, Sink};
 use toolcall_parsers::Ids;
@@ -11,10 +11,10 @@ use crate::jailer::{ParseBlocks, verbatim};
 #[derive(Debug, Clone)]
 pub(crate) struct BlockParser {
     guard: Guard,
-    /// The pairs from this number on are read; those before it are rules without a parser.
+    /// Number of the first pair whose blocks are parsed. Pairs before it have no parser.
     first: usize,
     calls: u32,
-    /// How the stream ended, for a block that it left open.
+    /// How the stream ended, for a block that was open at the end.
     end: End,
 }
 
@@ -38,7 +38,7 @@ impl ParseBlocks for BlockParser {
         let read = guard.push(block.body, &mut sink);
         let read = read.and_then(|()| guard.finish(end, &mut sink));
         let starts = events.iter().filter(|event| matches!(event, OwnedEvent::CallStart { .. }));
-        // A block that an error cut begins no call.
+        // A block that an error cut has no call.
         let calls = if end == End::Aborted { 0 } else { starts.count() };
         if calls == 0 {
             next.event(Event::Content(&verbatim(block)));

@@ -1,4 +1,4 @@
-//! Building a guard: a profile's names looked up, its table compiled.
+//! The builder of a guard, which looks up a profile's names and compiles its marker table.
 
 mod tokens;
 
@@ -74,15 +74,15 @@ impl GuardBuilder {
         }
     }
 
-    /// Sets the rendered prompt, or its last turn: the stream begins in the channel where the
+    /// Sets the rendered prompt, or its last turn. The stream begins in the channel in which the
     /// prompt ends, unless [`ReasoningOptions::start`] is set. See [`Reasoning::start_after`].
     #[must_use]
     pub fn prompt(self, prompt: &str) -> Self {
         Self { prompt: Some(prompt.to_owned()), ..self }
     }
 
-    /// Sets the tools the request declared. Building refuses them where the profile reads no calls,
-    /// unless the choice is not left to the model.
+    /// Sets the tools that the request declared. If the profile reads no calls and the model may
+    /// choose, [`GuardBuilder::build`] returns an error.
     #[must_use]
     pub fn tools(self, tools: Tools) -> Self {
         Self { tools, ..self }
@@ -94,8 +94,8 @@ impl GuardBuilder {
         Self { choice, ..self }
     }
 
-    /// Sets the strings that end the message, searched in the raw text before anything is
-    /// recognised: inside calls and reasoning, too. Text after the first is dropped and counted.
+    /// Sets the strings that end the message. The raw text is searched, including calls and
+    /// reasoning. Text after the first stop string is dropped and counted.
     #[must_use]
     pub fn stop(self, strings: impl IntoIterator<Item = StopString>) -> Self {
         Self { stop: strings.into_iter().collect(), ..self }
@@ -152,7 +152,7 @@ impl GuardBuilder {
         self.heeding_request()?.compile()
     }
 
-    /// Compiles what is said by now.
+    /// Compiles the guard from the current settings.
     fn compile(self) -> Result<Guard, BuildError> {
         self.limits.check()?;
         #[cfg(feature = "response-templates")]
@@ -278,7 +278,7 @@ impl GuardBuilder {
 }
 
 impl Guard {
-    /// A guard with these stages around `cursor`.
+    /// Creates a guard with these stages around `cursor`.
     pub(super) fn around(
         input: Input,
         cursor: Cursor,

@@ -1,8 +1,8 @@
 //! Tool choice: the request's rules about calls, as a grammar.
 //!
-//! Where calls are required the answer is guided: bare JSON at the start of the content. Openers of
-//! guided JSON come before the family's own in the table, so that one cursor reads both. A payload
-//! that is not JSON of calls is refuted and then read as the family's own syntax or as text.
+//! If calls are required, the answer may be a guided payload: bare JSON at the start of the
+//! content. The table has the openers of guided JSON before those of the family, so that one cursor
+//! reads both. A payload that is not JSON of calls is read as the family's own syntax or as text.
 
 use jail_match::{Channel, Edge, Then};
 use toolcall_parsers::{
@@ -17,18 +17,18 @@ pub enum ToolChoice {
     /// The model decides whether to call.
     #[default]
     Auto,
-    /// No call is emitted. Markup of calls is removed; text that may be a call without markup is
-    /// text, unless the tools are declared and it names one.
+    /// No call is emitted. Markup of calls is removed. Text that may be a call without markup stays
+    /// text, unless it names a declared tool.
     None,
-    /// The answer is calls: an object or an array of them, or the family's own syntax.
+    /// The answer consists of calls: a JSON object, a JSON array, or the family's own syntax.
     Required,
-    /// The answer is a call of this tool: an object with its arguments, or what
-    /// [`ToolChoice::Required`] reads. Calls of other tools are dropped and reported.
+    /// The answer is a call of this tool: an object with its arguments, or any form that
+    /// [`ToolChoice::Required`] accepts. Calls of other tools are dropped and reported.
     Named(String),
 }
 
 impl ToolChoice {
-    /// Which calls may be emitted.
+    /// Returns the calls that may be emitted.
     pub(super) fn wanted(&self) -> Wanted {
         match self {
             Self::Auto | Self::Required => Wanted::Any,
@@ -43,8 +43,8 @@ impl ToolChoice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BadPayload {
-    /// Each call is emitted as soon as it is certain; what breaks later is a malformed call. A
-    /// payload with no call in it is text.
+    /// Emits each call as soon as it is certain. A call that breaks later is malformed. A payload
+    /// without a call is text.
     #[default]
     BestEffort,
     /// Emits nothing before the payload is whole. If one of its calls is broken, the whole payload
@@ -59,7 +59,7 @@ pub enum BadPayload {
 /// The grammar under a tool choice.
 pub(super) struct GuidedGrammar {
     pub(super) grammar: Grammar,
-    /// How many of its openers, the first ones, are those of a guided payload.
+    /// Number of openers, at the start of the list, that begin a guided payload.
     pub(super) guided: usize,
     read: OpenersRead,
 }
@@ -68,7 +68,7 @@ pub(super) struct GuidedGrammar {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OpenersRead {
     All,
-    /// Those that no text holds but a model's of the family.
+    /// Only openers that are markers, which ordinary text does not contain.
     Markers,
 }
 
@@ -76,7 +76,7 @@ impl GuidedGrammar {
     /// Compiles the grammar under `choice` for a family that writes `native`.
     ///
     /// # Errors
-    /// A named tool is not declared.
+    /// Returns an error if a named tool is not declared.
     pub(super) fn new(
         choice: &ToolChoice,
         bad: BadPayload,
@@ -104,12 +104,12 @@ impl GuidedGrammar {
             BadPayload::Reject => OwnCalls::Shadowed,
             _ => OwnCalls::Tried,
         };
-        // A grammar that compiles alone also compiles after a payload.
+        // A grammar that compiles alone also compiles with a payload before it.
         let (grammar, guided) = native.guided(payload, tools, own).unwrap_or((native, 0));
         Ok(Self { grammar, guided, read: all })
     }
 
-    /// The edges, with body ids from 0 on. A payload does not begin in reasoning.
+    /// Returns the edges, with body ids from 0. A payload does not begin in reasoning.
     pub(super) fn edges(&self, in_reasoning: InReasoning) -> Vec<Edge> {
         let mut all = edges(&self.grammar, in_reasoning, 0);
         let marked: Vec<bool> = self.grammar.are_marked().collect();

@@ -1,15 +1,19 @@
-//! Watching for a model that repeats its opener without end.
+//! Detection of a model that repeats its opener without end.
+//!
+//! ```text
+//! <tool_call>\n<tool_call>\n<tool_call>\n...   the repetition that reaches the limit is a collapse
+//! ```
 
 use jail_match::{DiagnosticKind, LimitError};
 use wire_remap::{
     Collapse, CollapseDetector, CollapseLimits, CollapseVerdict as Verdict, RemapTable,
 };
 
-/// The detector in front of a guard, over the text as it came.
+/// A collapse detector before the other stages of a guard, which examines the raw text.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
     detector: CollapseDetector,
-    /// Offset after the text seen.
+    /// Offset after the examined text.
     at: u64,
     first: Option<Collapse>,
     state: CollapseState,
@@ -18,14 +22,14 @@ pub(super) struct Watch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CollapseState {
     Watching,
-    /// The message is over, for this reason: what comes is ignored.
+    /// The message ended for this reason. Further text is ignored.
     Ended(LimitError),
-    /// As `Ended`, and every push returns this error.
+    /// The message ended, and every push returns this error.
     Failed(LimitError),
 }
 
 impl Watch {
-    /// Looks for the openers of `remap`, of the Hermes format if there is none.
+    /// Creates a watch for the openers of `remap`, or of the Hermes format without a table.
     pub(super) fn new(remap: Option<&RemapTable>, limits: CollapseLimits) -> Self {
         let detector = match remap {
             Some(table) => CollapseDetector::new(table, limits),
@@ -34,7 +38,7 @@ impl Watch {
         Self { detector, at: 0, first: None, state: CollapseState::Watching }
     }
 
-    /// The collapse that was seen first.
+    /// Returns the first collapse.
     pub(super) fn first(&self) -> Option<Collapse> {
         self.first
     }
@@ -44,7 +48,7 @@ impl Watch {
         (self.at, self.first, self.state) = (0, None, CollapseState::Watching);
     }
 
-    /// Looks at the next piece; returns how much of it counts.
+    /// Examines the next piece. Returns the number of its bytes before the message's end.
     pub(super) fn see(&mut self, chunk: &str) -> usize {
         let verdict = self.detector.observe(chunk);
         let (Verdict::Observed(collapse) | Verdict::EndStream(collapse) | Verdict::Error(collapse)) =
@@ -75,7 +79,7 @@ impl Watch {
         }
     }
 
-    /// Why the message is over, if it is.
+    /// Returns why the message ended, if it has.
     pub(super) fn reason(&self) -> Option<LimitError> {
         match self.state {
             CollapseState::Watching => None,

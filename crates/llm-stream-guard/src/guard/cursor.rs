@@ -1,4 +1,5 @@
-//! The cursor: the driver and the bodies it hands control to, or the parser of a template.
+//! The cursor, which recognises markup: the driver with a family's parsers, or the parser of a
+//! response template.
 
 use jail_match::{
     Channel, Counters, Driver, Edge, End, Held, LimitError, ServerItem, Sink, Stretch,
@@ -10,7 +11,7 @@ use super::{
     template::TemplateCursor,
 };
 
-/// Reads the text of a message, all input stages passed.
+/// A reader of the text of a message, after all input stages.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "a guard has one; the usual one is not boxed")]
 pub(super) enum Cursor {
@@ -101,7 +102,7 @@ impl Cursor {
         }
     }
 
-    /// Offset of the first byte that is still kept.
+    /// Returns the offset of the first byte that is still kept.
     pub(super) fn settled(&self) -> u64 {
         match self {
             Self::Family(FamilyCursor { driver, .. }) => {
@@ -139,7 +140,7 @@ impl Cursor {
         }
     }
 
-    /// Bytes received that neither came out nor are known to be no text.
+    /// Returns the number of received bytes that were not emitted and are not known to be markup.
     pub(super) fn undecided(&self) -> usize {
         match self {
             Self::Family(family) => family.held().bytes,
@@ -219,7 +220,7 @@ impl Cursor {
     }
 }
 
-/// The driver, and the bodies of a family's calls.
+/// The driver, and the parsers of a family's calls.
 #[derive(Debug, Clone)]
 pub(super) struct FamilyCursor {
     pub(super) driver: Driver,

@@ -1,4 +1,4 @@
-//! Why a guard could not be built.
+//! Errors of building a guard.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use toolcall_parsers::UnknownName;
 use super::RequestError;
 use crate::stop::EmptyStop;
 
-/// Why a guard could not be built. The fault is the caller's.
+/// An error of building a guard, caused by the caller's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -34,7 +34,7 @@ pub enum BuildError {
         /// The profile without calls.
         profile: String,
     },
-    /// An option is set that does nothing where a response template reads the message.
+    /// An option is set that has no effect with a response template.
     NotWithTemplate {
         /// Name of the refused option.
         option: &'static str,

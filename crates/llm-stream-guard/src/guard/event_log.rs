@@ -1,4 +1,4 @@
-//! The event log: what a body's parser wrote before it is certain that the body acts.
+//! The event log: events of a body's parser that wait until it is certain that the body is a call.
 //!
 //! ```text
 //!   text of a body ─► parser ─► log ─┬─ commit:    the sink gets the events, in order
@@ -11,13 +11,14 @@ use jail_match::{
 };
 use toolcall_parsers::{Snapshot, ToolCallParser};
 
-/// The place in a body where its events are committed, and the fate of a body that never gets there.
+/// The place in a body where its events are committed, and what happens to a body that does not
+/// reach it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommitAt {
-    /// The end of the first call. If that call is malformed, what was read is text; if it is cut,
-    /// the call is emitted.
+    /// At the end of the first call. If that call is malformed, the body is text. If the call is
+    /// cut, it is emitted.
     FirstCall,
-    /// The same, but a body whose first call is cut is text, too.
+    /// At the end of the first call. If that call is malformed or cut, the body is text.
     WholeFirstCall,
     /// At the end of the body. If one of its calls is broken, the body is text.
     BlockEnd,
@@ -32,7 +33,7 @@ impl CommitAt {
     }
 }
 
-/// Events of one body, and the parser as it was before them.
+/// Events of one body, and a snapshot of the parser before them.
 #[derive(Debug, Clone)]
 pub(super) struct EventLog {
     before: Snapshot,
@@ -65,24 +66,25 @@ enum Verdict {
 /// The state of a log after more text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// Nothing is certain; the parser consumed `used` more bytes.
+    /// The body is not decided. The parser consumed `used` more bytes.
     Wait { used: usize },
-    /// The body acts: [`EventLog::commit`] is due.
+    /// The body is a call: [`EventLog::commit`] is next.
     Commit(Feed),
-    /// The body has the outcome of `Feed`: [`EventLog::give_up`] is due.
+    /// The body has the outcome of `Feed`: [`EventLog::give_up`] is next.
     RollBack(Feed),
 }
 
-/// Length of the longest head of `text` with at most `most` bytes and no part of a scalar.
+/// Returns the length of the longest prefix of `text` with at most `most` bytes that ends between
+/// characters.
 fn within(text: &str, most: usize) -> usize {
     let most = most.min(text.len());
     (0..=most).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 impl EventLog {
-    /// A log for the body that begins at stream offset `at`. A body of more than `room` bytes is
-    /// decided without its end, except under [`CommitAt::BlockEnd`], where the driver's limit
-    /// decides.
+    /// Creates a log for the body that begins at stream offset `at`. A body of more than `room`
+    /// bytes is decided before its end. Under [`CommitAt::BlockEnd`], the driver's limit decides
+    /// instead.
     pub(super) fn new(
         parser: &mut ToolCallParser,
         commit_at: CommitAt,
@@ -101,7 +103,7 @@ impl EventLog {
         }
     }
 
-    /// Bytes of the events in the log.
+    /// Returns the bytes of the events in the log.
     pub(super) fn buffered(&self) -> usize {
         let bytes = |entry: &LoggedEvent| match entry {
             LoggedEvent::Event(OwnedEvent::CallArguments { fragment, .. }) => fragment.len(),
@@ -118,7 +120,7 @@ impl EventLog {
         self.fed
     }
 
-    /// Reads on with the log as the parser's sink.
+    /// Feeds the parser, with the log as its sink.
     pub(super) fn feed(&mut self, parser: &mut ToolCallParser, text: &str) -> Decision {
         let head = within(text, self.room.saturating_sub(self.fed));
         let feed = match &text[..head] {
@@ -177,7 +179,8 @@ impl EventLog {
         }
     }
 
-    /// Ends the stream; `tail` was not consumed. `Err` holds the fate of a body that does not act.
+    /// Ends the stream; `tail` was not consumed. `Err` holds what happens to a body that is not a
+    /// call.
     pub(super) fn finish(
         &mut self,
         parser: &mut ToolCallParser,
@@ -206,8 +209,8 @@ impl EventLog {
         }
     }
 
-    /// Forgets the events and restores `parser`. A block that becomes text because of a call in it
-    /// is reported.
+    /// Drops the events and restores `parser`. If the block becomes text because of a call in it,
+    /// that is reported.
     pub(super) fn give_up(self, parser: &mut ToolCallParser, sink: &mut dyn Sink) {
         if self.verdict.is_some() && self.commit_at != CommitAt::BlockEndOrNothing {
             sink.event(Diagnostic::new(DiagnosticKind::BrokenBlock, self.at, 0).into());
@@ -221,7 +224,7 @@ impl EventLog {
     }
 }
 
-/// The answer for a body that is not what its opener promised.
+/// Returns the result for a body that is not what its opener promised.
 fn refuted(feed: Feed) -> Feed {
     match feed {
         Feed::More { used }

@@ -1,4 +1,4 @@
-//! The interface of a guard inside of a chat guard or a jailed stream.
+//! The interface of a guard inside a chat guard or a jailed stream.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::observe::{Foreign, Observer, StatsCollector};
 static OFF: Regime = Regime::off();
 
 impl Guard {
-    /// Returns this guard with `observer` in place of the one that it was built with, if any. A
-    /// server that answers many requests of one kind builds a guard once, and gives each answer a
-    /// clone with another observer: compiling a guard costs more than a short answer.
+    /// Returns this guard with `observer` in place of the one that it was built with, if any.
+    /// Building a guard costs more than reading a short answer. A server with many requests of one
+    /// kind therefore builds a guard once and gives each answer a clone with another observer.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -60,28 +60,28 @@ impl Guard {
         self.output.withholds_call()
     }
 
-    /// Delivers each call at its end from here on, as [`super::Delivery::Atomic`] does.
+    /// Delivers each later call at its end, as [`super::Delivery::Atomic`] does.
     pub(crate) fn deliver_at_end(&mut self) {
         self.output.deliver_at_end(self.atomic_limit());
         self.path = Path::Staged;
     }
 
-    /// The most bytes of arguments that are kept of a call which is delivered at its end.
+    /// Returns the maximum bytes of arguments that are kept of a call delivered at its end.
     pub(crate) fn atomic_limit(&self) -> usize {
         self.atomic_limit as usize
     }
 
-    /// How the request was remapped.
+    /// Returns how the request was remapped.
     pub(crate) fn regime(&self) -> &Regime {
         self.input.wire.as_ref().map_or(&OFF, |wire| wire.regime())
     }
 
-    /// Where ids come from when the wire has none.
+    /// Returns the source of ids for calls without an id.
     pub(crate) fn ids(&self) -> &Ids {
         self.cursor.ids()
     }
 
-    /// Which calls may be emitted.
+    /// Returns the calls that may be emitted.
     pub(crate) fn wanted(&self) -> &Wanted {
         self.cursor.wanted()
     }
@@ -91,7 +91,7 @@ impl Guard {
         self.cursor.parallel()
     }
 
-    /// Makes this the guard of a choice, and tells its observer.
+    /// Makes this the guard of a choice, and reports the choice to its observer.
     pub(crate) fn observe_choice(&mut self, choice: u32) {
         self.count(|stats| stats.of_choice(choice));
     }
@@ -103,13 +103,13 @@ impl Guard {
         self.cursor.set_ids(ids.after(earlier));
     }
 
-    /// Bytes received that neither came out nor are known to be no text.
+    /// Returns the number of received bytes that were not emitted and are not known to be markup.
     pub(crate) fn undecided(&self) -> usize {
         let (utf8, input) = (self.utf8.held(), self.input.held());
         [utf8, input, self.cursor.undecided(), self.output.texts()].iter().sum()
     }
 
-    /// How often a jail took text out of the content.
+    /// Returns the number of texts that a jail removed from the content.
     pub(crate) fn taken_out(&self) -> u64 {
         self.jailer().map_or(0, |jailer| jailer.taken_out())
     }
@@ -131,8 +131,8 @@ impl Guard {
 }
 
 impl GuardBuilder {
-    /// A guard of `grammar` for what this one takes out of its text; what is asked about calls is
-    /// asked of it.
+    /// Returns a guard of `grammar` for text that this guard removes, with this guard's rules about
+    /// calls.
     pub(crate) fn of_blocks(&self, grammar: Grammar) -> Self {
         let reasoning =
             ReasoningOptions { start: Some(Start::default()), ..ReasoningOptions::default() };
@@ -153,13 +153,13 @@ impl GuardBuilder {
         self
     }
 
-    /// A reasoning format by its name, in place of the profile's.
+    /// Sets a reasoning format by its name, in place of the profile's.
     pub(crate) fn reasoning_named(mut self, name: String) -> Self {
         self.profile.reasoning = Some(name);
         self
     }
 
-    /// Whether calls are required: then the text is one payload.
+    /// Whether calls are required, in which case the text is one payload.
     pub(crate) fn requires_calls(&self) -> bool {
         !matches!(self.choice, ToolChoice::Auto | ToolChoice::None)
     }

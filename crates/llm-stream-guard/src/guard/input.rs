@@ -1,4 +1,4 @@
-//! The input stages of a guard: what is done with text before the cursor reads it.
+//! The input stages of a guard, which process text before the cursor reads it.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ pub(super) struct Input {
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextInput {
     stop: Option<Box<StopStage>>,
-    /// Visible text that comes before the first of the model.
+    /// Visible text that is emitted before the first text of the model.
     prepend: Option<Arc<Box<str>>>,
     prepended: bool,
-    /// A stage ended the message: nothing reaches the cursor any more.
+    /// Whether a stage ended the message, so that no more text reaches the cursor.
     ended: bool,
 }
 
-/// The strings that end the message, and the marker tokens in the text that they hold back.
+/// The stop strings, and the marker tokens in the text that they hold back.
 #[derive(Debug, Clone)]
 struct StopStage {
     strings: StopStrings,
@@ -37,7 +37,7 @@ struct StopStage {
 }
 
 impl Input {
-    /// Whether no stage is there, or none that has anything left to do.
+    /// Whether all stages are absent or have nothing left to do.
     pub(super) fn is_passed(&self) -> bool {
         let Self { watch, wire, text: TextInput { stop, prepend, prepended, .. } } = self;
         let prepended = prepend.is_none() || *prepended;
@@ -64,13 +64,13 @@ impl Input {
         self.text.stop.as_ref().and_then(|stop| stop.strings.stopped())
     }
 
-    /// The stop string that ended the message.
+    /// Returns the stop string that ended the message.
     pub(super) fn stop_string(&self) -> Option<&str> {
         let stop = &self.text.stop.as_ref()?.strings;
         stop.stopped().map(|stopped| stop.text(stopped.string))
     }
 
-    /// Whether text is to be emitted before the model's.
+    /// Whether visible text is still to be emitted before the model's.
     pub(super) fn puts_first(&self) -> bool {
         self.text.prepend.is_some()
     }
@@ -91,7 +91,7 @@ impl Input {
         stop.map_or(0, |stop| stop.strings.held().saturating_add(stop.markers.held()))
     }
 
-    /// Reads the next text as far as it goes before a collapse that ends the message.
+    /// Reads the next text, up to a collapse that ends the message.
     pub(super) fn push(
         &mut self,
         token: Token<'_>,
@@ -109,7 +109,7 @@ impl Input {
         match self.collapsed() {
             None => Ok(()),
             Some(over) => {
-                // Nothing of the garbage becomes an answer or a whole call.
+                // Repeated openers must not become an answer or a whole call.
                 self.end(End::Aborted, cursor, out)?;
                 over
             }
@@ -185,7 +185,7 @@ impl TextInput {
         Self { stop: stop.map(stage), prepend, ..Self::default() }
     }
 
-    /// Whether nothing reaches the cursor any more.
+    /// Whether no more text reaches the cursor.
     pub(super) fn ended(&self) -> bool {
         self.ended
     }
@@ -206,7 +206,7 @@ impl TextInput {
         cursor.push_token(token, out)
     }
 
-    /// Runs the stop strings and reads what they let through; accounts for what they do not.
+    /// Searches for stop strings, reads the text before them, and accounts for the rest.
     fn stopping(
         &mut self,
         step: impl FnOnce(&mut StopStrings, &mut dyn FnMut(&str)),
@@ -229,7 +229,7 @@ impl TextInput {
         }
         let Some(stopped) = stop.stopped() else { return result };
         if result.is_ok() {
-            // All that came is certain now.
+            // All received text is certain now.
             result = self.end_cursor(End::Stop, cursor, out);
         }
         account(before, stopped, out);
@@ -256,7 +256,7 @@ impl TextInput {
         result
     }
 
-    /// Everything that was let through is read to its end. A second time does nothing.
+    /// Ends the message at the cursor. A second call has no effect.
     fn end_cursor(
         &mut self,
         end: End,
@@ -283,7 +283,7 @@ fn place_first(prepend: &Option<Arc<Box<str>>>, done: &mut bool, text: &str, out
     }
 }
 
-/// Accounts for a stop string and what followed it, since `before`.
+/// Accounts for a stop string and the text after it, since `before`.
 fn account(before: Option<Stopped>, now: Stopped, out: &mut Chain<'_>) {
     let mut span = |kind, at, len| {
         if len > 0 {

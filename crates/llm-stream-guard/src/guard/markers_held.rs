@@ -1,19 +1,26 @@
-//! Marker tokens among text that stop strings hold back.
+//! Marker tokens in text that the search for stop strings holds back.
+//!
+//! ```text
+//! stop string "END"
+//! text "E"           held back: it may begin the stop string
+//! marker "<think>"   not the stop string: "E" is passed on as text, "<think>" as a marker token
+//! ```
 
 use std::collections::VecDeque;
 
 use super::tokens::{Token, TokenKind};
 
-/// Which parts of the text that stop strings let through are marker tokens.
+/// A record of which parts of held text are marker tokens.
 ///
-/// Stop strings are looked for in the raw text, tokens or not, and hold back their beginnings.
+/// Stop strings are searched in the raw text, marker tokens included, and their beginnings are held
+/// back.
 #[derive(Debug, Clone, Default)]
 pub(super) struct MarkersHeld {
-    /// Offset and length of each marker token that was not let through.
+    /// Offset and length of each marker token that is still held back.
     held: VecDeque<(u64, usize)>,
-    /// Offset of the next text that is let through.
+    /// Offset of the next text that is released.
     at: u64,
-    /// The beginning of a marker token of which the rest is held back.
+    /// The released beginning of a marker token whose rest is held back.
     begun: String,
 }
 
@@ -24,17 +31,17 @@ impl MarkersHeld {
         self.at = 0;
     }
 
-    /// Bytes let through that wait for the rest of their marker token.
+    /// Returns the released bytes that wait for the rest of their marker token.
     pub(super) fn held(&self) -> usize {
         self.begun.len()
     }
 
-    /// The text at offset `at` is a marker token.
+    /// Records that the text at offset `at` is a marker token.
     pub(super) fn note(&mut self, at: u64, text: &str) {
         self.held.push_back((at, text.len()));
     }
 
-    /// Calls `on` with the pieces of a text that was let through.
+    /// Calls `on` with the pieces of a released text.
     pub(super) fn pass(&mut self, text: &str, on: &mut impl FnMut(Token<'_>)) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -59,7 +66,7 @@ impl MarkersHeld {
         }
     }
 
-    /// No more is let through of what was held back: the beginning of a marker token is text.
+    /// Ends the release of held text. The released beginning of a marker token becomes text.
     pub(super) fn cut(&mut self, on: &mut impl FnMut(Token<'_>)) {
         if !self.begun.is_empty() {
             on(Token::of_text(&self.begun));

@@ -1,4 +1,10 @@
-//! Calls that begin with the wire's marker and end with the canonical one, or the other way round.
+//! Detection of calls that begin with a remapped marker and end with a canonical one, or the
+//! reverse.
+//!
+//! ```text
+//! remapped: [[CALL]] [[/CALL]]       canonical: <tool_call> </tool_call>
+//! [[CALL]]{"name": "f"}</tool_call>  a call with mixed markers, reported as `MixedMarkers`
+//! ```
 
 use std::collections::VecDeque;
 
@@ -7,14 +13,14 @@ use wire_remap::{DecodedPiece, RemapTable, Role};
 
 use crate::stages::OutputStage;
 
-/// Follows the markers of the decoded text, and which of them the cursor took for markup.
+/// A record of the markers of the decoded text, and of those that the cursor read as markup.
 #[derive(Debug, Clone)]
 pub(crate) struct Forms {
     canonical: Matcher,
     roles: Vec<Role>,
     /// Markers that the cursor has not reported yet.
     seen: VecDeque<SeenMarker>,
-    /// Whether the marker that opened a call last was canonical.
+    /// Whether the marker that opened the last call was canonical.
     opened: Option<bool>,
     mixed: u64,
 }
@@ -44,17 +50,17 @@ impl Forms {
         (self.opened, self.mixed) = (None, 0);
     }
 
-    /// Ends the message: the cursor reports no more markers.
+    /// Ends the message, after which the cursor reports no more markers.
     pub(super) fn ended(&mut self) {
         self.seen.clear();
     }
 
-    /// Calls that began in one form and ended in the other.
+    /// Returns the number of calls that began in one form and ended in the other.
     pub(super) fn mixed(&self) -> u64 {
         self.mixed
     }
 
-    /// Live bytes in queues that grow with what the cursor holds.
+    /// Returns the live bytes in queues that grow with the text held by the cursor.
     pub(super) fn buffered(&self) -> usize {
         self.seen.len().saturating_mul(size_of::<SeenMarker>())
     }
@@ -66,7 +72,8 @@ impl Forms {
         while seen.front().is_some_and(|seen| seen.at < settled) {
             seen.pop_front();
         }
-        // No marker begins another, so one that is a piece is found with that piece.
+        // A marker is never the beginning of another marker, so that a marker in one piece is found
+        // with that piece.
         let came = match piece {
             DecodedPiece::Literal(_) => None,
             DecodedPiece::Marker(_) => Some(false),

@@ -1,11 +1,11 @@
-//! The parser of response templates where it is not compiled in.
+//! A replacement for the parser of response templates, for builds without it.
 
 use jail_match::{Counters, Edge, End, Held, Sink};
 use toolcall_parsers::{Ids, Options};
 
 pub(super) use NoTemplate as TemplateCursor;
 
-/// A parser that cannot be made.
+/// A parser that cannot be created.
 #[derive(Debug, Clone)]
 pub(super) enum NoTemplate {}
 

@@ -17,10 +17,11 @@ use crate::{jailer::Jailer, observe::Observer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
-    /// Events are emitted as they arrive.
+    /// Emits events as soon as they are certain.
     #[default]
     Streaming,
-    /// Events come together at the call's end, or stream beyond [`CallOptions::atomic_limit`].
+    /// Emits all events of a call at its end. A call longer than [`CallOptions::atomic_limit`] is
+    /// streamed.
     Atomic,
 }
 
@@ -29,35 +30,36 @@ pub enum Delivery {
 #[non_exhaustive]
 pub struct ReasoningOptions {
     /// Where the stream begins, in place of the profile's start and of the prompt. Without a start
-    /// and a prompt, the first closer of reasoning that nothing opened ends reasoning that a prompt
-    /// may have opened.
+    /// and a prompt, reasoning may have been opened by the prompt: a first closer without an opener
+    /// ends such reasoning.
     pub start: Option<Start>,
-    /// The maximum of reasoning in the message. No limit by default: reasoning is not kept.
+    /// Maximum length of reasoning in the message. The default is unlimited, because reasoning is
+    /// not buffered.
     pub limit: Option<ReasoningLimit>,
-    /// Emits the reasoning as content if the answer is empty: the stream stopped by itself
-    /// without visible content and without a call.
+    /// Emits the reasoning as content if the answer is empty. An answer is empty if the stream
+    /// ended normally without visible content and without a call.
     ///
-    /// The same text never goes to two channels. Reasoning is therefore withheld until visible
-    /// content or a call begins, or until it exceeds this number of bytes and stays reasoning. A
-    /// stream cut by a length limit, and a message that a boundary ends, keep their reasoning.
+    /// Text is never emitted in two channels. Reasoning is therefore withheld until visible content
+    /// or a call begins. Reasoning longer than this number of bytes stays reasoning, as it does if
+    /// a length limit cuts the stream or a boundary ends the message.
     pub nonempty_content: Option<usize>,
-    /// The policy for the last span of reasoning if the message ends inside it: the answer may be
-    /// in the span, its closer forgotten. By default it is reasoning.
+    /// The policy for reasoning that is open at the end of the message. The model may have
+    /// forgotten the closer, so that the answer is inside. By default the text is reasoning.
     ///
-    /// Each span is withheld until its closer, a call, the end of the message, or more than this
-    /// number of bytes, which make it reasoning. Spans are not withheld under
+    /// Each span of reasoning is withheld until its closer, a call, or the end of the message. A
+    /// span longer than this number of bytes is reasoning. Spans are not withheld under
     /// [`Unclosed::Reasoning`]. Reasoning that a server separated is not affected.
     pub unclosed: Option<(Unclosed, usize)>,
     /// Whether openers of reasoning in the text count after a server has separated reasoning
     /// ([`crate::Guard::server_item`], which a chat guard calls). By default they count.
     pub inline_tags: InlineTags,
-    /// The policy for a marker of reasoning or calls that a token limit cuts. By default it is
-    /// text, except where only markup is possible.
+    /// The policy for a marker of reasoning or calls that a token limit cuts. By default the cut
+    /// marker is text, except where only markup is possible.
     pub dangling: Dangling,
 }
 
 impl ReasoningOptions {
-    /// An option that is set, and does nothing without tags of reasoning.
+    /// Returns the name of an option that is set but has no effect without reasoning tags.
     pub(super) fn of_tags(&self) -> Option<&'static str> {
         let inline = self.inline_tags != InlineTags::default();
         let set = [("unclosed", self.unclosed.is_some()), ("inline_tags", inline)];
@@ -69,7 +71,7 @@ impl ReasoningOptions {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CallOptions {
-    /// Where ids come from when the wire has none.
+    /// The source of ids for calls without an id.
     pub ids: Ids,
     /// Policy for a call that the end of the stream cuts.
     pub repair: Repair,
@@ -79,11 +81,11 @@ pub struct CallOptions {
     pub stop: StopAfter,
     /// Policy for names that are not declared.
     pub unknown_tools: UnknownTools,
-    /// How far from JSON the JSON of calls may be.
+    /// Deviations from JSON that are accepted in calls.
     pub tolerance: Tolerance,
-    /// Bounds inside a call.
+    /// Limits inside a call.
     pub limits: CallLimits,
-    /// Policy for a payload that is not calls where calls are required.
+    /// Policy for a payload that is not calls although calls are required.
     pub bad_payload: BadPayload,
     /// Policy for a block of calls whose first call is malformed or cut.
     pub broken_block: BrokenBlock,
@@ -122,7 +124,7 @@ impl CallOptions {
         options.tolerance = self.tolerance;
         options.limits = self.limits;
         options.wanted = choice.wanted();
-        // Only who keeps a call can still put its id in.
+        // An id can be added late only to a call that is still held.
         options.late_ids = match delivery {
             Delivery::Streaming => LateIds::Report,
             Delivery::Atomic => LateIds::Tell,
@@ -138,29 +140,31 @@ pub enum GuardStage {
     /// Delimiters that the request was remapped to, in place of the profile's: a table, or the
     /// regime that rewrote the request.
     ///
-    /// Delimiters are mapped back before recognition, stop strings included, and offsets are those
-    /// of the text mapped back. A decoded marker acts like the canonical one in its place, unless
-    /// [`Regime::with_detection`] binds it to places where a tool format puts it.
-    /// A literal marker (`[[~CALL]]`) is never markup. Damaged and mixed forms are reported as
+    /// Delimiters are decoded before recognition and before the search for stop strings. Offsets
+    /// refer to the decoded text. A decoded marker acts like the canonical marker, unless
+    /// [`Regime::with_detection`] restricts it to the places where a tool format writes it. A
+    /// literal marker (`[[~CALL]]`) is never markup. Damaged and mixed forms are reported as
     /// diagnostics.
     Remap(Regime),
     /// A watch for a model that repeats its opener instead of making a call.
     ///
-    /// Openers of the remapping in use count, or of [`RemapTable::hermes`] without one: canonical,
-    /// as on the wire, and their fragments. [`crate::Guard::collapse`] returns the first collapse.
-    /// A collapse that ends the stream ends the message as aborted after the opener that completed
-    /// it. Under the error policy every later push fails, too.
+    /// The watch counts the openers of the remapping in use, or those of [`RemapTable::hermes`]
+    /// without one. Canonical openers, remapped openers and fragments of both count.
+    /// [`crate::Guard::collapse`] returns the first collapse. A collapse that ends the stream ends
+    /// the message as aborted after the opener that completed it. Under the error policy every
+    /// later push fails, too.
     Collapse(CollapseLimits),
-    /// A jail around content, without reasoning and calls: its marks are not searched in those, and
-    /// none spans one. Offsets it reports count content.
+    /// A jail around content. Its marks are not searched in reasoning and calls, and no match spans
+    /// them. The offsets that it reports count bytes of content.
     ///
-    /// Its limit with the error policy ends the guard; content after it in the same chunk is
-    /// not emitted.
+    /// A limit of the jail with the error policy ends the guard. Content after it in the same chunk
+    /// is not emitted.
     Jail(Box<Jailer>),
     /// An observer of events, with the counts of [`GuardStage::Stats`]. Clones of the guard report
     /// to the same observer.
     Observer(Arc<dyn Observer + Send + Sync>),
-    /// Counts for [`crate::Guard::stats`]. Without them and an observer nothing is counted.
+    /// Counters for [`crate::Guard::stats`]. Without this stage and without an observer, nothing is
+    /// counted.
     Stats,
 }
 

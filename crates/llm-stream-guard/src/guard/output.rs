@@ -1,4 +1,4 @@
-//! The output stages of a guard, and the chain they make before the caller's sink.
+//! The output stages of a guard, and their chain before the caller's sink.
 
 use jail_match::{ByRef, Edge, End, Held, HeldKind, LimitError, MarkerTokens, Sink};
 
@@ -58,7 +58,7 @@ impl Output {
         self.changes_nothing() && self.stats.is_none()
     }
 
-    /// Returns whether every event passes unchanged and at once. Counting changes none.
+    /// Whether every event passes unchanged and at once. Counters do not change events.
     pub(super) fn passes(&self) -> bool {
         self.changes_nothing() && self.tokens.is_none()
     }
@@ -78,17 +78,17 @@ impl Output {
         stats.iter_mut().for_each(|stage| stage.reset());
     }
 
-    /// Keeps each call until it ends, from the next one on.
+    /// Holds each later call until it ends.
     pub(super) fn deliver_at_end(&mut self, limit: usize) {
         self.atomic.get_or_insert_with(|| Box::new(Atomic::new(limit)));
     }
 
-    /// The limit of a jail that ended it all.
+    /// Returns the limit of a jail that ended the message.
     pub(super) fn failed(&self) -> Option<LimitError> {
         self.jail.as_ref().and_then(|jail| jail.failed)
     }
 
-    /// The stages before `sink`.
+    /// Returns the chain of stages before `sink`.
     pub(super) fn chain<'a>(&'a mut self, sink: &'a mut (dyn Sink + 'a)) -> Chain<'a> {
         let Self { forms, tokens, atomic, withheld, jail, stats, .. } = self;
         let counted = Link { stage: stats, next: ByRef(sink) };
@@ -97,12 +97,12 @@ impl Output {
         Link { stage: forms, next: Link { stage: tokens, next: atomic } }
     }
 
-    /// The edges of the table as the family shows them, where marker tokens respell some.
+    /// Returns the edges with the family's own markers, if marker tokens rewrite some of them.
     pub(super) fn tokens_shown(&self) -> Option<&[Edge]> {
         self.tokens.as_ref().map(|tokens| &*tokens.shown)
     }
 
-    /// The parser of a jail's blocks.
+    /// Returns the parser of a jail's blocks.
     pub(super) fn block_parser(&mut self) -> Option<&mut (dyn ParseBlocks + 'static)> {
         self.jail.as_mut().and_then(|jail| jail.jailer.parser_mut())
     }
@@ -147,9 +147,9 @@ impl Output {
     }
 }
 
-/// Steps that concern the stages and not an event.
+/// Calls to the stages that are not events.
 impl Chain<'_> {
-    /// The markers that act as marker tokens only, unless `token` is fed as its text.
+    /// Returns the markers that act only as marker tokens, unless `token` is fed as its text.
     pub(super) fn tokens_for(&self, token: Token<'_>) -> Option<MarkerTokens> {
         let stage = self.next.stage.as_ref().filter(|_| !token.is_plain())?;
         Some(stage.tokens().clone())
@@ -168,18 +168,18 @@ impl Chain<'_> {
         }
     }
 
-    /// Time may have passed.
+    /// Checks the time limits of the stages.
     pub(super) fn tick(&mut self) {
         self.jail(|jail, next| jail.run(|jailer| jailer.tick(next)));
     }
 
-    /// A chunk was processed.
+    /// Reports the end of a chunk to the stages.
     pub(super) fn chunk_ended(&mut self) {
         self.jail(|jail, next| jail.run(|jailer| jailer.chunk_ended(next)));
     }
 
-    /// Another message begins; the one before ended in reasoning if `open`. No mark spans the
-    /// boundary.
+    /// Begins another message. The previous one ended in reasoning if `open` is set. No mark spans
+    /// the boundary.
     pub(super) fn message_boundary(&mut self, open: bool) {
         if let Link { stage: Some(withheld), next } = &mut self.next.next.next {
             withheld.message_boundary(open, next);
@@ -187,20 +187,22 @@ impl Chain<'_> {
         self.jail(|jail, next| jail.run(|jailer| jailer.settle(next)));
     }
 
-    /// A call comes that was not read here: it is an answer, and no mark spans it.
+    /// Records a call that the guard did not read. The call counts as an answer, and no mark spans
+    /// it.
     pub(super) fn call(&mut self) {
         self.release();
         self.jail(|jail, next| jail.run(|jailer| jailer.settle(next)));
     }
 
-    /// Reasoning that was withheld is emitted.
+    /// Emits withheld reasoning.
     pub(super) fn release(&mut self) {
         if let Link { stage: Some(withheld), next } = &mut self.next.next.next {
             withheld.release(next);
         }
     }
 
-    /// The cursor is done, in reasoning if `open`: what was withheld may be the answer.
+    /// Reports the end of the cursor, inside reasoning if `open` is set. Withheld reasoning may be
+    /// the answer.
     pub(super) fn cursor_ended(&mut self, end: End, open: bool) {
         if let Some(forms) = self.stage {
             forms.ended();

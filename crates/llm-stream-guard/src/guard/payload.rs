@@ -1,5 +1,11 @@
-//! The bodies of a guard: withholds a call's events until the guided payload, or the first call, is
-//! known to be whole.
+//! The parsers of a guard's blocks. A call's events are withheld until the guided payload, or the
+//! first call of the block, is known to be whole.
+//!
+//! ```text
+//! BadPayload::Reject, answer [{"name": "f", "parameters": {}}]   events of f after the last `]`
+//! BadPayload::Reject, answer [{"name": "f"}, oops                dropped: `Rejected`
+//! BrokenBlock::Text,  answer <tool_call>{oops}</tool_call>       the block is emitted as text
+//! ```
 
 use std::fmt;
 
@@ -33,7 +39,7 @@ impl std::error::Error for Rejected {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BrokenBlock {
-    /// Emits the call as far as it goes.
+    /// Emits the part of the call that was read.
     #[default]
     Emit,
     /// Emits the text of the block in its place. Nothing of a block is emitted before its first
@@ -46,9 +52,10 @@ pub enum BrokenBlock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TextBlocks {
     None,
-    /// Those whose first call is malformed; one that was cut is emitted as far as it goes.
+    /// Blocks whose first call is malformed. Of a call that was cut, the part that was read is
+    /// emitted.
     Malformed,
-    /// Those whose first call is malformed or was cut.
+    /// Blocks whose first call is malformed or was cut.
     Broken,
 }
 
@@ -62,7 +69,8 @@ impl From<BrokenBlock> for TextBlocks {
 }
 
 impl Guard {
-    /// Makes at least these blocks text, from the next one on. A response template has no blocks.
+    /// Makes at least these blocks text, beginning with the next block. Response templates have no
+    /// blocks.
     pub(crate) fn add_text_blocks(&mut self, blocks: TextBlocks) {
         if let Cursor::Family(family) = &mut self.cursor {
             family.bodies.text_blocks = family.bodies.text_blocks.max(blocks);
@@ -70,24 +78,24 @@ impl Guard {
     }
 }
 
-/// The bodies of a grammar whose first openers may begin a guided payload.
+/// The parser of a grammar whose first openers may begin a guided payload.
 #[derive(Debug, Clone)]
 pub(super) struct GuidedParser {
     inner: ToolCallParser,
-    /// Bodies before this one are those of a payload.
+    /// Number of body ids, from 0, that belong to guided payloads.
     guided: u32,
     /// Length of the active body's opener.
     opener: u32,
     bad: BadPayload,
     text_blocks: TextBlocks,
-    /// The most bytes of an opener and its body that are kept while nothing is certain.
+    /// Maximum bytes of an opener and its body that are kept while the body is undecided.
     limit: u32,
-    /// The active body is a payload.
+    /// Whether the active body is a guided payload.
     payload: bool,
     at: u64,
-    /// Events of the active body, while they wait.
+    /// Events of the active body that wait for a decision.
     log: Option<Box<EventLog>>,
-    /// The active body is a payload that is dropped, with all that follows it.
+    /// Whether the active body is a payload that is dropped, with all text after it.
     rejected: bool,
     dropped: u64,
 }
@@ -127,7 +135,7 @@ impl GuidedParser {
         self.inner.grammar()
     }
 
-    /// Where ids of calls come from.
+    /// Returns the source of ids of calls.
     pub(super) fn ids(&self) -> &Ids {
         self.inner.ids()
     }
@@ -137,7 +145,7 @@ impl GuidedParser {
         self.inner.parallel()
     }
 
-    /// Which calls may be emitted.
+    /// Returns the calls that may be emitted.
     pub(super) fn wanted(&self) -> &Wanted {
         self.inner.wanted()
     }
@@ -146,13 +154,13 @@ impl GuidedParser {
         self.inner.set_ids(ids);
     }
 
-    /// Live bytes beyond what the driver keeps for the active body.
+    /// Returns the live bytes in addition to those that the driver keeps for the active body.
     pub(super) fn buffered(&self) -> usize {
         let logged = self.log.as_ref().map_or(0, |log| log.buffered());
         logged + self.inner.buffered()
     }
 
-    /// Bytes nothing came of yet, beyond what the driver keeps for the active body.
+    /// Returns the held bytes in addition to those that the driver keeps for the active body.
     pub(super) fn held(&self) -> usize {
         if self.log.is_some() { 0 } else { self.inner.held() }
     }
@@ -176,7 +184,7 @@ impl GuidedParser {
         self.log = Some(Box::new(EventLog::new(&mut self.inner, commit_at, self.at, room)));
     }
 
-    /// Reads on in a body whose events wait, or after a rejected payload.
+    /// Reads more of a body whose events wait, or text after a rejected payload.
     fn feed_log(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         let Some(log) = &mut self.log else {
             self.dropped += text.len() as u64;
@@ -231,7 +239,7 @@ impl BodyParsers for GuidedParser {
             self.open_log();
             return true;
         }
-        // The last reading of a payload that must be calls: all of it is dropped.
+        // No other reading of the payload is left, so that all of it is dropped.
         self.rejected = self.rejects();
         self.rejected
     }
@@ -257,15 +265,15 @@ impl BodyParsers for GuidedParser {
             return AtEnd::Closed { used: tail.len() };
         }
         match self.inner.finish(tail, end, sink) {
-            // The beginning of a payload is nobody's text.
+            // The beginning of a payload is not text.
             AtEnd::Release if self.payload => AtEnd::Markup,
             tail => tail,
         }
     }
 
     fn end(&mut self) {
-        // The driver gave up an uncertain body: by a limit, or because a server separated an item
-        // in the middle of it.
+        // The driver gave up an uncertain body because of a limit, or because a server separated an
+        // item inside it.
         if let Some(log) = self.log.take() {
             log.roll_back(&mut self.inner);
         }

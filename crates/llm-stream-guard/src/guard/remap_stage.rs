@@ -1,4 +1,9 @@
-//! The wire's delimiters, decoded for the cursor, which decides what each of them is.
+//! Decoding of remapped delimiters before the cursor reads the text.
+//!
+//! ```text
+//! [[CALL]]{}[[/CALL]]   the cursor reads <tool_call>{}</tool_call>
+//! [[~CALL]]             a literal marker: text, never markup
+//! ```
 
 use jail_match::{Diagnostic, DiagnosticKind, Edge, InCode, LimitError, Sink, Stretch, Then};
 use wire_remap::{DecodedPiece, MarkerDetection, Regime, RemapTable, StreamDecoder, Tally};
@@ -11,10 +16,9 @@ use super::{
     tokens::{Token, TokenKind},
 };
 
-/// Decodes the text of a message.
+/// A decoder of the text of a message.
 ///
-/// A decoded marker is to the cursor what the canonical one would be; of a literal one it knows
-/// that it is none.
+/// The cursor treats a decoded marker as the canonical marker, and a literal one as text.
 #[derive(Debug, Clone)]
 pub(super) struct RemapStage {
     decoder: StreamDecoder,
@@ -72,7 +76,7 @@ impl RemapStage {
         self.decode(|decoder, on| decoder.finish(on), text, cursor, out)
     }
 
-    /// Takes a step of the decoder and reads what it gives.
+    /// Runs a step of the decoder and reads its output.
     fn decode(
         &mut self,
         step: impl FnOnce(&mut StreamDecoder, &mut dyn FnMut(DecodedPiece<'_>)),
@@ -107,7 +111,7 @@ fn read(
         return text.push(Token::of_text(piece.text()), cursor, out);
     }
     match piece {
-        // Escaped on the wire, or quoted: it looks like a delimiter and is none.
+        // The text looks like a delimiter, but was escaped on the wire or quoted.
         DecodedPiece::Literal(_) => {
             cursor.mark(Stretch { from, to });
         }
@@ -127,8 +131,8 @@ fn read(
     text.push(Token { kind, ..Token::of_text(piece.text()) }, cursor, out)
 }
 
-/// Binds openers that are remapped to where a tool format puts them, if that is asked for: lines,
-/// fences and the ends of markup are the cursor's.
+/// Restricts remapped openers to the places where a tool format writes them, if the regime asks for
+/// it. The cursor knows lines, code fences and the ends of markup.
 pub(super) fn detect(edges: &mut [Edge], table: &RemapTable, regime: &Regime) {
     if regime.detection() != Some(MarkerDetection::Structural) {
         return;
@@ -144,7 +148,7 @@ pub(super) fn detect(edges: &mut [Edge], table: &RemapTable, regime: &Regime) {
     }
 }
 
-/// Returns the observer of blocks that begin in one form of the delimiters and end in the other.
+/// Returns a detector of blocks that begin in one form of the delimiters and end in the other.
 pub(super) fn forms(table: &RemapTable) -> Box<Forms> {
     Box::new(Forms::new(table))
 }

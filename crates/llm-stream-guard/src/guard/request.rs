@@ -28,11 +28,12 @@ pub(super) struct Asked {
     arguments: BTreeMap<String, bool>,
     /// Whether an option of the request, not of the template, turns reasoning on.
     reasoning: Option<bool>,
-    /// Whether the request's `reasoning_effort`, for the template or beside it, asks for any.
+    /// Whether a `reasoning_effort`, in the template's arguments or in the request, asks for
+    /// reasoning.
     effort: Option<bool>,
     /// Number of answers the request asks for, if it has one.
     answers: Option<u32>,
-    /// The prompt is the text of the message that is to be continued.
+    /// Whether the prompt is the text of a message to be continued.
     pub(super) continued: bool,
 }
 
@@ -49,7 +50,7 @@ impl GuardBuilder {
     ///   `chat_template_kwargs` decide, then the request's own options: `enable_thinking`, `think`,
     ///   `thinking`, `reasoning`, and a `reasoning_effort` of `none`. Where the template reads
     ///   `reasoning_effort`, that decides first.
-    /// - A final message to be continued decides where the text leaves off.
+    /// - A final message to be continued decides where the answer begins.
     /// - Generated ids continue after the calls of earlier messages.
     ///
     /// A malformed field, and tools for a profile that reads no calls, are errors of
@@ -114,15 +115,15 @@ impl GuardBuilder {
         Ok(())
     }
 
-    /// The builder with all that was asked in place.
+    /// Returns the builder with the settings of the request applied.
     ///
     /// # Errors
-    /// A malformed request, or tools for a profile that reads no calls.
+    /// Returns an error for a malformed request, or for tools with a profile that reads no calls.
     pub(super) fn heeding_request(mut self) -> Result<Self, BuildError> {
         if let Some(fault) = self.asked.fault.take() {
             return Err(BuildError::Request(fault));
         }
-        // A required call is read without a grammar, too.
+        // A required call can be read without a grammar.
         let declares = self.asked.declares || !self.tools.is_empty();
         let by_grammar = declares && self.choice == ToolChoice::Auto;
         if by_grammar && self.profile.grammar.is_none() && !reads_calls(&self.profile) {
@@ -134,7 +135,7 @@ impl GuardBuilder {
 }
 
 impl Asked {
-    /// Where the answer begins in the absence of a prompt.
+    /// Returns where the answer begins without a prompt.
     pub(super) fn start(&self, profile: &Profile) -> Start {
         if profile.switch.is_empty() {
             return profile.start;
@@ -164,7 +165,7 @@ fn reads_calls(profile: &Profile) -> bool {
     profile.tools.is_some() || matches!(format, Some(Ok(Reasoning::Channels(_))))
 }
 
-/// The stop strings of a request.
+/// Returns the stop strings of a request.
 fn stop(body: &Value) -> Result<Vec<StopString>, RequestError> {
     let shown = body.get("include_stop_str_in_output") == Some(&Value::Bool(true));
     let shown = if shown { Shown::Visible } else { Shown::Hidden };
@@ -186,7 +187,7 @@ fn stop(body: &Value) -> Result<Vec<StopString>, RequestError> {
     Ok(strings)
 }
 
-/// How many answers a request asks for.
+/// Returns the number of answers that a request asks for.
 fn answers(body: &Value) -> Result<Option<u32>, RequestError> {
     let Some(value) = body.get("n").filter(|value| !value.is_null()) else { return Ok(None) };
     let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
@@ -194,7 +195,8 @@ fn answers(body: &Value) -> Result<Option<u32>, RequestError> {
     number.map(Some).ok_or_else(|| RequestError::new("n", "a positive number"))
 }
 
-/// How many calls the messages of the assistant hold, in the form of either API.
+/// Returns the number of calls in the assistant's messages, in the form of OpenAI's or Anthropic's
+/// API.
 fn earlier_calls(body: &Value) -> u32 {
     let messages = body.get("messages").and_then(Value::as_array).into_iter().flatten();
     let calls = messages.map(|message| {
@@ -217,11 +219,11 @@ fn reasoning_is_on(body: &Value) -> Option<bool> {
         _ => None,
     })
     .or_else(|| body.pointer("/reasoning/enabled").and_then(Value::as_bool))
-    // Only some templates reason because of an effort; none reasons with effort `none`.
+    // Only some templates reason because of an effort, but no template reasons with effort `none`.
     .or_else(|| effort_is_on(body).filter(|on| !on))
 }
 
-/// The argument of templates that names an effort.
+/// Argument of templates that names an effort.
 const EFFORT: &str = "reasoning_effort";
 
 /// Whether the effort of reasoning that the request names is one.
@@ -233,14 +235,14 @@ fn effort_is_on(body: &Value) -> Option<bool> {
     effort.map(|effort| effort != "none")
 }
 
-/// The text of the last message, if the answer continues it.
+/// Returns the text of the last message, if the answer continues it.
 fn continued(body: &Value) -> Option<&str> {
     body.get("continue_final_message").filter(|it| **it == Value::Bool(true))?;
     let last = body.get("messages")?.as_array()?.last()?;
     last.get("content")?.as_str()
 }
 
-/// A request that is not one. The fault is the caller's.
+/// An error in a malformed request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestError {
     field: String,

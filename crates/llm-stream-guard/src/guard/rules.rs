@@ -1,4 +1,4 @@
-//! The rules for an answer, as a builder read them.
+//! The rules for an answer, as a builder's settings define them.
 
 use think_filter::{Format, Start};
 use toolcall_parsers::{Grammar, Parallel, Tools, UnknownName};
@@ -6,8 +6,8 @@ use toolcall_parsers::{Grammar, Parallel, Tools, UnknownName};
 use super::{GuardBuilder, ToolChoice};
 use crate::reasoning::{Reasoning, reasoning};
 
-/// The rules for the calls of an answer, and where the answer begins: for programs that constrain
-/// what a model generates.
+/// The rules for the calls of an answer, and where the answer begins. Programs that constrain a
+/// model's output use them.
 ///
 /// ```
 /// use llm_stream_guard::{Guard, Start, ToolChoice};
@@ -29,7 +29,7 @@ pub struct AnswerRules {
     pub choice: ToolChoice,
     /// Whether several calls may be made.
     pub parallel: Parallel,
-    /// Where the prompt leaves off: in the answer, or in reasoning.
+    /// Where the prompt ends: in the answer, or in reasoning.
     pub start: Start,
 }
 

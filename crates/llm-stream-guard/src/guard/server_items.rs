@@ -40,7 +40,7 @@ impl Guard {
 }
 
 impl Guard {
-    /// Feeds text of which the delimiters of the wire were decoded before.
+    /// Feeds text whose remapped delimiters are already decoded.
     ///
     /// # Errors
     /// As [`Guard::push`].
@@ -72,7 +72,7 @@ impl Input {
             return Ok(true);
         }
         self.settle(cursor, out)?;
-        // Text that an option puts first also belongs before reasoning that the server did not
+        // Text that an option puts first also comes before reasoning that the server did not
         // separate.
         if matches!(item, ServerItem::Channel(channel) if channel != Channel::CONTENT) {
             self.skip_prepended();

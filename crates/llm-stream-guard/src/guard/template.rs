@@ -1,4 +1,4 @@
-//! A guard whose checkpoint brings its own grammar.
+//! Guards that read a message by the checkpoint's response template.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{observe::Foreign, stages::withholding::Withholding, stop::StopStrings};
 
-/// The parser of a template, and what it counts.
+/// The parser of a response template, with its counters.
 #[derive(Debug, Clone)]
 pub(super) struct TemplateCursor {
     parser: TemplateParser,
@@ -55,7 +55,7 @@ impl TemplateCursor {
         self.parser.buffered()
     }
 
-    /// Offset of the first byte that is still kept.
+    /// Returns the offset of the first byte that is still kept.
     pub(super) fn settled(&self) -> u64 {
         self.counters.bytes_in.saturating_sub(self.held().bytes as u64)
     }
@@ -89,7 +89,7 @@ impl TemplateCursor {
     }
 }
 
-/// Counts reasoning on its way.
+/// A counter of reasoning bytes before another sink.
 struct Counting<'s> {
     sink: &'s mut dyn Sink,
     reasoning: u64,
@@ -113,7 +113,8 @@ impl Sink for Counting<'_> {
 }
 
 impl GuardBuilder {
-    /// As [`GuardBuilder::compile`], where a template reads the message.
+    /// Builds a guard as [`GuardBuilder::compile`] does, with a response template in place of a
+    /// family.
     pub(super) fn compile_template(self, template: &ResponseTemplate) -> Result<Guard, BuildError> {
         let cursor = Cursor::from(self.template_cursor(template)?);
         let stop = (!self.stop.is_empty()).then(|| StopStrings::new(self.stop)).transpose()?;
@@ -135,7 +136,7 @@ impl GuardBuilder {
         Ok(Guard { special, ..Guard::around(input, cursor, output, atomic_limit) })
     }
 
-    /// The cursor that reads by `template`.
+    /// Creates the cursor that reads by `template`.
     fn template_cursor(&self, template: &ResponseTemplate) -> Result<TemplateCursor, BuildError> {
         if let Some(option) = self.unused() {
             return Err(BuildError::NotWithTemplate { option });
@@ -163,7 +164,7 @@ impl GuardBuilder {
         Ok(TemplateCursor { parser, counters: Counters::default(), edges })
     }
 
-    /// An option that is set, and does nothing where a template reads the message.
+    /// Returns the name of an option that is set but has no effect with a response template.
     fn unused(&self) -> Option<&'static str> {
         let Self { profile, calls, reasoning, limits, .. } = self;
         let guided = matches!(self.choice, ToolChoice::Required | ToolChoice::Named(_));
@@ -192,8 +193,9 @@ impl GuardBuilder {
 }
 
 impl Guard {
-    /// The parser of the response template, if one reads the message: its regions and its message
-    /// object, where [`response_templates::TemplateSettings::keep_regions`] asks for them.
+    /// Returns the parser of the response template, if one reads the message. The parser has the
+    /// regions and the message object, if [`response_templates::TemplateSettings::keep_regions`] is
+    /// set.
     #[must_use]
     pub fn template(&self) -> Option<&TemplateParser> {
         match &self.cursor {

@@ -1,4 +1,4 @@
-//! Marker tokens: a guard that tells a marker from text that spells it.
+//! Marker tokens: guards that distinguish a marker token from text that spells the marker.
 //!
 //! ```text
 //! push_token(<think>, marker)   fed as a reserved scalar and `ink>`: the table knows no other opener
@@ -24,7 +24,7 @@ use crate::stages::{Link, OutputStage};
 /// One token of the model, as a tokenizer decodes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'t> {
-    /// The token's number in the tokenizer. The guard does not look at it.
+    /// Id of the token in the tokenizer. The guard does not use the id.
     pub id: u32,
     /// Text of the given token.
     pub text: &'t str,
@@ -33,7 +33,7 @@ pub struct Token<'t> {
 }
 
 impl<'t> Token<'t> {
-    /// Text that is not known to be a token.
+    /// Creates a text token from text that is not known to be a token.
     pub(super) const fn of_text(text: &'t str) -> Self {
         Self { id: 0, text, kind: TokenKind::Text }
     }
@@ -58,19 +58,19 @@ pub enum TokenKind {
 /// How events and text go through a guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Path {
-    /// No stage is left to pass: text goes straight to the cursor, events straight to the sink.
+    /// No stage is active. Text goes straight to the cursor, and events go straight to the sink.
     Plain,
-    /// As [`Path::Tokens`], but no text is undecided: the events of a text without reserved scalars
-    /// have none.
+    /// Events pass only the stage that restores marker tokens, and no text is undecided. Text
+    /// without reserved scalars then has events without them.
     Settled,
-    /// Events pass the stage that restores marker tokens, and no other.
+    /// Events pass only the stage that restores marker tokens.
     Tokens,
     /// Text and events pass all stages.
     Staged,
 }
 
 impl Path {
-    /// The path through these stages.
+    /// Returns the path through these stages.
     pub(super) fn of(input: &Input, output: &Output) -> Self {
         match (input.is_passed() && output.is_empty(), &output.tokens) {
             (true, None) => Self::Plain,
@@ -83,8 +83,8 @@ impl Path {
 impl Guard {
     /// Feeds the next token.
     ///
-    /// A marker token acts where [`crate::GuardBuilder::marker_tokens`] has its text and the family
-    /// uses it. Any other token is text, which may be cut and joined at will.
+    /// A marker token acts if [`crate::GuardBuilder::marker_tokens`] has its text and the family
+    /// uses it. Any other token is text, which may be cut and joined freely.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -132,7 +132,7 @@ impl Guard {
         self.push_token_apart(token, &mut ByRef(sink))
     }
 
-    /// Feeds a token on any path. Compiled once, not for each kind of sink.
+    /// Feeds a token on any path. This function is compiled once, and not for each type of sink.
     #[inline(never)]
     pub(super) fn push_token_apart(
         &mut self,
@@ -161,7 +161,7 @@ impl Guard {
         self.staged(sink, Then::ChunkEnded, |_, input, cursor, out| input.push(token, cursor, out))
     }
 
-    /// The texts that act as marker tokens only: those of
+    /// Returns the texts that act only as marker tokens: those of
     /// [`crate::GuardBuilder::marker_tokens`] that the family uses.
     pub fn marker_tokens(&self) -> impl Iterator<Item = &str> {
         self.output.tokens.iter().flat_map(|stage| stage.tokens.texts())
@@ -183,8 +183,8 @@ fn push_spelled<E>(
     }
 }
 
-/// Whether `text` may hold a reserved scalar. Most tokens are shorter than what a search by blocks is
-/// made for.
+/// Whether `text` may hold a reserved scalar. Most tokens are too short for a block-wise search to
+/// pay off.
 #[inline]
 fn has_reserved(text: &str) -> bool {
     match text.len() {
@@ -208,7 +208,7 @@ fn escaped<E>(text: &str, mut on: impl FnMut(&str) -> Result<(), E>) -> Result<(
 }
 
 impl Cursor {
-    /// Reads a token, where all stages are passed.
+    /// Reads a token after all input stages.
     pub(super) fn push_token(
         &mut self,
         token: Token<'_>,
@@ -225,7 +225,7 @@ impl Cursor {
 #[derive(Debug, Clone)]
 pub(super) struct TokenStage {
     tokens: MarkerTokens,
-    /// The edges of the table, their markers as the family shows them.
+    /// Edges of the table, with the family's own markers.
     pub(super) shown: Arc<[Edge]>,
     restore: RestoreTokens,
 }
@@ -245,7 +245,7 @@ impl TokenStage {
         !self.restore.escaped
     }
 
-    /// Feeds a token, where no other stage is left to pass.
+    /// Feeds a token when no other stage is active.
     fn push(
         &mut self,
         token: Token<'_>,
@@ -257,7 +257,7 @@ impl TokenStage {
         push_spelled(tokens, token, |spelled| cursor.push(spelled, &mut out))
     }
 
-    /// The markers that act as marker tokens only.
+    /// Returns the markers that act only as marker tokens.
     pub(super) fn tokens(&self) -> &MarkerTokens {
         &self.tokens
     }
@@ -269,7 +269,7 @@ impl<S: Sink + ?Sized> OutputStage<S> for TokenStage {
     }
 }
 
-/// Puts the text of marker tokens in the place of their reserved scalars in events.
+/// A stage that replaces reserved scalars in events by the text of their marker tokens.
 #[derive(Debug, Clone)]
 struct RestoreTokens {
     tokens: MarkerTokens,
@@ -281,7 +281,7 @@ struct RestoreTokens {
 enum RestoredPiece<'p> {
     /// The text, unchanged.
     Text(&'p str),
-    /// The head of a marker, and the same inside a JSON string.
+    /// The beginning of a marker, plain and escaped for a JSON string.
     Head(&'p str, &'p str),
 }
 
@@ -317,7 +317,7 @@ impl RestoreTokens {
         }
     }
 
-    /// The whole `text` of a name or an id.
+    /// Restores the whole `text` of a name or an id.
     fn whole(&mut self, text: &str) -> String {
         let mut whole = String::with_capacity(text.len());
         self.pieces(text, |piece| {

@@ -9,10 +9,10 @@ use toolcall_parsers::Grammar;
 use super::GuardBuilder;
 
 impl GuardBuilder {
-    /// The texts that are single added tokens of the tokenizer, such as `<think>` and
-    /// `<tool_call>`: a marker of the family among them acts only where
-    /// [`crate::Guard::push_token`] feeds it as a marker token. Text that spells it is data, in
-    /// content, reasoning and calls alike. Markers that are not among them are recognised by text.
+    /// Sets the texts that are single added tokens of the tokenizer, such as `<think>` and
+    /// `<tool_call>`. A marker of the family with such a text acts only where
+    /// [`crate::Guard::push_token`] feeds it as a marker token. Text that spells the marker is
+    /// ordinary text in content, reasoning and calls. Other markers are recognised by text.
     ///
     /// Texts that the family does not use have no effect. A call that the family accepts without
     /// its section is text where the section's opener is a marker token. Markers shorter than four
@@ -22,8 +22,8 @@ impl GuardBuilder {
         Self { marker_tokens: texts.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// The suffix of the checkpoint's tags: the one that was set, or the one of its marker tokens
-    /// where the family learns it.
+    /// Returns the suffix of the checkpoint's tags: the one that was set, or that of its marker
+    /// tokens if the family learns suffixes.
     pub(super) fn suffix_of_tags(
         &self,
         grammar: Option<&Grammar>,
@@ -48,7 +48,8 @@ impl GuardBuilder {
         self.marker_tokens.iter().find_map(|token| suffix(token))
     }
 
-    /// The format with its tags in the letter case of the marker tokens, where case does not count.
+    /// Returns the format with its tags in the letter case of the marker tokens, if the format
+    /// ignores case.
     pub(super) fn cased(&self, mut format: Format) -> Format {
         if format.case != MarkerCase::Insensitive {
             return format;
@@ -71,13 +72,14 @@ impl GuardBuilder {
     }
 }
 
-/// Makes `edges` find marker tokens as they are fed; returns the edges as the family shows them.
+/// Rewrites `edges` to find marker tokens in the form in which they are fed. Returns the edges with
+/// the family's own markers.
 pub(super) fn respell(edges: &mut [Edge], tokens: &MarkerTokens) -> Arc<[Edge]> {
     let shown = Arc::from(&*edges);
     for edge in edges {
         let Some(spelled) = tokens.respell(&edge.marker) else { continue };
         if tokens.leads(&edge.marker) {
-            // Prose cannot hold it: it acts wherever it is.
+            // Prose cannot contain a marker token, so that the edge acts everywhere.
             edge.in_code = InCode::Live;
             edge.suffix = SuffixRule::None;
             let body = matches!(edge.then, Then::Body(..));

@@ -1,4 +1,4 @@
-//! The choice among tools as requests write it.
+//! Reading of `tool_choice` and related fields of requests.
 
 use serde_json::Value;
 
@@ -10,9 +10,9 @@ use crate::guard::ToolChoice;
 pub(super) struct RequestedChoice {
     /// `None` if the request has no rule.
     pub(super) choice: Option<ToolChoice>,
-    /// The names of the tools that may be called, if not all that are declared.
+    /// Names of the tools that may be called, or `None` if all declared tools may be called.
     pub(super) allowed: Option<Vec<String>>,
-    /// Only one call may come.
+    /// Whether at most one call may be made.
     pub(super) one: bool,
 }
 
@@ -35,7 +35,7 @@ impl RequestedChoice {
                 allowed = Some(names.map(str::to_owned).collect());
                 inner.get("mode").map_or(Some(ToolChoice::Auto), ToolChoice::from_json)
             }
-            // A tool that is kept aside is not read as a call.
+            // Calls of a tool that is set aside are not read.
             Some(kind) if !KINDS.contains(&kind) => Some(ToolChoice::Auto),
             _ => ToolChoice::from_json(value),
         };
@@ -44,7 +44,7 @@ impl RequestedChoice {
     }
 }
 
-/// The types of a choice that are about functions.
+/// Types of a choice that concern functions.
 const KINDS: [&str; 6] = ["auto", "none", "required", "any", "function", "tool"];
 
 fn kind(choice: &Value) -> Option<&str> {
@@ -60,7 +60,7 @@ impl ToolChoice {
         match choice.as_str().or_else(|| kind(choice)) {
             Some("auto") => Some(Self::Auto),
             Some("none") => Some(Self::None),
-            // Some servers' word for the same.
+            // Some servers write `any` for `required`.
             Some("required" | "any") => Some(Self::Required),
             _ => Some(Self::Named(name_of(choice)?.to_owned())),
         }

@@ -7,16 +7,16 @@ use super::RequestError;
 /// The tools of a request.
 #[derive(Debug, Default)]
 pub(super) struct Declared {
-    /// Name and schema of the arguments of those the model calls.
+    /// Name and argument schema of each function that the model may call.
     pub(super) functions: Vec<(String, Value)>,
-    /// The others, as they are.
+    /// Other tools, unchanged.
     pub(super) others: Vec<Value>,
 }
 
 impl Declared {
     pub(super) fn read(body: &Value) -> Result<Self, RequestError> {
         let mut declared = Self::default();
-        // Before there were tools, requests had functions.
+        // Older requests have `functions` in place of `tools`.
         for key in ["tools", "functions"] {
             let entries = match body.get(key) {
                 None | Some(Value::Null) => continue,
@@ -36,7 +36,7 @@ impl Declared {
         }
         let is_function = match entry.get("type").and_then(Value::as_str) {
             None | Some("function") => true,
-            // One API's word for functions is another's for tools without a schema.
+            // `custom` means a function in one API, and a tool without a schema in another.
             Some("custom") => entry.get("input_schema").is_some(),
             Some(_) => false,
         };
@@ -55,7 +55,7 @@ impl Declared {
     }
 }
 
-/// The name of a tool, where it is declared and where it is chosen.
+/// Returns the name of a tool, in its declaration or in a choice.
 pub(super) fn name_of(tool: &Value) -> Option<&str> {
     tool.get("function").unwrap_or(tool).get("name")?.as_str()
 }
