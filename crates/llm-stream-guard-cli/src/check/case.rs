@@ -233,7 +233,7 @@ fn tagged(tag: &str, profile: &Profile) -> Result<Grammar, String> {
     }
 }
 
-/// Tags with a prefix are openers of the grammar: there is nothing to switch on.
+/// Checks that tags with `prefix` are openers of the grammar, so that no option is needed.
 fn check_tag_prefix(prefix: &str, profile: &Profile) -> Result<(), String> {
     let grammar = profile.tools.as_deref().and_then(|name| grammar(name).ok());
     let takes = |marker: &str| marker.strip_prefix('<').is_some_and(|tag| tag.starts_with(prefix));
