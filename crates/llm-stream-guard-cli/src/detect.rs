@@ -1,4 +1,4 @@
-//! `detect`: which family's model may have written a recording.
+//! `detect`: finds the families whose models may have written a recording.
 
 use std::{
     io::{self, Read as _, Write},
@@ -17,7 +17,7 @@ use crate::{
 /// any was found.
 ///
 /// # Errors
-/// A file that cannot be read, an output that cannot be written.
+/// The file cannot be read, or the output cannot be written.
 pub(crate) fn detect(args: &DetectArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let fault = |error: io::Error| misuse(format!("{}: {error}", args.file.display()));
     let mut head = Vec::new();

@@ -1,4 +1,4 @@
-//! `encode`: tool calls in, the text a model would have written for them out.
+//! `encode`: writes tool calls as a model would have written them.
 
 use std::{
     borrow::Cow,
@@ -19,7 +19,7 @@ use crate::{
     parse::read_tools,
 };
 
-/// A call as the input has it. Its arguments keep their spelling.
+/// A call of the input. The arguments keep their spelling.
 #[derive(Debug, Deserialize)]
 struct Call<'t> {
     #[serde(borrow)]
@@ -34,8 +34,8 @@ struct Call<'t> {
 /// follows.
 ///
 /// # Errors
-/// An unknown family or model, a model that calls no tools, an input that is not an array of calls,
-/// calls that the family cannot express.
+/// The family or model is unknown or has no tool calls, the input is not an array of calls, or the
+/// family cannot express a call.
 pub(crate) fn encode(args: &EncodeArgs, out: &mut dyn Write) -> Result<(), Error> {
     let mut grammar = grammar(args)?;
     if let Some(suffix) = &args.token_suffix {
@@ -52,7 +52,7 @@ pub(crate) fn encode(args: &EncodeArgs, out: &mut dyn Write) -> Result<(), Error
     Ok(())
 }
 
-/// How calls are written.
+/// Returns the grammar of the calls.
 fn grammar(args: &EncodeArgs) -> Result<Grammar, Error> {
     let profile = match &args.grammar {
         Some(path) => Some(lookup::read_family(path)?),
@@ -79,7 +79,7 @@ fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|error| misuse(format!("{}: {error}", path.display())))
 }
 
-/// Returns the wire of a JSON array of calls.
+/// Returns the text that a model would have written for a JSON array of calls.
 fn wire(grammar: &Grammar, text: &str, tools: Option<&Path>) -> Result<String, Error> {
     let read: Vec<Call<'_>> = serde_json::from_str(text)
         .map_err(|error| misuse(format!("expected an array of calls: {error}")))?;

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-/// Why a command did not run to its end. What a model wrote is never among the reasons.
+/// The reason why a command did not run to its end. Text of a model is never such a reason.
 #[derive(Debug)]
 #[non_exhaustive]
 pub(crate) enum Error {
@@ -13,7 +13,7 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Returns whether the reader of the output closed it, which is not an error of the user.
+    /// Returns whether the reader of the output closed it. This is not reported as an error.
     #[must_use]
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)

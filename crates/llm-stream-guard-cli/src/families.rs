@@ -1,4 +1,4 @@
-//! `families`: what is registered, as a table or as JSON.
+//! `families`: lists the registered names as a table or as JSON.
 
 mod grammar;
 mod models;
@@ -19,10 +19,10 @@ use crate::{
     lookup,
 };
 
-/// Lists the registered names to `out`, or what was asked for.
+/// Writes the registered names to `out`, or the requested family, template or grammar.
 ///
 /// # Errors
-/// The output cannot be written; a family to show is not registered; ids cannot be read.
+/// The output cannot be written, a requested family is not registered, or ids cannot be read.
 pub(crate) fn families(args: &FamiliesArgs, out: &mut dyn Write) -> Result<(), Error> {
     if let Some(language) = args.grammar.grammar {
         grammar::write(&args.grammar, language, out)?;
@@ -63,14 +63,14 @@ fn write_exported(name: &str, anchor: Option<&str>, out: &mut dyn Write) -> Resu
     Ok(())
 }
 
-/// Returns whether the server must keep special tokens for any part of the profile to be seen.
+/// Returns whether some part of the profile requires that the server keeps special tokens.
 fn needs_special_tokens(profile: &Profile) -> bool {
     Guard::builder(profile).build().map_or(profile.needs_special_tokens, |guard| {
         profile.needs_special_tokens || guard.needs_special_tokens()
     })
 }
 
-/// Returns the family's other names, whoever has them, sorted.
+/// Returns the family's other names, sorted. Names in other projects are included.
 fn aliases_of(family: &str) -> Vec<&'static str> {
     let others = aliases().filter(|alias| alias.of == family && !same_name(alias.name, family));
     let mut names: Vec<_> = others.map(|alias| alias.name).collect();

@@ -1,4 +1,4 @@
-//! `identify`: which family a checkpoint's model is of.
+//! `identify`: finds the family of a checkpoint's model.
 
 use std::{env, io::Write};
 
@@ -10,10 +10,10 @@ use crate::{
 };
 
 /// Prints the family of the checkpoint's model, with the evidence. Returns whether one was found.
-/// The chat template is rendered by this command in another process, which may be killed.
+/// Another process of this command renders the chat template, so that it can be killed.
 ///
 /// # Errors
-/// Files that cannot be read or hold no template, an output that cannot be written.
+/// The files cannot be read or have no template, or the output cannot be written.
 pub(crate) fn identify(args: &IdentifyArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let Some(path) = &args.path else {
         return serve_renderings().map(|()| true).map_err(misuse);

@@ -1,7 +1,7 @@
-//! The `llm-stream-guard` command: `parse` a stream, `explain` what became of it, `check` vectors,
-//! `encode` calls, `detect` and `identify` families, list `families`, `serve` as a proxy.
+//! The `llm-stream-guard` command: `parse` or `explain` a stream, `check` vectors, `encode` calls,
+//! `detect` and `identify` families, list `families`, `serve` as a proxy.
 //!
-//! A library, so that tests and other tools of the workspace can call what the command does.
+//! The command is a library, so that tests and other tools of the workspace can call it.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -33,9 +33,9 @@ pub use check::{machine_for, machine_with};
 pub use lookup::whole_family;
 pub use parse::{ColumnFile, ParseTable};
 
-/// Runs a command. 0: it ran; 1: `check` found failures, `detect` or `identify` no family,
-/// `serve --healthcheck` no proxy; 2:
-/// misuse.
+/// Runs a command. The exit code is 0 if it succeeded and 2 for misuse. The code 1 means: `check`
+/// found failures, `detect` or `identify` found no family, or `serve --healthcheck` found no live
+/// proxy.
 #[must_use]
 pub fn run(cli: &Cli) -> ExitCode {
     exit_code(dispatch(cli, None))

@@ -1,4 +1,4 @@
-//! Names to profiles: what `--family` and a vector's `family` mean.
+//! Finds profiles by name, for `--family` and for a vector's `family`.
 
 use std::{
     io::{self, Write as _},
@@ -19,7 +19,7 @@ use crate::{
 /// Returns the profile that `--family` or `--model` names, if one of them is given.
 ///
 /// # Errors
-/// Nothing is registered under that name, no family is known to be that model's.
+/// No family has that name, or the model's family is not known.
 pub(crate) fn profile_of(
     family: Option<&str>,
     model: Option<&str>,
@@ -51,15 +51,15 @@ pub(crate) fn told(args: &ReadingArgs) -> Result<Option<Profile>, Error> {
     }
 }
 
-/// Most bytes of a recording that its first line may have to name the family.
+/// Maximum length of a first line that names the family, in bytes.
 pub(crate) const FIRST_LINE: u64 = 256;
 
-/// Returns the profile that the first line of a recording names: the proxy writes `: family NAME`
+/// Returns the profile that the first line of a recording names. The proxy writes `: family NAME`
 /// there.
 pub(crate) fn recorded(head: &[u8]) -> Option<Profile> {
     let profile = named_by(head)?;
     let name = &profile.name;
-    // Nobody is left to tell if this fails.
+    // A failure to print this cannot be reported.
     let _ = writeln!(io::stderr(), "note: no --family or --model: the recording names `{name}`");
     Some(profile)
 }
@@ -76,17 +76,18 @@ pub(crate) fn read_family(path: &Path) -> Result<Profile, Error> {
 /// Reads the file of a checkpoint that has a response template.
 ///
 /// # Errors
-/// It cannot be read, or has no template that is good: the error names field, key and place.
+/// The file cannot be read, or has no valid template. The error names field, key and position.
 pub(crate) fn read_template(path: &Path) -> Result<Profile, Error> {
     llm_stream_guard_serve::read_template(path)
         .map_err(|problem| misuse(format!("--template {problem}")))
 }
 
-/// Returns the whole family, as vectors of kind `both` mean it: the profile of that name, else the
-/// tool-call family with the reasoning format of the same name, if there is one.
+/// Returns the profile for a vector of kind `both`: the profile called `name`, else the tool-call
+/// family of that name. The tool-call family gets the reasoning format of the same name, if there
+/// is one.
 ///
 /// # Errors
-/// There is neither a profile nor a tool-call family of that name.
+/// Neither a profile nor a tool-call family has that name.
 pub fn whole_family(name: &str) -> Result<Profile, UnknownName> {
     if let Ok(profile) = profile(name) {
         return Ok(profile);

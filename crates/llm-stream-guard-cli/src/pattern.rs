@@ -1,13 +1,13 @@
-//! `--only`: which cases to run.
+//! `--only`: selects the cases to run.
 
 use std::{convert::Infallible, fmt, str::FromStr};
 
-/// A part of an id; with `*` or `?` in it, a glob over the whole id.
+/// A part of an id, or with `*` or `?` a glob for the whole id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pattern(String);
 
 impl Pattern {
-    /// Returns whether `id` is meant.
+    /// Returns whether the pattern matches `id`.
     #[must_use]
     pub(crate) fn matches(&self, id: &str) -> bool {
         if self.0.contains(['*', '?']) { globs(&self.0, id) } else { id.contains(&self.0) }
@@ -46,7 +46,7 @@ fn globs(pattern: &str, text: &str) -> bool {
             }
             Some(&one) if one == '?' || one == text[t] => (p, t) = (p + 1, t + 1),
             _ => {
-                // The last star takes one more.
+                // The last star matches one more character.
                 let Some((at, from)) = star else { return false };
                 star = Some((at, from + 1));
                 (p, t) = (at + 1, from + 1);

@@ -24,11 +24,11 @@ use crate::{
     error::{Error, misuse},
 };
 
-/// Runs `serve` until a signal ends it, or checks the health of a proxy that runs: `false` if it is
-/// not alive.
+/// Runs `serve` until a signal ends it, or checks the health of a running proxy. Returns `false` if
+/// that proxy is not alive.
 ///
 /// # Errors
-/// Misuse, an address that cannot be listened on, an output that cannot be written.
+/// The arguments are wrong, the address cannot be listened on, or the output cannot be written.
 pub(crate) fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let config = config(args)?;
     if args.print_config {
@@ -51,7 +51,7 @@ fn is_alive(address: SocketAddr) -> Result<bool, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let health = runtime.map_err(misuse)?.block_on(check_health(address));
     if let Err(reason) = &health {
-        // The exit status says as much to those who do not read it.
+        // A failure to print is ignored, since the exit status reports the same.
         let _ = writeln!(io::stderr(), "{reason}");
     }
     Ok(health.is_ok())
@@ -66,7 +66,7 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
         config.models.extend(models);
     }
     if let Some(upstream) = &args.upstream {
-        // Read here and not by the parser of the command line, whose faults repeat passwords.
+        // Parsed here because errors of the command line's parser would repeat passwords.
         config.upstream =
             upstream.parse().map_err(|error| misuse(format!("--upstream: {error}")))?;
     }
@@ -160,7 +160,7 @@ async fn run(mut config: Config, args: &ServeArgs, out: &mut dyn Write) -> Resul
     Ok(())
 }
 
-/// Puts what the files say now in force, or logs why that cannot be.
+/// Reads the configuration again and applies it, or logs why it is refused.
 fn reload(proxy: &Proxy, args: &ServeArgs) {
     let old = proxy.config();
     let new = config(args).and_then(|mut new| {
@@ -184,7 +184,7 @@ fn reload(proxy: &Proxy, args: &ServeArgs) {
     }
 }
 
-/// Returns a configuration that the proxy refuses, with the field at fault.
+/// Returns the error for a configuration that the proxy refuses, with the field at fault.
 fn refused(fault: &Fault) -> Error {
     match &fault.field {
         Some(field) => misuse(format!("`{field}`: {fault}")),

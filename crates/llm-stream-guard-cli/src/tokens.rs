@@ -22,8 +22,8 @@ impl ReadingArgs {
     }
 }
 
-/// Returns the added tokens by which a reading tells markers from text: those of the checkpoint, or
-/// those of the tokens in `recording` that look like tags. `None` for text without ids.
+/// Returns the added tokens that distinguish markers from text: those of the checkpoint, or the
+/// tokens in `recording` that look like tags. Returns `None` for text without ids.
 ///
 /// # Errors
 /// The checkpoint cannot be read, or lists no added tokens.
@@ -44,8 +44,8 @@ pub(crate) fn added_tokens(
     Ok(args.tokens.is_some().then(|| markers().collect()))
 }
 
-/// Returns the token of a line, if it looks like a tag. No tokenizer writes a whole tag as one
-/// token unless the tag is an added token.
+/// Returns the token of a line, if it looks like a tag. Tokenizers write a whole tag as one token
+/// only if it is an added token.
 fn marker(line: &Value) -> Option<AddedToken> {
     let id = u32::try_from(line.get("id")?.as_u64()?).ok()?;
     let text = line.get("text")?.as_str()?;

@@ -1,4 +1,4 @@
-//! A vector as a machine: the guard its family, policy, tools and options ask for.
+//! Builds a machine for a vector: a guard with its family, policy, tools and options.
 
 use guard_laws::{GuardMachine, TokenMachine};
 use jail_match::Whitespace;
@@ -17,14 +17,14 @@ use crate::lookup;
 /// Returns the machine that runs `case`.
 ///
 /// # Errors
-/// A family that is not registered, an option or a value of one that is not supported, tools
-/// that are none. Each is a failure of the case.
+/// The family is not registered, an option or its value is not supported, or the tools are
+/// malformed. Each error is a failure of the case.
 pub fn machine_for(case: &VectorCase) -> Result<GuardMachine, String> {
     machine_with(case, &[])
 }
 
-/// As [`machine_for`], with families that are not registered, too; where a name is both, the one
-/// given counts.
+/// Returns the machine that runs `case`, with the families `own` in addition to the registered
+/// ones. A family in `own` overrides a registered one of the same name.
 ///
 /// # Errors
 /// As [`machine_for`].
@@ -33,7 +33,7 @@ pub fn machine_with(case: &VectorCase, own: &[Profile]) -> Result<GuardMachine, 
     Ok(GuardMachine::new(guard, end(case)))
 }
 
-/// Returns the machine that reads the wire of `case` as the tokens it says.
+/// Returns the machine that reads the wire of `case` as `tokens`.
 ///
 /// # Errors
 /// As [`machine_for`].
@@ -46,7 +46,7 @@ pub(super) fn token_machine(
     Ok(TokenMachine::new(guard, end(case), tokens.markers()))
 }
 
-/// How the stream of `case` ends.
+/// Returns how the stream of `case` ends.
 pub(super) fn end(case: &VectorCase) -> End {
     match case.finish {
         CaseFinish::Stop => End::Stop,
@@ -97,7 +97,7 @@ fn profile_for(case: &VectorCase) -> Result<Profile, UnknownName> {
             grammar(&case.family)?;
             Ok(Profile::tools(&case.family))
         }
-        // Whether the format exists shows when the guard is built.
+        // A missing format is reported when the guard is built.
         CaseKind::Reasoning => Ok(Profile::reasoning(&case.family)),
         CaseKind::Both => lookup::whole_family(&case.family),
     }
@@ -204,8 +204,8 @@ fn set_options(
     Ok(())
 }
 
-/// `markers` names the generation of a vocabulary. A grammar knows them all at once; it is an error
-/// if this one does not.
+/// Checks that the grammar has openers of the vocabulary that the option `markers` names. A grammar
+/// always reads the openers of all vocabularies.
 fn knows_markers(case: &VectorCase, profile: &Profile) -> Result<(), String> {
     let wanted = case.option("markers").and_then(JsonValue::as_str);
     let wanted = wanted.ok_or("option `markers`: expected a string")?;
@@ -219,7 +219,7 @@ fn knows_markers(case: &VectorCase, profile: &Profile) -> Result<(), String> {
     }
 }
 
-/// How much reasoning is kept where it may turn out to be the answer.
+/// Maximum number of bytes of reasoning that are kept because they may be the answer.
 const NONEMPTY_LIMIT: usize = 1 << 20;
 
 /// Returns the grammar of a family whose calls follow a tag of the chat template.

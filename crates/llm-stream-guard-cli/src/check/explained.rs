@@ -1,4 +1,4 @@
-//! Why a case failed: what became of its wire at the cut that showed it.
+//! Explains a failed case: the effect of each piece of its wire at the failing cut.
 
 use llm_stream_guard::{
     End, GuardStage, Profile, Utf8,
@@ -8,7 +8,7 @@ use stream_laws::vector::Failure;
 
 use super::{AnyCase, CaseLine, case};
 
-/// Returns the explanation of the cut at which `line` failed; `None` if it failed before any.
+/// Returns the explanation of the cut at which `line` failed, or `None` if it failed without a cut.
 pub(super) fn explained(
     line: &CaseLine,
     failure: &Failure,

@@ -1,4 +1,4 @@
-//! `check`: vectors against the guards they ask for, at every cut.
+//! `check`: runs vectors through their guards at every cut.
 
 mod case;
 mod explained;
@@ -33,10 +33,10 @@ use crate::{
     parse::Colour,
 };
 
-/// Runs `check` and reports to `out`. `Ok(true)` if every case passed.
+/// Runs `check`, reports to `out`, and returns whether every case passed.
 ///
 /// # Errors
-/// A file that cannot be read, files without a case, an output that cannot be written.
+/// A file cannot be read, the files have no case, or the output cannot be written.
 pub(crate) fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error> {
     let template = args.template.as_deref().map(read_template).transpose()?;
     let template = template.and_then(|profile| profile.response_template);
@@ -85,11 +85,12 @@ pub(crate) fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error
     Ok(failed == 0)
 }
 
-/// Runs one line at every cut of the standard plan, as text and as bytes, with families of the
-/// caller.
+/// Runs one line at every cut of the standard plan, as text and as bytes. `own` has further
+/// families.
 ///
 /// # Errors
-/// The failure. A line that is not a case, or uses an unknown name, fails before any cut.
+/// The failure of the case. A line that is not a case, or uses an unknown name, fails without a
+/// cut.
 pub(crate) fn run_line(line: &CaseLine, own: &[Profile]) -> Result<(), Failure> {
     let case = line.case.as_ref().map_err(|problem| refused(line, problem))?;
     let run = || match case {
@@ -170,7 +171,7 @@ fn json_line(
     object
 }
 
-/// A failure as a person reads it.
+/// A failure, formatted for people.
 struct FailureReport<'r>(&'r CaseLine, &'r Failure);
 
 impl std::fmt::Display for FailureReport<'_> {

@@ -10,22 +10,22 @@ use super::template::TemplateCase;
 /// One line of a file of vectors.
 #[derive(Debug, Clone)]
 pub(crate) struct CaseLine {
-    /// The file, as it was named.
+    /// The path of the file, as given.
     pub(crate) file: String,
     /// Number of the line, from 1.
     pub(crate) number: usize,
-    /// The case's id; the place of the line, if it has none.
+    /// The case's id, or the position of a line without an id.
     pub(crate) id: String,
-    /// The case, or what is wrong with the line.
+    /// The case, or the problem with the line.
     pub(crate) case: Result<AnyCase, String>,
 }
 
 /// A case of either kind.
 #[derive(Debug, Clone)]
 pub(crate) enum AnyCase {
-    /// A family, format or profile reads its wire.
+    /// A case whose wire is read by a family, format or profile.
     Family(VectorCase),
-    /// A response template does.
+    /// A case whose wire is read by a response template.
     Template(TemplateCase),
 }
 
@@ -38,8 +38,8 @@ impl AnyCase {
     }
 }
 
-/// Reads the lines of `path` that are not blank; cases that name neither a family nor a template
-/// are of `template`.
+/// Reads the lines of `path` that are not blank. Cases that name neither a family nor a template
+/// use `template`.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -5,7 +5,7 @@ use stream_laws::vector::{CaseTokens, Mismatch, VectorCase};
 
 use super::case::{builder_with, end};
 
-/// The names of roles in a case; the first is that of the library.
+/// The names of each role in a case. The first is the library's own name.
 const NAMES: [&[&str]; 6] = [
     &["content"],
     &["reasoning"],
@@ -68,7 +68,7 @@ fn roles(
     Ok(found)
 }
 
-/// Appends a stretch; neighbours of one role are one.
+/// Appends a stretch of text. Neighbours with the same role are joined.
 fn append<'r>(stretches: &mut Vec<(&'r str, String)>, role: &'r str, text: &str) {
     match stretches.last_mut() {
         Some((last, whole)) if *last == role => whole.push_str(text),

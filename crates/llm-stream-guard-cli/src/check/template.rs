@@ -1,5 +1,5 @@
-//! Vectors with a response template of their own: what the reference implementation makes of a
-//! wire, and templates that it refuses.
+//! Vectors with their own response template: the reference implementation's message for a wire, or
+//! a template that it refuses.
 
 mod case;
 mod view;

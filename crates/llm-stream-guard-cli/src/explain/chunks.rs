@@ -1,10 +1,10 @@
-//! The effect of each chunk, in lines of words.
+//! Lines that describe the effect of each chunk.
 
 use llm_stream_guard::explain::{Happening, RecordedNote, Step};
 
 use super::words::{bytes, count, visible};
 
-/// Returns the lines about neighbouring chunks of which at most one has events.
+/// Returns the lines for a group of neighbouring chunks, at most one of which has events.
 pub(super) fn told(group: &[Step], wire: &str) -> Vec<String> {
     let sum = |part: fn(&Step) -> usize| group.iter().map(part).sum::<usize>();
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! `explain`: what became of a recording, chunk by chunk, and why.
+//! `explain`: shows the effect of each chunk of a recording, and the reasons.
 
 mod chunks;
 mod recording;
@@ -28,10 +28,10 @@ use crate::{
     tokens::added_tokens,
 };
 
-/// Runs `explain` on the file or standard input it names.
+/// Runs `explain` on a file or on standard input.
 ///
 /// # Errors
-/// Misuse, an input that cannot be read, an output that cannot be written.
+/// The arguments are wrong, the input cannot be read, or the output cannot be written.
 pub(crate) fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Error> {
     let report = report(args)?;
     if let Some(path) = &args.html {
@@ -57,7 +57,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut dyn Write) -> Result<(), Err
     Ok(())
 }
 
-/// Reads the recording and explains it in every way that was asked for.
+/// Reads the recording and explains it with each requested profile.
 ///
 /// # Errors
 /// As [`explain`].
@@ -144,9 +144,9 @@ fn read(args: &ReadingArgs, progress: &mut Progress) -> Result<RecordedInput, Er
     RecordedInput::read(args, input, patience, |bytes| progress.tell("reading", bytes, whole))
 }
 
-/// On a terminal, how far the work on a long recording is.
+/// Progress on a long recording, shown on a terminal.
 struct Progress {
-    /// How long the recording is.
+    /// Length of the recording, in bytes.
     bytes: u64,
     shown: bool,
     percent: u64,
@@ -174,5 +174,5 @@ impl Progress {
     }
 }
 
-/// Longer files show progress, in bytes.
+/// Minimum length of files whose progress is shown, in bytes.
 const LONG: u64 = 8 << 20;

@@ -12,19 +12,19 @@ use crate::{
     parse::{self, InputFeed, Intake, MAX_TOKENS},
 };
 
-/// How much is read at once.
+/// Maximum number of bytes per read.
 const PIECE: usize = 64 * 1024;
 
 /// A recording, and the first bytes of its input.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RecordedInput {
     pub(crate) recording: Recording,
-    /// The beginning, which may name the family.
+    /// The first bytes, which may name the family.
     head: Vec<u8>,
 }
 
 impl RecordedInput {
-    /// Reads everything `input` gives; `progress` hears how many bytes were read.
+    /// Reads all of `input`, and calls `progress` with the number of bytes read.
     ///
     /// # Errors
     /// The input cannot be read.
@@ -47,7 +47,7 @@ impl RecordedInput {
                 Ok(0) => break,
                 Ok(len) => {
                     let came = piece.get(..len).unwrap_or(&piece);
-                    // Markers are looked for in all tokens.
+                    // Markers are found among all tokens, so keep the whole recording.
                     let most = if args.tokens.is_some() { MAX_TOKENS } else { FIRST_LINE };
                     let room =
                         usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(head.len());
@@ -64,12 +64,12 @@ impl RecordedInput {
         Ok(Self { head, ..feed.into_intake() })
     }
 
-    /// Returns the bytes of the recording: all of them if they are tokens, else the first.
+    /// Returns all bytes of a recording of tokens, or the first bytes of any other recording.
     pub(crate) fn raw(&self) -> &[u8] {
         &self.head
     }
 
-    /// Returns the family that its first line names.
+    /// Returns the profile that the first line names, if any.
     #[must_use]
     pub(crate) fn named(&self) -> Option<Profile> {
         lookup::recorded(&self.head)

@@ -12,15 +12,15 @@ use super::{
 };
 use crate::parse::{Colour, printable};
 
-/// Where no width is known.
+/// The width if the terminal's is not known, in columns.
 const WIDTH: usize = 100;
-/// Narrower than this nothing can be read.
+/// Minimum width, in columns.
 const NARROWEST: usize = 50;
 /// Columns of the labels in front of text.
 const LABEL: usize = 12;
-/// More of one region than this is shortened in its middle, in bytes.
+/// Maximum length of a region's text, in bytes. The middle of longer text is omitted.
 const SHOWN: usize = 4000;
-/// The summary names at most as many calls.
+/// Maximum number of calls in the summary.
 const CALLS: usize = 20;
 
 /// Returns the width of standard output, in columns: the terminal's, that of `COLUMNS`, or 100.
@@ -39,15 +39,15 @@ pub(crate) struct Terminal<'o> {
 }
 
 impl<'o> Terminal<'o> {
-    /// Writes to `out` in lines of at most `width` columns, a character taken for one.
+    /// Creates a writer of lines of at most `width` columns. Each character counts as one column.
     pub(crate) fn new(out: &'o mut dyn Write, colour: Colour, width: usize) -> Self {
         Self { out, colour, width }
     }
 
-    /// Writes what was read.
+    /// Writes the name of the recording.
     ///
     /// # Errors
-    /// The output's, as in every method.
+    /// The output failed, as in every method.
     pub(crate) fn title(&mut self, report: &Report) -> io::Result<()> {
         let line = printable(&report.file).into_owned();
         self.painted(BOLD, &line)?;
@@ -57,7 +57,7 @@ impl<'o> Terminal<'o> {
     /// Writes the whole explanation: the summary, the text, the chunks.
     ///
     /// # Errors
-    /// The error of the output.
+    /// The output failed.
     pub(crate) fn whole(&mut self, explanation: &Explanation, choice: u32) -> io::Result<()> {
         self.summary(explanation, choice)?;
         self.text(explanation)?;
@@ -68,7 +68,7 @@ impl<'o> Terminal<'o> {
     /// Writes the summary of a choice.
     ///
     /// # Errors
-    /// The output's.
+    /// The output failed.
     pub(crate) fn summary(&mut self, explanation: &Explanation, choice: u32) -> io::Result<()> {
         let Explanation { name, summary, wire, .. } = explanation;
         writeln!(self.out)?;
@@ -133,10 +133,10 @@ impl<'o> Terminal<'o> {
         Ok(())
     }
 
-    /// Writes the text, each line labelled and coloured with what became of it.
+    /// Writes the text. The label and the colour of each line show the fate of its text.
     ///
     /// # Errors
-    /// The output's.
+    /// The output failed.
     pub(crate) fn text(&mut self, explanation: &Explanation) -> io::Result<()> {
         self.heading("The text of the model, and what became of it")?;
         for region in &explanation.regions {
@@ -159,7 +159,7 @@ impl<'o> Terminal<'o> {
     /// Writes the tokens with their roles, if the recording has token ids.
     ///
     /// # Errors
-    /// The output's.
+    /// The output failed.
     pub(crate) fn tokens(&mut self, explanation: &Explanation) -> io::Result<()> {
         let Explanation { wire, tokens, .. } = explanation;
         if tokens.is_empty() {
@@ -183,7 +183,7 @@ impl<'o> Terminal<'o> {
     /// Writes the effect of each chunk. Consecutive chunks that only passed share a line.
     ///
     /// # Errors
-    /// The error of the output.
+    /// The output failed.
     pub(crate) fn steps(&mut self, explanation: &Explanation) -> io::Result<()> {
         self.heading("Chunk by chunk")?;
         let steps = &explanation.steps;
@@ -272,7 +272,7 @@ fn label(fate: Fate) -> &'static str {
     }
 }
 
-/// At most `most` bytes, the middle left out.
+/// Shortens a text to about `most` bytes by omitting its middle.
 fn shortened(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

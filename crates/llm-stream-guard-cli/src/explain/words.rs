@@ -1,8 +1,8 @@
-//! Numbers and text as words have them.
+//! Formats numbers and text for sentences.
 
 use std::fmt::Display;
 
-/// Returns a number of things: `s` makes the word plural.
+/// Formats a number of things. An `s` makes the word plural.
 pub(super) fn count(count: usize, what: impl Display) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {what}{s}")
@@ -13,7 +13,7 @@ pub(super) fn bytes(bytes: usize) -> String {
     count(bytes, "byte")
 }
 
-/// Text in one line: newlines and tabs as a programmer writes them.
+/// Returns text on one line, with newlines and tabs as escapes.
 pub(super) fn visible(text: &str) -> String {
     text.replace('\n', "\\n").replace('\t', "\\t")
 }

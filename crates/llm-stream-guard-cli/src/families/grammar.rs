@@ -12,10 +12,11 @@ use crate::{
     parse::read_tools,
 };
 
-/// Writes the grammar in `language`, and its differences from the schemas to standard error.
+/// Writes the grammar in `language`. Reports its differences from the schemas on standard error.
 ///
 /// # Errors
-/// An unknown family, unreadable tools, a family or a schema that the language cannot express.
+/// The family is unknown, the tools cannot be read, or the language cannot express the family or a
+/// schema.
 pub(super) fn write(
     args: &GrammarArgs,
     language: GrammarLanguage,

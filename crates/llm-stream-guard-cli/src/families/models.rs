@@ -15,7 +15,7 @@ use llm_stream_guard_serve::family_file;
 /// Writes each id with its profile. A `-` among the ids is replaced by the lines of `input`.
 ///
 /// # Errors
-/// The input cannot be read, the output cannot be written.
+/// The input cannot be read, or the output cannot be written.
 pub(super) fn resolve(
     args: &FamiliesArgs,
     input: impl BufRead,
@@ -56,11 +56,10 @@ fn as_json(id: &str, found: Result<&ModelMatch, &UnknownModel>) -> Value {
     }
 }
 
-/// Writes what is known of the family called `name`, by any of its names, as JSON that
-/// `parse --grammar FILE.json` reads.
+/// Writes the family with this name or alias as JSON that `parse --grammar FILE.json` reads.
 ///
 /// # Errors
-/// No family has that name; the output cannot be written.
+/// No family has that name, or the output cannot be written.
 pub(super) fn show(name: &str, out: &mut dyn Write) -> Result<(), Error> {
     let meant = lookup::family(name).map_err(|error| misuse(format!("--show: {error}")))?;
     // An engine's name is one for calls or for reasoning.

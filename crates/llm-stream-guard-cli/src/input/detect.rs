@@ -1,59 +1,58 @@
-//! Finding out how the input is written.
+//! Detection of the input's format.
 
 use crate::args::InputKind;
 
-/// The most bytes looked at before the decision.
+/// Maximum number of bytes examined before the decision.
 pub(crate) const HEAD: usize = 64 * 1024;
 
 /// Whether to wait for more lines after one suggests `jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Patience {
-    /// A chunk object decides: more may be long in coming.
+    /// Decides at the first chunk object, since more lines may arrive late.
     Live,
-    /// Every line of the head is looked at.
+    /// Examines every line of the head.
     Head,
 }
 
-/// Decides between `sse`, `jsonl` and `text` while keeping what it has seen.
+/// A detector of the format: `sse`, `jsonl` or `text`. The examined bytes are kept.
 ///
-/// `sse`: the first non-blank line starts with `data:`, `event:` or `:`. `jsonl`: every line of
-/// the head is a JSON string or an object with `choices`; a pipe is not waited for beyond the
-/// first such object. Everything else is `text`, and that is certain at the first byte that is
-/// neither a blank, a quote, a brace nor the beginning of those words.
+/// `sse`: the first non-blank line starts with `data:`, `event:` or `:`. `jsonl`: every line of the
+/// head is a JSON string or an object with `choices`. In a pipe, only lines up to the first such
+/// object are examined. All other input is `text`, which is often decided by the first byte.
 #[derive(Debug, Clone)]
 pub(crate) struct Detector {
     head: Vec<u8>,
     patience: Patience,
-    /// Lines before this were found to be `jsonl`.
+    /// Offset up to which all lines were `jsonl`.
     checked: usize,
 }
 
 impl Detector {
-    /// Returns a detector that has seen nothing.
+    /// Creates a detector without input.
     #[must_use]
     pub(crate) fn new(patience: Patience) -> Self {
         Self { head: Vec::new(), patience, checked: 0 }
     }
 
-    /// Adds bytes; the kind, once it is certain.
+    /// Adds bytes, and returns the format once it is certain.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Option<InputKind> {
         let seen = self.head.len();
         self.head.extend_from_slice(bytes);
         self.decide(seen, false)
     }
 
-    /// Returns the kind of an input that ended.
+    /// Ends the input, and returns its format.
     pub(crate) fn finish(&mut self) -> InputKind {
         self.decide(self.checked, true).unwrap_or(InputKind::Text)
     }
 
-    /// Everything seen so far.
+    /// Returns all bytes so far.
     #[must_use]
     pub(crate) fn into_head(self) -> Vec<u8> {
         self.head
     }
 
-    /// Decides after `seen` earlier bytes, which have no line end after `checked`.
+    /// Decides after new bytes. The `seen` earlier bytes have no line end after `checked`.
     fn decide(&mut self, seen: usize, ended: bool) -> Option<InputKind> {
         if self.checked == 0 {
             let mark = b"\xEF\xBB\xBF";
@@ -102,7 +101,7 @@ impl Detector {
         self.give_up()
     }
 
-    /// Nothing spoke against `jsonl`, and no more is looked at.
+    /// Decides without more lines if the head has its maximum length.
     fn give_up(&self) -> Option<InputKind> {
         let kind = if self.checked > 0 { InputKind::Jsonl } else { InputKind::Text };
         (self.head.len() >= HEAD).then_some(kind)

@@ -1,6 +1,6 @@
-//! Lines out of bytes that arrive in arbitrary pieces, of bounded length.
+//! Splits bytes that arrive in arbitrary pieces into lines of limited length.
 
-/// The longest line, in bytes. A longer one is dropped and counted.
+/// Maximum length of a line, in bytes. Longer lines are dropped and counted.
 pub(crate) const MAX_LINE: usize = 8 << 20;
 
 /// A line, without its end.
@@ -21,14 +21,14 @@ pub(crate) struct Lines {
     held: Vec<u8>,
     /// Length of the line that is being dropped.
     dropping: u64,
-    /// The last byte was a CR: a LF now belongs to it.
+    /// Whether the last byte was a CR. An LF after it belongs to the same line end.
     after_cr: bool,
-    /// A line was seen, so there can be no byte order mark.
+    /// Whether a line was seen. No byte order mark can follow.
     begun: bool,
 }
 
 impl Lines {
-    /// Feeds bytes; `on` receives the lines that are complete.
+    /// Feeds bytes, and calls `on` with the complete lines.
     pub(crate) fn push(&mut self, mut bytes: &[u8], mut on: impl FnMut(Line<'_>)) {
         if self.after_cr && !bytes.is_empty() {
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
@@ -52,7 +52,7 @@ impl Lines {
         self.hold(bytes);
     }
 
-    /// Ends the input: what is left is a line, too.
+    /// Ends the input. The remaining bytes are the last line.
     pub(crate) fn finish(&mut self, mut on: impl FnMut(Line<'_>)) {
         if !self.held.is_empty() || self.dropping > 0 {
             self.flush(&mut on);

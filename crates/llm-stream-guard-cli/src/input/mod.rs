@@ -1,4 +1,4 @@
-//! Input as it arrives: which form it has, its lines.
+//! The input: its format and its lines.
 
 mod detect;
 mod lines;

@@ -1,4 +1,4 @@
-//! Inputs without a named family: their text decides.
+//! Detects the family of inputs without a named one.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ use crate::{
     input::Patience,
 };
 
-/// Most bytes of an input that are looked at.
+/// Maximum number of bytes of an input that are examined.
 pub(crate) const DETECTED: u64 = 8 << 20;
 
 /// Detects the family of a recording.

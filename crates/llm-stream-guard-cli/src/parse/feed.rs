@@ -8,7 +8,7 @@ use crate::{
     input::{Detector, Line, Lines, Patience},
 };
 
-/// Takes the input in pieces.
+/// A reader of input in pieces.
 pub(crate) struct InputFeed<I> {
     form: Form,
     intake: I,
@@ -22,14 +22,14 @@ enum Form {
 }
 
 impl<'r> InputFeed<ChatReader<'r>> {
-    /// Returns the output, to flush.
+    /// Returns the output, so that callers can flush it.
     pub(crate) fn output(&mut self) -> &mut EventWriter<'r> {
         self.intake.output()
     }
 }
 
 impl<I: Intake> InputFeed<I> {
-    /// Reads input of `kind` into `intake`.
+    /// Creates a reader of `kind` that feeds `intake`.
     pub(crate) fn new(kind: InputKind, patience: Patience, intake: I) -> Self {
         let form = form(kind).unwrap_or_else(|| Form::Unknown(Detector::new(patience)));
         Self { form, intake }
@@ -40,7 +40,7 @@ impl<I: Intake> InputFeed<I> {
         self.intake
     }
 
-    /// Takes the next piece.
+    /// Feeds the next piece.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         let Self { form, intake } = self;
         match form {
@@ -116,7 +116,7 @@ fn on_item(item: sse::SseItem<'_>, intake: &mut impl Intake) {
     }
 }
 
-/// Under the policy in use no event stops the decoder; if one ever does, it shows.
+/// Notes an event that stopped the decoder. The policy in use drops long events, so no event does.
 fn stopped(result: Result<(), sse::TooLong>, intake: &mut impl Intake) {
     if let Err(error) = result {
         let message = error.to_string();

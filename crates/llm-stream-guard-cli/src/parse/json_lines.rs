@@ -6,7 +6,7 @@ use llm_stream_guard::chat::Delta;
 use llm_stream_guard_serve::parse::{Remark, Render};
 use serde::Serialize;
 
-/// Writes one JSON object a line, with `type` and `choice` in each.
+/// A writer of JSON lines. Each object has `type` and `choice`.
 #[derive(Debug)]
 pub(crate) struct JsonLines<W>(pub W);
 

@@ -1,4 +1,4 @@
-//! `parse`: a stream in, typed events out, while it is still arriving.
+//! `parse`: writes the typed events of a stream while it is still arriving.
 
 mod detected;
 mod feed;
@@ -36,17 +36,17 @@ use crate::{
     tokens::added_tokens,
 };
 
-/// How much is read at once, at most.
+/// Maximum number of bytes per read.
 const PIECE: usize = 64 * 1024;
 
-/// The longest recording of tokens whose markers are found without a checkpoint, in bytes.
+/// Maximum length of a recording of tokens whose markers are found without a checkpoint, in bytes.
 pub(crate) const MAX_TOKENS: u64 = 256 << 20;
 
-/// Runs `parse` on the file or standard input it names, and writes to standard output.
+/// Runs `parse` on a file or on standard input, and writes to standard output.
 ///
 /// # Errors
-/// Misuse, an input that cannot be read, an output that cannot be written. What the model wrote
-/// is never an error.
+/// The arguments are wrong, the input cannot be read, or the output cannot be written. Text of the
+/// model is never an error.
 pub(crate) fn parse(
     args: &ParseArgs,
     tables: Option<ParseTable>,
@@ -72,7 +72,7 @@ pub(crate) fn parse(
     parse_from(args, &mut file, patience, &mut *render)
 }
 
-/// Opens a file; a pipe is not waited for.
+/// Opens a file. For a pipe, detection of the format does not wait for more input.
 pub(crate) fn open(path: &Path) -> Result<(File, Patience), Error> {
     let fault = |error: io::Error| misuse(format!("{}: {error}", path.display()));
     let file = File::open(path).map_err(fault)?;
@@ -83,7 +83,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, Patience), Error> {
     Ok((file, patience))
 }
 
-/// Parses everything `input` gives, and writes the events of each piece before the next is read.
+/// Parses all of `input`, and writes the events of each piece before the next is read.
 ///
 /// # Errors
 /// As [`parse`]. If reading fails, held text is emitted first.
@@ -96,14 +96,14 @@ pub(crate) fn parse_from(
     let args = &args.reading;
     let (kind, mut head) = (args.input_kind(), Vec::new());
     if args.tokens.is_some() {
-        // Markers are known when all tokens are.
+        // Markers are known only after all tokens are read.
         let _ = input.take(MAX_TOKENS).read_to_end(&mut head);
     }
     let profile = match lookup::told(args)? {
         Some(profile) => profile,
         None if args.grammar.is_some() => Profile::named("none"),
         None => {
-            // A failure to read comes again, when the rest is read.
+            // A failure to read is reported when the rest is read.
             let _ = input.take(DETECTED).read_to_end(&mut head);
             match lookup::recorded(&head) {
                 Some(profile) => profile,

@@ -28,7 +28,7 @@ impl Colour {
     }
 }
 
-/// Writes text to be read in a terminal. Control characters of the model are shown, not sent.
+/// A writer of text for a terminal. Control characters of the model are shown as text.
 #[derive(Debug)]
 pub(crate) struct Readable<W> {
     out: W,
@@ -48,12 +48,12 @@ enum Part {
 }
 
 impl<W: Write> Readable<W> {
-    /// Returns a renderer that writes to `out`.
+    /// Creates a renderer that writes to `out`.
     pub(crate) fn new(out: W, colour: Colour) -> Self {
         Self { out, colour, part: Part::Nothing, choice: 0, mid_line: false }
     }
 
-    /// Ends the line that is open.
+    /// Ends the current line, if it is open.
     fn fresh_line(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.mid_line) { self.out.write_all(b"\n") } else { Ok(()) }
     }
@@ -159,7 +159,7 @@ fn described(note: Remark<'_>) -> String {
     line
 }
 
-/// `text` without characters that would steer the terminal.
+/// Returns `text` without characters that control the terminal.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(steers) {

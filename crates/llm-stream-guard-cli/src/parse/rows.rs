@@ -1,4 +1,4 @@
-//! `parse --column`: a file of rows in, the same rows with their messages out.
+//! `parse --column`: adds the messages to the rows of a file.
 //!
 //! ```text
 //! {"id": 7, "text": "<think>hm</think>Hi."}
@@ -31,7 +31,7 @@ use crate::{
 /// Number of lines that a thread takes at once.
 const LINES: usize = 256;
 
-/// Maximum bytes of a line. As many bytes end a set of lines that is parsed at once.
+/// Maximum length of a line, in bytes. A set of lines parsed at once also ends at this size.
 const LINE: usize = 64 << 20;
 
 /// Outcomes from the worst to the best.
@@ -42,7 +42,7 @@ const OUTCOMES: [&str; 4] = [
     Outcome::Complete.name(),
 ];
 
-/// The field that a row gets.
+/// The field that is added to each row.
 const FIELD: &str = "message";
 
 /// The settings of all rows.
@@ -106,7 +106,7 @@ impl<'m> MessageField<'m> {
 /// Parses the texts of a column, on all cores. Rows keep their order and their bytes.
 ///
 /// # Errors
-/// No family is named, or a line is not an object, or its column is not a text.
+/// No family is named, a line is not an object, or its column is not a text.
 pub(super) fn parse_rows(
     args: &ParseArgs,
     column: &str,
@@ -147,7 +147,7 @@ fn bar(args: &ParseArgs) -> ProgressBar {
     }
 }
 
-/// Reads lines, parses as many at once as the threads take, and writes them in order.
+/// Reads lines, parses them on several threads, and writes them in order.
 fn write_rows(
     rows: &Rows<'_>,
     input: &mut dyn BufRead,
@@ -179,7 +179,7 @@ fn write_rows(
     }
 }
 
-/// Reads the next lines: at most `count`, and fewer of long ones.
+/// Reads the next lines: at most `count`, or fewer if they are long.
 fn read_lines(input: &mut dyn BufRead, count: usize) -> Result<Vec<String>, Error> {
     let mut lines = Vec::new();
     let mut bytes = 0;
@@ -214,7 +214,7 @@ impl Rows<'_> {
         Ok(out)
     }
 
-    /// Writes a line with its message; a missing text and null give null.
+    /// Writes a line with its message. The message of a missing text or null is null.
     fn row(&self, line: &str, out: &mut Vec<u8>) -> Result<(), String> {
         let fields: BTreeMap<Cow<'_, str>, &RawValue> =
             serde_json::from_str(line).map_err(|error| format!("expected an object: {error}"))?;

@@ -1,4 +1,4 @@
-//! From the command line to a guard. Every mistake is an error with its place.
+//! Builds a guard from the command line. Each error names its place.
 
 use std::path::Path;
 
@@ -15,11 +15,11 @@ use crate::{
     lookup,
 };
 
-/// Returns the guard every choice gets a clone of, for streams of `profile`.
+/// Returns the guard for streams of `profile`. Each choice uses a clone of it.
 ///
 /// # Errors
-/// A tools or grammar file that is none, a limit of zero, `--start reasoning`
-/// for a family without reasoning.
+/// A file of tools or a grammar is malformed, a limit is zero, or `--start reasoning` is set for a
+/// family without reasoning.
 pub(crate) fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Error> {
     builder(args, profile)?.build().map_err(misuse)
 }
@@ -27,7 +27,7 @@ pub(crate) fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Erro
 /// Returns the builder of the guard for streams of `profile`.
 pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuilder, Error> {
     let own = args.grammar.as_deref().map(lookup::read_family).transpose()?;
-    // A family or model named next to the file decides how it reasons.
+    // A family or model named together with the file decides the reasoning format.
     let named = profile.name != "none";
     let mut profile = match own {
         Some(own) if named => Profile { grammar: own.grammar, ..profile.clone() },
@@ -41,7 +41,7 @@ pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuil
             WhitespaceArg::Trim => Whitespace::Trim,
         };
     }
-    // The same recording gives the same output.
+    // Counted ids give the same output for the same recording.
     let mut calls = CallOptions::default();
     calls.ids = Ids::counting();
     let mut builder = Guard::builder(&profile)
@@ -74,7 +74,7 @@ pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuil
     Ok(builder)
 }
 
-/// Returns how the stream ended, if the caller knows.
+/// Returns how the stream ended, if the arguments say so.
 #[must_use]
 pub(crate) fn end(args: &ReadingArgs) -> Option<End> {
     args.finish.map(|finish| match finish {
@@ -107,7 +107,7 @@ pub(crate) fn read_tools(path: &Path) -> Result<Tools, Error> {
     Tools::from_json(&entries).map_err(|error| fault(&error))
 }
 
-/// A tool, checked while it is read so that the error knows the place.
+/// A tool. Checks during parsing give its errors a line and column.
 struct Entry(Value);
 
 impl<'de> Deserialize<'de> for Entry {

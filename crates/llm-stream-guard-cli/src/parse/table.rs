@@ -1,4 +1,4 @@
-//! Tables of other formats than JSON lines, which another build of the command reads.
+//! Tables in other formats than JSON lines, which only another build of the command reads.
 
 use std::{
     fs::File,
@@ -30,13 +30,13 @@ pub struct ColumnFile<'a> {
     pub field: &'a str,
     /// The guard of the family.
     pub guard: Guard,
-    /// The reason for which each answer ended.
+    /// The reason why each answer ended.
     pub end: End,
     /// The maximum number of threads that parse.
     pub threads: usize,
 }
 
-/// Returns whether a file begins like Parquet. Faults are reported by what reads it next.
+/// Returns whether a file begins like Parquet. Errors are reported when the file is read again.
 pub(super) fn is_parquet(path: &Path) -> bool {
     let mut first = [0; PARQUET.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));

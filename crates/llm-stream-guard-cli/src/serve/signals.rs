@@ -1,4 +1,4 @@
-//! Signals: the end of the process, and a new configuration.
+//! Signals to end the process, and to reload the configuration.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use llm_stream_guard_serve::Proxy;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 
-/// The signals to end, which are heeded from the time this is made.
+/// The signals to end the process, received from the creation of this value on.
 #[derive(Debug)]
 pub(super) struct End {
     #[cfg(unix)]
@@ -28,8 +28,8 @@ impl End {
         Ok(Self {})
     }
 
-    /// Notifies `refuse` when requests are to be refused, and resolves when open ones are to be cut:
-    /// at a further signal.
+    /// Notifies `refuse` when new requests should be refused. Resolves at a further signal, when
+    /// open requests should be cut.
     pub(super) async fn comes(mut self, proxy: &Proxy, refuse: &Notify) {
         if self.next_is_polite().await {
             proxy.drain();
@@ -45,7 +45,7 @@ impl End {
         tracing::warn!("told to end again: open requests are cut");
     }
 
-    /// Waits for a signal; whether it leaves time for balancers to see that the proxy ends.
+    /// Waits for a signal. Returns whether it leaves load balancers time to notice the shutdown.
     #[cfg(unix)]
     async fn next_is_polite(&mut self) -> bool {
         tokio::select! {
@@ -54,10 +54,10 @@ impl End {
         }
     }
 
-    /// Waits for the user to interrupt the process, which leaves no time to balancers.
+    /// Waits for the user to interrupt the process, which leaves load balancers no time.
     #[cfg(not(unix))]
     async fn next_is_polite(&mut self) -> bool {
-        // Where it cannot be waited for, nothing ends the server but the process.
+        // Without a handler, only the end of the process ends the server.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -65,7 +65,7 @@ impl End {
     }
 }
 
-/// The signal to read the configuration again, heeded from the time this is made.
+/// The signal to reload the configuration, received from the creation of this value on.
 #[derive(Debug)]
 pub(super) struct Hangup {
     #[cfg(unix)]
@@ -83,7 +83,7 @@ impl Hangup {
         Ok(Self {})
     }
 
-    /// Calls `reload` at each signal, for ever.
+    /// Calls `reload` at each signal, and never returns.
     #[cfg(unix)]
     pub(super) async fn each(mut self, mut reload: impl FnMut()) {
         while self.signal.recv().await.is_some() {

@@ -18,15 +18,15 @@ use opentelemetry_otlp::{
 use opentelemetry_sdk::{Resource, propagation::TraceContextPropagator, trace::SdkTracerProvider};
 use tokio::runtime::Handle;
 
-/// Where the collector is; the second is the one for spans.
+/// The variables with the collector's address. The second is for spans only.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
 const NAME: &str = "OTEL_SERVICE_NAME";
-/// For a collector to answer.
+/// Maximum time for a collector to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The most of its answer that is read.
+/// Maximum length of a collector's answer, in bytes.
 const MOST: usize = 1 << 20;
 
-/// The way to a collector. Dropped, it sends what it still has.
+/// An exporter of spans to a collector. Dropping it sends the remaining spans.
 #[derive(Debug)]
 pub(super) struct Telemetry(Option<SdkTracerProvider>);
 
@@ -62,7 +62,7 @@ impl Drop for Telemetry {
     }
 }
 
-/// Sends from a thread that is none of the runtime's.
+/// An HTTP client for a thread outside the runtime.
 #[derive(Debug)]
 struct Sender {
     runtime: Handle,
@@ -78,7 +78,7 @@ impl HttpClient for Sender {
             let body = Limited::new(body, MOST).collect().await?.to_bytes();
             Ok(Response::from_parts(head, body))
         };
-        // Timers begin in the runtime, too.
+        // The timer must also be created inside the runtime.
         let answer = async { tokio::time::timeout(PATIENCE, answer).await };
         self.runtime.spawn(answer).await??
     }

@@ -98,7 +98,8 @@ impl TemplateCase {
         })
     }
 
-    /// Runs the case at every cut of `plan`: each must give what is expected, and the same events.
+    /// Runs the case at every cut of `plan`. Each cut must give the expected result and the same
+    /// events.
     pub(crate) fn run(&self, plan: CutPlan) -> Result<(), Failure> {
         let template = match self.load() {
             Ok(Some(template)) => template,
@@ -116,13 +117,13 @@ impl TemplateCase {
         plan.text(&self.wire).try_for_each(|cut| self.judge(&machine, cut, Some(&whole)).map(drop))
     }
 
-    /// Returns the template: none if it is refused, and may be.
+    /// Loads the template. Returns `None` if it is refused and the case expects that.
     fn load(&self) -> Result<Option<ResponseTemplate>, String> {
         match (ResponseTemplate::from_value(&self.template), &self.expected) {
             (Ok(_), Expected::Refused) => Err("loaded, and should be refused".to_owned()),
             (Ok(template), _) => Ok(Some(template)),
             (Err(_), Expected::Refused | Expected::RefusedOrFailure) => Ok(None),
-            // The reference reports this error when it reads a message; here it is refused earlier.
+            // The reference implementation reports this error only when it reads a message.
             (Err(ResponseTemplateError { kind, .. }), Expected::Failure) if kind.is_late() => {
                 Ok(None)
             }
@@ -183,7 +184,7 @@ impl TemplateCase {
     }
 }
 
-/// As the reference reads, which expectations are written for.
+/// Returns settings under which the parser reads like the reference implementation.
 fn settings() -> TemplateSettings {
     let mut settings = TemplateSettings::default();
     settings.no_anchor = NoAnchor::Read;

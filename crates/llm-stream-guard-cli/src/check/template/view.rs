@@ -1,4 +1,4 @@
-//! A message from outside: what is expected of it, and what came.
+//! Compares the expected view of a message with the observed one.
 
 use response_templates::{FieldRegion, JsonObject, JsonTree, TemplateParser};
 use stream_laws::{COMPLETE, RecordedEvent, RunRecord};
@@ -21,7 +21,7 @@ pub(super) struct Seen {
     regions: Vec<FieldRegion>,
 }
 
-/// A field, what was expected of it and what came.
+/// A field with its expected and its observed value.
 type Difference = [String; 3];
 
 impl View {
@@ -128,8 +128,9 @@ impl Seen {
         self.message.is_none() || self.regions.iter().any(|region| region.value.is_err())
     }
 
-    /// Checks that events agree with the regions, where these are whole and began after the prompt,
-    /// and no call had its arguments twice: the first ones stream before the last arrive.
+    /// Checks that the events have the calls of the regions. Skipped if a region is malformed or
+    /// began in the prompt. Also skipped if a call had its arguments twice, because the first ones
+    /// are streamed before the last arrive.
     pub(super) fn check_events(&self, record: &RunRecord) -> Result<(), Difference> {
         let is_other = self.regions.iter().any(|region| region.value.is_err() || region.in_prompt);
         let is_late = record.diagnostics.iter().any(|it| it.kind == "second_arguments");
@@ -161,7 +162,7 @@ fn shown(object: &JsonObject) -> String {
     JsonTree::Object(object.clone()).to_string()
 }
 
-/// Returns a text, or the texts of a list.
+/// Returns a text, or the joined texts of a list.
 fn text_of(value: Option<&JsonTree>) -> String {
     match value {
         Some(JsonTree::String(text)) => text.clone(),
@@ -175,7 +176,7 @@ fn reasoning_of(message: &JsonObject) -> String {
     text_of(fields.into_iter().find_map(|field| message.get(field)))
 }
 
-/// Adds the calls that `value` is or has, as objects of a name and arguments.
+/// Adds the calls in `value`, a call or a list, as objects with a name and arguments.
 fn collect(value: &JsonTree, calls: &mut Vec<JsonTree>) {
     if let JsonTree::Array(items) = value {
         return items.iter().for_each(|item| collect(item, calls));
@@ -188,8 +189,8 @@ fn collect(value: &JsonTree, calls: &mut Vec<JsonTree>) {
     calls.push(JsonTree::Object(call));
 }
 
-/// Returns a call as events describe it: missing arguments are empty, a string is decoded once, and
-/// anything that is not an object completes no call.
+/// Returns a call in the form that events have. Missing arguments are empty, and a string is
+/// decoded once. Returns `None` if the arguments are not an object.
 fn told(call: &JsonTree) -> Option<(String, JsonTree)> {
     let arguments = match call.get("arguments") {
         None | Some(JsonTree::Null) => JsonTree::Object(JsonObject::default()),
@@ -200,7 +201,7 @@ fn told(call: &JsonTree) -> Option<(String, JsonTree)> {
     Some((call.get("name")?.as_str()?.to_owned(), arguments))
 }
 
-/// Names and arguments of the calls that completed.
+/// Returns names and arguments of the complete calls.
 fn complete_calls(record: &RunRecord) -> Vec<(String, String)> {
     let mut calls: Vec<(String, String, bool)> = Vec::new();
     for event in &record.events {
