@@ -12,7 +12,7 @@ use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Fields};
 use llm_stream_guard::{Diagnostic, Event, Outcome, Sink, TokenRole};
 
-/// A column is longer than its offsets can count.
+/// The error for a column that is too long for its offsets.
 #[derive(Debug)]
 pub struct Overflow(String);
 
@@ -28,7 +28,7 @@ impl From<ArrowError> for Overflow {
     }
 }
 
-/// A sink of events that fills one row after the other.
+/// A sink that fills columns with the events of one row after the other.
 #[derive(Debug)]
 pub struct Columns<O: OffsetSizeTrait> {
     content: Texts<O>,
@@ -38,7 +38,7 @@ pub struct Columns<O: OffsetSizeTrait> {
     worst: Outcome,
     outcome: StringBuilder,
     diagnostics: Diagnostics,
-    /// The roles of tokens, where the rows are lists of tokens.
+    /// The roles of tokens, if the rows are lists of tokens.
     roles: Option<RoleNames>,
     nulls: NullBufferBuilder,
 }
@@ -65,11 +65,11 @@ impl<O: OffsetSizeTrait> Default for Columns<O> {
     }
 }
 
-/// A column of texts that grow by pieces.
+/// A column of texts that grow in pieces.
 #[derive(Debug)]
 struct Texts<O: OffsetSizeTrait> {
     builder: GenericStringBuilder<O>,
-    /// A text was refused, because the column would be too long.
+    /// Whether a text was refused because the column would be too long.
     full: bool,
 }
 
@@ -194,7 +194,7 @@ impl Diagnostics {
 #[derive(Debug)]
 struct Offsets {
     ends: Vec<i32>,
-    /// Number of items so far; `None` if offsets cannot count them.
+    /// Number of items so far, or `None` if there are too many for the offsets.
     items: Option<i32>,
 }
 
@@ -216,7 +216,7 @@ impl Offsets {
         self.ends.push(self.items.unwrap_or(last));
     }
 
-    /// Returns a column of lists of these items.
+    /// Returns a column of lists whose entries are `items`.
     fn list(self, items: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef, Overflow> {
         if self.items.is_none() {
             return Err(Overflow("a column of lists is too long".to_owned()));
@@ -227,7 +227,7 @@ impl Offsets {
     }
 }
 
-/// Returns an array of structures of these columns, which may be null.
+/// Returns an array of structures with these columns. A structure may be null.
 fn structure(
     columns: Vec<(&str, ArrayRef)>,
     nulls: Option<NullBuffer>,
@@ -255,7 +255,7 @@ const fn worse(one: Outcome, other: Outcome) -> Outcome {
 }
 
 impl<O: OffsetSizeTrait> Columns<O> {
-    /// Columns with a further one for the roles of tokens.
+    /// Creates columns with an additional one for the roles of tokens.
     pub fn with_roles() -> Self {
         Self { roles: Some(RoleNames::default()), ..Self::default() }
     }
@@ -268,7 +268,7 @@ impl<O: OffsetSizeTrait> Columns<O> {
         }
     }
 
-    /// Adds a row that is null.
+    /// Adds a null as the next row.
     pub fn null(&mut self) {
         self.content.null();
         self.reasoning.null();
@@ -277,7 +277,7 @@ impl<O: OffsetSizeTrait> Columns<O> {
         self.end_lists();
     }
 
-    /// Ends the row of the events so far.
+    /// Ends the current row.
     pub fn end_row(&mut self) {
         if self.calls.open {
             self.event(Event::CallEnd { index: 0, outcome: Outcome::Incomplete });
@@ -298,7 +298,7 @@ impl<O: OffsetSizeTrait> Columns<O> {
         }
     }
 
-    /// Returns the array of all rows.
+    /// Builds the array of all rows.
     ///
     /// # Errors
     /// A column is too long for its offsets.
@@ -330,7 +330,7 @@ impl<O: OffsetSizeTrait> Sink for Columns<O> {
                 self.calls.end(outcome);
             }
             Event::Diagnostic(diagnostic) => self.diagnostics.add(diagnostic),
-            // Ids after a call's begin and the edges of markers are for stages of the guard.
+            // Other events, such as late ids and edges of markers, are for stages of the guard.
             _ => {}
         }
     }

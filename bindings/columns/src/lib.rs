@@ -1,12 +1,12 @@
-//! Columns of texts: an Arrow array in, an Arrow array of messages out.
+//! Parses Arrow arrays of texts into Arrow arrays of messages.
 //!
 //! ```text
 //! ["<think>hm</think>Hi.", null]
 //! [{content: "Hi.", reasoning: "hm", calls: [], outcome: "complete", diagnostics: []}, null]
 //! ```
 //!
-//! The Python package reads columns with this crate. Its binary is the `llm-stream-guard` command,
-//! which then also reads Parquet.
+//! The Python package reads columns with this crate. The crate's binary is the `llm-stream-guard`
+//! command with support for Parquet.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -1,4 +1,4 @@
-//! Parquet files: the rows of a file, with a column of their messages.
+//! Parses Parquet files: adds a column of messages to the rows of a file.
 //!
 //! ```text
 //! id: 7, text: "<think>hm</think>Hi."
@@ -23,14 +23,14 @@ use crate::{BatchError, How, parse_texts};
 /// Number of rows that a thread takes at once.
 const ROWS: usize = 2048;
 
-/// Why a file was not parsed.
+/// The reason why a file was not parsed.
 type Fault = Box<dyn std::error::Error>;
 
-/// Parses a column of a Parquet file, and writes the rows and their messages as Parquet.
+/// Parses a column of a Parquet file, and writes the rows with their messages as Parquet.
 ///
 /// # Errors
-/// The file cannot be read, lacks the column of texts or has a column of the message's name, a
-/// message exceeds a limit, or the output cannot be written.
+/// The file cannot be read, lacks the column of texts, or already has a column called `message`.
+/// Also if a message exceeds a limit, or the output cannot be written.
 pub fn parse_parquet(table: &ColumnFile<'_>, out: &mut (dyn Write + Send)) -> Result<(), String> {
     rewrite(table, out).map_err(|error| error.to_string())
 }
@@ -84,7 +84,7 @@ fn message_type(table: &ColumnFile<'_>, texts: &DataType) -> Result<DataType, Ba
     Ok(parts.first().map_or(DataType::Null, |part| part.data_type().clone()))
 }
 
-/// Rows with their messages.
+/// Returns rows with their messages.
 fn extended(
     rows: &RecordBatch,
     messages: ArrayData,

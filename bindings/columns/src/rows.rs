@@ -1,4 +1,4 @@
-//! Rows of texts, parsed on several threads.
+//! Parses rows of texts on several threads.
 
 use std::{fmt, ops::Range, thread};
 
@@ -18,7 +18,7 @@ const ROWS_OF_THREAD: usize = 64;
 /// Maximum number of threads of a batch.
 const THREADS: usize = 256;
 
-/// Why a batch was not parsed.
+/// The reason why a batch was not parsed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BatchError {
@@ -26,7 +26,7 @@ pub enum BatchError {
     Overflow(Overflow),
     /// A message exceeds a limit of the guard.
     Limit(LimitError),
-    /// A token that the vocabulary does not have.
+    /// The vocabulary lacks this token.
     Token(u32),
     /// The array has another type than strings.
     Type(DataType),
@@ -48,7 +48,7 @@ impl std::error::Error for BatchError {}
 /// The end of each message, and the maximum number of threads.
 #[derive(Debug, Clone, Copy)]
 pub struct How {
-    /// Why each answer ended.
+    /// The reason why each answer ended.
     pub end: End,
     /// The maximum number of threads.
     pub threads: usize,
@@ -101,10 +101,10 @@ fn parse_rows<'t, O: OffsetSizeTrait>(
     on_threads(*len, how.threads, |range| parse_range::<O>(guard.clone(), how.end, range.map(text)))
 }
 
-/// Runs `parse` for contiguous ranges of rows, each on its thread.
+/// Runs `parse` for contiguous ranges of rows, each on its own thread.
 ///
 /// # Errors
-/// Those of `parse`, the first by the order of rows.
+/// The first error of `parse`, in the order of rows.
 pub fn on_threads(
     len: usize,
     threads: usize,

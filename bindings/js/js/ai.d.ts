@@ -10,7 +10,7 @@ export { init } from "./index.js";
 /** Without `model`, `family` or `profile`, the id of the wrapped model decides. */
 export type MiddlewareSettings = Omit<Settings, "tools">;
 
-/** Makes a middleware for `wrapLanguageModel`: text in, text, reasoning and tool calls out. */
+/** Returns a middleware for `wrapLanguageModel` that parses text, reasoning and tool calls. */
 export function guardMiddleware(
   settings?: MiddlewareSettings & { specificationVersion?: "v4" },
 ): LanguageModelV4Middleware;

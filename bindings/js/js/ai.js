@@ -61,7 +61,7 @@ function rewriter(message) {
       switch (part.type) {
         case "text-start":
         case "text-end":
-          // Parts of text begin and end where the guard says.
+          // The guard decides where parts of text begin and end.
           return;
         case "text-delta":
           return emit(message.push(part.delta), controller);
@@ -154,7 +154,7 @@ class Parts {
   #callEnd(outcome) {
     const { id, name, input } = this.#call;
     const parts = [{ type: "tool-input-end", id }];
-    // A call that was cut or makes no sense must not run.
+    // An incomplete or malformed call must not run.
     if (outcome === "complete" || outcome === "repaired") {
       this.#completed += 1;
       parts.push({ type: "tool-call", toolCallId: id, toolName: name, input });

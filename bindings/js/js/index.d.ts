@@ -1,7 +1,7 @@
 /** How a message ended: by itself, by the token limit, or by a lost connection. */
 export type End = "stop" | "length" | "aborted";
 
-/** The fate of a call. Only a `complete` or `repaired` one has arguments that are a JSON object. */
+/** The outcome of a call. The arguments of a `complete` or `repaired` call are a JSON object. */
 export type Outcome = "complete" | "repaired" | "malformed" | "incomplete";
 
 /** A notice about the input that is not an error. */
@@ -10,7 +10,7 @@ export interface Diagnostic {
   /** Offset in the model's text, in bytes of UTF-8. */
   at: number;
   bytes: number;
-  /** Index of the call it is about. */
+  /** Index of the call concerned. */
   call: number | null;
 }
 
@@ -38,7 +38,7 @@ export interface Message {
   diagnostics: Diagnostic[];
 }
 
-/** How a family writes, as `profile` and `detect` return it. */
+/** The profile of a family, as `profile` and `detect` return it. */
 export type Profile = { name: string } & Record<string, unknown>;
 
 /** One of `model`, `family` and `profile`, or a `request` with a model, is needed. */
@@ -48,11 +48,11 @@ export interface Settings {
   /** Name of a family; `families()` lists them. */
   family?: string | null;
   profile?: Profile | null;
-  /** Tools of the request, as the OpenAI API has them. */
+  /** Tools of the request, in the form of the OpenAI API. */
   tools?: readonly unknown[] | null;
   /** The whole chat-completion request. */
   request?: object | null;
-  /** The rendered prompt, or its last turn: decides where the text begins. */
+  /** The rendered prompt, or its last turn. It decides where the text begins. */
   prompt?: string | null;
   /** Where the text begins, if known. */
   start?: "content" | "reasoning" | null;
@@ -70,7 +70,7 @@ export class SettingsError extends Error {}
 
 /** A stream hit a limit or broke the protocol. */
 export class StreamError extends Error {
-  /** Events that were emitted before. */
+  /** Events that were emitted before the error. */
   released: GuardEvent[];
 }
 
@@ -91,9 +91,9 @@ export class Guard {
   finish(end?: End): GuardEvent[];
   /** Parses a whole text, and leaves this guard unchanged. */
   parse(text: string, end?: End): Message;
-  /** Makes the guard as new. */
+  /** Resets the guard for a new message. */
   reset(): void;
-  /** Number of bytes held back because they are not certain. */
+  /** Number of bytes held back because their meaning is not certain yet. */
   readonly held: number;
   /** Name of the family. */
   readonly family: string;
@@ -112,10 +112,10 @@ export function guardText(
 /** Cleans the bytes of a chat-completion event stream. */
 export function guardSse(settings: Settings): TransformStream<Uint8Array | ArrayBuffer, Uint8Array>;
 
-/** Names of all families, aliases included. */
+/** Returns the names of all families, including aliases. */
 export function families(): string[];
 
-/** The profile that settings name. */
+/** Returns the profile that settings name. */
 export function profile(settings: Settings): Profile;
 
 /** Writes calls as the model would have. */
@@ -132,7 +132,7 @@ export interface Detection {
   profile: Profile | null;
 }
 
-/** The families whose models may have written a text. */
+/** Returns the families whose models may have written a text. */
 export function detect(text: string): Detection;
 
 /** Settings of an explanation. Without a family, the recording decides. */
@@ -153,12 +153,12 @@ export function explainPage(
 /** Keys and indices from the top to a value. */
 export type Path = (string | number)[];
 
-/** The arguments of a call so far as a value, for showing them while they arrive. */
+/** A view of a call's arguments as a value, to show them while they arrive. */
 export class ArgumentsView {
   constructor();
   /** Adds the next fragment and returns the paths of the values that changed. */
   push(fragment: string): Path[];
-  /** The value so far: the same object throughout, which `push` changes. */
+  /** The value so far. `push` changes this object in place. */
   readonly value: unknown;
   readonly isComplete: boolean;
   readonly isMalformed: boolean;

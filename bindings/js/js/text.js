@@ -1,4 +1,4 @@
-// Texts and bytes on their way into a module.
+// Passes texts and bytes to a module.
 
 /** The settings as the module reads them. */
 export function textOf(settings) {

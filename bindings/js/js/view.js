@@ -1,4 +1,4 @@
-// The value of arguments that are still arriving.
+// A view of arguments that are still arriving.
 import { Halves } from "./text.js";
 
 /** The class over the compiled module `native`. */

@@ -1,14 +1,15 @@
-//! The value of arguments that are still arriving.
+//! A view of arguments that are still arriving.
 //!
-//! The value itself lives in JavaScript. This side reports edits:
+//! JavaScript holds the value, and this module reports edits:
 //!
 //! ```text
 //! {"city": "Par      [-1,null,{}] [0,"city",""] [1,"Par"]
 //! is"                [1,"is"]
 //! ```
 //!
-//! A new value has the length of its parent's path, its last step and itself; the top has the length
-//! -1. Text that is added to a string has the length of the string's path.
+//! The edit of a new value has the length of its parent's path, its last step and the value. For
+//! the top value, the length is -1. An edit that appends to a string has the length of the string's
+//! path and the text.
 
 use std::fmt::Write as _;
 
@@ -40,13 +41,14 @@ impl NativeArguments {
         edits
     }
 
-    /// Returns whether a fragment without quotes and backslashes would only be added to a string.
-    /// Such a fragment need not be pushed.
+    /// Returns whether a fragment without quotes and backslashes would only be appended to a
+    /// string. Such a fragment need not be pushed.
     pub fn is_in_text(&self) -> bool {
         self.view.is_in_text()
     }
 
-    /// `0` while more text is expected, `1` if the value is whole, `2` if the text is malformed.
+    /// Returns `0` while more text is expected, `1` if the value is whole, `2` if the text is
+    /// malformed.
     pub fn state(&self) -> u8 {
         u8::from(self.view.is_complete()) + 2 * u8::from(self.view.is_malformed())
     }

@@ -30,12 +30,12 @@ impl SseSink for Bytes {
 
 #[wasm_bindgen]
 impl NativeSse {
-    /// Creates a guard of settings.
+    /// Creates a guard from settings.
     #[wasm_bindgen(constructor)]
     pub fn new(settings: &str) -> Result<NativeSse, JsValue> {
         let settings = Settings::read(settings)?;
         let (builder, tokens) = (settings.builder(&settings.profile()?)?, settings.added_tokens()?);
-        // Chunks without ids are read by their text.
+        // Chunks without token ids are read by their text.
         let by_text = builder.clone().marker_tokens([""; 0]).build().map_err(fault)?;
         let mut chat = ChatGuard::new(by_text, ChatOptions::default());
         if !tokens.is_empty() {
@@ -45,7 +45,7 @@ impl NativeSse {
         Ok(Self { sse, bytes: Bytes::default() })
     }
 
-    /// Feeds bytes of the stream. `take` returns the clean ones, after an error, too.
+    /// Feeds bytes of the stream. `take` returns the clean bytes, even after an error.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), JsValue> {
         self.sse.push(bytes, &mut self.bytes).map_err(fault)
     }

@@ -16,7 +16,7 @@ pub(crate) struct EventList {
     last: Last,
 }
 
-/// The text that the last event may still get.
+/// The text of the last event, which may still grow.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Last {
     #[default]
@@ -50,7 +50,7 @@ impl EventList {
         let _ = write!(self.json, "{{\"kind\":\"{kind}\"{fields}");
     }
 
-    /// Ends the text of the event before.
+    /// Ends the text of the previous event.
     fn close(&mut self, next: Last) {
         if std::mem::replace(&mut self.last, next) != Last::Nothing {
             self.json.push_str("\"}");
@@ -97,7 +97,7 @@ impl Sink for EventList {
                 self.json.push_str(&diagnostic_json(&diagnostic));
                 self.json.push('}');
             }
-            // Ids after a call's begin and the edges of markers are for stages of the guard.
+            // Other events, such as late ids and edges of markers, are for stages of the guard.
             _ => {}
         }
     }
@@ -109,7 +109,7 @@ fn diagnostic_json(Diagnostic { kind, at, bytes, call, .. }: &Diagnostic) -> Str
     format!("{{\"kind\":\"{kind}\",\"at\":{at},\"bytes\":{bytes},\"call\":{call}}}")
 }
 
-/// Writes a whole message.
+/// Returns a whole message as JSON.
 pub(crate) fn message_json(message: &Message) -> String {
     let mut json = String::from("{\"content\":\"");
     escape_to(&mut json, &message.content);
@@ -124,7 +124,7 @@ pub(crate) fn message_json(message: &Message) -> String {
             escape_to(&mut json, text);
             json.push_str("\",");
         }
-        // A call that was never ended is incomplete.
+        // A call that never ended is incomplete.
         let outcome = outcome.unwrap_or(Outcome::Incomplete);
         let _ = write!(json, "\"outcome\":\"{}\"}}", outcome.name());
     }
@@ -135,7 +135,7 @@ pub(crate) fn message_json(message: &Message) -> String {
     json
 }
 
-/// Appends the inside of a JSON string.
+/// Appends text, escaped for a JSON string.
 pub(crate) fn escape_to(json: &mut String, text: &str) {
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| matches!(c, '"' | '\\') || c < ' ') {

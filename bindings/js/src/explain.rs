@@ -1,4 +1,4 @@
-//! The fate of a recording, chunk by chunk, and the reasons.
+//! Explains a recording: the fate of its text, chunk by chunk, and the reasons.
 
 use llm_stream_guard::{
     End, GuardStage, Profile, detect,
@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::{fault, settings::Settings};
 
-/// Explains a recording. Empty settings let the recording decide how it is read.
+/// Explains a recording. With empty settings, the family is taken from the recording or detected.
 fn report(recording: &[u8], settings: &str, file: &str) -> Result<Report, JsValue> {
     let recording = Recording::read(recording);
     let settings = (settings != "{}").then(|| Settings::read(settings)).transpose()?;
@@ -30,30 +30,30 @@ fn report(recording: &[u8], settings: &str, file: &str) -> Result<Report, JsValu
     Ok(Report { file: file.to_owned(), explanations })
 }
 
-/// A recording that was explained.
+/// The explanation of a recording.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct NativeReport(Report);
 
 #[wasm_bindgen]
 impl NativeReport {
-    /// Explains a recording, once for everything that is asked of it.
+    /// Explains a recording once. The methods return different forms of the explanation.
     #[wasm_bindgen(constructor)]
     pub fn new(recording: &[u8], settings: &str, file: &str) -> Result<NativeReport, JsValue> {
         report(recording, settings, file).map(Self)
     }
 
-    /// Returns the explanation as data.
+    /// Returns the explanation as JSON.
     pub fn json(&self) -> Result<String, JsValue> {
         serde_json::to_string(&self.0).map_err(fault)
     }
 
-    /// Returns the explanation as a page that needs no other file.
+    /// Returns the explanation as a self-contained HTML page.
     pub fn page(&self) -> Result<String, JsValue> {
         page(&self.0).map_err(fault)
     }
 
-    /// Returns the first way in which the recording was read, then the kinds of its findings.
+    /// Returns the name of the first reading, then the kinds of its findings.
     pub fn outline(&self) -> Vec<String> {
         let first = self.0.explanations.first().map(|one| &one.explanation);
         let findings = first.into_iter().flat_map(|one| &one.summary.findings);

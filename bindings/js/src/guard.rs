@@ -17,8 +17,8 @@ pub struct NativeGuard {
     profile: Profile,
 }
 
-/// Returns the events of one call. One type of sink for all calls, so that the parser is compiled
-/// once.
+/// Returns the events that `read` emits. All calls use one type of sink, so that the parser is
+/// compiled once.
 fn events(read: impl FnOnce(&mut dyn Sink) -> Result<(), LimitError>) -> String {
     let mut events = EventList::default();
     let error = read(&mut events).err();
@@ -27,7 +27,7 @@ fn events(read: impl FnOnce(&mut dyn Sink) -> Result<(), LimitError>) -> String 
 
 #[wasm_bindgen]
 impl NativeGuard {
-    /// Creates a guard of settings.
+    /// Creates a guard from settings.
     #[wasm_bindgen(constructor)]
     pub fn new(settings: &str) -> Result<NativeGuard, JsValue> {
         let (profile, guard) = Settings::read(settings)?.guard()?;
@@ -62,12 +62,12 @@ impl NativeGuard {
         Ok(message_json(&message))
     }
 
-    /// Makes the guard as new.
+    /// Resets the guard for a new message.
     pub fn reset(&mut self) {
         self.guard.reset();
     }
 
-    /// Number of bytes held back because they are not certain.
+    /// Number of bytes held back because their meaning is not certain yet.
     pub fn held(&self) -> usize {
         self.guard.held().bytes
     }

@@ -1,4 +1,4 @@
-//! Families by their names and by recordings, and calls as a family writes them.
+//! Finds families by name or by text, and writes calls in a family's syntax.
 
 use llm_stream_guard::{
     Tools,
@@ -29,7 +29,8 @@ pub fn detect(text: &str) -> Result<String, JsValue> {
     Ok(found.to_string())
 }
 
-/// Writes calls, a list of objects with `name`, `arguments` and maybe `id`.
+/// Writes calls in a family's syntax. Calls are a list of objects with `name`, `arguments` and
+/// optionally `id`.
 #[wasm_bindgen]
 pub fn encode(calls: &str, settings: &str) -> Result<String, JsValue> {
     let settings = Settings::read(settings)?;

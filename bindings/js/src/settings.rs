@@ -1,4 +1,4 @@
-//! Settings of a guard, as the package's functions take them.
+//! The settings of a guard, which the package's functions take as an object.
 
 use std::str::FromStr;
 
@@ -26,7 +26,7 @@ const NAMES: [&str; 11] = [
     "ids",
 ];
 
-/// Settings, checked for their names. `null` counts as absent.
+/// Settings with known names. `null` counts as absent.
 #[derive(Debug)]
 pub(crate) struct Settings(Map<String, Value>);
 
@@ -51,13 +51,14 @@ impl Settings {
         Ok(Some(text))
     }
 
-    /// One of the words that a setting may be.
+    /// Reads a setting that is one of several words.
     fn word<T: FromStr<Err = UnknownName>>(&self, name: &str) -> Result<Option<T>, JsValue> {
         let word = self.text(name)?.map(str::parse).transpose();
         word.map_err(|error| fault(format!("{name}: {error}")))
     }
 
-    /// Returns the profile that the settings name, with the settings that are part of it.
+    /// Returns the profile that the settings name, changed by the settings that belong to a
+    /// profile.
     pub(crate) fn profile(&self) -> Result<Profile, JsValue> {
         let mut profile = self.named()?;
         if let Some(whitespace) = self.word("whitespace")? {
@@ -120,7 +121,7 @@ impl Settings {
         Ok(builder)
     }
 
-    /// Returns the marker tokens with their ids, of an object from texts to ids.
+    /// Reads the marker tokens from an object of texts and ids.
     pub(crate) fn added_tokens(&self) -> Result<AddedTokens, JsValue> {
         let expected = || fault("markerTokens: expected an object from texts to ids");
         let Some(ids) = self.get("markerTokens") else { return Ok(AddedTokens::default()) };
@@ -131,7 +132,7 @@ impl Settings {
         ids.as_object().ok_or_else(expected)?.iter().map(token).collect()
     }
 
-    /// Returns the guard of all settings.
+    /// Builds the guard for the settings, and returns it with its profile.
     pub(crate) fn guard(&self) -> Result<(Profile, Guard), JsValue> {
         let profile = self.profile()?;
         let guard = self.builder(&profile)?.build().map_err(fault)?;
@@ -139,7 +140,7 @@ impl Settings {
     }
 }
 
-/// Reads how a stream ended.
+/// Reads the word for how a stream ended.
 pub(crate) fn end(text: &str) -> Result<End, JsValue> {
     text.parse().map_err(fault)
 }

@@ -1,4 +1,4 @@
-//! Columns of texts: an Arrow array in, an Arrow array of messages out.
+//! Parses Arrow arrays of texts into Arrow arrays of messages.
 //!
 //! ```text
 //! ["<think>hm</think>Hi.", null]
@@ -21,7 +21,7 @@ use pyo3::{
 pub(crate) use self::tokens::{Vocabulary, parse_token_batch};
 use crate::{convert::end, settings::Settings, stream_error};
 
-/// The arrays of a batch, or an exception.
+/// Converts the arrays of a batch, or its error, for Python.
 fn parsed(
     py: Python<'_>,
     parts: Result<Vec<ArrayData>, BatchError>,
@@ -35,8 +35,8 @@ fn parsed(
     }
 }
 
-/// Parses each text of an array of strings, as `how` says: the end of each message, and
-/// the maximum number of threads. Each thread makes an array of its rows.
+/// Parses each text of an array of strings. `how` has the end of each message and the maximum
+/// number of threads. Each thread makes an array of its rows.
 #[pyfunction]
 #[pyo3(signature = (texts, how, **settings))]
 pub(crate) fn parse_batch(

@@ -1,4 +1,4 @@
-//! Chat-completion streams, as chunks and as bytes.
+//! Guards of chat-completion streams, as chunks and as bytes.
 
 use llm_stream_guard::{
     End, Ids,
@@ -70,7 +70,7 @@ impl SseSink for ByteKeeper<'_> {
 fn chat_guard(settings: Option<&Bound<'_, PyDict>>) -> PyResult<ChatGuard> {
     let settings = Settings::new(settings)?;
     let builder = settings.builder(&settings.profile()?, Ids::default())?;
-    // Chunks without ids are read by their text.
+    // Chunks without token ids are read by their text.
     let by_text = builder.clone().marker_tokens([""; 0]).build().map_err(fault)?;
     let chat = ChatGuard::new(by_text, ChatOptions::default());
     match settings.added_tokens()? {
@@ -109,7 +109,7 @@ fn note_json(ChatNote { choice, note }: ChatNote) -> Value {
     Value::Object(fields)
 }
 
-/// `released`, or an error that holds it.
+/// Returns `released`, or an error that holds it.
 fn ended<'py, T: IntoPyObject<'py>>(
     py: Python<'py>,
     result: Result<(), impl std::fmt::Display>,
@@ -168,8 +168,8 @@ impl PyChatGuard {
         ended(py, result, list_of(py, sink.chunks)?)
     }
 
-    /// Cleans a whole response, a dictionary, through a guard as new. A choice without a finish
-    /// reason was cut, which raises `StreamError`.
+    /// Cleans a whole response, a dictionary, with a new guard. A choice without a finish reason
+    /// was cut, which raises `StreamError`.
     fn complete<'py>(
         &mut self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Values between Python and JSON, and words between Python and enums.
+//! Converts values between Python and JSON, and words into enums.
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ pub(crate) fn to_json(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     Ok(pythonize::depythonize(value)?)
 }
 
-/// Makes a Python value of one that serializes to JSON.
+/// Converts a serializable value into a Python value.
 pub(crate) fn to_python<'py, T: Serialize + ?Sized>(
     py: Python<'py>,
     value: &T,
@@ -24,15 +24,15 @@ pub(crate) fn to_python<'py, T: Serialize + ?Sized>(
     Ok(pythonize::pythonize(py, value)?)
 }
 
-/// Reads one of the words that a setting may be.
+/// Reads a setting that is one of several words.
 ///
 /// # Errors
-/// The word is not among the known ones.
+/// The word is not known.
 pub(crate) fn word<T: FromStr<Err = UnknownName>>(what: &str, word: &str) -> PyResult<T> {
     word.parse().map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
 }
 
-/// Reads how a stream ended.
+/// Reads the word for how a stream ended.
 pub(crate) fn end(text: &str) -> PyResult<End> {
     word("end", text)
 }
@@ -60,7 +60,7 @@ impl<'p> Piece<'p> {
         Err(PyTypeError::new_err(format!("expected `str` or `bytes`, found `{found}`")))
     }
 
-    /// The bytes of the piece.
+    /// Returns the bytes of the piece.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         match self {
             Self::Text(text) => text.as_bytes(),

@@ -1,4 +1,4 @@
-//! Calls to the text that a model would have written.
+//! Writes calls as a model would have written them.
 
 use llm_stream_guard::{
     Tools,
@@ -11,7 +11,8 @@ use crate::{
     settings::{Settings, fault},
 };
 
-/// Writes calls, each a name, the arguments' JSON text and an id or `None`.
+/// Writes calls as a model would have written them. A call has a name, the arguments' JSON text and
+/// an id or `None`.
 #[pyfunction]
 #[pyo3(signature = (calls, **settings))]
 pub(crate) fn encode(

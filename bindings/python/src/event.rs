@@ -1,4 +1,4 @@
-//! One event of a message, as Python sees it.
+//! The Python class of one event of a message.
 
 use llm_stream_guard::{Diagnostic, Outcome};
 use pyo3::{
@@ -35,7 +35,7 @@ enum Parts {
 }
 
 impl PyEvent {
-    /// The event of a recorder's item.
+    /// Creates the event of a recorder's item.
     pub(crate) fn of(py: Python<'_>, recorder: &Recorder, item: &Item) -> Self {
         let text = |range| PyString::new(py, recorder.text(range)).unbind();
         Self(match item {
@@ -205,7 +205,7 @@ impl PyEvent {
     }
 }
 
-/// A diagnostic as the package's class.
+/// Returns a diagnostic as an object of the package's class.
 pub(crate) fn diagnostic_of<'py>(
     py: Python<'py>,
     &Diagnostic { kind, at, bytes, call, .. }: &Diagnostic,

@@ -1,4 +1,4 @@
-//! The fate of a recording, chunk by chunk, and the reasons.
+//! Explains a recording: the fate of its text, chunk by chunk, and the reasons.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::{
     settings::{Settings, fault},
 };
 
-/// Explains a recording: texts, each with its time in seconds or `None`. `how` is the end of the
-/// recording, and its name if the answer is to be a page.
+/// Explains a recording: a list of texts, each with its time in seconds or `None`. `how` is the end
+/// of the recording, and its name if the result should be an HTML page.
 #[pyfunction]
 #[pyo3(signature = (chunks, how, **settings))]
 pub(crate) fn explain<'py>(

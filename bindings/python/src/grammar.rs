@@ -1,4 +1,4 @@
-//! Grammars for engines that constrain what a model writes.
+//! Grammars for engines that constrain the output of a model.
 
 use family_export::call_grammar;
 use llm_stream_guard::Ids;
@@ -9,7 +9,7 @@ use crate::{
     settings::{Settings, fault},
 };
 
-/// The structural tag of the answers that the settings' request allows.
+/// Returns the structural tag of the answers that the settings' request allows.
 #[pyfunction]
 #[pyo3(signature = (**settings))]
 pub(crate) fn structural_tag<'py>(

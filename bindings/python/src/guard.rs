@@ -1,4 +1,4 @@
-//! The guard of one message, as Python sees it.
+//! The Python class of a guard for one message.
 
 use llm_stream_guard::{Guard, Ids, LimitError, Profile, Token, TokenKind};
 use pyo3::{
@@ -16,7 +16,8 @@ use crate::{
     stream_error,
 };
 
-/// Shorter pieces are parsed in less time than it takes to release and take the interpreter's lock.
+/// Minimum length of pieces for which the interpreter's lock is released. Parsing a shorter piece
+/// takes less time than releasing and taking the lock.
 const RELEASE_FROM: usize = 2 << 10;
 
 /// Turns the raw text of one message into events.
@@ -30,7 +31,7 @@ pub(crate) struct PyGuard {
 }
 
 impl PyGuard {
-    /// Runs `read` and makes a list of its events. The interpreter's lock is released for long
+    /// Runs `read` and returns a list of its events. The interpreter's lock is released for long
     /// pieces.
     fn read<'py>(
         &mut self,
@@ -113,13 +114,13 @@ impl PyGuard {
         message_of(py, &message.map_err(|error| stream_error(py, error, py.None()))?)
     }
 
-    /// Makes the guard as new.
+    /// Resets the guard for a new message.
     fn reset(&mut self) {
         self.guard.reset();
         self.finished = false;
     }
 
-    /// Returns a clone that goes on independently.
+    /// Returns an independent copy with the same state.
     fn copy(&self) -> Self {
         self.clone()
     }
@@ -128,7 +129,7 @@ impl PyGuard {
         self.clone()
     }
 
-    /// Number of bytes held back because they are not certain.
+    /// Number of bytes held back because their meaning is not certain yet.
     #[getter]
     fn held(&self) -> usize {
         self.guard.held().bytes

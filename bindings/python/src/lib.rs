@@ -1,7 +1,7 @@
 //! The native module of the Python package `toolcall_parsers`.
 //!
-//! Python's part of the package holds the types of whole messages and the adapters of streams. This
-//! crate holds what reads text: guards, the chat guard, names, the encoder, Arrow batches.
+//! The Python modules of the package have the types of whole messages and the adapters of streams.
+//! This crate has the guards, the chat guard, names, the encoder and Arrow batches.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -41,14 +41,14 @@ pyo3::create_exception!(
     "A stream broke the protocol or hit a limit. `released` is what was emitted before."
 );
 
-/// A [`StreamError`] with what was emitted before it.
+/// Returns a [`StreamError`] with the output that was released before it.
 fn stream_error<'py>(
     py: Python<'py>,
     error: impl std::fmt::Display,
     released: impl IntoPyObject<'py>,
 ) -> PyErr {
     let error = StreamError::new_err(error.to_string());
-    // Setting an attribute of a new exception fails only without memory.
+    // Setting an attribute of a new exception fails only if memory is exhausted.
     let _ = error.value(py).setattr("released", released);
     error
 }

@@ -1,4 +1,4 @@
-//! Whole messages, as Python sees them.
+//! Conversion of whole messages for Python.
 
 use llm_stream_guard::{Call, Message, Outcome};
 use pyo3::{
@@ -9,7 +9,7 @@ use pyo3::{
 
 use crate::event::diagnostic_of;
 
-/// The outcome of a call; one that was never ended is incomplete.
+/// Returns the outcome of a call. A call that never ended is incomplete.
 pub(crate) const fn outcome_of(call: &Call) -> &'static str {
     match call.outcome {
         Some(outcome) => outcome.name(),
@@ -17,7 +17,7 @@ pub(crate) const fn outcome_of(call: &Call) -> &'static str {
     }
 }
 
-/// A message as the package's class.
+/// Returns a message as an object of the package's class.
 pub(crate) fn message_of<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static CALL: PyOnceLock<Py<PyType>> = PyOnceLock::new();

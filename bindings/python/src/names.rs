@@ -1,4 +1,4 @@
-//! Families by their names, by recordings, and by the files of a checkpoint.
+//! Finds families by name, by text, and by the files of a checkpoint.
 
 use std::path::PathBuf;
 
@@ -55,7 +55,7 @@ pub(crate) fn reasoning_after(
     Ok(format.close.iter().any(|close| turn.contains(&**close)).then_some(false))
 }
 
-/// The way in which the models of the settings' profile separate reasoning.
+/// Returns how the models of the settings' profile separate reasoning.
 pub(crate) fn reasoning_of(settings: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Reasoning>> {
     let profile = Settings::new(settings)?.profile()?;
     let found = match (profile.format, profile.reasoning) {
@@ -82,8 +82,8 @@ pub(crate) fn detect(py: Python<'_>, texts: Vec<String>) -> PyResult<Bound<'_, P
     to_python(py, &found)
 }
 
-/// Identifies the family of a checkpoint's model. The chat template is rendered by `command`, or not
-/// at all if there is none.
+/// Identifies the family of a checkpoint's model. `command` renders the chat template; without it,
+/// the template is not rendered.
 #[pyfunction]
 pub(crate) fn identify(
     py: Python<'_>,
@@ -101,7 +101,7 @@ pub(crate) fn identify(
     to_python(py, &found)
 }
 
-/// Does the work of the process that renders a checkpoint's chat template, and limits this process.
+/// Renders chat templates for the process that started this one, under limits on this process.
 #[pyfunction]
 pub(crate) fn serve_renderings(py: Python<'_>) -> PyResult<()> {
     Ok(py.detach(llm_stream_guard::serve_renderings)?)

@@ -1,4 +1,4 @@
-//! Events of one push, kept without Python until the parser returns.
+//! The events of one push, recorded without Python until the parser returns.
 //!
 //! ```text
 //! Content("Hel"), Content("lo"), CallStart { index: 0, id: "call_0", name: "find" }
@@ -10,11 +10,10 @@ use std::ops::Range;
 
 use llm_stream_guard::{Diagnostic, Event, Outcome, Sink};
 
-/// Capacity of the text that is kept from push to push.
+/// Maximum capacity of the text buffer that is kept from push to push.
 const KEPT: usize = 64 << 10;
 
-/// A sink that keeps events in two buffers, which are used again. Neighbouring pieces of one text
-/// are joined.
+/// A sink that keeps events in two reusable buffers. Neighbouring pieces of one text are joined.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recorder {
     text: String,
@@ -41,12 +40,12 @@ impl Recorder {
         self.items.shrink_to(KEPT / size_of::<Item>());
     }
 
-    /// The events, in order.
+    /// Returns the events, in order.
     pub(crate) fn items(&self) -> &[Item] {
         &self.items
     }
 
-    /// The text of a range.
+    /// Returns the text of a range.
     pub(crate) fn text(&self, range: &Range<usize>) -> &str {
         self.text.get(range.clone()).unwrap_or_default()
     }
@@ -93,7 +92,7 @@ impl Sink for Recorder {
             }
             Event::CallEnd { index, outcome } => Item::CallEnd { index, outcome },
             Event::Diagnostic(diagnostic) => Item::Diagnostic(diagnostic),
-            // Ids after a call's begin and the edges of markers are for stages of the guard.
+            // Other events, such as late ids and edges of markers, are for stages of the guard.
             _ => return,
         };
         self.items.push(item);

@@ -14,7 +14,8 @@ use crate::{
     stream_error,
 };
 
-/// Gives each token the role that most of its bytes have, and of two with as many the first.
+/// Roles of tokens. A token has the role of most of its bytes, or the first of two equally frequent
+/// roles.
 #[derive(Debug, Default)]
 pub(crate) struct Roles {
     tokens: Vec<(TokenRole, usize)>,
@@ -30,7 +31,7 @@ impl Roles {
         }
     }
 
-    /// The roles, in the order of the tokens.
+    /// Returns the roles, in the order of the tokens.
     pub(crate) fn iter(&self) -> impl Iterator<Item = TokenRole> {
         self.tokens.iter().map(|(role, _)| *role)
     }
@@ -42,7 +43,7 @@ pub(crate) struct Tokens<'t, I> {
     pub(crate) markers: &'t [String],
 }
 
-/// Feeds the tokens of a message to a guard as new. `sink` receives the events.
+/// Feeds the tokens of a message to a new guard. `sink` receives the events.
 ///
 /// # Errors
 /// The guard hits a limit.
@@ -62,12 +63,12 @@ pub(crate) fn roles<'t>(
     Ok(roles)
 }
 
-/// A reader for `guard`, or an error about the setting that prevents it.
+/// Creates a reader for `guard`, or returns an error about the setting that prevents it.
 pub(crate) fn reader(guard: Guard) -> PyResult<RoleReader> {
     RoleReader::new(guard).map_err(|error: NoRoles| fault(error))
 }
 
-/// The role of each token of a message, by its name.
+/// Returns the name of each token's role.
 #[pyfunction]
 #[pyo3(signature = (tokens, how, **settings))]
 pub(crate) fn token_roles<'py>(

@@ -1,4 +1,4 @@
-//! Keyword arguments to a guard.
+//! Converts keyword arguments into a guard.
 
 use std::str::FromStr;
 
@@ -33,12 +33,12 @@ const NAMES: [&str; 12] = [
     "ids",
 ];
 
-/// An exception for a setting.
+/// Creates an exception for a setting.
 pub(crate) fn fault(error: impl std::fmt::Display) -> PyErr {
     SettingsError::new_err(error.to_string())
 }
 
-/// Keyword arguments, checked for their names. `None` counts as absent.
+/// Keyword arguments with known names. `None` counts as absent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings<'a, 'py>(Option<&'a Bound<'py, PyDict>>);
 
@@ -76,10 +76,11 @@ impl<'a, 'py> Settings<'a, 'py> {
         read.map(Some)
     }
 
-    /// The profile that the settings name, with the settings that are part of it.
+    /// Returns the profile that the settings name, changed by the settings that belong to a
+    /// profile.
     ///
     /// # Errors
-    /// More or less than one of the settings that name it, an unknown name, a refused template.
+    /// Not exactly one setting names the profile, its name is unknown, or its template is refused.
     pub(crate) fn profile(&self) -> PyResult<Profile> {
         let mut profile = self.named()?;
         if let Some(whitespace) = self.word("whitespace")? {
@@ -123,18 +124,18 @@ impl<'a, 'py> Settings<'a, 'py> {
         }
     }
 
-    /// The tools that the settings declare.
+    /// Returns the tools that the settings declare.
     pub(crate) fn tools(&self) -> PyResult<Option<Tools>> {
         let Some(tools) = self.json("tools")? else { return Ok(None) };
         Tools::from_json(&tools).map(Some).map_err(|error| fault(format!("tools: {error}")))
     }
 
-    /// Where the text begins, if a setting decides that.
+    /// Returns where the text begins, if a setting decides that.
     pub(crate) fn start(&self) -> PyResult<Option<Start>> {
         self.word("start")
     }
 
-    /// The texts that are single tokens of the tokenizer.
+    /// Returns the texts that are single tokens of the tokenizer.
     pub(crate) fn marker_tokens(&self) -> PyResult<Vec<String>> {
         if let Some(tokens) = self.added_tokens()? {
             return Ok(tokens.texts().map(str::to_owned).collect());
@@ -143,7 +144,7 @@ impl<'a, 'py> Settings<'a, 'py> {
         texts.map_or(Ok(Vec::new()), |texts| texts.extract())
     }
 
-    /// The same with their ids, if the setting has ids.
+    /// Returns the marker tokens with their ids, if the setting has ids.
     pub(crate) fn added_tokens(&self) -> PyResult<Option<AddedTokens>> {
         let Some(given) = self.get("marker_tokens")? else { return Ok(None) };
         let Ok(ids) = given.cast::<PyMapping>() else { return Ok(None) };
@@ -154,13 +155,13 @@ impl<'a, 'py> Settings<'a, 'py> {
         ids.items()?.iter().map(token).collect::<PyResult<AddedTokens>>().map(Some)
     }
 
-    /// The body of the request, or null.
+    /// Returns the body of the request, or null.
     pub(crate) fn request(&self) -> PyResult<Value> {
         Ok(self.json("request")?.unwrap_or_default())
     }
 
-    /// The builder of the guard for `profile` with all other settings. `ids` is the policy where no
-    /// setting decides.
+    /// Returns the builder of the guard for `profile` with all other settings. `ids` is the default
+    /// policy for ids.
     pub(crate) fn builder(&self, profile: &Profile, ids: Ids) -> PyResult<GuardBuilder> {
         let (mut calls, mut reasoning) = (CallOptions::default(), ReasoningOptions::default());
         calls.ids = self.word("ids")?.unwrap_or(ids);
@@ -179,7 +180,7 @@ impl<'a, 'py> Settings<'a, 'py> {
         Ok(builder)
     }
 
-    /// The guard of all settings.
+    /// Builds the guard for the settings, and returns it with its profile.
     pub(crate) fn guard(&self, ids: Ids) -> PyResult<(Profile, Guard)> {
         let profile = self.profile()?;
         let guard = self.builder(&profile, ids)?.build().map_err(fault)?;

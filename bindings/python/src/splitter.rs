@@ -1,4 +1,4 @@
-//! Takes the reasoning out of a stream and leaves the rest as the model wrote it.
+//! Separates reasoning from a stream, and leaves all other text unchanged.
 //!
 //! ```text
 //! push("<think>hm</think>Hi. <tool_call>{\"name\"")
@@ -20,11 +20,11 @@ use crate::{
     stream_error,
 };
 
-/// Reasoning and rest of a stream, as far as both are certain.
+/// Reasoning and rest of a stream, up to the last certain byte.
 type Pieces = (String, String);
 
-/// Takes the reasoning out of the text of a message. The rest keeps the markup of calls, for a
-/// parser of calls that reads it next.
+/// Separates reasoning from the text of a message. The rest keeps the markup of calls, for a parser
+/// of calls that reads it next.
 #[pyclass(name = "ReasoningSplitter", module = "toolcall_parsers", skip_from_py_object)]
 #[derive(Debug, Clone)]
 pub(crate) struct PySplitter {
@@ -32,12 +32,12 @@ pub(crate) struct PySplitter {
     fates: Fates,
     /// The effect of each edge of the guard.
     effects: Vec<Effect>,
-    /// Leaves markers of the answer in the rest where a parser of calls needs them.
+    /// Whether markers of the answer stay in the rest where a parser of calls needs them.
     #[pyo3(get, set)]
     keep_markup: bool,
-    /// The tag that opens reasoning, if reasoning goes on after a call inside it.
+    /// The tag that opens reasoning, if reasoning continues after a call inside it.
     reopening: Option<String>,
-    /// For models without reasoning: text before the message, which is the rest as a whole.
+    /// For models without reasoning, whose whole text is the rest: text before the message.
     whole: Option<String>,
 }
 
@@ -58,18 +58,18 @@ struct Fates {
     last: Option<Destination>,
 }
 
-/// A place that bytes go to.
+/// The destination of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Destination {
     Reasoning,
     /// Visible text, or markup of the answer.
     Rest,
-    /// A part of a call, for the rest.
+    /// A part of a call, which belongs to the rest.
     Call,
     Nowhere,
-    /// White space between items: part of the rest if it follows the rest.
+    /// White space between items, which belongs to the rest if it follows the rest.
     Between,
-    /// Text without its own meaning: part of the rest if it follows a part of a call.
+    /// Text without its own meaning, which belongs to the rest if it follows a part of a call.
     AfterCall,
 }
 
@@ -82,7 +82,7 @@ impl Destination {
 /// The effect of an edge on reasoning.
 #[derive(Debug, Clone, Copy)]
 struct Effect {
-    /// Whether reasoning is open after it, if the edge decides that.
+    /// Whether reasoning is open after the edge, if the edge decides that.
     reasoning: Option<bool>,
     /// Whether the marker belongs to reasoning.
     of_reasoning: bool,
@@ -100,7 +100,7 @@ impl Effect {
     }
 }
 
-/// A sink that fills the fates.
+/// A sink that records the destination of each byte.
 struct Fate<'f> {
     fates: &'f mut Fates,
     effects: &'f [Effect],
@@ -181,13 +181,14 @@ impl Fates {
         self.at = self.at.saturating_add(len);
     }
 
-    /// The destination of the next byte, if it is known.
+    /// Returns the destination of the next byte, if it is known.
     fn next(&self) -> Option<Destination> {
         let span = self.spans.front().filter(|span| span.0 <= self.at).map(|span| span.2);
         span.or_else(|| self.emitted.front().map(|(to, _)| *to))
     }
 
-    /// Gives away all bytes whose destination is known, up to the first of the rest if `lead`.
+    /// Returns all bytes whose destination is known. If `lead`, stops before the first byte of the
+    /// rest.
     fn settle(&mut self, lead: bool) -> Pieces {
         let mut pieces = Pieces::default();
         while !(lead && self.next().is_some_and(Destination::is_rest)) {
@@ -210,7 +211,7 @@ impl Fates {
 }
 
 impl PySplitter {
-    /// Runs `read`, which drops text to a destination.
+    /// Runs `read`. Text that the guard drops goes to the destination `dropped`.
     fn run(
         &mut self,
         dropped: Destination,
@@ -225,7 +226,7 @@ impl PySplitter {
         (read(guard, &mut sink), fates)
     }
 
-    /// Runs `read`, and returns what is certain after it.
+    /// Runs `read`, and returns the text that is certain after it.
     fn read(
         &mut self,
         py: Python<'_>,
@@ -288,8 +289,8 @@ impl PySplitter {
         result.map(|()| pieces.clone()).map_err(|error| stream_error(py, error, pieces))
     }
 
-    /// Feeds the next piece of text of the reasoning that leads the message. The first piece of the
-    /// rest comes with all text after it, read or not: another parser reads from there on.
+    /// Feeds the next piece of text while the message may still begin with reasoning. The first
+    /// piece of the rest includes all later text, because another parser reads from there on.
     fn push_lead(&mut self, py: Python<'_>, text: &str) -> PyResult<Pieces> {
         if self.whole.is_some() {
             return self.push(py, text);
@@ -297,7 +298,7 @@ impl PySplitter {
         self.fates.text.push_str(text);
         let (reasoning, mut rest) = self.read(py, true, |guard, sink| guard.push(text, sink))?;
         if self.fates.next().is_some_and(Destination::is_rest) {
-            // A call in reasoning that goes on after the call: the other parser has to know.
+            // Tell the other parser that reasoning continues after this call.
             let open = self.fates.last == Some(Destination::Reasoning);
             rest.extend(self.reopening.as_deref().filter(|_| open));
             rest.push_str(&std::mem::take(&mut self.fates.text));
@@ -305,7 +306,8 @@ impl PySplitter {
         Ok((reasoning, rest))
     }
 
-    /// Ends the message of which `push_lead` has given no rest. The rest is visible text alone.
+    /// Ends a message for which `push_lead` has returned no rest. The rest then has only visible
+    /// text.
     fn finish_lead(&mut self, py: Python<'_>, end: &str) -> PyResult<Pieces> {
         let end = self::end(end)?;
         let (result, fates) = self.run(Destination::Nowhere, |guard, sink| guard.finish(end, sink));
@@ -316,7 +318,7 @@ impl PySplitter {
         result.map(|()| pieces.clone()).map_err(|error| stream_error(py, error, pieces))
     }
 
-    /// Returns a clone that goes on independently.
+    /// Returns an independent copy with the same state.
     fn copy(&self) -> Self {
         self.clone()
     }

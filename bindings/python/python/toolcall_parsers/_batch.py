@@ -1,4 +1,4 @@
-"""Columns of texts to columns of messages, by way of Arrow."""
+"""Parses columns of texts into columns of messages, with Arrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Families by text and by checkpoint, and the encoder."""
+"""Finds families by text and by checkpoint, and encodes calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a recording was read as it was."""
+"""Explanations of how a recording was read."""
 
 from __future__ import annotations
 

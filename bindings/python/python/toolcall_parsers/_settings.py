@@ -1,4 +1,4 @@
-"""The keyword arguments of everything that reads text."""
+"""The keyword arguments of all functions and classes that read text."""
 
 from __future__ import annotations
 

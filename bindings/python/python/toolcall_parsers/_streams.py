@@ -1,4 +1,4 @@
-"""Guards around streams, whether `for` or `async for` reads them."""
+"""Guards around streams, for `for` and for `async for`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Outputs = tuple[list[Any], StreamError | None]
 
 
 class _Machine:
-    """A guard whose outputs are put in a list, with the error that followed them."""
+    """A guard whose outputs are collected in a list, with the error that followed them."""
 
     def push(self, chunk: Any) -> _Outputs:
         """Feed a chunk."""
@@ -34,7 +34,7 @@ class _Machine:
 
 
 def _steps(chunks: Iterable[Any], machine: _Machine) -> Iterator[Any]:
-    """Feed each chunk. If the source fails, what was held is released before its error."""
+    """Feed each chunk. If the source fails, held text is released before its error."""
     source = iter(chunks)
     failure: Exception | None = None
     while True:
@@ -99,7 +99,7 @@ class _Text(_Machine):
 
 
 class _Noting(_Machine):
-    """A machine that passes notes on."""
+    """A machine that forwards notes."""
 
     _guard: ChatGuard | SseGuard
     _on_note: Notes | None

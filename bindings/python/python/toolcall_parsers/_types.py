@@ -64,7 +64,7 @@ class Message:
 
     @property
     def outcome(self) -> Outcome:
-        """The worst outcome of the calls; `complete` without calls."""
+        """The worst outcome of the calls, or `complete` without calls."""
         return max((call.outcome for call in self.calls), key=_OUTCOMES.index, default="complete")
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Message:
     def to_openai(self) -> dict[str, Any]:
         """Return the message as an assistant message of the chat-completions API.
 
-        Calls that are malformed or incomplete are left out.
+        Malformed or incomplete calls are omitted.
 
         >>> call = Call("call_0", "ring", "{}")
         >>> Message(calls=[call]).to_openai()["tool_calls"][0]["function"]
@@ -102,7 +102,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Families that read a text alike, and the evidence for them."""
+    """Families that read a text in the same way, and the evidence for them."""
 
     families: list[str]
     """Names of the families, those with the most known models first."""
@@ -167,13 +167,13 @@ class Identification:
 
 
 def identification(found: dict[str, Any]) -> Identification:
-    """Make an identification of the native module's answer."""
+    """Convert the native module's answer into an identification."""
     markers = {token["text"]: token["id"] for token in found.pop("marker_tokens")}
     return Identification(marker_tokens=markers, **found)
 
 
 def detection(found: tuple[Mapping[str, Any], dict[str, Any] | None]) -> Detection:
-    """Make a detection of the native module's answer."""
+    """Convert the native module's answer into a detection."""
     answer, profile = found
     candidates = [Candidate(**candidate) for candidate in answer["candidates"]]
     return Detection(answer["certainty"], candidates, profile)

@@ -1,4 +1,4 @@
-"""A callback for LiteLLM's proxy: cleans what servers answer.
+"""A callback for LiteLLM's proxy that cleans the answers of servers.
 
 In the proxy's configuration:
 

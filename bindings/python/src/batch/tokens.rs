@@ -1,4 +1,4 @@
-//! Columns of token ids: the messages, and the role of each token.
+//! Parses columns of token ids into messages, with the role of each token.
 //!
 //! ```text
 //! [[7, 40, 8, 41]]   of the vocabulary 7 `<think>`, 8 `</think>`, 40 `hm`, 41 `Yes`
@@ -23,8 +23,8 @@ use crate::{
 
 /// The texts of a tokenizer's tokens, by their ids.
 ///
-/// A token may hold a part of a character: its text is then given as bytes. Bytes that are not UTF-8
-/// are replaced.
+/// A token with only a part of a character is given as bytes. Bytes that are not UTF-8 are
+/// replaced.
 #[pyclass(frozen, module = "toolcall_parsers")]
 #[derive(Debug)]
 pub(crate) struct Vocabulary(Vec<Vec<u8>>);
@@ -44,7 +44,8 @@ impl Vocabulary {
 }
 
 impl Vocabulary {
-    /// The texts of a message's tokens. A character that tokens share is in the last of them.
+    /// Returns the texts of a message's tokens. A character of several tokens belongs to the last
+    /// of them.
     fn texts(&self, ids: &[u32]) -> Result<Vec<String>, BatchError> {
         let mut waiting = Vec::new();
         let mut texts = Vec::with_capacity(ids.len());
@@ -86,7 +87,7 @@ impl TokenRows<'_> {
             let ids = lists.value(row);
             let ids = ids.as_any().downcast_ref::<UInt32Array>().map(|ids| &**ids.values());
             let texts = vocabulary.texts(ids.unwrap_or_default())?;
-            // The settings were checked when the guard was made.
+            // This cannot fail, because the settings were checked when the guard was made.
             let Ok(mut reader) = reader(guard.clone()) else { continue };
             let tokens = Tokens { texts: texts.iter().map(String::as_str), markers };
             let found = roles(&mut reader, tokens, *end, &mut columns);
@@ -99,8 +100,8 @@ impl TokenRows<'_> {
     }
 }
 
-/// Parses each list of token ids of an array, as `how` says: the end of each message, the maximum
-/// number of threads, and the vocabulary.
+/// Parses each list of token ids of an array. `how` has the end of each message, the maximum number
+/// of threads, and the vocabulary.
 #[pyfunction]
 #[pyo3(signature = (lists, how, **settings))]
 pub(crate) fn parse_token_batch(

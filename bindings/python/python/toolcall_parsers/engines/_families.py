@@ -1,4 +1,4 @@
-"""Settings of a guard from what an engine knows about its model."""
+"""Settings of a guard, from an engine's information about its model."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _named(model: str) -> str | None:
 
 
 def settings_of(family: str | None, models: Iterable[str | None]) -> dict[str, Any]:
-    """Return settings that name the family, found by the first model that is known.
+    """Return settings that name the family of the first known model.
 
     A model is an id or a folder.
     """
@@ -96,7 +96,7 @@ def reads_calls(settings: dict[str, Any]) -> bool:
 def request_of(
     tools: Iterable[dict[str, Any]], choice: Any = None, *, parallel: bool | None = None
 ) -> dict[str, Any]:
-    """Return a chat-completions request with what matters for calls.
+    """Return a chat-completions request with only the fields that matter for calls.
 
     Tools and choices of the Responses API are written as those of chat completions.
     """
@@ -121,19 +121,19 @@ def _nested(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_forced(choice: Any) -> bool:
-    """Return whether a tool choice leaves the model no answer but a call."""
+    """Return whether a tool choice requires a call."""
     return choice == "required" or (choice is not None and not isinstance(choice, str))
 
 
 class Decoder:
-    """Text of tokens, by an engine's tokenizer."""
+    """A decoder of tokens with an engine's tokenizer."""
 
     def __init__(self, tokenizer: Any) -> None:
         """Keep the tokenizer."""
         self._tokenizer = tokenizer
 
     def __call__(self, ids: Iterable[int]) -> str:
-        """Return the text of tokens, special ones too."""
+        """Return the text of tokens, including special tokens."""
         ids = list(ids)
         if not ids:
             return ""
@@ -148,7 +148,7 @@ class Decoder:
         return self(list(ids)[-_LAST_TOKENS:])
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
-        """Return the text that each token adds. Bytes of a character count for its last token."""
+        """Return the text that each token adds. A character belongs to its last token."""
         pieces: list[str] = []
         waiting: list[int] = []
         for token in ids:
@@ -164,5 +164,5 @@ class Decoder:
 
 
 def joined(texts: Iterable[str]) -> str | None:
-    """Return texts as one, or `None` if that is empty."""
+    """Return the joined texts, or `None` if the result is empty."""
     return "".join(texts) or None

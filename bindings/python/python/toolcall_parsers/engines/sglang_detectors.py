@@ -44,7 +44,7 @@ class GuardDetector(BaseFormatDetector):
     """The family, if the parser's name says it."""
 
     def __init__(self, tokenizer: Any = None) -> None:
-        """Look the family up."""
+        """Find the family."""
         super().__init__()
         self._settings = without_reasoning(_settings_of(self.family, tokenizer))
         if not reads_calls(self._settings):
@@ -58,14 +58,14 @@ class GuardDetector(BaseFormatDetector):
         return _native.Guard(**{**self._settings, "request": request, "start": "content"})
 
     def get_required_tool_parser(self, tool_choice: Any) -> None:
-        """Note the request's choice: required and named calls are read by this detector."""
+        """Note the request's choice. This detector reads required and named calls."""
         choice = tool_choice
         if hasattr(choice, "model_dump"):
             choice = choice.model_dump(exclude_none=True)
         self._choice = choice
 
     def has_tool_call(self, text: str) -> bool:
-        """Return whether the text has markup of calls: the server returns other text as it is."""
+        """Return whether the text has markup of calls. The server returns other text unchanged."""
         message = _native.Guard(**{**self._settings, "start": "content"}).parse(text)
         return bool(message.calls) or message.reasoning + message.content != text
 
@@ -90,7 +90,7 @@ class GuardDetector(BaseFormatDetector):
         return self._result(self._stream.push(new_text))
 
     def finish(self, tools: list[Any]) -> StreamingParseResult:  # noqa: ARG002
-        """Parse the text that was held, at the end of the stream."""
+        """Parse the held text at the end of the stream."""
         if self._stream is None:
             return StreamingParseResult()
         guard, self._stream = self._stream, None
@@ -124,11 +124,11 @@ class GuardDetector(BaseFormatDetector):
         return StreamingParseResult(normal_text="".join(texts), calls=calls)
 
     def supports_structural_tag(self) -> bool:
-        """Return that the engine's own form of structural tags is not used."""
+        """Return `False`: the engine's own form of structural tags is not used."""
         return False
 
     def parses_required_natively(self) -> bool:
-        """Return that required calls are read in the family's syntax."""
+        """Return `True`: required calls are read in the family's syntax."""
         return True
 
     def get_structural_tag(
@@ -138,7 +138,7 @@ class GuardDetector(BaseFormatDetector):
         thinking_mode: bool = False,
         parallel_tool_calls: bool = True,
     ) -> Any:
-        """Return a grammar of the calls that the request forces, if one can express them."""
+        """Return a grammar of the calls that the request requires, if one can express them."""
         if tool_choice == "auto":
             return None
         from xgrammar import StructuralTag
@@ -153,7 +153,7 @@ class GuardDetector(BaseFormatDetector):
             return None
 
     def structure_info(self) -> Any:
-        """Refuse: calls of many families do not begin with their name."""
+        """Raise an error, because calls of many families do not begin with their name."""
         raise NotImplementedError
 
 
@@ -172,7 +172,7 @@ class GuardReasoningDetector(BaseReasoningFormatDetector):
         tool_call_parser_active: bool = False,
         **options: Any,
     ) -> None:
-        """Look the family up, and where the answer begins."""
+        """Find the family, and where the answer begins."""
         settings = _settings_of(self.family, tokenizer)
         opener, closer = _native.reasoning_tags(**settings)
         super().__init__(
@@ -210,7 +210,7 @@ class GuardReasoningDetector(BaseReasoningFormatDetector):
         return self._result(*self._stream.push(new_text))
 
     def finish(self) -> ReasoningParseResult:
-        """Split the text that was held, at the end of the stream."""
+        """Split the held text at the end of the stream."""
         if self._stream is None:
             return ReasoningParseResult()
         splitter, self._stream = self._stream, None
@@ -225,7 +225,7 @@ class GuardReasoningDetector(BaseReasoningFormatDetector):
         return ReasoningParseResult(normal_text=result.normal_text, reasoning_text=kept)
 
     def _result(self, reasoning: str, rest: str) -> ReasoningParseResult:
-        """Make a result; without streaming, reasoning waits for the text that follows it."""
+        """Return a result. Without streaming, reasoning is held until the text after it."""
         self._in_reasoning = self._in_reasoning or bool(reasoning)
         if self._force_nonempty_content or not self.stream_reasoning:
             self._kept.append(reasoning)

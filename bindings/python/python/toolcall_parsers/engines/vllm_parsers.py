@@ -53,7 +53,7 @@ def _dumped(value: Any) -> Any:
 
 
 def _request_of(request: Any) -> dict[str, Any]:
-    """Return what a request says about calls."""
+    """Return the fields of a request that concern calls."""
     tools = [_dumped(tool) for tool in getattr(request, "tools", None) or []]
     choice = _dumped(getattr(request, "tool_choice", None))
     parallel = getattr(request, "parallel_tool_calls", None)
@@ -83,7 +83,7 @@ class GuardToolParser(ToolParser):
     skip_reasoning_parsing = False
 
     def __init__(self, tokenizer: Any, tools: Any = None) -> None:
-        """Look the family up."""
+        """Find the family."""
         super().__init__(tokenizer, tools)
         self._settings = settings_of(self.family, [_model_of(tokenizer)])
         if not reads_calls(self._settings):
@@ -98,7 +98,7 @@ class GuardToolParser(ToolParser):
         return _native.Guard(**{**settings, "start": "content", "request": _request_of(request)})
 
     def adjust_request(self, request: Any) -> Any:
-        """Keep special tokens, and constrain calls that the request forces."""
+        """Keep special tokens, and constrain the calls that the request requires."""
         if not request.tools or request.tool_choice == "none":
             return request
         _with_special_tokens(request, self._guard(request))
@@ -107,7 +107,7 @@ class GuardToolParser(ToolParser):
         return request
 
     def _constrain(self, request: Any) -> None:
-        """Let only calls in the family's syntax be written, if a grammar can express them."""
+        """Allow only calls in the family's syntax, if a grammar can express them."""
         settings: dict[str, Any] = {**self._settings, "request": _request_of(request)}
         try:
             tag = _native.structural_tag(**settings)
@@ -152,7 +152,7 @@ class GuardToolParser(ToolParser):
         return self._delta(self._stream.push(delta_text))
 
     def finish_streaming(self) -> DeltaMessage | None:
-        """Parse the text that was held, at the end of the stream."""
+        """Parse the held text at the end of the stream."""
         if self._stream is None:
             return None
         guard, self._stream = self._stream, None
@@ -181,7 +181,7 @@ class GuardToolParser(ToolParser):
         return DeltaMessage(**fields) if fields else None
 
     def _started(self, event: Event) -> DeltaToolCall:
-        """Note a call's begin where the server looks for it."""
+        """Record the start of a call in the server's notes."""
         self.current_tool_id = event.index
         self.current_tool_name_sent = True
         self.prev_tool_call_arr.append({"name": event.name, "arguments": ""})
@@ -208,7 +208,7 @@ class GuardReasoningParser(ReasoningParser):
     engine_based_streaming = True
 
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
-        """Look the family up, and where the chat template leaves off."""
+        """Find the family, and where the chat template ends."""
         super().__init__(tokenizer, *args, **kwargs)
         model = getattr(kwargs.get("model_config"), "model", None)
         self._settings = settings_of(self.family, [model, _model_of(tokenizer)])
@@ -242,7 +242,7 @@ class GuardReasoningParser(ReasoningParser):
         return self._tags[1]
 
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
-        """Read where the prompt leaves off."""
+        """Set the prompt, whose end decides where the answer begins."""
         self._settings["prompt"] = self._decode.last(prompt_token_ids)
 
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
