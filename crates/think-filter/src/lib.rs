@@ -38,7 +38,7 @@
 //! | say where the answer begins | [`Start`]; [`last_turn`] and [`Opening`] read it from a prompt |
 //! | configure a filter | [`ThinkFilterBuilder`]: [`Unclosed`], [`Whitespace`], [`Limits`], [`InlineTags`] |
 //! | receive the result | [`Piece`], or [`Split`] for a whole text |
-//! | count reasoning | [`Counts`], with a [`TokenEstimate`] if there are no token ids |
+//! | count reasoning | [`Counts`], with a [`TokenEstimate`] if token ids are missing |
 //! | hold reasoning until its end is known | [`Withheld`], which releases [`Kept`] parts |
 //!
 //! # Not for

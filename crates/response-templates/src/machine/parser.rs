@@ -25,7 +25,7 @@ use crate::{
 /// | `content` | content |
 /// | `thinking`, `reasoning_content`, `reasoning` | reasoning |
 /// | `tool_calls` | calls |
-/// | any other | text of a channel of its own ([`ResponseTemplate::channel`]) |
+/// | any other | text of a separate channel ([`ResponseTemplate::channel`]) |
 ///
 /// A value that is not a string is written as JSON. Events do not depend on how the text was cut.
 #[derive(Debug, Clone)]

@@ -58,7 +58,7 @@ impl Family {
         Self { spec, reader: Elements::default(), options }
     }
 
-    /// Checks a text. `~` stands for the token.
+    /// Checks a text. Replaces `~` by the token.
     fn check(&mut self, text: &str, expected: &str) {
         let options = self.options.clone();
         let (text, expected) = (text.replace('~', TOKEN), expected.replace('~', TOKEN));
