@@ -3,7 +3,7 @@ import { Guard } from "toolcall-parsers/core";
 
 export { init } from "toolcall-parsers/core";
 
-/** Makes a middleware for `wrapLanguageModel`. */
+/** Returns a middleware for `wrapLanguageModel`. */
 export function guardMiddleware(options = {}) {
   const { specificationVersion = "v4", ...settings } = options;
   return {
@@ -31,7 +31,7 @@ export function guardMiddleware(options = {}) {
   };
 }
 
-/** The guard of one message: the request decides about tools, the model about the family. */
+/** Returns the guard of one message. The request decides the tools, and the model the family. */
 function guardOf(settings, params, model) {
   const isNamed = settings.model ?? settings.family ?? settings.profile;
   const named = isNamed ? settings : { ...settings, model: model.modelId };
@@ -84,10 +84,10 @@ function rewriter(message) {
   };
 }
 
-/** Events of one message as parts of a stream. */
+/** Converts the events of one message into parts of a stream. */
 class Parts {
   #guard;
-  /** The part of text that is open. */
+  /** The open part of text. */
   #open;
   #count = 0;
   #call;
@@ -108,7 +108,7 @@ class Parts {
     return [...events.flatMap((event) => this.#parts(event)), ...this.close()];
   }
 
-  /** The finish reason: a server that does not know of calls says that the model stopped. */
+  /** Returns the finish reason. A server that does not see the calls reports `stop` instead. */
   reason(reason) {
     const isCall = reason.unified === "stop" && this.#completed > 0;
     return isCall ? { ...reason, unified: "tool-calls" } : reason;

@@ -5,7 +5,7 @@ export class SettingsError extends Error {
   name = "SettingsError";
 }
 
-/** A stream hit a limit or broke the protocol. `released` is what was emitted before. */
+/** A stream hit a limit or broke the protocol. `released` has the output before the error. */
 export class StreamError extends Error {
   name = "StreamError";
   constructor(message, released) {

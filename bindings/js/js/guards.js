@@ -4,7 +4,7 @@ import { Loader } from "./loader.js";
 import { Halves, bytesOf, textOf } from "./text.js";
 import { argumentsView } from "./view.js";
 
-/** The functions over the compiled module `native`. */
+/** Returns the functions of the compiled module `native`. */
 export function guards(native) {
   const loader = new Loader(native);
   const made = (make) => loader.made(make);

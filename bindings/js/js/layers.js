@@ -3,7 +3,7 @@ import { StreamError } from "./errors.js";
 import { guards } from "./guards.js";
 import { bytesOf, textOf } from "./text.js";
 
-/** The functions over the compiled module `native`. */
+/** Returns the functions of the compiled module `native`. */
 export function layers(native) {
   const basic = guards(native);
   const made = (make) => basic.loader.made(make);

@@ -15,7 +15,7 @@ export class Loader {
     this.#isLoaded = true;
   }
 
-  /** Compiles the module from what `fetch` gets, or from bytes. */
+  /** Compiles the module from the response of `fetch`, or from bytes. */
   async load(source) {
     if (!this.#isLoaded) await this.#native.default({ module_or_path: source });
     this.#isLoaded = true;

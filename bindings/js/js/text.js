@@ -1,18 +1,18 @@
 // Passes texts and bytes to a module.
 
-/** The settings as the module reads them. */
+/** Returns the settings as JSON text. */
 export function textOf(settings) {
   return JSON.stringify(settings ?? {});
 }
 
-/** The bytes of a chunk. */
+/** Returns the bytes of a chunk. */
 export function bytesOf(chunk) {
   if (chunk instanceof Uint8Array) return chunk;
   if (chunk instanceof ArrayBuffer) return new Uint8Array(chunk);
   throw new TypeError("expected a string, a Uint8Array or an ArrayBuffer");
 }
 
-/** Strings whose pieces may end in half of a surrogate pair. */
+/** Joins surrogate pairs that were cut between two pieces of a string. */
 export class Halves {
   #half = "";
 

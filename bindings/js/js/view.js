@@ -1,7 +1,7 @@
 // A view of arguments that are still arriving.
 import { Halves } from "./text.js";
 
-/** The class over the compiled module `native`. */
+/** Returns the class of views for the compiled module `native`. */
 export function argumentsView(native, made) {
   return class ArgumentsView {
     #native = made(() => new native.NativeArguments());
@@ -9,7 +9,7 @@ export function argumentsView(native, made) {
     #path = [];
     /** The value at each length of the path. */
     #values = [{}];
-    /** Whether text without quotes and backslashes is only added to a string. */
+    /** Whether text without quotes and backslashes would only be appended to a string. */
     #isInText = false;
 
     push(fragment) {
@@ -64,7 +64,7 @@ export function argumentsView(native, made) {
   };
 }
 
-/** Sets a member; one called `__proto__` is a member like any other. */
+/** Sets a member. A member called `__proto__` is not special. */
 function put(container, step, value) {
   if (step === "__proto__") {
     const own = { value, writable: true, enumerable: true, configurable: true };
