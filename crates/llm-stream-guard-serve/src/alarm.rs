@@ -29,7 +29,8 @@ impl Alarm {
 
     /// Sets the alarm to ring after `span` from now.
     pub(crate) fn set(&mut self, span: Duration) {
-        // `sleep` knows the latest deadline, and costs more than reading the clock.
+        // If the sum overflows, `sleep` chooses the latest possible deadline. Reading the clock is
+        // cheaper.
         self.deadline = match Instant::now().checked_add(span) {
             Some(deadline) => deadline,
             None => sleep(span).deadline(),

@@ -1,9 +1,9 @@
-//! A proxy in front of inference servers: they send what the model wrote, clients get content,
-//! reasoning and tool calls, streamed or whole.
+//! A proxy in front of inference servers. Servers send the raw text of a model. Clients get
+//! content, reasoning and tool calls, streamed or whole.
 //!
-//! [`Proxy::router`] is an axum router, and so a tower service, for gateways that embed it;
-//! [`serve`] listens with it. Both know [`Config`] alone. The manual is in the project's
-//! `docs/serve.md`.
+//! [`Proxy::router`] returns an axum router, which is a tower service, for gateways that embed the
+//! proxy. [`serve`] listens with a proxy. [`Config`] has all settings of both. The manual is in the
+//! project's `docs/serve.md`.
 //!
 //! ```
 //! use llm_stream_guard_serve::{Config, Proxy};

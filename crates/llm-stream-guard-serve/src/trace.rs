@@ -1,7 +1,8 @@
 //! Spans for OpenTelemetry: one per request, with numbers and names, never text.
 //!
 //! Without the feature `otel` nothing is recorded. With it, spans go to the process's tracer
-//! provider, and belong to the trace of the client's `traceparent`; upstream's spans do, too.
+//! provider and belong to the trace of the client's `traceparent`. Upstream's spans belong to the
+//! same trace.
 
 use axum::http::HeaderMap;
 #[cfg(feature = "otel")]

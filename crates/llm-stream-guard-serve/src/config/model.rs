@@ -118,7 +118,7 @@ pub struct Model {
     /// The server of the models, if it differs from [`super::Config::upstream`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream: Option<EndpointName>,
-    /// The id that the server knows the model by. Answers name the id of the request.
+    /// The model's id at the server. Answers have the id of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
