@@ -24,7 +24,7 @@ const DOWN: Duration = Duration::from_secs(1);
 /// Maximum time for upstream to answer a probe.
 const PROBE: Duration = Duration::from_secs(2);
 /// Maximum length of a list, in bytes.
-const MOST: usize = 4 << 20;
+const MAX_LIST_BYTES: usize = 4 << 20;
 
 /// A cache of upstream's list of models.
 #[derive(Debug, Default)]
@@ -104,7 +104,7 @@ pub(crate) async fn ask(client: &Client, headers: &HeaderMap) -> Option<Value> {
     let parts = request(headers)?;
     let list = async {
         let answer = client.send(&parts, Body::empty()).await.ok()?;
-        let bytes = axum::body::to_bytes(answer.into_body(), MOST).await.ok()?;
+        let bytes = axum::body::to_bytes(answer.into_body(), MAX_LIST_BYTES).await.ok()?;
         serde_json::from_slice(&bytes).ok()
     };
     tokio::time::timeout(PATIENCE, list).await.ok()?

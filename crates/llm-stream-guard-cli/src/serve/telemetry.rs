@@ -24,7 +24,7 @@ const NAME: &str = "OTEL_SERVICE_NAME";
 /// Maximum time for a collector to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Maximum length of a collector's answer, in bytes.
-const MOST: usize = 1 << 20;
+const MAX_ANSWER_BYTES: usize = 1 << 20;
 
 /// An exporter of spans to a collector. Dropping it sends the remaining spans.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl HttpClient for Sender {
         let pool = self.pool.clone();
         let answer = async move {
             let (head, body) = pool.request(request.map(Full::new)).await?.into_parts();
-            let body = Limited::new(body, MOST).collect().await?.to_bytes();
+            let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await?.to_bytes();
             Ok(Response::from_parts(head, body))
         };
         // The timer must also be created inside the runtime.

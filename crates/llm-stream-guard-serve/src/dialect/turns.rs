@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use llm_stream_guard::chat::{Balance, ChatStep, Delta};
 
 /// Maximum number of bytes of waiting arguments.
-const MOST: usize = 1 << 20;
+const MAX_WAITING_BYTES: usize = 1 << 20;
 
 /// A queue of calls. A call is released after the arguments of the call before it are whole or
 /// cannot be completed. Every released piece of arguments therefore belongs to the call that began
@@ -74,7 +74,7 @@ impl Turns {
         } else if let Some(call) = self.waiting.iter_mut().find(|call| call.index == index) {
             call.arguments.push_str(fragment);
             self.held += fragment.len();
-            if self.held > MOST {
+            if self.held > MAX_WAITING_BYTES {
                 self.rest(on);
             }
         } else {
@@ -106,7 +106,7 @@ impl Turns {
 
 #[cfg(test)]
 mod tests {
-    use super::{Delta, MOST, Turns};
+    use super::{Delta, MAX_WAITING_BYTES, Turns};
 
     /// Returns the output for pieces, each with a call's index and its name or arguments.
     fn told(pieces: &[(u32, &str)]) -> Vec<String> {
@@ -158,9 +158,9 @@ mod tests {
 
     #[test]
     fn waiting_fragments_are_limited() {
-        let much = "x".repeat(MOST + 1);
+        let much = "x".repeat(MAX_WAITING_BYTES + 1);
         let told = told(&[(0, "=f"), (1, "=g"), (1, &much), (0, "{}"), (1, "y")]);
         assert_eq!(told[0], "0:f");
-        assert_eq!(told[1].len(), "1:g".len() + MOST + 2);
+        assert_eq!(told[1].len(), "1:g".len() + MAX_WAITING_BYTES + 2);
     }
 }

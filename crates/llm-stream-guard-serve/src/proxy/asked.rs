@@ -221,9 +221,10 @@ fn server_name(server: Server) -> &'static str {
 /// Returns a model's id in a form that is safe to log: at most 80 characters, and no control
 /// characters.
 fn excerpt(id: &str) -> String {
-    const MOST: usize = 80;
-    let mut excerpt: String = id.chars().take(MOST).flat_map(char::escape_debug).collect();
-    if id.chars().nth(MOST).is_some() {
+    const MAX_SHOWN_CHARS: usize = 80;
+    let mut excerpt: String =
+        id.chars().take(MAX_SHOWN_CHARS).flat_map(char::escape_debug).collect();
+    if id.chars().nth(MAX_SHOWN_CHARS).is_some() {
         excerpt.push('…');
     }
     excerpt

@@ -285,10 +285,10 @@ impl FoundCauses {
 
 /// The text at an offset, cut where it is long.
 fn excerpt(wire: &str, at: u64, len: u64) -> String {
-    const MOST: usize = 60;
+    const MAX_SHOWN_CHARS: usize = 60;
     let text = wire.get(at as usize..at.saturating_add(len) as usize).unwrap_or_default();
-    if text.chars().count() <= MOST {
+    if text.chars().count() <= MAX_SHOWN_CHARS {
         return text.to_owned();
     }
-    text.chars().take(MOST).chain(['…']).collect()
+    text.chars().take(MAX_SHOWN_CHARS).chain(['…']).collect()
 }

@@ -18,7 +18,7 @@ use super::{CheckpointError, checkpoint};
 use crate::guard::{Token, TokenKind};
 
 /// The longest file that is read: a `tokenizer.json` holds the whole vocabulary.
-const LONGEST: u64 = 128 << 20;
+const MAX_FILE_BYTES: u64 = 128 << 20;
 
 /// Maximum number of added tokens. Known tokenizers have fewer than 10,000.
 pub(super) const MAX_TOKENS: usize = 1 << 16;
@@ -190,7 +190,7 @@ impl AddedTokens {
 
     fn file(path: &Path) -> Result<Self, CheckpointError> {
         let file = File::open(path).map_err(|error| CheckpointError::Io(path.to_owned(), error))?;
-        let text = BufReader::new(file.take(LONGEST));
+        let text = BufReader::new(file.take(MAX_FILE_BYTES));
         let malformed = |error: serde_json::Error| match error.is_io() {
             true => CheckpointError::Io(path.to_owned(), error.into()),
             false => CheckpointError::Malformed(path.to_owned(), error.to_string()),

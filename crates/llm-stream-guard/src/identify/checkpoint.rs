@@ -75,7 +75,7 @@ impl Error for CheckpointError {
 
 /// The longest text file that is read: `tokenizer_config.json` lists added tokens, and has up to
 /// some megabytes.
-const LONGEST: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Files of a folder that hold a template of their own, the first that is there counts.
 const TEMPLATES: [&str; 2] = ["additional_chat_templates/tool_use.jinja", "chat_template.jinja"];
@@ -196,10 +196,10 @@ fn file(path: &Path) -> Result<Checkpoint, CheckpointError> {
     let malformed = |problem: String| CheckpointError::Malformed(path.to_owned(), problem);
     let mut text = String::new();
     fs::File::open(path)
-        .and_then(|file| file.take(LONGEST.saturating_add(1)).read_to_string(&mut text))
+        .and_then(|file| file.take(MAX_FILE_BYTES.saturating_add(1)).read_to_string(&mut text))
         .map_err(io)?;
-    if text.len() as u64 > LONGEST {
-        return Err(malformed(format!("longer than {LONGEST} bytes")));
+    if text.len() as u64 > MAX_FILE_BYTES {
+        return Err(malformed(format!("longer than {MAX_FILE_BYTES} bytes")));
     }
     if is(path, "py") {
         return Ok(Checkpoint { python_template: Some(text), ..Checkpoint::default() });

@@ -1,7 +1,7 @@
 //! A search for text that looks like markup of any family.
 
 /// Maximum length of a piece of markup, in bytes.
-const LONGEST: usize = 96;
+const MAX_MARK_BYTES: usize = 96;
 
 /// A piece of text that looks like a tag or a special token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,8 +39,9 @@ fn mark(text: &str) -> Option<Mark<'_>> {
     };
     let inside = scalars.as_str();
     let ends = |scalar: char| scalar == close || scalar == open || scalar == '\n';
-    let end =
-        inside.find(ends).filter(|&end| end <= LONGEST && inside[end..].starts_with(close))?;
+    let end = inside
+        .find(ends)
+        .filter(|&end| end <= MAX_MARK_BYTES && inside[end..].starts_with(close))?;
     let inside = &inside[..end];
     let word = inside.trim_start_matches(['/', '|', '｜']);
     let special = match open {
