@@ -1,4 +1,4 @@
-//! The value of a call's arguments while they arrive.
+//! A view of a call's arguments as a value while they arrive.
 //!
 //! ```text
 //! fragment           value                          changes
@@ -32,7 +32,7 @@ pub enum ArgumentsStep {
 pub struct ArgumentsChange<'v> {
     /// Steps from the top to the changed value; empty for the top.
     pub path: &'v [ArgumentsStep],
-    /// The changed value, as far as it arrived.
+    /// The received part of the changed value.
     pub value: &'v Value,
     /// Text that was added to the end of a string. `None` if the value is new.
     pub appended: Option<&'v str>,
@@ -40,10 +40,10 @@ pub struct ArgumentsChange<'v> {
 
 /// The arguments of a call so far as a value, for showing them while they arrive.
 ///
-/// Feed it with the fragments of [`crate::Event::CallArguments`] of one call. The work is
-/// proportional to the text, however small the fragments are. Nothing is guessed: a string shows as
-/// far as it came, while a key without a value, an unfinished number or word and half an escape are
-/// left out. Of members with the same key, the last one counts.
+/// Feed the view with the fragments of [`crate::Event::CallArguments`] of one call. The work is
+/// proportional to the text, however small the fragments are. The value contains the received part
+/// of a string. A key without a value, an unfinished number or word, and half an escape are left
+/// out. Of members with the same key, the last one counts.
 ///
 /// ```
 /// use llm_stream_guard::{ArgumentsView, ArgumentsStep};
@@ -57,7 +57,7 @@ pub struct ArgumentsChange<'v> {
 /// assert_eq!(paths.last(), Some(&vec![ArgumentsStep::Key("days".into())]));
 /// ```
 ///
-/// Brackets nest at most 128 deep. After malformed text the value stays as it is.
+/// Brackets nest at most 128 deep. Malformed text and later text do not change the value.
 #[derive(Debug, Clone)]
 pub struct ArgumentsView {
     top: Value,
@@ -164,7 +164,7 @@ impl ArgumentsView {
         matches!(self.scan.place(), JsonPlace::Key | JsonPlace::String)
     }
 
-    /// Takes a piece of a key or of a string, its end included.
+    /// Reads a piece of a key or of a string, including its closing quote.
     fn text(
         &mut self,
         piece: &str,
@@ -193,7 +193,7 @@ impl ArgumentsView {
         }
     }
 
-    /// Takes a byte outside of strings.
+    /// Reads a byte outside of strings.
     fn structure(
         &mut self,
         byte: &str,
@@ -238,7 +238,7 @@ impl ArgumentsView {
         match latest(&mut self.top, self.path.len()) {
             Some(Value::Object(members)) if !first => {
                 let key: Arc<str> = self.key.as_str().into();
-                // A key that occurs again becomes the last, where its text is added.
+                // A repeated key is moved to the end, because text is added to the last member.
                 members.swap_remove(&*key);
                 members.insert(self.key.clone(), value);
                 self.path.push(ArgumentsStep::Key(key));
@@ -262,7 +262,7 @@ impl ArgumentsView {
     }
 }
 
-/// The value that came last, `depth` containers below `top`.
+/// Returns the last value, `depth` containers below `top`.
 fn latest(top: &mut Value, depth: usize) -> Option<&mut Value> {
     (0..depth).try_fold(top, |value, _| match value {
         Value::Object(members) => members.values_mut().next_back(),

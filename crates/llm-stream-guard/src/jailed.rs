@@ -1,4 +1,4 @@
-//! The jailed stream: sequences given by hand, a parser, or both.
+//! The jailed stream, which withholds blocks found by the caller's sequences, a parser, or both.
 
 mod builder;
 mod chat;
@@ -20,14 +20,14 @@ use crate::{
 
 /// A stream adapter that withholds tool calls until they are whole and releases each as one piece.
 ///
-/// With [`JailedStreamBuilder::tool_call_parser`] the family's own markers begin and end a jail.
-/// Sequences given by hand replace those markers. Where a family's calls are messages (`harmony`),
-/// no sequence can replace a header: the text between the sequences is read, and stays text if it
-/// contains no call. Without a parser, and for the rules of [`JailedStreamBuilder::rule`], a
-/// [`crate::Jailer`] does the work.
+/// With [`JailedStreamBuilder::tool_call_parser`], the family's own markers begin and end a block.
+/// Start and end sequences set by the caller replace those markers. If a family's calls are
+/// messages (`harmony`), sequences cannot replace the headers. The text between the sequences is
+/// then parsed, and stays text if it contains no call. Without a parser, and for
+/// [`JailedStreamBuilder::rule`], a [`crate::Jailer`] finds the blocks.
 ///
-/// Text outside of jails passes unchanged, except for white space alone between calls and the edges
-/// of the message. Jailed text that is not a call is emitted verbatim, in its place, unless a rule
+/// Text outside of blocks passes unchanged, except for white space between calls and at the edges
+/// of the message. A block that is not a call is emitted unchanged in its place, unless a rule
 /// changes that.
 ///
 /// ```
@@ -57,13 +57,13 @@ pub struct JailedStream {
 }
 
 impl JailedStream {
-    /// A jail without sequences and parser.
+    /// Returns a builder without sequences and parser.
     #[must_use]
     pub fn builder() -> JailedStreamBuilder {
         JailedStreamBuilder::default()
     }
 
-    /// Puts the jail around a stream of text. A jail may be applied any number of times.
+    /// Applies the jail to a stream of text. A jail may be applied any number of times.
     pub fn apply_text<S, T, E>(&self, inner: S) -> Guarded<S>
     where
         S: Stream<Item = Result<T, E>>,
@@ -72,31 +72,30 @@ impl JailedStream {
         Guarded::new(inner, self.guard.clone())
     }
 
-    /// Returns the guard inside. A clone of it guards one stream, without input or output.
+    /// Returns the guard inside. A clone of the guard reads one stream and does no input or output.
     #[must_use]
     pub fn guard(&self) -> &Guard {
         &self.guard
     }
 }
 
-/// Why a jail could not be built. The fault is the caller's.
+/// An error of building a jail, caused by the caller's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JailedError {
     /// The parser is not registered.
     Parser(UnknownName),
-    /// A sequence is faulty, or there is none.
+    /// A sequence is invalid, or no sequence is given.
     Jail(JailError),
-    /// The family could not be read with the sequences in the place of its markers.
+    /// The family cannot be read with the sequences in place of its markers.
     Sequences(String),
     /// The option asks for calls outside of the sequences, but the calls of this family are
     /// messages, which are read only between the sequences.
     BetweenSequences(&'static str),
-    /// This option is about blocks that no parser reads, and there are none: the parser reads what
-    /// the sequences begin. A rule makes blocks of their own
-    /// ([`JailedStreamBuilder::rule`]).
+    /// The option applies to blocks that no parser reads, but the parser reads every block of the
+    /// sequences. Add such blocks with [`JailedStreamBuilder::rule`].
     NoBlocks(&'static str),
-    /// The sequences do not make a table.
+    /// The guard with these sequences cannot be built.
     Build(BuildError),
 }
 

@@ -1,5 +1,4 @@
-//! A jail with what only the façade knows: a closure for blocks, a parser for them, limits of
-//! chunks and of time.
+//! A jail with a closure and a parser for its blocks, and with limits of chunks and of time.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -12,34 +11,34 @@ use toolcall_parsers::Ids;
 
 use crate::{observe::Counted, stages::OutputStage};
 
-/// The text that replaces a block which was handed over.
+/// The replacement for a block which was handed over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replacement {
-    /// The block, as it was written.
+    /// The text of the block, unchanged.
     Verbatim,
     /// A text in place of the block.
     Text(String),
-    /// No text: the block disappears.
+    /// No text, so that the block disappears.
     Nothing,
 }
 
 type Handler = Arc<dyn Fn(&Jailed<'_>) -> Replacement + Send + Sync>;
 
-/// Reads blocks of a jail as messages of a family.
+/// A parser that reads blocks of a jail as messages of a family.
 pub(crate) trait ParseBlocks: fmt::Debug + Send + Sync {
-    /// Whether the block is one to read.
+    /// Whether the parser reads the block.
     fn takes(&self, block: &Jailed<'_>) -> bool;
 
-    /// Emits the events of the block if it contains a call, and the block as it was written
-    /// otherwise. Returns whether there was a call.
+    /// Emits the events of the block if it contains a call, and the unchanged text of the block
+    /// otherwise. Returns whether the block contains a call.
     fn read(&mut self, block: &Jailed<'_>, next: &mut dyn Sink) -> Result<bool, LimitError>;
 
-    /// Records how the stream ended: a block may still be open.
+    /// Records how the stream ended, for a block that is still open.
     fn ended(&mut self, end: End);
 
     fn reset(&mut self);
 
-    /// Takes the ids of calls to come from `ids`.
+    /// Sets the source of ids for later calls.
     fn set_ids(&mut self, ids: Ids);
 
     fn needs_special_tokens(&self) -> bool;
@@ -72,12 +71,12 @@ pub struct Jailer {
     limits: HostLimits,
     parser: Option<Box<dyn ParseBlocks>>,
     open: Option<Open>,
-    /// Partial marks and refuted ones that were reported.
+    /// Numbers of reported partial marks and of reported refuted marks.
     reported: (u64, u64),
     taken_out: u64,
 }
 
-/// Options of a host about blocks, beyond the rules of the jail.
+/// Options for blocks in addition to the rules of the jail.
 #[derive(Clone, Default)]
 pub(crate) struct HostLimits {
     pub(crate) handler: Option<Handler>,
@@ -86,7 +85,7 @@ pub(crate) struct HostLimits {
 }
 
 impl HostLimits {
-    /// The first option that is set, by name.
+    /// Returns the name of the first option that is set.
     pub(crate) fn set(&self) -> Option<&'static str> {
         let handler = self.handler.as_ref().map(|_| "on_jailed");
         let chunks = || self.chunks.as_ref().map(|_| "chunk_limit");
@@ -111,7 +110,7 @@ struct Open {
 }
 
 impl Jailer {
-    /// The jail as it is: blocks handed over are emitted verbatim, as one piece.
+    /// Creates a jailer that emits blocks handed over unchanged, as one piece.
     #[must_use]
     pub fn new(jail: Jail) -> Self {
         Self::with(jail, HostLimits::default())
@@ -176,18 +175,18 @@ impl Jailer {
         self.jail.buffered()
     }
 
-    /// How often text was dropped or replaced.
+    /// Returns how often text was dropped or replaced.
     pub(crate) fn taken_out(&self) -> u64 {
         self.taken_out
     }
 
-    /// The jail, for its counters and what it holds.
+    /// Returns the jail, which has counters and reports held text.
     #[must_use]
     pub fn jail(&self) -> &Jail {
         &self.jail
     }
 
-    /// A chunk comes, or nothing does for a while: a block may have been open for too long.
+    /// Checks the time limit of an open block, before a chunk or during a pause.
     pub(crate) fn tick<S: Sink>(&mut self, next: &mut Counted<'_, S>) -> Result<(), LimitError> {
         let (Some(open), Some((most, over, clock))) = (self.open, &self.limits.time) else {
             return Ok(());
@@ -225,7 +224,7 @@ impl Jailer {
         self.with_jail(next, |jail, emit| jail.finish(emit))
     }
 
-    /// Does `step` and passes on what the jail reports.
+    /// Runs `step` and forwards the reports of the jail.
     fn with_jail<S: Sink>(
         &mut self,
         next: &mut Counted<'_, S>,
@@ -244,7 +243,7 @@ impl Jailer {
         failed.map_or(Ok(()), Err)
     }
 
-    /// A chunk was processed: a block may have taken too many.
+    /// Checks the chunk limit of an open block after a chunk.
     pub(crate) fn chunk_ended<S: Sink>(
         &mut self,
         next: &mut Counted<'_, S>,
@@ -313,7 +312,7 @@ fn release<S: Sink>(
     }
 }
 
-/// The block as it was written.
+/// Returns the text of the block, unchanged.
 pub(crate) fn verbatim(block: &Jailed<'_>) -> String {
     [block.start, block.body, block.end.unwrap_or("")].concat()
 }
@@ -333,11 +332,11 @@ fn report<S: Sink>(signal: JailSignal, next: &mut Counted<'_, S>) {
     }
 }
 
-/// A jail around the content that passes.
+/// A stage that applies a jail to content.
 #[derive(Debug, Clone)]
 pub(crate) struct JailStage {
     pub(crate) jailer: Jailer,
-    /// The limit that ended it all: no event passes any more.
+    /// The limit that ended the message, after which no event passes.
     pub(crate) failed: Option<LimitError>,
 }
 
@@ -351,7 +350,7 @@ impl JailStage {
         self.failed = None;
     }
 
-    /// Runs `step` unless a limit ended it all.
+    /// Runs `step` unless a limit ended the message.
     pub(crate) fn run(&mut self, step: impl FnOnce(&mut Jailer) -> Result<(), LimitError>) {
         if self.failed.is_none() {
             self.failed = step(&mut self.jailer).err();
@@ -363,13 +362,13 @@ impl<S: Sink> OutputStage<Counted<'_, S>> for JailStage {
     fn event(&mut self, event: Event<'_>, next: &mut Counted<'_, S>) {
         match event {
             Event::Content(text) => return self.run(|jailer| jailer.push(text, next)),
-            // No mark spans what comes now.
+            // No mark spans these events.
             Event::Reasoning(_) | Event::Other(..) | Event::CallStart { .. } => {
                 self.run(|jailer| jailer.settle(next));
             }
             _ => {}
         }
-        // How much comes after the limit depends on the cuts.
+        // The number of bytes after the limit depends on how the stream was cut.
         if self.failed.is_none() {
             next.event(event);
         }

@@ -1,6 +1,6 @@
-//! Where the strings of JSON text begin and end, whole or not, in pieces or not.
+//! Tracking of strings and brackets in JSON text that may arrive in pieces.
 
-/// Follows JSON text byte by byte.
+/// A tracker of strings in JSON text, fed byte by byte.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StringTracker {
     open: bool,
@@ -8,7 +8,7 @@ pub(crate) struct StringTracker {
 }
 
 impl StringTracker {
-    /// Takes the next byte and returns whether it is part of a string, quotes included.
+    /// Reads the next byte and returns whether it is part of a string, quotes included.
     pub(crate) fn take(&mut self, byte: u8) -> bool {
         match byte {
             _ if self.escaped => self.escaped = false,
@@ -25,8 +25,8 @@ impl StringTracker {
     }
 }
 
-/// Whether JSON text that comes in pieces, a call's arguments, is whole: its brackets outside of
-/// strings match.
+/// A check whether JSON text that arrives in pieces, such as a call's arguments, is whole. Text is
+/// whole if its brackets outside of strings match.
 ///
 /// ```
 /// let mut arguments = llm_stream_guard::chat::Balance::default();
@@ -43,7 +43,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Takes the next piece.
+    /// Reads the next piece.
     pub fn feed(&mut self, text: &str) {
         for byte in text.bytes() {
             match byte {

@@ -1,10 +1,10 @@
 //! Turns the raw text stream of open-weight models into typed deltas.
 //!
-//! A [`Profile`], found by a model's id or a family's name, says how a model family writes
-//! reasoning and tool calls; a [`Guard`] applies it
-//! to text that arrives in arbitrary pieces, with one cursor over the message: a `<think>`
-//! inside a call's arguments is data, a call inside a thought is a call. [`guard_text`] puts a
-//! guard around any `Stream` of text; [`chat`] turns chat-completion chunks into clean ones.
+//! A [`Profile`] describes how a model family writes reasoning and tool calls. Find a profile by a
+//! model's id or a family's name. A [`Guard`] reads text by a profile, in pieces of any size, with
+//! one cursor over the message. A `<think>` inside a call's arguments is therefore data, and a call
+//! inside reasoning is a call. [`guard_text`] applies a guard to any `Stream` of text. [`chat`]
+//! removes markup from chat-completion chunks.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -96,17 +96,17 @@ pub use toolcall_parsers::{
     UnknownTools,
 };
 
-/// Server-sent events: bytes in, events with the bytes they came in, and bytes out.
+/// Decoder and encoder of server-sent events. Decoded events keep their original bytes.
 pub use sse_events as sse;
 pub use stream_lifecycle::{Clock, TryItem};
 pub use wire_remap::{Collapse, CollapseAction, CollapseLimits};
 
-/// The crates below, whole.
+/// The crates that this crate is built on.
 #[cfg(feature = "response-templates")]
 pub use response_templates;
 pub use {jail_match, think_filter, toolcall_parsers, wire_remap};
 
-/// Examples of pages outside of this crate, compiled and run as documentation tests.
+/// Examples from other pages of the project, compiled and run as documentation tests.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../../README.md")]

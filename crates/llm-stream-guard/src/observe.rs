@@ -1,4 +1,4 @@
-//! Telemetry: what happens in a guard or a jail, without the text it happens to.
+//! Telemetry of guards and jails, without the text of the model.
 
 #[cfg(feature = "tracing")]
 mod events;
@@ -22,8 +22,8 @@ use crate::stages::{Link, OutputStage};
 /// overridden.
 ///
 /// Calls are made inside `push` and `finish`, on the calling thread, and should return quickly.
-/// Sizes and offsets are bytes. Names of type `&'static str` are short and stable, fit to be
-/// labels.
+/// Sizes and offsets are bytes. Names of type `&'static str` are short and stable, so that they can
+/// be labels.
 pub trait Observer {
     /// Returns the observer of one choice of a chat stream, if it differs from this one. By default
     /// this observer receives the events of all choices.
@@ -32,7 +32,7 @@ pub trait Observer {
         None
     }
 
-    /// A piece of the stream is about to be processed.
+    /// Reports a piece of the stream before it is processed.
     fn chunk(&self, bytes: usize) {
         let _ = bytes;
     }
@@ -42,17 +42,17 @@ pub trait Observer {
         let _ = held;
     }
 
-    /// A jail opened: its pair, and how many are open.
+    /// Reports that a jail opened, with its pair and the number of open jails.
     fn jail_opened(&self, pair: usize, depth: usize) {
         let _ = (pair, depth);
     }
 
-    /// A jail closed, after the inner ones.
+    /// Reports that a jail closed, after the jails inside it.
     fn jail_closed(&self, pair: usize, bytes: u64, why: Closed) {
         let _ = (pair, bytes, why);
     }
 
-    /// A piece ended in what may become a mark of a jail.
+    /// Reports that a piece ended in the possible beginning of a jail's mark.
     fn jail_partial(&self) {}
 
     /// Reports that a possible mark of a jail is text.
@@ -89,8 +89,8 @@ pub trait Observer {
         let _ = diagnostic;
     }
 
-    /// A marker of a family that is not the guard's passed as content: the family may be the
-    /// wrong one. `marker` is that family's constant, not the model's text.
+    /// Reports that a marker of another family passed as content, so that the guard's family may be
+    /// wrong. `marker` is a constant of that family, not the model's text.
     fn foreign_markup(&self, marker: &str) {
         let _ = marker;
     }
@@ -101,7 +101,7 @@ pub trait Observer {
     }
 }
 
-/// Plain counts of one message. Where there are names, only those that occurred are listed.
+/// Counts of one message. Maps list only names that occurred.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Stats {
@@ -109,17 +109,18 @@ pub struct Stats {
     pub chunks: u64,
     /// Number of bytes received.
     pub bytes: u64,
-    /// The most bytes held after a piece.
+    /// Maximum number of bytes held after a piece.
     pub held_max: usize,
     /// Jails opened, inner ones included.
     pub jails_opened: u64,
     /// Jails closed, by the name of the reason.
     pub jails_closed: BTreeMap<&'static str, u64>,
-    /// Pieces that ended in what might become a mark of a jail.
+    /// Number of pieces that ended in the possible beginning of a jail's mark.
     pub jail_partials: u64,
-    /// Those of them that turned out to be text.
+    /// Number of possible beginnings of marks that were text.
     pub jail_refuted: u64,
-    /// Openers of calls met: what follows one is withheld until it is certain to be a call.
+    /// Number of openers of calls. Text after an opener is withheld until it is certain to be a
+    /// call.
     pub candidates: u64,
     /// Number of candidates that were not calls; their text was emitted.
     pub candidates_refuted: u64,
@@ -133,8 +134,8 @@ pub struct Stats {
     pub limits: BTreeMap<&'static str, u64>,
     /// Diagnostics, by the name of their kind.
     pub diagnostics: BTreeMap<&'static str, u64>,
-    /// Markers of families other than the guard's that passed as content, by marker: more than a
-    /// few suggest that the family is the wrong one.
+    /// Markers of other families that passed as content, by marker. Many of them suggest that the
+    /// guard's family is wrong.
     pub foreign: BTreeMap<Box<str>, u64>,
 }
 
@@ -182,14 +183,14 @@ impl StatsCollector {
         }
     }
 
-    /// The observer is that of this choice from now on.
+    /// Replaces the observer by that of this choice.
     pub(crate) fn of_choice(&mut self, choice: u32) {
         if let Some(own) = self.observer.as_ref().and_then(|observer| observer.of_choice(choice)) {
             self.observer = Some(own);
         }
     }
 
-    /// Learns what the cursor counted since the start.
+    /// Copies the counters of the cursor.
     pub(crate) fn read(&mut self, counters: &Counters) {
         let Stats { candidates, candidates_refuted, .. } = &mut self.stats;
         let opened = counters.candidates - std::mem::replace(candidates, counters.candidates);
@@ -209,7 +210,7 @@ impl StatsCollector {
         self.tell(|observer| observer.held(held));
     }
 
-    /// Learns of an event that is about to be emitted.
+    /// Counts an event before it is emitted.
     fn see(&mut self, event: Event<'_>) {
         match event {
             Event::Content(text) => self.content(Some(text)),
@@ -227,7 +228,7 @@ impl StatsCollector {
         }
     }
 
-    /// Learns what a jail does.
+    /// Counts a signal of a jail.
     pub(crate) fn jail(&mut self, signal: JailSignal) {
         match signal {
             JailSignal::Opened { pair, depth, .. } => {
@@ -269,7 +270,7 @@ impl StatsCollector {
         }
     }
 
-    /// Content passes; `None` where it breaks off.
+    /// Searches content for foreign markup; `None` ends a run of content.
     fn content(&mut self, text: Option<&str>) {
         let Self { observer, stats, foreign: Some(foreign), .. } = self else { return };
         foreign.see(text, |marker| {
@@ -286,10 +287,10 @@ impl StatsCollector {
     }
 }
 
-/// A sink of which the statistics, where there are any, learn what passes.
+/// A sink after the statistics stage.
 pub(crate) type Counted<'a, S> = Link<'a, StatsStage, S>;
 
-/// The statistics as a stage.
+/// The statistics stage, if statistics are counted.
 pub(crate) type StatsStage = Option<Box<StatsCollector>>;
 
 impl<S: Sink + ?Sized> OutputStage<S> for StatsCollector {

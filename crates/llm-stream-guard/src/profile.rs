@@ -1,4 +1,4 @@
-//! Profiles: what a model family's stream looks like, as data.
+//! Profiles: data that describe how a model family writes its stream.
 
 mod model;
 mod names;
@@ -29,31 +29,31 @@ use self::{
 
 /// How a model family writes reasoning and tool calls.
 ///
-/// Names are looked up when a guard is built; tools, reasoning formats and profiles are three
-/// namespaces, so one name may exist in all of them.
+/// Names are looked up when a guard is built. Tool-call families, reasoning formats and profiles
+/// have separate namespaces, so that a name may exist in all three.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// Name of the profile.
     pub name: String,
-    /// Other names it goes by.
+    /// Aliases of the profile's name.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// Patterns of the model ids it is for; see [`resolve_model`].
+    /// Patterns of model ids that the profile is for; see [`resolve_model`].
     #[serde(default)]
     pub models: Vec<String>,
-    /// The reasoning format, if the family reasons.
+    /// Name of the reasoning format, if the models reason.
     #[serde(default)]
     pub reasoning: Option<String>,
-    /// The tool-call family, if it calls tools.
+    /// Name of the tool-call family, if the models call tools.
     #[serde(default)]
     pub tools: Option<String>,
-    /// Which variant of that family, if not what most of its models write; see
+    /// Variant of the tool-call family, if the models differ from most of the family; see
     /// [`toolcall_parsers::family_variant`].
     #[serde(default)]
     pub variant: Option<usize>,
     /// Where streams begin if the caller does not decide. A profile found by name begins in
-    /// content, one found by a model's id where that model's chat template leaves off.
+    /// content. A profile found by a model's id begins where the model's chat template ends.
     #[serde(default)]
     pub start: Start,
     /// Arguments of the chat template that decide whether it opens the reasoning, with their values
@@ -79,10 +79,10 @@ pub struct Profile {
     /// `:6124c78e` where it writes `<tool_calls:6124c78e>`.
     #[serde(default)]
     pub token_suffix: Option<String>,
-    /// A reasoning format that is not registered, in place of the one by name.
+    /// A custom reasoning format, in place of the one by name.
     #[serde(skip)]
     pub format: Option<Format>,
-    /// A grammar of calls that is not registered, in place of the family by name.
+    /// A custom grammar of calls, in place of the family by name.
     #[serde(skip)]
     pub grammar: Option<Grammar>,
     /// The checkpoint's own response template, which is read in place of all formats above; see
@@ -100,24 +100,25 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// A profile of a tool-call family alone.
+    /// Creates a profile with only a tool-call family.
     #[must_use]
     pub fn tools(family: &str) -> Self {
         Self { tools: Some(family.to_owned()), ..Self::named(family) }
     }
 
-    /// A profile of a reasoning format alone.
+    /// Creates a profile with only a reasoning format.
     #[must_use]
     pub fn reasoning(format: &str) -> Self {
         Self { reasoning: Some(format.to_owned()), ..Self::named(format) }
     }
 
-    /// A profile of a checkpoint's own [response template](ResponseTemplate): the object itself, a
-    /// `tokenizer_config.json` that has it, or either as a JSON string. The server must be asked to
-    /// keep special tokens, which the template's markers mostly are.
+    /// Creates a profile from a checkpoint's own [response template](ResponseTemplate). `text` is
+    /// the object, a `tokenizer_config.json` that contains it, or either as a JSON string. The
+    /// server must be asked to keep special tokens, because most markers of templates are special
+    /// tokens.
     ///
     /// # Errors
-    /// What is wrong with the template, and where.
+    /// Returns the fault of the template and its place.
     #[cfg(feature = "response-templates")]
     pub fn from_response_template(text: &str) -> Result<Self, ResponseTemplateError> {
         Ok(Self {
@@ -147,7 +148,7 @@ impl Profile {
     /// the profile's variant. `None` if the models call no tools.
     ///
     /// # Errors
-    /// No family is registered under that name, or its variant is unknown.
+    /// Returns an error if no family has that name, or if the variant is unknown.
     pub fn grammar(&self) -> Result<Option<Grammar>, UnknownName> {
         if let Some(own) = &self.grammar {
             return Ok(Some(own.clone()));
@@ -168,7 +169,7 @@ impl Profile {
         false
     }
 
-    /// A profile under which everything is content.
+    /// Creates a profile under which all text is content.
     #[must_use]
     pub fn named(name: &str) -> Self {
         Self {
@@ -202,14 +203,14 @@ pub(crate) fn template_rules()
     FAMILIES.iter().map(|row| (row.name, row.template))
 }
 
-/// Every registered profile, by name.
+/// Returns every registered profile, by name.
 #[must_use]
 pub fn profiles() -> Vec<Profile> {
     FAMILIES.iter().map(|row| Profile::of(row, &row.stream)).collect()
 }
 
-/// The profile called `name`, or that has it as an alias; ASCII case does not count, and `-`
-/// equals `_`. Substrings never match.
+/// Returns the profile with the name or alias `name`. ASCII case is ignored, and `-` equals `_`.
+/// Substrings never match.
 ///
 /// # Errors
 /// An unknown name; the error lists the nearest known ones.

@@ -63,7 +63,7 @@ impl Reasoning {
         let limits = Limits::default();
         let mut driver = Driver::new(table, DriverSettings::default().limits(limits));
         let mut bodies = ToolCallParser::new(family.clone(), Tools::none(), Options::default());
-        // The default limits release what hits them: no push fails.
+        // The push cannot fail, because the default limits release text.
         let _ = driver.push(last_turn(prompt), &mut bodies, &mut |_: Event<'_>| {});
         match driver.channel() {
             Channel::REASONING => Start::Reasoning.into(),
@@ -72,7 +72,7 @@ impl Reasoning {
     }
 }
 
-/// Every registered reasoning format, in the order of the documentation.
+/// Returns every registered reasoning format, in the order of the documentation.
 #[must_use]
 pub fn reasoning_formats() -> Vec<Reasoning> {
     let families = toolcall_parsers::grammars().filter(Grammar::has_messages);
@@ -92,10 +92,10 @@ pub fn reasoning_aliases() -> impl Iterator<Item = Alias> + Clone {
 /// case does not matter, and `-` equals `_`. `engine:name` asks for one engine's meaning.
 ///
 /// # Errors
-/// A name that is not registered, with the nearest that are; one by which engines mean different
-/// formats, with the spellings that tell them apart.
+/// Returns an error with the nearest names if the name is unknown. If engines use the name for
+/// different formats, the error lists the spellings that distinguish them.
 pub fn reasoning(name: &str) -> Result<Reasoning, UnknownName> {
-    // Most names are those of formats with markers: no family is made for them.
+    // Most names belong to formats with markers, for which no family has to be built.
     if let Some(own) = think_filter::format(name).ok().filter(|it| same_name(&it.name, name)) {
         return Ok(Reasoning::Format(own));
     }

@@ -1,14 +1,14 @@
-//! Machines in the words of their record.
+//! Conversion of held bytes and limits into the types of lifecycle records.
 
 use jail_match::{Held, LimitError};
 use stream_lifecycle::{LimitHit, WithheldInfo};
 
-/// The bytes that a machine holds.
+/// Converts the bytes that a guard or a jail holds.
 pub(crate) fn withheld(Held { bytes, kind }: Held) -> WithheldInfo {
     WithheldInfo::bytes(bytes, kind.name())
 }
 
-/// The limit that ended a machine.
+/// Converts the limit that ended a guard or a jail.
 pub(crate) fn limit_hit(LimitError { kind, at, .. }: LimitError) -> LimitHit {
     LimitHit::new(kind.name(), at)
 }

@@ -1,4 +1,4 @@
-//! The role of each token: what a guard made of its bytes.
+//! Roles of tokens: the part of the answer that a guard assigns to each token's bytes.
 //!
 //! ```text
 //! <think>  hm  </think>  <tool_call>  {"name": "  ring  ", "arguments":  {}   }  </tool_call>
@@ -23,7 +23,7 @@ pub enum TokenRole {
     Reasoning,
     /// The name of the call with this position among the message's calls.
     CallName(u32),
-    /// The arguments of that call, with the tags of its parameters.
+    /// The arguments of the call with this position, with the tags of its parameters.
     Arguments(u32),
     /// Markup, or whitespace around it.
     Markup,
@@ -45,7 +45,7 @@ impl TokenRole {
         }
     }
 
-    /// The position of the call whose name or arguments the bytes are.
+    /// Returns the position of the call whose name or arguments the bytes are.
     #[must_use]
     pub const fn call(self) -> Option<u32> {
         match self {
@@ -60,11 +60,11 @@ impl TokenRole {
 pub struct RoleSpan {
     /// Position of the token in the stream, from 0.
     pub token: u64,
-    /// The token's number in the tokenizer.
+    /// Id of the token in the tokenizer.
     pub id: u32,
     /// Role of these bytes.
     pub role: TokenRole,
-    /// How many bytes of the token have the role. 0 for a token without text.
+    /// Number of the token's bytes with the role. 0 for a token without text.
     pub bytes: usize,
 }
 
@@ -82,10 +82,10 @@ impl std::fmt::Display for NoRoles {
 
 impl std::error::Error for NoRoles {}
 
-/// Feeds tokens to a guard and gives each its role.
+/// A reader that feeds tokens to a guard and reports the role of each token.
 ///
-/// Spans come in the order of the tokens, each as soon as the guard knows what its bytes are. A
-/// token with two roles gives two spans. Nothing is allocated for a token in the steady state.
+/// Spans are reported in the order of the tokens, each as soon as the guard has decided its bytes.
+/// A token with two roles gives two spans. Usually no memory is allocated for a token.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -111,11 +111,11 @@ pub struct RoleReader {
 }
 
 impl RoleReader {
-    /// A reader for `guard`, which must be as new.
+    /// Creates a reader for `guard`, which must be in its initial state.
     ///
     /// # Errors
-    /// The guard remaps delimiters, withholds text or calls, or has a jail: then text moves
-    /// away from the place of its tokens.
+    /// Returns an error if the guard remaps delimiters, withholds text or calls, or has a jail.
+    /// Emitted text would then not follow the order of its tokens.
     pub fn new(guard: Guard) -> Result<Self, NoRoles> {
         match guard.moves_text() {
             Some(option) => Err(NoRoles { option }),
@@ -156,14 +156,14 @@ impl RoleReader {
         result
     }
 
-    /// The guard that reads the tokens.
+    /// Returns the guard that reads the tokens.
     #[must_use]
     pub fn guard(&self) -> &Guard {
         &self.guard
     }
 }
 
-/// Passes everything on and notes it in the ledger.
+/// A sink that forwards all events and records them in the ledger.
 struct RoleListener<'l, S> {
     ledger: &'l mut RoleLedger,
     sink: S,
@@ -196,9 +196,10 @@ impl<S: Sink> Sink for RoleListener<'_, S> {
     }
 }
 
-/// How many tokens have each role: for the usage of a response.
+/// The number of tokens of each role, for the usage of a response.
 ///
-/// A token counts once, for the role that has most of its bytes, and of two with as many the first.
+/// A token counts once, for the role of most of its bytes. If two roles have equally many bytes,
+/// the first counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RoleCounts {
@@ -212,7 +213,7 @@ pub struct RoleCounts {
     pub markup: u64,
     /// Tokens that were dropped.
     pub dropped: u64,
-    /// The token of the last span, and the role that has most of it.
+    /// Position of the last span's token, the role of most of its bytes, and their number.
     last: Option<(u64, TokenRole, usize)>,
 }
 
@@ -245,8 +246,8 @@ impl RoleCounts {
     }
 }
 
-/// A loss mask for training: for each token of `spans`, whether `learns` holds for the role of any of
-/// its bytes.
+/// Returns a loss mask for training. A token of `spans` is set if `learns` holds for the role of
+/// any of its bytes.
 pub fn loss_mask(
     spans: impl IntoIterator<Item = RoleSpan>,
     learns: impl Fn(TokenRole) -> bool,

@@ -1,4 +1,4 @@
-//! Requests that servers answer with what the model wrote.
+//! Changes to requests, so that servers answer with the raw text of the model.
 
 use serde_json::{Map, Value};
 
@@ -18,20 +18,20 @@ pub enum Server {
     Ollama,
 }
 
-/// How a server will answer a request.
+/// The form in which a server answers a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "a server that parses answers itself needs no profile"]
 pub enum Answer {
-    /// With the text as the model wrote it, if the server was started for that.
+    /// The raw text of the model, if the server was started with the needed options.
     Raw,
-    /// With reasoning and calls in fields of their own: it parses what it can, and nothing in the
-    /// request keeps it from that. Such fields pass [`crate::chat`] as they are.
+    /// Text with reasoning and calls in separate fields, because no request turns the server's
+    /// parser off. Such fields pass [`crate::chat`] unchanged.
     Parsed,
 }
 
-/// Changes the body of a request so that `server` answers with the text as the model wrote it:
-/// special tokens kept, its own parsers off. Options that the server needs at its start are in the
-/// project's `docs/servers.md`.
+/// Changes the body of a request so that `server` answers with the raw text of the model: special
+/// tokens are kept, and the server's parsers are off. The project's `docs/servers.md` lists the
+/// options that a server needs at its start.
 ///
 /// Read the request with [`crate::GuardBuilder::request`] first: the body sent to vLLM no longer
 /// names the tool to call. A body that is not an object is unchanged.
@@ -49,14 +49,14 @@ pub fn forward_request(body: &mut Value, server: Server) -> Answer {
     let settings = match server {
         Server::Vllm => vec![
             ("skip_special_tokens", off()),
-            // No blanks between tokens that the model did not write.
+            // The server must not add blanks between tokens.
             ("spaces_between_special_tokens", off()),
             // Tools stay in the prompt, and no parser is asked for.
             ("tool_choice", if has_tools(body) { "none".into() } else { Value::Null }),
         ],
         Server::Sglang => vec![("skip_special_tokens", off()), ("separate_reasoning", off())],
         Server::LlamaCpp => vec![("reasoning_format", "none".into()), ("parse_tool_calls", off())],
-        // Chats are always parsed; only a rendered prompt can be completed as it is.
+        // Chats are always parsed. Only a completion of a rendered prompt returns raw text.
         Server::Ollama if body.contains_key("messages") => return Answer::Parsed,
         Server::Ollama => vec![("raw", true.into())],
     };
@@ -65,12 +65,12 @@ pub fn forward_request(body: &mut Value, server: Server) -> Answer {
     Answer::Raw
 }
 
-/// Asks `server` for the ids of the tokens that it writes, where it can be asked. Returns what to do
-/// with ids in the answer: those that the client did not ask for are removed.
+/// Changes the body of a request so that `server` sends token ids, if it supports that. Returns the
+/// policy for ids in the answer: ids that the client did not ask for are removed.
 ///
-/// llama.cpp's server writes ids into log probabilities. It refuses `logprobs` next to tools in a
-/// stream, so it is asked by its own `n_probs`. SGLang refuses to write ids into the stream of a chat,
-/// so it is asked for those of whole answers and of completions.
+/// llama.cpp's server writes ids into log probabilities. The server refuses `logprobs` next to
+/// tools in a stream, so that its own `n_probs` is set. SGLang cannot write ids into the stream of
+/// a chat, so that only whole answers and completions have them.
 ///
 /// ```
 /// use llm_stream_guard::{Server, chat::TokenIds, request_token_ids};
@@ -96,7 +96,7 @@ pub fn request_token_ids(body: &mut Value, server: Server) -> TokenIds {
             body.insert("n_probs".into(), 1.into());
             TokenIds::RemoveLogprobs
         }
-        // Ollama has none.
+        // Ollama does not send token ids.
         _ => TokenIds::Keep,
     }
 }

@@ -1,6 +1,6 @@
 //! Output stages: the chain between the cursor and the caller's sink.
 //!
-//! A stage sees every event and passes on those that it does not handle. Stages form a chain of
+//! A stage receives every event and forwards those that it does not handle. Stages form a chain of
 //! [`Link`]s.
 
 pub(crate) mod atomic;
@@ -10,10 +10,10 @@ use jail_match::{Event, Sink, Span, Trace};
 
 /// A stage that writes to `S`.
 pub(crate) trait OutputStage<S: ?Sized> {
-    /// Handles the event or passes it on.
+    /// Handles the event or forwards it.
     fn event(&mut self, event: Event<'_>, next: &mut S);
 
-    /// Takes note of a range that did not become text, and passes it on.
+    /// Records a range that did not become text, and forwards it.
     #[inline]
     fn account(&mut self, span: Span, next: &mut S)
     where
@@ -23,7 +23,7 @@ pub(crate) trait OutputStage<S: ?Sized> {
     }
 }
 
-/// A stage that may not be configured: then everything passes.
+/// An optional stage. If it is missing, everything is forwarded.
 impl<T: OutputStage<S>, S: Sink + ?Sized> OutputStage<S> for Option<Box<T>> {
     #[inline]
     fn event(&mut self, event: Event<'_>, next: &mut S) {
@@ -42,7 +42,7 @@ impl<T: OutputStage<S>, S: Sink + ?Sized> OutputStage<S> for Option<Box<T>> {
     }
 }
 
-/// A stage before a sink: a sink itself.
+/// A stage before a sink. The pair is a sink.
 pub(crate) struct Link<'a, T, S> {
     pub(crate) stage: &'a mut T,
     pub(crate) next: S,

@@ -1,4 +1,10 @@
-//! Stop strings: text up to the first of them, and nothing of what is to be hidden.
+//! Stop strings: text is passed on up to the first of them, and hidden stop strings are removed.
+//!
+//! ```text
+//! stop string "END" (hidden), text in two pieces
+//! "a E"      "a " is emitted; "E" is held: it may begin "END"
+//! "ND b"     the stop string is complete: the message ends, " b" is dropped
+//! ```
 
 use std::{fmt, sync::Arc};
 
@@ -9,53 +15,52 @@ use jail_match::{Haystack, MarkerSet, MarkerSetBuilder, Match, Search};
 pub struct StopString {
     /// Text of the stop string.
     pub text: String,
-    /// Whether it is emitted.
+    /// Whether the stop string is emitted.
     pub shown: Shown,
 }
 
 /// Whether a stop string is emitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Shown {
-    /// Nothing of it, not even its beginning.
+    /// The stop string is removed, including its beginning.
     #[default]
     Hidden,
-    /// All of it, as it comes.
+    /// The stop string is emitted as it arrives.
     Visible,
 }
 
 impl StopString {
-    /// A stop string that is not emitted.
+    /// Creates a stop string that is not emitted.
     pub fn hidden(text: impl Into<String>) -> Self {
         Self { text: text.into(), shown: Shown::Hidden }
     }
 
-    /// A stop string that is emitted before the message ends.
+    /// Creates a stop string that is emitted before the message ends.
     pub fn visible(text: impl Into<String>) -> Self {
         Self { text: text.into(), shown: Shown::Visible }
     }
 }
 
-/// Where a message was stopped.
+/// The place where a stop string ended a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stopped {
     /// Position of the stop string in the list given to [`StopStrings::new`].
     pub string: usize,
-    /// Offset of its first byte in the text.
+    /// Offset of the stop string's first byte.
     pub at: u64,
-    /// Offset after its last byte.
+    /// Offset after the stop string's last byte.
     pub end: u64,
-    /// Offset after the last byte that was emitted: one of the two.
+    /// Offset after the last emitted byte: `at` or `end`.
     pub shown: u64,
-    /// How many bytes followed its last, so far: they were dropped.
+    /// Number of bytes after the stop string, which were dropped.
     pub dropped: u64,
 }
 
-/// Passes text on until a stop string is complete.
+/// A filter that passes text on until a stop string is complete.
 ///
-/// The string that ends first counts, of several that end together the longest. Held is the
-/// beginning of a hidden one, and nothing else; what is held, passed and dropped does not depend
-/// on chunks.
+/// The string that ends first counts; of several that end together, the longest. Only the possible
+/// beginning of a hidden stop string is held. The result does not depend on how the text was cut.
 ///
 /// ```
 /// use llm_stream_guard::{StopString, StopStrings};
@@ -74,7 +79,7 @@ pub struct StopStrings {
     strings: Arc<CompiledStops>,
     /// The beginning of a stop string.
     kept: String,
-    /// How much of it was passed on: it begins visible ones only.
+    /// Number of its bytes that were passed on, because they begin only visible stop strings.
     passed: usize,
     /// Offset of the first byte kept.
     at: u64,
@@ -98,7 +103,7 @@ const ALL: u8 = 0;
 const HIDDEN: u8 = 1;
 
 impl StopStrings {
-    /// Compiles the strings. One listed twice is hidden if one of the two is.
+    /// Compiles the strings. A string that is listed twice is hidden if one of the two is hidden.
     ///
     /// # Errors
     /// A string is empty.
@@ -110,8 +115,8 @@ impl StopStrings {
         let mut builder = MarkerSetBuilder::new();
         let mut listed = Vec::new();
         for (entry, string) in all.iter().enumerate() {
-            // One that holds another which ends sooner can never be the first to end. Without it
-            // the leftmost match is the one that ends first, which is what the set looks for.
+            // A string that contains another string before its end can never be the first to end.
+            // Without such strings, the leftmost match is also the first to end.
             let inner = &string.text[..string.text.len() - last_len(&string.text)];
             let hopeless = all.iter().any(|other| inner.contains(&other.text));
             let again = |(at, other): (usize, &StopString)| {
@@ -137,7 +142,7 @@ impl StopStrings {
         Ok(Self { strings, kept, passed: 0, at: 0, stopped: None, examined: 0 })
     }
 
-    /// Feeds the next piece; `on` receives what is certain to be emitted.
+    /// Feeds the next piece; `on` receives the text that is certain to be emitted.
     pub fn push(&mut self, chunk: &str, mut on: impl FnMut(&str)) {
         let mut rest = chunk;
         while self.stopped.is_none() && !rest.is_empty() {
@@ -148,7 +153,7 @@ impl StopStrings {
                 }
                 return;
             }
-            // Decide about what is kept with as little of the chunk as will do.
+            // Decide about the kept text with as little of the chunk as possible.
             let more = self.strings.set.longest();
             let cut = (more..rest.len()).find(|&at| rest.is_char_boundary(at));
             let (head, behind) = rest.split_at(cut.unwrap_or(rest.len()));
@@ -172,7 +177,7 @@ impl StopStrings {
         }
     }
 
-    /// Ends the text: the beginning of a stop string is text after all.
+    /// Ends the text, and passes on the held beginning of a stop string.
     pub fn finish(&mut self, mut on: impl FnMut(&str)) {
         let text = std::mem::take(&mut self.kept);
         if !text.is_empty() {
@@ -180,8 +185,8 @@ impl StopStrings {
         }
     }
 
-    /// Passes on what is certain of `text`, which begins with what was kept; the index from which
-    /// it must be kept.
+    /// Passes on the certain part of `text`, which begins with the kept text. Returns the index
+    /// from which text must be kept.
     fn scan(&mut self, text: &str, ended: bool, on: &mut impl FnMut(&str)) -> usize {
         let passed = std::mem::take(&mut self.passed);
         let (keep, found) = self.look(ALL, text, 0, ended);
@@ -212,7 +217,8 @@ impl StopStrings {
         keep
     }
 
-    /// Where a stop string is in `text`, or else where one may begin; its length and marker.
+    /// Returns where a stop string is in `text`, with its length and marker, or where one may
+    /// begin.
     fn look(
         &mut self,
         class: u8,
@@ -236,7 +242,7 @@ impl StopStrings {
         (bytes.len(), None)
     }
 
-    /// Where the message was stopped, once it was.
+    /// Returns where a stop string ended the message, if one did.
     #[must_use]
     pub fn stopped(&self) -> Option<Stopped> {
         self.stopped
@@ -249,18 +255,18 @@ impl StopStrings {
         self.strings.texts.get(string).map_or("", String::as_str)
     }
 
-    /// How many bytes it was given before any string stopped the message.
+    /// Returns the number of bytes received before a string ended the message.
     pub(crate) fn given(&self) -> u64 {
         self.at + self.kept.len() as u64
     }
 
-    /// Bytes received that may yet be emitted.
+    /// Returns the number of held bytes, which may still be emitted.
     #[must_use]
     pub fn held(&self) -> usize {
         self.kept.len() - self.passed
     }
 
-    /// Bytes looked at so far: a measure of work that does not depend on the clock.
+    /// Returns the number of examined bytes, a measure of work that does not depend on time.
     #[must_use]
     pub fn examined(&self) -> u64 {
         self.examined
@@ -273,12 +279,12 @@ impl StopStrings {
     }
 }
 
-/// Length of the last character.
+/// Returns the length of the last character in bytes.
 fn last_len(text: &str) -> usize {
     text.chars().next_back().map_or(0, char::len_utf8)
 }
 
-/// A stop string is empty. The fault is the caller's.
+/// The error for an empty stop string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmptyStop {
     entry: usize,

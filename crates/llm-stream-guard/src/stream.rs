@@ -1,4 +1,4 @@
-//! A guard around a stream.
+//! Guards around streams of text.
 
 use std::{
     collections::VecDeque,
@@ -16,7 +16,7 @@ use crate::{
     record::{limit_hit, withheld},
 };
 
-/// Puts `guard` around a stream of text.
+/// Guards a stream of text with `guard`.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -40,7 +40,7 @@ where
     Guarded::new(inner, guard)
 }
 
-/// A machine a stream adapter can drive: text in, events out.
+/// A machine that a stream adapter can drive: it reads text and reports events.
 pub trait Stage {
     /// Feeds the next piece.
     ///
@@ -57,12 +57,12 @@ pub trait Stage {
     /// Returns the held bytes and the reason why they are held.
     fn held(&self) -> Held;
 
-    /// Whether the message is over already: more text would be ignored.
+    /// Whether the message is over, so that further text is ignored.
     fn is_over(&self) -> bool {
         false
     }
 
-    /// The limit that ended the message though no call failed.
+    /// Returns the limit that ended the message without an error.
     fn ended_by(&self) -> Option<LimitError> {
         None
     }
@@ -93,16 +93,17 @@ impl Stage for Guard {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StreamState {
     Open,
-    /// Upstream is not polled any more; the queue may still hold events.
+    /// Upstream has ended. The queue may still hold events.
     Ended,
 }
 
 pin_project_lite::pin_project! {
-    /// A guarded stream of text: yields typed events.
+    /// A guarded stream of text, which yields typed events.
     ///
-    /// Made by [`guard_text`]. Every event of a chunk is emitted before upstream is polled again;
-    /// after an upstream error comes what was held (an open call ends as incomplete), then the
-    /// error, then nothing. Fused. `Unpin` if the inner stream is.
+    /// Created by [`guard_text`]. Every event of a chunk is yielded before upstream is polled
+    /// again. After an upstream error the stream yields held text (an open call ends as
+    /// incomplete), then the error, then ends. The stream is fused, and `Unpin` if the inner stream
+    /// is.
     #[derive(Debug)]
     #[must_use = "streams do nothing unless polled"]
     pub struct Guarded<S: TryItem, M = Guard> {
@@ -120,12 +121,12 @@ impl<S: TryItem, M> Guarded<S, M> {
         Self { inner, machine, queue: VecDeque::new(), state: StreamState::Open, limit: None }
     }
 
-    /// The machine, for its counters and what it holds.
+    /// Returns the machine, which has counters and reports held text.
     pub fn machine(&self) -> &M {
         &self.machine
     }
 
-    /// The limit that ended the stream early, if one with the error policy was hit.
+    /// Returns the limit that ended the stream early, if one with the error policy was hit.
     pub fn limit_hit(&self) -> Option<LimitError> {
         self.limit
     }
@@ -203,7 +204,7 @@ where
     }
 }
 
-/// Queues an event, joined to the one before it where the two are one piece.
+/// Queues an event, or appends it to the previous event if both are pieces of one text.
 fn enqueue<E>(queue: &mut VecDeque<Result<OwnedEvent, E>>, event: Event<'_>) {
     match (queue.back_mut(), event) {
         (Some(Ok(OwnedEvent::Content(text))), Event::Content(more))

@@ -1,4 +1,4 @@
-//! Building a jailed stream.
+//! The builder of jailed streams.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     profile::Profile,
 };
 
-/// Builds a [`JailedStream`]: a [`GuardBuilder`] with rules of jails beside it.
+/// A builder of [`JailedStream`]s: a [`GuardBuilder`] with additional rules of jails.
 #[derive(Debug, Clone)]
 pub struct JailedStreamBuilder {
     sequences: Sequences,
@@ -51,7 +51,7 @@ impl JailedStreamBuilder {
         Self { guard: change(self.guard), ..self }
     }
 
-    /// Adds a start sequence: any of the end sequences closes it.
+    /// Adds a start sequence, which any of the end sequences closes.
     #[must_use]
     pub fn jail_start_sequence(mut self, sequence: impl Into<String>) -> Self {
         self.sequences.starts.push(sequence.into());
@@ -87,9 +87,9 @@ impl JailedStreamBuilder {
 
     /// Adds a start sequence and the end bound to it.
     ///
-    /// A block is withheld until it ends. Without a parser it is then emitted as it was written, in
-    /// one piece, unless [`JailedStreamBuilder::on_jailed`] replaces it. To drop or strip blocks,
-    /// give the pair as a [`JailedStreamBuilder::rule`] with a [`jail_match::Release`].
+    /// A block is withheld until it ends. Without a parser it is then emitted unchanged, in one
+    /// piece, unless [`JailedStreamBuilder::on_jailed`] replaces it. To drop or strip blocks, give
+    /// the pair as a [`JailedStreamBuilder::rule`] with a [`jail_match::Release`].
     #[must_use]
     pub fn jail_pair(mut self, start: impl Into<String>, end: impl Into<String>) -> Self {
         self.sequences.pairs.push((start.into(), end.into()));
@@ -103,7 +103,7 @@ impl JailedStreamBuilder {
         self.rules(|rules| rules.rule(pair))
     }
 
-    /// Changes what holds for all rules: depth, count, when inner blocks are released.
+    /// Changes the settings of all rules: depth, count, and when inner blocks are released.
     #[must_use]
     pub fn rules(self, change: impl FnOnce(JailBuilder) -> JailBuilder) -> Self {
         Self { rules: change(self.rules), ..self }
@@ -119,46 +119,46 @@ impl JailedStreamBuilder {
         self
     }
 
-    /// The most chunks such a block may take; see [`Jailer::chunk_limit`].
+    /// Sets the maximum number of chunks of such a block; see [`Jailer::chunk_limit`].
     #[must_use]
     pub fn chunk_limit(mut self, chunks: u64, over: OnFail) -> Self {
         self.block_limits.chunks = Some((chunks, over));
         self
     }
 
-    /// How long such a block may be open; see [`Jailer::time_limit`].
+    /// Sets how long such a block may be open; see [`Jailer::time_limit`].
     #[must_use]
     pub fn time_limit(mut self, time: Duration, over: OnFail, clock: impl Clock + 'static) -> Self {
         self.block_limits.time = Some((time, over, Arc::new(clock)));
         self
     }
 
-    /// The tool-call family that parses what was jailed.
+    /// Sets the tool-call family that parses withheld blocks.
     #[must_use]
     pub fn tool_call_parser(self, family: impl Into<String>) -> Self {
         Self { parser: Some(family.into()), ..self }
     }
 
-    /// Keeps the family's own markers beside the sequences given by hand.
+    /// Keeps the family's own markers in addition to the start and end sequences.
     #[must_use]
     pub fn also_family_markers(mut self) -> Self {
         self.sequences.own = OwnMarkers::Kept;
         self
     }
 
-    /// The tools the request declared.
+    /// Sets the tools that the request declared.
     #[must_use]
     pub fn tools(self, tools: Tools) -> Self {
         self.guard(|guard| guard.tools(tools))
     }
 
-    /// The format reasoning is recognised by, beside the parser.
+    /// Sets the format of reasoning, in addition to the parser.
     #[must_use]
     pub fn reasoning_parser(self, format: impl Into<String>) -> Self {
         self.guard(|guard| guard.reasoning_named(format.into()))
     }
 
-    /// Looks the parser up and compiles the sequences.
+    /// Looks up the parser and compiles the sequences.
     ///
     /// # Errors
     /// An unknown parser; a faulty sequence or rule, by name; neither a parser nor a start;
@@ -181,7 +181,7 @@ impl JailedStreamBuilder {
                     return Err(JailedError::NoBlocks("on_jailed"));
                 }
                 let parser = BlockParser::new(guard.of_blocks(family).build()?, rules.pairs());
-                // The tools are the blocks' alone: between them nothing is read as calls.
+                // The tools apply only to blocks, because text between blocks is not read as calls.
                 let guard = guard.tools(Tools::none());
                 (guard, sequences.rules(rules), Some(Box::new(parser) as Box<dyn ParseBlocks>))
             }

@@ -1,4 +1,4 @@
-//! The jailed stream around chat-completion chunks.
+//! Jailed streams of chat-completion chunks.
 
 use futures_core::Stream;
 
@@ -22,7 +22,7 @@ impl JailedStreamBuilder {
         self
     }
 
-    /// How [`JailedStream::apply`] writes chunks, the emission included.
+    /// Sets how [`JailedStream::apply`] writes chunks, including the emission.
     #[must_use]
     pub fn chat(mut self, chat: ChatOptions) -> Self {
         self.chat = chat;
@@ -31,8 +31,8 @@ impl JailedStreamBuilder {
 }
 
 impl JailedStream {
-    /// Puts the jail around a stream of chat-completion chunks, bare or annotated. A jail may be
-    /// applied any number of times.
+    /// Applies the jail to a stream of chat-completion chunks, with or without annotations. A jail
+    /// may be applied any number of times.
     pub fn apply<S>(&self, inner: S) -> ChatStream<S>
     where
         S: Stream<Item: ChatItem>,
@@ -40,7 +40,7 @@ impl JailedStream {
         guard_chunks(inner, self.chat_guard()).annotations(self.annotations)
     }
 
-    /// The jail for chat-completion chunks, without a stream around it.
+    /// Returns the chat guard of the jail, without a stream.
     #[must_use]
     pub fn chat_guard(&self) -> ChatGuard {
         ChatGuard::new(self.guard.clone(), self.chat.clone())

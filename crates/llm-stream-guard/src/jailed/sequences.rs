@@ -1,4 +1,4 @@
-//! Sequences given by hand in the place of a family's markers.
+//! Start and end sequences that replace a family's markers.
 
 use jail_match::{Jail, JailBuilder, JailError};
 use toolcall_parsers::{
@@ -26,14 +26,14 @@ impl Sequences {
         pairs.fold(rules, |rules, (start, end)| rules.pair(start, end))
     }
 
-    /// Refuses sequences that would make no jail.
+    /// Returns an error for sequences that do not form a jail.
     pub(super) fn check(&self) -> Result<(), JailError> {
         let mut rules = self.rules(Jail::builder());
         if rules.is_empty() {
             return Ok(());
         }
         if self.starts.is_empty() && !self.ends.is_empty() {
-            // Given ends close the family's openers; this mark represents those openers.
+            // The end sequences close the family's openers, which this mark represents.
             rules = rules.start("\0");
         }
         rules.build().map(drop)
@@ -50,14 +50,14 @@ impl Sequences {
         grammar.has_messages() && !self.is_empty()
     }
 
-    /// The family with its markers replaced, or with more of them.
+    /// Returns the family's grammar with its markers replaced or extended.
     pub(super) fn applied(&self, grammar: Grammar) -> Result<Grammar, JailedError> {
         if self.is_empty() {
             return Ok(grammar);
         }
         let pooled = self.starts.iter().map(|start| (start.clone(), self.ends.clone()));
         let bound = self.pairs.iter().map(|(start, end)| (start.clone(), vec![end.clone()]));
-        // Ends alone close what the family opens.
+        // End sequences without starts close the family's openers.
         let closing = if self.starts.is_empty() { self.ends.clone() } else { Vec::new() };
         let markers = Markers { blocks: pooled.chain(bound).collect(), ends: closing };
         let family = grammar.family().with_sequences(&markers, self.own);

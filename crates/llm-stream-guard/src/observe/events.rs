@@ -5,9 +5,9 @@ use toolcall_parsers::{Diagnostic, Outcome};
 
 use super::Observer;
 
-/// Writes what happens as `tracing` events of the target `llm_stream_guard`, in the span that is
-/// current where the guard is fed: limits as warnings, the rest at debug level. Nothing is
-/// written per chunk.
+/// An observer that writes `tracing` events of the target `llm_stream_guard`, in the span that is
+/// current when the guard is fed. Limits are warnings, and all other events have debug level. No
+/// event is written per chunk.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TracingObserver;
 

@@ -1,11 +1,11 @@
-//! Markup that passes as text because it is another family's.
+//! Detection of other families' markup that passes as text.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jail_match::{MarkerSet, MarkerSetBuilder, Matcher, MatcherEvent};
 use toolcall_parsers::grammars;
 
-/// Shorter markers are prose too often.
+/// Minimum length of a marker. Shorter markers are often ordinary text.
 const SHORTEST: usize = 5;
 
 /// Maximum number of searches that are kept for later guards.
@@ -15,7 +15,7 @@ const MAX_SHARED: usize = 64;
 /// markers of all other families take tens of kilobytes.
 static SHARED: Mutex<Vec<(Vec<String>, Foreign)>> = Mutex::new(Vec::new());
 
-/// Looks for the markers of families other than one's own.
+/// A search for the markers of other families.
 #[derive(Debug, Clone)]
 pub(crate) struct Foreign {
     matcher: Matcher,
@@ -58,7 +58,7 @@ impl Foreign {
         Self { matcher: Matcher::with_set(set), markers: markers.into() }
     }
 
-    /// Looks at content, or at its end; calls `on` for each marker.
+    /// Searches content, or handles its end if `text` is `None`. Calls `on` for each marker.
     pub(crate) fn see(&mut self, text: Option<&str>, mut on: impl FnMut(&str)) {
         let Self { matcher, markers } = self;
         let on = |found: MatcherEvent<'_>| {

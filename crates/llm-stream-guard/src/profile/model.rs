@@ -1,4 +1,4 @@
-//! From a model's id to its profile.
+//! Lookup of a profile by a model's id.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use super::{
     table::FAMILIES,
 };
 
-/// Every pattern of the table, normalised, with its row and as its file has it.
+/// Every pattern of the table in normalised form, with its row and its original spelling.
 static PATTERNS: LazyLock<Vec<(ModelPattern, (&'static Row, &'static str))>> =
     LazyLock::new(|| {
         let all = FAMILIES.iter().flat_map(|row| row.models.iter().map(move |&text| (row, text)));
@@ -34,9 +34,10 @@ pub struct ModelMatch {
 ///
 /// Ids and patterns are compared as [`ModelId`] normalises them. `*` matches any run of characters
 /// that does not begin with a version; a `-*` at the end also matches nothing. The match that
-/// begins first in the id wins, so that `hermes-2-pro-llama-3-8b` is a Hermes; then the pattern
-/// with the most literal characters. The profile begins where the model's chat template leaves off
-/// ([`Profile::start`]); a request may change that ([`crate::GuardBuilder::request`]).
+/// begins first in the id wins, so that `hermes-2-pro-llama-3-8b` is a Hermes model. Of matches
+/// that begin together, the pattern with the most literal characters wins. The profile begins where
+/// the model's chat template ends ([`Profile::start`]). A request may change that
+/// ([`crate::GuardBuilder::request`]).
 ///
 /// # Errors
 /// No family is known to be the model's.
@@ -62,7 +63,7 @@ pub fn resolve_model(id: &str) -> Result<ModelMatch, UnknownModel> {
     Ok(ModelMatch { profile, pattern, variant_pattern })
 }
 
-/// The profile alone of what [`resolve_model`] finds.
+/// Returns only the profile of the result of [`resolve_model`].
 ///
 /// # Errors
 /// No family is known to be the model's.
@@ -70,7 +71,7 @@ pub fn profile_for_model(id: &str) -> Result<Profile, UnknownModel> {
     resolve_model(id).map(|found| found.profile)
 }
 
-/// The pattern of a variant that matches.
+/// Returns the pattern of a variant that matches.
 fn variant_pattern(variant: &Variant, text: &str) -> Option<&'static str> {
     variant.models.iter().find(|pattern| ModelPattern::new(pattern).is_for(text)).copied()
 }

@@ -5,8 +5,8 @@ use toolcall_parsers::{UnknownName, aliases, families, grammar};
 use super::{Profile, profile, profiles};
 use crate::reasoning::{reasoning, reasoning_aliases, reasoning_formats};
 
-/// Returns the profile of that name, or else the tool-call family alone, or else the reasoning format
-/// alone.
+/// Returns the profile called `name`. Without such a profile, a profile with only the tool-call
+/// family or only the reasoning format of that name is returned.
 ///
 /// ```
 /// use llm_stream_guard::named_profile;
@@ -18,8 +18,8 @@ use crate::reasoning::{reasoning, reasoning_aliases, reasoning_formats};
 /// ```
 ///
 /// # Errors
-/// The name is of none of the three kinds; the error lists the nearest of all. A name that engines
-/// have for different families.
+/// Returns an error with the nearest names if no profile, family or format has the name. A name
+/// that engines use for different families is also an error.
 pub fn named_profile(name: &str) -> Result<Profile, UnknownName> {
     if let Ok(profile) = profile(name) {
         return Ok(profile);

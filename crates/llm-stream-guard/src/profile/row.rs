@@ -7,26 +7,26 @@ use toolcall_parsers::InReasoning;
 pub(crate) struct Row {
     /// Name of the row's family.
     pub(crate) name: &'static str,
-    /// Other names of ours for it.
+    /// Aliases of the family's name.
     pub(crate) other_names: &'static [&'static str],
-    /// Patterns of normalised model ids; the one that begins first in the id counts, then the one
-    /// with the most literal characters.
+    /// Patterns of normalised model ids. The match that begins first in the id counts, then the
+    /// pattern with the most literal characters.
     pub(crate) models: &'static [&'static str],
     /// Rules of texts in a chat template; of the texts of a rule all must be there, but those that
     /// begin with `!`.
     pub(crate) template: &'static [&'static [&'static str]],
     /// Properties of the family's streams, for models without a variant.
     pub(crate) stream: Stream,
-    /// Its variants; the first that fits counts.
+    /// Variants of the family; the first that fits counts.
     pub(crate) variants: &'static [Variant],
 }
 
-/// The same family as some models write it.
+/// A variant of a family, for some of its models.
 #[derive(Debug)]
 pub(crate) struct Variant {
     /// Patterns of model ids.
     pub(crate) models: &'static [&'static str],
-    /// How their streams look.
+    /// Properties of the streams of these models.
     pub(crate) stream: Stream,
 }
 

@@ -1,4 +1,4 @@
-//! Ids of models that no family is known for.
+//! Errors for ids of unknown models.
 
 use std::fmt;
 
@@ -14,8 +14,8 @@ pub struct UnknownModel {
 }
 
 impl UnknownModel {
-    /// An unknown id, with the families of other versions of the model, then those that have models
-    /// of the same brand.
+    /// Creates an error for an unknown id, with suggested families: first those of other versions
+    /// of the model, then those with models of the same brand.
     pub(super) fn new(
         id: &str,
         normal: &ModelId,
@@ -25,7 +25,7 @@ impl UnknownModel {
         let mut nearest: Vec<&'static str> = Vec::new();
         let mut ranked: Vec<(usize, &str)> =
             families.iter().filter_map(|row| Some((nearness(normal, row)?, row.name))).collect();
-        // The nearest first; of those equally near, the newest of the brand.
+        // The nearest family is first. Of equally near ones, the newest of the brand is first.
         ranked.sort_unstable_by(|a, b| b.cmp(a));
         for name in other_versions.chain(ranked.into_iter().map(|(_, name)| name)) {
             if !nearest.contains(&name) {
@@ -66,8 +66,8 @@ impl fmt::Display for UnknownModel {
 
 impl std::error::Error for UnknownModel {}
 
-/// How many characters of a family's pattern the id has, of those that have the same first word
-/// but for its number: `qwen9-8b` is of the brand of `qwen3-*`.
+/// Returns how many characters the id has in common with a pattern of the family. Only patterns
+/// with the same first word count, numbers aside: `qwen9-8b` has the brand of `qwen3-*`.
 fn nearness(id: &ModelId, row: &Row) -> Option<usize> {
     let patterns = row.models.iter().map(|pattern| pattern.to_ascii_lowercase());
     let near = |pattern: String| {
@@ -78,7 +78,7 @@ fn nearness(id: &ModelId, row: &Row) -> Option<usize> {
     patterns.filter_map(near).max()
 }
 
-/// How many bytes two texts have in common at their beginning.
+/// Returns the length of the common prefix of two texts, in bytes.
 fn common_start(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }

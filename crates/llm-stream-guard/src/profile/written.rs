@@ -1,4 +1,4 @@
-//! Fields of a profile as they are written.
+//! Serialisation of fields of a profile.
 
 /// A whitespace policy by its name.
 pub(super) mod whitespace {

@@ -1,4 +1,4 @@
-//! The fate of each byte that was fed, laid over the tokens it arrived in.
+//! Assignment of roles to the bytes of tokens.
 
 use std::collections::VecDeque;
 
@@ -6,30 +6,30 @@ use jail_match::{CallPart, Channel, Span, SpanKind, Trace};
 
 use super::{RoleSpan, TokenRole};
 
-/// The account of a stream, as far as it is not given out.
+/// The part of a stream whose roles have not been reported.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RoleLedger {
     /// Tokens with bytes that have no role yet: position, number, bytes left.
     tokens: VecDeque<(u64, u32, usize)>,
-    /// How many tokens were fed.
+    /// Number of tokens that were fed.
     fed: u64,
-    /// The text that has no role yet, after a beginning that has one.
+    /// Text without a role, after a beginning that has one.
     text: String,
-    /// How long that beginning is.
+    /// Length of the beginning of `text` that has a role.
     done: usize,
     /// Offset of the next byte without a role.
     at: u64,
-    /// Roles of what is not text: where each begins and ends.
+    /// Roles of ranges that are not text, with their start and end.
     spans: VecDeque<(u64, u64, TokenRole)>,
-    /// Text that came out, in order: its role and length.
+    /// Role and length of emitted texts, in order.
     passed: VecDeque<(TokenRole, u64)>,
     /// Where parts of calls begin.
     parts: VecDeque<(u64, TokenRole)>,
     /// The role of calls' bytes at the end of the last span.
     part: Option<TokenRole>,
-    /// The call that was announced last, and where its name ends at the latest.
+    /// Position of the call that began last, and the latest possible end of its name.
     named: (u32, u64),
-    /// The span that is not given out.
+    /// The last span, which has not been reported.
     last: Option<RoleSpan>,
 }
 
@@ -55,7 +55,7 @@ impl RoleLedger {
         }
     }
 
-    /// A range is not text.
+    /// Accounts for a range that is not text.
     #[inline]
     pub(crate) fn span(&mut self, Span { kind, at, len }: Span) {
         match kind {
@@ -97,7 +97,7 @@ impl RoleLedger {
                     CallPart::Arguments => TokenRole::Arguments(call),
                     _ => TokenRole::Markup,
                 };
-                // The same text may be read once more, in another way.
+                // The same text may be read again in another way.
                 while self.parts.back().is_some_and(|(known, _)| *known >= at) {
                     self.parts.pop_back();
                 }
@@ -111,7 +111,7 @@ impl RoleLedger {
         }
     }
 
-    /// The call that was announced last has this name.
+    /// Records the name of the call that began last.
     pub(crate) fn name(&mut self, name: &str) {
         let (call, end) = self.named;
         // Arguments that came before the name end before it.
@@ -126,7 +126,7 @@ impl RoleLedger {
         self.parts.insert(behind + 1, (at + name.len() as u64, TokenRole::Markup));
     }
 
-    /// Gives out the spans that are known.
+    /// Reports the spans whose roles are known.
     pub(crate) fn settle(&mut self, on: &mut impl FnMut(RoleSpan)) {
         loop {
             if let Some(&(from, to, role)) = self.spans.front().filter(|(at, ..)| *at <= self.at) {
@@ -156,7 +156,7 @@ impl RoleLedger {
         }
     }
 
-    /// The next `len` bytes have this role.
+    /// Assigns this role to the next `len` bytes.
     fn give(&mut self, len: u64, role: TokenRole, on: &mut impl FnMut(RoleSpan)) {
         let mut len = usize::try_from(len).unwrap_or(usize::MAX);
         while let Some((token, id, left)) = self.tokens.front_mut() {
@@ -182,7 +182,7 @@ impl RoleLedger {
         }
     }
 
-    /// Gives out what is left: what has no role was dropped.
+    /// Reports the remaining spans. Bytes without a role were dropped.
     pub(crate) fn finish(&mut self, on: &mut impl FnMut(RoleSpan)) {
         self.settle(on);
         while let Some((from, to, role)) = self.spans.pop_front() {

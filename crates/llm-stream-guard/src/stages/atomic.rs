@@ -4,12 +4,12 @@ use jail_match::{Diagnostic, DiagnosticKind, Event, Sink};
 
 use super::OutputStage;
 
-/// Keeps an open call until it ends.
+/// A stage that holds an open call until it ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Atomic {
     call: Option<Started>,
     arguments: String,
-    /// The most bytes of arguments that are kept; a longer call streams from there on.
+    /// Maximum bytes of arguments that are held. A longer call is streamed from that point.
     limit: usize,
 }
 
@@ -30,7 +30,7 @@ impl Atomic {
         self.arguments.clear();
     }
 
-    /// Whether a call that began was not emitted.
+    /// Whether a call that began is held.
     pub(crate) fn is_open(&self) -> bool {
         self.call.is_some()
     }
@@ -63,7 +63,7 @@ impl<S: Sink + ?Sized> OutputStage<S> for Atomic {
             }
             Event::CallId { index, id, at } => match &mut self.call {
                 Some(call) => call.id = id.to_owned(),
-                // The call streams already: the id arrived too late.
+                // The call is already streamed, so that the id arrived too late.
                 None => {
                     let late = Diagnostic::new(DiagnosticKind::LateId, at, 0).about(Some(index));
                     next.event(late.into());

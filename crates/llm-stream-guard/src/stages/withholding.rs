@@ -1,11 +1,17 @@
-//! Withheld reasoning that may become the answer: the answer is missing, or the closer is.
+//! Withholding of reasoning that may become the answer, because the answer or the closer may be
+//! missing.
+//!
+//! ```text
+//! <think>The answer is 7.</think>   without more text: emitted as content (`nonempty_content`)
+//! <think>The answer is 7.           without a closer: emitted by the policy of `unclosed`
+//! ```
 
 use jail_match::{Edge, End, Event, Sink, Then};
 use think_filter::{Kept, Withheld};
 
 use super::OutputStage;
 
-/// Withholds reasoning until it is certain what it is.
+/// A stage that withholds reasoning until its channel is certain.
 #[derive(Debug, Clone)]
 pub(crate) struct Withholding {
     withheld: Withheld,
@@ -14,7 +20,8 @@ pub(crate) struct Withholding {
 }
 
 impl Withholding {
-    /// A stage for what `withheld` keeps of a message that is read by these edges.
+    /// Creates a stage that withholds reasoning by `withheld`, in a message that is read by these
+    /// edges.
     pub(crate) fn new(withheld: Withheld, edges: &[Edge]) -> Self {
         let closes = |edge: &Edge| matches!(edge.then, Then::Leave | Then::Switch(_));
         let reported = withheld.waits_for_closers();
@@ -30,12 +37,12 @@ impl Withholding {
         self.withheld.held()
     }
 
-    /// Every text is emitted on the channel it was for.
+    /// Emits all withheld texts in their original channels.
     pub(crate) fn release<S: Sink + ?Sized>(&mut self, next: &mut S) {
         self.withheld.release(&mut |kept| put(kept, next));
     }
 
-    /// The message is over, in reasoning if `open`.
+    /// Ends the message, inside reasoning if `open` is set.
     pub(crate) fn finish<S: Sink + ?Sized>(&mut self, end: End, open: bool, next: &mut S) {
         self.withheld.finish(end, open, &mut |kept| put(kept, next));
     }
@@ -46,7 +53,7 @@ impl Withholding {
     }
 }
 
-/// Emits a kept text. Ends of spans are not events here.
+/// Emits a withheld text. Ends of spans are not events.
 fn put<S: Sink + ?Sized>(kept: Kept<'_>, next: &mut S) {
     if let Kept::Text(channel, text) = kept {
         next.event(Event::text(channel, text));
