@@ -1,8 +1,8 @@
-//! Records of the streams of this crate: [`stream_lifecycle`] with collectors of events and chunks,
-//! and with guardrails that redact them.
+//! Lifecycle records and redaction for the streams of this crate: [`stream_lifecycle`] with
+//! collectors and guardrails for events and chunks.
 //!
-//! A wrapper may be before a guard, after it, or both: the same id, different [`Lifecycle::tap`],
-//! one END each.
+//! A wrapper may be before a guard, after it, or both. Two wrappers share an id, differ in
+//! [`Lifecycle::tap`], and write one END record each.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! Chat-completion chunks, joined to the response they make.
+//! Collector that joins chat-completion chunks into a response.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ use stream_lifecycle::{ByteBudget, Collector, FinishInfo, ItemInfo, ResponseInfo
 
 use crate::chat::{Aggregator, Chunk, Delta};
 
-/// Joins chunks, clean or not, any number of choices. The aggregate is the response as JSON.
+/// A collector of chunks, guarded or not, with any number of choices. The aggregate is the response
+/// as JSON.
 ///
-/// The answer is whole when every choice that was seen has a known finish reason (`stop`,
-/// `length`, `tool_calls`, `content_filter`, `function_call`) and the total usage has come.
+/// The answer is whole when every choice so far has a known finish reason (`stop`, `length`,
+/// `tool_calls`, `content_filter`, `function_call`) and the total usage has arrived.
 #[derive(Debug, Clone)]
 pub struct ChatCollector {
     response: Aggregator,
@@ -21,10 +22,10 @@ pub struct ChatCollector {
 }
 
 impl ChatCollector {
-    /// An answer with more choices is never known to be whole.
+    /// Maximum number of tracked choices. An answer with more choices never counts as whole.
     const CHOICES: usize = 1024;
 
-    /// A collector that keeps at most `limit` bytes, of text and of everything else; see
+    /// Creates a collector that keeps at most `limit` bytes of text and other data; see
     /// [`Aggregator::with_limit`].
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
@@ -34,7 +35,7 @@ impl ChatCollector {
 }
 
 impl Default for ChatCollector {
-    /// Keeps at most 16 MiB.
+    /// Creates a collector that keeps at most 16 MiB.
     fn default() -> Self {
         Self::with_limit(ByteBudget::DEFAULT)
     }
@@ -55,7 +56,7 @@ impl<E> Collector<Chunk, E> for ChatCollector {
     }
 
     fn finish(self: Box<Self>, _: FinishInfo<'_>) -> Value {
-        // The response came from JSON.
+        // Cannot fail, because the response was read from JSON.
         serde_json::to_value(self.response.finish()).unwrap_or_default()
     }
 

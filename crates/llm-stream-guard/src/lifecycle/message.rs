@@ -1,11 +1,11 @@
-//! Our own events, joined to the message they make.
+//! Collector that joins a guard's events into a message.
 
 use serde_json::{Value, json};
 use stream_lifecycle::{ByteBudget, Collector, FinishInfo, ItemInfo};
 use toolcall_parsers::{Call, Diagnostic, Event, Message, OwnedEvent};
 
-/// Joins a guard's events. The aggregate is that of [`message_json`]: the same as parsing the
-/// whole text at once.
+/// A collector of a guard's events. The aggregate has the form of [`message_json`], and equals the
+/// result of parsing the whole text at once.
 #[derive(Debug, Clone)]
 pub struct MessageCollector {
     message: Message,
@@ -13,14 +13,14 @@ pub struct MessageCollector {
 }
 
 impl MessageCollector {
-    /// The memory of a call or a diagnostic beside its text, and of its object in the aggregate.
+    /// Memory of a call or a diagnostic without its text, and of its object in the aggregate.
     const ENTRY: usize = {
         let node = 12 * (size_of::<String>() + size_of::<Value>());
         let (call, diagnostic) = (size_of::<Call>(), size_of::<Diagnostic>());
         node + if call > diagnostic { call } else { diagnostic }
     };
 
-    /// A collector that keeps at most `limit` bytes: what comes later is not in the aggregate.
+    /// Creates a collector that keeps at most `limit` bytes. Later events are not in the aggregate.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self { message: Message::default(), budget: ByteBudget::new(limit) }
@@ -41,7 +41,7 @@ impl MessageCollector {
                 event
             }
             Event::Diagnostic(_) if !self.budget.take(Self::ENTRY) => return,
-            // A call that was cut has not ended as far as is known.
+            // The end of a cut call is not recorded.
             Event::CallEnd { .. } if self.budget.is_exceeded() => return,
             _ => event,
         };
@@ -50,7 +50,7 @@ impl MessageCollector {
 }
 
 impl Default for MessageCollector {
-    /// Keeps at most 16 MiB.
+    /// Creates a collector that keeps at most 16 MiB.
     fn default() -> Self {
         Self::with_limit(ByteBudget::DEFAULT)
     }
@@ -84,7 +84,7 @@ impl<E> Collector<OwnedEvent, E> for MessageCollector {
     }
 }
 
-/// A message as JSON: `content`, `reasoning`, `calls` (`id`, `name`, `arguments` as text,
+/// Converts a message to JSON: `content`, `reasoning`, `calls` (`id`, `name`, `arguments` as text,
 /// `outcome`), `diagnostics` (`kind`, `at`, `bytes`, `call`).
 #[must_use]
 pub fn message_json(message: &Message) -> Value {

@@ -1,18 +1,18 @@
-//! The text of events and chunks that a check of passages reads.
+//! Readers of the text of events and chunks, for checks of passages.
 
 use toolcall_parsers::OwnedEvent;
 
 use crate::chat::{Chunk, Delta};
 
-/// Reads the content of events, for a [`stream_lifecycle::Window`]: one text.
+/// Reads the content of events as one text, for a [`stream_lifecycle::Window`].
 pub fn event_text(event: &OwnedEvent, on: &mut dyn FnMut(u64, &str)) {
     if let OwnedEvent::Content(text) = event {
         on(0, text);
     }
 }
 
-/// Reads the content of chunks, parts included, for a [`stream_lifecycle::Window`]: a text for
-/// each choice, by its index.
+/// Reads the content of chunks, including parts, for a [`stream_lifecycle::Window`]. Each choice is
+/// a separate text, numbered by its index.
 pub fn chunk_text(chunk: &Chunk, on: &mut dyn FnMut(u64, &str)) {
     for choice in &chunk.choices {
         let id = u64::from(choice.index);

@@ -1,4 +1,9 @@
-//! Redaction: text that a jail catches is replaced, at every cut.
+//! Redaction: replacement of the text that a jail matches, however the stream is cut.
+//!
+//! ```text
+//! "mail a@b"     "mail " is emitted; "a@b" is held: the address may continue
+//! ".org now"     "[email] now" is emitted
+//! ```
 
 mod chunks;
 mod events;
@@ -26,10 +31,9 @@ pub use vault::Vault;
 use rules::Rule;
 use stream_lifecycle::{Decision, Sanitizer, SanitizerVerdict, Subject};
 
-/// Replaces what a jail catches.
+/// A filter that replaces the matches of a jail.
 ///
-/// What is held back is what the jail holds: text that may become a match, and a match that has
-/// not ended.
+/// Only text that may become a match, and a match that has not ended, are held back.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -48,28 +52,28 @@ use stream_lifecycle::{Decision, Sanitizer, SanitizerVerdict, Subject};
 #[derive(Debug, Clone)]
 pub struct Redactor {
     jail: Jail,
-    /// Substitutes of each pair; the last one is for all other pairs.
+    /// Substitutes of each pair. The last one is for all other pairs.
     rules: Arc<[Rule]>,
     state: RedactState,
-    /// The pair of the block that opened last.
+    /// Number of the pair of the block that opened last.
     pair: usize,
-    /// The part of a piece that may be shown, kept for its capacity.
+    /// Output of the current piece, kept for its capacity.
     seen: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RedactState {
     Open,
-    /// A match outgrew its limit and is about to be handed over.
+    /// A match exceeded its limit and is about to be handed over.
     Cut,
-    /// Nothing more of this text may be seen.
+    /// No more of this text may be emitted.
     Spent,
 }
 
-/// A match outgrew a limit of the jail: that of a block, or the hold of an expression that is a
-/// block by itself. What follows in the text may belong to it, and is not written.
+/// The error for a match that exceeded a limit of the jail: the limit of a block, or the hold of an
+/// expression. Later text may belong to the match, and is not written.
 ///
-/// Under [`OnFail::Drop`] a match is followed to its end instead, and this does not happen.
+/// Under [`OnFail::Drop`] the match is followed to its end instead, without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MatchTooLong;
 
@@ -82,7 +86,7 @@ impl fmt::Display for MatchTooLong {
 impl std::error::Error for MatchTooLong {}
 
 impl Redactor {
-    /// Creates a redactor that replaces text caught by `jail` with `label`.
+    /// Creates a redactor that replaces matches of `jail` with `label`.
     ///
     /// Blocks that the jail hands over or drops are replaced. Blocks that it releases are not.
     pub fn new(jail: Jail, label: impl Into<Arc<str>>) -> Self {
@@ -91,11 +95,11 @@ impl Redactor {
         Self::with_rules(jail, [Rule { name, substitute }])
     }
 
-    /// A redactor of what these recognisers find: of several at one place the longest match
-    /// counts, of equal ones the one listed first.
+    /// Creates a redactor for the matches of these recognisers. Of several matches at one place,
+    /// the longest counts; of equally long ones, the first in the list.
     ///
     /// # Errors
-    /// If there is none, or one has a faulty mark.
+    /// Returns an error if the list is empty, or if a recogniser has an invalid mark.
     pub fn of(recognisers: impl IntoIterator<Item = Recogniser>) -> Result<Self, JailError> {
         let (mut jail, mut rules) = (Jail::builder(), Vec::new());
         for recogniser in recognisers {
@@ -106,13 +110,13 @@ impl Redactor {
         Ok(Self::with_rules(jail.build()?, rules))
     }
 
-    /// Creates a redactor that replaces tokens of `vault` by the texts they represent, in text,
-    /// events or chunks, at every cut. Only tokens given out so far are replaced.
+    /// Creates a redactor that replaces tokens of `vault` by their texts, in text, events or
+    /// chunks. Only tokens that the vault has created so far are replaced.
     ///
     /// # Errors
-    /// None that is known: every token is a good mark.
+    /// No error is known to occur, because every token is a valid mark.
     pub fn restoring(vault: &Vault) -> Result<Self, JailError> {
-        // A token that is never given out, for a vault that gave none.
+        // A token that is never created, for an empty vault.
         let none = || ("[nothing_0]".to_owned(), "[nothing_0]".to_owned());
         let (mut jail, mut rules) = (Jail::builder(), Vec::new());
         for (token, text) in vault.given().into_iter().chain([none()]) {
@@ -128,7 +132,7 @@ impl Redactor {
         Self { jail, rules: rules.into(), state, pair, seen }
     }
 
-    /// The same with something else in the place of every match.
+    /// Sets the replacement of every match.
     #[must_use]
     pub fn substitute(mut self, substitute: &Substitute) -> Self {
         let rules = self.rules.iter();
@@ -137,28 +141,27 @@ impl Redactor {
         self
     }
 
-    /// Takes the next piece of text and writes what may be seen.
+    /// Reads the next piece of text and writes the redacted text.
     ///
     /// # Errors
-    /// If a match outgrows a limit, and the jail does not drop the rest of it by itself
-    /// ([`OnFail::Drop`]). It is replaced as far as it went, and nothing that follows is written,
-    /// in later pieces neither.
+    /// Returns an error if a match exceeds a limit, unless the jail drops the rest of the match
+    /// ([`OnFail::Drop`]). The beginning of the match is replaced, and no later text is written.
     pub fn push(&mut self, text: &str, out: &mut String) -> Result<(), MatchTooLong> {
         let Self { jail, rules, state, pair, .. } = self;
         if *state == RedactState::Open {
             let mut writer = RedactWriter { rules, state, pair, out };
-            // A failed push has said why in an event.
+            // A failed push has reported the reason in an event.
             let _ = jail.push(text, |event| writer.event(event));
         }
         if *state == RedactState::Open { Ok(()) } else { Err(MatchTooLong) }
     }
 
-    /// Ends the text: a match that has not ended is replaced. The redactor is as new.
+    /// Ends the text, replaces a match that has not ended, and resets the redactor.
     pub fn finish(&mut self, out: &mut String) {
         let Self { jail, rules, state, pair, .. } = self;
         if *state == RedactState::Open {
             let mut writer = RedactWriter { rules, state, pair, out };
-            // Under the error policy what is held is not written.
+            // Under the error policy, held text is not written.
             let _ = jail.finish(|event| writer.event(event));
         }
         *state = RedactState::Open;
@@ -202,10 +205,10 @@ impl Redactor {
         self.jail.held()
     }
 
-    /// A response sanitizer that redacts every string of the aggregate, keys included. Text that
-    /// is JSON itself, as the arguments of calls are, is read as JSON: its strings are decoded
-    /// before they are searched. It fails, so that the aggregate is left out, if a match outgrows
-    /// a limit.
+    /// Returns a response sanitizer that redacts every string of the aggregate, including keys.
+    /// Text that is itself JSON, such as arguments of calls, is read as JSON: its strings are
+    /// decoded before the search. The sanitizer fails if a match exceeds a limit, and the aggregate
+    /// is then left out.
     ///
     /// ```
     /// use llm_stream_guard::{jail_match::Jail, lifecycle::{Lifecycle, Redactor}};
@@ -270,7 +273,7 @@ impl Redactor {
     }
 }
 
-/// Puts an item under its key, or, where redaction made two keys one, under a longer one.
+/// Inserts an item under its key, or under a longer key if redaction made two keys equal.
 fn insert(map: &mut Map<String, Value>, mut key: String, item: Value) {
     while map.contains_key(&key) {
         key.push('\'');
@@ -281,15 +284,16 @@ fn insert(map: &mut Map<String, Value>, mut key: String, item: Value) {
 /// The result of redacting a piece of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Redacted {
-    /// The piece is shown as it is.
+    /// The piece is emitted unchanged.
     Unchanged,
-    /// This is seen in its place.
+    /// This text is emitted in place of the piece.
     Changed(String),
-    /// Nothing of it is seen, at least not yet.
+    /// The piece is not emitted, or not yet.
     Held,
 }
 
-/// A match that is too long ends the stream: its rest must not be seen.
+/// Converts a result into a decision. A match that is too long ends the stream, because its rest
+/// must not be emitted.
 fn decision(result: Result<(), MatchTooLong>) -> Decision {
     match result {
         Ok(()) => Decision::Continue,
@@ -297,7 +301,7 @@ fn decision(result: Result<(), MatchTooLong>) -> Decision {
     }
 }
 
-/// Writes what may be seen.
+/// A writer of redacted text.
 struct RedactWriter<'r> {
     rules: &'r [Rule],
     state: &'r mut RedactState,

@@ -1,4 +1,4 @@
-//! A refusal in the dialect of chat completions.
+//! Refusals in the form of chat completions.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -7,8 +7,8 @@ use stream_lifecycle::{Decision, Guardrail, GuardrailOutput, UpstreamEnd};
 
 use crate::chat::{Choice, Chunk, Field, MessageDelta};
 
-/// A guardrail that tells a client of chat completions that another guardrail ended the stream.
-/// Place it after the other guardrails. Without such an end it changes nothing.
+/// A guardrail that reports to a client of chat completions that another guardrail ended the
+/// stream. Place this guardrail after the others. Streams that no guardrail ended are unchanged.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,7 +35,7 @@ pub struct RefuseChunks {
     refusal: Refusal,
     /// Whether each choice has finished, for the first choices up to a limit.
     finished: BTreeMap<u32, bool>,
-    /// Fields of the first chunk, for one of our own.
+    /// Fields of the first chunk, for a chunk added at the end.
     fields: Map<String, Value>,
 }
 
@@ -46,17 +46,17 @@ enum Refusal {
 }
 
 impl RefuseChunks {
-    /// Choices beyond are not ended one by one: the stream's end ends them.
+    /// Maximum number of tracked choices. Further choices get no finish reason.
     const CHOICES: usize = 1024;
 
-    /// Every choice that has not finished ends with the finish reason `content_filter` and
-    /// `message` as its refusal; none, if it is empty.
+    /// Creates a guardrail that ends every open choice with the finish reason `content_filter` and
+    /// with `message` as its refusal. An empty `message` adds no refusal.
     pub fn finish_reason(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Refusal::FinishReason(message.into()))
     }
 
-    /// The last item has no choices and an `error` with this message, of the type and code
-    /// `content_filter`, which clients raise.
+    /// Creates a guardrail that ends the stream with an item without choices. The item has an
+    /// `error` with this message and the type and code `content_filter`, which clients raise.
     pub fn error(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Refusal::Error(message.into()))
     }

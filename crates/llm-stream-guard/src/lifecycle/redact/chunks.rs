@@ -1,4 +1,4 @@
-//! A guardrail over chat-completion chunks.
+//! Guardrail for chat-completion chunks.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use super::{
 };
 use crate::chat::{Choice, Chunk, Field, MessageDelta};
 
-/// A guardrail that redacts the texts of chat-completion chunks, choice by choice, and on request
-/// the arguments of calls, which are then held until the call ends.
+/// A guardrail that redacts the texts of chat-completion chunks, separately for each choice. On
+/// request, arguments of calls are also redacted, and are then held until the call ends.
 ///
-/// The content of a choice is one text, whatever comes between its pieces. Further texts are its
-/// reasoning under either name, its refusal, the transcript of its audio, and each text of an entry
-/// of its `reasoning_details`. Held text is emitted with the choice's finish reason, or in an extra
-/// chunk at the end. Log probabilities are removed, because their tokens contain the text. Names,
-/// ids and fields not listed here pass unchanged.
+/// The content of a choice is one text, even if other output is between its pieces. Further texts
+/// are its reasoning under either name, its refusal, the transcript of its audio, and each text of
+/// an entry of its `reasoning_details`. Held text is emitted with the choice's finish reason, or in
+/// an extra chunk at the end. Log probabilities are removed, because their tokens contain the text.
+/// Names, ids and fields not listed here pass unchanged.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,23 +35,23 @@ pub struct RedactChunks {
     redactor: Redactor,
     choices: BTreeMap<u32, Lanes>,
     arguments: Option<usize>,
-    /// Fields of the first chunk, for one of our own.
+    /// Fields of the first chunk, for a chunk added at the end.
     fields: Option<Map<String, Value>>,
 }
 
 impl RedactChunks {
-    /// A stream with more choices is ended.
+    /// Maximum number of choices. A stream with more choices is ended.
     const CHOICES: usize = 1024;
 
-    /// A guardrail over the texts of chunks. Calls pass as they are.
+    /// Creates a guardrail for the texts of chunks. Calls pass unchanged.
     #[must_use]
     pub const fn new(redactor: Redactor) -> Self {
         Self { redactor, choices: BTreeMap::new(), arguments: None, fields: None }
     }
 
-    /// Redacts the strings in the arguments of calls, too, keys included. They are held until
-    /// the next call, the finish reason or the end; a call with more than `limit` bytes of them
-    /// ends the stream.
+    /// Also redacts the strings in the arguments of calls, including keys. Arguments are held until
+    /// the next call, the finish reason or the end. A call with more than `limit` bytes of
+    /// arguments ends the stream.
     #[must_use]
     pub fn arguments(self, limit: usize) -> Self {
         Self { arguments: Some(limit), ..self }

@@ -1,4 +1,4 @@
-//! A guardrail over a guard's events.
+//! Guardrail for a guard's events.
 
 use jail_match::HeldKind;
 use stream_lifecycle::{Decision, Guardrail, GuardrailOutput, UpstreamEnd, WithheldInfo};
@@ -7,8 +7,8 @@ use toolcall_parsers::OwnedEvent;
 use super::{Redacted, Redactor, decision, json};
 use crate::record::withheld;
 
-/// Redacts content and reasoning while they stream, and on request the strings in a call's
-/// arguments, which are then held until the call ends.
+/// A guardrail that redacts content and reasoning while they stream. On request, strings in a
+/// call's arguments are also redacted, and are then held until the call ends.
 ///
 /// A match lies within one run of content or of reasoning: any other event but a diagnostic
 /// ends the run.
@@ -42,13 +42,13 @@ enum Arguments {
 }
 
 impl RedactEvents {
-    /// A guardrail over content and reasoning. Calls pass as they are.
+    /// Creates a guardrail for content and reasoning. Calls pass unchanged.
     #[must_use]
     pub const fn new(redactor: Redactor) -> Self {
         Self { redactor, channel: Channel::Content, arguments: Arguments::Pass }
     }
 
-    /// Redacts the arguments of calls, too. At most `limit` bytes of them are held; a call with
+    /// Also redacts the arguments of calls. At most `limit` bytes of them are held, and a call with
     /// more ends the stream.
     #[must_use]
     pub fn arguments(self, limit: usize) -> Self {
@@ -74,14 +74,14 @@ impl RedactEvents {
         decision(result)
     }
 
-    /// Lets out what is held of a run of text.
+    /// Emits the held part of a run of text.
     fn end_run(&mut self, out: &mut GuardrailOutput<OwnedEvent>) {
         if let Some(rest) = self.redactor.rest() {
             out.put(self.channel.event(rest));
         }
     }
 
-    /// Lets out what is held of a call.
+    /// Emits the held arguments of a call.
     fn end_arguments(&mut self, out: &mut GuardrailOutput<OwnedEvent>) -> Decision {
         let Arguments::Redact { call, text, .. } = &mut self.arguments else {
             return Decision::Continue;

@@ -1,11 +1,15 @@
-//! Redaction of JSON text: only strings change, every other byte stays.
+//! Redaction of JSON text. Only strings change; every other byte is kept.
+//!
+//! ```text
+//! {"to": "a\u0040b.org", "n": 1}   becomes {"to": "[email]", "n": 1}
+//! ```
 
 use super::{MatchTooLong, Redactor};
 use crate::json::StringTracker;
 
-/// Redacts every string in `json`, keys included, and appends the result to `out`. Strings are
-/// decoded before the search and escaped after a change, so that JSON stays JSON. Malformed or cut
-/// JSON is redacted as far as it can be read.
+/// Redacts every string in `json`, including keys, and appends the result to `out`. Strings are
+/// decoded before the search and escaped after a change, so that the result is JSON. The readable
+/// part of malformed or cut JSON is redacted.
 pub(super) fn redact(
     redactor: &mut Redactor,
     json: &str,
@@ -24,7 +28,7 @@ pub(super) fn redact(
     result
 }
 
-/// Where the string that begins `text` ends, its quotation marks included.
+/// Returns the length of the string at the beginning of `text`, including its quotation marks.
 fn string_end(text: &str) -> usize {
     let mut strings = StringTracker::default();
     let end = text.bytes().position(|byte| {
@@ -57,13 +61,13 @@ fn redact_string(
     result
 }
 
-/// The text of a string, if it can be read; of one that was cut, with what is left of the escape
-/// it was cut in.
+/// Returns the text of a string, if it can be read. For a string that was cut inside an escape, the
+/// beginning of the escape is also returned.
 fn decoded(literal: &str) -> (Option<String>, Option<&str>) {
     if let Ok(text) = serde_json::from_str(literal) {
         return (Some(text), None);
     }
-    // The longest is a high surrogate and most of a low one.
+    // The longest cut escape is a high surrogate and most of a low one.
     let cuts = (literal.len().saturating_sub(11)..=literal.len()).rev();
     let mut cuts = cuts.filter(|&at| literal.is_char_boundary(at));
     let cut = cuts.find_map(|at| {

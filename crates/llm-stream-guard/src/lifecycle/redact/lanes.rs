@@ -1,4 +1,4 @@
-//! The texts of a choice, each with its own redactor.
+//! Redaction of the texts of a choice, each with its own redactor.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::{
     record::withheld,
 };
 
-/// One text that grows from chunk to chunk.
+/// A text that grows from chunk to chunk.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum RedactedText {
     Content,
@@ -41,20 +41,21 @@ impl From<MatchTooLong> for Overrun {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lanes {
     open: BTreeMap<RedactedText, Redactor>,
-    /// Further members of an entry of `reasoning_details`, for entries made here.
+    /// Other members of each entry of `reasoning_details`, for entries that are added here.
     details: BTreeMap<u64, Map<String, Value>>,
-    /// Arguments of calls, by index, and of a call in the old form: kept until they end.
+    /// Held arguments of calls, by index. The index of a call in the old form (`function_call`) is
+    /// `None`.
     arguments: BTreeMap<Option<u32>, String>,
 }
 
 impl Lanes {
-    /// The most texts of one choice.
+    /// Maximum number of texts of one choice.
     const MOST: usize = 256;
-    /// The text fields of an entry of `reasoning_details`. Its `data` is encrypted.
+    /// The text fields of an entry of `reasoning_details`. The field `data` is encrypted.
     const DETAIL: [&'static str; 2] = ["text", "summary"];
 
-    /// Redacts what a delta adds; `arguments` is the most bytes of a call's, if calls are
-    /// redacted.
+    /// Redacts the texts of a delta. `arguments` is the maximum bytes of a call's arguments, if
+    /// calls are redacted.
     pub(super) fn push(
         &mut self,
         new: &Redactor,
@@ -85,7 +86,7 @@ impl Lanes {
         self.open.entry(lane).or_insert_with(|| new.clone())
     }
 
-    /// Redacts a text field; one that is held whole goes missing.
+    /// Redacts a text field. The field is removed if its whole text is held.
     fn field(
         &mut self,
         new: &Redactor,
@@ -102,7 +103,7 @@ impl Lanes {
         Ok(result?)
     }
 
-    /// Redacts a text value; one that is held whole is empty.
+    /// Redacts a text value. The value becomes empty if its whole text is held.
     fn value(
         &mut self,
         new: &Redactor,
@@ -209,7 +210,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// Adds the arguments that are kept.
+    /// Adds the held arguments to the delta.
     fn end_calls(&mut self, new: &Redactor, delta: &mut MessageDelta) -> Result<(), Overrun> {
         let mut result = Ok(());
         for (index, mut arguments) in std::mem::take(&mut self.arguments) {
@@ -236,7 +237,7 @@ impl Lanes {
         Ok(result?)
     }
 
-    /// Adds what is held: the choice is over.
+    /// Adds all held text to the delta, because the choice is over.
     pub(super) fn finish(
         &mut self,
         new: &Redactor,
@@ -282,7 +283,7 @@ fn add_content(delta: &mut MessageDelta, rest: String) {
     }
 }
 
-/// Adds text to a field of an object in the delta, or the object.
+/// Adds text to a field of an object in the delta, and adds the object if it is missing.
 fn put(delta: &mut MessageDelta, object: &str, new: Value, field: &str) {
     match (delta.extra.get_mut(object), new.get(field).and_then(Value::as_str)) {
         (Some(Value::Object(there)), Some(rest)) => append_to(there, field, rest),

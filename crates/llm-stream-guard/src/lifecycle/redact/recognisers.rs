@@ -1,8 +1,12 @@
-//! Ready-made recognisers: an expression each, and a check of its match.
+//! Ready-made recognisers. Each has an expression and a check of its matches.
 //!
-//! Expressions are ASCII, begin at the edge of a word so that few positions are examined, and are
-//! followed beyond their hold. Checks decide: a number with a wrong check digit is not a card
-//! number.
+//! ```text
+//! 4111 1111 1111 1111   the expression matches, the check digit is right: a card number
+//! 4111 1111 1111 1112   the expression matches, the check digit is wrong: text
+//! ```
+//!
+//! Expressions are ASCII and begin at the edge of a word, so that few positions are examined. A
+//! match longer than its hold is followed to its end.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -11,15 +15,15 @@ use jail_match::Mark;
 use super::rules::Recogniser;
 
 impl Recogniser {
-    /// All ready-made ones: e-mail addresses, credit cards, IBANs, IP addresses, phone numbers,
-    /// keys.
+    /// Returns all ready-made recognisers: e-mail addresses, credit cards, IBANs, IP addresses,
+    /// phone numbers and keys.
     #[must_use]
     pub fn ready_made() -> Vec<Self> {
         let all = [Self::email, Self::credit_card, Self::iban, Self::ip_address, Self::phone];
         all.into_iter().map(|make| make()).chain([Self::api_key()]).collect()
     }
 
-    /// E-mail addresses: `email`.
+    /// Recognises e-mail addresses: `email`.
     #[must_use]
     pub fn email() -> Self {
         let address =
@@ -27,8 +31,9 @@ impl Recogniser {
         Self::new("email", Mark::pattern(address).hold(320).checked(is_address))
     }
 
-    /// Numbers of credit cards, with or without blanks and dashes: `credit_card`. 13 to 19
-    /// digits that an issuer gives out and whose last is right by Luhn's rule.
+    /// Recognises numbers of credit cards, with or without blanks and dashes: `credit_card`.
+    /// Numbers have 13 to 19 digits, begin like those of an issuer, and have a last digit that is
+    /// right by Luhn's rule.
     #[must_use]
     pub fn credit_card() -> Self {
         let number = r"(?-u:\b)[2-6](?:[ -]?[0-9]){12,18}(?-u:\b)";
@@ -36,8 +41,8 @@ impl Recogniser {
         Self::new("credit_card", mark)
     }
 
-    /// International bank account numbers, in capitals, with or without blanks: `iban`. 15 to 34
-    /// characters that make 1 modulo 97.
+    /// Recognises international bank account numbers in capitals, with or without blanks: `iban`.
+    /// Numbers have 15 to 34 characters and are 1 modulo 97.
     #[must_use]
     pub fn iban() -> Self {
         let number = r"(?-u:\b)[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{1,4}){3,8}(?-u:\b)";
@@ -45,8 +50,8 @@ impl Recogniser {
         Self::new("iban", mark)
     }
 
-    /// IP addresses of both versions: `ip_address`. Of version 6 those that have a digit and
-    /// three groups: shorter ones look like paths in code.
+    /// Recognises IP addresses of both versions: `ip_address`. Addresses of version 6 must have a
+    /// digit and three groups, because shorter ones look like paths in code.
     #[must_use]
     pub fn ip_address() -> Self {
         let four = r"(?-u:\b)(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?-u:\b)";
@@ -64,8 +69,8 @@ impl Recogniser {
         .mark(Mark::pattern(six).checked(version_six))
     }
 
-    /// Phone numbers: `phone`. International ones, from `+` on, and those of North America
-    /// written in groups.
+    /// Recognises phone numbers: `phone`. Numbers are international and begin with `+`, or are
+    /// those of North America written in groups.
     #[must_use]
     pub fn phone() -> Self {
         let international = r"\+[1-9](?:[ ().-]{0,2}[0-9]){6,14}";
@@ -73,9 +78,9 @@ impl Recogniser {
         Self::new("phone", Mark::pattern(international)).mark(Mark::pattern(american))
     }
 
-    /// Keys and tokens of the shapes that their issuers document: `api_key`. Those of OpenAI,
-    /// Anthropic, Stripe, AWS, Google, GitHub, GitLab, Slack and Hugging Face, and JSON web
-    /// tokens of any length whose header has at most 2 KiB.
+    /// Recognises keys and tokens in the forms that their issuers document: `api_key`. The issuers
+    /// are OpenAI, Anthropic, Stripe, AWS, Google, GitHub, GitLab, Slack and Hugging Face. JSON web
+    /// tokens of any length are also recognised, if their header has at most 2 KiB.
     #[must_use]
     pub fn api_key() -> Self {
         const SHAPES: [&str; 8] = [
@@ -98,8 +103,8 @@ impl Recogniser {
     }
 }
 
-/// The longest beginning of `text` that passes `check`, cut only at blanks and dashes: what
-/// follows a number may look like more of it.
+/// Returns the length of the longest beginning of `text` that passes `check`, cut only at blanks
+/// and dashes. Text after a number may look like a part of it.
 fn whole_groups(text: &str, check: impl Fn(&str) -> bool) -> Option<usize> {
     let cuts = text.rmatch_indices([' ', '-']).map(|(at, _)| at);
     std::iter::once(text.len()).chain(cuts).find(|&at| check(&text[..at]))
@@ -114,7 +119,7 @@ fn is_address(text: &str) -> bool {
         && host().all(|label| !label.starts_with('-') && !label.ends_with('-') && label.len() < 64)
 }
 
-/// Whether the digits of `text` are as many as a card's, and the last is right: Luhn's rule.
+/// Whether `text` has as many digits as a card number, and the last is right by Luhn's rule.
 fn is_card(text: &str) -> bool {
     let digits = || text.chars().rev().filter_map(|scalar| scalar.to_digit(10));
     let sum: u32 = digits()
@@ -124,8 +129,8 @@ fn is_card(text: &str) -> bool {
     (13..=19).contains(&digits().count()) && sum.is_multiple_of(10)
 }
 
-/// Whether `text` is an account number whose check digits are right: moved to the end, and with
-/// two digits for each letter, it is 1 modulo 97.
+/// Whether `text` is an account number with the right check digits. With the first four characters
+/// moved to the end and two digits for each letter, the number must be 1 modulo 97.
 fn is_iban(text: &str) -> bool {
     let compact: Vec<char> = text.chars().filter(|scalar| *scalar != ' ').collect();
     let rest = compact.iter().cycle().skip(4).take(compact.len()).try_fold(0, |rest, scalar| {

@@ -1,4 +1,4 @@
-//! Recognisers: texts to redact, by name.
+//! Recognisers: named classes of text to redact.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Recogniser {
         Self { name, marks, too_long: OnFail::Drop, substitute: None }
     }
 
-    /// The same, matching this mark as well.
+    /// Adds a mark that the recogniser also matches.
     #[must_use]
     pub fn mark(mut self, mark: impl Into<Mark>) -> Self {
         self.marks.push(mark.into());
@@ -62,7 +62,7 @@ impl Recogniser {
         self
     }
 
-    /// The same with something else in the place of a match.
+    /// Sets the replacement of a match.
     #[must_use]
     pub fn substitute(self, substitute: Substitute) -> Self {
         Self { substitute: Some(substitute), ..self }

@@ -6,11 +6,11 @@ use siphasher::sip::SipHasher24;
 
 use super::vault::Vault;
 
-/// A match, as a substitute sees it.
+/// A match, as a substitute receives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found<'a> {
-    /// The recogniser's name.
+    /// Name of the recogniser.
     pub name: &'a str,
     /// The matched text, with its delimiters if it has any.
     pub text: &'a str,
@@ -18,7 +18,8 @@ pub struct Found<'a> {
 
 /// The replacement for a match.
 ///
-/// A match that exceeded a limit was not kept: it is replaced by a label under every substitute.
+/// The text of a match that exceeded a limit is not kept. Every substitute replaces such a match by
+/// a label.
 ///
 /// ```
 /// # #[cfg(feature = "regex")]
@@ -52,21 +53,23 @@ impl Substitute {
         Self(SubstituteKind::Label(text.into()))
     }
 
-    /// The match with `*` for every letter and digit but the last `keep`. Other characters stay,
-    /// so that the reader sees what it was.
+    /// Creates a substitute that replaces every letter and digit but the last `keep` by `*`. Other
+    /// characters are kept, so that the kind of text remains visible.
     #[must_use]
     pub const fn mask(keep: usize) -> Self {
         Self(SubstituteKind::Mask { keep })
     }
 
-    /// A name and a hash, `[email:7a1b...]`: equal for equal matches, so that they can be counted
-    /// and joined, and not reversible without the `key`. 64 bits of SipHash-2-4.
+    /// Creates a substitute of a name and a hash, such as `[email:7a1b...]`. Equal matches have
+    /// equal hashes, so that they can be counted and joined. The hash has 64 bits of SipHash-2-4,
+    /// and is not reversible without the `key`.
     #[must_use]
     pub fn hash(key: [u8; 16]) -> Self {
         Self(SubstituteKind::Hash(Box::new(key)))
     }
 
-    /// A token, `[email_1]`, from which `vault` restores the match. If the vault is full, a label.
+    /// Creates a substitute of a token, such as `[email_1]`, from which `vault` restores the match.
+    /// If the vault is full, the substitute is a label.
     #[must_use]
     pub fn token(vault: &Vault) -> Self {
         Self(SubstituteKind::Token(vault.clone()))
@@ -95,7 +98,7 @@ impl Substitute {
         }
     }
 
-    /// Returns the replacement for a match whose text is not known any more.
+    /// Returns the replacement for a match whose text was not kept.
     pub(super) fn label_of(&self, name: &str) -> Cow<'_, str> {
         match &self.0 {
             SubstituteKind::Label(label) => Cow::Borrowed(label),

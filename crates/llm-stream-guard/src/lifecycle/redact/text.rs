@@ -1,18 +1,18 @@
-//! A guardrail over plain text.
+//! Guardrail for plain text.
 
 use stream_lifecycle::{Decision, Guardrail, GuardrailOutput, UpstreamEnd, WithheldInfo};
 
 use super::{Redacted, Redactor, decision};
 use crate::record::withheld;
 
-/// Redacts a stream of text.
+/// A guardrail that redacts a stream of text.
 #[derive(Debug, Clone)]
 pub struct RedactText {
     redactor: Redactor,
 }
 
 impl RedactText {
-    /// A guardrail over text.
+    /// Creates a guardrail for text.
     #[must_use]
     pub const fn new(redactor: Redactor) -> Self {
         Self { redactor }

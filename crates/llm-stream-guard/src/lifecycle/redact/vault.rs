@@ -1,4 +1,4 @@
-//! Tokens that replace redacted text, and the way back.
+//! Store of tokens that replace redacted text and can be restored.
 
 use std::{
     collections::HashMap,
@@ -6,11 +6,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// A store of redacted texts and their tokens, such as `[email_1]`. It serves text that goes to a
-/// model without names and numbers, and whose answer returns with them.
+/// A store of redacted texts and their tokens, such as `[email_1]`. A model receives a prompt with
+/// tokens in place of names and numbers, and the tokens in its answer are replaced by the original
+/// texts.
 ///
-/// Clones share their content. Equal matches have one token. Each match takes a lock. Text that
-/// looked like a token before anything was redacted is mistaken for one afterwards.
+/// Clones share their content. Equal matches have one token. Each match takes a lock. If the
+/// original text contains text in the form of a token, that text is mistaken for a token when the
+/// answer is restored.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,28 +39,28 @@ pub struct Vault {
 struct Kept {
     /// Tokens by name and match.
     tokens: HashMap<(String, String), String>,
-    /// How many of each name.
+    /// Number of tokens of each name.
     counts: HashMap<String, usize>,
     left: usize,
 }
 
 impl Vault {
-    /// A vault of at most `limit` bytes, names and matches counted. What comes when it is full
-    /// is redacted for good.
+    /// Creates a vault of at most `limit` bytes of names and matches. If the vault is full, further
+    /// matches cannot be restored.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         let kept = Kept { tokens: HashMap::new(), counts: HashMap::new(), left: limit };
         Self { kept: Arc::new(Mutex::new(kept)) }
     }
 
-    /// Returns the tokens given out so far, each with the text it replaces.
+    /// Returns the tokens created so far, each with the text it replaces.
     pub(super) fn given(&self) -> Vec<(String, String)> {
         let kept = self.lock();
         let given = kept.tokens.iter().map(|((_, text), token)| (token.clone(), text.clone()));
         given.collect()
     }
 
-    /// The token for a match; none if the vault is full.
+    /// Returns the token for a match, or `None` if the vault is full.
     pub(super) fn token(&self, name: &str, text: &str) -> Option<String> {
         let mut kept = self.lock();
         let key = (name.to_owned(), text.to_owned());
@@ -79,7 +81,7 @@ impl Vault {
 }
 
 impl Default for Vault {
-    /// Keeps at most 1 MiB.
+    /// Creates a vault of at most 1 MiB.
     fn default() -> Self {
         Self::with_limit(1 << 20)
     }
@@ -87,7 +89,7 @@ impl Default for Vault {
 
 impl fmt::Debug for Vault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // No text: it is what must not be seen.
+        // The texts are not printed, because they are confidential.
         f.debug_struct("Vault").field("tokens", &self.lock().tokens.len()).finish_non_exhaustive()
     }
 }
