@@ -1,5 +1,5 @@
-//! Why a recording came out as it did: a fold over the guard's own events.
-//! An [`Explainer`] reads one choice of a [`Recording`], and [`page()`] shows a [`Report`] as a web page:
+//! Explanations of how a guard read a recording. An [`Explainer`] reads one choice of a
+//! [`Recording`], and [`page()`] shows a [`Report`] as a web page:
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -56,8 +56,9 @@ use crate::{
 
 /// A replay of a recording through a guard, which records the fate of each chunk and the reason.
 ///
-/// The explainer recognises nothing itself: its sources are the guard's events, account and traces.
-/// It keeps the whole text and a step per chunk, so that it suits recordings and not live streams.
+/// The explainer contains no parser. All facts come from the guard's events, account and traces.
+/// Use it for recordings and not for live streams, because it keeps the whole text and a step per
+/// chunk.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -78,13 +79,13 @@ pub struct Explainer {
     name: String,
     guard: Guard,
     edges: Vec<Edge>,
-    /// How calls and their sections are written.
+    /// Templates of the openings of calls and their sections.
     openings: Vec<String>,
     wire: String,
     steps: Vec<Step>,
     ledger: Ledger,
     summary: ExplanationSummary,
-    /// When the first chunk came.
+    /// Time of the first chunk.
     began: Option<Duration>,
     /// Notes of the recording since the last chunk.
     notes: Vec<RecordedNote>,
@@ -93,8 +94,8 @@ pub struct Explainer {
 }
 
 impl Explainer {
-    /// Creates an explainer of a new `guard`. `name` appears in the explanation as the way of
-    /// reading. Only a guard with [`crate::GuardStage::Stats`] notices markers of other families.
+    /// Creates an explainer of a new `guard`. The explanation names the reading `name`. Markers of
+    /// other families are found only with [`crate::GuardStage::Stats`].
     #[must_use]
     pub fn new(name: impl Into<String>, guard: Guard) -> Self {
         Self {
@@ -119,8 +120,8 @@ impl Explainer {
         self.push_ids(chunk, None, time);
     }
 
-    /// Reads chunks by the ids of their tokens; the guard has
-    /// [marker tokens](crate::GuardBuilder::marker_tokens) among `tokens`.
+    /// Reads chunks by the ids of their tokens. The guard must have been built with [marker
+    /// tokens](crate::GuardBuilder::marker_tokens) of `tokens`.
     #[must_use]
     pub fn token_ids(mut self, tokens: &AddedTokens) -> Self {
         let reader = TokenReader::new(self.guard.clone(), tokens);
@@ -197,7 +198,7 @@ impl Explainer {
         Explanation { name, summary, wire, regions, steps, tokens: tokens.finish() }
     }
 
-    /// A step with what was noted before it.
+    /// Creates a step with the notes before it.
     fn step(&mut self, len: usize, time: Option<Duration>) -> Step {
         let began = *self.began.get_or_insert(time.unwrap_or_default());
         let ms = time.map(|time| time.saturating_sub(began).as_secs_f64() * 1000.0);
@@ -205,7 +206,7 @@ impl Explainer {
         Step { at: self.wire.len(), len, ms, events, ..Step::default() }
     }
 
-    /// Takes a step with the guard.
+    /// Runs a step of the guard.
     fn run(
         &mut self,
         step: Step,
@@ -235,7 +236,7 @@ impl Explainer {
     }
 }
 
-/// The templates of a guard's family that show how a block or a call begins.
+/// Returns the templates of a guard's family for the beginning of a block or a call.
 fn openings(guard: &Guard) -> Vec<String> {
     let forms = guard.grammar().into_iter().flat_map(|grammar| &grammar.family().forms);
     let templates = forms.flat_map(|form| form.sections.iter().chain(&form.calls));
@@ -282,7 +283,7 @@ impl Listener<'_> {
         self.boxed(at, len, edge.marker.to_string(), words::edge(edge))
     }
 
-    /// Notes a marker and what it does.
+    /// Records a marker and its effect.
     fn boxed(&mut self, at: u64, len: u64, marker: String, does: Cow<'static, str>) -> String {
         let (at, len) = (at as usize, len as usize);
         self.ledger.markers.push(Marker { at, len, marker: marker.clone(), does });

@@ -13,17 +13,18 @@ use crate::identify::{Candidate, detect};
 /// Facts for the findings that are not in the steps.
 #[derive(Debug)]
 pub(super) struct Facts<'f> {
-    /// The name that the recording was read as.
+    /// Name of the reading.
     pub(super) name: &'f str,
     pub(super) wire: &'f str,
     pub(super) steps: &'f [Step],
-    /// Markers of other families that passed as content, and how often.
+    /// Markers of other families that passed as content, with their counts.
     pub(super) foreign: Vec<(String, u64)>,
-    /// The family's markers are special tokens.
+    /// Whether the family's markers are special tokens.
     pub(super) special: bool,
 }
 
-/// Everything worth knowing, the likeliest causes first; fills in what the text looks like.
+/// Adds all findings to `summary`, the likeliest causes first, and the families that the text looks
+/// like.
 pub(super) fn find(facts: &Facts<'_>, summary: &mut ExplanationSummary) {
     let mut found = FoundCauses(Vec::new());
     let reads_calls = summary.calls.iter().any(|call| call.outcome == Some("complete"));
@@ -90,7 +91,7 @@ fn end(facts: &Facts<'_>) -> &'static str {
     facts.steps.last().and_then(|step| step.end).unwrap_or_default()
 }
 
-/// Calls whose markers the server left out.
+/// Adds a finding for calls whose markers the server left out.
 fn stripped(facts: &Facts<'_>, summary: &ExplanationSummary, found: &mut FoundCauses) {
     let mut events = facts.steps.iter().flat_map(|step| &step.events);
     let opened = events.any(|event| matches!(event, Happening::Opener { .. }));
@@ -134,7 +135,7 @@ struct Diagnosed<'d> {
     advice: &'d str,
 }
 
-/// Markup of other families passed as text: where this one reads calls, hardly its fault.
+/// Adds a finding for markup of other families that passed as text.
 fn foreign(
     facts: &Facts<'_>,
     kind: &'static str,
@@ -149,7 +150,7 @@ fn foreign(
     summary.looks_like =
         candidates.into_iter().filter(reads).flat_map(|one| one.families).collect();
     if summary.looks_like.is_empty() {
-        // No call of any: still, a marker has its families.
+        // No family reads a call, but families may use the marker.
         let has = |grammar: &Grammar| grammar.markers().any(|one| one == marker);
         let families = grammars().filter(has).map(|grammar| grammar.name().to_owned());
         summary.looks_like = families.collect();
@@ -184,7 +185,7 @@ fn around(wire: &str, at: usize) -> &str {
     &wire[from..to]
 }
 
-/// Calls that the stream's end cut off.
+/// Adds a finding for calls that the stream's end cut.
 fn cut(facts: &Facts<'_>, summary: &ExplanationSummary, found: &mut FoundCauses) {
     let (why, advice) = match end(facts) {
         "length" => ("the token limit ended it", "raise the request's token limit (`max_tokens`)"),
@@ -267,7 +268,7 @@ fn note_found(
     }
 }
 
-/// Findings; equal kinds are counted.
+/// A list of findings that counts findings of equal kind.
 struct FoundCauses(Vec<Finding>);
 
 impl FoundCauses {
@@ -283,7 +284,7 @@ impl FoundCauses {
     }
 }
 
-/// The text at an offset, cut where it is long.
+/// Returns the text at an offset, shortened if it is long.
 fn excerpt(wire: &str, at: u64, len: u64) -> String {
     const MAX_SHOWN_CHARS: usize = 60;
     let text = wire.get(at as usize..at.saturating_add(len) as usize).unwrap_or_default();

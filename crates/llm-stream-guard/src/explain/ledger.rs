@@ -1,4 +1,10 @@
-//! The fate of each byte: the guard's account, laid over the text.
+//! Regions of the text, each with its fate, from the guard's account.
+//!
+//! ```text
+//! text     <think>a</think>b
+//! account  markup (7 bytes), reasoning "a", markup (8 bytes), content "b"
+//! regions  <think> markup | a reasoning | </think> markup | b content
+//! ```
 
 use core::ops::Range;
 
@@ -6,18 +12,18 @@ use jail_match::{Channel, Span, SpanKind};
 
 use super::report::{Delay, Fate, Region, Step};
 
-/// Text that came out, and spans that did not, each with the step at which it was known.
+/// Emitted text and spans of other bytes, each with the step in which it was decided.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ledger {
-    /// All text that came out.
+    /// The text emitted so far.
     text: String,
     passed: Vec<PassedText>,
     spans: Vec<LedgerEntry>,
-    /// Markers that acted: offset, length, what each does.
+    /// Markers that acted, with offset, length and effect.
     pub(super) markers: Vec<Marker>,
-    /// How many bytes came out or were accounted for.
+    /// Number of bytes that were emitted or accounted for.
     pub(super) accounted: usize,
-    /// Where the last call or what opened it begins.
+    /// Offset of the last call or its opener.
     pub(super) call_at: usize,
     /// Whether a call has ended, after which another may begin.
     pub(super) call_ended: bool,
@@ -84,10 +90,10 @@ impl Ledger {
         if self.accounted > last { self.call_at.min(last) } else { last }
     }
 
-    /// Lays the account over the `wire` and returns its regions. Delays of text go into `steps`.
+    /// Divides the `wire` into regions by the account. Delays of text are written into `steps`.
     ///
-    /// Spans have offsets; the text between them is the emitted text, in order. Where the emitted
-    /// text differs, a stage rewrote it, and only spans are known after that.
+    /// Spans have offsets, and the text between them is the emitted text, in order. If the emitted
+    /// text differs, a stage rewrote it. After such a place, only spans are known.
     pub(super) fn settle(mut self, wire: &str, steps: &mut [Step]) -> Vec<Region> {
         self.spans.sort_by_key(|span| span.at);
         self.markers.sort_by_key(|marker| marker.at);
@@ -116,16 +122,16 @@ impl Ledger {
     }
 }
 
-/// The text that came out and has no place yet.
+/// Emitted text that is not assigned to a range.
 struct Queue<'l> {
     rest: &'l [u8],
     passed: &'l [PassedText],
-    /// Bytes of the first piece that have a place.
+    /// Number of bytes of the first piece that are assigned.
     used: usize,
 }
 
 impl Queue<'_> {
-    /// Gives this range of `wire` to the next text.
+    /// Assigns this range of `wire` to the next text.
     fn fill(&mut self, wire: &[u8], range: Range<usize>, map: &mut Map<'_>) {
         let Range { start: mut at, end } = range;
         while at < end {
@@ -169,7 +175,7 @@ impl Map<'_> {
         }
     }
 
-    /// The region at `at` was decided in `step`.
+    /// Records that the region at `at` was decided in `step`.
     fn wait(&mut self, at: usize, step: usize) {
         let came = self.steps.partition_point(|step| step.at <= at).saturating_sub(1).min(step);
         if came == step {

@@ -1,4 +1,4 @@
-//! An explanation as a page that needs nothing else.
+//! The web page of an explanation, which needs no other file.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use super::report::{
 
 /// The page without its data.
 const PAGE: &str = include_str!("page.html");
-/// Where the data goes.
+/// Placeholder of the data in the page.
 const PLACE: &str = "\"__REPORT__\"";
 
-/// A choice of a recording, read in one way.
+/// The explanation of one choice of a recording under one reading.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explained {
     /// Index of the choice.
@@ -23,10 +23,10 @@ pub struct Explained {
     pub explanation: Explanation,
 }
 
-/// Every choice of a recording, read in every way that was asked for.
+/// The explanations of every choice of a recording, under every requested reading.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// The recording's name.
+    /// Name of the recording.
     pub file: String,
     /// The explanations, ways first.
     pub explanations: Vec<Explained>,
@@ -35,20 +35,20 @@ pub struct Report {
 /// Returns the page with `report` in it: HTML that needs no other file.
 ///
 /// # Errors
-/// The report cannot be written as JSON, which no report does.
+/// Returns an error if the report cannot be written as JSON, which does not happen.
 pub fn page(report: &Report) -> Result<String, serde_json::Error> {
     let mut words = Words::default();
     let mut wires: Vec<&str> = Vec::new();
     let explanations: Vec<Packed<'_>> =
         report.explanations.iter().map(|one| Packed::of(one, &mut wires, &mut words)).collect();
     let packed = Page { file: &report.file, wires, explanations, words: words.list };
-    // Text of a model must not end the script around it, or begin a comment there.
+    // Text of a model must not end the surrounding script, or begin a comment in it.
     let data = serde_json::to_string(&packed)?.replace('<', "\\u003c");
     let (head, tail) = PAGE.split_once(PLACE).unwrap_or((PAGE, ""));
     Ok([head, &data, tail].concat())
 }
 
-/// A report with everything said once: there is a step for each chunk, and most are alike.
+/// A compact form of a report, which stores repeated texts once, because most steps are alike.
 #[derive(Serialize)]
 struct Page<'r> {
     file: &'r str,
@@ -64,7 +64,7 @@ struct Packed<'r> {
     summary: &'r ExplanationSummary,
     /// Index of the chunk's wire.
     wire: usize,
-    /// Length, fate, and what the marker does: a word's number and 1, or 0.
+    /// Length and fate of each region, and its marker's effect as the index of a word plus 1, or 0.
     regions: Vec<(usize, Fate, usize)>,
     /// Numbers without trailing zeros: length; bytes emitted as content, as reasoning, as arguments
     /// and in other channels; bytes held; distance of the held text from the chunk's end; two words
@@ -135,7 +135,7 @@ fn rest(step: &Step) -> Option<More<'_>> {
     any.then_some(More { ms: *ms, end: *end, events, delay: *delay })
 }
 
-/// Texts that come again and again.
+/// A table of repeated texts.
 #[derive(Default)]
 struct Words<'r> {
     list: Vec<&'r str>,
@@ -143,7 +143,7 @@ struct Words<'r> {
 }
 
 impl<'r> Words<'r> {
-    /// Its number and 1; 0 for none.
+    /// Returns the index of a word plus 1, or 0 for `None`.
     fn of(&mut self, word: Option<&'r str>) -> usize {
         let Some(word) = word else { return 0 };
         *self.numbers.entry(word).or_insert_with(|| {

@@ -1,4 +1,4 @@
-//! A recording: the model's text in the pieces it came in, and the server's other items.
+//! Recordings: the model's text in its original pieces, and other items of the server.
 
 mod form;
 
@@ -19,7 +19,7 @@ use crate::{
     sse,
 };
 
-/// Longest piece of text without another limit. A server that sends one event has one piece.
+/// Default maximum length of a piece of text. A server that sends one event has one piece.
 const UNCUT: usize = usize::MAX;
 
 /// An item of a recorded choice.
@@ -30,7 +30,7 @@ pub enum RecordedItem {
     Text {
         /// The text of this item.
         text: String,
-        /// The ids of its tokens, if the chunk has some.
+        /// Ids of the text's tokens, if the chunk has some.
         ids: Option<Vec<u32>>,
         /// Time of arrival, if the chunk has a number `ms`.
         time: Option<Duration>,
@@ -41,8 +41,8 @@ pub enum RecordedItem {
 
 /// A recorded answer, which may have several choices.
 ///
-/// [`Recording::read`] takes a whole recording apart. A caller that knows its form feeds the parts
-/// with [`Recording::bytes`] and [`Recording::json`], and calls [`Recording::finish`] once.
+/// [`Recording::read`] reads a whole recording of any form. A caller that knows the form feeds the
+/// parts with [`Recording::bytes`] and [`Recording::json`], and calls [`Recording::finish`] once.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -58,14 +58,14 @@ pub enum RecordedItem {
 pub struct Recording {
     choices: BTreeMap<u32, Vec<RecordedItem>>,
     finished: BTreeMap<u32, End>,
-    /// Fields with text that the server had separated.
+    /// Fields with text that the server separated.
     native: BTreeSet<(u32, &'static str)>,
     utf8: Utf8,
     /// Maximum length of a piece of text, in bytes.
     longest: usize,
     chunks: bool,
     broken: bool,
-    /// The family that the first line names.
+    /// Profile that the first line names.
     named: Option<Profile>,
 }
 
@@ -130,8 +130,8 @@ impl Recording {
         }
     }
 
-    /// Explains each choice as `guard` reads it. `name` appears in the explanations as the way of
-    /// reading. Without an `end`, the recording decides how each choice ended.
+    /// Explains how `guard` reads each choice. The explanations name the reading `name`. Without an
+    /// `end`, the recording decides how each choice ended.
     #[must_use]
     pub fn explain(&self, name: &str, guard: &Guard, end: Option<End>) -> Vec<Explained> {
         let explained = |(choice, items): (u32, &[RecordedItem])| {
@@ -209,7 +209,7 @@ impl Recording {
             }
             Ok(Value::String(text)) => self.text(0, &text, None),
             Ok(value) => match token_chunk(&value) {
-                // Tokens do not show how a stream ended, as text does not.
+                // Tokens and text do not show how a stream ended.
                 Some(token) => {
                     for (at, choice) in token.choices.iter().enumerate() {
                         self.choice(choice, token.token_ids(at), None);
@@ -226,7 +226,7 @@ impl Recording {
         self.note(&RecordedNote::Error { message });
     }
 
-    /// Ends the recording. `broken` says that the rest could not be read.
+    /// Ends the recording. `broken` is set if the rest could not be read.
     pub fn finish(&mut self, broken: bool) {
         let mut text = String::new();
         self.utf8.finish(|piece| text.push_str(piece));
@@ -334,7 +334,7 @@ pub fn chunk_from(value: Value) -> Option<Chunk> {
         value.into_chunk().ok()?
     };
     for choice in &mut chunk.choices {
-        // The legacy completions API has bare text.
+        // The legacy completions API has `text` in place of a delta.
         if let Some(Value::String(text)) = choice.extra.shift_remove("text") {
             choice.delta.content = Field::Value(Content::Text(text));
         }

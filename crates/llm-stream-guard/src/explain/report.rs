@@ -8,11 +8,11 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// How it was read: the name the caller gave.
+    /// Name of the reading, as the caller set it.
     pub name: String,
     /// The most important facts.
     pub summary: ExplanationSummary,
-    /// The text of the model, whole.
+    /// The whole text of the model.
     pub wire: String,
     /// The fate of each part of `wire`, in order and without gaps.
     pub regions: Vec<Region>,
@@ -23,7 +23,7 @@ pub struct Explanation {
     pub tokens: Vec<ExplainedToken>,
 }
 
-/// A token of the recording, or several whose texts are not known one by one.
+/// A token of the recording, or several tokens whose single texts are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExplainedToken {
@@ -50,7 +50,7 @@ pub struct TokenPart {
     pub bytes: usize,
 }
 
-/// A part of the text, and what became of it.
+/// A part of the text, and its fate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Region {
     /// Offset in `wire`, in bytes.
@@ -92,7 +92,7 @@ pub enum Fate {
 pub struct Step {
     /// Offset of the chunk in the text, in bytes.
     pub at: usize,
-    /// Its length in bytes.
+    /// Length of the chunk in bytes.
     pub len: usize,
     /// Arrival in milliseconds after the first chunk, where the recording has times.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ pub struct Step {
     /// Text held back after the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Holding>,
-    /// The longest wait of what came out now.
+    /// The longest delay of the text emitted in this step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Delay>,
 }
@@ -136,14 +136,14 @@ pub enum Happening {
     Marker {
         /// Offset of the marker.
         at: u64,
-        /// Its length, newlines bound to it included.
+        /// Length of the marker, including newlines that belong to it.
         len: u64,
         /// The marker, as the family writes it.
         marker: String,
         /// Effect of the marker, in words.
         does: Cow<'static, str>,
     },
-    /// A marker that may open a call was read; what follows decides.
+    /// A marker that may open a call was read. The text after it decides.
     Opener {
         /// Offset of the text, in bytes.
         at: u64,
@@ -155,7 +155,7 @@ pub enum Happening {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         templates: Vec<String>,
     },
-    /// A candidate was not a call: its opener is text.
+    /// A candidate was not a call, so that its opener is text.
     Refuted {
         /// Offset of the opener.
         at: u64,
@@ -193,7 +193,7 @@ pub enum Happening {
     CallEnded {
         /// Position among the calls.
         index: u32,
-        /// How: `complete`, `repaired`, `malformed` or `incomplete`.
+        /// Outcome: `complete`, `repaired`, `malformed` or `incomplete`.
         outcome: &'static str,
     },
     /// Whitespace around markup was removed.
@@ -216,9 +216,9 @@ pub enum Happening {
         kind: &'static str,
         /// Offset of the diagnostic.
         at: u64,
-        /// How many bytes it concerns.
+        /// Number of bytes that the diagnostic concerns.
         bytes: u64,
-        /// The call it is about.
+        /// Position of the call that the diagnostic concerns.
         #[serde(skip_serializing_if = "Option::is_none")]
         call: Option<u32>,
         /// Meaning of the diagnostic.
@@ -227,7 +227,7 @@ pub enum Happening {
         #[serde(skip_serializing_if = "str::is_empty")]
         advice: &'static str,
     },
-    /// The recording said something besides text.
+    /// The recording has an item that is not text.
     Noted {
         /// Item of the recording.
         note: RecordedNote,
@@ -258,7 +258,7 @@ pub enum RecordedNote {
     },
     /// Reasoning or calls that the server had separated from the text.
     Native {
-        /// The field it came in.
+        /// Name of the field with the text.
         field: &'static str,
     },
 }
@@ -268,19 +268,19 @@ pub enum RecordedNote {
 pub struct Holding {
     /// Number of bytes held.
     pub bytes: usize,
-    /// Where in the text it begins: what is held are the bytes from there on, and where a call is
-    /// delivered whole the call with its markup.
+    /// Offset in the text at which the held bytes begin. If a call is delivered whole, the call is
+    /// held with its markup.
     pub from: usize,
     /// Reason for holding, in a word.
     pub kind: &'static str,
-    /// Why, and what would release it.
+    /// Why the text is held, and which text would release it.
     pub why: String,
 }
 
-/// How long something waited before it came out.
+/// The delay of a text between its arrival and its emission.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Delay {
-    /// Chunks between its arrival and its coming out.
+    /// Number of chunks between arrival and emission.
     pub chunks: usize,
     /// Number of bytes that waited.
     pub bytes: usize,
@@ -309,7 +309,7 @@ pub struct ExplanationSummary {
     pub calls: Vec<CallSummary>,
     /// Number of chunks with text.
     pub chunks: usize,
-    /// The most bytes held after a chunk.
+    /// Maximum number of bytes held after a chunk.
     pub held_max: usize,
     /// Longest delay of any byte.
     pub delay: Delay,
@@ -324,25 +324,25 @@ pub struct CallSummary {
     pub index: u32,
     /// Name of the called tool.
     pub name: String,
-    /// Its arguments, as JSON text.
+    /// Arguments of the call, as JSON text.
     pub arguments: String,
-    /// How it ended, if it did.
+    /// Outcome of the call, if it ended.
     pub outcome: Option<&'static str>,
 }
 
-/// Something worth knowing, in words.
+/// A finding: a likely cause of a fault, in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// A short, stable name.
     pub kind: &'static str,
-    /// How often it was found.
+    /// Number of times that the finding was made.
     pub count: usize,
-    /// Where it was found first: offset in the text, in bytes.
+    /// Offset of the first occurrence in the text, in bytes.
     pub at: u64,
     /// Text of the finding.
     pub says: String,
     /// Advice; empty where no action is needed.
     pub advice: String,
-    /// The lines of the proxy's configuration that do it; empty where there are none.
+    /// Lines of the proxy's configuration that follow the advice; empty if there are none.
     pub serve: String,
 }

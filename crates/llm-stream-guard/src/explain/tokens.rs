@@ -12,17 +12,17 @@ use crate::{
     roles::{RoleLedger, RoleSpan},
 };
 
-/// Follows the tokens of a recording. Without ids it keeps only where the chunks are.
+/// A tracker of the tokens of a recording. Without ids, only the places of chunks are kept.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TokenTracker {
-    /// Where tokens have roles: no stage of the guard moves text.
+    /// Ledger of roles, if no stage of the guard moves text.
     ledger: Option<RoleLedger>,
     tokens: Vec<ExplainedToken>,
     /// Ids whose text has not arrived.
     ids: VecDeque<u32>,
-    /// Lays the ids of chunks over their text.
+    /// Matching of the ids of chunks to their text.
     pub(super) chunks: Option<ChunkTokens>,
-    /// Some token has an id.
+    /// Whether any token has an id.
     any: bool,
 }
 
@@ -32,12 +32,13 @@ impl TokenTracker {
         Self { ledger, ..Self::default() }
     }
 
-    /// The ids of a chunk arrived.
+    /// Records the ids of a chunk.
     pub(super) fn arrived(&mut self, ids: Option<&[u32]>) {
         self.ids.extend(ids.unwrap_or_default());
     }
 
-    /// A piece of text at offset `at` is fed: tokens whose ids arrived, if their number is known.
+    /// Records a piece of text at offset `at`, with the ids that arrived if the number of its
+    /// tokens is known.
     pub(super) fn piece(&mut self, at: usize, text: &str, piece: ChunkPiece) {
         let ids = match (piece.marker, piece.tokens) {
             (Some(id), _) => {
@@ -48,7 +49,7 @@ impl TokenTracker {
                 let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.ids.len());
                 self.ids.drain(..count).collect()
             }
-            // The ids of this text cannot be told from those of other text.
+            // The ids of this text cannot be separated from those of other text.
             (None, None) => {
                 self.ids.clear();
                 Vec::new()
@@ -57,7 +58,7 @@ impl TokenTracker {
         self.token(at, text, ids);
     }
 
-    /// Text at offset `at` is fed, the text of tokens with these ids.
+    /// Records the text at offset `at` of tokens with these ids.
     pub(super) fn token(&mut self, at: usize, text: &str, ids: Vec<u32>) {
         let Some(ledger) = &mut self.ledger else { return };
         ledger.token(0, text);
@@ -89,13 +90,13 @@ impl TokenTracker {
         }
     }
 
-    /// Gives tokens the roles that are known.
+    /// Assigns the known roles to tokens.
     pub(super) fn settle(&mut self) {
         let Self { ledger: Some(ledger), tokens, .. } = self else { return };
         ledger.settle(&mut |span| add(tokens, span));
     }
 
-    /// The tokens, if the recording has ids.
+    /// Returns the tokens, if the recording has ids.
     pub(super) fn finish(self) -> Vec<ExplainedToken> {
         let Self { ledger: Some(mut ledger), mut tokens, any: true, .. } = self else {
             return Vec::new();

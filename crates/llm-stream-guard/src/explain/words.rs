@@ -1,4 +1,4 @@
-//! Plain words for markers and what is held.
+//! Descriptions of markers and held text.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub(super) fn edge(edge: &Edge) -> Cow<'static, str> {
     }
 }
 
-/// Why `held` is held, and what would release it; `tail` is the text that is.
+/// Returns why `held` is held, and what would release it. `tail` is the held text.
 pub(super) fn held(held: Held, tail: &str, edges: &[Edge]) -> String {
     match held.kind {
         HeldKind::Marker => {
@@ -74,8 +74,8 @@ pub(super) fn held(held: Held, tail: &str, edges: &[Edge]) -> String {
     }
 }
 
-/// Text as code, between backticks: more of them than the text has in a row. Line ends and tabs get a
-/// sign; backslashes stay.
+/// Formats text as code between backticks, with more backticks than the text has in a row. Line
+/// ends and tabs become visible signs; backslashes are unchanged.
 pub(super) fn code(text: &str) -> String {
     let mut longest = 0_usize;
     let mut run = 0_usize;

@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::{CheckpointError, checkpoint};
 use crate::guard::{Token, TokenKind};
 
-/// The longest file that is read: a `tokenizer.json` holds the whole vocabulary.
+/// Maximum length of a file that is read. A `tokenizer.json` holds the whole vocabulary.
 const MAX_FILE_BYTES: u64 = 128 << 20;
 
 /// Maximum number of added tokens. Known tokenizers have fewer than 10,000.
@@ -49,8 +49,8 @@ impl AddedToken {
     }
 }
 
-/// The added tokens of a tokenizer, by number: those that
-/// [`crate::GuardBuilder::marker_tokens`] asks for.
+/// The added tokens of a tokenizer, by id. Their texts are the argument of
+/// [`crate::GuardBuilder::marker_tokens`].
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -149,7 +149,7 @@ impl AddedTokens {
     /// Reads the text of a `tokenizer.json` or a `tokenizer_config.json`.
     ///
     /// # Errors
-    /// The text is not JSON, or a list of added tokens is malformed.
+    /// Returns an error if the text is not JSON, or if a list of added tokens is malformed.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text).map(Self::listed)
     }
@@ -158,7 +158,7 @@ impl AddedTokens {
     /// `tokenizer_config.json`, or a GGUF file, which a folder without the others may have.
     ///
     /// # Errors
-    /// A file that cannot be read, is malformed, or lists more tokens than any tokenizer has. A
+    /// Returns an error for a file that cannot be read, is malformed, or exceeds the limits. A
     /// folder without these files has no tokens.
     pub fn read(path: &Path) -> Result<Self, CheckpointError> {
         if checkpoint::is(path, "gguf") {
@@ -202,24 +202,24 @@ impl AddedTokens {
         added_tokens_decoder.0.into_iter().chain(added_tokens.0).collect()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_id.is_empty()
     }
 
-    /// The tokens, in the order of their numbers.
+    /// Returns the tokens in the order of their ids.
     pub fn iter(&self) -> impl Iterator<Item = &AddedToken> {
         self.by_id.values()
     }
 
-    /// The texts of the tokens.
+    /// Returns the texts of the tokens.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.iter().map(|token| token.text.as_str())
     }
 
-    /// The token `id` of a stream, which a server decoded as `text`: a marker if it is an added
-    /// token with that text.
+    /// Returns the token `id` of a stream, which a server decoded as `text`. The token is a marker
+    /// if it is an added token with that text.
     #[must_use]
     pub fn token<'t>(&self, id: u32, text: &'t str) -> Token<'t> {
         let added = self.by_id.get(&id).is_some_and(|token| token.text == text);
@@ -228,7 +228,7 @@ impl AddedTokens {
     }
 }
 
-/// Collects tokens; the last of those with the same number counts.
+/// Collects tokens. Of tokens with the same id, the last counts.
 impl FromIterator<AddedToken> for AddedTokens {
     fn from_iter<I: IntoIterator<Item = AddedToken>>(tokens: I) -> Self {
         Self { by_id: tokens.into_iter().map(|token| (token.id, token)).collect() }

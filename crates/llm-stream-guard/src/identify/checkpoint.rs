@@ -15,11 +15,11 @@ use serde_json::{Value, value::RawValue};
 
 use super::{AddedTokens, gguf};
 
-/// The part of a checkpoint's files that says how its model writes.
+/// The parts of a checkpoint's files that show how its model writes.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Checkpoint {
-    /// The chat template, Jinja; that for tools if there are several.
+    /// The Jinja chat template; if there are several, the one for tools.
     pub template: Option<String>,
     /// The source of a chat template in Python, which is read and never run.
     pub python_template: Option<String>,
@@ -48,7 +48,7 @@ pub struct Checkpoint {
 pub enum CheckpointError {
     /// A file cannot be read.
     Io(PathBuf, io::Error),
-    /// A file is not what its name says.
+    /// A file does not have the format that its name implies.
     Malformed(PathBuf, String),
     /// There is neither a chat template nor a response template.
     NoTemplate(PathBuf),
@@ -73,22 +73,22 @@ impl Error for CheckpointError {
     }
 }
 
-/// The longest text file that is read: `tokenizer_config.json` lists added tokens, and has up to
-/// some megabytes.
+/// Maximum length of a text file that is read. A `tokenizer_config.json` lists added tokens, and
+/// can have some megabytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// Files of a folder that hold a template of their own, the first that is there counts.
+/// Files of a folder that hold only a template. The first existing file counts.
 const TEMPLATES: [&str; 2] = ["additional_chat_templates/tool_use.jinja", "chat_template.jinja"];
 
 impl Checkpoint {
-    /// A chat template alone.
+    /// Creates a checkpoint with only a chat template.
     #[must_use]
     pub fn from_template(template: &str) -> Self {
         Self { template: Some(template.to_owned()), ..Self::default() }
     }
 
-    /// Reads the text of a `tokenizer_config.json`, or of a `chat_template.json`, which has the
-    /// template alone.
+    /// Reads the text of a `tokenizer_config.json`, or of a `chat_template.json`, which has only
+    /// the template.
     #[must_use]
     pub fn from_tokenizer_config(config: &Value) -> Self {
         let text = |key: &str| config.get(key).and_then(token);
@@ -112,7 +112,8 @@ impl Checkpoint {
     /// (Jinja, or Python in a `.py` file), a GGUF file.
     ///
     /// # Errors
-    /// A file that cannot be read or is malformed; nothing there that holds a template.
+    /// Returns an error for a file that cannot be read or is malformed, and if no file holds a
+    /// template.
     pub fn read(path: &Path) -> Result<Self, CheckpointError> {
         let mut found = if path.is_dir() { folder(path)? } else { file(path)? };
         // A family can be identified without them: copies of checkpoints often lack large files.
@@ -151,7 +152,7 @@ fn folder(path: &Path) -> Result<Checkpoint, CheckpointError> {
     Ok(found)
 }
 
-/// The first GGUF file of a folder, by name.
+/// Returns the first GGUF file of a folder, by name.
 pub(super) fn gguf_in(folder: &Path) -> Result<Option<PathBuf>, CheckpointError> {
     first_in(folder, |path| is(path, "gguf"))
 }
@@ -213,11 +214,11 @@ fn file(path: &Path) -> Result<Checkpoint, CheckpointError> {
     Ok(Checkpoint::from_tokenizer_config(&config))
 }
 
-/// Keeps the members of a `tokenizer_config.json` that are looked at. Values take many times the
-/// memory of their text, and lists of tokens are long.
+/// A reader of a `tokenizer_config.json` that keeps only the needed members. Parsed values take
+/// many times the memory of their text, and lists of tokens are long.
 struct Config;
 
-/// The members that are looked at.
+/// The members that are kept.
 const MEMBERS: [&str; 9] = [
     "chat_template",
     "name_or_path",
@@ -230,7 +231,7 @@ const MEMBERS: [&str; 9] = [
     "tool_parser_type",
 ];
 
-/// The longest text that these members may have together.
+/// Maximum length of the text of all kept members together.
 const LONGEST_MEMBERS: usize = 4 << 20;
 
 impl<'j> Visitor<'j> for Config {
@@ -258,13 +259,14 @@ impl<'j> Visitor<'j> for Config {
     }
 }
 
-/// A token: a text, or an object with one.
+/// Reads a token, which is a text or an object with a text.
 fn token(value: &Value) -> Option<String> {
     let text = value.as_str().or_else(|| value.get("content")?.as_str())?;
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// A template: a text, or a list of named ones, of which that for tools counts.
+/// Reads a template, which is a text or a list of named templates. In a list, the template for
+/// tools counts.
 fn template(value: &Value) -> Option<String> {
     if let Value::Array(named) = value {
         let named = |name: &str| {
@@ -282,7 +284,7 @@ mod tests {
     use super::Checkpoint;
     use crate::{Certainty, identify};
 
-    /// A folder with these files.
+    /// Creates a folder with these files.
     fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
         let name = format!("llm-stream-guard-{}-{name}", std::process::id());
         let path = std::env::temp_dir().join(name);

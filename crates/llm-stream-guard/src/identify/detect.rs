@@ -1,4 +1,4 @@
-//! Detection: from recordings to the families that may have written them.
+//! Detection of the families that may have written a recording.
 
 use std::{cmp::Reverse, fmt};
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::reading::{Reading, readers};
 use crate::{Profile, Start, Tools, profile};
 
-/// Bytes of each text that are read.
+/// Maximum number of bytes of each text that are read.
 const MOST: usize = 1 << 20;
 
 /// Maximum number of candidates in a result.

@@ -1,4 +1,10 @@
-//! The head of a GGUF file: keys and values, of which a few are kept.
+//! Reader of the head of a GGUF file. The head has keys and values, of which a few are kept.
+//!
+//! ```text
+//! "GGUF" version tensors keys          magic and counts
+//! "tokenizer.chat_template" 8 "{%.."   a key, the type of its value, the value: kept
+//! "tokenizer.ggml.tokens" 9 ...        a list: its offset is kept, its items are skipped
+//! ```
 
 use std::{
     collections::BTreeMap,
@@ -10,13 +16,13 @@ use super::{
     added_tokens::{AddedToken, AddedTokens, MAX_TEXTS, MAX_TOKENS},
 };
 
-/// The longest text that is kept.
+/// Maximum length of a text that is kept.
 const LONGEST: u64 = 4 << 20;
 
-/// More keys than any file has.
+/// Maximum number of keys.
 const KEYS: u64 = 1 << 16;
 
-/// More bytes than any head has: vocabularies take tens of megabytes.
+/// Maximum length of a head, in bytes. Vocabularies take tens of megabytes.
 const HEAD: u64 = 256 << 20;
 
 /// A file of which no more than a head is read.
@@ -42,14 +48,14 @@ impl<F: Seek> Seek for Head<'_, F> {
 /// Reads the chat template of a GGUF file, the tokens that a template names, and the added tokens.
 ///
 /// # Errors
-/// Of kind `InvalidData` for a file that is not GGUF or has an unknown version. Others are the
-/// reader's.
+/// Returns an error of kind `InvalidData` for a file that is not GGUF or has an unknown version.
+/// Other errors come from the reader.
 pub(super) fn read(file: &mut (impl Read + Seek)) -> io::Result<Checkpoint> {
     let file = &mut Head { file, left: HEAD };
     if &bytes::<4>(file)? != b"GGUF" {
         return Err(malformed("it does not begin as a GGUF file"));
     }
-    // The first version had other lengths.
+    // Version 1 had other lengths.
     if !matches!(u32::from_le_bytes(bytes(file)?), 2 | 3) {
         return Err(malformed("a version of GGUF that is not known"));
     }
@@ -166,7 +172,7 @@ fn added(file: &mut (impl Read + Seek), types: u64) -> io::Result<Vec<(u64, bool
     Ok(added)
 }
 
-/// The type of the items of the list at an offset, and their number.
+/// Returns the type and the number of items of the list at an offset.
 fn list(file: &mut (impl Read + Seek), at: u64) -> io::Result<(u32, u64)> {
     file.seek(SeekFrom::Start(at))?;
     Ok((u32::from_le_bytes(bytes(file)?), number(file)?))
@@ -202,7 +208,7 @@ fn text(file: &mut impl Read) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The number of a token.
+/// Reads the id of a token.
 fn id(file: &mut impl Read, kind: u32) -> io::Result<Option<u64>> {
     Ok(match kind {
         4 | 5 => Some(u32::from_le_bytes(bytes(file)?).into()),

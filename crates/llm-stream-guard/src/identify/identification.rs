@@ -1,4 +1,4 @@
-//! Identification: from a checkpoint's files to its family.
+//! Identification of a checkpoint's family by its files.
 
 use std::fmt;
 
@@ -90,9 +90,9 @@ impl fmt::Display for Identification {
 /// Identifies the family of a checkpoint's model by its response template, the texts of its chat
 /// template, and its name. The chat template is not rendered.
 ///
-/// A rendering shows how the model writes calls, and so tells more; but a template is a program.
-/// `Worker::identify` runs it in a process with limits, `identify_trusted` (feature `jinja`) in this
-/// one.
+/// A rendering gives more evidence, because it shows how the model writes calls. But a template is
+/// a program. `Worker::identify` runs the template in a process with limits, and `identify_trusted`
+/// (feature `jinja`) runs it in this process.
 ///
 /// ```
 /// use llm_stream_guard::{Certainty, Checkpoint, identify};
@@ -114,8 +114,9 @@ pub fn identify(checkpoint: &Checkpoint) -> Identification {
 /// find the calls are named. Families that read the same are distinguished by the bytes that their
 /// encoders write, the end of the turn, the tags of reasoning, and the texts in the template.
 ///
-/// Only for checkpoints whose author is trusted: a template may take all memory, or all of the stack,
-/// which ends the process. A [`Worker`](super::Worker) renders any template.
+/// Use this function only if the author of the checkpoint is trusted. A template may use up the
+/// memory or the stack, which ends the process. A [`Worker`](super::Worker) renders any template
+/// safely.
 #[cfg(feature = "jinja")]
 #[must_use]
 pub fn identify_trusted(checkpoint: &Checkpoint) -> Identification {
@@ -193,7 +194,7 @@ pub(super) fn identified(checkpoint: &Checkpoint, render: Option<Render<'_>>) ->
 }
 
 impl Identification {
-    /// Does nothing: templates are not compiled in.
+    /// Does nothing, because response templates are not compiled in.
     #[cfg(not(feature = "response-templates"))]
     fn prefer_own(&self) {}
 

@@ -1,8 +1,8 @@
 //! A separate process that renders a stranger's chat template.
 //!
-//! A template is a program, and its engine bounds neither memory nor recursion: a list of two
-//! lists, nested thirty times, takes forever to print. Only a process can be limited from outside
-//! and killed without harm.
+//! A template is a program, and its engine limits neither memory nor recursion. For example, a list
+//! of two lists, nested thirty times, takes almost forever to print. Only a process can be limited
+//! from outside and killed without harm.
 
 use std::{
     ffi::OsString,
@@ -120,12 +120,12 @@ impl Worker {
     }
 }
 
-/// Does the work of a [`Worker`]: limits this process, reads a template from the standard input, and
-/// writes what it renders to the standard output. To be called before anything else, and followed
-/// by the end of the process.
+/// Does the work of a [`Worker`]: limits this process, reads a template from the standard input,
+/// and writes the rendering to the standard output. Call this function before anything else, and
+/// end the process after it.
 ///
 /// # Errors
-/// Limits that cannot be set, and an input or output that cannot be read or written.
+/// Returns an error if the limits cannot be set, or if the input or output fails.
 #[cfg(feature = "jinja")]
 pub fn serve_renderings() -> std::io::Result<()> {
     limit()?;
@@ -133,7 +133,7 @@ pub fn serve_renderings() -> std::io::Result<()> {
     std::io::stdin().read_to_end(&mut job)?;
     let job: Job = serde_json::from_slice(&job)?;
     let rendered = super::render::render(&job);
-    // A line of its own, after anything that was written before.
+    // The reply is a separate line, after any earlier output.
     let reply = [&b"\n"[..], &serde_json::to_vec(&rendered)?, b"\n"].concat();
     let mut out = std::io::stdout();
     out.write_all(&reply)?;

@@ -1,4 +1,10 @@
-//! The form of a whole recording.
+//! Detection of a recording's form.
+//!
+//! ```text
+//! data: {"choices":[...]}   Events
+//! {"choices":[...]}         Lines
+//! <think>Hm.</think>Hi      Text
+//! ```
 
 use std::borrow::Cow;
 
@@ -9,7 +15,7 @@ const FIELDS: [&[u8]; 4] = [b"data:", b"event:", b"id:", b":"];
 /// Starts of lines that `curl -v` writes around the body.
 const CURL: [&[u8]; 5] = [b"* ", b"> ", b"< ", b"{ [", b"} ["];
 
-/// A recording's form, and its bytes without anything around them.
+/// The form of a recording, with its bytes and without the output of curl.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Form<'r> {
     /// Events as a server sends them.
@@ -35,7 +41,7 @@ pub(super) fn form_of(bytes: &[u8]) -> Form<'_> {
     if !first.is_empty() && lines(&body).all(is_json) {
         return Form::Lines(body);
     }
-    // A log without a recording in it may be what the model wrote.
+    // A log without a recording in it may be text of the model.
     Form::Text(bytes)
 }
 
@@ -52,7 +58,7 @@ fn is_json(line: &[u8]) -> bool {
         }
 }
 
-/// Whether `curl -v` or `curl -i` printed this.
+/// Whether `curl -v` or `curl -i` printed the bytes.
 fn is_log(bytes: &[u8]) -> bool {
     let first = bytes.trim_ascii_start();
     first.starts_with(b"HTTP/") || CURL.iter().any(|start| first.starts_with(start))
