@@ -343,7 +343,8 @@ impl Guard {
     }
 
     /// Returns the markers that the guard acts on, each with its conditions and its effect. A
-    /// [`jail_match::Trace`] refers to them by number. None where a checkpoint's template is read.
+    /// [`jail_match::Trace`] refers to them by number. With a response template, these are its
+    /// boundaries.
     #[must_use]
     pub fn edges(&self) -> &[Edge] {
         self.output.tokens_shown().unwrap_or(self.cursor.edges())

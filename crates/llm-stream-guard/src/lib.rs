@@ -1,4 +1,4 @@
-//! Turns the raw text stream of open-weight models into typed deltas.
+//! Converts the raw text stream of open-weight models into typed events.
 //!
 //! A [`Profile`] describes how a model family writes reasoning and tool calls. Find a profile by a
 //! model's id or a family's name. A [`Guard`] reads text by a profile, in pieces of any size, with

@@ -84,7 +84,7 @@ pub trait Observer {
         let _ = (index, outcome);
     }
 
-    /// A diagnostic was reported.
+    /// Reports a diagnostic of the guard.
     fn diagnostic(&self, diagnostic: Diagnostic) {
         let _ = diagnostic;
     }

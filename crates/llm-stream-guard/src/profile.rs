@@ -224,10 +224,11 @@ pub fn profile(name: &str) -> Result<Profile, UnknownName> {
     })
 }
 
-/// The delimiter remapping called `name`: `hermes`, exact, or `hermes_plain`, a bare swap.
+/// Returns the delimiter remapping called `name`: `hermes` (exact) or `hermes_plain` (a simple
+/// replacement).
 ///
 /// # Errors
-/// An unknown name; the error lists the known ones.
+/// Returns an error that lists the known names if the name is unknown.
 pub(crate) fn remap(name: &str) -> Result<RemapTable, UnknownName> {
     const NAMES: [&str; 2] = ["hermes", "hermes_plain"];
     let tables = [RemapTable::hermes, RemapTable::hermes_plain];

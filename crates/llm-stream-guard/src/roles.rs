@@ -32,7 +32,7 @@ pub enum TokenRole {
 }
 
 impl TokenRole {
-    /// A short, stable name.
+    /// Returns a short, stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -26,10 +26,10 @@ pub struct Aggregator {
 }
 
 impl Aggregator {
-    /// Keeps at most `limit` bytes: text, and the memory that choices, calls, parts and fields
-    /// take, in the response and in the JSON made of it. Nothing is added after something did not
-    /// fit but finish reasons of choices that are there, and the last usage report, which may take
-    /// as much again.
+    /// Creates an aggregator that keeps at most `limit` bytes. Text counts, and so does the memory
+    /// of choices, calls, parts and fields, in the response and in its JSON. After the first value
+    /// that does not fit, only finish reasons of known choices and the last usage report are added.
+    /// The usage report may take another `limit` bytes.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self { room: Room::new(limit), usage: Some(limit), ..Self::default() }

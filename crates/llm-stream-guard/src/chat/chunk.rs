@@ -123,8 +123,9 @@ pub struct FunctionDelta {
 }
 
 impl Chunk {
-    /// The ids of the tokens that the choice at this position holds, in a field of the choice, in one
-    /// around an only choice, or in its log probabilities; see [`super::ChatGuard::token_ids`].
+    /// Returns the token ids of the choice at this position. Ids are read from a field of the
+    /// choice, from its log probabilities, or, for a single choice, from a field of the chunk; see
+    /// [`super::ChatGuard::token_ids`].
     #[must_use]
     pub fn token_ids(&self, choice: usize) -> Option<Vec<u32>> {
         let around = if self.choices.len() == 1 { ids_around(&self.fields) } else { None };

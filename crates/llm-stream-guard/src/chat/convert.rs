@@ -55,7 +55,7 @@ impl ChatChunk for Chunk {
 }
 
 impl ChatChunk for Value {
-    /// An object with `choices`, or with `usage` that is not `null`, is a chunk.
+    /// Reads an object with `choices`, or with `usage` that is not `null`, as a chunk.
     fn into_chunk(self) -> Result<Chunk, Self> {
         chunk_of(&self).or_else(|| odd_chunk(&self)).ok_or(self)
     }

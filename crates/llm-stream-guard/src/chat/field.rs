@@ -22,7 +22,7 @@ impl<T> Field<T> {
         matches!(self, Self::Missing)
     }
 
-    /// The value, if there is one.
+    /// Returns the value, if there is one.
     #[must_use]
     pub const fn value(&self) -> Option<&T> {
         match self {
@@ -31,7 +31,7 @@ impl<T> Field<T> {
         }
     }
 
-    /// The value, if there is one.
+    /// Returns the owned value, if there is one.
     #[must_use]
     pub fn into_value(self) -> Option<T> {
         match self {
@@ -40,7 +40,7 @@ impl<T> Field<T> {
         }
     }
 
-    /// Takes the field out, and leaves it missing.
+    /// Removes and returns the field, which is then missing.
     #[must_use]
     pub fn take(&mut self) -> Self {
         std::mem::replace(self, Self::Missing)

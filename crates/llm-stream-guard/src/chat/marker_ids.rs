@@ -220,7 +220,7 @@ impl ChunkTokens {
         self.pieces.push(ChunkPiece { len, marker, tokens });
     }
 
-    /// The bytes at the end of `rest` that begin the text of the next awaited marker token.
+    /// Returns how many bytes at the end of `rest` begin the text of the next awaited marker token.
     fn begun(&self, rest: &str) -> usize {
         let Some(next) = self.awaited.front() else { return 0 };
         let Some(finder) = self.table.finders.get(next.marker) else { return 0 };

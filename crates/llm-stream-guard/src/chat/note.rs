@@ -106,7 +106,7 @@ pub enum Violation {
 }
 
 impl Violation {
-    /// A short, stable name.
+    /// Returns a short, stable name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -47,7 +47,7 @@ impl Part {
         }
     }
 
-    /// The text of a part that is text.
+    /// Returns the text of a text part, or empty text for other parts.
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Text { text, .. } => text,

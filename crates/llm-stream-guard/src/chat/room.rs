@@ -93,7 +93,7 @@ impl Room {
     }
 }
 
-/// The weight of a value in its place.
+/// Returns the weight of a value, including its place in a list or map.
 pub(super) fn weight(value: &Value) -> usize {
     let inside = match value {
         Value::String(text) => text.len(),
@@ -108,7 +108,7 @@ pub(super) fn weight(value: &Value) -> usize {
     inside.saturating_add(size_of::<Value>())
 }
 
-/// The weight of an object's members.
+/// Returns the weight of an object's members.
 pub(super) fn object(members: &Map<String, Value>) -> usize {
     let node = if members.is_empty() { 0 } else { NODE };
     members.iter().map(|(name, value)| member(name, value)).fold(node, usize::saturating_add)
@@ -118,7 +118,7 @@ fn member(name: &str, value: &Value) -> usize {
     MEMBER.saturating_add(name.len()).saturating_add(weight(value))
 }
 
-/// The weight of content.
+/// Returns the weight of content.
 pub(super) fn content(content: &Content) -> usize {
     match content {
         Content::Text(text) => text.len(),
@@ -126,7 +126,7 @@ pub(super) fn content(content: &Content) -> usize {
     }
 }
 
-/// The weight of a call.
+/// Returns the weight of a call.
 pub(super) fn call(call: &ToolCallDelta) -> usize {
     let texts = [&call.id, &call.kind].map(text);
     let function = call.function.as_ref().map_or(0, |function| {
@@ -141,7 +141,7 @@ fn text(text: &Option<String>) -> usize {
     text.as_ref().map_or(0, String::len)
 }
 
-/// The weight of a field, in its place.
+/// Returns the weight of a field's value, including its place.
 pub(super) fn field(field: &Field<Value>) -> usize {
     field.value().map_or(0, weight)
 }

@@ -96,7 +96,7 @@ impl Released {
 }
 
 impl<'g> ChatStep<'g> {
-    /// The step that releases a chunk without choices.
+    /// Creates the step that releases a chunk without choices.
     pub(super) fn bare(
         bare: BareChunk,
         repeated: &'g Map<String, Value>,

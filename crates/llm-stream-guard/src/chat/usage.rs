@@ -92,7 +92,7 @@ impl UsageState {
         [own.or(withheld).map_or_else(|| others.clone(), Field::Value), others]
     }
 
-    /// The numbers of the inputs that wait.
+    /// Returns the numbers of the inputs that wait.
     pub(super) fn waiting(&self) -> impl Iterator<Item = u64> + Clone {
         self.tail.iter().map(|bare| bare.seq)
     }

@@ -86,7 +86,7 @@ pub(super) fn find(facts: &Facts<'_>, summary: &mut ExplanationSummary) {
     summary.findings = found.0;
 }
 
-/// How the stream ended.
+/// Returns how the stream ended.
 fn end(facts: &Facts<'_>) -> &'static str {
     facts.steps.last().and_then(|step| step.end).unwrap_or_default()
 }

@@ -1,7 +1,8 @@
 //! Advice for findings in the words of the proxy's configuration.
 
-/// The lines of a configuration of `serve` that help against a finding of this kind, read as `family`
-/// in a stream that ended in this way. Empty where none helps.
+/// Returns the lines of a configuration of `serve` that help against a finding of this kind. The
+/// text was read as `family`, and the stream ended with `end`. The result is empty if no setting
+/// helps.
 pub(super) fn in_serve(kind: &str, family: &str, end: &str) -> String {
     match kind {
         "wrong_family" | "foreign_markup" => format!(

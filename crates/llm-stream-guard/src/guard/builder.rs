@@ -145,9 +145,9 @@ impl GuardBuilder {
     /// Looks up the profile's names and compiles the table.
     ///
     /// # Errors
-    /// An unknown reasoning format or tool-call family, a named tool that is not declared, an
-    /// invalid marker, a limit of zero, an empty stop string, an option about reasoning tags
-    /// without such tags, and a malformed [`GuardBuilder::request`].
+    /// Returns an error for an unknown reasoning format or tool-call family, an undeclared named
+    /// tool, an invalid marker, a limit of zero, or an empty stop string. Options about reasoning
+    /// tags without such tags, and a malformed [`GuardBuilder::request`], are also errors.
     pub fn build(self) -> Result<Guard, BuildError> {
         self.heeding_request()?.compile()
     }

@@ -94,8 +94,8 @@ impl Cursor {
         }
     }
 
-    /// Records a wire decoder's knowledge about a stretch of the text. No decoder is used with a
-    /// template.
+    /// Records that a range of the text is literal, as reported by a wire decoder. No decoder is
+    /// used with a template.
     pub(super) fn mark(&mut self, stretch: Stretch) {
         if let Self::Family(family) = self {
             family.driver.mark(stretch);
@@ -169,7 +169,7 @@ impl Cursor {
         }
     }
 
-    /// The markers of the table; a template is not read by one.
+    /// Returns the markers of the family's table, or the boundaries of the response template.
     pub(super) fn edges(&self) -> &[Edge] {
         match self {
             Self::Family(family) => family.driver.table().edges(),

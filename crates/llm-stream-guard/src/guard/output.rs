@@ -34,7 +34,7 @@ type AfterForms<'a> = Link<'a, Option<Box<TokenStage>>, AfterTokens<'a>>;
 pub(super) type Chain<'a> = Link<'a, Option<Box<Forms>>, AfterForms<'a>>;
 
 impl Output {
-    /// The stages that are asked for; none for delimiters of the wire.
+    /// Creates the configured stages, without the stage for mixed markers.
     pub(super) fn new(
         delivery: Delivery,
         atomic_limit: usize,

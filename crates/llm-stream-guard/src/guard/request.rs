@@ -254,7 +254,8 @@ impl RequestError {
         Self { field: field.into(), expected }
     }
 
-    /// The field at fault, such as `tools[0].function.name`; empty for the request itself.
+    /// Returns the malformed field, such as `tools[0].function.name`, or empty text for the request
+    /// itself.
     #[must_use]
     pub fn field(&self) -> &str {
         &self.field

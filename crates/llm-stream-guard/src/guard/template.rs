@@ -24,7 +24,7 @@ use crate::{observe::Foreign, stages::withholding::Withholding, stop::StopString
 pub(super) struct TemplateCursor {
     parser: TemplateParser,
     counters: Counters,
-    /// The boundaries, as traces name them.
+    /// Boundaries of the template, which traces refer to by number.
     edges: Arc<[Edge]>,
 }
 

@@ -111,8 +111,8 @@ pub fn identify(checkpoint: &Checkpoint) -> Identification {
 /// renders in this process.
 ///
 /// The chat template renders a turn with known calls, which every family reads; the families that
-/// find the calls are named. Families that read the same are distinguished by the bytes that their
-/// encoders write, the end of the turn, the tags of reasoning, and the texts in the template.
+/// find the calls are named. Families that read the same calls are compared by other evidence: the
+/// bytes that their encoders write, the end of the turn, reasoning tags, and texts of the template.
 ///
 /// Use this function only if the author of the checkpoint is trusted. A template may use up the
 /// memory or the stack, which ends the process. A [`Worker`](super::Worker) renders any template

@@ -46,8 +46,8 @@ impl Identification {
     }
 }
 
-/// The texts of a profile that end turns or frame the answer. Nothing is lost if a server leaves them
-/// out.
+/// Returns the texts of a profile that end turns or frame the answer. Servers may leave these texts
+/// out without harm.
 fn ends_of(profile: &Profile) -> Vec<String> {
     let grammar = profile.grammar().ok().flatten().unwrap_or_default();
     let mut ends: Vec<String> = grammar.removed().map(str::to_owned).collect();

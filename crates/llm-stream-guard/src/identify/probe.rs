@@ -183,7 +183,7 @@ impl Prompter<'_> {
         (profile, false)
     }
 
-    /// Sets where the template's prompt leaves off, and which switch changes that.
+    /// Sets where the template's prompt ends, and which switch changes that.
     fn open(&self, profile: &mut Profile) {
         let Some(Ok(format)) = profile.reasoning.as_deref().map(reasoning) else { return };
         let start = |prompt: Option<&str>| prompt.map(|prompt| format.start_after(prompt));

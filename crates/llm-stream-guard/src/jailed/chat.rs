@@ -8,7 +8,7 @@ use crate::chat::{
 };
 
 impl JailedStreamBuilder {
-    /// How choices share the chunks of [`JailedStream::apply`].
+    /// Sets how choices share the chunks of [`JailedStream::apply`].
     #[must_use]
     pub fn emission(mut self, emission: Emission) -> Self {
         self.chat.emission = emission;

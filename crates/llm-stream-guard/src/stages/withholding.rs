@@ -47,7 +47,7 @@ impl Withholding {
         self.withheld.finish(end, open, &mut |kept| put(kept, next));
     }
 
-    /// Another message follows.
+    /// Begins another message.
     pub(crate) fn message_boundary<S: Sink + ?Sized>(&mut self, open: bool, next: &mut S) {
         self.withheld.message_boundary(open, &mut |kept| put(kept, next));
     }
