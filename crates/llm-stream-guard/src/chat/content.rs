@@ -1,4 +1,10 @@
 //! The content of a chunk: text, or a list of parts.
+//!
+//! ```text
+//! "content": "Hi"                               Text
+//! "content": [{"type": "text", "text": "Hi"}]   Parts
+//! "content": null                               Text, which is empty
+//! ```
 
 use std::borrow::Cow;
 

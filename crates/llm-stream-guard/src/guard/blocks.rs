@@ -1,4 +1,9 @@
 //! Parsing of a jail's blocks with a family's parser.
+//!
+//! ```text
+//! block with a call     the events of the call are emitted
+//! block without a call  the block is emitted as content, unchanged
+//! ```
 
 use jail_match::{End, Event, Jailed, LimitError, OwnedEvent, Sink};
 use toolcall_parsers::Ids;

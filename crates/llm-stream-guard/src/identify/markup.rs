@@ -1,4 +1,9 @@
 //! A search for text that looks like markup of any family.
+//!
+//! ```text
+//! text   <tool_call>{"a": 1}<|im_end|>
+//! marks  <tool_call> (not special), <|im_end|> (special)
+//! ```
 
 /// Maximum length of a piece of markup, in bytes.
 const MAX_MARK_BYTES: usize = 96;
