@@ -2,18 +2,21 @@
 
 #[cfg(feature = "tls")]
 use std::fmt;
-use std::{error::Error as _, future::Future};
+use std::{error::Error as _, future::Future, time::Duration};
 
 use axum::{
     body::{Body, Bytes, HttpBody},
     http::{
-        HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode,
+        HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Version,
         header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE},
         request::Parts,
     },
 };
 use hyper_util::{
-    client::legacy::{Client as Pool, Error, connect::HttpConnector},
+    client::legacy::{
+        Client as Pool, Error,
+        connect::{CaptureConnection, HttpConnector, capture_connection},
+    },
     rt::{TokioExecutor, TokioTimer},
 };
 use tower_http::decompression::Decompression;
@@ -22,7 +25,7 @@ use tower_service::Service as _;
 use crate::{
     config::{Endpoint, Timeouts, Upstream},
     error::{Fault, Kind},
-    headers::forwarded,
+    headers::{forwarded, is_event_stream},
     idle::Break,
 };
 
@@ -36,6 +39,10 @@ const NO_HTTPS: &str = "upstream is not asked over `https`";
 /// The header in which clients of messages send their key.
 pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
+/// How long an unused connection stays in the pool. Common servers close a connection after 5
+/// seconds.
+const POOL_IDLE: Duration = Duration::from_secs(4);
+
 /// A client with a pool of connections to upstream.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
@@ -43,7 +50,7 @@ pub(crate) struct Client {
     upstream: Upstream,
     /// The credentials to send in place of a client's.
     key: Option<HeaderValue>,
-    first_byte: std::time::Duration,
+    first_byte: Duration,
 }
 
 impl Client {
@@ -55,7 +62,7 @@ impl Client {
         http.set_nodelay(true);
         let pool = Pool::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(std::time::Duration::from_secs(30))
+            .pool_idle_timeout(POOL_IDLE)
             .build(connector(http, endpoint)?);
         let first_byte = timeouts.first_byte.0;
         let key = endpoint.key_env.as_deref().map(key).transpose()?;
@@ -65,8 +72,9 @@ impl Client {
     /// Sends a client's request with another body to the same path. Dropping the answer's body ends
     /// upstream's work.
     pub(crate) async fn send(&self, parts: &Parts, body: Body) -> Result<Response<Body>, Fault> {
-        let answer = self.pool.request(self.request(parts, body)?);
-        self.answer(answer).await
+        let mut request = self.request(parts, body)?;
+        let connection = capture_connection(&mut request);
+        self.answer(connection, self.pool.request(request)).await
     }
 
     /// Sends a request whose answer will be parsed. An uncompressed answer is requested, and a
@@ -84,8 +92,9 @@ impl Client {
         let mut request = self.request(&parts, body.into())?;
         // The server's own API uses only the `Authorization` header.
         request.headers_mut().remove(API_KEY);
+        let connection = capture_connection(&mut request);
         // A pool is always ready.
-        self.answer(Decompression::new(self.pool.clone()).call(request)).await
+        self.answer(connection, Decompression::new(self.pool.clone()).call(request)).await
     }
 
     fn request(&self, parts: &Parts, body: Body) -> Result<Request<Body>, Fault> {
@@ -112,6 +121,7 @@ impl Client {
 
     async fn answer<B>(
         &self,
+        connection: CaptureConnection,
         answer: impl Future<Output = Result<Response<B>, Error>>,
     ) -> Result<Response<Body>, Fault>
     where
@@ -123,6 +133,9 @@ impl Client {
             Ok(Err(error)) => Err(unanswered(&error)),
             Ok(Ok(response)) => {
                 let (mut head, body) = response.into_parts();
+                if head.version < Version::HTTP_2 && is_event_stream(&head.headers) {
+                    retire(&connection);
+                }
                 head.headers = forwarded(&head.headers);
                 Ok(Response::from_parts(head, Body::new(body)))
             }
@@ -158,6 +171,14 @@ fn bearer(key: &[u8]) -> Option<HeaderValue> {
 fn sensitive(mut value: HeaderValue) -> HeaderValue {
     value.set_sensitive(true);
     value
+}
+
+/// Keeps a connection out of the pool. Some servers close a connection after a stream without
+/// announcing it (llama.cpp's), and a request sent at that moment gets no answer.
+fn retire(connection: &CaptureConnection) {
+    if let Some(connection) = connection.connection_metadata().as_ref() {
+        connection.poison();
+    }
 }
 
 fn unanswered(error: &Error) -> Fault {

@@ -3,7 +3,7 @@
 use axum::http::{
     HeaderMap, HeaderName, StatusCode,
     header::{
-        CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, HOST, PROXY_AUTHENTICATE,
+        CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, PROXY_AUTHENTICATE,
         PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
     },
 };
@@ -36,6 +36,12 @@ pub(crate) fn forwarded(headers: &HeaderMap) -> HeaderMap {
         kept.remove(name);
     }
     kept
+}
+
+/// Whether a body is a stream of server-sent events.
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
 }
 
 /// Refuses a compressed body.

@@ -33,7 +33,7 @@ use crate::{
     exchange::{Ending, Exchange, NOTE},
     families::Families,
     guards::RecentGuards,
-    headers::check_uncompressed,
+    headers::{check_uncompressed, is_event_stream},
     idle::Idle,
     ledger::Ledger,
     meter::Meter,
@@ -297,9 +297,4 @@ impl Proxy {
         fault.retry_after = head.headers.get(RETRY_AFTER).cloned();
         Err(fault.status(head.status))
     }
-}
-
-fn is_event_stream(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
 }

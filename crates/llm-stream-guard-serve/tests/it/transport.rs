@@ -58,6 +58,22 @@ fn hasty() -> Config {
 }
 
 #[tokio::test]
+async fn request_after_a_stream_is_answered_by_a_server_that_closes_its_connection() {
+    // A second request on the connection gets no answer.
+    let script = vec![Do::Send(STREAM.to_vec()), piece(&text_event("yes")), end(), Do::Hang];
+    let upstream = Replay::new(script).await;
+    let config = Config { bare_end: BareEnd::Accept, ..config() };
+    let served = Served::new(upstream.port, config).await;
+    for _ in 0..3 {
+        let got = served.ask(&asks(MODEL, json!({}))).await;
+        assert!(got.text().contains("yes"), "{}", got.text());
+        let get = Request::get("/v1/other").body(Body::empty()).unwrap();
+        let body = served.send(get).await.into_body().collect().await.unwrap().to_bytes();
+        assert!(String::from_utf8_lossy(&body).contains("yes"), "{body:?}");
+    }
+}
+
+#[tokio::test]
 async fn idle_timeout_applies_to_forwarded_requests() {
     let script = vec![Do::Send(STREAM.to_vec()), piece(b"one"), Do::Hang];
     let upstream = Replay::new(script).await;
