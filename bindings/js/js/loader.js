@@ -11,13 +11,22 @@ export class Loader {
 
   /** Compiles the module from its bytes. Later calls do nothing. */
   loadNow(bytes) {
-    if (!this.#isLoaded) this.#native.initSync({ module: bytes });
-    this.#isLoaded = true;
+    if (this.#isLoaded) return;
+    this.#native.initSync({ module: bytes });
+    this.#start();
   }
 
   /** Compiles the module from the response of `fetch`, or from bytes. */
   async load(source) {
-    if (!this.#isLoaded) await this.#native.default({ module_or_path: source });
+    if (this.#isLoaded) return;
+    await this.#native.default({ module_or_path: source });
+    this.#start();
+  }
+
+  /** Seeds the ids of calls: the module itself has no random numbers. */
+  #start() {
+    const [seed] = crypto.getRandomValues(new BigUint64Array(1));
+    this.#native.seedIds(seed);
     this.#isLoaded = true;
   }
 

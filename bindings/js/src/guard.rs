@@ -1,6 +1,6 @@
 //! The guard of one message.
 
-use llm_stream_guard::{Guard, LimitError, Profile, Sink, Token, TokenKind, all_names};
+use llm_stream_guard::{Guard, Ids, LimitError, Profile, Sink, Token, TokenKind, all_names};
 use wasm_bindgen::prelude::*;
 
 use crate::{
@@ -81,6 +81,12 @@ impl NativeGuard {
     pub fn needs_special_tokens(&self) -> bool {
         self.guard.needs_special_tokens()
     }
+}
+
+/// Sets the seed of generated ids. The loader calls this once, before any id is generated.
+#[wasm_bindgen(js_name = seedIds)]
+pub fn seed_ids(seed: u64) {
+    Ids::seed_process(seed);
 }
 
 /// Names of all families, aliases included, sorted.

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 
 import {
@@ -46,6 +47,15 @@ test("a whole text is a message", () => {
   assert.equal(parse("hm</think>Hi.", { family: "qwen3", start: "reasoning" }).reasoning, "hm");
   assert.equal(parse(CALL.slice(0, 45), { family: "qwen3", end: "length" }).calls[0].outcome, "incomplete");
   assert.equal(parse("<think> a </think> b ", { family: "qwen3", whitespace: "trim" }).reasoning, "a");
+});
+
+test("two processes generate different ids", () => {
+  const code = `import { parse } from "toolcall-parsers";
+    console.log(parse(${JSON.stringify(CALL)}, { family: "hermes" }).calls[0].id);`;
+  const line = ["--input-type=module", "--eval", code];
+  const [one, other] = [0, 1].map(() => execFileSync(process.execPath, line, { encoding: "utf8" }).trim());
+  assert.match(one, /^call_[0-9a-z]{24}$/);
+  assert.notEqual(one, other);
 });
 
 test("text may be cut inside a surrogate pair", () => {

@@ -38,7 +38,7 @@ impl<F: Fn(&str, u32) -> String + Send + Sync> IdSource for F {
 /// - **Without the feature `std` the default is [`Ids::counting`]**: two messages have the same ids
 ///   unless the caller gives a seed ([`Ids::seeded`]) or a source ([`Ids::new`]).
 /// - Where the platform has no random numbers (`wasm32-unknown-unknown`), two processes use the
-///   same ids.
+///   same ids, unless the program sets the seed ([`Ids::seed_process`]).
 #[derive(Clone, Default)]
 pub struct Ids {
     source: Source,
@@ -56,7 +56,27 @@ enum Source {
     Given(Arc<dyn IdSource>),
 }
 
+/// The seed of ids that are unique within the process.
+#[cfg(feature = "std")]
+static PROCESS_SEED: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
+
 impl Ids {
+    /// Sets the seed of unique ids for the whole process, on platforms without random numbers.
+    /// Returns whether the seed was set. It cannot be changed after the first call of this function
+    /// or the first generated id.
+    ///
+    /// ```
+    /// use toolcall_parsers::Ids;
+    /// # let random_number = 7;
+    /// if Ids::seed_process(random_number) {
+    ///     assert_ne!(Ids::default().id("f", 0), Ids::default().id("f", 0));
+    /// }
+    /// ```
+    #[cfg(feature = "std")]
+    pub fn seed_process(seed: u64) -> bool {
+        PROCESS_SEED.set(seed).is_ok()
+    }
+
     /// Creates ids that `source` generates.
     pub fn new(source: impl IdSource + 'static) -> Self {
         Source::Given(Arc::new(source)).into()
@@ -175,11 +195,10 @@ impl From<Box<dyn IdSource>> for Ids {
 #[cfg(feature = "std")]
 fn unique() -> String {
     use core::sync::atomic::{AtomicUsize, Ordering};
-    use std::{hash::BuildHasher, hash::RandomState, sync::OnceLock};
+    use std::{hash::BuildHasher, hash::RandomState};
 
-    static SEED: OnceLock<u64> = OnceLock::new();
     static CALLS: AtomicUsize = AtomicUsize::new(0);
-    let seed = SEED.get_or_init(|| RandomState::new().hash_one(0));
+    let seed = PROCESS_SEED.get_or_init(|| RandomState::new().hash_one(0));
     scrambled(*seed, CALLS.fetch_add(1, Ordering::Relaxed) as u64)
 }
 
