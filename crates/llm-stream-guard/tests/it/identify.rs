@@ -73,7 +73,7 @@ fn family_that_leaves_markup_of_any_message_as_text_is_rejected() {
 
 #[test]
 fn long_texts_are_read_up_to_a_limit() {
-    let long = "é".repeat(1 << 20) + "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    let long = "x".repeat(1 << 20) + "<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
     assert_eq!(detect([long.as_str()]).certainty, Certainty::Unknown);
 }
 

@@ -206,7 +206,9 @@ fn seen(redactor: &Redactor, text: &str) -> Result<String, MatchTooLong> {
         pushed.map(|()| out)
     };
     let whole = over(&[text]);
-    for (at, _) in text.char_indices() {
+    // In the middle of a long text, only a match that outgrew its hold goes on.
+    let middle = 4 << 10..text.len().saturating_sub(1 << 10);
+    for (at, _) in text.char_indices().filter(|(at, _)| !middle.contains(at)) {
         assert_eq!(over(&[&text[..at], &text[at..]]), whole, "cut at {at}");
     }
     let scalars: Vec<String> = text.chars().map(String::from).collect();
