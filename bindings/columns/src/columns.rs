@@ -241,19 +241,6 @@ fn structure(
     Ok(StructArray::try_new(fields, columns, nulls)?)
 }
 
-/// Returns the worse of two outcomes.
-const fn worse(one: Outcome, other: Outcome) -> Outcome {
-    const fn rank(outcome: Outcome) -> u8 {
-        match outcome {
-            Outcome::Complete => 0,
-            Outcome::Repaired => 1,
-            Outcome::Incomplete => 2,
-            _ => 3,
-        }
-    }
-    if rank(other) > rank(one) { other } else { one }
-}
-
 impl<O: OffsetSizeTrait> Columns<O> {
     /// Creates columns with an additional one for the roles of tokens.
     pub fn with_roles() -> Self {
@@ -326,7 +313,7 @@ impl<O: OffsetSizeTrait> Sink for Columns<O> {
             Event::CallStart { id, name, .. } => self.calls.start(id, name),
             Event::CallArguments { fragment, .. } => self.calls.arguments.add(fragment),
             Event::CallEnd { outcome, .. } => {
-                self.worst = worse(self.worst, outcome);
+                self.worst = self.worst.worse(outcome);
                 self.calls.end(outcome);
             }
             Event::Diagnostic(diagnostic) => self.diagnostics.add(diagnostic),

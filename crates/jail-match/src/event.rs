@@ -215,4 +215,27 @@ impl Outcome {
             Self::Incomplete => "incomplete",
         }
     }
+
+    /// Returns the worse of two outcomes, for example of the calls of one message. A malformed call
+    /// is worse than an incomplete one, and that is worse than a repaired one.
+    ///
+    /// ```
+    /// use jail_match::Outcome;
+    /// let calls = [Outcome::Complete, Outcome::Incomplete, Outcome::Repaired];
+    /// let worst = calls.into_iter().fold(Outcome::Complete, Outcome::worse);
+    /// assert_eq!(worst, Outcome::Incomplete);
+    /// ```
+    #[must_use]
+    pub const fn worse(self, other: Self) -> Self {
+        if other.rank() > self.rank() { other } else { self }
+    }
+
+    const fn rank(self) -> u8 {
+        match self {
+            Self::Complete => 0,
+            Self::Repaired => 1,
+            Self::Incomplete => 2,
+            Self::Malformed => 3,
+        }
+    }
 }

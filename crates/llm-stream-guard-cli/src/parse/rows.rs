@@ -34,14 +34,6 @@ const LINES: usize = 256;
 /// Maximum length of a line, in bytes. A set of lines parsed at once also ends at this size.
 const LINE: usize = 64 << 20;
 
-/// Outcomes from the worst to the best.
-const OUTCOMES: [&str; 4] = [
-    Outcome::Malformed.name(),
-    Outcome::Incomplete.name(),
-    Outcome::Repaired.name(),
-    Outcome::Complete.name(),
-];
-
 /// The field that is added to each row.
 const FIELD: &str = "message";
 
@@ -80,16 +72,13 @@ struct Notice {
 
 impl<'m> MessageField<'m> {
     fn of(message: &'m Message) -> Self {
-        let call = |Call { id, name, arguments, outcome, .. }: &'m Call| CallField {
-            id,
-            name,
-            arguments,
-            outcome: outcome.unwrap_or(Outcome::Incomplete).name(),
+        let mut worst = Outcome::Complete;
+        let call = |Call { id, name, arguments, outcome, .. }: &'m Call| {
+            let outcome = outcome.unwrap_or(Outcome::Incomplete);
+            worst = worst.worse(outcome);
+            CallField { id, name, arguments, outcome: outcome.name() }
         };
         let calls: Vec<_> = message.calls.iter().map(call).collect();
-        let outcome = |call: &CallField<'_>| call.outcome;
-        let worst =
-            OUTCOMES.into_iter().find(|name| calls.iter().map(outcome).any(|it| it == *name));
         let notices = message.diagnostics.iter().map(|it| Notice {
             kind: it.kind.name(),
             at: it.at,
@@ -97,9 +86,8 @@ impl<'m> MessageField<'m> {
             call: it.call,
         });
         let diagnostics = notices.collect();
-        let outcome = worst.unwrap_or(Outcome::Complete.name());
         let Message { content, reasoning, .. } = message;
-        Self { content, reasoning, calls, outcome, diagnostics }
+        Self { content, reasoning, calls, outcome: worst.name(), diagnostics }
     }
 }
 
