@@ -10,13 +10,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::source::Source;
+use crate::{source::Source, words::docs};
 
 /// Returns the public types of a crate that no example, and no text around one, names.
 pub(crate) fn missing(sources: &[Source], readme: &str) -> Vec<String> {
     let mut shown = words(readme);
     for source in sources {
-        for doc in docs(&source.text).iter().filter(|doc| has_example(doc)) {
+        for (_, doc) in docs(&source.text).iter().filter(|(_, doc)| has_example(doc)) {
             shown.extend(words(doc));
         }
     }
@@ -68,21 +68,6 @@ fn public_types(
         let file = if files.contains_key(alone.as_path()) { alone } else { below.join("mod.rs") };
         public_types(files, &file, &below, public);
     }
-}
-
-/// Returns the doc comments of a file, one text for each.
-fn docs(text: &str) -> Vec<String> {
-    let mut docs = Vec::new();
-    let mut doc = String::new();
-    for line in text.lines().chain([""]) {
-        let line = line.trim();
-        match line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) {
-            Some(comment) => doc.extend([comment.trim(), "\n"]),
-            None if doc.is_empty() => {}
-            None => docs.push(std::mem::take(&mut doc)),
-        }
-    }
-    docs
 }
 
 /// Returns whether a doc comment holds a code block that is compiled.

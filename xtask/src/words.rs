@@ -32,7 +32,14 @@ const LONGEST_SENTENCE: usize = 40;
 
 /// Returns the faults of the doc comments of a source file, each with its line.
 pub(crate) fn of_source(text: &str) -> Vec<(usize, String)> {
-    let mut findings = Vec::new();
+    let faults =
+        |(line, doc): (usize, String)| of_doc(&doc).into_iter().map(move |one| (line, one));
+    docs(text).into_iter().flat_map(faults).collect()
+}
+
+/// Returns the doc comments of a source file, each with the line in which it begins.
+pub(crate) fn docs(text: &str) -> Vec<(usize, String)> {
+    let mut docs = Vec::new();
     let mut doc: Option<(usize, String)> = None;
     for (number, line) in (1..).zip(text.lines().chain([""])) {
         let line = line.trim();
@@ -41,11 +48,11 @@ pub(crate) fn of_source(text: &str) -> Vec<(usize, String)> {
             let (_, text) = doc.get_or_insert((number, String::new()));
             text.push_str(comment.trim());
             text.push('\n');
-        } else if let Some((first, text)) = doc.take() {
-            findings.extend(of_doc(&text).into_iter().map(|fault| (first, fault)));
+        } else {
+            docs.extend(doc.take());
         }
     }
-    findings
+    docs
 }
 
 /// Returns the faults of one doc comment.
