@@ -318,13 +318,13 @@ impl Machine {
     /// Emits the start of the call whose header was read. Fails if the header proves to be text.
     pub(super) fn start(&mut self, out: &mut CallSink<'_>) -> Result<(), MachineStep> {
         let plan = out.plan;
-        self.halve_name(plan, out);
+        self.halve_name(out);
         let leaf = plan.leaf(self.leaf);
         let name = leaf.name.as_deref().unwrap_or(&self.name);
         let form = plan.form_of(leaf);
         let none = form.no_call.iter().any(|none| none == name);
         if out.must_be_declared(leaf.commit)
-            && !self.is_known(plan, name, out)
+            && !Self::is_known(name, out)
             && !matches!(out.calls.options.wanted, Wanted::Only(_))
             && !none
         {
@@ -351,17 +351,17 @@ impl Machine {
 
     /// Returns whether `name` is declared. Without declared tools, every name is, except in
     /// families with message headers.
-    fn is_known(&self, plan: &Plan, name: &str, out: &CallSink<'_>) -> bool {
-        match plan.messages {
+    fn is_known(name: &str, out: &CallSink<'_>) -> bool {
+        match out.plan.messages {
             Some(_) => out.calls.tools.get(name).is_some(),
             None => out.calls.tools.admits(name),
         }
     }
 
     /// Halves a doubled name, `ring.ring`, which results if header and body both contain it.
-    fn halve_name(&mut self, plan: &Plan, out: &CallSink<'_>) {
+    fn halve_name(&mut self, out: &CallSink<'_>) {
         let half = self.name.len() / 2;
-        let twice = plan.messages.is_some()
+        let twice = out.plan.messages.is_some()
             && self.name.is_char_boundary(half)
             && self.name[half..].strip_prefix('.') == Some(&self.name[..half]);
         if twice && out.calls.tools.get(&self.name).is_none() {
