@@ -131,6 +131,10 @@ for (const colorScheme of ["light", "dark"]) {
   await explained(phone, { name: "truncated_call.sse", buffer, family: "Qwen/Qwen3-8B" });
   const wide = () => document.documentElement.scrollWidth - window.innerWidth;
   assert.ok((await phone.evaluate(wide)) <= 0, "the page fits a phone");
+  // A frame outside the view is not painted.
+  await phone.locator("#result").scrollIntoViewIfNeeded();
+  const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  await phone.frameLocator("#result").locator("h1, h2").first().evaluate(painted);
   await phone.screenshot({ path: join(pictures, `phone-${colorScheme}.png`), fullPage: true });
 }
 
