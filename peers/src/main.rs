@@ -4,9 +4,11 @@
 //!
 //! Run with `cargo xtask bench --peers`, optionally followed by a work (`W3`) or a profile
 //! (`kimi_k2`), which may be one that the table omits. With `--vectors`, it reads cases and writes
-//! the answer of each parser instead: see [`vectors`].
+//! the answer of each parser instead: see [`vectors`]. With `--costs`, it prints times: see
+//! [`costs`].
 
 mod chunks;
+mod costs;
 mod dynamo;
 mod dynamo_v2;
 #[expect(dead_code, reason = "the benchmarks of the guard measure more")]
@@ -26,7 +28,7 @@ mod works;
 use std::{io::Write, time::Duration};
 
 use allocation_counter::measure as counted;
-use llm_stream_guard::{End, Profile, Tools, profile};
+use llm_stream_guard::{End, Guard, Profile, Tools, profile};
 
 use crate::{
     chunks::whole_tags,
@@ -56,6 +58,8 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// The cost of a parser for a work.
 struct Figure {
     ratio: f64,
+    /// The time for a chunk.
+    nanoseconds: f64,
     allocations: f64,
     /// How often the time was taken.
     runs: usize,
@@ -65,7 +69,7 @@ struct Figure {
 fn figure(peer: &dyn Peer, chunks: &[&str], says: &Says) -> Result<Figure, String> {
     let len = chunks.iter().map(|chunk| chunk.len()).sum();
     let (mut copy, mut out) = (Collect::room(len), Outcome::room(len, says));
-    let (mut first, mut ratios, mut spent) = (None, Vec::new(), 0.0);
+    let (mut first, mut ratios, mut times, mut spent) = (None, Vec::new(), Vec::new(), 0.0);
     while ratios.len() < REPEATS && spent < LONGEST.as_secs_f64() {
         out.clear();
         let stream = peer.stream(chunks);
@@ -81,23 +85,26 @@ fn figure(peer: &dyn Peer, chunks: &[&str], says: &Says) -> Result<Figure, Strin
         if first.is_some() {
             run();
             ratios.push(time / base);
+            times.push(time);
         } else {
             let allocations = counted(run).count_total;
             out.check(says)?;
-            first = Some((allocations as f64 / chunks.len() as f64, time / base));
+            first = Some((allocations as f64 / chunks.len() as f64, time / base, time));
         }
         spent += time;
     }
-    let (allocations, once) = first.unwrap_or_default();
+    let (allocations, once, first_time) = first.unwrap_or_default();
     let runs = ratios.len().max(1);
     let ratio = if ratios.is_empty() { once } else { median(ratios) };
-    Ok(Figure { ratio, allocations, runs })
+    let time = if times.is_empty() { first_time } else { median(times) };
+    let nanoseconds = time * 1e9 / chunks.len() as f64;
+    Ok(Figure { ratio, nanoseconds, allocations, runs })
 }
 
 /// A cell of the table, and what is wrong with the answer.
 fn cell(peer: &dyn Peer, wire: &str, says: &Says) -> (String, Option<String>) {
     let text = |figure: Figure, mark: &str| {
-        let Figure { ratio, allocations, runs } = figure;
+        let Figure { ratio, allocations, runs, .. } = figure;
         let few = if runs < REPEATS { format!(" {runs}r") } else { String::new() };
         format!("x{ratio:.*} {allocations:.1}{few}{mark}", usize::from(ratio < 100.0) * 2)
     };
@@ -111,20 +118,30 @@ fn cell(peer: &dyn Peer, wire: &str, says: &Says) -> (String, Option<String>) {
     }
 }
 
-/// Prints a line for a profile, and adds to `notes` what is wrong.
-fn print(work: &str, task: Task, case: Case, notes: &mut Vec<String>) {
-    let says = match work.get(..2) {
+/// The expected output for the wire of a work.
+fn says(work: &str, wire: &str) -> Says {
+    match work.get(..2) {
         Some("W3") => Says::Calls(long_call()),
         Some("W4") => Says::Calls(small_calls()),
-        Some("W5") => Says::Reasoning(case.wire.clone()),
-        _ => Says::Content(case.wire.clone()),
-    };
-    let Case { profile: name, wire, guard } = case;
-    print!("{work:28} {name:12}");
-    let Ok(profile) = profile(&name) else { return };
+        Some("W5") => Says::Reasoning(wire.to_owned()),
+        _ => Says::Content(wire.to_owned()),
+    }
+}
+
+/// Our guard and the peers, each with its parser of the profile.
+fn parsers(task: Task, name: &str, guard: Guard) -> Vec<(&'static str, Made)> {
+    let Ok(profile) = profile(name) else { return Vec::new() };
     let ours = ("ours", Ok(Some(Box::new(Ours(guard, End::Stop)) as Box<dyn Peer>)));
     let peers = PEERS.map(|(who, make)| (who, make(task, &profile, &tools())));
-    for (who, made) in [ours].into_iter().chain(peers) {
+    [ours].into_iter().chain(peers).collect()
+}
+
+/// Prints a line for a profile, and adds to `notes` what is wrong.
+fn print(work: &str, task: Task, case: Case, notes: &mut Vec<String>) {
+    let Case { profile: name, wire, guard } = case;
+    let says = says(work, &wire);
+    print!("{work:28} {name:12}");
+    for (who, made) in parsers(task, &name, guard) {
         let (text, note) = match made {
             Ok(Some(peer)) => cell(&*peer, &wire, &says),
             Ok(None) => ("-".to_owned(), None),
@@ -150,8 +167,10 @@ fn chosen(work: Work, task: Task, filter: &str) -> Vec<Case> {
 
 fn main() -> Result<(), String> {
     let filter = std::env::args().nth(1).unwrap_or_default();
-    if filter == "--vectors" {
-        return vectors::run();
+    match filter.as_str() {
+        "--vectors" => return vectors::run(),
+        "--costs" => return costs::run(),
+        _ => {}
     }
     let (mut notes, mut rows) = (Vec::new(), 0);
     print!("{:28} {:12} {:>23}", "times the floor, allocations", "", "ours");

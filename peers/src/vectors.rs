@@ -9,7 +9,7 @@ use std::{
 };
 
 use llm_stream_guard::{
-    End, Guard, Profile, ReasoningOptions, Start, Tools, jail_match::Whitespace,
+    End, Guard, Profile, ReasoningOptions, Start, Tools, jail_match::Whitespace, profile,
 };
 use serde_json::{Value, json};
 
@@ -70,6 +70,11 @@ fn parsers(case: &Value) -> Result<Vec<(&'static str, Made)>, String> {
     let open = word(case, "start") == "reasoning";
     let (task, profile) = match word(case, "kind") {
         "tools" => (Task::Calls, Profile::tools(family)),
+        // The crates read one of the two.
+        "both" => {
+            let profile = profile(family).map_err(|error| error.to_string())?;
+            return Ok(vec![("ours", Ok(Some(ours(case, profile)?)))]);
+        }
         _ => (Task::Reasoning { open }, Profile::reasoning(family)),
     };
     let declared = tools(case, "declared")?.unwrap_or_default();

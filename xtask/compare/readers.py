@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from importlib import import_module
 from importlib.metadata import distribution
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
 import stubs
 from engines import Answer, sglang_steps, vllm_stream, vllm_whole, without_gpu
+from llama_cpp import LlamaCpp
 from support import Tokenizer
 
 
@@ -312,7 +315,120 @@ class DeepseekRecipe:
         return answer
 
 
+class Harmony:
+    """openai-harmony: its parser of tokens. The vocabulary is a file of another package."""
+
+    streams = True
+
+    def __init__(self) -> None:
+        # The file is named by the hash of its address.
+        name = "fb374d419588a4632f3f557e76b4b70aebbca790"
+        place = distribution("litellm").locate_file("litellm/litellm_core_utils/tokenizers")
+        with TemporaryDirectory() as directory:
+            copy = Path(directory, "o200k_base.tiktoken")
+            copy.write_bytes(Path(str(place), name).read_bytes())
+            os.environ["TIKTOKEN_ENCODINGS_BASE"] = directory
+            import openai_harmony
+
+            kind = openai_harmony.HarmonyEncodingName.HARMONY_GPT_OSS
+            self.encoding = openai_harmony.load_harmony_encoding(kind)
+        self.harmony = openai_harmony
+
+    def names(self, *, calls: bool) -> Any:
+        return {"harmony"} if calls else set()
+
+    def parser(self, _: str, __: Any) -> Any:
+        role = self.harmony.Role.ASSISTANT
+        return self.harmony.StreamableParser(self.encoding, role=role)
+
+    def whole(self, _: str, __: Any, text: str) -> Answer:
+        answer, role = Answer(), self.harmony.Role.ASSISTANT
+        tokens = self.encoding.encode(text, allowed_special="all")
+        for message in self.encoding.parse_messages_from_completion_tokens(tokens, role):
+            text = "".join(part.text for part in message.content)
+            self.add(answer, message.channel, message.recipient, text, begins=True)
+        return answer
+
+    def stream(self, name: str, case: Any, pieces: list[str]) -> Answer:
+        parser, answer, count = self.parser(name, case), Answer(), -1
+        for piece in pieces:
+            for token in self.encoding.encode(piece, allowed_special="all"):
+                parser.process(token)
+                if text := parser.last_content_delta:
+                    begins, count = len(parser.messages) != count, len(parser.messages)
+                    channel, recipient = parser.current_channel, parser.current_recipient
+                    self.add(answer, channel, recipient, text, begins=begins)
+        parser.process_eos()
+        return answer
+
+    def add(
+        self, answer: Answer, channel: str, recipient: str | None, text: str, *, begins: bool
+    ) -> None:
+        if recipient:
+            name = recipient.removeprefix("functions.") if begins else None
+            answer.add(None if begins else len(answer.calls) - 1, name, text)
+        elif channel == "analysis":
+            answer.reasoning += text
+        else:
+            answer.content += text
+
+
+class Transformers:
+    """transformers: the response templates of its server, and its parser of them."""
+
+    streams = True
+
+    def __init__(self) -> None:
+        stubs.install("torch", "torchvision")
+        from transformers.cli.serving import utils
+        from transformers.utils.chat_parsing import ResponseParser
+
+        templates = utils._RESPONSE_TEMPLATE_FALLBACKS  # noqa: SLF001
+        self.templates = {name: one for names, one in templates.items() for name in names}
+        self.make, self.utils = ResponseParser, utils
+
+    def names(self, *, calls: bool) -> Any:
+        del calls
+        return self.templates
+
+    def parser(self, name: str, case: Any) -> Any:
+        template = self.templates[name]
+        opened = template["fields"]["thinking"]["open"] if case["start"] == "reasoning" else ""
+        anchor = template["start_anchor"]
+        anchor = anchor if isinstance(anchor, str) else anchor[0]
+        return self.make(template, prefix=anchor + opened)
+
+    def whole(self, name: str, case: Any, text: str) -> Answer:
+        parser = self.parser(name, case)
+        parser.feed(text)
+        message, _ = parser.finalize()
+        answer = Answer(message.get("thinking") or "", message.get("content") or "")
+        for call in message.get("tool_calls") or []:
+            call = self.utils._normalize_tool_call(call)  # noqa: SLF001
+            answer.add(None, call.name, call.arguments)
+        return answer
+
+    def stream(self, name: str, case: Any, pieces: list[str]) -> Answer:
+        parser, answer = self.parser(name, case), Answer()
+        for piece in pieces:
+            self.read(parser.feed(piece), answer)
+        self.read(parser.finalize()[1], answer)
+        return answer
+
+    def read(self, events: list[dict[str, Any]], answer: Answer) -> None:
+        for item in self.utils.response_events_to_chunks(events):
+            if isinstance(item, self.utils.ToolCall):
+                answer.add(None, item.name, item.arguments)
+            elif isinstance(item, self.utils.ReasoningText):
+                answer.reasoning += item
+            else:
+                answer.content += item
+
+
 READERS = {
+    "llama_cpp": LlamaCpp,
+    "openai_harmony": Harmony,
+    "transformers": Transformers,
     "vllm": Vllm,
     "sglang": Sglang,
     "lmdeploy": Lmdeploy,

@@ -1,9 +1,12 @@
 """Feeds the project's vectors to a parser of a Python package, and writes down its answers.
 
-    python run.py PARSER CASES ANSWERS
+    python run.py [--costs] PARSER CASES ANSWERS
 
 `PARSER` is a key of `readers.READERS`. Each line of `CASES` is a case with the pieces of its runs;
 the first run is the whole text. Each line of `ANSWERS` has the answers to one case, run by run.
+
+With `--costs` each line of `CASES` has the pieces of one stream, and each line of `ANSWERS` the
+nanoseconds for a piece. A parser with a wrong answer has no line.
 """
 
 from __future__ import annotations
@@ -11,7 +14,9 @@ from __future__ import annotations
 import json
 import logging
 import signal
+import statistics
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +28,8 @@ from readers import READERS
 
 # The longest time that a run may take, in seconds.
 RUN_SECONDS = 10
+# How often the time of a stream is taken, unless that takes longer than a run may.
+REPEATS = 5
 
 
 def answer_of(read: Any, *arguments: Any) -> Answer:
@@ -48,15 +55,56 @@ def reason_of(reader: Any, name: str, case: Any) -> str | None:
     return None
 
 
+def is_right(answer: Answer, case: Any) -> bool:
+    """Return whether the answer has the content and the calls of the stream."""
+    try:
+        calls = [[name, json.loads(text)] for name, text in answer.calls]
+    except ValueError:
+        return False
+    wanted = [[name, json.loads(text)] for name, text in case["calls"]]
+    return calls == wanted and answer.content.strip() == case["content"].strip()
+
+
+def cost_of(reader: Any, name: str, case: Any) -> dict[str, Any] | None:
+    """Return the time for a piece, if the parser reads the stream right."""
+    pieces, times = case["pieces"], []
+    while len(times) < REPEATS and sum(times) < RUN_SECONDS:
+        start = time.perf_counter()
+        answer = answer_of(reader.stream, name, case, pieces)
+        times.append(time.perf_counter() - start)
+        late = times[-1] >= RUN_SECONDS
+        if not late and not is_right(answer, case):
+            return None
+    # The first stream also loads and prepares.
+    median = statistics.median(times[1:] or times)
+    found = {"work": case["work"], "nanoseconds": median * 1e9 / len(pieces)}
+    return found | {"at_least": median >= RUN_SECONDS}
+
+
+def costs(reader: Any, engine: str, cases: str, answers: str) -> None:
+    """Write the times of the streams that the parser reads right."""
+    lines = Path(cases).read_text(encoding="utf-8").splitlines() if reader.streams else []
+    with Path(answers).open("w", encoding="utf-8") as write:
+        for case in map(json.loads, lines):
+            known = reader.names(calls=True)
+            name = next((n for n in case["names"].get(engine, []) if n in known), None)
+            found = cost_of(reader, name, case) if name else None
+            if found:
+                write.write(json.dumps(found) + "\n")
+
+
 def too_long(*_: Any) -> None:
     raise TimeoutError("the run took too long")
 
 
 def main() -> None:
-    engine, cases, answers = sys.argv[1:4]
+    engine, cases, answers = sys.argv[-3:]
     logging.disable(logging.CRITICAL)
     signal.signal(signal.SIGALRM, too_long)
     reader = READERS[engine]()
+    if "--costs" in sys.argv:
+        costs(reader, engine, cases, answers)
+        return
     count = 0
     made: set[tuple[str, str]] = set()
     skipped: set[tuple[str, str]] = set()
@@ -66,7 +114,7 @@ def main() -> None:
     ):
         for line in read:
             case = json.loads(line)
-            known = reader.names(calls=case["kind"] == "tools")
+            known = reader.names(calls=case["kind"] != "reasoning")
             name = next((n for n in case["names"].get(engine, []) if n in known), None)
             if name is None or (case["kind"], name) in skipped:
                 continue
@@ -87,6 +135,8 @@ def main() -> None:
             write.write(line + "\n")
             count += 1
     print(f"{engine}: {count} cases")
+    if hasattr(reader, "close"):
+        reader.close()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ use std::{
 };
 
 use crate::{
-    families::{self, ParserName},
+    families::{self, ParserName, Reads},
     process::{Invocation, installed, target},
 };
 
@@ -37,18 +37,28 @@ const CRATES: [(&str, &str, &str); 4] = [
 ];
 
 /// The Python packages: the name of the reader, the title, and the package.
-const PACKAGES: [(&str, &str, &str); 6] = [
+const PACKAGES: [(&str, &str, &str); 9] = [
     ("deepseek_recipe", "deepseek-recipe", "deepseek-recipe"),
+    ("llama_cpp", "llama.cpp's server (`xllamacpp`)", "xllamacpp"),
     ("lmdeploy", "LMDeploy", "lmdeploy"),
     ("mlx_lm", "mlx-lm", "mlx-lm"),
+    ("openai_harmony", "openai-harmony", "oss-harmony"),
     ("renderers", "renderers", "renderers"),
     ("sglang", "SGLang", "sglang"),
+    ("transformers", "transformers, response templates", "transformers"),
     ("vllm", "vLLM", "vllm"),
 ];
 
 /// Files that pin versions.
-const PINS: [&str; 3] =
-    ["peers/Cargo.toml", "bindings/python/engine_tests/engines.txt", "xtask/compare/parsers.txt"];
+const PINS: [&str; 4] = [
+    "peers/Cargo.toml",
+    "bindings/python/engine_tests/engines.txt",
+    "bindings/python/engine_tests/requirements.txt",
+    "xtask/compare/parsers.txt",
+];
+
+/// The package whose sources have the chat templates that llama.cpp's server is tested with.
+const TEMPLATES: &str = "xllamacpp";
 
 /// The arguments of pip: modules that the packages import, then the packages alone.
 const INSTALLED: [&str; 2] = [
@@ -63,18 +73,19 @@ const NAMES: &str = "xtask/compare/names.tsv";
 /// The binary that reads the crates.
 pub(crate) const PEERS: &str = "cargo run --release --quiet --manifest-path peers/Cargo.toml --";
 
-/// Runs all parsers, and writes `docs/results.md` and `docs/results.html`.
+/// Runs all parsers, and writes `docs/results.md` and `docs/results.html`. With `further`, the
+/// vectors of that directory are read, too, and the pages are written below the target directory.
 ///
 /// # Errors
 /// Returns an error if a vector cannot be read, the crates cannot be built, or a file cannot be
 /// written. A Python package that cannot be installed or loaded is skipped, and the page has the
 /// reason.
-pub(crate) fn run(root: &Path) -> Result<(), String> {
+pub(crate) fn run(root: &Path, further: Option<&Path>) -> Result<(), String> {
     let place = target(root)?.join("compare");
     fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
     let mut names = families::parser_names(root)?;
     names.extend(own_names(&read(&root.join(NAMES))?)?);
-    let vectors = cases::read(root, &names)?;
+    let vectors = cases::read(root, further, &names)?;
     let lines: Result<Vec<_>, _> = vectors.iter().map(serde_json::to_string).collect();
     let lines = lines.map_err(|error| error.to_string())?.join("\n");
     let file = place.join("cases.jsonl");
@@ -83,17 +94,28 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
 
     let mut answers = crates(root, &file, &place.join("crates.jsonl"))?;
     let mut missing = Vec::new();
+    let wires = cost::measured(root, &names)?;
+    let mut costs = cost::of_crates(&wires);
+    let wires_file = place.join("costs.jsonl");
+    cost::write(&wires, &wires_file)?;
     match environment(root, &place) {
         Err(reason) => missing.push(("all Python packages".to_owned(), reason)),
         Ok(python) => {
             for (reader, title, _) in PACKAGES {
-                let out = place.join(format!("{reader}.jsonl"));
                 let (script, python) = ("xtask/compare/run.py", python.display());
-                let line =
-                    format!("{python} {script} {reader} {} {}", file.display(), out.display());
-                match Invocation::new(&line).output(root) {
+                let run = |mode: &str, input: &Path, out: &Path| {
+                    let (input, out) = (input.display(), out.display());
+                    Invocation::new(&format!("{python} {script} {mode}{reader} {input} {out}"))
+                        .output(root)
+                };
+                let out = place.join(format!("{reader}.jsonl"));
+                let costs_out = place.join(format!("{reader}_costs.jsonl"));
+                let ran = run("", &file, &out)
+                    .and_then(|said| run("--costs ", &wires_file, &costs_out).map(|_| said));
+                match ran {
                     Ok(printed) => {
                         answers.extend(answers_of(&out)?);
+                        costs.insert(reader.to_owned(), cost::of_package(&read(&costs_out)?)?);
                         let skipped = printed.lines().filter_map(|it| it.strip_prefix("skipped "));
                         missing.extend(skipped.map(|it| (title.to_owned(), it.to_owned())));
                     }
@@ -106,14 +128,14 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
             }
         }
     }
-    let costs = cost::measured(root)?;
     let rows = rows(root, &vectors, &answers, &costs)?;
-    for (path, text) in [
-        ("docs/results.md", report::markdown(&rows, &missing)),
-        ("docs/results.html", page::html(&rows)),
-    ] {
-        fs::write(root.join(path), text).map_err(|error| format!("{path}: {error}"))?;
-        println!("{path}");
+    let pages = if further.is_some() { place } else { root.join("docs") };
+    for (name, text) in
+        [("results.md", report::markdown(&rows, &missing)), ("results.html", page::html(&rows))]
+    {
+        let path = pages.join(name);
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        println!("{}", path.display());
     }
     Ok(())
 }
@@ -126,11 +148,15 @@ fn read(path: &Path) -> Result<String, String> {
 fn own_names(table: &str) -> Result<Vec<ParserName>, String> {
     let lines = table.lines().filter(|line| !line.starts_with('#'));
     let parsed = lines.map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
-        [engine, kind @ ("calls" | "reasoning"), name, family] => Ok(ParserName {
+        [engine, kind @ ("calls" | "reasoning" | "both"), name, family] => Ok(ParserName {
             engine: engine.to_owned(),
             name: name.to_owned(),
             family: family.to_owned(),
-            calls: kind == "calls",
+            reads: match kind {
+                "calls" => Reads::Calls,
+                "both" => Reads::Both,
+                _ => Reads::Reasoning,
+            },
         }),
         _ => Err(format!("{NAMES}: {line:?} is not an engine, a kind, a name and a family")),
     });
@@ -177,6 +203,16 @@ fn environment(root: &Path, place: &Path) -> Result<PathBuf, String> {
         let line = format!("{} -m pip install --quiet {packages}", python.display());
         let fetched = Invocation::new(&line).output(root);
         fetched.map_err(|_| format!("`pip install {packages}` failed"))?;
+    }
+    // Without its sources the package is left out, and the page has the reason.
+    let pins = read(&root.join("xtask/compare/parsers.txt"))?;
+    let version = pinned(&pins, TEMPLATES).unwrap_or_default();
+    if !place.join(format!("{TEMPLATES}-{version}.tar.gz")).is_file() {
+        let flags = format!("--quiet --no-deps --no-binary {TEMPLATES} --dest {}", place.display());
+        let line = format!("{} -m pip download {flags} {TEMPLATES}=={version}", python.display());
+        if let Err(error) = Invocation::new(&line).output(root) {
+            println!("{TEMPLATES}: {error}");
+        }
     }
     Ok(python)
 }

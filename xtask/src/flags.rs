@@ -19,7 +19,8 @@ cargo xtask bench [FILTER]                 throughput, then allocations and the 
 cargo xtask bench --quick|--all            the ratios alone; with each profile
 cargo xtask bench --peers [FILTER]         the ratios beside those of other parsers, which it builds first
 cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
-cargo xtask compare                        our vectors through the parsers of others; writes docs/results.*
+cargo xtask compare [DIRECTORY]            our vectors through the parsers of others; writes docs/results.*
+                                           with a directory: its vectors, too, and pages below the target directory
 cargo xtask fuzz [TARGET|all]              fuzz targets, for a time each (--seconds N, --jobs N)
 cargo xtask fuzz seed [TARGET]             inputs and words to begin with, made of the families
 cargo xtask mutants [PART] [--shard K/N]   changes of the code, by `cargo mutants`: a test must see each
@@ -55,7 +56,10 @@ pub(crate) enum Command {
     Families(Tables),
     Size,
     E2e(Against),
-    Compare,
+    /// Vectors of a directory are compared, too.
+    Compare {
+        further: Option<PathBuf>,
+    },
     Page,
     Js(Depth),
     Python(Depth),
@@ -169,7 +173,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "ci" => Command::Ci(Scope::Change),
         "size" => Command::Size,
         "e2e" => Command::E2e(Against::Clients),
-        "compare" => Command::Compare,
+        "compare" => Command::Compare { further: None },
         "page" => Command::Page,
         "js" => Command::Js(Depth::Whole),
         "python" => Command::Python(Depth::Whole),
@@ -195,9 +199,11 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             (Command::Js(depth) | Command::Python(depth), Arg::Long("check")) => {
                 *depth = Depth::Quick;
             }
-            (Command::Drift { wheels: wheels @ None }, Arg::Value(directory)) => {
-                *wheels = Some(directory.into());
-            }
+            (
+                Command::Drift { wheels: directory @ None }
+                | Command::Compare { further: directory @ None },
+                Arg::Value(path),
+            ) => *directory = Some(path.into()),
             (Command::Bench { pace, .. }, Arg::Long(flag)) => {
                 *pace = match flag {
                     "quick" => Pace::Table,

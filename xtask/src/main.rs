@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         Command::Families(Tables::Written) => families::run(&root),
         Command::Families(Tables::Checked) => families::check(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
-        Command::Compare => compare::run(&root),
+        Command::Compare { further } => compare::run(&root, further.as_deref()),
         Command::Fuzz { effort, target } => fuzz::run(&root, effort, target.as_deref()),
         Command::Mutants { part, shard } => mutants::run(&root, part.as_deref(), shard.as_deref()),
         Command::Seeded => seeded::run(&root),

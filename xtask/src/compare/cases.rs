@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, fs, path::Path};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::families::ParserName;
+use crate::families::{ParserName, Reads};
 
-/// The folders of vectors that parsers of one task can read.
-const FOLDERS: [&str; 2] = ["tools", "reasoning"];
+/// The folders of vectors: calls alone, reasoning alone, and both.
+const FOLDERS: [&str; 3] = ["tools", "reasoning", "profiles"];
 
 /// The maximum length of a tag that stays whole, in characters.
 const TAG_LENGTH: usize = 48;
@@ -98,7 +98,15 @@ pub(super) struct ExpectedCall {
 
 impl Vector {
     pub(super) fn reads_calls(&self) -> bool {
-        self.kind == "tools"
+        self.reads() != Reads::Reasoning
+    }
+
+    fn reads(&self) -> Reads {
+        match self.kind.as_str() {
+            "tools" => Reads::Calls,
+            "both" => Reads::Both,
+            _ => Reads::Reasoning,
+        }
     }
 
     /// Returns whether the answer was cut or has a malformed call. Parsers differ by intent there.
@@ -208,18 +216,27 @@ fn tag_length(text: &str) -> Option<usize> {
     (at > 1).then_some(at + close.len_utf8())
 }
 
-/// Reads the vectors, and prepares each for all parsers. Cases with options of our library are left
-/// out, and so is a text that occurs again with another policy for white space.
+/// Reads the vectors of the project and of `further`, and prepares each for all parsers. Cases with
+/// options of our library are left out, and so is a text that occurs again with another policy for
+/// white space.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read, or a line is not a vector.
-pub(super) fn read(root: &Path, parsers: &[ParserName]) -> Result<Vec<Vector>, String> {
+pub(super) fn read(
+    root: &Path,
+    further: Option<&Path>,
+    parsers: &[ParserName],
+) -> Result<Vec<Vector>, String> {
     let mut out: Vec<Vector> = Vec::new();
-    for folder in FOLDERS {
-        let directory = root.join("vectors").join(folder);
+    let own = root.join("vectors");
+    let directories = FOLDERS.map(|folder| (folder, own.join(folder)));
+    let further = further.map(|directory| ("further", directory.to_owned()));
+    for (folder, directory) in directories.into_iter().chain(further) {
         let listed = fs::read_dir(&directory);
         let listed = listed.map_err(|error| format!("{}: {error}", directory.display()))?;
-        let mut files: Vec<_> = listed.filter_map(|file| Some(file.ok()?.path())).collect();
+        let files = listed.filter_map(|file| Some(file.ok()?.path()));
+        let mut files: Vec<_> =
+            files.filter(|path| path.extension() == Some("jsonl".as_ref())).collect();
         files.sort();
         for file in files {
             let named = |error: String| format!("{}: {error}", file.display());
@@ -245,20 +262,50 @@ fn add(out: &mut Vec<Vector>, mut vector: Vector, parsers: &[ParserName]) {
     if vector.options.is_some() || out.iter().any(same) {
         return;
     }
-    let calls = vector.reads_calls();
-    for one in parsers.iter().filter(|one| one.calls == calls) {
-        if toolcall_parsers::same_name(&one.family, &vector.family) {
-            vector.names.entry(one.engine.clone()).or_default().push(one.name.clone());
-        }
+    vector.names = names_of(parsers, &vector.family, vector.reads());
+    // Most parsers read one of the two.
+    if vector.reads() == Reads::Both && vector.names.is_empty() {
+        return;
     }
     vector.declare();
     vector.cut();
     out.push(vector);
 }
 
+/// Returns the names of parsers of a family, by engine.
+pub(super) fn names_of(
+    parsers: &[ParserName],
+    family: &str,
+    reads: Reads,
+) -> BTreeMap<String, Vec<String>> {
+    let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for one in parsers.iter().filter(|one| one.reads == reads) {
+        if toolcall_parsers::same_name(&one.family, family) {
+            names.entry(one.engine.clone()).or_default().push(one.name.clone());
+        }
+    }
+    names
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Lcg, joined, tokens};
+    use super::{Lcg, Vector, add, joined, tokens};
+    use crate::families::{ParserName, Reads};
+
+    #[test]
+    fn vector_of_both_is_a_case_only_of_a_parser_of_both() {
+        let line = r#"{"id": "a", "kind": "both", "family": "harmony", "wire": "x", "expect": {}}"#;
+        let vector = || serde_json::from_str::<Vector>(line).unwrap();
+        let parser = |reads| {
+            let [engine, name, family] = ["e", "n", "harmony"].map(str::to_owned);
+            ParserName { engine, name, family, reads }
+        };
+        for (reads, count) in [(Reads::Calls, 0), (Reads::Reasoning, 0), (Reads::Both, 1)] {
+            let mut cases = Vec::new();
+            add(&mut cases, vector(), &[parser(reads)]);
+            assert_eq!(cases.len(), count, "{reads:?}");
+        }
+    }
 
     #[test]
     fn tags_stay_whole_among_characters() {

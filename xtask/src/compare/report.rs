@@ -1,7 +1,7 @@
 //! The page `docs/results.md`: the tables, with an explanation of each column.
 
 use super::{
-    cost::Cost,
+    cost::{Cost, Time},
     judge::{Share, Tally},
 };
 
@@ -30,23 +30,25 @@ $ cargo xtask compare
 
 The command needs Python 3.11 or later and a network. It builds some 420 crates of other projects first. Engines are
 installed without their dependencies, and modules that need a GPU are replaced by stubs, so the code that reads
-text is the engines' own.
+text is the engines' own. `cargo xtask compare DIRECTORY` reads the [vectors](../vectors/README.md) of a directory, too, such as a
+public suite that you wrote as vectors, and writes its pages to `target/compare`.
 
 The vectors were written for this project and follow its rules, and this project is tested with them. A parser with
 other rules loses here even where its rules suit its server. Read the figures as the distance from these rules, and look
 at the [vectors](../vectors/) of your family.
 ";
 
-/// The parsers that the command does not run yet.
-const NOT_READ: &str = "\n## Not compared\n\nThe command has no reader for openai-harmony, for the response templates of \
-transformers and for the\nserver of llama.cpp. Public test suites are not fetched.\n";
-
 const COUNTED: &str = "
 ## What is counted
 
 - **Cases.** A parser reads the vectors of the families for which it registers a parser. The `names` tables of the
   [family files](../families/README.md) and `xtask/compare/names.tsv` say which. Vectors for calls alone and for
-  reasoning alone are used. Vectors with both, with options of our library, and repeated texts are left out.
+  reasoning alone are used. openai-harmony has no parser for one of the two, so its cases have both, and count as cases
+  of calls. Vectors with options of our library and repeated texts are left out.
+- **llama.cpp.** The server reads only what its model wrote. Each case is therefore sent as the beginning of the answer,
+  and the model, which is any small one, is made to end it. The chat templates are those that llama.cpp is tested with.
+  The answer is not streamed, and the model's work is not a cost of the parser, so neither is measured.
+- **transformers.** The response templates are those that its server has for models without one.
 - **Whole and streamed.** A whole text goes through the parser's own function for whole texts. A streamed text arrives
   one character at a time, except that a tag such as `<tool_call>` is one piece, because most tokenizers have it as one
   token. Parsers that read tokens get a tokenizer in which each tag is one special token.
@@ -129,17 +131,18 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
         }),
     );
     out.push_str(
-        "\n## Cost\n\nThe time of a stream in pieces of token size, as a multiple of copying the text: the median over the \
-         profiles that\nthe parser reads right. `cargo xtask bench --peers` has each profile; see \
-         [performance](performance.md).\nTimes vary up to twofold between runs, and more on a busy machine.\n\n",
+        "\n## Cost\n\nMicroseconds for a token of a stream in which tags are whole: the median over the profiles that the parser reads\n\
+         right. Crates are called from Rust, packages from Python, one stream at a time in one thread. Prose has 256 KiB, the \
+         string\n64 KiB. A stream of more than 10 seconds is stopped; its cell begins with `>`. \
+         `cargo xtask bench --peers` has ratios for each\nprofile of the crates; see [performance](performance.md). \
+         Times vary up to twofold between runs, and more on a busy machine.\nThe times of a parser are measured by its \
+         command [below](#versions-and-commands), with `--costs` and `costs.jsonl`.\n\n",
     );
     table(
         &mut out,
         "parser | prose | a call with a long string",
         rows.iter().map(|row| {
-            let [prose, call] = row.cost.map(|cost| {
-                cost.map_or_else(|| "not measured".to_owned(), |cost| format!("{cost:.1}"))
-            });
+            let [prose, call] = row.cost.map(time);
             format!("{} | {prose} | {call}", row.title)
         }),
     );
@@ -160,7 +163,6 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
         }),
     );
     out.push_str(COUNTED);
-    out.push_str(NOT_READ);
     if !missing.is_empty() {
         out.push_str("\n## Left out of this run\n\n");
         for (title, reason) in missing {
@@ -173,6 +175,14 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
 /// Returns the share of streamed texts, or of whole texts for a parser that does not stream.
 pub(super) fn last([whole, streamed]: [Share; 2]) -> Share {
     if streamed.of > 0 { streamed } else { whole }
+}
+
+/// Returns a time in microseconds.
+fn time(time: Option<Time>) -> String {
+    let Some(Time { nanoseconds, at_least }) = time else { return "-".to_owned() };
+    let (more, micros) = (if at_least { "> " } else { "" }, nanoseconds / 1000.0);
+    let digits = if micros < 1.0 { 3 } else { usize::from(micros < 100.0) };
+    format!("{more}{micros:.digits$}")
 }
 
 /// Returns a share in percent, rounded down, and as a fraction.
@@ -200,7 +210,14 @@ fn table(out: &mut String, head: &str, rows: impl Iterator<Item = String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Share, cell, last};
+    use super::{Share, Time, cell, last, time};
+
+    #[test]
+    fn times_are_in_microseconds() {
+        let of = |nanoseconds, at_least| time(Some(Time { nanoseconds, at_least }));
+        assert_eq!([of(14.2, false), of(5_900.0, false)], ["0.014", "5.9"]);
+        assert_eq!([of(690_000.0, true), time(None)], ["> 690", "-"]);
+    }
 
     #[test]
     fn almost_all_is_not_rounded_to_all() {

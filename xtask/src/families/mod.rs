@@ -109,8 +109,16 @@ pub(crate) struct ParserName {
     pub(crate) engine: String,
     pub(crate) name: String,
     pub(crate) family: String,
-    /// Whether it reads calls. Otherwise it reads reasoning.
-    pub(crate) calls: bool,
+    pub(crate) reads: Reads,
+}
+
+/// The parts of an answer that a parser reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reads {
+    Calls,
+    Reasoning,
+    /// Reasoning and calls of one answer.
+    Both,
 }
 
 /// Returns the names of engines' parsers that the files have.
@@ -119,16 +127,16 @@ pub(crate) struct ParserName {
 /// Returns all faults of the files.
 pub(crate) fn parser_names(root: &Path) -> Result<Vec<ParserName>, String> {
     let entries = entries(root)?;
-    let named = |calls: bool| {
+    let named = |reads: Reads| {
         move |(engine, name, family): names::AliasRow<'_>| ParserName {
             engine: engine.to_owned(),
             name: name.to_owned(),
             family: family.to_owned(),
-            calls,
+            reads,
         }
     };
-    let calls = names::of_calls(&entries).into_iter().map(named(true));
-    let reasoning = names::of_reasoning(&entries).into_iter().map(named(false));
+    let calls = names::of_calls(&entries).into_iter().map(named(Reads::Calls));
+    let reasoning = names::of_reasoning(&entries).into_iter().map(named(Reads::Reasoning));
     Ok(calls.chain(reasoning).collect())
 }
 

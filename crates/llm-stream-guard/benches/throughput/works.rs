@@ -3,7 +3,7 @@
 use guard_laws::likely_marker_tokens;
 use llm_stream_guard::toolcall_parsers::{self, EncodeCall, Grammar, encode};
 use llm_stream_guard::{Guard, Profile, ReasoningOptions, Start, Tools, profiles};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::text::{near_markers, prose};
 
@@ -37,14 +37,23 @@ const KIB: usize = 1024;
 
 /// The tools that the calls of the works are of.
 pub(crate) fn tools() -> Tools {
+    Tools::from_json(&declared_tools()).expect("tools as a request declares them")
+}
+
+/// The tools as a request declares them.
+pub(crate) fn declared_tools() -> Value {
     let string = json!({"type": "string"});
-    Tools::new([
-        ("write_file", json!({"type": "object", "properties": {"path": string, "text": string}})),
-        (
+    let tool = |name: &str, properties: Value| {
+        let parameters = json!({"type": "object", "properties": properties});
+        json!({"type": "function", "function": {"name": name, "parameters": parameters}})
+    };
+    json!([
+        tool("write_file", json!({"path": string, "text": string})),
+        tool(
             "get_tide",
-            json!({"type": "object", "properties": {
+            json!({
                 "port": string, "day": {"type": "integer"}, "metric": {"type": "boolean"},
-            }}),
+            })
         ),
     ])
 }

