@@ -31,13 +31,6 @@ impl Invocation {
         self
     }
 
-    /// Adds a setting of cargo, which may contain blanks.
-    pub(crate) fn config(mut self, setting: &str) -> Self {
-        self.args.insert(0, setting.to_owned());
-        self.args.insert(0, "--config".to_owned());
-        self
-    }
-
     /// Runs the program in `directory`. Returns the text of both its output streams.
     ///
     /// # Errors

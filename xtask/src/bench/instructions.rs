@@ -2,26 +2,32 @@
 //! load of the machine. The count of one feed is the difference between a run with one feed and a
 //! run with two.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    thread,
+};
 
 use super::COMMAND;
 use crate::{
+    families,
     flags::Counted,
     process::{Invocation, installed, target},
 };
 
 /// The figures that the gate compares with.
 const KEPT: &str = "crates/llm-stream-guard/benches/instructions.tsv";
-/// One profile for each way to write calls.
-const PROFILES: [&str; 4] = ["hermes", "pythonic", "qwen3_coder", "glm45"];
+/// The engines whose parsers `cargo xtask bench --peers` measures: every profile that they read is
+/// counted.
+const ENGINES: [&str; 2] = ["dynamo", "smg"];
 /// The share by which a figure may grow before the gate fails.
 const SLACK: f64 = 0.03;
 /// Works as tokens and as text, by the beginnings of their names, with the maximum ratio of their
 /// costs.
 const AS_TOKENS: [(&str, &str, f64); 2] =
     [("W1 as tokens", "W1 prose, ", 1.1), ("W3 as tokens", "W3 string", 1.15)];
-const RUNNER: &str =
-    "target.'cfg(all())'.runner=['valgrind','--tool=callgrind','--callgrind-out-file=/dev/null']";
+const VALGRIND: &str = "valgrind --tool=callgrind --callgrind-out-file=/dev/null";
 
 type Figures = BTreeMap<(String, String), u64>;
 
@@ -55,11 +61,28 @@ pub(super) fn counted(root: &Path) -> Result<String, String> {
 }
 
 fn figures(root: &Path) -> Result<Figures, String> {
+    let names = families::parser_names(root)?;
+    let read = names.into_iter().filter(|one| ENGINES.contains(&one.engine.as_str()));
+    let profiles: BTreeSet<String> = read.map(|one| one.family).collect();
+    let program = program(root)?;
     let mut all = Figures::new();
-    for profile in PROFILES {
-        all.extend(count(root, profile)?);
+    for profile in &profiles {
+        all.extend(count(&program, root, profile)?);
     }
     Ok(all)
+}
+
+/// Builds the benchmark, and returns its file.
+fn program(root: &Path) -> Result<PathBuf, String> {
+    let line = format!("{COMMAND} --no-run --message-format=json");
+    built(&Invocation::new(&line).output(root)?).ok_or_else(|| format!("`{line}` names no file"))
+}
+
+/// Returns the last executable that cargo reports.
+fn built(messages: &str) -> Option<PathBuf> {
+    let read = |line: &str| serde_json::from_str::<serde_json::Value>(line).ok();
+    let executable = |line| Some(read(line)?.get("executable")?.as_str()?.into());
+    messages.lines().rev().find_map(executable)
 }
 
 /// Fails if a figure grew by more than the slack, or is missing.
@@ -100,43 +123,45 @@ fn costly_tokens(now: &Figures) -> impl Iterator<Item = String> {
 }
 
 /// Returns the figures of one profile, for every work it can do.
-fn count(root: &Path, profile: &str) -> Result<Figures, String> {
+fn count(program: &Path, root: &Path, profile: &str) -> Result<Figures, String> {
+    let feed = |tool: &str, work: &str, feeds: u32| {
+        Invocation::new(&format!("{tool} {}", program.display()))
+            .env("GUARD_BENCH_PROFILE", profile)
+            .env("GUARD_BENCH_WORK", work)
+            .env("GUARD_BENCH_FEEDS", &feeds.to_string())
+            .output(root)
+    };
+    let counted = |work: &str, feeds| {
+        let output = feed(VALGRIND, work, feeds)?;
+        instructions(&output).ok_or_else(|| format!("no count for {profile}, {work}:\n{output}"))
+    };
     let mut figures = Figures::new();
-    let works = collected(root, profile, "W", 0)?.works;
-    for (work, chunks) in works {
-        let once = collected(root, profile, &work, 1)?.instructions;
-        let twice = collected(root, profile, &work, 2)?.instructions;
-        let figure = twice.saturating_sub(once) / chunks.max(1);
+    for (work, chunks) in works(&feed("", "", 0)?) {
+        let (once, twice) = thread::scope(|scope| {
+            let once = scope.spawn(|| counted(&work, 1));
+            let twice = counted(&work, 2);
+            (once.join(), twice)
+        });
+        let once = once.map_err(|_| format!("the count of {profile}, {work} panicked"))??;
+        let figure = twice?.saturating_sub(once) / chunks.max(1);
         figures.insert((work, profile.to_owned()), figure);
     }
     Ok(figures)
 }
 
-struct Collected {
-    instructions: u64,
-    /// Each work and its chunks.
-    works: Vec<(String, u64)>,
-}
-
-fn collected(root: &Path, profile: &str, work: &str, feeds: u32) -> Result<Collected, String> {
-    let output = Invocation::new(COMMAND)
-        .config(RUNNER)
-        .env("GUARD_BENCH_PROFILE", profile)
-        .env("GUARD_BENCH_WORK", work)
-        .env("GUARD_BENCH_FEEDS", &feeds.to_string())
-        .output(root)?;
-    parse(&output).ok_or_else(|| format!("no count for {profile}, {work}:\n{output}"))
-}
-
-/// Reads the output of the benchmark and of valgrind.
-fn parse(output: &str) -> Option<Collected> {
-    let instructions = output.lines().find_map(|line| line.split_once("Collected : "))?.1;
-    let works = output.lines().filter_map(|line| {
+/// Reads the works and their chunks from the output of the benchmark.
+fn works(output: &str) -> Vec<(String, u64)> {
+    let work = |line: &str| {
         let mut cells = line.split('\t');
         let (work, _, chunks) = (cells.next()?, cells.next()?, cells.next()?);
         Some((work.to_owned(), chunks.parse().ok()?))
-    });
-    Some(Collected { instructions: instructions.trim().parse().ok()?, works: works.collect() })
+    };
+    output.lines().filter_map(work).collect()
+}
+
+/// Reads the output of valgrind.
+fn instructions(output: &str) -> Option<u64> {
+    output.lines().find_map(|line| line.split_once("Collected : "))?.1.trim().parse().ok()
 }
 
 fn read(text: &str) -> Figures {
@@ -154,7 +179,7 @@ fn written(figures: &Figures) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figures, compare, parse, read, written};
+    use super::{Figures, built, compare, instructions, read, works, written};
 
     fn one(n: u64) -> Figures {
         [(("W1".to_owned(), "hermes".to_owned()), n)].into()
@@ -188,8 +213,17 @@ mod tests {
 
     #[test]
     fn instruction_counts_are_parsed_from_the_output() {
-        let found = parse("W1 prose\thermes\t58\n==1== Collected : 123\n").unwrap();
-        assert_eq!((found.instructions, found.works), (123, vec![("W1 prose".to_owned(), 58)]));
-        assert!(parse("W1 prose\thermes\t58\n").is_none());
+        let output = "W1 prose\thermes\t58\n==1== Collected : 123\n";
+        assert_eq!(instructions(output), Some(123));
+        assert_eq!(works(output), [("W1 prose".to_owned(), 58)]);
+        assert_eq!(instructions("W1 prose\thermes\t58\n"), None);
+    }
+
+    #[test]
+    fn program_is_the_last_executable_that_cargo_names() {
+        let messages =
+            "{\"executable\": null}\n{\"executable\": \"/t/bench\"}\n{\"reason\": \"end\"}\nx";
+        assert_eq!(built(messages), Some("/t/bench".into()));
+        assert_eq!(built("{}"), None);
     }
 }

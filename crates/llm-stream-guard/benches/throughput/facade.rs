@@ -26,9 +26,41 @@ pub(crate) struct Row {
     pub(crate) allocations_aim: f64,
 }
 
+/// The profile of the measured event streams.
+pub(crate) const PROFILE: &str = "qwen3";
+
+/// Works of event streams: a name, the ratio that is aimed at, and whether events are changed.
+const EVENTS: [(&str, f64, bool); 2] =
+    [("SSE, event unchanged", 0.4, false), ("SSE, event changed", 1.3, true)];
+
 fn chat() -> ChatGuard {
-    let guard = Guard::builder(&profile("qwen3").expect("registered")).build().expect("builds");
+    let guard = Guard::builder(&profile(PROFILE).expect("registered")).build().expect("builds");
     ChatGuard::new(guard, ChatOptions::default())
+}
+
+/// Reads the streams whose names begin with `wanted` a number of times, and prints the events of
+/// one, as for other works.
+pub(crate) fn feed_only(wanted: &str, feeds: usize) {
+    for (name, _, changed) in EVENTS.into_iter().filter(|(name, ..)| name.starts_with(wanted)) {
+        let events = written(&answer(changed));
+        println!("{name}\t{PROFILE}\t{}", events.len());
+        let mut out = Vec::new();
+        (0..feeds).for_each(|_| read(&events, &mut out));
+    }
+}
+
+fn written(answer: &[String]) -> Vec<String> {
+    answer.iter().map(|json| format!("data: {json}\n\n")).collect()
+}
+
+fn read(events: &[String], out: &mut Vec<u8>) {
+    let mut sse = ChatSse::new(chat());
+    out.clear();
+    for event in events {
+        sse.push(black_box(event.as_bytes()), out).expect("no limit");
+    }
+    sse.finish(End::Stop, out).expect("no limit");
+    black_box(out);
 }
 
 fn chunk_json(text: &str) -> String {
@@ -54,27 +86,14 @@ fn answer(changed: bool) -> Vec<String> {
 
 /// The stages between bytes and bytes, against one parse and one writing of each event.
 pub(crate) fn rows(repeats: usize) -> Vec<Row> {
-    let sse = |name, aim, changed| events(name, aim, &answer(changed), repeats);
-    vec![
-        sse("SSE, event unchanged", 0.4, false),
-        sse("SSE, event changed", 1.3, true),
-        chunks(&answer(false), repeats),
-    ]
+    let sse = EVENTS.map(|(name, aim, changed)| events(name, aim, &answer(changed), repeats));
+    sse.into_iter().chain([chunks(&answer(false), repeats)]).collect()
 }
 
 fn events(name: &'static str, aim: f64, answer: &[String], repeats: usize) -> Row {
-    let events: Vec<_> = answer.iter().map(|json| format!("data: {json}\n\n")).collect();
-    let mut sse = ChatSse::new(chat());
+    let events = written(answer);
     let mut out = Vec::with_capacity(events.iter().map(String::len).sum::<usize>() * 2);
-    let mut run = || {
-        sse = ChatSse::new(chat());
-        out.clear();
-        for event in &events {
-            sse.push(black_box(event.as_bytes()), &mut out).expect("no limit");
-        }
-        sse.finish(End::Stop, &mut out).expect("no limit");
-        black_box(&out);
-    };
+    let mut run = || read(&events, &mut out);
     let counted = allocation_counter::measure(&mut run);
     let (ratio, time) = ratio(repeats, || parse_and_write(answer), run);
     row(name, Some(aim), ratio, time, counted.count_total, 6.0, events.len())

@@ -237,6 +237,10 @@ fn feed_only(feeds: usize) {
             (0..feeds).for_each(|_| run(fed, &mut case.guard, &chunks, &mut out));
         }
     }
+    // Event streams are read by one profile.
+    if works::chosen().iter().any(|profile| profile.name == facade::PROFILE) {
+        facade::feed_only(&wanted, feeds);
+    }
 }
 
 fn main() {
