@@ -63,11 +63,13 @@ fn read(events: &[String], out: &mut Vec<u8>) {
     black_box(out);
 }
 
-fn chunk_json(text: &str) -> String {
+fn chunk_json(text: &str, finish_reason: Option<&str>) -> String {
     serde_json::json!({
         "id": "chatcmpl-1f6c", "object": "chat.completion.chunk", "created": 1_700_000_000,
         "model": "qwen3", "system_fingerprint": "b1",
-        "choices": [{"index": 0, "delta": {"content": text}, "logprobs": null, "finish_reason": null}],
+        "choices": [{
+            "index": 0, "delta": {"content": text}, "logprobs": null, "finish_reason": finish_reason,
+        }],
     })
     .to_string()
 }
@@ -81,7 +83,9 @@ fn answer(changed: bool) -> Vec<String> {
             "<tool_call>{{\"name\": \"write\", \"arguments\": {{\"text\": \"{text}\"}}}}</tool_call>"
         ),
     };
-    tokens(&text).into_iter().map(chunk_json).collect()
+    let chunks = tokens(&text).into_iter().map(|token| chunk_json(token, None));
+    // Without a finish reason the answer is an error.
+    chunks.chain([chunk_json("", Some("stop"))]).collect()
 }
 
 /// The stages between bytes and bytes, against one parse and one writing of each event.
