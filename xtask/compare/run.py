@@ -35,7 +35,8 @@ REPEATS = 5
 def answer_of(read: Any, *arguments: Any) -> Answer:
     """Return the answer, or that the parser failed."""
     # Again each second, because parsers catch exceptions.
-    signal.setitimer(signal.ITIMER_REAL, RUN_SECONDS, 1)
+    seconds = getattr(read.__self__, "run_seconds", RUN_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1)
     try:
         return read(*arguments)
     except Exception as error:  # noqa: BLE001
