@@ -19,6 +19,13 @@ pub(super) struct RepeatedFields(Map<String, Value>);
 impl RepeatedFields {
     /// Remembers the fields that every chunk repeats.
     pub(super) fn learn(&mut self, chunk: &Chunk) {
+        // Chunks have few fields: comparing names costs less than hashing them.
+        let is_known = |(name, value): (&String, &Value)| {
+            !REPEATED.contains(&name.as_str()) || self.0.iter().any(|known| known == (name, value))
+        };
+        if chunk.fields.iter().all(is_known) {
+            return;
+        }
         for name in REPEATED {
             if let Some(value) = chunk.fields.get(name)
                 && self.0.get(name) != Some(value)

@@ -20,11 +20,16 @@ const VERBOSE: &str = "__verbose";
 
 /// Returns the token ids in fields next to the choices of a chunk.
 pub(super) fn ids_around(fields: &Map<String, Value>) -> Option<Vec<u32>> {
-    ids_in(fields).or_else(|| ids_in(fields.get(VERBOSE)?.as_object()?))
+    let verbose = || fields.iter().find(|(name, _)| *name == VERBOSE)?.1.as_object();
+    ids_in(fields).or_else(|| ids_in(verbose()?))
 }
 
 /// Returns the token ids in fields of a choice or a delta.
 pub(super) fn ids_in(fields: &Map<String, Value>) -> Option<Vec<u32>> {
+    // Chunks have few fields: comparing names costs less than hashing them.
+    if !fields.keys().any(|name| FIELDS.contains(&name.as_str())) {
+        return None;
+    }
     let list = FIELDS.iter().find_map(|name| fields.get(*name)?.as_array())?;
     let id = |id: &Value| u32::try_from(id.as_u64()?).ok();
     // Servers that were not asked for ids write an empty list.
