@@ -1,6 +1,6 @@
 """llama.cpp's server with a small model, both from Python packages.
 
-    python llama_server.py PORT [jinja] [special] [template=FILE]
+    python llama_server.py PORT [jinja] [special] [template=FILE] [model=FILE]
 """
 
 import glob
@@ -26,6 +26,8 @@ for argument in sys.argv:
     if argument.startswith("template="):
         with open(argument.removeprefix("template="), encoding="utf-8") as file:
             params.chat_template = file.read()
+    if argument.startswith("model="):
+        params.model.path = argument.removeprefix("model=")
 server = xllamacpp.Server(params)
 print("listening", flush=True)
 while True:
