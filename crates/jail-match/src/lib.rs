@@ -122,7 +122,7 @@ pub use jail::{
 pub use limits::{LimitError, LimitPolicy, Limits, ReasoningLimit, ZeroLimit};
 pub use marker::{Class, Classes, Haystack, MarkerSet, MarkerSetBuilder, Match, Search};
 pub use marker_tokens::{
-    MarkerTokens, RESERVED_LEAD, Reserved, escape_reserved, is_reserved, unescape_reserved,
+    MarkerTokens, Reserved, escape_reserved, is_reserved, may_have_reserved, unescape_reserved,
 };
 pub use matcher::{Matcher, MatcherEvent};
 pub use names::{Alias, UnknownName, named, resolve, same_name};

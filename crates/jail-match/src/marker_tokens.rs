@@ -22,7 +22,42 @@ const PLANE: u32 = 0x1_0000;
 /// The number of bytes of a marker that its reserved scalar replaces.
 const HEAD_BYTES: usize = 4;
 /// The first byte of every reserved scalar.
-pub const RESERVED_LEAD: u8 = 0xF4;
+pub(crate) const RESERVED_LEAD: u8 = 0xF4;
+/// A word with 1 in each byte.
+const ONES: u64 = u64::MAX / 255;
+
+/// Returns whether `text` may contain a scalar that is reserved for marker tokens. Most texts do
+/// not, and a token of usual length takes a few instructions.
+///
+/// ```
+/// use jail_match::may_have_reserved;
+/// assert!(!may_have_reserved("a token"));
+/// assert!(may_have_reserved("\u{10FFFD}"));
+/// ```
+#[must_use]
+#[inline]
+pub fn may_have_reserved(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    // The first and the last bytes overlap in a short text.
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        return match bytes.len() {
+            ..=16 => has_lead(u64::from_le_bytes(*first)) || has_lead(u64::from_le_bytes(*last)),
+            _ => memchr::memchr(RESERVED_LEAD, bytes).is_some(),
+        };
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let [first, last] = [*first, *last].map(|four| u64::from(u32::from_le_bytes(four)));
+        return has_lead(first << 32 | last);
+    }
+    bytes.contains(&RESERVED_LEAD)
+}
+
+/// Returns whether a byte of the word is [`RESERVED_LEAD`].
+const fn has_lead(word: u64) -> bool {
+    // A byte is 0 where it is equal, and only then the subtraction borrows first.
+    let differs = word ^ (ONES * RESERVED_LEAD as u64);
+    differs.wrapping_sub(ONES) & !differs & (ONES << 7) != 0
+}
 
 /// Returns whether `scalar` is reserved for marker tokens.
 #[must_use]
@@ -207,7 +242,23 @@ fn escaped(text: &str) -> String {
 mod tests {
     use alloc::{string::String, vec::Vec};
 
-    use super::{MarkerTokens, Reserved, escape_reserved, is_reserved, unescape_reserved};
+    use super::{
+        MarkerTokens, Reserved, escape_reserved, is_reserved, may_have_reserved, unescape_reserved,
+    };
+
+    #[test]
+    fn reserved_scalar_is_seen_at_every_place_of_texts_of_every_length() {
+        for len in 0..40 {
+            // Bytes next to the first byte of reserved scalars.
+            for text in ["x".repeat(len), "\u{F3FFF}".repeat(len / 4)] {
+                assert!(!may_have_reserved(&text), "{text:?}");
+                for at in (0..=text.len()).filter(|&at| text.is_char_boundary(at)) {
+                    let with = [&text[..at], "\u{10F000}", &text[at..]].concat();
+                    assert!(may_have_reserved(&with), "{with:?}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn longest_of_tokens_with_a_common_prefix_is_used() {

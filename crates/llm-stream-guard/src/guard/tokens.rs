@@ -9,8 +9,8 @@
 use std::sync::Arc;
 
 use jail_match::{
-    ByRef, Edge, Event, LimitError, MarkerTokens, RESERVED_LEAD, Reserved, Sink, escape_reserved,
-    is_reserved, unescape_reserved,
+    ByRef, Edge, Event, LimitError, MarkerTokens, Reserved, Sink, escape_reserved, is_reserved,
+    may_have_reserved, unescape_reserved,
 };
 
 use super::{
@@ -41,7 +41,7 @@ impl<'t> Token<'t> {
     /// Whether the token is fed as its text, whatever the marker tokens are.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
-        self.kind == TokenKind::Text && !has_reserved(self.text)
+        self.kind == TokenKind::Text && !may_have_reserved(self.text)
     }
 }
 
@@ -125,7 +125,7 @@ impl Guard {
             if self.cursor.pass(token.text, sink) {
                 return Ok(());
             }
-            if plain || !has_reserved(token.text) {
+            if plain || !may_have_reserved(token.text) {
                 return self.cursor.push_looking(token.text, &mut ByRef(sink));
             }
         }
@@ -178,18 +178,8 @@ fn push_spelled<E>(
     let Token { text, kind, .. } = token;
     match kind {
         TokenKind::Marker if let Some(fed) = tokens.fed(text) => push(fed),
-        _ if has_reserved(text) => escaped(text, push),
+        _ if may_have_reserved(text) => escaped(text, push),
         _ => push(text),
-    }
-}
-
-/// Whether `text` may hold a reserved scalar. Most tokens are too short for a block-wise search to
-/// pay off.
-#[inline]
-fn has_reserved(text: &str) -> bool {
-    match text.len() {
-        0..16 => text.bytes().any(|byte| byte == RESERVED_LEAD),
-        _ => memchr::memchr(RESERVED_LEAD, text.as_bytes()).is_some(),
     }
 }
 
@@ -288,7 +278,7 @@ enum RestoredPiece<'p> {
 impl RestoreTokens {
     #[inline]
     fn is_unchanged(&self, text: &str) -> bool {
-        memchr::memchr(RESERVED_LEAD, text.as_bytes()).is_none() && !self.escaped
+        !self.escaped && !may_have_reserved(text)
     }
 
     /// Calls `on` with the pieces of `text`.
