@@ -1,7 +1,8 @@
 """The server of llama.cpp.
 
 The server reads only what its model wrote. So the text is sent as the beginning of the answer, and
-the bias of one token makes the model end the answer at once.
+the bias of one token makes the model end the answer at once. The model writes under a grammar, and
+the server answers a text that the grammar does not admit with an error.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import subprocess
 import sys
 import tarfile
 import time
+import urllib.error
 import urllib.request
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from engines import Answer
+from support import NotAdmitted
 
 SERVER = str(Path(__file__).parents[2] / "e2e/llama_server.py")
 # The time for a server to load the model, in seconds.
@@ -124,7 +127,10 @@ class LlamaCpp:
 
     def whole(self, name: str, case: Any, text: str) -> Answer:
         self.parser(name, case)
-        message, answer = self.answer(text, case["declared"]), Answer()
+        try:
+            message, answer = self.answer(text, case["declared"]), Answer()
+        except urllib.error.HTTPError:
+            raise NotAdmitted from None
         answer.content = message.get("content") or ""
         answer.reasoning = message.get("reasoning_content") or ""
         for call in message.get("tool_calls") or []:

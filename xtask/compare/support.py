@@ -9,6 +9,10 @@ TAG = re.compile(r"<[^\s<>]{1,46}>|\[[A-Z_]+\]")
 SPECIAL_BASE = 1 << 21
 
 
+class NotAdmitted(Exception):  # noqa: N818
+    """The parser's own model cannot write the text, so the case is not judged."""
+
+
 class Vocabulary(dict[str, int]):
     """A vocabulary in which every tag is one special token."""
 

@@ -47,7 +47,9 @@ const COUNTED: &str = "
   of calls. Vectors with options of our library and repeated texts are left out.
 - **llama.cpp.** The server reads only what its model wrote. Each case is therefore sent as the beginning of the answer,
   and the model, which is any small one, is made to end it. The chat templates are those that llama.cpp is tested with.
-  The answer is not streamed, and the model's work is not a cost of the parser, so neither is measured.
+  Its models write calls under a grammar of the declared tools, and the server refuses a text that the grammar excludes.
+  Such cases are left out, because they cannot occur there. The answer is not streamed, and the model's work is not a
+  cost of the parser, so neither is measured.
 - **transformers.** The response templates are those that its server has for models without one.
 - **Whole and streamed.** A whole text goes through the parser's own function for whole texts. A streamed text arrives
   one character at a time, except that a tag such as `<tool_call>` is one piece, because most tokenizers have it as one
