@@ -31,7 +31,7 @@ pub(crate) const PROFILE: &str = "qwen3";
 
 /// Works of event streams: a name, the ratio that is aimed at, and whether events are changed.
 const EVENTS: [(&str, f64, bool); 2] =
-    [("SSE, event unchanged", 0.4, false), ("SSE, event changed", 1.3, true)];
+    [("SSE, event unchanged", 0.4, false), ("SSE, event changed", 0.8, true)];
 
 fn chat() -> ChatGuard {
     let guard = Guard::builder(&profile(PROFILE).expect("registered")).build().expect("builds");

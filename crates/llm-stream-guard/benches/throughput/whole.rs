@@ -30,7 +30,7 @@ pub(crate) fn rows(repeats: usize) -> Vec<Row> {
         aim: 3.0,
         ratios: everywhere(&text).iter_mut().map(|one| against(one, repeats, search)).collect(),
     }];
-    let values = [(code(64 * 1024), "code", [1.25, 2.0]), (prose(64 * 1024), "prose", [0.5, 0.5])];
+    let values = [(code(64 * 1024), "code", [1.25, 2.0]), (prose(64 * 1024), "prose", [0.5, 1.0])];
     for (value, kind, aims) in values {
         let value = format!("say \"so\": {value}");
         let arguments = json!({"path": "a.rs", "text": value}).to_string();
