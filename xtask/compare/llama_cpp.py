@@ -122,7 +122,7 @@ class LlamaCpp:
             {"role": "assistant", "content": text},
         ]
         body = {"messages": messages, "tools": tools, "max_tokens": 1}
-        body |= {"temperature": 0, "logit_bias": [[self.end, 100]]}
+        body |= {"temperature": 0, "logit_bias": [[self.end, 100]], "parallel_tool_calls": True}
         return self.post("/v1/chat/completions", body)["choices"][0]["message"]
 
     def whole(self, name: str, case: Any, text: str) -> Answer:

@@ -50,6 +50,8 @@ const COUNTED: &str = "
   Its models write calls under a grammar of the declared tools, and the server refuses a text that the grammar excludes.
   Such cases are left out, because they cannot occur there. The answer is not streamed, and the model's work is not a
   cost of the parser, so neither is measured.
+- **openai-harmony.** It reads tokens. A stream that cuts tags has other tokens, which it refuses; such a case counts as a
+  failure.
 - **transformers.** The response templates are those that its server has for models without one.
 - **Whole and streamed.** A whole text goes through the parser's own function for whole texts. A streamed text arrives
   one character at a time, except that a tag such as `<tool_call>` is one piece, because most tokenizers have it as one
