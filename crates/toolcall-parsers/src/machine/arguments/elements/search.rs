@@ -210,8 +210,9 @@ impl ElementSpec {
             TagAt::Undecided => return Err(Undecided),
         };
         let rest = &text[from..];
-        let is_name = |c: char| !matches!(c, '<' | '>' | '\n' | '"' | '=');
-        match rest.find(|c| !is_name(c)) {
+        // A longer text is no name, and is not searched further.
+        let mut near = rest.bytes().take(MAX_TAG_NAME.saturating_add(1));
+        match near.position(|byte| matches!(byte, b'<' | b'>' | b'\n' | b'"' | b'=')) {
             None if rest.len() <= MAX_TAG_NAME => Err(Undecided),
             Some(end) if rest[end..].starts_with('>') => {
                 Ok(Some((rest[..end].trim_ascii(), from + end + 1)))
