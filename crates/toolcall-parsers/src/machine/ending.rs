@@ -185,6 +185,10 @@ impl Machine {
                 Outcome::Repaired
             }
             Cut::Incomplete => Outcome::Incomplete,
+            Cut::Malformed => {
+                out.calls.breaks_at(out.cursor.text.len());
+                Outcome::Malformed
+            }
         }
     }
 

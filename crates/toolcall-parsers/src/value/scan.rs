@@ -346,7 +346,7 @@ impl JsonScan {
     }
 
     /// Returns whether the text so far ends inside a string.
-    pub(super) fn in_string(&self) -> bool {
+    pub(crate) fn in_string(&self) -> bool {
         matches!(self.state, ScanState::Text { .. })
     }
 

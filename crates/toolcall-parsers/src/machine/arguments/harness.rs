@@ -116,13 +116,14 @@ pub(super) fn run<'t>(
         }
         Progress::More => {
             let cut = reader.finish(options.repair, &mut out);
-            if cut != Cut::Incomplete {
+            if !matches!(cut, Cut::Incomplete | Cut::Malformed) {
                 reader.close(&mut out);
             }
             match cut {
                 Cut::Whole | Cut::Ended(_) => ".",
                 Cut::Repaired => " repaired",
                 Cut::Incomplete => " incomplete",
+                Cut::Malformed => " malformed",
             }
         }
     };

@@ -26,6 +26,8 @@ pub(crate) enum Cut {
     Repaired,
     /// The arguments are not complete, and nothing was added.
     Incomplete,
+    /// A part of the arguments that was emitted is not JSON.
+    Malformed,
 }
 
 /// The markup around calls that readers of arguments must know.

@@ -250,6 +250,9 @@ impl Parameters {
             self.seen.insert(key.to_string());
         }
         self.value.begin(key, mode, self.written == Written::Nothing, out);
+        if spec.python || spec.types == Types::Wire && self.may_be_envelope(out) {
+            self.value.hold();
+        }
         if self.header.lacks_tag() {
             self.value.lacks_tag();
         }
@@ -273,6 +276,10 @@ impl Parameters {
         }
         // If the header lacks a tag, only the value's own end tag confirms the value.
         if fed == Fed::Torn || self.header.lacks_tag() && fed != Fed::Own {
+            return Some(Progress::Bad);
+        }
+        if self.value.is_broken() {
+            let _ = self.value.report_fault(out.cursor.at, out);
             return Some(Progress::Bad);
         }
         self.end_value(spec, value, fed, out.cursor.at, out);

@@ -6,7 +6,8 @@
 //! Oslo\n<parameter=days>3</parameter>      Header: the first value's end is missing
 //! ```
 //!
-//! A string is emitted while it arrives. Held text:
+//! A string is emitted while it arrives, and so is an object or a list that begins as JSON. Held
+//! text:
 //!
 //! - a possible start of a tag,
 //! - white space that may be trimmed,
@@ -15,6 +16,7 @@
 
 pub(crate) mod ending;
 mod find;
+mod json_stream;
 pub(crate) mod mode;
 mod search;
 mod shield;
@@ -23,7 +25,10 @@ mod write;
 
 use alloc::string::String;
 
-use self::{ending::Ending, find::FoundTag, mode::TextMode, search::EndSearch, shield::Shield};
+use self::{
+    ending::Ending, find::FoundTag, json_stream::JsonStream, mode::TextMode, search::EndSearch,
+    shield::Shield,
+};
 use super::{
     parameters::{
         header::{HeaderStep, ParameterHeader},
@@ -94,8 +99,9 @@ pub(super) struct Value {
     run: usize,
     /// Text of a possible header. It is part of the value if the header is not completed.
     pending: String,
-    /// Text whose type is not decided.
+    /// Text whose type is not decided, or the undecided end of JSON that is emitted.
     collected: String,
+    json: JsonStream,
     /// Whether the value ends with the text of an end tag of the call.
     ends_in_end: bool,
     /// Number of bytes examined after the call's end tag inside the value, or 0.
@@ -119,7 +125,17 @@ impl Value {
 
     /// Returns whether a part of the value was emitted, or the value is dropped.
     pub(super) fn is_begun(&self) -> bool {
-        matches!(self.mode, TextMode::String | TextMode::Drop)
+        matches!(self.mode, TextMode::String | TextMode::Drop) || self.json.is_emitting()
+    }
+
+    /// Holds the value until it is complete.
+    pub(super) fn hold(&mut self) {
+        self.json = JsonStream::default();
+    }
+
+    /// Returns whether the emitted part of the value is not JSON, or not all of it.
+    pub(super) fn is_broken(&self) -> bool {
+        self.json.fault().is_some() || self.json.is_open()
     }
 
     /// Returns the length of the next parameter's header so far.
@@ -165,6 +181,7 @@ impl Value {
         self.pending.clear();
         self.collected.clear();
         self.searched_to = 0;
+        self.json = JsonStream::new(mode);
         self.shield = if mode.is_json() { Shield::of_json() } else { Shield::default() };
         if mode == TextMode::String {
             self.open_string(out);

@@ -38,7 +38,7 @@ use super::{
     },
 };
 use crate::{
-    family::{At, CommitOn, Family, Form, WhitespaceRule, is_token},
+    family::{At, CommitOn, Family, Form, WhitespaceRule, Words, is_token},
     template::Template,
 };
 
@@ -346,7 +346,9 @@ impl Compiler<'_> {
                 };
                 let spec = ParameterSpec::compile(form, ends, headers);
                 let fault = |fault: Unreadable| self.fault(fault, form, "parameter");
-                Arguments::Parameters(spec.map_err(fault)?)
+                let mut spec = spec.map_err(fault)?;
+                spec.python = self.family.write.words == Words::Repr;
+                Arguments::Parameters(spec)
             }
             Holder::Elements => {
                 let spec = self.structure(form, ends, (section_ends, enclosed));

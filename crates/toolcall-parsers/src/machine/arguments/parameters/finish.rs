@@ -22,8 +22,14 @@ impl Parameters {
     pub(crate) fn finish(&mut self, spec: &ParameterSpec, end: End, out: &mut CallSink<'_>) -> Cut {
         let tail = out.cursor.text;
         let repair = out.calls.options.repair;
+        if matches!(self.state, ParametersState::Value(_))
+            && self.value.report_fault(tail.len(), out)
+        {
+            return Cut::Malformed;
+        }
         if let ParametersState::Value(node) = self.state
             && let Some(value) = spec.value(node).filter(|_| end == End::Stop && self.may_end())
+            && !self.value.is_broken()
             && let Ok(Some((_, len))) = longest(tail, &spec.ends)
         {
             self.end_value(spec, value, Fed::Call, len, out);
@@ -32,6 +38,7 @@ impl Parameters {
         let tail = &tail[blanks(tail)..];
         if let ParametersState::Value(node) = self.state
             && let Some(value) = spec.value(node).filter(|_| !self.header.lacks_tag())
+            && !self.value.is_broken()
             && tail_ends_call(spec, tail, &out.calls.tools)
         {
             self.end_value(spec, value, Fed::Call, tail.len(), out);
@@ -43,7 +50,8 @@ impl Parameters {
         if self.state == ParametersState::Between && self.read && !begun && !self.ends_in_end() {
             return Cut::Whole;
         }
-        if repair == Repair::Off {
+        let open = matches!(self.state, ParametersState::Value(_)) && !self.value.may_be_repaired();
+        if repair == Repair::Off || open {
             return Cut::Incomplete;
         }
         if matches!(self.state, ParametersState::Value(_)) && self.value.repair(out) {

@@ -129,6 +129,8 @@ pub(crate) struct ParameterSpec {
     pub(crate) types: Types,
     pub(crate) undeclared: Undeclared,
     pub(crate) repeated: Repeated,
+    /// Whether objects and lists are Python. Python may also begin as JSON does.
+    pub(crate) python: bool,
 }
 
 impl ParameterSpec {
@@ -176,6 +178,7 @@ impl ParameterSpec {
                 Types::Wire => Undeclared::Json,
             }),
             repeated: form.repeated,
+            python: false,
         };
         // Special tokens without bars (`<param`) also occur in text.
         let barred = |text: &str| text.starts_with("<|") || text.starts_with("<｜");

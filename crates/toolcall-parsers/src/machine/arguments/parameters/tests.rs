@@ -217,7 +217,20 @@ fn truncated_parameters_are_incomplete_or_closed_by_repair() {
         ("<parameter=s>ab", "{\"s\": \"ab incomplete", "{\"s\": \"ab\"} repaired"),
         ("<parameter=s>ab\n</para", "{\"s\": \"ab incomplete", "{\"s\": \"ab\"} repaired"),
         ("<parameter=n>1", " incomplete", "{} repaired"),
-        ("<parameter=l>[1, {\"a\": \"b", " incomplete", "{\"l\": [1, {\"a\": \"b\"}]} repaired"),
+        (
+            "<parameter=l>[1, {\"a\": \"b",
+            "{\"l\": [1, {\"a\": \"b incomplete",
+            "{\"l\": [1, {\"a\": \"b\"}]} repaired",
+        ),
+        ("<parameter=l>[1", " incomplete", "{\"l\": [1]} repaired"),
+        ("<parameter=l>[1, -", "{\"l\": [1, - incomplete", "{\"l\": [1, - incomplete"),
+        ("<parameter=l>[1, 2]", "{\"l\": [1, 2] incomplete", "{\"l\": [1, 2]} repaired"),
+        ("<parameter=l>[1, 2]\n</param", "{\"l\": [1, 2] incomplete", "{\"l\": [1, 2]} repaired"),
+        (
+            "<parameter=l>[1, 2]]",
+            "{\"l\": [1, 2]{skipped 1} malformed",
+            "{\"l\": [1, 2]{skipped 1} malformed",
+        ),
         ("<parameter=s>a</parameter><para", "{\"s\": \"a\" incomplete", "{\"s\": \"a\"} repaired"),
         (
             "<parameter=s>a</parameter><parameter=t",
@@ -242,11 +255,47 @@ fn parameter_value_over_its_limit_becomes_a_string() {
     family.options.limits = CallLimits { value: 8, ..CallLimits::default() };
     for (text, expected) in [
         ("<parameter=l>[1, 2]</parameter>!", "{\"l\": [1, 2]}|!"),
-        ("<parameter=l>[1, 2, 3]</parameter>!", "{\"l\": \"[1, 2, 3]\"{mistyped 0}}|!"),
-        ("<parameter=l>[1, 2, 3,", "{\"l\": \"[1, 2, 3, incomplete"),
+        ("<parameter=l>['1', 23]</parameter>!", "{\"l\": \"['1', 23]\"{mistyped 0}}|!"),
+        ("<parameter=l>['1', 23,", "{\"l\": \"['1', 23, incomplete"),
+        // Lists that begin as JSON within the limit are emitted while they arrive.
+        ("<parameter=l>[1, 2, 3]</parameter>!", "{\"l\": [1, 2, 3]}|!"),
+        ("<parameter=l>[1234567, 2]</parameter>!", "{\"l\": \"[1234567, 2]\"{mistyped 0}}|!"),
     ] {
         family.check("f", text, expected);
     }
+}
+
+#[test]
+fn containers_that_begin_as_json_are_emitted_while_they_arrive() {
+    for (text, expected) in [
+        ("{\"a\"", " incomplete"),
+        ("{\"a\":", "{\"o\": {\"a\": incomplete"),
+        ("  { \"a\" : 1 } </parameter>!", "{\"o\": { \"a\" : 1 }}|!"),
+        ("{\"a\": \"x\ty\\u00e9</b>", "{\"o\": {\"a\": \"x\\ty\\u00e9</b> incomplete"),
+        ("{\"a\": \"</parameter>\"}</parameter>!", "{\"o\": {\"a\": \"</parameter>\"}}|!"),
+        // These do not begin as JSON, so nothing is emitted before they are complete.
+        ("{'a': 1", " incomplete"),
+        ("{'a': 1}</parameter>!", "{\"o\": {\"a\": 1}}|!"),
+        ("[{\"a\": 1}]</parameter>!", "{\"o\": \"[{\\\"a\\\": 1}]\"{mistyped 0}}|!"),
+        ("{\"a:b\"", " incomplete"),
+        ("{} {}</parameter>!", "{\"o\": \"{} {}\"{mistyped 0}}|!"),
+        // A fault after the first colon makes the call malformed.
+        ("{\"a\": True}</parameter>!", "{\"o\": {\"a\": {skipped 5} malformed|!"),
+        ("{\"a\": 1}}</parameter>!", "{\"o\": {\"a\": 1}{skipped 1} malformed|!"),
+        ("{\"a\": 1</parameter>!", "{\"o\": {\"a\": 1 malformed|!"),
+        ("{\"a\": 1</function>", "{\"o\": {\"a\": 1 incomplete"),
+    ] {
+        qwen().check("f", &format!("<parameter=o>{text}"), expected);
+    }
+}
+
+#[test]
+fn containers_of_families_that_write_python_are_held() {
+    let mut family = qwen();
+    family.spec.python = true;
+    family.check("f", "<parameter=o>{\"it's\": ", " incomplete");
+    let text = "<parameter=o>{\"it's\": 'x', \"a\": True}</parameter>!";
+    family.check("f", text, "{\"o\": {\"it's\": \"x\", \"a\": true}}|!");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::{
     mode::{Strings, TypedText},
 };
 use crate::{
+    cursor::blanks,
     event::DiagnosticKind,
     limits::{MAX_BLANKS, MAX_HELD_BLANKS},
     machine::{arguments::parameters::spec::Edges, call_sink::CallSink},
@@ -107,7 +108,13 @@ impl Value {
             TextMode::Text(_) | TextMode::Typed(..) | TextMode::Json | TextMode::Guess => {
                 self.shield.feed(text);
                 self.collected.push_str(text);
-                let long = self.collected.len() > out.calls.options.limits.value;
+                let limit = out.calls.options.limits.value;
+                if self.json.begins(&self.collected, limit) {
+                    self.write_key(out);
+                    self.collected.drain(..blanks(&self.collected));
+                }
+                self.json.emit(&mut self.collected, |piece| out.arguments(piece));
+                let long = self.collected.len() > limit;
                 let decided = matches!(self.mode, TextMode::Text(texts) if !texts.may_be_more(&self.collected));
                 if long || decided {
                     self.outgrown = !matches!(self.mode, TextMode::Text(_));
@@ -139,6 +146,7 @@ impl Value {
             TextMode::Drop => {
                 out.diagnose(DiagnosticKind::DuplicateParameter, offset, self.dropped);
             }
+            _ if self.json.is_emitting() => {}
             mode => {
                 self.write_key(out);
                 let fit = write(&self.collected, mode, |piece| out.arguments(piece));
@@ -168,12 +176,31 @@ impl Value {
         json.then_some(&self.collected)
     }
 
+    /// Reports the text that was dropped after a fault in emitted JSON. Returns whether there is a
+    /// fault.
+    pub(in super::super) fn report_fault(&self, offset: usize, out: &mut CallSink<'_>) -> bool {
+        let Some(dropped) = self.json.fault() else { return false };
+        if dropped > 0 {
+            out.diagnose(DiagnosticKind::Skipped, offset, dropped);
+        }
+        true
+    }
+
+    /// Returns whether the end of the stream can close the value.
+    pub(in super::super) fn may_be_repaired(&self) -> bool {
+        !self.json.is_emitting() || self.json.closing().is_some()
+    }
+
     /// Closes a value that was cut by the end of the stream, if this needs no guess. Returns
     /// whether a part of it was emitted.
     pub(in super::super) fn repair(&mut self, out: &mut CallSink<'_>) -> bool {
         let types = match self.mode {
             TextMode::String => {
                 out.arguments("\"");
+                return true;
+            }
+            _ if self.json.is_emitting() => {
+                out.arguments(&self.json.closing().unwrap_or_default());
                 return true;
             }
             TextMode::Typed(types, _) if !types.has(TypeSet::STRING) => types,
