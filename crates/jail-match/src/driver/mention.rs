@@ -34,13 +34,17 @@ impl Mentions {
 
     /// Returns whether a closer directly after `text` belongs to an opener that was shown.
     pub(super) fn is_open_after(&self, table: &Table, text: &[u8]) -> bool {
-        if self.is_settled() && text.is_empty() {
-            return self.0.as_ref().is_some_and(|tags| tags.open > 0);
+        let (mut open, tail) = match &self.0 {
+            Some(tags) => (tags.open, tags.tail.as_slice()),
+            None => (0, &[][..]),
+        };
+        if tail.is_empty() || text.is_empty() {
+            let all = if tail.is_empty() { text } else { tail };
+            count(&mut open, table, all, true);
+        } else {
+            count(&mut open, table, &[tail, text].concat(), true);
         }
-        let mut all = self.clone();
-        all.advance(table, text);
-        all.interrupt(table);
-        all.0.is_some_and(|tags| tags.open > 0)
+        open > 0
     }
 
     /// Counts the tags in `text`, the next text of the content. Returns the number of bytes
@@ -56,7 +60,7 @@ impl Mentions {
     pub(super) fn interrupt(&mut self, table: &Table) {
         let Some(tags) = &mut self.0 else { return };
         let mut tail = core::mem::take(&mut tags.tail);
-        tags.count(table, &tail, true);
+        count(&mut tags.open, table, &tail, true);
         tail.clear();
         tags.tail = tail;
     }
@@ -78,37 +82,36 @@ impl Tags {
             let before = joined.len();
             joined.extend(text.iter().take(table.longest()));
             looked = joined.len();
-            let keep = self.count(table, &joined, false);
+            let keep = count(&mut self.open, table, &joined, false);
             rest = keep.checked_sub(before).and_then(|read| text.get(read..)).unwrap_or_default();
             joined.drain(..keep.min(joined.len()));
             joined.truncate(if keep < before { joined.len() } else { 0 });
             self.tail = joined;
         }
-        let keep = self.count(table, rest, false);
+        let keep = count(&mut self.open, table, rest, false);
         self.tail.extend(rest.iter().skip(keep));
         (looked + rest.len()) as u64
     }
+}
 
-    /// Counts the tags in `text`. Returns the index of its tail that may be the start of a tag, or
-    /// its
-    /// length.
-    fn count(&mut self, table: &Table, text: &[u8], ended: bool) -> usize {
-        let (set, mut at) = (table.set(), 0);
-        let hay = |floor| Haystack { text, class: MENTIONS, floor, ended };
-        while let Some(found) = set.next_stop(MENTIONS, text.get(at..).unwrap_or_default()) {
-            let stop = at + found;
-            match set.search_at(hay(at), stop, |_, _| true) {
-                Search::Miss => at = stop + 1,
-                Search::Partial { at: start } => return start,
-                Search::Match(Match { at: start, len, id }) => {
-                    self.open = match table.opens_reasoning(id) {
-                        true => self.open.saturating_add(1),
-                        false => self.open.saturating_sub(1),
-                    };
-                    at = start + len;
-                }
+/// Counts the tags in `text`, and adds them to `open`. Returns the index of the tail that may be the
+/// start of a tag, or the length of `text`.
+fn count(open: &mut u32, table: &Table, text: &[u8], ended: bool) -> usize {
+    let (set, mut at) = (table.set(), 0);
+    let hay = |floor| Haystack { text, class: MENTIONS, floor, ended };
+    while let Some(found) = set.next_stop(MENTIONS, text.get(at..).unwrap_or_default()) {
+        let stop = at + found;
+        match set.search_at(hay(at), stop, |_, _| true) {
+            Search::Miss => at = stop + 1,
+            Search::Partial { at: start } => return start,
+            Search::Match(Match { at: start, len, id }) => {
+                *open = match table.opens_reasoning(id) {
+                    true => open.saturating_add(1),
+                    false => open.saturating_sub(1),
+                };
+                at = start + len;
             }
         }
-        text.len()
     }
+    text.len()
 }

@@ -349,14 +349,17 @@ impl Driver {
             && in_content
             && self.table.tracks_lines()
             && code.hides();
-        let is_shown = || message.mentions.is_open_after(&self.table, start.untracked());
-        let hidden = hidden || edge.orphan && in_content && is_shown();
+        let is_shown = || {
+            let untracked = start.untracked();
+            edge.orphan && in_content && message.mentions.is_open_after(&self.table, untracked)
+        };
         let opened_by = message.open.last().map_or(0, |open| open.pair);
         let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
         let text = &window.bytes()[at..];
         let from = window.offset(at);
         let literal = self.stretches.is_literal(from, from + edge.marker.len() as u64);
-        unspent && room && anchored && !hidden && paired && !literal && self.suffix_fits(edge, text)
+        let fits = unspent && room && anchored && !hidden && paired && !literal;
+        fits && self.suffix_fits(edge, text) && !is_shown()
     }
 
     /// Returns the text before a place.
