@@ -33,6 +33,8 @@ pub(super) struct ElementSearch {
     /// The first end tag with text and then a legal continuation after it. Used if no better one is
     /// found.
     second_choice: Option<(usize, usize)>,
+    /// Whether the held text contains a tag without a name, after which no end is searched for.
+    broken: bool,
 }
 
 impl Elements {
@@ -101,6 +103,9 @@ impl Elements {
         ended: bool,
     ) -> Option<(usize, usize)> {
         let first = spec.token.as_bytes().first().copied().unwrap_or(b'<');
+        if search.broken {
+            return None;
+        }
         let own = self.tags_from_top();
         while let Some(hit) = memchr::memchr(first, &held.as_bytes()[search.looked..]) {
             let at = search.looked + hit;
@@ -112,6 +117,7 @@ impl Elements {
             };
             let mut len = held[at..].chars().next().map_or(1, char::len_utf8);
             if spec.is_broken(&held[at..]) {
+                search.broken = true;
                 return None;
             }
             // Text after a parameter is skipped, so an end tag before such text also counts.
