@@ -13,17 +13,17 @@ const COMMAND: &str = "cargo bench -p llm-stream-guard --bench throughput";
 /// The separate workspace of other parsers. Its dependencies are not in our lock file and checks.
 const PEERS: &str = "cargo run --release --manifest-path peers/Cargo.toml";
 
-/// Runs the benchmarks that `pace` selects. `filter` restricts all benchmarks to names that contain
-/// it.
+/// Runs the benchmarks that `pace` selects. `filter` restricts those of other parsers to names that
+/// contain it.
 pub(crate) fn run(root: &Path, pace: Pace, filter: Option<&str>) -> Result<(), String> {
     match pace {
         Pace::Peers => invocation(pace, filter).run(root),
         // The counts are a column of the table.
-        Pace::Full | Pace::Table | Pace::EachProfile if installed("valgrind") => {
+        Pace::Table | Pace::EachProfile if installed("valgrind") => {
             let counted = instructions::counted(root)?;
             invocation(pace, filter).env("GUARD_BENCH_INSTRUCTIONS", &counted).run(root)
         }
-        Pace::Full | Pace::Table | Pace::EachProfile => invocation(pace, filter).run(root),
+        Pace::Table | Pace::EachProfile => invocation(pace, filter).run(root),
         Pace::Count(then) => instructions::run(root, then),
     }
 }
@@ -32,9 +32,8 @@ fn invocation(pace: Pace, filter: Option<&str>) -> Invocation {
     let command = if pace == Pace::Peers { PEERS } else { COMMAND };
     let line = filter.map_or(command.to_owned(), |filter| format!("{command} -- {filter}"));
     match pace {
-        Pace::Table => Invocation::new(&line).env("GUARD_BENCH", "summary"),
         Pace::EachProfile => Invocation::new(&line).env("GUARD_BENCH", "all"),
-        Pace::Full | Pace::Peers | Pace::Count(_) => Invocation::new(&line),
+        Pace::Table | Pace::Peers | Pace::Count(_) => Invocation::new(&line),
     }
 }
 
@@ -47,9 +46,8 @@ mod tests {
 
     #[test]
     fn pace_and_filter_are_passed_to_the_benchmark() {
-        let line = invocation(Pace::Table, None).to_string();
-        assert!(line.starts_with("GUARD_BENCH=\"summary\" cargo bench"), "{line}");
-        assert!(invocation(Pace::Full, Some("W3")).to_string().ends_with("throughput -- W3"));
+        let line = invocation(Pace::EachProfile, None).to_string();
+        assert!(line.starts_with("GUARD_BENCH=\"all\" cargo bench"), "{line}");
     }
 
     #[test]

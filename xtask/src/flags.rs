@@ -15,8 +15,7 @@ cargo xtask drift [DIRECTORY]              names of parsers in the newest engine
                                            downloads them, or reads those of the directory
 cargo xtask e2e [--soak]                   real clients and a real server, as far as they are there; or
                                            a thousand streams at a time, for minutes
-cargo xtask bench [FILTER]                 throughput, then allocations and the rest as ratios
-cargo xtask bench --quick|--all            the ratios alone; with each profile
+cargo xtask bench [--all]                  ratios, allocations, memory, growth, hostile text; with each profile
 cargo xtask bench --peers [FILTER]         the ratios beside those of other parsers, which it builds first
 cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
 cargo xtask compare [DIRECTORY]            our vectors through the parsers of others; writes docs/results.*
@@ -69,7 +68,7 @@ pub(crate) enum Command {
         part: Option<String>,
         shard: Option<String>,
     },
-    /// Only [`Pace::Full`] and [`Pace::Peers`] have a filter.
+    /// Only [`Pace::Peers`] has a filter.
     Bench {
         pace: Pace,
         filter: Option<String>,
@@ -132,9 +131,7 @@ pub(crate) enum Depth {
 /// The selection of benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// All benchmarks are run.
-    Full,
-    /// The table of ratios alone.
+    /// The table of ratios.
     Table,
     /// The table, each profile in it.
     EachProfile,
@@ -183,7 +180,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "tidy" => Command::Tidy,
         "drift" => Command::Drift { wheels: None },
         "families" => Command::Families(Tables::Written),
-        "bench" => Command::Bench { pace: Pace::Full, filter: None },
+        "bench" => Command::Bench { pace: Pace::Table, filter: None },
         "fuzz" => Command::Fuzz { effort: EFFORT, target: None },
         "templates" => Command::Templates { count: WIRES, seed: None },
         "grammars" => Command::Grammars { count: TEXTS },
@@ -206,7 +203,6 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             ) => *directory = Some(path.into()),
             (Command::Bench { pace, .. }, Arg::Long(flag)) => {
                 *pace = match flag {
-                    "quick" => Pace::Table,
                     "all" => Pace::EachProfile,
                     "peers" => Pace::Peers,
                     "count" => Pace::Count(Counted::Printed),
@@ -255,9 +251,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         }
     }
     match &command {
-        Command::Bench { pace, filter: Some(text) }
-            if !matches!(pace, Pace::Full | Pace::Peers) =>
-        {
+        Command::Bench { pace, filter: Some(text) } if *pace != Pace::Peers => {
             Err(Error::UnexpectedArgument(text.into()))
         }
         _ => Ok(command),
@@ -311,9 +305,8 @@ mod tests {
         let bench = |pace, filter: Option<&str>| {
             Some(Command::Bench { pace, filter: filter.map(Into::into) })
         };
-        assert_eq!(command("bench"), bench(Pace::Full, None));
-        assert_eq!(command("bench W3"), bench(Pace::Full, Some("W3")));
-        assert_eq!(command("bench --quick"), bench(Pace::Table, None));
+        assert_eq!(command("bench"), bench(Pace::Table, None));
+        assert_eq!(command("bench --all"), bench(Pace::EachProfile, None));
         assert_eq!(command("bench --peers"), bench(Pace::Peers, None));
         assert_eq!(command("bench --peers W4"), bench(Pace::Peers, Some("W4")));
         assert_eq!(command("bench --gate"), bench(Pace::Count(Counted::Compared), None));
@@ -348,7 +341,7 @@ mod tests {
             "fuzz a b",
             "bench a b",
             "bench --fast",
-            "bench --quick W3",
+            "bench W3",
             "bench W3 --all",
             "bench --count W3",
             "bench --gate W3",

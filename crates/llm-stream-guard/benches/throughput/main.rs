@@ -21,40 +21,11 @@ use std::hint::black_box;
 use guard_laws::markers_in;
 use llm_stream_guard::{Guard, Token};
 
-use criterion::{BenchmarkId, Criterion, Throughput};
-
 use crate::{
     measure::{Collect, as_tokens, feed, feed_bytes, feed_tokens, floor, median, ratio},
     text::tokens,
     works::{Case, Fed, Work, works},
 };
-
-/// Profiles whose single figures criterion keeps: one of each way to write calls.
-const KEPT: [&str; 4] = ["hermes", "pythonic", "qwen3_coder", "glm45"];
-
-fn benches(criterion: &mut Criterion) {
-    for mut work in works() {
-        let mut group = criterion.benchmark_group(work.name);
-        let fed = work.fed;
-        for case in work.cases.iter_mut().filter(|case| KEPT.contains(&&*case.profile)) {
-            let Chunks { texts, tokens } = chunks_of(&case.wire, &case.guard, fed);
-            let mut out = Collect::room(case.wire.len());
-            group.throughput(Throughput::Elements(texts.len() as u64));
-            group.bench_function(BenchmarkId::new("floor", &case.profile), |b| {
-                b.iter(|| {
-                    out.clear();
-                    floor(&texts, &mut out);
-                    black_box(&out.content);
-                });
-            });
-            let chunks = Chunks { texts, tokens };
-            group.bench_function(BenchmarkId::new("guard", &case.profile), |b| {
-                b.iter(|| run(fed, &mut case.guard, &chunks, &mut out));
-            });
-        }
-        group.finish();
-    }
-}
 
 /// The chunks of a wire.
 struct Chunks<'w> {
@@ -256,14 +227,5 @@ fn main() {
         let wanted = std::env::var("GUARD_BENCH_WORK").unwrap_or_default();
         return hostile::feed_each(len.parse().unwrap_or(1024), &wanted);
     }
-    let mut criterion = Criterion::default().configure_from_args();
-    let summarised = std::env::args().any(|arg| arg == "--bench");
-    if std::env::var("GUARD_BENCH").is_ok_and(|what| what == "all" || what == "summary") {
-        return summary();
-    }
-    benches(&mut criterion);
-    criterion.final_summary();
-    if summarised {
-        summary();
-    }
+    summary();
 }
