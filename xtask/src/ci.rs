@@ -89,7 +89,7 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
                 "test -p llm-stream-guard --all-features --test it mebibyte -- --ignored",
             ));
             steps.extend(
-                ["page", "e2e", "js", "python", "templates", "grammars"]
+                ["page", "e2e", "js", "python", "templates", "grammars", "bench"]
                     .map(|task| Step::cargo(&format!("xtask {task}"))),
             );
             steps.extend(optional(root, &crates));
@@ -152,6 +152,7 @@ fn optional(root: &Path, crates: &[Manifest]) -> Vec<Step> {
             "cargo-hack",
             "hack check --workspace --each-feature --no-dev-deps",
         ),
+        tool("instructions", "valgrind", "xtask bench --gate"),
         if root.join("deny.toml").is_file() {
             tool("licences and advisories", "cargo-deny", "deny check")
         } else {

@@ -29,6 +29,15 @@ const SLACK: f64 = 0.03;
 /// costs.
 const AS_TOKENS: [(&str, &str, f64); 2] =
     [("W1 as tokens", "W1 prose, ", 1.1), ("W3 as tokens", "W3 string", 1.12)];
+/// One profile for each way to write values, for the cost of hostile text.
+const HOSTILE: [&str; 5] = ["ernie45", "gemma4", "minimax_m3", "pythonic", "qwen3_coder"];
+/// The name of the work for hostile text.
+const HOSTILE_WORK: &str = "hostile text";
+/// The lengths of hostile text in bytes. Between them the cost of a chunk must not depend on the
+/// text before it.
+const HOSTILE_LENS: (u64, u64) = (2048, 4096);
+/// Length of a chunk of hostile text in bytes.
+const HOSTILE_CHUNK: u64 = 4;
 const VALGRIND: &str = "valgrind --tool=callgrind --callgrind-out-file=/dev/null";
 
 type Figures = BTreeMap<(String, String), u64>;
@@ -42,7 +51,12 @@ pub(super) fn run(root: &Path, then: Counted) -> Result<(), String> {
     let kept = read(&fs::read_to_string(&file).unwrap_or_default());
     let names = families::parser_names(root)?;
     let read = names.iter().filter(|one| ENGINES.contains(&one.engine.as_str()));
-    let now = figures(root, read.map(|one| one.family.as_str()))?;
+    let mut now = figures(root, read.map(|one| one.family.as_str()))?;
+    let program = program(root)?;
+    for profile in HOSTILE {
+        let figure = hostile(&program, root, profile)?;
+        now.insert((HOSTILE_WORK.to_owned(), profile.to_owned()), figure);
+    }
     for ((work, profile), figure) in &now {
         let before = kept.get(&(work.clone(), profile.clone()));
         let before = before.map_or(String::new(), |before| format!("  ({before} kept)"));
@@ -154,6 +168,27 @@ fn count(program: &Path, root: &Path, profile: &str) -> Result<Figures, String> 
     Ok(figures)
 }
 
+/// Returns the instructions for a chunk of hostile text, as the mean of all texts of the profile.
+fn hostile(program: &Path, root: &Path, profile: &str) -> Result<u64, String> {
+    let counted = |len: u64| {
+        let output = Invocation::new(&format!("{VALGRIND} {}", program.display()))
+            .env("GUARD_BENCH_PROFILE", profile)
+            .env("GUARD_BENCH_HOSTILE", &len.to_string())
+            .output(root)?;
+        let count = instructions(&output).ok_or_else(|| format!("no count for {profile}"))?;
+        Ok::<_, String>((count, hostile_texts(&output)))
+    };
+    let (short, long) = HOSTILE_LENS;
+    let ((less, texts), (more, _)) = (counted(short)?, counted(long)?);
+    let chunks = texts * (long - short) / HOSTILE_CHUNK;
+    Ok(more.saturating_sub(less) / chunks.max(1))
+}
+
+/// Returns the number of texts in the output of the benchmark.
+fn hostile_texts(output: &str) -> u64 {
+    output.lines().filter(|line| line.split('\t').count() == 4).count() as u64
+}
+
 /// Reads the works and their chunks from the output of the benchmark.
 fn works(output: &str) -> Vec<(String, u64)> {
     let work = |line: &str| {
@@ -184,7 +219,7 @@ fn written(figures: &Figures) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figures, built, compare, instructions, read, works, written};
+    use super::{Figures, built, compare, hostile_texts, instructions, read, works, written};
 
     fn one(n: u64) -> Figures {
         [(("W1".to_owned(), "hermes".to_owned()), n)].into()
@@ -222,6 +257,12 @@ mod tests {
         assert_eq!(instructions(output), Some(123));
         assert_eq!(works(output), [("W1 prose".to_owned(), 58)]);
         assert_eq!(instructions("W1 prose\thermes\t58\n"), None);
+    }
+
+    #[test]
+    fn hostile_texts_are_counted_in_the_output() {
+        let output = "minimax_m3\t\"\"\t\"<\"\t1024\n==1== Collected : 123\nW1\thermes\t58\n";
+        assert_eq!(hostile_texts(output), 1);
     }
 
     #[test]
