@@ -50,7 +50,7 @@ impl Machine {
     pub(super) fn after_parameters(&mut self, leaf: &Leaf, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
         loop {
-            if out.cursor.skip_blanks() > 0 && self.skipped_bytes > 0 {
+            if out.cursor.skip_blanks() > 0 && self.skipped.bytes > 0 {
                 self.keep_text(" ");
             }
             if out.cursor.rest().is_empty() {
@@ -63,18 +63,18 @@ impl Machine {
                 }
                 Ok(Follows::Parameter) if !self.text_may_be_head(out) => {
                     self.report_skipped_text(out.cursor.at, out);
-                    self.parameters.text_came();
-                    self.elements.text_came();
+                    self.readers.parameters.text_came();
+                    self.readers.elements.text_came();
                     return MachineStep::Go;
                 }
                 Ok(follows) => {
                     let parameters = matches!(leaf.arguments, Arguments::Parameters(_));
                     // If the first end tag is missing, the one inside the last value may be it.
-                    let may_end = !parameters || !self.parameters.ends_in_end();
+                    let may_end = !parameters || !self.readers.parameters.ends_in_end();
                     let ends = match follows {
                         Follows::End => true,
                         Follows::LaterEnd => may_end,
-                        Follows::Outside => may_end && self.skipped_bytes == 0,
+                        Follows::Outside => may_end && self.skipped.bytes == 0,
                         Follows::Parameter | Follows::Part | Follows::Text => false,
                     };
                     self.report_skipped_text(out.cursor.at, out);
@@ -93,14 +93,14 @@ impl Machine {
     /// Completes the JSON of the arguments after the last parameter.
     pub(super) fn close_parameters(&mut self, leaf: &Leaf, out: &mut CallSink<'_>) {
         match leaf.arguments {
-            Arguments::Elements(_) => self.elements.close(out),
-            _ => self.parameters.close(out),
+            Arguments::Elements(_) => self.readers.elements.close(out),
+            _ => self.readers.parameters.close(out),
         }
     }
 
     /// Returns the kind of tag at the start of `rest`.
     fn follows(&self, plan: &Plan, leaf: &Leaf, rest: &str) -> Result<Follows, Undecided> {
-        let section = self.section.map(|id| plan.section(id));
+        let section = self.place.section.map(|id| plan.section(id));
         let ends = section.into_iter().flat_map(|section| section.ends.tags.iter().flatten());
         let calls = section.map_or(&[][..], |it| &plan.node(it.calls).tags);
         let opens = section.map_or(&[][..], |section| &section.opens);
@@ -136,7 +136,7 @@ impl Machine {
                     (None, None) => (Follows::Text, 0),
                 }
             }
-            Arguments::Elements(spec) => match self.elements.tag_at(spec, rest)? {
+            Arguments::Elements(spec) => match self.readers.elements.tag_at(spec, rest)? {
                 None => (Follows::Text, 0),
                 Some(true) => (Follows::Parameter, 0),
                 Some(false) => (Follows::Part, 0),
@@ -148,20 +148,20 @@ impl Machine {
     /// Returns whether the skipped text may be the rest of another call's head. It may if it
     /// contains a declared name. If the current name is undeclared, a single word also may.
     fn text_may_be_head(&self, out: &CallSink<'_>) -> bool {
-        let text = self.text.trim_ascii();
+        let text = self.skipped.text.trim_ascii();
         if text.len() >= MAX_CALL_HEAD {
             return false;
         }
         let tools = &out.calls.tools;
         let between = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/'));
         let named = text.split(between).any(|word| tools.get(word).is_some());
-        named || tools.get(&self.name).is_none() && !text.contains(|c: char| c.is_whitespace())
+        named || tools.get(&self.call.name).is_none() && !text.contains(|c: char| c.is_whitespace())
     }
 
     fn has_read_parameter(&self, leaf: &Leaf) -> bool {
         match leaf.arguments {
-            Arguments::Elements(_) => self.elements.has_read(),
-            _ => self.parameters.has_read(),
+            Arguments::Elements(_) => self.readers.elements.has_read(),
+            _ => self.readers.parameters.has_read(),
         }
     }
 
@@ -179,10 +179,10 @@ impl Machine {
         cursor.advance(hit.unwrap_or(cursor.rest().len()));
         let len = rest.len().saturating_sub(cursor.rest().len());
         let dropped = rest.get(..len).unwrap_or_default();
-        if self.skipped_bytes == 0 {
-            self.text.clear();
+        if self.skipped.bytes == 0 {
+            self.skipped.text.clear();
         }
-        self.skipped_bytes = self.skipped_bytes.saturating_add(visible(dropped));
+        self.skipped.bytes = self.skipped.bytes.saturating_add(visible(dropped));
         self.keep_text(dropped);
     }
 
@@ -190,20 +190,20 @@ impl Machine {
     fn keep_text(&mut self, dropped: &str) {
         for scalar in dropped.chars() {
             let blank = scalar.is_whitespace();
-            if self.text.len() >= MAX_CALL_HEAD {
+            if self.skipped.text.len() >= MAX_CALL_HEAD {
                 return;
             }
-            if !blank || !self.text.ends_with(' ') {
-                self.text.push(if blank { ' ' } else { scalar });
+            if !blank || !self.skipped.text.ends_with(' ') {
+                self.skipped.text.push(if blank { ' ' } else { scalar });
             }
         }
     }
 
     /// Reports the text that was skipped before `offset`.
     fn report_skipped_text(&mut self, offset: usize, out: &mut CallSink<'_>) {
-        if self.skipped_bytes > 0 {
-            out.diagnose(DiagnosticKind::Noise, offset, self.skipped_bytes);
-            self.skipped_bytes = 0;
+        if self.skipped.bytes > 0 {
+            out.diagnose(DiagnosticKind::Noise, offset, self.skipped.bytes);
+            self.skipped.bytes = 0;
         }
     }
 
@@ -211,7 +211,7 @@ impl Machine {
     /// is unread.
     pub(super) fn cut_after_parameter(&mut self, out: &mut CallSink<'_>) -> Outcome {
         let tail = out.cursor.text;
-        self.skipped_bytes = self.skipped_bytes.saturating_add(visible(tail));
+        self.skipped.bytes = self.skipped.bytes.saturating_add(visible(tail));
         out.calls.breaks_at(tail.len());
         self.report_skipped_text(tail.len(), out);
         Outcome::Malformed

@@ -28,7 +28,7 @@ impl Machine {
                 None => return Some(MachineStep::more(out.cursor.at)),
                 Some(b'"') => {
                     out.cursor.advance(1);
-                    self.object.at = ObjectAt::Member;
+                    self.readers.object.at = ObjectAt::Member;
                     return None;
                 }
                 Some(_) => match unescape(out.cursor.rest().as_bytes(), Flavor::Json) {

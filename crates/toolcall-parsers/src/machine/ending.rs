@@ -12,9 +12,10 @@ use jail_match::{AtEnd, End, Feed};
 
 use super::{arguments::Cut, object::ArgumentsState};
 use super::{
-    call::{ActiveReader, List, Machine, MachineState},
+    call::Machine,
     call_sink::CallSink,
     plan::{Arguments, Leaf, Missing, Plan},
+    state::{ActiveReader, List, MachineState},
 };
 use crate::{
     cursor::TextCursor,
@@ -47,10 +48,10 @@ impl Machine {
     /// Returns whether held text is being searched for the end of a value.
     fn is_searching(&self, plan: &Plan) -> bool {
         self.state == MachineState::Arguments
-            && match plan.leaf(self.leaf).arguments {
-                Arguments::Parameters(_) => self.parameters.is_searching(),
-                Arguments::Elements(_) => self.elements.is_searching(),
-                Arguments::Value(_) => self.value.is_searching(),
+            && match plan.leaf(self.place.leaf).arguments {
+                Arguments::Parameters(_) => self.readers.parameters.is_searching(),
+                Arguments::Elements(_) => self.readers.elements.is_searching(),
+                Arguments::Value(_) => self.readers.value.is_searching(),
                 _ => false,
             }
     }
@@ -61,7 +62,7 @@ impl Machine {
         self.finish_name(out);
         out.cursor = tail;
         if !out.calls.committed() {
-            if self.skipped_bytes > 0 {
+            if self.skipped.bytes > 0 {
                 let from = self.tags_end;
                 return AtEnd::Text { markup: out.calls.no_call(from, out.sink) };
             }
@@ -81,12 +82,12 @@ impl Machine {
                 out.diagnose(
                     DiagnosticKind::Skipped,
                     used,
-                    self.dropped.saturating_add(used as u64),
+                    self.recovery.dropped.saturating_add(used as u64),
                 );
             }
             // All calls have ended, so the rest is text after them.
             MachineState::Between | MachineState::CallEnd(_) | MachineState::SectionEnd(_)
-                if self.list == List::None =>
+                if self.place.list == List::None =>
             {
                 return AtEnd::Closed { used: 0 };
             }
@@ -98,7 +99,7 @@ impl Machine {
             | MachineState::Arguments
             | MachineState::SkippedText
             | MachineState::Empty => {
-                let bytes = out.stream_offset(used).saturating_sub(self.item_at);
+                let bytes = out.stream_offset(used).saturating_sub(self.call.item_at);
                 if bytes > 0 {
                     out.diagnose(DiagnosticKind::Skipped, used, bytes);
                 }
@@ -110,10 +111,10 @@ impl Machine {
     /// Returns the evidence that would make the text being read a call.
     fn commit(&self, plan: &Plan) -> CommitOn {
         match self.state {
-            MachineState::Header | MachineState::Field => plan.node(self.node).commit,
-            MachineState::Arguments => plan.leaf(self.leaf).commit,
+            MachineState::Header | MachineState::Field => plan.node(self.place.node).commit,
+            MachineState::Arguments => plan.leaf(self.place.leaf).commit,
             MachineState::SectionEnd(_) | MachineState::Between => {
-                self.section.map_or(CommitOn::Marker, |section| plan.section(section).commit)
+                self.place.section.map_or(CommitOn::Marker, |section| plan.section(section).commit)
             }
             MachineState::Message if self.message.is_bare() => CommitOn::DeclaredName,
             MachineState::Message
@@ -128,30 +129,30 @@ impl Machine {
     fn cut(&mut self, end: End, out: &mut CallSink<'_>) -> Outcome {
         let tail = out.cursor.text;
         let plan = out.plan;
-        let leaf = plan.leaf(self.leaf);
+        let leaf = plan.leaf(self.place.leaf);
         let repair = out.calls.options.repair;
         let closing = match &leaf.arguments {
-            Arguments::Parameters(_) | Arguments::Elements(_) if self.skipped_bytes > 0 => {
+            Arguments::Parameters(_) | Arguments::Elements(_) if self.skipped.bytes > 0 => {
                 return self.cut_after_parameter(out);
             }
             Arguments::Parameters(spec) => {
-                let cut = self.parameters.finish(spec, end, out);
+                let cut = self.readers.parameters.finish(spec, end, out);
                 return self.finish_parameters(leaf, cut, out);
             }
             Arguments::Elements(spec) => {
-                let cut = self.elements.finish(spec, repair, out);
+                let cut = self.readers.elements.finish(spec, repair, out);
                 return self.finish_parameters(leaf, cut, out);
             }
             Arguments::Raw { .. } => {
                 let expected = !leaf.ends.tags.is_empty() && leaf.ends.missing == Missing::Reported;
-                return match self.reader {
+                return match self.readers.active {
                     ActiveReader::Value => self.close_value(out),
-                    _ => self.raw.finish(end, expected, out),
+                    _ => self.readers.raw.finish(end, expected, out),
                 };
             }
-            Arguments::Object(_) => match self.object.arguments {
+            Arguments::Object(_) => match self.readers.object.arguments {
                 ArgumentsState::Missing => Some(String::from("{}")),
-                ArgumentsState::Open => self.value.closing(tail),
+                ArgumentsState::Open => self.readers.value.closing(tail),
                 ArgumentsState::Closed => Some(String::new()),
                 ArgumentsState::Early | ArgumentsState::Kept => None,
             },
@@ -193,7 +194,7 @@ impl Machine {
     }
 
     fn close_value(&mut self, out: &mut CallSink<'_>) -> Outcome {
-        closed(self.value.closing(out.cursor.text), out)
+        closed(self.readers.value.closing(out.cursor.text), out)
     }
 }
 

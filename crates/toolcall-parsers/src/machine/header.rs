@@ -10,9 +10,10 @@ mod arguments;
 mod fields;
 
 use super::{
-    call::{List, Machine, MachineState, MachineStep},
+    call::{Machine, MachineStep},
     call_sink::CallSink,
     plan::{Arguments, BlankRule, Bracket, LeafId, NodeId, Plan, Prose, SectionId, TrieNode},
+    state::{List, MachineState},
 };
 use crate::{
     cursor::{Prefix, Undecided, match_prefix},
@@ -35,30 +36,30 @@ impl Machine {
     /// Reads the next part of a header.
     pub(super) fn header(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
-        let node = plan.node(self.node);
+        let node = plan.node(self.place.node);
         if let Some(leaf) = arguments::only(plan, node) {
             return self.begin_arguments(leaf, out);
         }
         // The blanks may have arrived in an earlier chunk, so `spaced` is kept.
-        self.spaced |= node.blanks == BlankRule::Free && out.cursor.skip_blanks() > 0;
+        self.header.spaced |= node.blanks == BlankRule::Free && out.cursor.skip_blanks() > 0;
         let blank_follows = node.blanks == BlankRule::Exact
             && out.cursor.peek().is_some_and(|byte| byte.is_ascii_whitespace());
         if out.cursor.rest().is_empty() {
             return MachineStep::more(out.cursor.at);
         }
         let next = self.next(plan, node, out.cursor.rest());
-        self.spaced &= next.is_err();
+        self.header.spaced &= next.is_err();
         match next {
             Err(Undecided) => return MachineStep::more(out.cursor.at),
             Ok(Some((next, len))) => {
                 out.cursor.advance(len);
-                let opens = self.section.is_none() || matches!(next, Next::Again);
-                if opens && !self.in_call {
+                let opens = self.place.section.is_none() || matches!(next, Next::Again);
+                if opens && !self.header.in_call {
                     self.tags_end = out.stream_offset(out.cursor.at);
                 }
                 match next {
                     Next::Tag(to) => {
-                        self.in_call |= self.section.is_some();
+                        self.header.in_call |= self.place.section.is_some();
                         self.go(plan, to);
                     }
                     Next::Again => {}
@@ -79,8 +80,8 @@ impl Machine {
             return self.begin_arguments(leaf, out);
         }
         if node.field.is_some() && !blank_follows {
-            if out.calls.committed() && !self.in_call {
-                self.item_at = out.stream_offset(out.cursor.at);
+            if out.calls.committed() && !self.header.in_call {
+                self.call.item_at = out.stream_offset(out.cursor.at);
             }
             self.begin_field(plan);
             return MachineStep::Go;
@@ -110,16 +111,16 @@ impl Machine {
         for again in &node.again {
             consider(Next::Again, again);
         }
-        if self.list == List::None {
+        if self.place.list == List::None {
             for &id in &node.sections {
                 let section = plan.section(id);
                 // Models write brackets around the calls of any section.
                 let may = section.bracket == Bracket::Square || node.field.is_some();
-                if may && (section.blanks == BlankRule::Free || !self.spaced) {
+                if may && (section.blanks == BlankRule::Free || !self.header.spaced) {
                     consider(Next::Bracket(id), "[");
                 }
             }
-            if self.calls_seen == 0 {
+            if self.place.calls_seen == 0 {
                 let sections = node.sections.iter().map(|&id| plan.section(id));
                 for end in sections.flat_map(|section| section.ends.tags.iter().flatten()) {
                     consider(Next::Empty, end);
@@ -133,7 +134,7 @@ impl Machine {
     fn in_list(&mut self, out: &mut CallSink<'_>) -> Option<MachineStep> {
         let plan = out.plan;
         match out.cursor.peek() {
-            Some(b']') if self.list != List::None && self.calls_seen == 0 => {
+            Some(b']') if self.place.list != List::None && self.place.calls_seen == 0 => {
                 out.cursor.advance(1);
                 // An empty list between explicit markers is markup. A bare `[]` is text.
                 let marked = self.has_ends(plan);
@@ -144,14 +145,14 @@ impl Machine {
                 self.state = MachineState::Empty;
                 Some(MachineStep::Go)
             }
-            Some(b'[') if self.list == List::None => {
-                let node = plan.node(self.node);
+            Some(b'[') if self.place.list == List::None => {
+                let node = plan.node(self.place.node);
                 let object =
                     |&leaf: &LeafId| matches!(plan.leaf(leaf).arguments, Arguments::Object(_));
                 let leaf = node.leaves.iter().copied().find(object)?;
-                self.leaf = leaf;
+                self.place.leaf = leaf;
                 out.cursor.advance(1);
-                self.list = List::Call;
+                self.place.list = List::Call;
                 Some(MachineStep::Go)
             }
             _ => None,
@@ -160,8 +161,8 @@ impl Machine {
 
     /// Returns whether the family has an end tag for the current list.
     fn has_ends(&self, plan: &Plan) -> bool {
-        match (self.list, self.section) {
-            (List::Call, _) => !plan.leaf(self.leaf).ends.tags.is_empty(),
+        match (self.place.list, self.place.section) {
+            (List::Call, _) => !plan.leaf(self.place.leaf).ends.tags.is_empty(),
             (_, Some(section)) => {
                 let section = plan.section(section);
                 !section.ends.tags.is_empty() && section.commit == CommitOn::Marker
@@ -173,19 +174,19 @@ impl Machine {
     /// Handles text that matches no part of a header.
     fn mismatch(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
-        if out.calls.committed() || self.list != List::None {
+        if out.calls.committed() || self.place.list != List::None {
             return self.bad(out);
         }
-        if let Some(section) = self.section {
+        if let Some(section) = self.place.section {
             let section = plan.section(section);
             let marked = !section.opens.is_empty() && section.commit == CommitOn::Marker;
-            if marked && self.in_call {
+            if marked && self.header.in_call {
                 // The section has an entry of a kind that is not a call.
                 out.mute(DiagnosticKind::PseudoCall, out.cursor.at);
-                self.calls_seen = self.calls_seen.saturating_add(1);
+                self.place.calls_seen = self.place.calls_seen.saturating_add(1);
                 return self.bad(out);
             }
-            if section.prose == Prose::MayBeSkipped && !self.in_call {
+            if section.prose == Prose::MayBeSkipped && !self.header.in_call {
                 self.state = MachineState::SkippedText;
                 return MachineStep::Go;
             }

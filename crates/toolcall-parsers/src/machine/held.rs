@@ -1,8 +1,9 @@
 //! Accounting: the bytes that the machine holds, and the size of its buffers.
 
 use super::{
-    call::{ActiveReader, Machine, MachineState},
+    call::Machine,
     object::ObjectAt,
+    state::{ActiveReader, MachineState},
 };
 use crate::{calls::Calls, decoded::Decoder};
 
@@ -14,19 +15,22 @@ impl Machine {
         if !calls.committed() {
             return 0;
         }
-        let item = || usize::try_from(calls.at.saturating_sub(self.item_at)).unwrap_or(usize::MAX);
+        let (begins, readers) = (self.call.item_at, &self.readers);
+        let item = || usize::try_from(calls.at.saturating_sub(begins)).unwrap_or(usize::MAX);
         match self.state {
-            MachineState::Arguments if calls.is_open() || self.object.answered => match self.reader
-            {
-                ActiveReader::Object if self.object.at == ObjectAt::Key => item(),
-                ActiveReader::Value | ActiveReader::Object => {
-                    self.value.held().saturating_add(calls.decoder().map_or(0, Decoder::held))
+            MachineState::Arguments if calls.is_open() || readers.object.answered => {
+                match readers.active {
+                    ActiveReader::Object if readers.object.at == ObjectAt::Key => item(),
+                    ActiveReader::Value | ActiveReader::Object => {
+                        let decoded = calls.decoder().map_or(0, Decoder::held);
+                        readers.value.held().saturating_add(decoded)
+                    }
+                    ActiveReader::Parameters => readers.parameters.held(),
+                    ActiveReader::Elements => readers.elements.held(),
+                    ActiveReader::None => 0,
                 }
-                ActiveReader::Parameters => self.parameters.held(),
-                ActiveReader::Elements => self.elements.held(),
-                ActiveReader::None => 0,
-            },
-            MachineState::Arguments if self.object.is_listed() => 0,
+            }
+            MachineState::Arguments if readers.object.is_listed() => 0,
             MachineState::Message
             | MachineState::Header
             | MachineState::Field
@@ -38,14 +42,16 @@ impl Machine {
     /// Returns the number of bytes in buffers that grow with input.
     pub(crate) fn buffered(&self) -> usize {
         match self.state {
-            MachineState::Field => self.field.len().saturating_add(self.attributes.held()),
+            MachineState::Field => {
+                self.header.field.len().saturating_add(self.header.attributes.held())
+            }
             MachineState::Arguments => [
-                self.value.buffered(),
-                self.object.buffered(),
-                self.parameters.buffered(),
-                self.elements.buffered(),
-                self.early.len(),
-                self.text.len(),
+                self.readers.value.buffered(),
+                self.readers.object.buffered(),
+                self.readers.parameters.buffered(),
+                self.readers.elements.buffered(),
+                self.call.early.len(),
+                self.skipped.text.len(),
             ]
             .iter()
             .sum(),

@@ -242,8 +242,8 @@ impl Machine {
             RouteTo::Reasoning => text(Channel::REASONING, out.cursor.at),
             RouteTo::Call if self.message.is_text => text(Channel::CONTENT, out.cursor.at),
             RouteTo::Call => {
-                self.name.clear();
-                self.name.push_str(name);
+                self.call.name.clear();
+                self.call.name.push_str(name);
                 self.message.in_body = true;
                 self.go(plan, messages.body);
                 MachineStep::Go

@@ -42,3 +42,4 @@ mod reading;
 mod resync;
 mod section;
 mod siblings;
+mod state;

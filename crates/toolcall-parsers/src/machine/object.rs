@@ -22,9 +22,10 @@ mod text;
 mod value;
 
 use super::{
-    call::{Machine, MachineState, MachineStep},
+    call::{Machine, MachineStep},
     call_sink::CallSink,
     plan::Leaf,
+    state::MachineState,
 };
 use crate::{
     cursor::TextCursor,
@@ -225,7 +226,7 @@ impl Machine {
         out: &mut CallSink<'_>,
     ) -> MachineStep {
         loop {
-            let step = match self.object.at {
+            let step = match self.readers.object.at {
                 ObjectAt::Member => self.member(dialect, out),
                 ObjectAt::Key | ObjectAt::Name | ObjectAt::Id => self.string(leaf, dialect, out),
                 ObjectAt::Value => self.member_value(dialect, out),
@@ -247,24 +248,24 @@ impl Machine {
         dialect: &ValueDialect<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
-        match self.object.members.next(dialect, out.cursor.rest()) {
+        match self.readers.object.members.next(dialect, out.cursor.rest()) {
             Member::More { used } => {
                 out.cursor.advance(used);
                 Some(MachineStep::more(out.cursor.at))
             }
             Member::Key { used } => {
                 out.cursor.advance(used);
-                if self.started {
+                if self.call.started {
                     // In families whose keys are names, another key begins another call.
-                    self.item_at = out.stream_offset(out.cursor.at);
+                    self.call.item_at = out.stream_offset(out.cursor.at);
                 }
-                self.object.text.restart_key();
-                self.object.at = ObjectAt::Key;
+                self.readers.object.text.restart_key();
+                self.readers.object.at = ObjectAt::Key;
                 None
             }
             Member::Value { used } => {
                 out.cursor.advance(used);
-                self.object.at = ObjectAt::Value;
+                self.readers.object.at = ObjectAt::Value;
                 None
             }
             Member::End { used } => {
@@ -281,23 +282,23 @@ impl Machine {
     /// Reads the text between the call objects of an inner list.
     fn list_item(&mut self, out: &mut CallSink<'_>) -> Option<MachineStep> {
         out.cursor.skip_blanks();
-        self.item_at = out.stream_offset(out.cursor.at);
+        self.call.item_at = out.stream_offset(out.cursor.at);
         let Some(byte) = out.cursor.peek() else { return Some(MachineStep::more(out.cursor.at)) };
-        match (self.object.at, byte) {
+        match (self.readers.object.at, byte) {
             (_, b'{') => {
-                self.object.members = Members::new();
-                self.object.at = ObjectAt::Member;
+                self.readers.object.members = Members::new();
+                self.readers.object.at = ObjectAt::Member;
             }
             (ObjectAt::ListNext, b',') => {
                 out.cursor.advance(1);
-                self.item_at = self.item_at.saturating_add(1);
-                self.object.at = ObjectAt::ListItem;
+                self.call.item_at = self.call.item_at.saturating_add(1);
+                self.readers.object.at = ObjectAt::ListItem;
             }
             (ObjectAt::ListNext, b']') => {
                 out.cursor.advance(1);
-                (self.object.in_list, self.object.listed) = (false, true);
-                self.object.members.after_value();
-                self.object.at = ObjectAt::Member;
+                (self.readers.object.in_list, self.readers.object.listed) = (false, true);
+                self.readers.object.members.after_value();
+                self.readers.object.at = ObjectAt::Member;
             }
             _ => return Some(self.bad(out)),
         }
@@ -306,22 +307,22 @@ impl Machine {
 
     /// Handles the closing brace of a call object or wrapper.
     fn end_object(&mut self, out: &mut CallSink<'_>) -> Option<MachineStep> {
-        if self.object.answered || self.object.is_listed() {
+        if self.readers.object.answered || self.readers.object.is_listed() {
             self.state = MachineState::CallEnd(0);
             return None;
         }
-        if self.object.nest > 0 {
-            self.object.nest = self.object.nest.saturating_sub(1);
-            self.object.members.after_value();
+        if self.readers.object.nest > 0 {
+            self.readers.object.nest = self.readers.object.nest.saturating_sub(1);
+            self.readers.object.members.after_value();
             return None;
         }
-        if !self.started {
+        if !self.call.started {
             out.cursor.back(1);
             return Some(self.bad(out));
         }
         self.end_item(out);
-        if self.object.in_list {
-            self.object.at = ObjectAt::ListNext;
+        if self.readers.object.in_list {
+            self.readers.object.at = ObjectAt::ListNext;
             self.state = MachineState::Arguments;
         }
         None
@@ -329,12 +330,12 @@ impl Machine {
 
     /// Completes a call of the object.
     fn end_item(&mut self, out: &mut CallSink<'_>) {
-        if self.object.arguments == ArgumentsState::Missing {
+        if self.readers.object.arguments == ArgumentsState::Missing {
             out.arguments("{}");
         }
         self.complete(out);
-        self.id.clear();
-        self.object.next_call();
+        self.call.id.clear();
+        self.readers.object.next_call();
     }
 }
 

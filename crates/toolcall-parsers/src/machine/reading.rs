@@ -12,9 +12,10 @@
 use jail_match::CallPart;
 
 use super::{
-    call::{ActiveReader, Machine, MachineState, MachineStep},
+    call::{Machine, MachineStep},
     call_sink::CallSink,
     plan::{Arguments, Leaf, Plan},
+    state::{ActiveReader, MachineState},
 };
 use crate::{
     cursor::{Progress, TextCursor, Undecided, longest_prefix},
@@ -29,39 +30,39 @@ use crate::{
 impl Machine {
     /// Prepares the reader of `arguments`.
     pub(super) fn begin_reader(&mut self, arguments: &Arguments) {
-        self.reader = ActiveReader::None;
+        self.readers.active = ActiveReader::None;
         match arguments {
             Arguments::None => {}
             Arguments::Value(_) => self.begin_value(ValueKind::Arguments),
             Arguments::Keywords(_) => self.begin_value(ValueKind::Keywords),
             Arguments::Object(syntax) => {
-                self.object.begin();
-                self.object.syntax = *syntax;
-                self.reader = ActiveReader::Object;
+                self.readers.object.begin();
+                self.readers.object.syntax = *syntax;
+                self.readers.active = ActiveReader::Object;
             }
-            Arguments::Raw { .. } => self.raw.begin(),
+            Arguments::Raw { .. } => self.readers.raw.begin(),
             Arguments::Parameters(_) => {
-                self.parameters.begin(&self.name);
-                self.reader = ActiveReader::Parameters;
+                self.readers.parameters.begin(&self.call.name);
+                self.readers.active = ActiveReader::Parameters;
             }
             Arguments::Elements(_) => {
-                self.elements.begin(&self.name);
-                self.reader = ActiveReader::Elements;
+                self.readers.elements.begin(&self.call.name);
+                self.readers.active = ActiveReader::Elements;
             }
         }
     }
 
     fn begin_value(&mut self, kind: ValueKind) {
-        self.value = ValueReader::new(kind);
-        self.reader = ActiveReader::Value;
-        self.early.clear();
+        self.readers.value = ValueReader::new(kind);
+        self.readers.active = ActiveReader::Value;
+        self.call.early.clear();
     }
 
     /// Reads the arguments.
     pub(super) fn arguments(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
-        let leaf = plan.leaf(self.leaf);
-        if self.after_brace {
+        let leaf = plan.leaf(self.place.leaf);
+        if self.header.after_brace {
             // The driver consumed the opening brace, so the reader is fed one here.
             if matches!(leaf.arguments, Arguments::Value(_)) && !out.calls.committed() {
                 // Ordinary text may begin with a brace. Only an object continues with a key.
@@ -71,7 +72,7 @@ impl Machine {
                     Some(_) => return self.bad(out),
                 }
             }
-            self.after_brace = false;
+            self.header.after_brace = false;
             self.begin_reader(&leaf.arguments);
             if matches!(leaf.arguments, Arguments::Value(_))
                 && let Err(step) = self.start(out)
@@ -111,31 +112,33 @@ impl Machine {
             Arguments::Value(syntax) | Arguments::Keywords(syntax) => {
                 return self.value(leaf, *syntax, out);
             }
-            Arguments::Raw { .. } if self.reader == ActiveReader::Value => {
+            Arguments::Raw { .. } if self.readers.active == ActiveReader::Value => {
                 return self.value(leaf, template::Dialect::Json, out);
             }
             Arguments::Raw { headers, .. }
-                if self.raw.is_header(headers, &out.cursor) == Some(true) =>
+                if self.readers.raw.is_header(headers, &out.cursor) == Some(true) =>
             {
                 Progress::Bad
             }
             Arguments::Raw { headers, .. }
-                if self.raw.is_header(headers, &out.cursor).is_none() =>
+                if self.readers.raw.is_header(headers, &out.cursor).is_none() =>
             {
                 return MachineStep::more(out.cursor.at);
             }
-            Arguments::Raw { key, again, ends, .. } => match self.raw.is_object(key, again, out) {
-                None => return MachineStep::more(out.cursor.at),
-                Some(true) => {
-                    self.begin_value(ValueKind::Arguments);
-                    return MachineStep::Go;
+            Arguments::Raw { key, again, ends, .. } => {
+                match self.readers.raw.is_object(key, again, out) {
+                    None => return MachineStep::more(out.cursor.at),
+                    Some(true) => {
+                        self.begin_value(ValueKind::Arguments);
+                        return MachineStep::Go;
+                    }
+                    Some(false) => self.readers.raw.feed(ends.iter().map(|end| &**end), out),
                 }
-                Some(false) => self.raw.feed(ends.iter().map(|end| &**end), out),
-            },
+            }
             Arguments::Parameters(spec) => {
-                let progress = match self.skipped_bytes > 0 {
+                let progress = match self.skipped.bytes > 0 {
                     true => Progress::Done,
-                    false => self.parameters.feed(spec, out),
+                    false => self.readers.parameters.feed(spec, out),
                 };
                 if progress == Progress::Done {
                     return self.after_parameters(leaf, out);
@@ -143,9 +146,9 @@ impl Machine {
                 progress
             }
             Arguments::Elements(spec) => {
-                let progress = match self.skipped_bytes > 0 {
+                let progress = match self.skipped.bytes > 0 {
                     true => Progress::Done,
-                    false => self.elements.feed(spec, out),
+                    false => self.readers.elements.feed(spec, out),
                 };
                 if progress == Progress::Done {
                     return self.after_parameters(leaf, out);
@@ -166,11 +169,11 @@ impl Machine {
                 // too.
                 if self.state == MachineState::Broken {
                     let faulty = match leaf.arguments {
-                        Arguments::Elements(_) => self.elements.faulty_tag_len(),
-                        Arguments::Parameters(_) => self.parameters.faulty_header_len(),
+                        Arguments::Elements(_) => self.readers.elements.faulty_tag_len(),
+                        Arguments::Parameters(_) => self.readers.parameters.faulty_header_len(),
                         _ => 0,
                     };
-                    self.dropped = self.dropped.saturating_add(faulty);
+                    self.recovery.dropped = self.recovery.dropped.saturating_add(faulty);
                 }
                 step
             }
@@ -185,7 +188,7 @@ impl Machine {
         out: &mut CallSink<'_>,
     ) -> MachineStep {
         let plan = out.plan;
-        if self.started && self.value.is_at_start() {
+        if self.call.started && self.readers.value.is_at_start() {
             // The end tag is in place of the arguments: the call has none.
             let messages = plan.messages.iter().flat_map(|messages| &messages.ends);
             let ends = leaf.ends.tags.iter().flatten().chain(messages).map(|end| &**end);
@@ -200,21 +203,21 @@ impl Machine {
                 }
             }
         }
-        out.calls.count_known(self.value.known());
+        out.calls.count_known(self.readers.value.known());
         loop {
             let scanned = {
                 let dialect = dialect(plan, leaf, syntax, out);
                 let rest = out.cursor.rest();
                 let CallSink { calls, sink, .. } = &mut *out;
                 let (tools, mut json) = calls.json_output();
-                let typing = typing(plan, leaf, &self.name, tools);
+                let typing = typing(plan, leaf, &self.call.name, tools);
                 let dialect = ValueDialect { tools: Some(tools), typing, ..dialect };
-                let early = &mut self.early;
-                let started = self.started;
+                let early = &mut self.call.early;
+                let started = self.call.started;
                 let mut write = |piece: &str| {
                     if started { json.put(piece, *sink) } else { early.push_str(piece) }
                 };
-                self.value.feed(&dialect, rest, &mut write)
+                self.readers.value.feed(&dialect, rest, &mut write)
             };
             match scanned {
                 Scanned::More { used } => {
@@ -260,10 +263,10 @@ impl Machine {
         let dialect = dialect(plan, leaf, syntax, out);
         let CallSink { calls, sink, .. } = &mut *out;
         let (tools, mut json) = calls.json_output();
-        let typing = typing(plan, leaf, &self.name, tools);
+        let typing = typing(plan, leaf, &self.call.name, tools);
         let dialect = ValueDialect { typing, ..dialect };
         let mut write = |piece: &str| json.put(piece, *sink);
-        let used = self.value.finish(&dialect, tail, &mut write);
+        let used = self.readers.value.finish(&dialect, tail, &mut write);
         if let Some(used) = used {
             let ends =
                 dialect.ends.iter().filter_map(|end| tail[used..].strip_prefix(end.as_str()));
@@ -278,14 +281,14 @@ impl Machine {
     /// Handles a note of the value's reader.
     pub(super) fn noted(&mut self, note: Note, out: &mut CallSink<'_>) -> Option<MachineStep> {
         match note {
-            Note::Begun if !self.started => {
+            Note::Begun if !self.call.started => {
                 if let Err(step) = self.start(out) {
                     return Some(step);
                 }
-                let early = core::mem::take(&mut self.early);
+                let early = core::mem::take(&mut self.call.early);
                 out.json(&early);
-                self.early = early;
-                self.early.clear();
+                self.call.early = early;
+                self.call.early.clear();
             }
             Note::Begun => {}
             Note::Mistyped => out.diagnose(DiagnosticKind::Mistyped, out.cursor.at, 0),

@@ -12,9 +12,10 @@ use alloc::boxed::Box;
 use jail_match::Feed;
 
 use super::{
-    call::{List, Machine, MachineState, MachineStep},
+    call::{Machine, MachineStep},
     call_sink::CallSink,
     plan::Arguments,
+    state::{List, MachineState},
 };
 use crate::{
     cursor::{Prefix, Undecided, longest_prefix, match_prefix},
@@ -45,7 +46,7 @@ impl Machine {
                 used: out.cursor.at.saturating_add(scalar),
             });
         }
-        self.dropped = 0;
+        self.recovery.dropped = 0;
         if out.calls.is_open() {
             out.calls.breaks_at(out.cursor.at);
             out.end(Outcome::Malformed);
@@ -54,11 +55,11 @@ impl Machine {
             MachineState::Header | MachineState::Field | MachineState::Arguments
         ) {
             let here = out.stream_offset(out.cursor.at);
-            self.dropped = here.saturating_sub(self.item_at);
+            self.recovery.dropped = here.saturating_sub(self.call.item_at);
         }
-        self.siblings = self.fault_in_list(&out.cursor);
-        (self.state, self.started) = (MachineState::Broken, false);
-        self.early.clear();
+        self.recovery.siblings = self.fault_in_list(&out.cursor);
+        (self.state, self.call.started) = (MachineState::Broken, false);
+        self.call.early.clear();
         MachineStep::Go
     }
 
@@ -66,21 +67,21 @@ impl Machine {
     /// to the end of the line or of the list.
     pub(super) fn resync(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
-        let leaf = plan.leaves.get(usize::from(self.leaf));
-        let section = self.section.map(|id| plan.section(id));
+        let leaf = plan.leaves.get(usize::from(self.place.leaf));
+        let section = self.place.section.map(|id| plan.section(id));
         let none: &[alloc::vec::Vec<Box<str>>] = &[];
         let inner = leaf.map_or(none, |leaf| &leaf.ends.tags);
         let outer = section.map_or(none, |section| &section.ends.tags);
         let next = section.map_or(&[][..], |s| &plan.node(s.calls).tags);
         let bare = inner.is_empty() && outer.is_empty();
         let object = leaf.is_some_and(|leaf| matches!(leaf.arguments, Arguments::Object(_)));
-        let in_bare_list = bare && self.list != List::None;
+        let in_bare_list = bare && self.place.list != List::None;
         let list = match (in_bare_list, object) {
             (true, true) => Some("}]"),
             (true, false) => Some(")]"),
             _ => None,
         };
-        let line = (bare && (self.list != List::None || !object)).then_some("\n");
+        let line = (bare && (self.place.list != List::None || !object)).then_some("\n");
         // Inside a list, brackets are counted instead of searched for.
         let places = |in_list: bool| {
             let list = list.filter(|_| !in_list);
@@ -103,7 +104,7 @@ impl Machine {
         let from = out.cursor.at;
         let mut found = None;
         loop {
-            let in_list = self.siblings.is_some();
+            let in_list = self.recovery.siblings.is_some();
             let hit = out.cursor.rest().bytes().position(|byte| in_list || begins.has(byte));
             let Some(hit) = hit else {
                 out.cursor.at = out.cursor.text.len();
@@ -135,23 +136,26 @@ impl Machine {
                 Ok(None) => {}
             }
         }
-        self.dropped = self.dropped.saturating_add(out.cursor.at.saturating_sub(from) as u64);
+        self.recovery.dropped =
+            self.recovery.dropped.saturating_add(out.cursor.at.saturating_sub(from) as u64);
         if found.is_none() && self.state == MachineState::Broken {
             return MachineStep::more(out.cursor.at);
         }
-        out.diagnose(DiagnosticKind::Skipped, out.cursor.at, self.dropped);
-        self.dropped = 0;
+        out.diagnose(DiagnosticKind::Skipped, out.cursor.at, self.recovery.dropped);
+        self.recovery.dropped = 0;
         let Some((place, text)) = found else { return MachineStep::Go };
-        self.siblings = None;
+        self.recovery.siblings = None;
         if matches!(place, ResyncPlace::Inner | ResyncPlace::Outer) {
             out.cursor.advance(text.len());
         }
-        self.list = match (place, self.list) {
+        self.place.list = match (place, self.place.list) {
             (ResyncPlace::Inner, List::Section) => List::Section,
             _ => List::None,
         };
         match place {
-            ResyncPlace::Inner if self.section.is_some() => self.state = MachineState::Between,
+            ResyncPlace::Inner if self.place.section.is_some() => {
+                self.state = MachineState::Between
+            }
             ResyncPlace::NextCall => self.state = MachineState::Between,
             _ => return MachineStep::done(out.cursor.at),
         }

@@ -8,9 +8,10 @@
 use core::ops::Range;
 
 use super::{
-    call::{List, Machine, MachineState, MachineStep},
+    call::{Machine, MachineStep},
     call_sink::CallSink,
     plan::{Arguments, Bracket, EndTags, Missing},
+    state::{List, MachineState},
 };
 use crate::{
     cursor::{TextCursor, Undecided, few_blanks, longest_prefix},
@@ -32,11 +33,11 @@ impl Machine {
     /// Reads the text after a call's arguments.
     pub(super) fn call_end(&mut self, n: u8, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
-        if self.list == List::Call {
+        if self.place.list == List::Call {
             self.state = MachineState::Between;
             return MachineStep::Go;
         }
-        let ends = &plan.leaf(self.leaf).ends;
+        let ends = &plan.leaf(self.place.leaf).ends;
         match end_tag(ends, n, &out.cursor) {
             Err(Undecided) => MachineStep::more(out.cursor.at),
             Ok(EndTag::Found { next, tag, excess }) => {
@@ -62,19 +63,19 @@ impl Machine {
     pub(super) fn between(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
         let from = out.cursor.at;
-        if self.list == List::None && few_blanks(out.cursor.rest()) > MAX_BLANKS {
-            let Some(id) = self.section else { return MachineStep::done(from) };
+        if self.place.list == List::None && few_blanks(out.cursor.rest()) > MAX_BLANKS {
+            let Some(id) = self.place.section else { return MachineStep::done(from) };
             return self.unclosed(&plan.section(id).ends, from, out);
         }
         out.cursor.skip_blanks();
         let Some(byte) = out.cursor.peek() else {
             // White space after a call without enclosing markup may belong to the answer.
-            if self.list == List::None {
+            if self.place.list == List::None {
                 out.cursor.at = from;
             }
             return MachineStep::more(out.cursor.at);
         };
-        if self.list != List::None {
+        if self.place.list != List::None {
             match byte {
                 b',' => {
                     out.cursor.advance(1);
@@ -87,19 +88,19 @@ impl Machine {
                 _ => {}
             }
         }
-        if self.list == List::Call {
+        if self.place.list == List::Call {
             if byte != b'{' {
                 return self.bad(out);
             }
-            let leaf = plan.leaf(self.leaf);
-            self.item_at = out.stream_offset(out.cursor.at);
+            let leaf = plan.leaf(self.place.leaf);
+            self.call.item_at = out.stream_offset(out.cursor.at);
             self.begin_reader(&leaf.arguments);
             self.state = MachineState::Arguments;
             return MachineStep::Go;
         }
-        let Some(id) = self.section else { return MachineStep::done(from) };
+        let Some(id) = self.place.section else { return MachineStep::done(from) };
         let section = plan.section(id);
-        if self.list == List::None {
+        if self.place.list == List::None {
             if byte == b',' && section.bracket == Bracket::Square {
                 out.cursor.advance(1);
                 return MachineStep::Go;
@@ -120,32 +121,32 @@ impl Machine {
         }
         let node = plan.node(section.calls);
         let tags = node.tags.iter().map(|tag| &*tag.text);
-        let ends = plan.leaf(self.leaf).ends.tags.iter().flatten().map(|t| &**t);
+        let ends = plan.leaf(self.place.leaf).ends.tags.iter().flatten().map(|t| &**t);
         let opens = section.opens.iter().map(|open| &**open);
         let count = node.tags.len();
         match longest_prefix(out.cursor.rest(), tags.chain(opens).chain(ends)) {
             Err(Undecided) => {
-                if self.list == List::None {
+                if self.place.list == List::None {
                     out.cursor.at = from;
                 }
                 return MachineStep::more(out.cursor.at);
             }
             Ok(Some(n)) if n < count => {
-                self.item_at = out.stream_offset(out.cursor.at);
+                self.call.item_at = out.stream_offset(out.cursor.at);
                 out.cursor.advance(node.tags[n].text.len());
                 self.go(plan, node.tags[n].to);
-                self.section = Some(id);
+                self.place.section = Some(id);
                 return MachineStep::Go;
             }
             // Another section begins, although this one did not end. It is a new candidate. The
             // blanks before it were consumed if a list is open.
             Ok(Some(n)) if n < count.saturating_add(section.opens.len()) => {
-                let at = if self.list == List::None { from } else { out.cursor.at };
+                let at = if self.place.list == List::None { from } else { out.cursor.at };
                 return self.unclosed(&section.ends, at, out);
             }
             // A repetition of the call's end tag is skipped.
             Ok(Some(n)) => {
-                let mut ends = plan.leaf(self.leaf).ends.tags.iter().flatten();
+                let mut ends = plan.leaf(self.place.leaf).ends.tags.iter().flatten();
                 let len = ends
                     .nth(n.saturating_sub(count).saturating_sub(section.opens.len()))
                     .map_or(0, |end| end.len());
@@ -162,12 +163,12 @@ impl Machine {
         let scalar = out.cursor.rest().chars().next().unwrap_or('\0');
         let named = node.field.is_some() && (scalar.is_alphabetic() || scalar == '_');
         if begins || named {
-            self.item_at = out.stream_offset(out.cursor.at);
-            self.node = section.calls;
+            self.call.item_at = out.stream_offset(out.cursor.at);
+            self.place.node = section.calls;
             self.state = MachineState::Header;
             return MachineStep::Go;
         }
-        if self.list != List::None {
+        if self.place.list != List::None {
             return self.bad(out);
         }
         self.unclosed(&section.ends, from, out)
@@ -175,11 +176,11 @@ impl Machine {
 
     /// Ends a list at its `]`.
     fn end_list(&mut self) -> MachineStep {
-        self.state = match self.list {
+        self.state = match self.place.list {
             List::Call => MachineState::CallEnd(0),
             _ => MachineState::SectionEnd(0),
         };
-        self.list = List::None;
+        self.place.list = List::None;
         MachineStep::Go
     }
 
@@ -195,9 +196,9 @@ impl Machine {
     /// text.
     pub(super) fn empty(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
-        let ends = match (self.list, self.section) {
+        let ends = match (self.place.list, self.place.section) {
             (List::Section, Some(section)) => &plan.section(section).ends,
-            _ => &plan.leaf(self.leaf).ends,
+            _ => &plan.leaf(self.place.leaf).ends,
         };
         match end_tag(ends, 0, &out.cursor) {
             Err(Undecided) => MachineStep::more(out.cursor.at),
@@ -218,7 +219,7 @@ impl Machine {
     /// first, only the opener is markup. Until then the driver keeps the text as a candidate.
     pub(super) fn skip_to_first_call(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
-        let Some(id) = self.section else { return self.bad(out) };
+        let Some(id) = self.place.section else { return self.bad(out) };
         let section = plan.section(id);
         let node = plan.node(section.calls);
         let ends = section.ends.tags.iter().flatten().map(|tag| &**tag);
@@ -240,7 +241,7 @@ impl Machine {
                     let len = scalar.len_utf8();
                     out.cursor.advance(len);
                     let skipped = if scalar.is_ascii_whitespace() { 0 } else { len };
-                    self.skipped_bytes = self.skipped_bytes.saturating_add(skipped as u64);
+                    self.skipped.bytes = self.skipped.bytes.saturating_add(skipped as u64);
                 }
             }
         }
@@ -250,15 +251,15 @@ impl Machine {
     /// Reads the text after the calls of a section.
     pub(super) fn section_end(&mut self, n: u8, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
-        let Some(section) = self.section else { return MachineStep::done(out.cursor.at) };
+        let Some(section) = self.place.section else { return MachineStep::done(out.cursor.at) };
         let ends = &plan.section(section).ends;
         let from = out.cursor.at;
         match end_tag(ends, n, &out.cursor) {
             Err(Undecided) => MachineStep::more(from),
             Ok(EndTag::Found { next, tag, excess }) => {
-                if self.calls_seen == 0 {
+                if self.place.calls_seen == 0 {
                     out.diagnose(DiagnosticKind::EmptyList, tag.end, 0);
-                    self.calls_seen = 1;
+                    self.place.calls_seen = 1;
                 }
                 if excess > 0 {
                     out.diagnose(DiagnosticKind::Skipped, tag.end, excess);
@@ -268,7 +269,7 @@ impl Machine {
                 self.state = MachineState::SectionEnd(next);
                 MachineStep::Go
             }
-            Ok(EndTag::Other) if self.calls_seen == 0 && !self.object.answered => {
+            Ok(EndTag::Other) if self.place.calls_seen == 0 && !self.readers.object.answered => {
                 out.cursor.advance(few_blanks(out.cursor.rest()).min(MAX_BLANKS));
                 self.bad(out)
             }

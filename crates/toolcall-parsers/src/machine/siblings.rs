@@ -6,7 +6,10 @@
 //!                                     ^ all braces are closed: the next object may follow
 //! ```
 
-use super::call::{ActiveReader, List, Machine, MachineState};
+use super::{
+    call::Machine,
+    state::{ActiveReader, List, MachineState},
+};
 use crate::{
     cursor::TextCursor,
     template::Dialect,
@@ -71,30 +74,30 @@ impl Siblings {
 impl Machine {
     /// Returns the position of a fault in its list, or `None` outside of lists.
     pub(super) fn fault_in_list(&self, cursor: &TextCursor<'_>) -> Option<Siblings> {
-        let in_list = self.list != List::None || self.object.is_in_list();
-        if self.reader != ActiveReader::Object || !in_list {
+        let in_list = self.place.list != List::None || self.readers.object.is_in_list();
+        if self.readers.active != ActiveReader::Object || !in_list {
             return None;
         }
         let place = match self.state {
-            MachineState::Arguments => self.object.place(&self.value)?,
+            MachineState::Arguments => self.readers.object.place(&self.readers.value)?,
             MachineState::Between => InValue { brackets: Brackets::none(), quote: None },
             _ => return None,
         };
         // An object in place of a key: the end of the object before it is missing.
-        let opens = cursor.peek() == Some(b'{') && self.object.is_before_key();
+        let opens = cursor.peek() == Some(b'{') && self.readers.object.is_before_key();
         let brackets = if opens { Brackets::none() } else { place.brackets };
-        let python = self.object.syntax == Dialect::Python;
+        let python = self.readers.object.syntax == Dialect::Python;
         Some(Siblings { brackets, quote: place.quote, escaped: false, python })
     }
 
     /// Returns whether the list continues at the cursor. Otherwise skips one character.
     pub(super) fn find_sibling(&mut self, cursor: &mut TextCursor<'_>) -> bool {
-        if let Some((siblings, byte)) = self.siblings.zip(cursor.peek()) {
-            self.siblings = match siblings.after_byte(byte) {
+        if let Some((siblings, byte)) = self.recovery.siblings.zip(cursor.peek()) {
+            self.recovery.siblings = match siblings.after_byte(byte) {
                 After::Object(next) => Some(next),
                 // A recovery point may be at this character, so it is not skipped.
                 After::Unknown => {
-                    self.siblings = None;
+                    self.recovery.siblings = None;
                     return false;
                 }
                 After::Sibling => {
@@ -109,9 +112,9 @@ impl Machine {
 
     /// Continues in the list, whose next object or end is at the cursor.
     pub(super) fn go_on_in_list(&mut self) {
-        self.siblings = None;
-        if self.object.is_in_list() {
-            self.object.begin_in_list();
+        self.recovery.siblings = None;
+        if self.readers.object.is_in_list() {
+            self.readers.object.begin_in_list();
             self.state = MachineState::Arguments;
         } else {
             self.state = MachineState::Between;

@@ -8,9 +8,10 @@ use crate::{
     limits::MAX_BLANKS,
     machine::{
         arguments::tag::TagTexts,
-        call::{Machine, MachineState, MachineStep},
+        call::{Machine, MachineStep},
         call_sink::CallSink,
         plan::{Arguments, Leaf, LeafId, Plan, TrieNode},
+        state::MachineState,
     },
 };
 
@@ -21,26 +22,26 @@ impl Machine {
         let fits = |&&id: &&LeafId| may_begin(plan.leaf(id), rest);
         let mut fitting = node.leaves.iter().filter(fits);
         let count = fitting.clone().count();
-        self.choices = self.choices.max(count);
-        fitting.nth(self.attempt.min(count.saturating_sub(1))).copied()
+        self.readings.choices = self.readings.choices.max(count);
+        fitting.nth(self.readings.attempt.min(count.saturating_sub(1))).copied()
     }
 
     /// Starts the arguments after a complete header.
     pub(super) fn begin_arguments(&mut self, id: LeafId, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
-        self.leaf = id;
+        self.place.leaf = id;
         let leaf = plan.leaf(id);
-        self.started = false;
+        self.call.started = false;
         match &leaf.arguments {
             Arguments::Object(_) | Arguments::Keywords(_) => {
-                let name = leaf.name.as_deref().unwrap_or(&self.name);
+                let name = leaf.name.as_deref().unwrap_or(&self.call.name);
                 let keywords = matches!(leaf.arguments, Arguments::Keywords(_));
                 if keywords && out.must_be_declared(leaf.commit) && !out.calls.tools.admits(name) {
                     return self.bad(out);
                 }
                 match keywords {
                     true => out.part(CallPart::Arguments, out.cursor.at),
-                    false => self.item_at = out.stream_offset(out.cursor.at),
+                    false => self.call.item_at = out.stream_offset(out.cursor.at),
                 }
                 self.begin_reader(&leaf.arguments);
             }

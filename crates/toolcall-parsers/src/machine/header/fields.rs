@@ -5,10 +5,11 @@ use crate::{
     family::CommitOn,
     machine::{
         arguments::attributes::AttributeRead,
-        call::{Machine, MachineState, MachineStep},
+        call::{Machine, MachineStep},
         call_sink::CallSink,
         field::{declared, fits, id_with_name},
         plan::{BlankRule, BlankStop, FieldKind, HeaderField, NodeId, Plan, Quotes},
+        state::MachineState,
     },
 };
 
@@ -16,18 +17,18 @@ impl Machine {
     /// Starts the field of the current node.
     pub(in crate::machine) fn begin_field(&mut self, plan: &Plan) {
         self.state = MachineState::Field;
-        self.field.clear();
-        self.quote = None;
-        let field = plan.node(self.node).field.as_ref();
+        self.header.field.clear();
+        self.header.quote = None;
+        let field = plan.node(self.place.node).field.as_ref();
         if let Some(header) = field.and_then(|(field, _)| field.header.as_ref()) {
-            self.attributes.begin(header);
+            self.header.attributes.begin(header);
         }
     }
 
     /// Reads the text of a field.
     pub(in crate::machine) fn field(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
-        let node = plan.node(self.node);
+        let node = plan.node(self.place.node);
         let Some((field, to)) = &node.field else { return self.bad(out) };
         if field.header.is_some() {
             return self.attributes(field, *to, out);
@@ -36,10 +37,10 @@ impl Machine {
         let stops = || field.stops.iter().map(|stop| &**stop);
         let mut from = out.cursor.at;
         while let Some(scalar) = out.cursor.rest().chars().next() {
-            let empty = self.field.is_empty() && out.cursor.at == from;
-            if let Some(quote) = self.quote {
+            let empty = self.header.field.is_empty() && out.cursor.at == from;
+            if let Some(quote) = self.header.quote {
                 if scalar == quote {
-                    self.field.push_str(&out.cursor.text[from..out.cursor.at]);
+                    self.header.field.push_str(&out.cursor.text[from..out.cursor.at]);
                     out.cursor.advance(1);
                     return self.end_field(&field.kind, *to, out);
                 }
@@ -50,7 +51,7 @@ impl Machine {
                 match longest_prefix(out.cursor.rest(), stops) {
                     Err(Undecided) => break,
                     Ok(Some(_)) => {
-                        self.field.push_str(&out.cursor.text[from..out.cursor.at]);
+                        self.header.field.push_str(&out.cursor.text[from..out.cursor.at]);
                         return self.end_field(&field.kind, *to, out);
                     }
                     Ok(None) => {}
@@ -61,7 +62,7 @@ impl Machine {
                     continue;
                 }
                 if empty && field.quotes == Quotes::Optional && matches!(scalar, '"' | '\'') {
-                    self.quote = Some(scalar);
+                    self.header.quote = Some(scalar);
                     out.cursor.advance(1);
                     from = out.cursor.at;
                     continue;
@@ -84,43 +85,43 @@ impl Machine {
                     BlankStop::Any => scalar.is_ascii_whitespace(),
                 };
                 if ends && !empty {
-                    self.field.push_str(&out.cursor.text[from..out.cursor.at]);
+                    self.header.field.push_str(&out.cursor.text[from..out.cursor.at]);
                     return self.end_field(&field.kind, *to, out);
                 }
             }
             let so_far = &out.cursor.text[from..out.cursor.at];
-            let long = self.field.len().saturating_add(so_far.len()) >= limit;
-            if long || !fits(&field.kind, stops(), [&self.field, so_far], scalar) {
+            let long = self.header.field.len().saturating_add(so_far.len()) >= limit;
+            if long || !fits(&field.kind, stops(), [&self.header.field, so_far], scalar) {
                 return self.bad(out);
             }
             out.cursor.advance(scalar.len_utf8());
             if node.commit == CommitOn::DeclaredName
                 && field.kind == FieldKind::Name
                 && !out.calls.committed()
-                && self.quote.is_none()
+                && self.header.quote.is_none()
             {
                 // Reject text that cannot become a declared name, without waiting for its end.
-                self.field.push_str(&out.cursor.text[from..out.cursor.at]);
+                self.header.field.push_str(&out.cursor.text[from..out.cursor.at]);
                 from = out.cursor.at;
                 // A trailing blank does not change the name.
                 if !scalar.is_ascii_whitespace()
-                    && !out.calls.tools.may_become(self.field.trim_ascii())
+                    && !out.calls.tools.may_become(self.header.field.trim_ascii())
                 {
                     out.cursor.back(scalar.len_utf8());
                     return self.bad(out);
                 }
             }
         }
-        self.field.push_str(&out.cursor.text[from..out.cursor.at]);
+        self.header.field.push_str(&out.cursor.text[from..out.cursor.at]);
         MachineStep::more(out.cursor.at)
     }
 
     /// Ends a field whose text is complete.
     fn end_field(&mut self, kind: &FieldKind, to: NodeId, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
-        let field = core::mem::take(&mut self.field);
+        let field = core::mem::take(&mut self.header.field);
         let fine = self.take_field(kind, field.trim_ascii(), out);
-        self.field = field;
+        self.header.field = field;
         if !fine {
             return self.bad(out);
         }
@@ -130,7 +131,7 @@ impl Machine {
 
     /// Stores the text of a field. Returns whether the text is valid for its kind.
     fn take_field(&mut self, kind: &FieldKind, text: &str, out: &mut CallSink<'_>) -> bool {
-        let (name, id) = (&mut self.name, &mut self.id);
+        let (name, id) = (&mut self.call.name, &mut self.call.id);
         let put = |to: &mut alloc::string::String, text: &str| {
             to.clear();
             to.push_str(text);
@@ -164,17 +165,17 @@ impl Machine {
         let plan = out.plan;
         let FieldKind::Attributes(kinds) = &field.kind else { return self.bad(out) };
         let Some(header) = &field.header else { return self.bad(out) };
-        match self.attributes.feed(header, out.calls.options.limits.name, &mut out.cursor) {
+        match self.header.attributes.feed(header, out.calls.options.limits.name, &mut out.cursor) {
             AttributeRead::More => return MachineStep::more(out.cursor.at),
             AttributeRead::Bad => return self.bad(out),
             AttributeRead::Done { end, len } => {
-                let attributes = core::mem::take(&mut self.attributes);
+                let attributes = core::mem::take(&mut self.header.attributes);
                 let fine = kinds.iter().enumerate().all(|(n, (_, kind))| {
                     let given = attributes.value(n);
                     let optional = !matches!(kind, FieldKind::Name | FieldKind::IdWithName { .. });
                     given.map_or(optional, |text| self.take_field(kind, text, out))
                 });
-                self.attributes = attributes;
+                self.header.attributes = attributes;
                 if !fine {
                     out.cursor.back(len);
                     return self.mismatch(out);

@@ -4,9 +4,10 @@ use super::{ArgumentsState, ObjectAt, Role, refuted};
 use crate::{
     family::{CommitOn, Keys},
     machine::{
-        call::{Machine, MachineState, MachineStep},
+        call::{Machine, MachineStep},
         call_sink::CallSink,
         plan::{Arguments, Leaf},
+        state::MachineState,
     },
     options::Wanted,
     value::{Scanned, ValueDialect},
@@ -20,7 +21,7 @@ impl Machine {
         dialect: &ValueDialect<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
-        match self.object.text.feed(dialect, out.cursor.rest()) {
+        match self.readers.object.text.feed(dialect, out.cursor.rest()) {
             Scanned::More { used } => {
                 out.cursor.advance(used);
                 Some(MachineStep::more(out.cursor.at))
@@ -40,11 +41,12 @@ impl Machine {
     /// have shown that the string is complete.
     pub(in crate::machine) fn finish_name(&mut self, out: &mut CallSink<'_>) {
         let plan = out.plan;
-        let Some(leaf) = plan.leaves.get(usize::from(self.leaf)) else { return };
+        let Some(leaf) = plan.leaves.get(usize::from(self.place.leaf)) else { return };
         let object = matches!(leaf.arguments, Arguments::Object(_));
-        let at_name =
-            self.state == MachineState::Arguments && object && self.object.at == ObjectAt::Name;
-        if at_name && self.object.text.is_closed() && leaf.commit == CommitOn::Marker {
+        let at_name = self.state == MachineState::Arguments
+            && object
+            && self.readers.object.at == ObjectAt::Name;
+        if at_name && self.readers.object.text.is_closed() && leaf.commit == CommitOn::Marker {
             let _ = self.string_read(leaf, out);
         }
     }
@@ -57,10 +59,10 @@ impl Machine {
     ) -> Option<MachineStep> {
         let plan = out.plan;
         let form = plan.form_of(leaf);
-        let read = self.object.text.text();
-        match self.object.at {
+        let read = self.readers.object.text.text();
+        match self.readers.object.at {
             ObjectAt::Key => {
-                let role = self.object.role(&form.keys, read, self.calls_seen);
+                let role = self.readers.object.role(&form.keys, read, self.place.calls_seen);
                 let known = form.beside.as_ref().is_none_or(|b| b.iter().any(|key| key == read));
                 if role == Role::Other && !out.calls.committed() && !known {
                     return Some(refuted(&out.cursor));
@@ -70,28 +72,28 @@ impl Machine {
                     if out.must_be_declared(leaf.commit) && out.calls.tools.get(read).is_none() {
                         return Some(refuted(&out.cursor));
                     }
-                    if self.started {
+                    if self.call.started {
                         self.end_item(out);
                         self.state = MachineState::Arguments;
                     }
-                    if self.object.text.text().is_empty() {
+                    if self.readers.object.text.text().is_empty() {
                         return Some(self.bad(out));
                     }
-                    self.name.clear();
-                    self.name.push_str(self.object.text.text());
-                    self.object.has_name = true;
+                    self.call.name.clear();
+                    self.call.name.push_str(self.readers.object.text.text());
+                    self.readers.object.has_name = true;
                 }
-                (self.object.role, self.object.at) = (role, ObjectAt::Member);
+                (self.readers.object.role, self.readers.object.at) = (role, ObjectAt::Member);
             }
             ObjectAt::Id => {
-                if self.started {
+                if self.call.started {
                     out.calls.late_id(read, out.cursor.at, out.sink);
                 } else {
-                    self.id.clear();
-                    self.id.push_str(read);
-                    self.object.has_id = true;
+                    self.call.id.clear();
+                    self.call.id.push_str(read);
+                    self.readers.object.has_id = true;
                 }
-                self.object.at = ObjectAt::Member;
+                self.readers.object.at = ObjectAt::Member;
             }
             _ => {
                 if read.is_empty() {
@@ -100,12 +102,12 @@ impl Machine {
                     let committed = out.calls.committed();
                     return Some(if committed { self.bad(out) } else { refuted(&out.cursor) });
                 }
-                self.name.clear();
-                self.name.push_str(read);
-                (self.object.has_name, self.object.at) = (true, ObjectAt::Member);
+                self.call.name.clear();
+                self.call.name.push_str(read);
+                (self.readers.object.has_name, self.readers.object.at) = (true, ObjectAt::Member);
                 let committed = out.calls.committed();
                 if out.must_be_declared(leaf.commit) {
-                    let name = self.name.as_str();
+                    let name = self.call.name.as_str();
                     // If the request requires a certain tool, a call of another tool is still a
                     // call.
                     let known = out.calls.tools.admits(name)
@@ -115,7 +117,7 @@ impl Machine {
                         return Some(refuted(&out.cursor));
                     }
                 }
-                let kept = self.object.arguments == ArgumentsState::Kept;
+                let kept = self.readers.object.arguments == ArgumentsState::Kept;
                 if leaf.commit == CommitOn::Marker || committed || kept {
                     if let Err(step) = self.start(out) {
                         return Some(step);

@@ -16,12 +16,12 @@ use crate::{
 impl Machine {
     /// Emits the arguments that were held until the name was known.
     pub(super) fn put_kept(&mut self, out: &mut CallSink<'_>) {
-        if self.object.arguments == ArgumentsState::Kept {
-            let early = core::mem::take(&mut self.early);
+        if self.readers.object.arguments == ArgumentsState::Kept {
+            let early = core::mem::take(&mut self.call.early);
             out.json(&early);
-            self.early = early;
-            self.early.clear();
-            self.object.arguments = ArgumentsState::Closed;
+            self.call.early = early;
+            self.call.early.clear();
+            self.readers.object.arguments = ArgumentsState::Closed;
         }
     }
 
@@ -33,7 +33,7 @@ impl Machine {
     ) -> Option<MachineStep> {
         out.cursor.skip_blanks();
         let Some(byte) = out.cursor.peek() else { return Some(MachineStep::more(out.cursor.at)) };
-        let object = &mut self.object;
+        let object = &mut self.readers.object;
         let text = dialect.begins_string(out.cursor.rest());
         object.at = match (object.role, byte) {
             (Role::Name | Role::Wrapper, _) if text && !object.has_name => {
@@ -56,8 +56,8 @@ impl Machine {
             }
             (Role::Arguments, _) if object.arguments == ArgumentsState::Missing => {
                 out.part(CallPart::Arguments, out.cursor.at);
-                self.value.restart(ValueKind::Arguments);
-                self.early.clear();
+                self.readers.value.restart(ValueKind::Arguments);
+                self.call.early.clear();
                 object.arguments = match object.has_name {
                     true => ArgumentsState::Open,
                     false => ArgumentsState::Early,
@@ -66,7 +66,7 @@ impl Machine {
             }
             (Role::Arguments, _) => {
                 out.diagnose(DiagnosticKind::SecondArguments, out.cursor.at, 0);
-                self.value.restart(ValueKind::Value);
+                self.readers.value.restart(ValueKind::Value);
                 ObjectAt::Ignored
             }
             (Role::Answer, _) => {
@@ -76,13 +76,13 @@ impl Machine {
                     out.cursor.advance(1);
                     ObjectAt::Answer
                 } else {
-                    self.value.restart(ValueKind::Value);
+                    self.readers.value.restart(ValueKind::Value);
                     ObjectAt::AnswerJson
                 }
             }
             (Role::Name, _) if !object.has_name => return Some(self.bad(out)),
             _ => {
-                self.value.restart(ValueKind::Value);
+                self.readers.value.restart(ValueKind::Value);
                 ObjectAt::Ignored
             }
         };
@@ -95,27 +95,29 @@ impl Machine {
         dialect: &ValueDialect<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
-        let is_early = self.object.arguments == ArgumentsState::Early;
+        let is_early = self.readers.object.arguments == ArgumentsState::Early;
         let rest = out.cursor.rest();
         // The limit must not depend on how the text is cut into chunks.
         let room = match is_early {
-            true => out.calls.options.limits.early_arguments.saturating_sub(self.object.early),
+            true => {
+                out.calls.options.limits.early_arguments.saturating_sub(self.readers.object.early)
+            }
             false => rest.len(),
         };
         let room = (room..rest.len()).find(|&at| rest.is_char_boundary(at));
         let offered = &rest[..room.unwrap_or(rest.len())];
         let scanned = {
-            let (early, started) = (&mut self.early, self.started);
+            let (early, started) = (&mut self.call.early, self.call.started);
             let mut write = |piece: &str| match started && !is_early {
                 true => out.json(piece),
                 false => early.push_str(piece),
             };
-            self.value.feed(dialect, offered, &mut write)
+            self.readers.value.feed(dialect, offered, &mut write)
         };
         match scanned {
             Scanned::More { used } => {
                 out.cursor.advance(used);
-                self.object.early = self.object.early.saturating_add(used);
+                self.readers.object.early = self.readers.object.early.saturating_add(used);
                 if room.is_some() {
                     out.cursor.advance(offered.len().saturating_sub(used));
                     return Some(self.bad(out));
@@ -124,7 +126,7 @@ impl Machine {
             }
             Scanned::Noted { used, note } => {
                 out.cursor.advance(used);
-                self.object.early = self.object.early.saturating_add(used);
+                self.readers.object.early = self.readers.object.early.saturating_add(used);
                 if is_early && note == Note::Begun {
                     return None;
                 }
@@ -136,11 +138,11 @@ impl Machine {
             Scanned::End { used } => {
                 out.cursor.advance(used);
                 out.part(CallPart::Rest, out.cursor.at);
-                self.object.arguments = match is_early {
+                self.readers.object.arguments = match is_early {
                     true => ArgumentsState::Kept,
                     false => ArgumentsState::Closed,
                 };
-                self.object.at = ObjectAt::Member;
+                self.readers.object.at = ObjectAt::Member;
             }
             Scanned::Bad { at, .. } => {
                 out.cursor.advance(at);
@@ -156,14 +158,14 @@ impl Machine {
         dialect: &ValueDialect<'_>,
         out: &mut CallSink<'_>,
     ) -> Option<MachineStep> {
-        let shown = self.object.at == ObjectAt::AnswerJson;
+        let shown = self.readers.object.at == ObjectAt::AnswerJson;
         let sink = &mut *out.sink;
         let mut write = |piece: &str| {
             if shown {
                 sink.event(Event::Content(piece));
             }
         };
-        match self.value.feed(dialect, out.cursor.rest(), &mut write) {
+        match self.readers.value.feed(dialect, out.cursor.rest(), &mut write) {
             Scanned::More { used } => {
                 out.cursor.advance(used);
                 return Some(MachineStep::more(out.cursor.at));
@@ -171,7 +173,7 @@ impl Machine {
             Scanned::Noted { used, .. } => out.cursor.advance(used),
             Scanned::End { used } => {
                 out.cursor.advance(used);
-                self.object.at = ObjectAt::Member;
+                self.readers.object.at = ObjectAt::Member;
             }
             Scanned::Bad { at, .. } => {
                 out.cursor.advance(at);
