@@ -168,7 +168,9 @@ fn shaped(text: &str) -> Vec<String> {
 pub fn markers_in(text: &str, tokens: &[String]) -> Vec<(usize, usize)> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(first) = text[at..].chars().next() {
-        let here = tokens.iter().filter(|token| text[at..].starts_with(token.as_str()));
+        // Most places differ from all tokens in the first character.
+        let here = tokens.iter().filter(|token| token.starts_with(first));
+        let here = here.filter(|token| text[at..].starts_with(token.as_str()));
         let len = here.map(String::len).max();
         found.extend(len.map(|len| (at, len)));
         at += len.unwrap_or(first.len_utf8());
