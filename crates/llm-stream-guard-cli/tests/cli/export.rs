@@ -153,6 +153,8 @@ const LOST: [(&str, &[&str]); 11] = [
             "minimax_m2/quoted-own-end",
             "mistral/arguments-in-a-list",
             "qwen3_coder/bare-call-in-a-thought",
+            "qwen3_coder/declared-containers",
+            "qwen3_coder/declared-container-in-python",
             "qwen3_coder/quoted-block",
             "qwen3_coder/quoted-own-end",
         ],
