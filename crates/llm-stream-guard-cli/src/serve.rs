@@ -128,6 +128,9 @@ async fn run(mut config: Config, args: &ServeArgs, out: &mut dyn Write) -> Resul
     };
     let proxy = Proxy::new(config).map_err(|fault| refused(&fault))?;
     writeln!(out, "http://{address} guards {}", proxy.config().upstream)?;
+    if args.upstream.is_none() && args.config.is_none() && !args.demo {
+        writeln!(out, "`--upstream ADDRESS` names another server, `--demo` replays recordings")?;
+    }
     if let Some(metrics) = &metrics {
         writeln!(out, "metrics: http://{}/metrics", metrics.local_addr()?)?;
     }

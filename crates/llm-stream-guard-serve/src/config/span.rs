@@ -36,7 +36,7 @@ impl FromStr for TimeSpan {
         match millis {
             Some(millis) if millis > 0 => Ok(Self(Duration::from_millis(millis))),
             _ => Err(format!(
-                "expected a length of time such as `500ms`, `30s`, `5m`, found `{text}`"
+                "expected a length of time such as `500ms`, `30s`, `5m`, more than zero, found `{text}`"
             )),
         }
     }
