@@ -28,7 +28,7 @@ const SLACK: f64 = 0.03;
 /// Works as tokens and as text, by the beginnings of their names, with the maximum ratio of their
 /// costs.
 const AS_TOKENS: [(&str, &str, f64); 2] =
-    [("W1 as tokens", "W1 prose, ", 1.1), ("W3 as tokens", "W3 string", 1.12)];
+    [("W1 as tokens", "W1 prose, ", 1.1), ("W3 as tokens", "W3 string", 1.16)];
 /// One profile for each way to write values, for the cost of hostile text.
 const HOSTILE: [&str; 5] = ["ernie45", "gemma4", "minimax_m3", "pythonic", "qwen3_coder"];
 /// The name of the work for hostile text.
@@ -241,9 +241,9 @@ mod tests {
             let of = |work: &str, n| ((work.to_owned(), "hermes".to_owned()), n);
             Figures::from([of("W3 string, 64 KiB: literals", 300), of("W3 as tokens", tokens)])
         };
-        assert!(compare(&figures(335), &figures(335)).is_ok());
-        let costly = compare(&figures(337), &figures(337)).unwrap_err();
-        assert!(costly.contains("W3 as tokens, hermes: 337") && costly.contains("300 as text"));
+        assert!(compare(&figures(348), &figures(348)).is_ok());
+        let costly = compare(&figures(349), &figures(349)).unwrap_err();
+        assert!(costly.contains("W3 as tokens, hermes: 349") && costly.contains("300 as text"));
     }
 
     #[test]
