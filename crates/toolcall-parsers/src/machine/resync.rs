@@ -154,7 +154,7 @@ impl Machine {
         };
         match place {
             ResyncPlace::Inner if self.place.section.is_some() => {
-                self.state = MachineState::Between
+                self.state = MachineState::Between;
             }
             ResyncPlace::NextCall => self.state = MachineState::Between,
             _ => return MachineStep::done(out.cursor.at),
