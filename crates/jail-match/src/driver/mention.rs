@@ -38,12 +38,10 @@ impl Mentions {
             Some(tags) => (tags.open, tags.tail.as_slice()),
             None => (0, &[][..]),
         };
-        if tail.is_empty() || text.is_empty() {
-            let all = if tail.is_empty() { text } else { tail };
-            count(&mut open, table, all, true);
-        } else {
-            count(&mut open, table, &[tail, text].concat(), true);
-        }
+        match (tail, text) {
+            (all, []) | ([], all) => count(&mut open, table, all, true),
+            _ => count(&mut open, table, &[tail, text].concat(), true),
+        };
         open > 0
     }
 
