@@ -26,7 +26,9 @@ pub(crate) fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Erro
 
 /// Returns the builder of the guard for streams of `profile`.
 pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuilder, Error> {
-    let own = args.grammar.as_deref().map(lookup::read_family).transpose()?;
+    // A profile with a grammar was read from the file before.
+    let path = args.grammar.as_deref().filter(|_| profile.grammar.is_none());
+    let own = path.map(lookup::read_family).transpose()?;
     // A family or model named together with the file decides the reasoning format.
     let named = profile.name != "none";
     let mut profile = match own {
