@@ -51,8 +51,8 @@ pub(super) fn run(root: &Path, then: Counted) -> Result<(), String> {
     let kept = read(&fs::read_to_string(&file).unwrap_or_default());
     let names = families::parser_names(root)?;
     let read = names.iter().filter(|one| ENGINES.contains(&one.engine.as_str()));
-    let mut now = figures(root, read.map(|one| one.family.as_str()))?;
     let program = program(root)?;
+    let mut now = figures(&program, root, read.map(|one| one.family.as_str()))?;
     for profile in HOSTILE {
         let figure = hostile(&program, root, profile)?;
         now.insert((HOSTILE_WORK.to_owned(), profile.to_owned()), figure);
@@ -74,19 +74,20 @@ pub(super) fn counted(root: &Path) -> Result<String, String> {
     let place = target(root)?;
     fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
     let file = place.join("instructions.tsv");
-    fs::write(&file, written(&figures(root, PROFILES)?)).map_err(|error| error.to_string())?;
+    fs::write(&file, written(&figures(&program(root)?, root, PROFILES)?))
+        .map_err(|error| error.to_string())?;
     Ok(file.display().to_string())
 }
 
 fn figures<'p>(
+    program: &Path,
     root: &Path,
     profiles: impl IntoIterator<Item = &'p str>,
 ) -> Result<Figures, String> {
     let profiles: BTreeSet<&str> = profiles.into_iter().collect();
-    let program = program(root)?;
     let mut all = Figures::new();
     for profile in profiles {
-        all.extend(count(&program, root, profile)?);
+        all.extend(count(program, root, profile)?);
     }
     Ok(all)
 }
@@ -152,7 +153,7 @@ fn count(program: &Path, root: &Path, profile: &str) -> Result<Figures, String> 
     };
     let counted = |work: &str, feeds| {
         let output = feed(VALGRIND, work, feeds)?;
-        instructions(&output).ok_or_else(|| format!("no count for {profile}, {work}:\n{output}"))
+        instructions(&output).ok_or_else(|| no_count(profile, work, &output))
     };
     let mut figures = Figures::new();
     for (work, chunks) in works(&feed("", "", 0)?) {
@@ -175,13 +176,18 @@ fn hostile(program: &Path, root: &Path, profile: &str) -> Result<u64, String> {
             .env("GUARD_BENCH_PROFILE", profile)
             .env("GUARD_BENCH_HOSTILE", &len.to_string())
             .output(root)?;
-        let count = instructions(&output).ok_or_else(|| format!("no count for {profile}"))?;
+        let count =
+            instructions(&output).ok_or_else(|| no_count(profile, HOSTILE_WORK, &output))?;
         Ok::<_, String>((count, hostile_texts(&output)))
     };
     let (short, long) = HOSTILE_LENS;
     let ((less, texts), (more, _)) = (counted(short)?, counted(long)?);
     let chunks = texts * (long - short) / HOSTILE_CHUNK;
     Ok(more.saturating_sub(less) / chunks.max(1))
+}
+
+fn no_count(profile: &str, work: &str, output: &str) -> String {
+    format!("no count for {profile}, {work}:\n{output}")
 }
 
 /// Returns the number of texts in the output of the benchmark.
