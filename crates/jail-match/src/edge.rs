@@ -53,7 +53,7 @@ pub struct Edge {
     /// Whether the marker ends a message of the stream. See [`CutMarker::AfterEnd`].
     pub ends_message: bool,
     /// Whether the marker closes reasoning that has no opener. The marker is text if more openers
-    /// than closers of reasoning were shown as text before it.
+    /// than closers of reasoning were shown as text before it. Markers with a newline do not count.
     pub orphan: bool,
     /// The effect of the marker.
     pub then: Then,

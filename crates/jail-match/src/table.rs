@@ -70,7 +70,7 @@ impl Table {
             if edge.on == ChannelMask::NONE {
                 return Err(error(EdgeProblem::NoChannel));
             }
-            let mentioned = counts_mentions && (edge.closes_nothing() || edge.opens_reasoning());
+            let mentioned = counts_mentions && edge.is_mentioned();
             builder.edge(edge, classes(edge) | if mentioned { MENTIONED } else { 0 });
             if edge.newlines.before > 0 {
                 builder.stop_byte(b'\n', classes(edge));
@@ -304,6 +304,12 @@ impl Edge {
     /// Returns whether the edge opens reasoning in content.
     fn opens_reasoning(&self) -> bool {
         self.then == Then::Enter(Channel::REASONING) && self.on.has(Channel::CONTENT)
+    }
+
+    /// Returns whether the edge's marker counts where it is shown. Newlines before the next marker
+    /// may still be undecided, so a marker with a newline does not count.
+    fn is_mentioned(&self) -> bool {
+        (self.closes_nothing() || self.opens_reasoning()) && !self.marker.contains('\n')
     }
 
     /// Returns the maximum number of newlines that bind before and after the marker. `optional`

@@ -1,13 +1,13 @@
 //! Markers: overlaps, common prefixes, anchors, newlines, code, channels.
 
 use jail_match::{
-    Anchor, Channel, CutMarker, Dangling, Diagnostic, DiagnosticKind, Driver, DriverSettings, Edge,
-    End, Event, InlineTags, LetterCase, Limits, MarkerSetBuilder, Newlines, NoBodies, OnCommit,
-    Outcome, SuffixRule, Table, Then, Uses, Whitespace,
+    Anchor, Bind, Channel, CutMarker, Dangling, Diagnostic, DiagnosticKind, Driver, DriverSettings,
+    Edge, End, Event, InlineTags, LetterCase, Limits, MarkerSetBuilder, Newlines, NoBodies,
+    OnCommit, Outcome, SuffixRule, Table, Then, Uses, Whitespace,
 };
-use stream_laws::{Cut, RecordedSpanKind, RunRecord, StreamMachine as _, run};
+use stream_laws::{Cut, CutPlan, RecordedSpanKind, RunRecord, StreamMachine as _, run};
 
-use crate::{bodies::*, tables::*};
+use crate::{agree, bodies::*, tables::*};
 
 fn erase(marker: &'static str) -> Edge {
     Edge::new(marker, CONTENT_ONLY, Then::Erase)
@@ -275,6 +275,20 @@ fn orphan_closer_is_markup_only_before_any_reasoning() {
     for (text, expected) in [("a</t>b</t>c", "ab</t>c"), ("<t>1</t>a</t>b", "{1}a</t>b")] {
         assert_eq!(shown(edges(), verbatim(), text), expected, "{text:?}");
     }
+}
+
+#[test]
+fn orphan_closer_with_newlines_does_not_depend_on_cuts() {
+    let framed = Newlines { before: 2, after: 0, bind: Bind::Always };
+    let edges = [
+        Edge::new("<", CONTENT_ONLY, Then::Enter(Channel::REASONING))
+            .bound(framed)
+            .literal_in_code()
+            .as_orphan(),
+        erase("b\n\n\n\n").anchored(Anchor::Lead).as_orphan(),
+    ];
+    let text = "`<b\n\n\n\n<";
+    agree::driver(&edges, verbatim(), text, CutPlan::quick(1)).expect("the same for every cut");
 }
 
 #[test]

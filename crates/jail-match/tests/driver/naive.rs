@@ -270,20 +270,19 @@ impl<'t> Naive<'t> {
     }
 
     /// Returns the number of openers of reasoning that were shown, less the closers shown after
-    /// them.
-    fn mentions(&self, newlines: usize) -> u32 {
+    /// them. Markers with a newline do not count.
+    fn mentions(&self) -> u32 {
         let opens = |edge: &Edge| {
             edge.then == Then::Enter(Channel::REASONING) && edge.on.has(Channel::CONTENT)
         };
         let closes = |edge: &Edge| edge.orphan && edge.on.has(Channel::CONTENT);
-        let mut shown = self.shown.clone();
-        shown.last_mut().expect("never empty").push_str(&"\n".repeat(newlines));
+        let counts = |edge: &Edge| !edge.marker.contains('\n') && (closes(edge) || opens(edge));
         let mut open: u32 = 0;
-        for text in &shown {
+        for text in &self.shown {
             let mut at = 0;
             while at < text.len() {
                 let rest = &text.as_bytes()[at..];
-                let tags = self.edges.iter().filter(|edge| closes(edge) || opens(edge));
+                let tags = self.edges.iter().filter(|edge| counts(edge));
                 let found =
                     tags.flat_map(|edge| lengths(edge, rest, None).map(move |len| (edge, len)));
                 let longest = found.reduce(|best, next| if next.1 > best.1 { next } else { best });
@@ -334,8 +333,7 @@ impl<'t> Naive<'t> {
             edge.in_code == InCode::Literal && content && tracked && naive_code::hides(lines);
         let opened_by = self.stack.last().map_or(0, |&(_, pair)| pair);
         let paired = [0, opened_by].contains(&edge.pair) || opened_by == 0;
-        let newlines = lines.len() - self.lines.len();
-        let mentioned = edge.orphan && content && self.mentions(newlines) > 0;
+        let mentioned = edge.orphan && content && self.mentions() > 0;
         edge.on.has(channel) && !mentioned && anchored && !hidden && paired && !self.spent[n]
     }
 
