@@ -145,6 +145,9 @@ pub struct Opener {
     pub at: u64,
     /// The length of the opener in bytes, with the newlines bound to it.
     pub len: usize,
+    /// The maximum number of bytes after the opener that may stay undecided; see
+    /// [`Limits::candidate`](crate::Limits::candidate).
+    pub room: usize,
     /// The suffix of the opener, or else the suffix that the stream's earlier markers carried.
     pub suffix: LearntSuffix,
 }

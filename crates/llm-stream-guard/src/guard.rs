@@ -13,14 +13,12 @@ mod choice;
 mod collapse;
 mod cursor;
 mod error;
-mod event_log;
 mod hosted;
 mod input;
 mod markers_held;
 mod mixed_markers;
 mod options;
 mod output;
-pub(crate) mod payload;
 mod remap_stage;
 mod request;
 mod rules;
@@ -31,17 +29,16 @@ mod tokens;
 
 pub(crate) use blocks::BlockParser;
 pub use builder::GuardBuilder;
-pub use choice::{BadPayload, ToolChoice};
+pub use choice::ToolChoice;
 pub use error::BuildError;
 pub use options::{CallOptions, Delivery, GuardStage, ReasoningOptions};
-pub use payload::{BrokenBlock, Rejected};
 pub use request::RequestError;
 pub use rules::AnswerRules;
 pub use tokens::{Token, TokenKind};
 
 use jail_match::{ByRef, Counters, Edge, End, Held, HeldKind, LimitError, Sink, Utf8};
 use think_filter::four_bytes_a_token;
-use toolcall_parsers::{Event, Grammar, Ids, Message};
+use toolcall_parsers::{Event, Grammar, Ids, Message, Rejected};
 use wire_remap::{Collapse, Tally};
 
 use self::{
@@ -295,7 +292,8 @@ impl Guard {
         self.utf8.replaced()
     }
 
-    /// Returns the payload that was dropped because it was not calls, under [`BadPayload::Reject`].
+    /// Returns the payload that was dropped because it was not calls, under
+    /// [`BadPayload::Reject`](crate::BadPayload::Reject).
     #[must_use]
     pub fn rejected(&self) -> Option<Rejected> {
         self.cursor.rejected()

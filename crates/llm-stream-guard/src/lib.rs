@@ -61,8 +61,8 @@ mod stream;
 
 pub use arguments_view::{ArgumentsChange, ArgumentsStep, ArgumentsView};
 pub use guard::{
-    AnswerRules, BadPayload, BrokenBlock, BuildError, CallOptions, Delivery, Guard, GuardBuilder,
-    GuardStage, ReasoningOptions, Rejected, RequestError, Token, TokenKind, ToolChoice,
+    AnswerRules, BuildError, CallOptions, Delivery, Guard, GuardBuilder, GuardStage,
+    ReasoningOptions, RequestError, Token, TokenKind, ToolChoice,
 };
 pub use identify::{
     AddedToken, AddedTokens, Candidate, Certainty, Checkpoint, CheckpointError, Detection,
@@ -91,9 +91,9 @@ pub use jail_match::{
 };
 pub use think_filter::{Format, InlineTags, Start, Unclosed};
 pub use toolcall_parsers::{
-    Call, CallLimits, Diagnostic, DiagnosticKind, Event, Grammar, Ids, InReasoning, Message,
-    Outcome, OwnedEvent, Parallel, Repair, Sink, StopAfter, Tolerance, Tools, UnknownName,
-    UnknownTools,
+    BadPayload, BrokenBlock, Call, CallLimits, Diagnostic, DiagnosticKind, Event, Grammar, Ids,
+    InReasoning, Message, Outcome, OwnedEvent, Parallel, Rejected, Repair, Sink, StopAfter,
+    Tolerance, Tools, UnknownName, UnknownTools,
 };
 
 /// Decoder and encoder of server-sent events. Decoded events keep their original bytes.

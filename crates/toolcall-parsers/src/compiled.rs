@@ -34,19 +34,14 @@ impl Grammar {
     /// # Errors
     /// Templates that are valid alone, but cannot be distinguished from each other.
     pub fn new(family: Family) -> Result<Self, CompileError> {
-        let (plan, _) = compile_guided(&family, None)?;
-        Ok(Self { family: Arc::new(family), plan: Arc::new(plan), guided: None, tokens: None })
+        Self::compile(family, None)
     }
 
-    /// Compiles a family whose first forms are those of a payload. Also returns the number of
-    /// openers of these forms.
-    pub(crate) fn compile_guided(
-        family: Family,
-        guided: Guided,
-    ) -> Result<(Self, usize), CompileError> {
-        let (plan, openers) = compile_guided(&family, Some(&guided))?;
-        let (family, plan, guided) = (Arc::new(family), Arc::new(plan), Some(Arc::new(guided)));
-        Ok((Self { family, plan, guided, tokens: None }, openers))
+    /// Compiles a family, whose first forms are those of a payload if `guided` is set.
+    pub(crate) fn compile(family: Family, guided: Option<Guided>) -> Result<Self, CompileError> {
+        let plan = compile_guided(&family, guided.as_ref())?;
+        let (family, plan, guided) = (Arc::new(family), Arc::new(plan), guided.map(Arc::new));
+        Ok(Self { family, plan, guided, tokens: None })
     }
 
     /// Creates a grammar that recognises nothing.
@@ -101,7 +96,7 @@ impl Grammar {
             form.call_alone = form.call_alone.filter(|_| !leads);
         }
         if family != *self.family {
-            let Ok((plan, _)) = compile_guided(&family, self.guided.as_deref()) else {
+            let Ok(plan) = compile_guided(&family, self.guided.as_deref()) else {
                 return grammar;
             };
             (grammar.plan, grammar.family) = (Arc::new(plan), Arc::new(family));
@@ -170,7 +165,7 @@ impl Grammar {
         if self.family.suffix == Suffix::None {
             return None;
         }
-        let (mut plan, _) = compile_guided(&self.suffixed(suffix), self.guided.as_deref()).ok()?;
+        let mut plan = compile_guided(&self.suffixed(suffix), self.guided.as_deref()).ok()?;
         if let Some((tokens, _)) = &self.tokens {
             plan.respell(&|text| tokens.respell(text));
         }

@@ -9,7 +9,7 @@
 //! use toolcall_parsers::{End, Parser, Tools, grammar, guided::{OwnCalls, Payload}, parse};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let (required, _) = grammar("hermes")?.guided(Payload::Calls, &Tools::default(), OwnCalls::Tried)?;
+//! let required = grammar("hermes")?.guided(Payload::Calls, &Tools::default(), OwnCalls::Tried)?;
 //! let message = parse(&Parser::new(required)?, r#"[{"name": "ping", "arguments": {}}]"#, End::Stop)?;
 //! assert_eq!(message.calls[0].name, "ping");
 //! # Ok(())
@@ -41,10 +41,8 @@ pub enum Payload<'a> {
 }
 
 impl Grammar {
-    /// Returns the grammar with a payload added, and the number of the payload's openers, which are
-    /// the first ones.
-    ///
-    /// A payload may begin at the start of the content and after a call.
+    /// Returns the grammar with a payload added. It may begin at the start of the content and after
+    /// a call. [`BadPayload`](crate::BadPayload) says what happens to one that is not calls.
     ///
     /// # Errors
     /// As [`Grammar::new`].
@@ -53,7 +51,7 @@ impl Grammar {
         payload: Payload<'_>,
         tools: &Tools,
         own: OwnCalls,
-    ) -> Result<(Self, usize), CompileError> {
+    ) -> Result<Self, CompileError> {
         let mut family = Family::clone(self.family());
         let taken: Vec<&str> = match payload {
             Payload::Calls => Vec::new(),
@@ -94,7 +92,7 @@ impl Grammar {
             let kind = String::from("type");
             if taken.contains(&"type") { Vec::new() } else { Vec::from([kind]) }
         });
-        Self::compile_guided(family, Guided { forms: count, own, beside })
+        Self::compile(family, Some(Guided { forms: count, own, beside }))
     }
 }
 

@@ -46,14 +46,14 @@
 //! | task | types |
 //! |---|---|
 //! | look up a family | [`family()`], [`families`], [`Summary`]; [`UnknownName`] |
-//! | configure a parser | [`ParserBuilder`], [`Options`]: [`Tolerance`], [`Repair`], [`Parallel`], [`StopAfter`], [`UnknownTools`], [`Wanted`], [`CallLimits`]; [`CompileError`] |
+//! | configure a parser | [`ParserBuilder`], [`Options`]: [`Tolerance`], [`Repair`], [`Parallel`], [`StopAfter`], [`UnknownTools`], [`Wanted`], [`BrokenBlock`], [`CallLimits`]; [`CompileError`] |
 //! | declare the tools of a request | [`Tools`], [`Tool`], [`ToolsError`] |
 //! | receive the result | [`Sink`], [`Event`], [`OwnedEvent`], [`Diagnostic`] with its [`DiagnosticKind`]; [`Message`] and its [`Call`]s for a whole text |
 //! | write calls | [`EncodeCall`], [`EncodeError`], [`EncodeErrorKind`] |
 //! | make ids | [`Ids`], [`IdSource`], [`UsedIds`], [`Claim`] |
 //! | define a family | [`family`](mod@family): `FamilyFile` (feature `toml`), [`Form`](family::Form), templates of [`template`] |
-//! | require JSON in place of markup | [`guided::Payload`], [`guided::OwnCalls`] |
-//! | put calls into a cursor of your own | [`Grammar`], [`edges`], [`ToolCallParser`], [`Calls`], [`Snapshot`] |
+//! | require JSON in place of markup | [`guided::Payload`], [`guided::OwnCalls`], [`BadPayload`], [`Rejected`] |
+//! | put calls into a cursor of your own | [`Grammar`], [`edges`], [`ToolCallParser`], [`Calls`] |
 //!
 //! # Not for
 //!
@@ -65,12 +65,14 @@
 
 extern crate alloc;
 
+mod block_reader;
 mod calls;
 mod compiled;
 mod cursor;
 mod decoded;
 mod encode;
 mod event;
+mod event_log;
 pub mod family;
 pub mod guided;
 mod ids;
@@ -98,14 +100,15 @@ pub use family::{Family, InReasoning};
 pub use ids::{IdSource, Ids};
 pub use machine::compile::CompileError;
 pub use options::{
-    CallLimits, LateIds, Options, Parallel, Repair, StopAfter, Tolerance, UnknownTools, Wanted,
+    BadPayload, BrokenBlock, CallLimits, LateIds, Options, Parallel, Repair, StopAfter, Tolerance,
+    UnknownTools, Wanted,
 };
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use registry::{
     Summary, aliases, families, family, family_variant, family_variants, grammar, grammar_variant,
     grammars,
 };
-pub use tool_call_parser::{Snapshot, ToolCallParser};
+pub use tool_call_parser::{Rejected, ToolCallParser};
 pub use tools::{Tool, Tools, ToolsError};
 pub use used_ids::{Claim, UsedIds};
 pub use value::{JsonPlace, JsonScan};

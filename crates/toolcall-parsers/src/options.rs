@@ -24,6 +24,10 @@ pub struct Options {
     pub unknown_tools: UnknownTools,
     /// Which deviations from JSON are accepted in calls.
     pub tolerance: Tolerance,
+    /// Policy for a payload of a [guided](crate::guided) grammar that is not calls.
+    pub bad_payload: BadPayload,
+    /// Policy for a block of calls whose first call is malformed or cut.
+    pub broken_block: BrokenBlock,
     /// Limits inside a call.
     pub limits: CallLimits,
 }
@@ -128,6 +132,42 @@ pub enum Tolerance {
     /// bracket, comments, and other spellings of escapes and numbers. Each kind is reported once
     /// per value, as [`crate::DiagnosticKind::Tolerated`].
     Lenient,
+}
+
+/// Policy for a payload that is not, or not entirely, made of calls: an answer under a
+/// [guided](crate::guided) grammar that begins with `{` or `[`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum BadPayload {
+    /// Emits each call as soon as it is certain. A call that breaks later is malformed. A payload
+    /// without a call is text.
+    #[default]
+    BestEffort,
+    /// Emits nothing before the payload is whole. If one of its calls is broken, the whole payload
+    /// is text. At most [`Limits::candidate`](crate::Limits::candidate) bytes are held.
+    RecoverAsText,
+    /// Emits nothing before the payload is whole. If one of its calls is broken, or the payload is
+    /// longer than [`Limits::candidate`](crate::Limits::candidate), it is dropped with all text
+    /// after it: see [`Rejected`](crate::Rejected).
+    Reject,
+}
+
+/// Policy for a block of calls whose first call is malformed or cut.
+///
+/// Under the policies that make text of it, nothing of a block is emitted before its first call is
+/// whole. A block longer than [`Limits::candidate`](crate::Limits::candidate) is emitted as under
+/// [`BrokenBlock::Emit`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
+pub enum BrokenBlock {
+    /// Emits the part of the call that was read.
+    #[default]
+    Emit,
+    /// Emits the text of the block in place of a malformed call. Of a call that was cut, the part
+    /// that was read is emitted.
+    TextIfMalformed,
+    /// Emits the text of the block in place of the call.
+    Text,
 }
 
 /// Limits inside a call, in bytes.

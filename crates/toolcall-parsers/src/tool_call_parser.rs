@@ -1,334 +1,251 @@
-//! The call machine as [`BodyParsers`] of a driver.
+//! [`ToolCallParser`]: the parser of calls as [`BodyParsers`] of a driver. It decides what happens to
+//! blocks that are not calls.
 //!
 //! ```text
-//! <tool_call>{"name": "ping"}</tool_call>rest
-//! begin       the driver found the opener <tool_call>
-//! feed        the machine reads up to the end of </tool_call> and returns Done
-//! end         the driver takes over: `rest` is content
+//! BadPayload::Reject, answer [{"name": "f", "parameters": {}}]   events of f after the last `]`
+//! BadPayload::Reject, answer [{"name": "f"}, oops                dropped: `Rejected`
+//! BrokenBlock::Text,  answer <tool_call>{oops}</tool_call>       the block is emitted as text
 //! ```
 
-use alloc::{boxed::Box, sync::Arc};
+use alloc::boxed::Box;
+use core::fmt;
 
-use jail_match::{
-    Anchor, AtEnd, BodyId, BodyParsers, Diagnostic, End, Feed, LearntSuffix, Opener, Resume, Sink,
-};
+use jail_match::{AtEnd, BodyId, BodyParsers, Diagnostic, DiagnosticKind, End, Feed, Opener, Sink};
 
 use crate::{
-    calls::Calls,
+    block_reader::BlockReader,
     compiled::Grammar,
-    cursor::TextCursor,
-    decoded::Decoder,
-    event::DiagnosticKind,
+    event_log::{CommitAt, Decision, EventLog},
     ids::Ids,
-    limits::MAX_SUFFIXES,
-    machine::{
-        call::Machine,
-        call_sink::CallSink,
-        plan::{Plan, Start},
-    },
-    options::{Options, Parallel, Wanted},
-    repeated_block::RepeatedBlock,
+    options::{BadPayload, BrokenBlock, Options, Parallel, Wanted},
     tools::Tools,
 };
+
+/// A guided payload that was dropped because it was not calls; see [`BadPayload::Reject`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rejected {
+    /// Offset after the payload's first byte.
+    pub at: u64,
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: expected nothing but calls in JSON; the payload was dropped", self.at)
+    }
+}
+
+impl core::error::Error for Rejected {}
 
 /// The body parsers of one message's calls. Body `n` is read after the grammar's opener `n`.
 #[derive(Debug, Clone)]
 pub struct ToolCallParser {
-    grammar: Grammar,
-    /// The grammar's plan, with the suffix that the stream's tags have.
-    plan: Arc<Plan>,
-    suffix: LearntSuffix,
-    /// Number of plans that were compiled for a suffix.
-    suffixes: u8,
-    calls: Calls,
-    /// Allocated with the first opener: the machine is large, and most messages have no calls.
-    machine: Option<Box<Machine>>,
-    /// Whether the family repeats blocks without their opener.
-    repeats_blocks: bool,
-    /// The last block, if blocks may be repeated. Allocated with the first opener.
-    last_block: Option<Box<RepeatedBlock>>,
-    opener: BodyId,
-    attempt: u16,
+    reader: BlockReader,
+    broken_block: BrokenBlock,
+    /// Events of the active body that wait for a decision.
+    log: Option<Box<EventLog>>,
+    /// Maximum bytes of the active body that are kept while it is undecided.
+    room: usize,
+    /// Bytes of a payload that is dropped with all text after it, if the active body is one.
+    dropped: Option<u64>,
 }
-
-/// A copy of a [`ToolCallParser`] for [`ToolCallParser::restore`].
-#[derive(Debug, Clone)]
-pub struct Snapshot(ToolCallParser);
 
 impl ToolCallParser {
     /// Creates the body parsers for the openers of `grammar`.
     #[must_use]
     pub fn new(grammar: Grammar, tools: Tools, options: Options) -> Self {
-        let ids = options.ids.or_form_of(grammar.family());
-        let calls = Calls::new(tools, Options { ids, ..options });
         Self {
-            plan: Arc::clone(grammar.reading_plan()),
-            suffix: LearntSuffix::NONE,
-            suffixes: 0,
-            repeats_blocks: grammar
-                .plan()
-                .openers
-                .iter()
-                .any(|opener| opener.start == Start::RepeatedBlock),
-            grammar,
-            calls,
-            machine: None,
-            last_block: None,
-            opener: 0,
-            attempt: 0,
+            broken_block: options.broken_block,
+            reader: BlockReader::new(grammar, tools, options),
+            log: None,
+            room: 0,
+            dropped: None,
         }
     }
 
     /// Returns the grammar of the calls.
     #[must_use]
     pub fn grammar(&self) -> &Grammar {
-        &self.grammar
+        self.reader.grammar()
     }
 
     /// Returns the generator of ids for calls that have none on the wire.
     #[must_use]
     pub fn ids(&self) -> &Ids {
-        &self.calls.options.ids
+        &self.reader.options().ids
     }
 
     /// Returns which calls may be emitted.
     #[must_use]
     pub fn wanted(&self) -> &Wanted {
-        &self.calls.options.wanted
+        &self.reader.options().wanted
     }
 
     /// Returns whether more than one call may be emitted.
     #[must_use]
     pub fn parallel(&self) -> Parallel {
-        self.calls.options.parallel
+        self.reader.options().parallel
     }
 
     /// Generates the ids of later calls with `ids`.
     pub fn set_ids(&mut self, ids: Ids) {
-        self.calls.set_ids(ids.or_form_of(self.grammar.family()));
+        self.reader.set_ids(ids);
     }
 
-    /// Copies the parser for [`ToolCallParser::restore`]. The used ids are not copied, because they
-    /// may be many. Ids used from here on are recorded instead. Only the last snapshot can be
-    /// restored.
-    pub fn snapshot(&mut self) -> Snapshot {
-        let ids = self.calls.take_used_ids();
-        let parser = self.clone();
-        self.calls.put_used_ids(ids).mark();
-        Snapshot(parser)
+    /// Applies `policy` to later blocks.
+    pub fn set_broken_block(&mut self, policy: BrokenBlock) {
+        self.broken_block = policy;
     }
 
-    /// Restores the state of `snapshot`, which must be the last one taken.
-    pub fn restore(&mut self, snapshot: Snapshot) {
-        let ids = self.calls.take_used_ids();
-        *self = snapshot.0;
-        self.calls.put_used_ids(ids).undo();
+    /// Returns the policy for broken blocks.
+    #[must_use]
+    pub fn broken_block(&self) -> BrokenBlock {
+        self.broken_block
     }
 
     /// Prepares the parser for a new message.
     pub fn reset(&mut self) {
-        self.calls.reset();
-        if let Some(machine) = self.machine.as_deref_mut() {
-            *machine = Machine::new();
-        }
-        self.forget_block();
-        (self.opener, self.attempt, self.suffixes) = (0, 0, 0);
-        self.set_suffix(LearntSuffix::NONE);
+        self.reader.reset();
+        (self.log, self.dropped) = (None, None);
     }
 
-    /// Expects `suffix` in the tags from here on.
-    fn set_suffix(&mut self, suffix: LearntSuffix) {
-        if self.suffix == suffix {
-            return;
-        }
-        self.suffix = suffix;
-        let learnt = !suffix.is_empty() && self.suffixes < MAX_SUFFIXES;
-        self.plan = match learnt.then(|| self.grammar.plan_with(suffix.as_str())).flatten() {
-            Some(plan) => {
-                self.suffixes = self.suffixes.saturating_add(1);
-                Arc::new(plan)
-            }
-            None => Arc::clone(self.grammar.reading_plan()),
-        };
+    /// Returns the payload that was dropped because it was not calls, if the active body is one.
+    #[must_use]
+    pub fn rejected(&self) -> Option<Rejected> {
+        self.dropped.map(|_| Rejected { at: self.reader.begun_at() })
     }
 
     /// Returns the bytes in buffers of the active body, beyond those in the driver.
     #[must_use]
     pub fn buffered(&self) -> usize {
-        let read = self.machine.as_ref().map_or(0, |machine| machine.buffered());
-        let read = read.saturating_add(self.calls.decoder().map_or(0, Decoder::buffered));
-        read.saturating_add(self.last_block.as_ref().map_or(0, |block| block.recorded_len()))
+        let logged = self.log.as_ref().map_or(0, |log| log.buffered());
+        logged.saturating_add(self.reader.buffered())
     }
 
     /// Returns the number of bytes of a block of calls that were read but not emitted yet, beyond
     /// those in the driver.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.machine.as_ref().map_or(0, |machine| machine.held(&self.calls))
+        // The driver keeps the text of a body whose events wait.
+        if self.log.is_some() { 0 } else { self.reader.held() }
     }
 
-    /// Returns the stream offset of the first character that made a call of the active body
-    /// malformed, or 0.
-    #[must_use]
-    pub fn broke_at(&self) -> u64 {
-        self.calls.broke_at
+    fn bad_payload(&self) -> BadPayload {
+        self.reader.options().bad_payload
     }
 
-    fn restart(&mut self) {
-        let plan = &self.plan;
-        if let Some(opener) = plan.openers.get(usize::from(self.opener)) {
-            let machine = self.machine.get_or_insert_with(|| Box::new(Machine::new()));
-            machine.begin(plan, opener.start, &opener.marker, self.attempt.into());
+    /// Returns whether the active body is dropped if it is not calls.
+    fn rejects(&self) -> bool {
+        self.reader.is_payload() && self.bad_payload() == BadPayload::Reject
+    }
+
+    /// Opens a log for the active body, if the policies ask for one.
+    fn open_log(&mut self) {
+        let payload = self.reader.is_payload();
+        let commit_at = CommitAt::under(payload, self.bad_payload(), self.broken_block);
+        self.log = commit_at.map(|commit_at| {
+            // One byte before the driver would take the body for text.
+            let room = self.room.saturating_sub(1);
+            Box::new(EventLog::new(&mut self.reader, commit_at, room))
+        });
+    }
+
+    /// Reads more of a body whose events wait, or text after a rejected payload.
+    fn feed_log(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+        if let Some(dropped) = &mut self.dropped {
+            *dropped = dropped.saturating_add(text.len() as u64);
+            return Feed::Committed { used: text.len() };
         }
-        if self.repeats_blocks {
-            self.last_block.get_or_insert_default().clear();
+        let Some(mut log) = self.log.take() else { return self.reader.feed(text, sink) };
+        match log.feed(&mut self.reader, text) {
+            Decision::Wait { used } => {
+                self.log = Some(log);
+                Feed::More { used }
+            }
+            Decision::Commit(feed) => {
+                log.commit(sink);
+                feed
+            }
+            Decision::RollBack(feed) => {
+                log.give_up(&mut self.reader, sink);
+                feed
+            }
         }
-    }
-
-    fn forget_block(&mut self) {
-        if let Some(block) = &mut self.last_block {
-            block.clear();
-        }
-    }
-
-    /// Returns whether the text being read is compared with the last block.
-    fn is_comparing(&self) -> bool {
-        self.last_block.as_ref().is_some_and(|block| block.is_comparing())
-    }
-
-    /// Compares `text` with the last block, and reports a repetition.
-    fn compare_block(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        let Some(block) = &mut self.last_block else { return Feed::Mismatch { used: 0 } };
-        let feed = block.compare(text);
-        let (Feed::More { used } | Feed::Markup { used, .. }) = feed else { return feed };
-        self.calls.at += used as u64;
-        if matches!(feed, Feed::Markup { .. }) {
-            let opener = self
-                .plan
-                .openers
-                .get(usize::from(self.opener))
-                .map_or(0, |opener| opener.marker.len());
-            let from = self.calls.begun_at.saturating_sub(opener as u64);
-            let bytes = self.calls.at.saturating_sub(from);
-            sink.event(Diagnostic::new(DiagnosticKind::Echo, from, bytes).into());
-        }
-        feed
     }
 }
 
 impl BodyParsers for ToolCallParser {
     fn may_begin(&self, body: BodyId) -> bool {
-        let opener = self.plan.openers.get(usize::from(body));
-        let repeated = opener.filter(|opener| opener.start == Start::RepeatedBlock);
-        let repeats =
-            |marker: &str| self.last_block.as_ref().is_some_and(|block| block.may_repeat(marker));
-        repeated.is_none_or(|opener| repeats(&opener.marker))
+        self.reader.may_begin(body)
     }
 
     fn begin(&mut self, opener: Opener) {
-        let body: BodyId = opener.body;
-        (self.opener, self.attempt) = (body, 0);
-        self.calls.begin(opener.at);
-        self.set_suffix(opener.suffix);
-        let opener = self.plan.openers.get(usize::from(self.opener));
-        self.calls.announced &= opener.is_some_and(|opener| opener.at == Anchor::AfterCall);
-        match opener {
-            Some(opener) if opener.start == Start::RepeatedBlock => {
-                if let Some(block) = &mut self.last_block {
-                    block.start_comparison(&opener.marker);
-                }
-            }
-            _ => self.restart(),
-        }
+        self.room = opener.room;
+        self.reader.begin(&opener);
+        self.open_log();
     }
 
+    #[inline]
     fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        self.calls.begin_feed();
-        if self.is_comparing() {
-            return self.compare_block(text, sink);
+        if self.log.is_none() && self.dropped.is_none() {
+            return self.reader.feed(text, sink);
         }
-        let Self { plan, calls, machine, last_block, .. } = self;
-        let Some(machine) = machine else { return Feed::Mismatch { used: 0 } };
-        // Fast path: almost every chunk of a long call is the inside of a string.
-        if calls.committed() && machine.passes(plan, text, calls) {
-            calls.arguments(text, sink);
-            calls.at += text.len() as u64;
-            if let Some(block) = last_block {
-                block.record(text, calls.options.limits.name);
-            }
-            return Feed::Committed { used: text.len() };
-        }
-        let feed = machine.feed(&mut CallSink { plan, cursor: TextCursor::new(text), calls, sink });
-        let place = |then| if calls.stops() { Resume::Halt } else { then };
-        let feed = match (feed, calls.committed()) {
-            (Feed::More { used }, true) => Feed::Committed { used },
-            (Feed::Done { used, then }, true) => Feed::Done { used, then: place(then) },
-            (Feed::Done { used, then }, false) => Feed::Markup { used, then: place(then) },
-            (Feed::Mismatch { used }, false) if !machine.has_other_readings() => {
-                let refuted_by = text[..used].chars().next_back().unwrap_or_default();
-                match machine.prose_from(plan, refuted_by) {
-                    Some(from) => Feed::Text { used, markup: calls.no_call(from, sink) },
-                    None => feed,
-                }
-            }
-            (feed, _) => feed,
-        };
-        calls.at += match feed {
-            Feed::Text { .. } | Feed::Mismatch { .. } | Feed::Literal { .. } => 0,
-            Feed::More { used }
-            | Feed::Committed { used }
-            | Feed::Done { used, .. }
-            | Feed::Markup { used, .. } => used as u64,
-        };
-        if let Some(block) = last_block {
-            let most = calls.options.limits.name;
-            match feed {
-                Feed::More { used } | Feed::Committed { used } => block.record(&text[..used], most),
-                Feed::Done { used, .. } => {
-                    block.record(&text[..used], most);
-                    block.end_block(machine.has_end());
-                }
-                _ => block.clear(),
-            }
-        }
-        feed
+        self.feed_log(text, sink)
     }
 
     fn retry(&mut self) -> bool {
-        let is_comparing = self.is_comparing();
-        let others = |machine: &&mut Box<Machine>| !is_comparing && machine.has_other_readings();
-        let machine = self.machine.as_mut().filter(others);
-        let more = machine.is_some();
-        if let Some(machine) = machine {
-            machine.take_other_reading();
-            self.attempt = self.attempt.saturating_add(1);
-            self.calls.at = self.calls.begun_at;
-            self.restart();
+        if self.reader.retry() {
+            self.open_log();
+            return true;
         }
-        more
+        // No other reading of the payload is left, so that all of it is dropped.
+        if self.rejects() {
+            self.dropped.get_or_insert_default();
+        }
+        self.dropped.is_some()
     }
 
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
-        let is_comparing = self.is_comparing();
-        let Self { plan, calls, machine, .. } = self;
-        let Some(machine) = machine.as_mut().filter(|_| !is_comparing) else {
-            return AtEnd::Release;
-        };
-        machine.finish(end, &mut CallSink { plan, cursor: TextCursor::new(tail), calls, sink })
+        if let Some(mut log) = self.log.take() {
+            match log.finish(&mut self.reader, tail, end) {
+                Ok(at_end) => {
+                    log.commit(sink);
+                    return at_end;
+                }
+                Err(at_end) => {
+                    let fed = log.fed() as u64;
+                    log.give_up(&mut self.reader, sink);
+                    if !self.rejects() {
+                        return at_end;
+                    }
+                    self.dropped = Some(fed);
+                }
+            }
+        }
+        if let Some(dropped) = self.dropped {
+            let bytes = dropped.saturating_add(tail.len() as u64);
+            let at = self.reader.begun_at();
+            sink.event(Diagnostic::new(DiagnosticKind::BadPayload, at, bytes).into());
+            return AtEnd::Closed { used: tail.len() };
+        }
+        match self.reader.finish(tail, end, sink) {
+            // The beginning of a payload is not text.
+            AtEnd::Release if self.reader.is_payload() => AtEnd::Markup,
+            at_end => at_end,
+        }
     }
 
     fn end(&mut self) {
-        if let Some(machine) = &mut self.machine {
-            machine.end();
+        // The driver gave up an uncertain body because of a limit, or because a server separated an
+        // item inside it.
+        if let Some(log) = self.log.take() {
+            log.roll_back(&mut self.reader);
         }
-        self.calls.end_body();
-        if let Some(block) = &mut self.last_block {
-            block.stop_comparison();
-        }
+        self.reader.end();
     }
 
     fn rest(&mut self) {
-        self.forget_block();
+        self.reader.rest();
     }
 
     fn held(&self) -> usize {
@@ -336,6 +253,6 @@ impl BodyParsers for ToolCallParser {
     }
 
     fn looked_at(&self, offered: usize) -> usize {
-        self.calls.looked_at(offered)
+        if self.dropped.is_some() { offered } else { self.reader.looked_at(offered) }
     }
 }

@@ -55,7 +55,9 @@ impl Driver {
             scan.sink.trace(Trace::Opened { edge, at: place, len: len as u64 });
             self.counters.candidates += 1;
             let suffix = self.suffix_in(edge, &text[at + bound..at + len]).or(self.suffix);
-            scan.bodies.begin(Opener { body, channel, at: place + len as u64, len, suffix });
+            let room = self.settings.limits.candidate.saturating_sub(len);
+            let after = place + len as u64;
+            scan.bodies.begin(Opener { body, channel, at: after, len, room, suffix });
             let candidate = Candidate { opener: len, fed: len, bound, edge, on_commit };
             self.state = DriverState::Candidate(candidate);
             scan.cursor.pos = at + len;

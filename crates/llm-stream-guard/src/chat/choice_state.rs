@@ -15,7 +15,7 @@ use super::{
     step::Released,
     upstream_calls::NativeCalls,
 };
-use crate::guard::Rejected;
+use toolcall_parsers::Rejected;
 
 /// The state of a choice between chunks, without its guard.
 #[derive(Debug, Clone, Default)]

@@ -5,7 +5,7 @@ use std::fmt;
 use jail_match::LimitError;
 use serde_json::{Value, json};
 
-use crate::guard::Rejected;
+use toolcall_parsers::Rejected;
 
 /// Policy for an error that ends the stream early: a limit, or an error of upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, fmt};
 use toolcall_parsers::{Diagnostic, Outcome};
 
 use super::{chunk::Chunk, step::ChatStep};
-use crate::guard::Rejected;
+use toolcall_parsers::Rejected;
 
 /// A receiver of the output of a [`super::ChatGuard`], in order.
 pub trait ChatSink {

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::guard::{Guard, payload::TextBlocks};
+use toolcall_parsers::BrokenBlock;
+
+use crate::guard::Guard;
 
 /// Options for how a chat guard writes chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -114,13 +116,13 @@ impl BrokenCalls {
     pub(super) fn prepare(self, guard: &mut Guard, whole: bool) -> TakeBack {
         let take_back = match self {
             Self::Auto if whole => {
-                guard.add_text_blocks(TextBlocks::Malformed);
+                guard.add_broken_block(BrokenBlock::TextIfMalformed);
                 TakeBack::Malformed
             }
             Self::Auto | Self::Keep => return TakeBack::None,
             Self::Drop => TakeBack::Broken,
             Self::Release => {
-                guard.add_text_blocks(TextBlocks::Broken);
+                guard.add_broken_block(BrokenBlock::Text);
                 TakeBack::Broken
             }
         };

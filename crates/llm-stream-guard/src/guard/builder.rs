@@ -14,12 +14,10 @@ use wire_remap::{CollapseLimits, Regime};
 
 use super::{
     BuildError, CallOptions, Delivery, Guard, GuardStage, ReasoningOptions, ToolChoice,
-    choice::GuidedGrammar,
     collapse::Watch,
     cursor::{Cursor, FamilyCursor},
     input::{Input, TextInput},
     output::Output,
-    payload::GuidedParser,
     remap_stage::{self, RemapStage},
     request::Asked,
     tokens::{Path, TokenStage},
@@ -192,10 +190,10 @@ impl GuardBuilder {
             || grammar.as_ref().is_some_and(|grammar| grammar.family().special_tokens)
             || format.as_ref().is_some_and(|format| format.special_tokens);
         let grammar = grammar.unwrap_or_default();
-        let CallOptions { bad_payload, broken_block, atomic_limit, .. } = self.calls;
-        let mut plan = GuidedGrammar::new(&self.choice, bad_payload, grammar, &self.tools)?;
+        let CallOptions { bad_payload, atomic_limit, .. } = self.calls;
+        let mut grammar = self.choice.grammar(bad_payload, grammar, &self.tools)?;
         let options = self.calls.of_parser(&self.choice, self.delivery);
-        let channels = Some(plan.grammar.clone()).filter(Grammar::has_messages);
+        let channels = Some(grammar.clone()).filter(Grammar::has_messages);
         let reasons = format.clone().map(Reasoning::Format);
         let reasons = reasons.or_else(|| channels.clone().map(Reasoning::Channels));
         let known = reasons.and_then(|told| match (self.reasoning.start, &self.prompt) {
@@ -218,20 +216,21 @@ impl GuardBuilder {
             true => MarkerTokens::default(),
             false => {
                 let tags = tags.iter().map(|edge| edge.marker.to_string());
-                let literals = plan.grammar.literals().into_iter().chain(tags);
+                let literals = grammar.literals().into_iter().chain(tags);
                 MarkerTokens::used(self.marker_tokens.iter().map(|text| &**text), literals)
             }
         };
         if !tokens.is_empty() {
-            plan.grammar = plan.grammar.with_marker_tokens(&tokens);
+            grammar = grammar.with_marker_tokens(&tokens);
         }
-        let mut edges = plan.edges(self.profile.tool_in_reasoning);
+        let in_reasoning = self.profile.tool_in_reasoning;
+        let mut edges = self.choice.edges(&grammar, &self.tools, in_reasoning);
         edges.extend(tags);
         if let Some(table) = remap.table() {
             remap_stage::detect(&mut edges, table, &remap);
         }
         let stats = self.stats.map(|stats| {
-            let headers = plan.grammar.openers();
+            let headers = grammar.openers();
             let own = edges.iter().map(|edge| edge.marker.as_ref()).chain(headers);
             Box::new(stats.watching(Foreign::new(own)))
         });
@@ -255,8 +254,7 @@ impl GuardBuilder {
             .inline_tags(self.reasoning.inline_tags)
             .dangling(self.reasoning.dangling)
             .edge_events(events);
-        let bodies = ToolCallParser::new(plan.grammar, self.tools, options);
-        let limit = self.limits.candidate;
+        let bodies = ToolCallParser::new(grammar, self.tools, options);
         let prepend = format.and_then(|format| format.prepend);
         let input = Input {
             watch: self.collapse.map(|limits| Box::new(Watch::new(remap.table(), limits))),
@@ -268,11 +266,7 @@ impl GuardBuilder {
             tokens: shown.map(|shown| Box::new(TokenStage::new(tokens, shown))),
             ..Output::new(self.delivery, atomic_limit, withheld, self.jailer, stats)
         };
-        let policies = (bad_payload, broken_block);
-        let cursor = Cursor::Family(FamilyCursor {
-            driver: Driver::new(table, settings),
-            bodies: GuidedParser::new(bodies, plan.guided, policies, limit),
-        });
+        let cursor = Cursor::Family(FamilyCursor { driver: Driver::new(table, settings), bodies });
         Ok(Guard { special, ..Guard::around(input, cursor, output, atomic_limit) })
     }
 }

@@ -4,12 +4,9 @@
 use jail_match::{
     Channel, Counters, Driver, Edge, End, Held, LimitError, ServerItem, Sink, Stretch,
 };
-use toolcall_parsers::{Grammar, Ids, Parallel, Wanted};
+use toolcall_parsers::{BrokenBlock, Grammar, Ids, Parallel, Rejected, ToolCallParser, Wanted};
 
-use super::{
-    payload::{GuidedParser, Rejected},
-    template::TemplateCursor,
-};
+use super::template::TemplateCursor;
 
 /// A reader of the text of a message, after all input stages.
 #[derive(Debug, Clone)]
@@ -212,6 +209,13 @@ impl Cursor {
         }
     }
 
+    /// Applies at least `policy` to later blocks.
+    pub(super) fn add_broken_block(&mut self, policy: BrokenBlock) {
+        if let Self::Family(FamilyCursor { bodies, .. }) = self {
+            bodies.set_broken_block(bodies.broken_block().max(policy));
+        }
+    }
+
     pub(super) fn rejected(&self) -> Option<Rejected> {
         match self {
             Self::Family(family) => family.bodies.rejected(),
@@ -224,7 +228,7 @@ impl Cursor {
 #[derive(Debug, Clone)]
 pub(super) struct FamilyCursor {
     pub(super) driver: Driver,
-    pub(super) bodies: GuidedParser,
+    pub(super) bodies: ToolCallParser,
 }
 
 impl FamilyCursor {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use think_filter::Start;
-use toolcall_parsers::{Grammar, Ids, Parallel, Wanted};
+use toolcall_parsers::{BrokenBlock, Grammar, Ids, Parallel, Wanted};
 use wire_remap::Regime;
 
 use super::{Guard, GuardBuilder, ReasoningOptions, ToolChoice, tokens::Path};
@@ -58,6 +58,11 @@ impl Guard {
     /// Whether a call that began is kept back until it ends.
     pub(crate) fn withholds_call(&self) -> bool {
         self.output.withholds_call()
+    }
+
+    /// Applies at least `policy` to later blocks. Response templates have no blocks.
+    pub(crate) fn add_broken_block(&mut self, policy: BrokenBlock) {
+        self.cursor.add_broken_block(policy);
     }
 
     /// Delivers each later call at its end, as [`super::Delivery::Atomic`] does.

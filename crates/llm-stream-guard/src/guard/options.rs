@@ -6,11 +6,12 @@ use jail_match::{Dangling, InlineTags, ReasoningLimit};
 use serde::{Deserialize, Serialize};
 use think_filter::{Start, Unclosed};
 use toolcall_parsers::{
-    CallLimits, Ids, LateIds, Options, Parallel, Repair, StopAfter, Tolerance, UnknownTools,
+    BadPayload, BrokenBlock, CallLimits, Ids, LateIds, Options, Parallel, Repair, StopAfter,
+    Tolerance, UnknownTools,
 };
 use wire_remap::{CollapseLimits, Regime, RemapTable};
 
-use super::{BadPayload, BrokenBlock, ToolChoice};
+use super::ToolChoice;
 use crate::{jailer::Jailer, observe::Observer};
 
 /// How the events of a call are delivered. Outcomes are the same.
@@ -95,8 +96,18 @@ pub struct CallOptions {
 
 impl Default for CallOptions {
     fn default() -> Self {
-        let Options { ids, repair, parallel, stop, unknown_tools, tolerance, limits, .. } =
-            Options::default();
+        let Options {
+            ids,
+            repair,
+            parallel,
+            stop,
+            unknown_tools,
+            tolerance,
+            limits,
+            bad_payload,
+            broken_block,
+            ..
+        } = Options::default();
         Self {
             ids,
             repair,
@@ -105,8 +116,8 @@ impl Default for CallOptions {
             unknown_tools,
             tolerance,
             limits,
-            bad_payload: BadPayload::default(),
-            broken_block: BrokenBlock::default(),
+            bad_payload,
+            broken_block,
             atomic_limit: 1 << 20,
         }
     }
@@ -123,6 +134,8 @@ impl CallOptions {
         options.unknown_tools = self.unknown_tools;
         options.tolerance = self.tolerance;
         options.limits = self.limits;
+        options.bad_payload = self.bad_payload;
+        options.broken_block = self.broken_block;
         options.wanted = choice.wanted();
         // An id can be added late only to a call that is still held.
         options.late_ids = match delivery {

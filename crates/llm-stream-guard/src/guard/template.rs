@@ -8,10 +8,10 @@ use jail_match::{
 };
 use response_templates::{NoAnchor, ResponseTemplate, TemplateParser};
 use think_filter::Withheld;
-use toolcall_parsers::{Ids, InReasoning, Options};
+use toolcall_parsers::{BadPayload, BrokenBlock, Ids, InReasoning, Options};
 
 use super::{
-    BadPayload, BrokenBlock, BuildError, Delivery, Guard, GuardBuilder, ToolChoice,
+    BuildError, Delivery, Guard, GuardBuilder, ToolChoice,
     collapse::Watch,
     cursor::Cursor,
     input::{Input, TextInput},

@@ -37,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) sections: Vec<Section>,
     pub(crate) forms: Vec<FormPlan>,
     pub(crate) messages: Option<MessagePlan>,
+    /// The number of openers, at the start of the list, that begin a payload.
+    pub(crate) payloads: usize,
     /// Texts that are removed from content.
     pub(crate) erase: Vec<Erase>,
     /// End tags that are removed directly after a call, even if none is open.

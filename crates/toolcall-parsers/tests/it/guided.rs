@@ -21,7 +21,7 @@ fn tools() -> Tools {
 
 fn guided(family: &str, payload: Payload<'_>, own: OwnCalls) -> Grammar {
     let grammar = grammar(family).expect("a registered family");
-    grammar.guided(payload, &tools(), own).expect("it compiles").0
+    grammar.guided(payload, &tools(), own).expect("it compiles")
 }
 
 fn calls(message: &Message) -> Vec<(&str, &str)> {

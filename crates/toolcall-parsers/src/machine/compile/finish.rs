@@ -97,6 +97,7 @@ impl Compiler<'_> {
                 places.chain(recovery_points.iter().map(|stop| (&**stop, true))),
             ),
             openers,
+            payloads: 0,
             nodes: self.trie.nodes,
             leaves: self.trie.leaves,
             sections: self.trie.sections,

@@ -62,11 +62,11 @@ pub(crate) struct Guided {
     pub(crate) beside: Option<Vec<String>>,
 }
 
-/// Compiles `family`. Returns the plan and the number of the payload's openers.
+/// Compiles `family`, whose first forms are those of a payload if `guided` is set.
 pub(crate) fn compile_guided(
     family: &Family,
     guided: Option<&Guided>,
-) -> Result<(Plan, usize), CompileError> {
+) -> Result<Plan, CompileError> {
     if family.forms.len() > usize::from(u16::MAX) {
         return Err(CompileError::new("more than 65535 forms"));
     }
@@ -79,7 +79,7 @@ pub(crate) fn compile_guided(
             form.beside = guided.and_then(|guided| guided.beside.clone());
         }
     }
-    let openers = compiler.trie.openers.len();
+    let payloads = compiler.trie.openers.len();
     if guided.is_some_and(|guided| guided.own == OwnCalls::Shadowed) {
         compiler.trie.forget_bare();
     }
@@ -89,7 +89,7 @@ pub(crate) fn compile_guided(
         compiler.form(n, form)?;
         compiler.trie.fits()?;
     }
-    Ok((compiler.finish(), openers))
+    Ok(Plan { payloads, ..compiler.finish() })
 }
 
 /// A compiler of one family.

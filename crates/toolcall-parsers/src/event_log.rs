@@ -1,20 +1,25 @@
-//! The event log: events of a body's parser that wait until it is certain that the body is a call.
+//! The event log: events of a block that wait until it is certain that the block is calls.
 //!
 //! ```text
-//!   text of a body ─► parser ─► log ─┬─ commit:    the sink gets the events, in order
-//!                                    └─ roll back: they are forgotten, the parser is restored
+//!   text of a body ─► reader ─► log ─┬─ commit:    the sink gets the events, in order
+//!                                    └─ roll back: they are forgotten, the reader is restored
 //! ```
 
+use alloc::vec::Vec;
+
 use jail_match::{
-    AtEnd, BodyParsers, Diagnostic, DiagnosticKind, End, Event, Feed, Outcome, OwnedEvent, Sink,
-    Trace,
+    AtEnd, Diagnostic, DiagnosticKind, End, Event, Feed, Outcome, OwnedEvent, Sink, Trace,
 };
-use toolcall_parsers::{Snapshot, ToolCallParser};
+
+use crate::{
+    block_reader::{BlockReader, Snapshot},
+    options::{BadPayload, BrokenBlock},
+};
 
 /// The place in a body where its events are committed, and what happens to a body that does not
 /// reach it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CommitAt {
+pub(crate) enum CommitAt {
     /// At the end of the first call. If that call is malformed, the body is text. If the call is
     /// cut, it is emitted.
     FirstCall,
@@ -28,14 +33,26 @@ pub(super) enum CommitAt {
 }
 
 impl CommitAt {
+    /// Returns the place for a body under these policies, or `None` if events need not wait.
+    /// `payload` states whether the body begins like a payload.
+    pub(crate) fn under(payload: bool, bad: BadPayload, broken: BrokenBlock) -> Option<Self> {
+        match (bad, broken) {
+            (BadPayload::Reject, _) if payload => Some(Self::BlockEndOrNothing),
+            (BadPayload::RecoverAsText, _) if payload => Some(Self::BlockEnd),
+            (_, BrokenBlock::TextIfMalformed) => Some(Self::FirstCall),
+            (_, BrokenBlock::Text) => Some(Self::WholeFirstCall),
+            (_, BrokenBlock::Emit) => None,
+        }
+    }
+
     fn waits_for_all(self) -> bool {
         matches!(self, Self::BlockEnd | Self::BlockEndOrNothing)
     }
 }
 
-/// Events of one body, and a snapshot of the parser before them.
+/// Events of one body, and a snapshot of the reader before them.
 #[derive(Debug, Clone)]
-pub(super) struct EventLog {
+pub(crate) struct EventLog {
     before: Snapshot,
     commit_at: CommitAt,
     entries: Vec<LoggedEvent>,
@@ -43,7 +60,7 @@ pub(super) struct EventLog {
     committed: bool,
     /// Stream offset after the opener.
     at: u64,
-    /// Bytes of the body that the parser consumed.
+    /// Bytes of the body that the reader consumed.
     fed: usize,
     /// Bytes of the body that may be logged.
     room: usize,
@@ -65,8 +82,8 @@ enum Verdict {
 
 /// The state of a log after more text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Decision {
-    /// The body is not decided. The parser consumed `used` more bytes.
+pub(crate) enum Decision {
+    /// The body is not decided. The reader consumed `used` more bytes.
     Wait { used: usize },
     /// The body is a call: [`EventLog::commit`] is next.
     Commit(Feed),
@@ -82,29 +99,23 @@ fn within(text: &str, most: usize) -> usize {
 }
 
 impl EventLog {
-    /// Creates a log for the body that begins at stream offset `at`. A body of more than `room`
-    /// bytes is decided before its end. Under [`CommitAt::BlockEnd`], the driver's limit decides
-    /// instead.
-    pub(super) fn new(
-        parser: &mut ToolCallParser,
-        commit_at: CommitAt,
-        at: u64,
-        room: usize,
-    ) -> Self {
+    /// Creates a log for the body that `reader` has begun. A body of more than `room` bytes is
+    /// decided before its end. Under [`CommitAt::BlockEnd`], the driver's limit decides instead.
+    pub(crate) fn new(reader: &mut BlockReader, commit_at: CommitAt, room: usize) -> Self {
         Self {
-            before: parser.snapshot(),
+            before: reader.snapshot(),
             commit_at,
             entries: Vec::new(),
             verdict: None,
             committed: false,
-            at,
+            at: reader.begun_at(),
             fed: 0,
             room: if commit_at == CommitAt::BlockEnd { usize::MAX } else { room },
         }
     }
 
     /// Returns the bytes of the events in the log.
-    pub(super) fn buffered(&self) -> usize {
+    pub(crate) fn buffered(&self) -> usize {
         let bytes = |entry: &LoggedEvent| match entry {
             LoggedEvent::Event(OwnedEvent::CallArguments { fragment, .. }) => fragment.len(),
             LoggedEvent::Event(OwnedEvent::CallStart { id, name, .. }) => {
@@ -115,22 +126,22 @@ impl EventLog {
         self.entries.iter().map(bytes).sum()
     }
 
-    /// Bytes of the body that the parser consumed.
-    pub(super) fn fed(&self) -> usize {
+    /// Bytes of the body that the reader consumed.
+    pub(crate) fn fed(&self) -> usize {
         self.fed
     }
 
-    /// Feeds the parser, with the log as its sink.
-    pub(super) fn feed(&mut self, parser: &mut ToolCallParser, text: &str) -> Decision {
+    /// Feeds the reader, with the log as its sink.
+    pub(crate) fn feed(&mut self, reader: &mut BlockReader, text: &str) -> Decision {
         let head = within(text, self.room.saturating_sub(self.fed));
         let feed = match &text[..head] {
             "" => Feed::More { used: 0 },
-            head => parser.feed(head, self),
+            head => reader.feed(head, self),
         };
         self.committed |= matches!(feed, Feed::Committed { .. });
         let decision = match self.commit_at {
             CommitAt::FirstCall | CommitAt::WholeFirstCall => {
-                self.at_first_call(parser, feed, head)
+                self.at_first_call(reader, feed, head)
             }
             CommitAt::BlockEnd | CommitAt::BlockEndOrNothing => self.at_block_end(feed),
         };
@@ -151,11 +162,11 @@ impl EventLog {
         }
     }
 
-    fn at_first_call(&self, parser: &ToolCallParser, feed: Feed, head: usize) -> Option<Decision> {
+    fn at_first_call(&self, reader: &BlockReader, feed: Feed, head: usize) -> Option<Decision> {
         match (self.verdict, feed) {
             (Some(Verdict::Malformed | Verdict::Cut), _) => {
                 let from = self.at.saturating_add(self.fed as u64);
-                let broke = parser.broke_at().checked_sub(from);
+                let broke = reader.broke_at().checked_sub(from);
                 let broke = broke.and_then(|at| usize::try_from(at).ok());
                 let used = broke.map_or(head, |at| at.min(head));
                 Some(Decision::RollBack(Feed::Literal { used }))
@@ -181,13 +192,13 @@ impl EventLog {
 
     /// Ends the stream; `tail` was not consumed. `Err` holds what happens to a body that is not a
     /// call.
-    pub(super) fn finish(
+    pub(crate) fn finish(
         &mut self,
-        parser: &mut ToolCallParser,
+        reader: &mut BlockReader,
         tail: &str,
         end: End,
     ) -> Result<AtEnd, AtEnd> {
-        let at_end = parser.finish(tail, end, self);
+        let at_end = reader.finish(tail, end, self);
         match (self.commit_at, self.verdict) {
             (CommitAt::FirstCall, Some(Verdict::Malformed))
             | (CommitAt::WholeFirstCall, Some(Verdict::Malformed | Verdict::Cut)) => {
@@ -200,7 +211,7 @@ impl EventLog {
     }
 
     /// Writes the events to `sink`.
-    pub(super) fn commit(self, sink: &mut dyn Sink) {
+    pub(crate) fn commit(self, sink: &mut dyn Sink) {
         for entry in self.entries {
             match entry {
                 LoggedEvent::Event(event) => sink.event(event.as_event()),
@@ -209,18 +220,18 @@ impl EventLog {
         }
     }
 
-    /// Drops the events and restores `parser`. If the block becomes text because of a call in it,
+    /// Drops the events and restores `reader`. If the block becomes text because of a call in it,
     /// that is reported.
-    pub(super) fn give_up(self, parser: &mut ToolCallParser, sink: &mut dyn Sink) {
+    pub(crate) fn give_up(self, reader: &mut BlockReader, sink: &mut dyn Sink) {
         if self.verdict.is_some() && self.commit_at != CommitAt::BlockEndOrNothing {
             sink.event(Diagnostic::new(DiagnosticKind::BrokenBlock, self.at, 0).into());
         }
-        self.roll_back(parser);
+        self.roll_back(reader);
     }
 
-    /// Forgets the events and restores `parser`.
-    pub(super) fn roll_back(self, parser: &mut ToolCallParser) {
-        parser.restore(self.before);
+    /// Forgets the events and restores `reader`.
+    pub(crate) fn roll_back(self, reader: &mut BlockReader) {
+        reader.restore(self.before);
     }
 }
 

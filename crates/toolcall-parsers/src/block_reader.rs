@@ -1,0 +1,327 @@
+//! Reads one block of calls after another with the call machine.
+//!
+//! ```text
+//! <tool_call>{"name": "ping"}</tool_call>rest
+//! begin       the driver found the opener <tool_call>
+//! feed        the machine reads up to the end of </tool_call> and returns Done
+//! end         the driver takes over: `rest` is content
+//! ```
+
+use alloc::{boxed::Box, sync::Arc};
+
+use jail_match::{
+    Anchor, AtEnd, BodyId, Diagnostic, End, Feed, LearntSuffix, Opener, Resume, Sink,
+};
+
+use crate::{
+    calls::Calls,
+    compiled::Grammar,
+    cursor::TextCursor,
+    decoded::Decoder,
+    event::DiagnosticKind,
+    ids::Ids,
+    limits::MAX_SUFFIXES,
+    machine::{
+        call::Machine,
+        call_sink::CallSink,
+        plan::{Plan, Start},
+    },
+    options::Options,
+    repeated_block::RepeatedBlock,
+    tools::Tools,
+};
+
+/// The reader of one message's blocks. Body `n` is read after the grammar's opener `n`.
+#[derive(Debug, Clone)]
+pub(crate) struct BlockReader {
+    grammar: Grammar,
+    /// The grammar's plan, with the suffix that the stream's tags have.
+    plan: Arc<Plan>,
+    suffix: LearntSuffix,
+    /// Number of plans that were compiled for a suffix.
+    suffixes: u8,
+    calls: Calls,
+    /// Allocated with the first opener: the machine is large, and most messages have no calls.
+    machine: Option<Box<Machine>>,
+    /// Whether the family repeats blocks without their opener.
+    repeats_blocks: bool,
+    /// The last block, if blocks may be repeated. Allocated with the first opener.
+    last_block: Option<Box<RepeatedBlock>>,
+    opener: BodyId,
+    attempt: u16,
+}
+
+/// A copy of a [`BlockReader`] for [`BlockReader::restore`].
+#[derive(Debug, Clone)]
+pub(crate) struct Snapshot(BlockReader);
+
+impl BlockReader {
+    pub(crate) fn new(grammar: Grammar, tools: Tools, options: Options) -> Self {
+        let ids = options.ids.or_form_of(grammar.family());
+        let calls = Calls::new(tools, Options { ids, ..options });
+        Self {
+            plan: Arc::clone(grammar.reading_plan()),
+            suffix: LearntSuffix::NONE,
+            suffixes: 0,
+            repeats_blocks: grammar
+                .plan()
+                .openers
+                .iter()
+                .any(|opener| opener.start == Start::RepeatedBlock),
+            grammar,
+            calls,
+            machine: None,
+            last_block: None,
+            opener: 0,
+            attempt: 0,
+        }
+    }
+
+    pub(crate) fn grammar(&self) -> &Grammar {
+        &self.grammar
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.calls.options
+    }
+
+    /// Returns the stream offset after the opener of the active body.
+    pub(crate) fn begun_at(&self) -> u64 {
+        self.calls.begun_at
+    }
+
+    /// Returns whether the active body begins like a payload.
+    pub(crate) fn is_payload(&self) -> bool {
+        usize::from(self.opener) < self.plan.payloads
+    }
+
+    /// Generates the ids of later calls with `ids`.
+    pub(crate) fn set_ids(&mut self, ids: Ids) {
+        self.calls.set_ids(ids.or_form_of(self.grammar.family()));
+    }
+
+    /// Copies the parser for [`BlockReader::restore`]. The used ids are not copied, because they
+    /// may be many. Ids used from here on are recorded instead. Only the last snapshot can be
+    /// restored.
+    pub(crate) fn snapshot(&mut self) -> Snapshot {
+        let ids = self.calls.take_used_ids();
+        let parser = self.clone();
+        self.calls.put_used_ids(ids).mark();
+        Snapshot(parser)
+    }
+
+    /// Restores the state of `snapshot`, which must be the last one taken.
+    pub(crate) fn restore(&mut self, snapshot: Snapshot) {
+        let ids = self.calls.take_used_ids();
+        *self = snapshot.0;
+        self.calls.put_used_ids(ids).undo();
+    }
+
+    /// Prepares the parser for a new message.
+    pub(crate) fn reset(&mut self) {
+        self.calls.reset();
+        if let Some(machine) = self.machine.as_deref_mut() {
+            *machine = Machine::new();
+        }
+        self.forget_block();
+        (self.opener, self.attempt, self.suffixes) = (0, 0, 0);
+        self.set_suffix(LearntSuffix::NONE);
+    }
+
+    /// Expects `suffix` in the tags from here on.
+    fn set_suffix(&mut self, suffix: LearntSuffix) {
+        if self.suffix == suffix {
+            return;
+        }
+        self.suffix = suffix;
+        let learnt = !suffix.is_empty() && self.suffixes < MAX_SUFFIXES;
+        self.plan = match learnt.then(|| self.grammar.plan_with(suffix.as_str())).flatten() {
+            Some(plan) => {
+                self.suffixes = self.suffixes.saturating_add(1);
+                Arc::new(plan)
+            }
+            None => Arc::clone(self.grammar.reading_plan()),
+        };
+    }
+
+    /// Returns the bytes in buffers of the active body, beyond those in the driver.
+    pub(crate) fn buffered(&self) -> usize {
+        let read = self.machine.as_ref().map_or(0, |machine| machine.buffered());
+        let read = read.saturating_add(self.calls.decoder().map_or(0, Decoder::buffered));
+        read.saturating_add(self.last_block.as_ref().map_or(0, |block| block.recorded_len()))
+    }
+
+    /// Returns the number of bytes of a block of calls that were read but not emitted yet, beyond
+    /// those in the driver.
+    pub(crate) fn held(&self) -> usize {
+        self.machine.as_ref().map_or(0, |machine| machine.held(&self.calls))
+    }
+
+    /// Returns the stream offset of the first character that made a call of the active body
+    /// malformed, or 0.
+    pub(crate) fn broke_at(&self) -> u64 {
+        self.calls.broke_at
+    }
+
+    fn restart(&mut self) {
+        let plan = &self.plan;
+        if let Some(opener) = plan.openers.get(usize::from(self.opener)) {
+            let machine = self.machine.get_or_insert_with(|| Box::new(Machine::new()));
+            machine.begin(plan, opener.start, &opener.marker, self.attempt.into());
+        }
+        if self.repeats_blocks {
+            self.last_block.get_or_insert_default().clear();
+        }
+    }
+
+    fn forget_block(&mut self) {
+        if let Some(block) = &mut self.last_block {
+            block.clear();
+        }
+    }
+
+    /// Returns whether the text being read is compared with the last block.
+    fn is_comparing(&self) -> bool {
+        self.last_block.as_ref().is_some_and(|block| block.is_comparing())
+    }
+
+    /// Compares `text` with the last block, and reports a repetition.
+    fn compare_block(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+        let Some(block) = &mut self.last_block else { return Feed::Mismatch { used: 0 } };
+        let feed = block.compare(text);
+        let (Feed::More { used } | Feed::Markup { used, .. }) = feed else { return feed };
+        self.calls.at += used as u64;
+        if matches!(feed, Feed::Markup { .. }) {
+            let opener = self
+                .plan
+                .openers
+                .get(usize::from(self.opener))
+                .map_or(0, |opener| opener.marker.len());
+            let from = self.calls.begun_at.saturating_sub(opener as u64);
+            let bytes = self.calls.at.saturating_sub(from);
+            sink.event(Diagnostic::new(DiagnosticKind::Echo, from, bytes).into());
+        }
+        feed
+    }
+}
+
+/// The functions of a body that the driver calls.
+impl BlockReader {
+    pub(crate) fn may_begin(&self, body: BodyId) -> bool {
+        let opener = self.plan.openers.get(usize::from(body));
+        let repeated = opener.filter(|opener| opener.start == Start::RepeatedBlock);
+        let repeats =
+            |marker: &str| self.last_block.as_ref().is_some_and(|block| block.may_repeat(marker));
+        repeated.is_none_or(|opener| repeats(&opener.marker))
+    }
+
+    pub(crate) fn begin(&mut self, opener: &Opener) {
+        let body: BodyId = opener.body;
+        (self.opener, self.attempt) = (body, 0);
+        self.calls.begin(opener.at);
+        self.set_suffix(opener.suffix);
+        let opener = self.plan.openers.get(usize::from(self.opener));
+        self.calls.announced &= opener.is_some_and(|opener| opener.at == Anchor::AfterCall);
+        match opener {
+            Some(opener) if opener.start == Start::RepeatedBlock => {
+                if let Some(block) = &mut self.last_block {
+                    block.start_comparison(&opener.marker);
+                }
+            }
+            _ => self.restart(),
+        }
+    }
+
+    pub(crate) fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+        self.calls.begin_feed();
+        if self.is_comparing() {
+            return self.compare_block(text, sink);
+        }
+        let Self { plan, calls, machine, last_block, .. } = self;
+        let Some(machine) = machine else { return Feed::Mismatch { used: 0 } };
+        // Fast path: almost every chunk of a long call is the inside of a string.
+        if calls.committed() && machine.passes(plan, text, calls) {
+            calls.arguments(text, sink);
+            calls.at += text.len() as u64;
+            if let Some(block) = last_block {
+                block.record(text, calls.options.limits.name);
+            }
+            return Feed::Committed { used: text.len() };
+        }
+        let feed = machine.feed(&mut CallSink { plan, cursor: TextCursor::new(text), calls, sink });
+        let place = |then| if calls.stops() { Resume::Halt } else { then };
+        let feed = match (feed, calls.committed()) {
+            (Feed::More { used }, true) => Feed::Committed { used },
+            (Feed::Done { used, then }, true) => Feed::Done { used, then: place(then) },
+            (Feed::Done { used, then }, false) => Feed::Markup { used, then: place(then) },
+            (Feed::Mismatch { used }, false) if !machine.has_other_readings() => {
+                let refuted_by = text[..used].chars().next_back().unwrap_or_default();
+                match machine.prose_from(plan, refuted_by) {
+                    Some(from) => Feed::Text { used, markup: calls.no_call(from, sink) },
+                    None => feed,
+                }
+            }
+            (feed, _) => feed,
+        };
+        calls.at += match feed {
+            Feed::Text { .. } | Feed::Mismatch { .. } | Feed::Literal { .. } => 0,
+            Feed::More { used }
+            | Feed::Committed { used }
+            | Feed::Done { used, .. }
+            | Feed::Markup { used, .. } => used as u64,
+        };
+        if let Some(block) = last_block {
+            let most = calls.options.limits.name;
+            match feed {
+                Feed::More { used } | Feed::Committed { used } => block.record(&text[..used], most),
+                Feed::Done { used, .. } => {
+                    block.record(&text[..used], most);
+                    block.end_block(machine.has_end());
+                }
+                _ => block.clear(),
+            }
+        }
+        feed
+    }
+
+    pub(crate) fn retry(&mut self) -> bool {
+        let is_comparing = self.is_comparing();
+        let others = |machine: &&mut Box<Machine>| !is_comparing && machine.has_other_readings();
+        let machine = self.machine.as_mut().filter(others);
+        let more = machine.is_some();
+        if let Some(machine) = machine {
+            machine.take_other_reading();
+            self.attempt = self.attempt.saturating_add(1);
+            self.calls.at = self.calls.begun_at;
+            self.restart();
+        }
+        more
+    }
+
+    pub(crate) fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
+        let is_comparing = self.is_comparing();
+        let Self { plan, calls, machine, .. } = self;
+        let Some(machine) = machine.as_mut().filter(|_| !is_comparing) else {
+            return AtEnd::Release;
+        };
+        machine.finish(end, &mut CallSink { plan, cursor: TextCursor::new(tail), calls, sink })
+    }
+
+    pub(crate) fn end(&mut self) {
+        if let Some(machine) = &mut self.machine {
+            machine.end();
+        }
+        self.calls.end_body();
+        if let Some(block) = &mut self.last_block {
+            block.stop_comparison();
+        }
+    }
+
+    pub(crate) fn rest(&mut self) {
+        self.forget_block();
+    }
+
+    pub(crate) fn looked_at(&self, offered: usize) -> usize {
+        self.calls.looked_at(offered)
+    }
+}
