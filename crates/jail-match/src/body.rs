@@ -4,9 +4,9 @@
 //!
 //! | text fed | answer | meaning |
 //! |---|---|---|
-//! | `go` | `More { used: 0 }` | the name may continue: the text is fed again with more after it |
-//! | `go</call> so` | `Done { used: 9, then: SameChannel }` | a call; ` so` is text again |
-//! | `is a tag` | `Mismatch { used: 3 }` | not a call: the opener and everything after it are text |
+//! | `go` | `Undecided` after 0 bytes | the name may continue: the text is fed again with more after it |
+//! | `go</call> so` | `Complete(SameChannel)` after 9 bytes | a call; ` so` is text again |
+//! | `is a tag` | `Refuted(Rescan)` after 3 bytes | not a call: the opener and everything after it are text |
 
 use core::str::FromStr;
 
@@ -41,60 +41,80 @@ impl FromStr for End {
     }
 }
 
-/// The answer of a body to the text it was fed.
+/// The answer of a body to the text it was fed, or to the end of the stream.
+///
+/// `used` must not depend on chunks, except under [`Verdict::Undecided`] and [`Verdict::Certain`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feed {
-    /// The body needs more text. Its first `used` bytes are consumed. The rest is fed again with
-    /// more text after it, and must be short.
-    More {
-        /// The number of bytes consumed.
-        used: usize,
-    },
-    /// The body needs more text, as with [`Feed::More`], and is certain that the opener was markup.
+pub struct Feed {
+    /// The number of bytes consumed, or examined up to and including the deciding one. At the end
+    /// of the stream it counts only for [`Verdict::Complete`].
+    pub used: usize,
+    /// The decision about the body.
+    pub verdict: Verdict,
+}
+
+/// The decision of a body about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The body needs more text. Text after `used` is fed again with more text after it, and must
+    /// be short.
+    Undecided,
+    /// The body needs more text, as under [`Verdict::Undecided`], and is certain that the opener
+    /// was markup.
     ///
-    /// Until a body commits or is done, the driver keeps everything since the opener, and the body
-    /// must not write to the sink. Later feeds may answer `Committed` or `More`.
-    Committed {
-        /// The number of bytes consumed.
-        used: usize,
-    },
-    /// The body is complete after `used` bytes.
-    Done {
-        /// The number of bytes consumed.
-        used: usize,
-        /// Where the stream continues.
-        then: Resume,
-    },
-    /// The body is complete after `used` bytes, which are markup without a call. Allowed before the
-    /// commit only.
-    Markup {
-        /// The number of bytes consumed.
-        used: usize,
-        /// Where the stream continues.
-        then: Resume,
-    },
-    /// The opener is markup, but no call follows it.
-    ///
-    /// The first `markup` bytes after the opener are markup too. The text after them is scanned for
-    /// markers. Allowed before the commit only.
-    Text {
-        /// The number of bytes up to and including the deciding one; must not depend on chunks.
-        used: usize,
-        /// The number of bytes after the opener that are markup.
-        markup: usize,
-    },
-    /// The opener is not markup. Its bytes and the bytes after it are text. Allowed before the
-    /// commit only.
-    Mismatch {
-        /// The number of bytes up to and including the deciding one; must not depend on chunks.
-        used: usize,
-    },
+    /// Until a body is certain or complete, the driver keeps everything since the opener, and the
+    /// body must not write to the sink. Later answers may be `Certain` or `Undecided`.
+    Certain,
+    /// The body is complete after `used` bytes. At the end of the stream it also ended its open
+    /// calls, and the rest is text.
+    Complete(Resume),
+    /// The body is complete after `used` bytes, which are markup without a call. Not allowed after
+    /// `Certain`. At the end of the stream the bytes are dropped and counted.
+    Empty(Resume),
+    /// The opener begins no call. Not allowed after `Certain`.
+    Refuted(Refutation),
+}
+
+/// The fate of an opener that begins no call, and of the bytes after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refutation {
+    /// All bytes are text, in which markers are searched for.
+    Rescan,
     /// The opener and the first `used` bytes are text that is not scanned again, although they have
-    /// the form of a call. Allowed before the commit only.
-    Literal {
-        /// The number of bytes that are text; must not depend on chunks.
-        used: usize,
+    /// the form of a call.
+    Literal,
+    /// The opener and the first `len` bytes after it are markup. The text after them is scanned for
+    /// markers.
+    Markup {
+        /// The number of bytes after the opener that are markup.
+        len: usize,
     },
+}
+
+impl Verdict {
+    /// Returns the answer with this verdict after `used` bytes.
+    #[must_use]
+    pub fn after(self, used: usize) -> Feed {
+        Feed { used, verdict: self }
+    }
+
+    /// Returns whether the body needs more text.
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Undecided | Self::Certain)
+    }
+}
+
+impl Feed {
+    /// Returns the bytes that a committed body used, and where text continues if the body is
+    /// complete. A body that takes its commit back broke its contract: it used nothing.
+    pub(crate) fn of_committed(self) -> (usize, Option<Resume>) {
+        match self.verdict {
+            Verdict::Undecided | Verdict::Certain => (self.used, None),
+            Verdict::Complete(then) | Verdict::Empty(then) => (self.used, Some(then)),
+            Verdict::Refuted(_) => (0, Some(Resume::SameChannel)),
+        }
+    }
 }
 
 /// Where text continues after a body.
@@ -109,29 +129,6 @@ pub enum Resume {
     Enter(Channel),
     /// Text continues in this channel, and all others are closed.
     Switch(Channel),
-}
-
-/// The answer of a body to the end of the stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AtEnd {
-    /// The body ended its open calls. The first `used` bytes of the tail belong to it, and the rest
-    /// is text.
-    Closed {
-        /// The number of bytes of the tail consumed.
-        used: usize,
-    },
-    /// The body never committed, and its bytes are markup: dropped and counted.
-    Markup,
-    /// The body never committed. The opener is markup, and the text after it is scanned for
-    /// markers: see [`Feed::Text`].
-    Text {
-        /// The number of bytes after the opener that are markup.
-        markup: usize,
-    },
-    /// The body never committed, and its bytes are text.
-    Release,
-    /// The body never committed, and its bytes are text that is not scanned again.
-    Literal,
 }
 
 /// The place where a body begins.
@@ -154,7 +151,7 @@ pub struct Opener {
 
 /// The machines that a [`crate::Driver`] hands text to. At most one is active at a time.
 ///
-/// [`Feed`] lists the answers.
+/// [`Verdict`] lists the answers.
 pub trait BodyParsers {
     /// Returns whether the body may begin at its opener. If not, the opener is text.
     fn may_begin(&self, _: BodyId) -> bool {
@@ -168,13 +165,14 @@ pub trait BodyParsers {
     fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed;
 
     /// Returns whether the text after the opener is to be read again in another way, for example as
-    /// another format with the same opener. Called after [`Feed::Mismatch`].
+    /// another format with the same opener. Called after
+    /// [`Refutation::Rescan`].
     fn retry(&mut self) -> bool {
         false
     }
 
     /// Ends the stream. `tail` is the text that was not consumed.
-    fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd;
+    fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Feed;
 
     /// Releases the memory of the active body. Called when the body is complete or refuted, or the
     /// stream ended.
@@ -203,9 +201,9 @@ pub struct NoBodies;
 impl BodyParsers for NoBodies {
     fn begin(&mut self, _: Opener) {}
     fn feed(&mut self, _: &str, _: &mut dyn Sink) -> Feed {
-        Feed::Mismatch { used: 0 }
+        Verdict::Refuted(Refutation::Rescan).after(0)
     }
-    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> AtEnd {
-        AtEnd::Release
+    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> Feed {
+        Verdict::Refuted(Refutation::Rescan).after(0)
     }
 }

@@ -205,7 +205,7 @@ pub enum Anchor {
     /// closer, which then comes after the call.
     Ended,
     /// The marker acts once, anywhere after the opener of a block without calls was taken for
-    /// markup ([`Feed::Text`](crate::Feed::Text)). For the closer of that block.
+    /// markup ([`Refutation::Markup`](crate::Refutation::Markup)). For the closer of that block.
     Opened,
 }
 

@@ -47,7 +47,7 @@
 //! | declare a marker | [`Edge`] with [`Then`]; its place ([`Anchor`]), spelling ([`LetterCase`], [`SuffixRule`], [`LearntSuffix`]), newlines ([`Newlines`], [`Bind`]), number of uses ([`Uses`]), code around it ([`InCode`]); [`EdgeError`] if a table refuses it |
 //! | treat a marker that the stream's end cuts | [`CutMarker`] for one edge, [`Dangling`] for the driver |
 //! | configure a driver | [`DriverSettings`]: [`Limits`], [`LimitPolicy`] and [`LimitError`], [`ReasoningLimit`], [`Whitespace`], [`InlineTags`], [`EdgeEvents`] |
-//! | read what a marker begins, such as a call | [`BodyParsers`]: [`BodyId`] and [`Opener`] in, [`Feed`], [`Resume`] or [`AtEnd`] out; [`OnCommit`] for the channel around it |
+//! | read what a marker begins, such as a call | [`BodyParsers`]: [`BodyId`] and [`Opener`] in, [`Feed`] with its [`Verdict`], [`Refutation`] and [`Resume`] out; [`OnCommit`] for the channel around it |
 //! | receive the result | [`Sink`]: [`Event`] ([`OwnedEvent`], [`Outcome`], [`Diagnostic`]), [`Span`] with its [`SpanKind`] and [`CallPart`], [`Trace`] |
 //! | ask what is held, and how much was read | [`Held`] with its [`HeldKind`], [`Counters`] |
 //! | withhold or change blocks | [`Jail`], [`JailBuilder`] and [`JailPair`]: [`BlockDelivery`], [`Release`], [`Nested`]; [`JailEvent`], [`JailSignal`] with [`Closed`] and [`Dropped`], [`JailCounters`]; [`ZeroLimit`] and [`JailError`] if it cannot be built |
@@ -105,7 +105,7 @@ mod table;
 mod utf8;
 mod whitespace;
 
-pub use body::{AtEnd, BodyParsers, End, Feed, NoBodies, Opener, Resume};
+pub use body::{BodyParsers, End, Feed, NoBodies, Opener, Refutation, Resume, Verdict};
 pub use channel::{Channel, ChannelMask};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use driver::{

@@ -10,7 +10,7 @@
 use alloc::{boxed::Box, sync::Arc};
 
 use jail_match::{
-    Anchor, AtEnd, BodyId, Diagnostic, End, Feed, LearntSuffix, Opener, Resume, Sink,
+    Anchor, BodyId, Diagnostic, End, Feed, LearntSuffix, Opener, Refutation, Resume, Sink, Verdict,
 };
 
 use crate::{
@@ -30,6 +30,9 @@ use crate::{
     repeated_block::RepeatedBlock,
     tools::Tools,
 };
+
+/// The verdict that a block is text, in which markers are searched for.
+pub(crate) const RESCAN: Verdict = Verdict::Refuted(Refutation::Rescan);
 
 /// The reader of one message's blocks. Body `n` is read after the grammar's opener `n`.
 #[derive(Debug, Clone)]
@@ -187,11 +190,13 @@ impl BlockReader {
 
     /// Compares `text` with the last block, and reports a repetition.
     fn compare_block(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        let Some(block) = &mut self.last_block else { return Feed::Mismatch { used: 0 } };
+        let Some(block) = &mut self.last_block else { return RESCAN.after(0) };
         let feed = block.compare(text);
-        let (Feed::More { used } | Feed::Markup { used, .. }) = feed else { return feed };
-        self.calls.at += used as u64;
-        if matches!(feed, Feed::Markup { .. }) {
+        if feed.verdict == RESCAN {
+            return feed;
+        }
+        self.calls.at += feed.used as u64;
+        if matches!(feed.verdict, Verdict::Empty(_)) {
             let opener = self
                 .plan
                 .openers
@@ -238,7 +243,7 @@ impl BlockReader {
             return self.compare_block(text, sink);
         }
         let Self { plan, calls, machine, last_block, .. } = self;
-        let Some(machine) = machine else { return Feed::Mismatch { used: 0 } };
+        let Some(machine) = machine else { return RESCAN.after(0) };
         // Fast path: almost every chunk of a long call is the inside of a string.
         if calls.committed() && machine.passes(plan, text, calls) {
             calls.arguments(text, sink);
@@ -246,42 +251,42 @@ impl BlockReader {
             if let Some(block) = last_block {
                 block.record(text, calls.options.limits.name);
             }
-            return Feed::Committed { used: text.len() };
+            return Verdict::Certain.after(text.len());
         }
-        let feed = machine.feed(&mut CallSink { plan, cursor: TextCursor::new(text), calls, sink });
+        let Feed { used, verdict } =
+            machine.feed(&mut CallSink { plan, cursor: TextCursor::new(text), calls, sink });
         let place = |then| if calls.stops() { Resume::Halt } else { then };
-        let feed = match (feed, calls.committed()) {
-            (Feed::More { used }, true) => Feed::Committed { used },
-            (Feed::Done { used, then }, true) => Feed::Done { used, then: place(then) },
-            (Feed::Done { used, then }, false) => Feed::Markup { used, then: place(then) },
-            (Feed::Mismatch { used }, false) if !machine.has_other_readings() => {
+        let verdict = match (verdict, calls.committed()) {
+            (Verdict::Undecided, true) => Verdict::Certain,
+            (Verdict::Complete(then), true) => Verdict::Complete(place(then)),
+            (Verdict::Complete(then), false) => Verdict::Empty(place(then)),
+            (RESCAN, false) if !machine.has_other_readings() => {
                 let refuted_by = text[..used].chars().next_back().unwrap_or_default();
                 match machine.prose_from(plan, refuted_by) {
-                    Some(from) => Feed::Text { used, markup: calls.no_call(from, sink) },
-                    None => feed,
+                    Some(from) => {
+                        let len = calls.no_call(from, sink);
+                        Verdict::Refuted(Refutation::Markup { len })
+                    }
+                    None => verdict,
                 }
             }
-            (feed, _) => feed,
+            (verdict, _) => verdict,
         };
-        calls.at += match feed {
-            Feed::Text { .. } | Feed::Mismatch { .. } | Feed::Literal { .. } => 0,
-            Feed::More { used }
-            | Feed::Committed { used }
-            | Feed::Done { used, .. }
-            | Feed::Markup { used, .. } => used as u64,
-        };
+        if !matches!(verdict, Verdict::Refuted(_)) {
+            calls.at += used as u64;
+        }
         if let Some(block) = last_block {
             let most = calls.options.limits.name;
-            match feed {
-                Feed::More { used } | Feed::Committed { used } => block.record(&text[..used], most),
-                Feed::Done { used, .. } => {
+            match verdict {
+                Verdict::Undecided | Verdict::Certain => block.record(&text[..used], most),
+                Verdict::Complete(_) => {
                     block.record(&text[..used], most);
                     block.end_block(machine.has_end());
                 }
-                _ => block.clear(),
+                Verdict::Empty(_) | Verdict::Refuted(_) => block.clear(),
             }
         }
-        feed
+        verdict.after(used)
     }
 
     pub(crate) fn retry(&mut self) -> bool {
@@ -298,11 +303,11 @@ impl BlockReader {
         more
     }
 
-    pub(crate) fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
+    pub(crate) fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Feed {
         let is_comparing = self.is_comparing();
         let Self { plan, calls, machine, .. } = self;
         let Some(machine) = machine.as_mut().filter(|_| !is_comparing) else {
-            return AtEnd::Release;
+            return RESCAN.after(0);
         };
         machine.finish(end, &mut CallSink { plan, cursor: TextCursor::new(tail), calls, sink })
     }

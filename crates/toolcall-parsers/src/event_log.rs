@@ -8,13 +8,17 @@
 use alloc::vec::Vec;
 
 use jail_match::{
-    AtEnd, Diagnostic, DiagnosticKind, End, Event, Feed, Outcome, OwnedEvent, Sink, Trace,
+    Diagnostic, DiagnosticKind, End, Event, Feed, Outcome, OwnedEvent, Refutation, Sink, Trace,
+    Verdict,
 };
 
 use crate::{
-    block_reader::{BlockReader, Snapshot},
+    block_reader::{BlockReader, RESCAN, Snapshot},
     options::{BadPayload, BrokenBlock},
 };
+
+/// The verdict that a body is text that is not scanned again.
+const LITERAL: Verdict = Verdict::Refuted(Refutation::Literal);
 
 /// The place in a body where its events are committed, and what happens to a body that does not
 /// reach it.
@@ -56,7 +60,7 @@ pub(crate) struct EventLog {
     before: Snapshot,
     commit_at: CommitAt,
     entries: Vec<LoggedEvent>,
-    verdict: Option<Verdict>,
+    outcome: Option<LoggedOutcome>,
     committed: bool,
     /// Stream offset after the opener.
     at: u64,
@@ -74,7 +78,7 @@ enum LoggedEvent {
 
 /// The outcome that decides about a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum LoggedOutcome {
     Good,
     Malformed,
     Cut,
@@ -106,7 +110,7 @@ impl EventLog {
             before: reader.snapshot(),
             commit_at,
             entries: Vec::new(),
-            verdict: None,
+            outcome: None,
             committed: false,
             at: reader.begun_at(),
             fed: 0,
@@ -135,58 +139,56 @@ impl EventLog {
     pub(crate) fn feed(&mut self, reader: &mut BlockReader, text: &str) -> Decision {
         let head = within(text, self.room.saturating_sub(self.fed));
         let feed = match &text[..head] {
-            "" => Feed::More { used: 0 },
+            "" => Verdict::Undecided.after(0),
             head => reader.feed(head, self),
         };
-        self.committed |= matches!(feed, Feed::Committed { .. });
+        self.committed |= feed.verdict == Verdict::Certain;
         let decision = match self.commit_at {
             CommitAt::FirstCall | CommitAt::WholeFirstCall => {
                 self.at_first_call(reader, feed, head)
             }
             CommitAt::BlockEnd | CommitAt::BlockEndOrNothing => self.at_block_end(feed),
         };
-        match (decision, feed) {
-            (Some(decision), _) => decision,
-            (None, Feed::More { used } | Feed::Committed { used }) if head == text.len() => {
-                self.fed += used;
-                Decision::Wait { used }
+        if let Some(decision) = decision {
+            return decision;
+        }
+        if feed.verdict.is_open() && head == text.len() {
+            self.fed += feed.used;
+            return Decision::Wait { used: feed.used };
+        }
+        // The body is longer than may be logged.
+        match feed.verdict {
+            _ if self.commit_at == CommitAt::BlockEndOrNothing => {
+                Decision::RollBack(RESCAN.after(feed.used))
             }
-            (None, feed) if self.commit_at == CommitAt::BlockEndOrNothing => {
-                Decision::RollBack(refuted(feed))
+            Verdict::Undecided if self.committed => {
+                Decision::Commit(Verdict::Certain.after(feed.used))
             }
-            // The body is longer than may be logged.
-            (None, Feed::More { used }) if self.committed => {
-                Decision::Commit(Feed::Committed { used })
-            }
-            (None, feed) => Decision::Commit(feed),
+            _ => Decision::Commit(feed),
         }
     }
 
     fn at_first_call(&self, reader: &BlockReader, feed: Feed, head: usize) -> Option<Decision> {
-        match (self.verdict, feed) {
-            (Some(Verdict::Malformed | Verdict::Cut), _) => {
+        match self.outcome {
+            Some(LoggedOutcome::Malformed | LoggedOutcome::Cut) => {
                 let from = self.at.saturating_add(self.fed as u64);
                 let broke = reader.broke_at().checked_sub(from);
                 let broke = broke.and_then(|at| usize::try_from(at).ok());
                 let used = broke.map_or(head, |at| at.min(head));
-                Some(Decision::RollBack(Feed::Literal { used }))
+                Some(Decision::RollBack(LITERAL.after(used)))
             }
-            (Some(Verdict::Good), feed) => Some(Decision::Commit(feed)),
-            (None, Feed::More { .. } | Feed::Committed { .. }) => None,
-            (None, feed) => Some(Decision::Commit(feed)),
+            None if feed.verdict.is_open() => None,
+            Some(LoggedOutcome::Good) | None => Some(Decision::Commit(feed)),
         }
     }
 
     fn at_block_end(&self, feed: Feed) -> Option<Decision> {
-        let refuted = Decision::RollBack(refuted(feed));
+        let whole = self.outcome.is_none();
         let dropped = self.commit_at == CommitAt::BlockEndOrNothing;
-        match feed {
-            _ if self.verdict.is_some() && dropped => Some(refuted),
-            Feed::More { .. } | Feed::Committed { .. } => None,
-            Feed::Done { .. } | Feed::Markup { .. } if self.verdict.is_none() => {
-                Some(Decision::Commit(feed))
-            }
-            _ => Some(refuted),
+        match feed.verdict {
+            Verdict::Undecided | Verdict::Certain if whole || !dropped => None,
+            Verdict::Complete(_) | Verdict::Empty(_) if whole => Some(Decision::Commit(feed)),
+            _ => Some(Decision::RollBack(RESCAN.after(feed.used))),
         }
     }
 
@@ -197,16 +199,16 @@ impl EventLog {
         reader: &mut BlockReader,
         tail: &str,
         end: End,
-    ) -> Result<AtEnd, AtEnd> {
-        let at_end = reader.finish(tail, end, self);
-        match (self.commit_at, self.verdict) {
-            (CommitAt::FirstCall, Some(Verdict::Malformed))
-            | (CommitAt::WholeFirstCall, Some(Verdict::Malformed | Verdict::Cut)) => {
-                Err(AtEnd::Literal)
+    ) -> Result<Feed, Feed> {
+        let feed = reader.finish(tail, end, self);
+        match (self.commit_at, self.outcome) {
+            (CommitAt::FirstCall, Some(LoggedOutcome::Malformed))
+            | (CommitAt::WholeFirstCall, Some(LoggedOutcome::Malformed | LoggedOutcome::Cut)) => {
+                Err(LITERAL.after(0))
             }
-            (CommitAt::FirstCall | CommitAt::WholeFirstCall, _) => Ok(at_end),
-            (_, None) if matches!(at_end, AtEnd::Closed { .. }) => Ok(at_end),
-            _ => Err(AtEnd::Release),
+            (CommitAt::FirstCall | CommitAt::WholeFirstCall, _) => Ok(feed),
+            (_, None) if matches!(feed.verdict, Verdict::Complete(_)) => Ok(feed),
+            _ => Err(RESCAN.after(0)),
         }
     }
 
@@ -223,7 +225,7 @@ impl EventLog {
     /// Drops the events and restores `reader`. If the block becomes text because of a call in it,
     /// that is reported.
     pub(crate) fn give_up(self, reader: &mut BlockReader, sink: &mut dyn Sink) {
-        if self.verdict.is_some() && self.commit_at != CommitAt::BlockEndOrNothing {
+        if self.outcome.is_some() && self.commit_at != CommitAt::BlockEndOrNothing {
             sink.event(Diagnostic::new(DiagnosticKind::BrokenBlock, self.at, 0).into());
         }
         self.roll_back(reader);
@@ -235,37 +237,25 @@ impl EventLog {
     }
 }
 
-/// Returns the result for a body that is not what its opener promised.
-fn refuted(feed: Feed) -> Feed {
-    match feed {
-        Feed::More { used }
-        | Feed::Committed { used }
-        | Feed::Done { used, .. }
-        | Feed::Markup { used, .. }
-        | Feed::Text { used, .. }
-        | Feed::Mismatch { used }
-        | Feed::Literal { used } => Feed::Mismatch { used },
-    }
-}
-
 impl Sink for EventLog {
     fn event(&mut self, event: Event<'_>) {
-        let verdict = match event {
+        let outcome = match event {
             Event::CallEnd { outcome, .. } => match outcome {
-                Outcome::Complete => Some(Verdict::Good),
-                Outcome::Repaired if !self.commit_at.waits_for_all() => Some(Verdict::Good),
-                Outcome::Malformed => Some(Verdict::Malformed),
-                _ => Some(Verdict::Cut),
+                Outcome::Complete => Some(LoggedOutcome::Good),
+                Outcome::Repaired if !self.commit_at.waits_for_all() => Some(LoggedOutcome::Good),
+                Outcome::Malformed => Some(LoggedOutcome::Malformed),
+                _ => Some(LoggedOutcome::Cut),
             },
             Event::Diagnostic(it) if it.kind == DiagnosticKind::Skipped => {
-                self.commit_at.waits_for_all().then_some(Verdict::Malformed)
+                self.commit_at.waits_for_all().then_some(LoggedOutcome::Malformed)
             }
             _ => None,
         };
         // Where all calls count, only a broken call decides.
-        let decides =
-            |verdict: &Verdict| *verdict != Verdict::Good || !self.commit_at.waits_for_all();
-        self.verdict = self.verdict.or(verdict.filter(decides));
+        let decides = |outcome: &LoggedOutcome| {
+            *outcome != LoggedOutcome::Good || !self.commit_at.waits_for_all()
+        };
+        self.outcome = self.outcome.or(outcome.filter(decides));
         match (event, self.entries.last_mut()) {
             (
                 Event::CallArguments { index, fragment },

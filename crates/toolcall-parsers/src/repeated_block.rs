@@ -11,7 +11,7 @@
 
 use alloc::string::String;
 
-use jail_match::Feed;
+use jail_match::{Feed, Refutation, Resume, Verdict};
 
 /// The text of the last block, after its opener, and the progress of a comparison with it.
 #[derive(Debug, Clone, Default)]
@@ -78,21 +78,22 @@ impl RepeatedBlock {
         self.repeated = None;
     }
 
-    /// Compares the next text with the block. Returns `Markup` at the block's end, and a mismatch
+    /// Compares the next text with the block. It is empty at the block's end, and refuted
     /// after the first character that differs.
     pub(crate) fn compare(&mut self, text: &str) -> Feed {
         let from = self.repeated.unwrap_or(self.block.len());
         let rest = &self.block.as_bytes()[from..];
         let same = rest.iter().zip(text.as_bytes()).take_while(|(a, b)| a == b).count();
         if same == rest.len() {
-            return Feed::Markup { used: same, then: jail_match::Resume::SameChannel };
+            return Verdict::Empty(Resume::SameChannel).after(same);
         }
         if same == text.len() {
             self.repeated = Some(from + same);
-            return Feed::More { used: same };
+            return Verdict::Undecided.after(same);
         }
         let mut scalars = text.char_indices().map(|(at, scalar)| at + scalar.len_utf8());
-        Feed::Mismatch { used: scalars.find(|&end| end > same).unwrap_or(text.len()) }
+        let used = scalars.find(|&end| end > same).unwrap_or(text.len());
+        Verdict::Refuted(Refutation::Rescan).after(used)
     }
 
     /// Returns the number of bytes recorded.

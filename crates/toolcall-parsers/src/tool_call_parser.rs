@@ -10,10 +10,12 @@
 use alloc::boxed::Box;
 use core::fmt;
 
-use jail_match::{AtEnd, BodyId, BodyParsers, Diagnostic, DiagnosticKind, End, Feed, Opener, Sink};
+use jail_match::{
+    BodyId, BodyParsers, Diagnostic, DiagnosticKind, End, Feed, Opener, Resume, Sink, Verdict,
+};
 
 use crate::{
-    block_reader::BlockReader,
+    block_reader::{BlockReader, RESCAN},
     compiled::Grammar,
     event_log::{CommitAt, Decision, EventLog},
     ids::Ids,
@@ -154,13 +156,13 @@ impl ToolCallParser {
     fn feed_log(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         if let Some(dropped) = &mut self.dropped {
             *dropped = dropped.saturating_add(text.len() as u64);
-            return Feed::Committed { used: text.len() };
+            return Verdict::Certain.after(text.len());
         }
         let Some(mut log) = self.log.take() else { return self.reader.feed(text, sink) };
         match log.feed(&mut self.reader, text) {
             Decision::Wait { used } => {
                 self.log = Some(log);
-                Feed::More { used }
+                Verdict::Undecided.after(used)
             }
             Decision::Commit(feed) => {
                 log.commit(sink);
@@ -205,18 +207,18 @@ impl BodyParsers for ToolCallParser {
         self.dropped.is_some()
     }
 
-    fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> AtEnd {
+    fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Feed {
         if let Some(mut log) = self.log.take() {
             match log.finish(&mut self.reader, tail, end) {
-                Ok(at_end) => {
+                Ok(feed) => {
                     log.commit(sink);
-                    return at_end;
+                    return feed;
                 }
-                Err(at_end) => {
+                Err(feed) => {
                     let fed = log.fed() as u64;
                     log.give_up(&mut self.reader, sink);
                     if !self.rejects() {
-                        return at_end;
+                        return feed;
                     }
                     self.dropped = Some(fed);
                 }
@@ -226,13 +228,14 @@ impl BodyParsers for ToolCallParser {
             let bytes = dropped.saturating_add(tail.len() as u64);
             let at = self.reader.begun_at();
             sink.event(Diagnostic::new(DiagnosticKind::BadPayload, at, bytes).into());
-            return AtEnd::Closed { used: tail.len() };
+            return Verdict::Complete(Resume::SameChannel).after(tail.len());
         }
-        match self.reader.finish(tail, end, sink) {
+        let feed = self.reader.finish(tail, end, sink);
+        if feed.verdict == RESCAN && self.reader.is_payload() {
             // The beginning of a payload is not text.
-            AtEnd::Release if self.reader.is_payload() => AtEnd::Markup,
-            at_end => at_end,
+            return Verdict::Empty(Resume::SameChannel).after(feed.used);
         }
+        feed
     }
 
     fn end(&mut self) {

@@ -11,7 +11,7 @@ use super::{
     window::{Candidate, Cursor, DriverState, Scan},
 };
 use crate::{
-    body::{AtEnd, BodyParsers, Feed, Resume},
+    body::{BodyParsers, Feed, Refutation, Resume, Verdict},
     channel::Channel,
     chars::ceil_char_boundary,
     diagnostic::{Diagnostic, DiagnosticKind},
@@ -46,51 +46,26 @@ impl Driver {
         let limit = ceil_char_boundary(text, limit_end.min(text.len()));
         let offered = &text[scan.cursor.pos..limit];
         let feed = match offered {
-            "" => Feed::More { used: 0 },
+            "" => Verdict::Undecided.after(0),
             _ => scan.bodies.feed(offered, scan.sink),
         };
         self.counters.examined += looked_at(feed, offered, scan.bodies);
-        match feed {
-            Feed::More { used } => {
-                scan.cursor.pos += used;
-                candidate.fed = scan.cursor.pos - scan.cursor.out;
-                self.state = DriverState::Candidate(candidate);
-                if text.len() >= limit_end {
-                    scan.cursor.pos = limit;
-                    return self.overrun(scan).map(|()| true);
-                }
-                return Ok(self.end_candidate(candidate, scan));
-            }
-            Feed::Committed { used } => {
-                scan.cursor.pos += used;
-                self.commit(candidate, scan, scan.bodies.held());
-            }
-            Feed::Done { used, then } => {
-                scan.cursor.pos += used;
-                self.commit(candidate, scan, 0);
-                self.body_done(then, scan.window.offset(scan.cursor.pos), scan.sink);
-            }
-            Feed::Markup { used, then } => {
-                scan.cursor.pos += used;
-                self.no_body(candidate, scan, then);
-            }
-            Feed::Text { used, markup } => {
-                scan.cursor.pos += used;
-                self.give_back(candidate, scan, markup);
-            }
-            Feed::Mismatch { .. } if scan.bodies.retry() => {
-                scan.cursor.pos = scan.cursor.out + candidate.opener;
-            }
-            Feed::Mismatch { used } => {
-                scan.cursor.pos += used;
-                self.refute(candidate, scan);
-            }
-            Feed::Literal { used } => {
-                scan.cursor.pos += used;
-                self.keep_as_text(scan);
-            }
+        if feed.verdict == Verdict::Refuted(Refutation::Rescan) && scan.bodies.retry() {
+            scan.cursor.pos = scan.cursor.out + candidate.opener;
+            return Ok(true);
         }
-        Ok(true)
+        scan.cursor.pos += feed.used;
+        if feed.verdict != Verdict::Undecided {
+            self.decide(candidate, feed.verdict, scan);
+            return Ok(true);
+        }
+        candidate.fed = scan.cursor.pos - scan.cursor.out;
+        self.state = DriverState::Candidate(candidate);
+        if text.len() >= limit_end {
+            scan.cursor.pos = limit;
+            return self.overrun(scan).map(|()| true);
+        }
+        Ok(self.end_candidate(candidate, scan))
     }
 
     /// Decides about a candidate if the stream ends with the window. Returns whether the stream
@@ -102,26 +77,40 @@ impl Driver {
     ) -> bool {
         let text = scan.window.text;
         let Some(end) = scan.window.ended() else { return false };
-        let at_end = scan.bodies.finish(&text[scan.cursor.pos..], end, scan.sink);
-        if let AtEnd::Closed { used } = at_end {
-            scan.cursor.pos += used;
-            self.commit(candidate, scan, 0);
-            let at = scan.window.offset(scan.cursor.pos);
-            self.body_done(Resume::SameChannel, at, scan.sink);
-            return true;
-        }
-        scan.cursor.pos = text.len();
-        match at_end {
-            AtEnd::Closed { .. } => {}
-            AtEnd::Markup => {
-                self.accept(candidate, scan);
-                self.drop_candidate(scan, DiagnosticKind::CutOpener);
-            }
-            AtEnd::Text { markup } => self.give_back(candidate, scan, markup),
-            AtEnd::Release => self.refute(candidate, scan),
-            AtEnd::Literal => self.keep_as_text(scan),
+        let feed = scan.bodies.finish(&text[scan.cursor.pos..], end, scan.sink);
+        let pos = scan.cursor.pos + feed.used;
+        scan.cursor.pos =
+            if matches!(feed.verdict, Verdict::Complete(_)) { pos } else { text.len() };
+        if matches!(feed.verdict, Verdict::Empty(_)) {
+            self.accept(candidate, scan);
+            self.drop_candidate(scan, DiagnosticKind::CutOpener);
+        } else {
+            self.decide(candidate, feed.verdict, scan);
         }
         true
+    }
+
+    /// Carries out the verdict about a candidate. The cursor is after the byte that decided it.
+    fn decide<B: BodyParsers + ?Sized>(
+        &mut self,
+        candidate: Candidate,
+        verdict: Verdict,
+        scan: &mut Scan<'_, B>,
+    ) {
+        match verdict {
+            Verdict::Certain => self.commit(candidate, scan, scan.bodies.held()),
+            Verdict::Complete(then) => {
+                self.commit(candidate, scan, 0);
+                self.body_done(then, scan.window.offset(scan.cursor.pos), scan.sink);
+            }
+            Verdict::Empty(then) => self.no_body(candidate, scan, then),
+            Verdict::Refuted(Refutation::Markup { len }) => self.give_back(candidate, scan, len),
+            Verdict::Refuted(Refutation::Literal) => self.keep_as_text(scan),
+            // A body that is undecided at the end of the stream broke its contract.
+            Verdict::Refuted(Refutation::Rescan) | Verdict::Undecided => {
+                self.refute(candidate, scan);
+            }
+        }
     }
 
     pub(super) fn feed_committed<B: BodyParsers + ?Sized>(
@@ -133,14 +122,7 @@ impl Driver {
         if !offered.is_empty() {
             let feed = scan.bodies.feed(offered, scan.sink);
             self.counters.examined += looked_at(feed, offered, scan.bodies);
-            let (used, then) = match feed {
-                Feed::More { used } | Feed::Committed { used } => (used, None),
-                Feed::Done { used, then } | Feed::Markup { used, then } => (used, Some(then)),
-                // The body broke its contract. A commit is never taken back.
-                Feed::Text { .. } | Feed::Mismatch { .. } | Feed::Literal { .. } => {
-                    (0, Some(Resume::SameChannel))
-                }
-            };
+            let (used, then) = feed.of_committed();
             let held = if then.is_none() { scan.bodies.held() } else { 0 };
             self.consume_body(scan, used, held);
             if let Some(then) = then {
@@ -150,8 +132,9 @@ impl Driver {
         }
         let Some(end) = scan.window.ended() else { return false };
         let tail = &text[scan.cursor.pos..];
-        if let AtEnd::Closed { used } = scan.bodies.finish(tail, end, scan.sink) {
-            self.consume_body(scan, used, 0);
+        let feed = scan.bodies.finish(tail, end, scan.sink);
+        if matches!(feed.verdict, Verdict::Complete(_)) {
+            self.consume_body(scan, feed.used, 0);
         }
         self.body_done(Resume::SameChannel, scan.window.offset(scan.cursor.pos), scan.sink);
         true
@@ -336,13 +319,6 @@ fn trace_refuted<B: ?Sized>(scan: &mut Scan<'_, B>) {
 
 /// Returns the number of bytes that a body examined. A body stops where it decides.
 pub(super) fn looked_at<B: BodyParsers + ?Sized>(feed: Feed, offered: &str, bodies: &B) -> u64 {
-    let bytes = match feed {
-        Feed::More { .. } | Feed::Committed { .. } => offered.len(),
-        Feed::Done { used, .. }
-        | Feed::Markup { used, .. }
-        | Feed::Text { used, .. }
-        | Feed::Mismatch { used }
-        | Feed::Literal { used } => used,
-    };
+    let bytes = if feed.verdict.is_open() { offered.len() } else { feed.used };
     bodies.looked_at(bytes) as u64
 }

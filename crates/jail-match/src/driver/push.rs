@@ -5,7 +5,7 @@ use super::{
     window::{Cursor, DriverState, Follows, Scan, Window},
 };
 use crate::{
-    body::{BodyParsers, Feed, Resume},
+    body::{BodyParsers, Verdict},
     channel::Channel,
     limits::LimitError,
     sink::{Sink, SpanKind},
@@ -23,20 +23,13 @@ impl Driver {
         self.counters.bytes_in += chunk.len() as u64;
         let feed = bodies.feed(chunk, sink);
         self.counters.examined += candidate::looked_at(feed, chunk, bodies);
-        let (used, done) = match feed {
+        if matches!(feed.verdict, Verdict::Certain) && feed.used == chunk.len() {
             // The common case: almost every chunk of a long call is consumed whole.
-            Feed::Committed { used } if used == chunk.len() => {
-                self.base += used as u64;
-                self.account_body(self.base, bodies.held(), sink);
-                return Ok(());
-            }
-            Feed::More { used } | Feed::Committed { used } => (used, None),
-            Feed::Done { used, then } | Feed::Markup { used, then } => (used, Some(then)),
-            // The body broke its contract. A commit is never taken back.
-            Feed::Text { .. } | Feed::Mismatch { .. } | Feed::Literal { .. } => {
-                (0, Some(Resume::SameChannel))
-            }
-        };
+            self.base += chunk.len() as u64;
+            self.account_body(self.base, bodies.held(), sink);
+            return Ok(());
+        }
+        let (used, done) = feed.of_committed();
         self.base += used as u64;
         match done {
             None => {

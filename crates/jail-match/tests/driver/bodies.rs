@@ -1,8 +1,8 @@
 //! Small bodies for the driver, and the driver as a machine of the laws.
 
 use jail_match::{
-    AtEnd, BodyId, BodyParsers, Channel, Driver, DriverSettings, End, Event, Feed, Opener, Outcome,
-    Resume, Sink, Span, SpanKind, Table,
+    BodyId, BodyParsers, Channel, Driver, DriverSettings, End, Event, Feed, Opener, Outcome,
+    Refutation, Resume, Sink, Span, SpanKind, Table, Verdict,
 };
 use stream_laws::{HeldBytes, HeldReason, RunRecord, StreamMachine};
 
@@ -21,11 +21,14 @@ pub(crate) const EAGER: BodyId = 3;
 /// A body as [`EAGER`] that drops the rest of the message.
 pub(crate) const HALTING: BodyId = 4;
 
+/// The verdict that the opener and the bytes after it are text.
+pub(crate) const RESCAN: Verdict = Verdict::Refuted(Refutation::Rescan);
+
 pub(crate) const CLOSER: &str = "</call>";
 
 /// The decision of a body about one scalar after its opener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Sign {
     Commit,
     Refute,
     Done(Resume),
@@ -33,14 +36,14 @@ pub(crate) enum Verdict {
     Text,
 }
 
-pub(crate) fn verdict(body: BodyId, reading: u8, scalar: char) -> Option<Verdict> {
+pub(crate) fn sign(body: BodyId, reading: u8, scalar: char) -> Option<Sign> {
     match (body, reading, scalar) {
-        (HEADER, _, ';') => Some(Verdict::Done(Resume::Enter(Channel::REASONING))),
-        (HEADER, _, ':') => Some(Verdict::Done(Resume::Switch(Channel::REASONING))),
-        (TWICE, 1, '.') | (CALL | TWICE, 0, ':') => Some(Verdict::Commit),
-        (TWICE, 1, '?') | (_, 0, '!') => Some(Verdict::Refute),
-        (CALL, 0, '?') => Some(Verdict::Text),
-        (CALL, 0, ';') => Some(Verdict::Done(Resume::SameChannel)),
+        (HEADER, _, ';') => Some(Sign::Done(Resume::Enter(Channel::REASONING))),
+        (HEADER, _, ':') => Some(Sign::Done(Resume::Switch(Channel::REASONING))),
+        (TWICE, 1, '.') | (CALL | TWICE, 0, ':') => Some(Sign::Commit),
+        (TWICE, 1, '?') | (_, 0, '!') => Some(Sign::Refute),
+        (CALL, 0, '?') => Some(Sign::Text),
+        (CALL, 0, ';') => Some(Sign::Done(Resume::SameChannel)),
         _ => None,
     }
 }
@@ -79,15 +82,16 @@ impl BodyParsers for Tiny {
         }
         if !self.committed {
             let found = text.char_indices().find_map(|(at, scalar)| {
-                verdict(self.body, self.reading, scalar)
-                    .map(|found| (at + scalar.len_utf8(), found))
+                sign(self.body, self.reading, scalar).map(|found| (at + scalar.len_utf8(), found))
             });
             match found {
-                None => return Feed::More { used: text.len() },
-                Some((used, Verdict::Refute)) => return Feed::Mismatch { used },
-                Some((used, Verdict::Text)) => return Feed::Text { used, markup: 0 },
-                Some((used, Verdict::Done(then))) => return Feed::Markup { used, then },
-                Some((used, Verdict::Commit)) => {
+                None => return Verdict::Undecided.after(text.len()),
+                Some((used, Sign::Refute)) => return RESCAN.after(used),
+                Some((used, Sign::Text)) => {
+                    return Verdict::Refuted(Refutation::Markup { len: 0 }).after(used);
+                }
+                Some((used, Sign::Done(then))) => return Verdict::Empty(then).after(used),
+                Some((used, Sign::Commit)) => {
                     self.start(sink);
                     from = used;
                 }
@@ -97,10 +101,10 @@ impl BodyParsers for Tiny {
         if let Some(at) = text[from..].find(closer) {
             self.end(sink);
             let then = if self.body == HALTING { Resume::Halt } else { Resume::SameChannel };
-            return Feed::Done { used: from + at + closer.len(), then };
+            return Verdict::Complete(then).after(from + at + closer.len());
         }
         let kept = (1..closer.len()).rev().find(|&n| text[from..].ends_with(&closer[..n]));
-        Feed::Committed { used: text.len() - kept.unwrap_or(0) }
+        Verdict::Certain.after(text.len() - kept.unwrap_or(0))
     }
 
     fn retry(&mut self) -> bool {
@@ -108,12 +112,13 @@ impl BodyParsers for Tiny {
         self.body == TWICE && self.reading == 1
     }
 
-    fn finish(&mut self, tail: &str, _: End, sink: &mut dyn Sink) -> AtEnd {
+    fn finish(&mut self, tail: &str, _: End, sink: &mut dyn Sink) -> Feed {
         if self.committed {
             self.end(sink);
-            return AtEnd::Closed { used: tail.len() };
+            return Verdict::Complete(Resume::SameChannel).after(tail.len());
         }
-        if self.body == TWICE { AtEnd::Release } else { AtEnd::Markup }
+        let empty = Verdict::Empty(Resume::SameChannel);
+        if self.body == TWICE { RESCAN } else { empty }.after(tail.len())
     }
 }
 

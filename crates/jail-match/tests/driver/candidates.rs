@@ -1,8 +1,9 @@
 //! Candidates: refutation, rescans, limits, commits, and the text after a call.
 
 use jail_match::{
-    AtEnd, BodyId, BodyParsers, Driver, Edge, End, Feed, Held, HeldKind, LimitPolicy, Limits,
-    Newlines, OnCommit, Opener, Resume, ServerItem, Sink, Stretch, Table, Then, Whitespace,
+    BodyId, BodyParsers, Driver, Edge, End, Feed, Held, HeldKind, LimitPolicy, Limits, Newlines,
+    OnCommit, Opener, Refutation, Resume, ServerItem, Sink, Stretch, Table, Then, Verdict,
+    Whitespace,
 };
 use stream_laws::{Cut, CutPlan, RunRecord, StreamMachine, check_nothing_lost, run};
 
@@ -37,11 +38,11 @@ impl BodyParsers for Refusing {
     fn feed(&mut self, _: &str, _: &mut dyn Sink) -> Feed {
         self.feeds += 1;
         assert_eq!(self.feeds, 1, "it is read again");
-        Feed::Mismatch { used: 0 }
+        RESCAN.after(0)
     }
 
-    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> AtEnd {
-        AtEnd::Release
+    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> Feed {
+        RESCAN.after(0)
     }
 }
 
@@ -69,7 +70,7 @@ impl BodyParsers for Nowhere {
         unreachable!("none began");
     }
 
-    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> AtEnd {
+    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> Feed {
         unreachable!("none began");
     }
 }
@@ -430,7 +431,7 @@ fn offsets_include_settled_and_literal_text_until_a_reset() {
 /// A body with prepared answers, which records its openers and ends.
 struct Scripted {
     feeds: Vec<Feed>,
-    at_end: AtEnd,
+    at_end: Feed,
     openers: Vec<(u64, usize)>,
     ended: u32,
 }
@@ -441,10 +442,10 @@ impl BodyParsers for Scripted {
     }
 
     fn feed(&mut self, _: &str, _: &mut dyn Sink) -> Feed {
-        if self.feeds.is_empty() { Feed::More { used: 0 } } else { self.feeds.remove(0) }
+        if self.feeds.is_empty() { Verdict::Undecided.after(0) } else { self.feeds.remove(0) }
     }
 
-    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> AtEnd {
+    fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> Feed {
         self.at_end
     }
 
@@ -454,7 +455,7 @@ impl BodyParsers for Scripted {
 }
 
 /// Returns the record of the chunks with bodies that give these answers, and the bodies.
-fn answered(feeds: &[Feed], at_end: AtEnd, chunks: &[&str]) -> (RunRecord, Scripted) {
+fn answered(feeds: &[Feed], at_end: Feed, chunks: &[&str]) -> (RunRecord, Scripted) {
     let erase = |marker: &'static str| Edge::new(marker, CONTENT_ONLY, Then::Erase);
     let edges = [calls(), vec![erase("xy"), erase("<e>")]].concat();
     let mut driver = Driver::new(Table::new(edges).unwrap(), verbatim());
@@ -469,20 +470,20 @@ fn answered(feeds: &[Feed], at_end: AtEnd, chunks: &[&str]) -> (RunRecord, Scrip
 
 #[test]
 fn body_receives_its_start_and_one_end_and_decides_about_its_bytes() {
-    let (out, bodies) = answered(&[], AtEnd::Release, &["abc", "d<call>", "z"]);
+    let (out, bodies) = answered(&[], RESCAN.after(0), &["abc", "d<call>", "z"]);
     assert_eq!(out.all_text(), "abcd<call>z");
     assert_eq!((bodies.openers, bodies.ended), (vec![(10, 6)], 1));
     // One byte of markup is removed, and the rest is text.
-    let release = AtEnd::Release;
-    let text = [Feed::Text { used: 2, markup: 1 }];
+    let release = RESCAN.after(0);
+    let text = [Verdict::Refuted(Refutation::Markup { len: 1 }).after(2)];
     assert_eq!(answered(&text, release, &["<call>vw"]).0.all_text(), "w");
     // Literal text is not scanned again, but the text after it is.
-    let literal = [Feed::Literal { used: 2 }];
+    let literal = [Verdict::Refuted(Refutation::Literal).after(2)];
     assert_eq!(answered(&literal, release, &["<call>xy<e>z"]).0.all_text(), "<call>xyz");
-    let closed = AtEnd::Closed { used: 2 };
+    let closed = Verdict::Complete(Resume::SameChannel).after(2);
     assert_eq!(answered(&[], closed, &["a<call>uvw"]).0.all_text(), "aw");
     // A body commits and halts in one piece, whose rest is dropped.
-    let halt = [Feed::Committed { used: 1 }, Feed::Done { used: 2, then: Resume::Halt }];
+    let halt = [Verdict::Certain.after(1), Verdict::Complete(Resume::Halt).after(2)];
     let (out, _) = answered(&halt, release, &["ab", "<call>:v.zz"]);
     assert_eq!((out.all_text().as_str(), notices(&out)), ("ab", vec![("halted", 11, 2)]));
 }

@@ -8,7 +8,7 @@ use jail_match::{
 use stream_laws::{RecordedSpanKind, RunRecord};
 
 use crate::{
-    bodies::{self, Verdict, verdict},
+    bodies::{self, Sign, sign},
     naive_code,
     naive_space::{Step, apply},
 };
@@ -472,18 +472,18 @@ impl<'t> Naive<'t> {
         for reading in 0..readings {
             let mut decided = self.text[open..limit].char_indices().find_map(|(at, scalar)| {
                 let behind = open + at + scalar.len_utf8();
-                verdict(body, reading, scalar).map(|verdict| (behind, verdict))
+                sign(body, reading, scalar).map(|sign| (behind, sign))
             });
             if body == bodies::EAGER && open < limit {
-                decided = Some((open, Verdict::Commit));
+                decided = Some((open, Sign::Commit));
             }
             match decided {
-                Some((death, Verdict::Refute)) => {
+                Some((death, Sign::Refute)) => {
                     if reading + 1 == readings {
                         return self.refute(found, death);
                     }
                 }
-                Some((death, Verdict::Text)) => {
+                Some((death, Sign::Text)) => {
                     if !self.may_rescan(death) {
                         return;
                     }
@@ -496,7 +496,7 @@ impl<'t> Naive<'t> {
                     self.swallow = 0;
                     return;
                 }
-                Some((to, Verdict::Done(then))) => {
+                Some((to, Sign::Done(then))) => {
                     self.spent[found.edge] |= spend;
                     self.learn(found);
                     self.see_line(&"\n".repeat(found.bound));
@@ -517,7 +517,7 @@ impl<'t> Naive<'t> {
                     }
                     return;
                 }
-                Some((behind, Verdict::Commit)) => {
+                Some((behind, Sign::Commit)) => {
                     self.spent[found.edge] |= spend;
                     self.learn(found);
                     self.see_line(&"\n".repeat(found.bound));

@@ -1,6 +1,6 @@
 //! The call machine and its main loop.
 
-use jail_match::{Feed, Resume};
+use jail_match::{Feed, Refutation, Resume, Verdict};
 
 use super::{
     call_sink::CallSink,
@@ -28,12 +28,17 @@ pub(super) enum MachineStep {
 impl MachineStep {
     /// Returns the step that waits for more text. Text after `used` is offered again.
     pub(super) fn more(used: usize) -> Self {
-        Self::Return(Feed::More { used })
+        Self::Return(Verdict::Undecided.after(used))
     }
 
     /// Returns the step that ends the block.
     pub(super) fn done(used: usize) -> Self {
-        Self::Return(Feed::Done { used, then: Resume::SameChannel })
+        Self::Return(Verdict::Complete(Resume::SameChannel).after(used))
+    }
+
+    /// Returns the step after text that is not a call. The last of the `used` bytes decided it.
+    pub(super) fn refuted(used: usize) -> Self {
+        Self::Return(Verdict::Refuted(Refutation::Rescan).after(used))
     }
 }
 

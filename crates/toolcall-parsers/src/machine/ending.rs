@@ -8,7 +8,7 @@
 
 use alloc::string::String;
 
-use jail_match::{AtEnd, End, Feed};
+use jail_match::{End, Feed, Refutation, Resume, Verdict};
 
 use super::{arguments::Cut, object::ArgumentsState};
 use super::{
@@ -24,25 +24,29 @@ use crate::{
     options::Repair,
 };
 
+/// Returns the answer of a block that ended with the stream, after `used` bytes of the tail.
+fn block_ended(used: usize) -> Feed {
+    Verdict::Complete(Resume::SameChannel).after(used)
+}
+
 impl Machine {
     /// Handles the end of the stream; the text being fed is unread.
-    pub(crate) fn finish(&mut self, end: End, out: &mut CallSink<'_>) -> AtEnd {
+    pub(crate) fn finish(&mut self, end: End, out: &mut CallSink<'_>) -> Feed {
         let plan = out.plan;
         out.calls.ended = true;
         let mut read = 0;
         if out.calls.is_open() && self.is_searching(plan) {
-            match self.feed(out) {
-                Feed::Done { used, .. } => return AtEnd::Closed { used },
-                Feed::More { used } => read = used,
+            let feed = self.feed(out);
+            match feed.verdict {
+                Verdict::Complete(_) => return block_ended(feed.used),
+                Verdict::Undecided => read = feed.used,
                 _ => {}
             }
             out.calls.at = out.stream_offset(read);
             out.cursor = TextCursor::new(&out.cursor.text[read..]);
         }
-        match self.finish_tail(end, out) {
-            AtEnd::Closed { used } => AtEnd::Closed { used: used.saturating_add(read) },
-            at_end => at_end,
-        }
+        let Feed { used, verdict } = self.finish_tail(end, out);
+        verdict.after(used.saturating_add(read))
     }
 
     /// Returns whether held text is being searched for the end of a value.
@@ -56,7 +60,7 @@ impl Machine {
             }
     }
 
-    fn finish_tail(&mut self, end: End, out: &mut CallSink<'_>) -> AtEnd {
+    fn finish_tail(&mut self, end: End, out: &mut CallSink<'_>) -> Feed {
         let plan = out.plan;
         let tail = out.cursor;
         self.finish_name(out);
@@ -64,18 +68,20 @@ impl Machine {
         if !out.calls.committed() {
             if self.skipped.bytes > 0 {
                 let from = self.tags_end;
-                return AtEnd::Text { markup: out.calls.no_call(from, out.sink) };
+                let len = out.calls.no_call(from, out.sink);
+                return Verdict::Refuted(Refutation::Markup { len }).after(0);
             }
             return match self.commit(plan) {
-                CommitOn::Marker => AtEnd::Markup,
-                CommitOn::DeclaredName => AtEnd::Release,
-            };
+                CommitOn::Marker => Verdict::Empty(Resume::SameChannel),
+                CommitOn::DeclaredName => Verdict::Refuted(Refutation::Rescan),
+            }
+            .after(0);
         }
         let used = tail.text.len();
         if out.calls.is_open() {
             let outcome = self.cut(end, out);
             out.end(outcome);
-            return AtEnd::Closed { used: self.text_from.take().unwrap_or(used) };
+            return block_ended(self.text_from.take().unwrap_or(used));
         }
         match self.state {
             MachineState::Broken => {
@@ -89,7 +95,7 @@ impl Machine {
             MachineState::Between | MachineState::CallEnd(_) | MachineState::SectionEnd(_)
                 if self.place.list == List::None =>
             {
-                return AtEnd::Closed { used: 0 };
+                return block_ended(0);
             }
             MachineState::Between | MachineState::CallEnd(_) | MachineState::SectionEnd(_) => {}
             // A further call was cut before it was certain.
@@ -105,7 +111,7 @@ impl Machine {
                 }
             }
         }
-        AtEnd::Closed { used }
+        block_ended(used)
     }
 
     /// Returns the evidence that would make the text being read a call.

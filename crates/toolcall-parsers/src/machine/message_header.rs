@@ -7,7 +7,7 @@
 
 use alloc::string::String;
 
-use jail_match::{Channel, Feed, Resume};
+use jail_match::{Channel, Resume, Verdict};
 
 use super::{
     call::{Machine, MachineStep},
@@ -225,7 +225,7 @@ impl Machine {
         let body = match self.message.feed(messages, out.calls.options.limits.name, &mut out.cursor)
         {
             HeaderRead::More => return MachineStep::more(out.cursor.at),
-            HeaderRead::Bad => return MachineStep::Return(Feed::Mismatch { used: out.cursor.at }),
+            HeaderRead::Bad => return MachineStep::refuted(out.cursor.at),
             HeaderRead::Ended => return text(Channel::CONTENT, out.cursor.at),
             HeaderRead::Body(body) => body,
         };
@@ -234,7 +234,7 @@ impl Machine {
         // Without a token, words are a header only if a route matches.
         let unclear = self.message.unannounced && !messages.ends_in_token(body);
         if unclear && messages.routed(header).is_none() {
-            return MachineStep::Return(Feed::Mismatch { used: out.cursor.at });
+            return MachineStep::refuted(out.cursor.at);
         }
         let (is, name) = messages.route(header);
         match is {
@@ -259,5 +259,5 @@ fn may_be_bare(scalar: char) -> bool {
 
 /// Returns the step after a header that is followed by text of `channel`.
 fn text(channel: Channel, used: usize) -> MachineStep {
-    MachineStep::Return(Feed::Done { used, then: Resume::Switch(channel) })
+    MachineStep::Return(Verdict::Complete(Resume::Switch(channel)).after(used))
 }

@@ -16,8 +16,6 @@
 //! }             Member: the call is complete
 //! ```
 
-use jail_match::Feed;
-
 mod text;
 mod value;
 
@@ -28,7 +26,6 @@ use super::{
     state::MachineState,
 };
 use crate::{
-    cursor::TextCursor,
     family::Keys,
     template::Dialect as Syntax,
     value::{Brackets, InValue, Member, Members, TextReader, ValueDialect, ValueReader},
@@ -337,9 +334,4 @@ impl Machine {
         self.call.id.clear();
         self.readers.object.next_call();
     }
-}
-
-/// Returns the step for text that proves not to be a call.
-fn refuted(cursor: &TextCursor<'_>) -> MachineStep {
-    MachineStep::Return(Feed::Mismatch { used: cursor.at })
 }

@@ -9,8 +9,6 @@
 
 use alloc::boxed::Box;
 
-use jail_match::Feed;
-
 use super::{
     call::{Machine, MachineStep},
     call_sink::CallSink,
@@ -42,9 +40,7 @@ impl Machine {
     pub(super) fn bad(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         if !out.calls.committed() {
             let scalar = out.cursor.rest().chars().next().map_or(0, char::len_utf8);
-            return MachineStep::Return(Feed::Mismatch {
-                used: out.cursor.at.saturating_add(scalar),
-            });
+            return MachineStep::refuted(out.cursor.at.saturating_add(scalar));
         }
         self.recovery.dropped = 0;
         if out.calls.is_open() {

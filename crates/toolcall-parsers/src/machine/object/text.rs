@@ -1,6 +1,6 @@
 //! Keys, names and ids of a call object: strings that are read completely before they are used.
 
-use super::{ArgumentsState, ObjectAt, Role, refuted};
+use super::{ArgumentsState, ObjectAt, Role};
 use crate::{
     family::{CommitOn, Keys},
     machine::{
@@ -65,12 +65,12 @@ impl Machine {
                 let role = self.readers.object.role(&form.keys, read, self.place.calls_seen);
                 let known = form.beside.as_ref().is_none_or(|b| b.iter().any(|key| key == read));
                 if role == Role::Other && !out.calls.committed() && !known {
-                    return Some(refuted(&out.cursor));
+                    return Some(MachineStep::refuted(out.cursor.at));
                 }
                 if role == Role::Arguments && form.keys == Keys::NameIsKey {
                     // Any key could be a name, so only a declared one makes this a call.
                     if out.must_be_declared(leaf.commit) && out.calls.tools.get(read).is_none() {
-                        return Some(refuted(&out.cursor));
+                        return Some(MachineStep::refuted(out.cursor.at));
                     }
                     if self.call.started {
                         self.end_item(out);
@@ -99,8 +99,9 @@ impl Machine {
                 if read.is_empty() {
                     // An empty name is not a call. `bad` would count a character that may be in an
                     // earlier chunk.
+                    let at = out.cursor.at;
                     let committed = out.calls.committed();
-                    return Some(if committed { self.bad(out) } else { refuted(&out.cursor) });
+                    return Some(if committed { self.bad(out) } else { MachineStep::refuted(at) });
                 }
                 self.call.name.clear();
                 self.call.name.push_str(read);
@@ -114,7 +115,7 @@ impl Machine {
                         || matches!(out.calls.options.wanted, Wanted::Only(_))
                         || form.no_call.iter().any(|none| none == name);
                     if !known {
-                        return Some(refuted(&out.cursor));
+                        return Some(MachineStep::refuted(out.cursor.at));
                     }
                 }
                 let kept = self.readers.object.arguments == ArgumentsState::Kept;
