@@ -9,7 +9,7 @@ use super::{
 use crate::process::{Invocation, target};
 
 /// The modules of the package: a name, the flags of cargo, and the maximum size in bytes,
-/// compressed as servers compress it. A size may only fall.
+/// compressed as servers compress it.
 pub(super) const MODULES: [(&str, &str, u64); 2] =
     [("guard", "", 546_000), ("core", "--no-default-features", 349_000)];
 /// The features of WebAssembly that the compiler uses. Every browser and Node 20 have them.
