@@ -40,15 +40,22 @@ pub(crate) fn profile_of(
     }
 }
 
-/// Returns the profile that the arguments name: a template's, a family's or a model's, if any.
+/// Returns the profile that the arguments name: a template's, a family's or a model's, if any. A
+/// family or model named together with a file of a family decides the reasoning format.
 ///
 /// # Errors
-/// As [`profile_of`] and [`read_template`].
+/// As [`profile_of`], [`read_template`] and [`read_family`].
 pub(crate) fn told(args: &ReadingArgs) -> Result<Option<Profile>, Error> {
-    match &args.template {
-        Some(path) => read_template(path).map(Some),
-        None => profile_of(args.family.as_deref(), args.model.as_deref()),
+    if let Some(path) = &args.template {
+        return read_template(path).map(Some);
     }
+    let named = profile_of(args.family.as_deref(), args.model.as_deref())?;
+    let Some(path) = &args.grammar else { return Ok(named) };
+    let own = read_family(path)?;
+    Ok(Some(match named {
+        Some(named) => Profile { grammar: own.grammar, ..named },
+        None => own,
+    }))
 }
 
 /// Maximum length of a first line that names the family, in bytes.

@@ -10,8 +10,8 @@ pub(crate) struct RowsArgs {
     /// Read rows of whole texts, and add the message of the text in this column or field
     ///
     /// Rows are JSON lines or a Parquet file, keep their order, and are written in the same format. A
-    /// missing text gives null. Needs a family, a model or a template.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["output", "input", "chunk", "grammar"])]
+    /// missing text gives null. Needs a family, a model, a grammar or a template.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["output", "input", "chunk"])]
     pub(crate) column: Option<String>,
     /// The rows are JSON lines
     #[arg(long, requires = "column")]

@@ -120,14 +120,11 @@ fn profiles(args: &ExplainArgs, input: &RecordedInput) -> Result<Vec<Profile>, E
         }
     }
     if profiles.is_empty() {
-        profiles.push(match &args.reading.grammar {
-            Some(path) => lookup::read_family(path)?,
-            None => input.named().unwrap_or_else(|| {
-                parse::taken(llm_stream_guard::detect(
-                    input.recording.texts().iter().map(String::as_str),
-                ))
-            }),
-        });
+        profiles.push(input.named().unwrap_or_else(|| {
+            parse::taken(llm_stream_guard::detect(
+                input.recording.texts().iter().map(String::as_str),
+            ))
+        }));
     }
     Ok(profiles)
 }

@@ -26,8 +26,6 @@ pub use table::{ColumnFile, ParseTable};
 
 pub(crate) use llm_stream_guard_serve::parse::{ChatReader, Intake, Remark, Render};
 
-use llm_stream_guard::Profile;
-
 use crate::{
     args::{OutputKind, ParseArgs},
     error::{Error, misuse},
@@ -101,7 +99,6 @@ pub(crate) fn parse_from(
     }
     let profile = match lookup::told(args)? {
         Some(profile) => profile,
-        None if args.grammar.is_some() => Profile::named("none"),
         None => {
             // A failure to read is reported when the rest is read.
             let _ = input.take(DETECTED).read_to_end(&mut head);

@@ -102,7 +102,7 @@ pub(super) fn parse_rows(
 ) -> Result<(), Error> {
     let reading = &args.reading;
     let Some(profile) = lookup::told(reading)? else {
-        return Err(misuse("--column needs --family, --model or --template"));
+        return Err(misuse("--column needs --family, --model, --grammar or --template"));
     };
     let end = setup::end(reading).unwrap_or(End::Stop);
     let guard = guard(reading, &profile)?;

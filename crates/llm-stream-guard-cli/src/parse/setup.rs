@@ -12,13 +12,12 @@ use serde_json::Value;
 use crate::{
     args::{DeliveryArg, FinishArg, ReadingArgs, StartArg, WhitespaceArg},
     error::{Error, misuse},
-    lookup,
 };
 
 /// Returns the guard for streams of `profile`. Each choice uses a clone of it.
 ///
 /// # Errors
-/// A file of tools or a grammar is malformed, a limit is zero, or `--start reasoning` is set for a
+/// A file of tools is malformed, a limit is zero, or `--start reasoning` is set for a
 /// family without reasoning.
 pub(crate) fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Error> {
     builder(args, profile)?.build().map_err(misuse)
@@ -26,16 +25,7 @@ pub(crate) fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Erro
 
 /// Returns the builder of the guard for streams of `profile`.
 pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuilder, Error> {
-    // A profile with a grammar was read from the file before.
-    let path = args.grammar.as_deref().filter(|_| profile.grammar.is_none());
-    let own = path.map(lookup::read_family).transpose()?;
-    // A family or model named together with the file decides the reasoning format.
-    let named = profile.name != "none";
-    let mut profile = match own {
-        Some(own) if named => Profile { grammar: own.grammar, ..profile.clone() },
-        Some(own) => own,
-        None => profile.clone(),
-    };
+    let mut profile = profile.clone();
     if let Some(whitespace) = args.whitespace {
         profile.whitespace = match whitespace {
             WhitespaceArg::Framing => Whitespace::Framing,

@@ -1,6 +1,6 @@
 //! `--grammar`: families of the user's own.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{coalesced, refused, run, run_on, scratch};
 
@@ -28,6 +28,16 @@ fn custom_family_file_is_parsed_with_and_without_a_profile() {
     let args = ["parse", "--grammar", &books, "--family", "qwen3", "--start", "content"];
     let events = coalesced(&run_on(thought.as_bytes(), &args).stdout);
     assert_eq!((&events[0]["text"], &events[2]["name"]), (&json!("Hm."), &json!("find")));
+}
+
+#[test]
+fn rows_are_parsed_by_a_custom_family() {
+    let books = scratch("row_books.toml", BOOKS);
+    let row = json!({"text": WIRE}).to_string();
+    let args = ["parse", "-", "--jsonl", "--column", "text", "--grammar", &books];
+    let output = run_on(row.as_bytes(), &args);
+    let row: Value = serde_json::from_slice(&output.stdout).expect("a row");
+    assert_eq!(row["message"]["calls"][0]["name"], "find");
 }
 
 #[test]
