@@ -237,6 +237,7 @@ impl BlockReader {
         }
     }
 
+    #[inline]
     pub(crate) fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         self.calls.begin_feed();
         if self.is_comparing() {
@@ -326,6 +327,7 @@ impl BlockReader {
         self.forget_block();
     }
 
+    #[inline]
     pub(crate) fn looked_at(&self, offered: usize) -> usize {
         self.calls.looked_at(offered)
     }
