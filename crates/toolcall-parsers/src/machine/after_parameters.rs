@@ -17,16 +17,15 @@ use alloc::vec::Vec;
 use jail_match::CallPart;
 
 use super::{
-    arguments::tag::longest,
     call::{Machine, MachineStep},
     call_sink::CallSink,
-    plan::{Arguments, Leaf, Plan},
+    plan::{Leaf, Plan},
+    readers::ParameterTag,
 };
 use crate::{
     cursor::{TextCursor, Undecided, longest_prefix},
     event::{DiagnosticKind, Outcome},
     limits::MAX_CALL_HEAD,
-    texts::Bytes,
 };
 
 /// The kind of text after a parameter.
@@ -58,19 +57,17 @@ impl Machine {
             }
             match self.follows(plan, leaf, out.cursor.rest()) {
                 Err(Undecided) => return MachineStep::more(out.cursor.at),
-                Ok(Follows::Text) if self.has_read_parameter(leaf) => {
+                Ok(Follows::Text) if self.readers.has_read_parameter(&leaf.arguments) => {
                     self.drop_text(plan, leaf, &mut out.cursor);
                 }
                 Ok(Follows::Parameter) if !self.text_may_be_head(out) => {
                     self.report_skipped_text(out.cursor.at, out);
-                    self.readers.parameters.text_came();
-                    self.readers.elements.text_came();
+                    self.readers.text_came();
                     return MachineStep::Go;
                 }
                 Ok(follows) => {
-                    let parameters = matches!(leaf.arguments, Arguments::Parameters(_));
                     // If the first end tag is missing, the one inside the last value may be it.
-                    let may_end = !parameters || !self.readers.parameters.ends_in_end();
+                    let may_end = !self.readers.ends_in_end(&leaf.arguments);
                     let ends = match follows {
                         Follows::End => true,
                         Follows::LaterEnd => may_end,
@@ -82,19 +79,11 @@ impl Machine {
                         return self.bad(out);
                     }
                     out.part(CallPart::Rest, out.cursor.at);
-                    self.close_parameters(leaf, out);
+                    self.readers.close_parameters(&leaf.arguments, out);
                     self.complete(out);
                     return MachineStep::Go;
                 }
             }
-        }
-    }
-
-    /// Completes the JSON of the arguments after the last parameter.
-    pub(super) fn close_parameters(&mut self, leaf: &Leaf, out: &mut CallSink<'_>) {
-        match leaf.arguments {
-            Arguments::Elements(_) => self.readers.elements.close(out),
-            _ => self.readers.parameters.close(out),
         }
     }
 
@@ -109,7 +98,11 @@ impl Machine {
         let texts = own.chain(ends).chain(opens).chain(&plan.recovery_points).map(|text| &**text);
         let mut texts = texts.chain(calls.iter().map(|tag| &*tag.text));
         let found = longest_prefix(rest, texts.clone())?;
-        let (parameter, len) = self.parameter_tag(leaf, rest)?;
+        let (parameter, len) = match self.readers.tag_at(&leaf.arguments, rest)? {
+            Some(ParameterTag::First(len)) => (Follows::Parameter, len),
+            Some(ParameterTag::Part(len)) => (Follows::Part, len),
+            None => (Follows::Text, 0),
+        };
         // Two tags may begin alike. The longer one counts.
         Ok(match found.and_then(|n| Some((n, texts.nth(n)?))) {
             Some((n, text)) if text.len() >= len => {
@@ -121,27 +114,6 @@ impl Machine {
                 }
             }
             _ => parameter,
-        })
-    }
-
-    /// Returns the kind and length of a parameter's or element's tag at the start of `rest`.
-    fn parameter_tag(&self, leaf: &Leaf, rest: &str) -> Result<(Follows, usize), Undecided> {
-        Ok(match &leaf.arguments {
-            Arguments::Parameters(spec) => {
-                let opener = longest(rest, spec.openers())?.map(|(_, len)| len);
-                let part = longest(rest, &spec.parts)?.map(|(_, len)| len);
-                match (opener, part) {
-                    (Some(len), _) => (Follows::Parameter, len),
-                    (None, Some(len)) => (Follows::Part, len),
-                    (None, None) => (Follows::Text, 0),
-                }
-            }
-            Arguments::Elements(spec) => match self.readers.elements.tag_at(spec, rest)? {
-                None => (Follows::Text, 0),
-                Some(true) => (Follows::Parameter, 0),
-                Some(false) => (Follows::Part, 0),
-            },
-            _ => (Follows::Text, 0),
         })
     }
 
@@ -158,20 +130,9 @@ impl Machine {
         named || tools.get(&self.call.name).is_none() && !text.contains(|c: char| c.is_whitespace())
     }
 
-    fn has_read_parameter(&self, leaf: &Leaf) -> bool {
-        match leaf.arguments {
-            Arguments::Elements(_) => self.readers.elements.has_read(),
-            _ => self.readers.parameters.has_read(),
-        }
-    }
-
     /// Skips text up to the next character that may begin a tag.
     fn drop_text(&mut self, plan: &Plan, leaf: &Leaf, cursor: &mut TextCursor<'_>) {
-        let begins = match &leaf.arguments {
-            Arguments::Parameters(spec) => spec.value_tags.first(),
-            Arguments::Elements(spec) => spec.first(),
-            _ => Bytes::default(),
-        };
+        let begins = leaf.arguments.tag_bytes();
         let recovery = plan.recovery_texts.first();
         let rest = cursor.rest();
         cursor.skip_char();

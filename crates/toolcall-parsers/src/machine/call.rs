@@ -6,9 +6,9 @@ use super::{
     call_sink::CallSink,
     message_header::MessageHeader,
     plan::{Arguments, LeafId, NodeId, Plan, Prose, SectionId, Start},
+    readers::ArgumentReaders,
     state::{
-        ArgumentReaders, CallHeader, CurrentCall, List, MachineState, PlanPlace, Readings,
-        Recovery, SkippedText,
+        CallHeader, CurrentCall, List, MachineState, PlanPlace, Readings, Recovery, SkippedText,
     },
 };
 use crate::{
@@ -208,16 +208,7 @@ impl Machine {
             return false;
         }
         let unseen = calls.decoder().is_none_or(Decoder::passes);
-        match &plan.leaf(self.place.leaf).arguments {
-            Arguments::Value(_) | Arguments::Keywords(_) => {
-                unseen && self.readers.value.passes(text)
-            }
-            Arguments::Object(_) => {
-                unseen && self.readers.object.streams() && self.readers.value.passes(text)
-            }
-            Arguments::Parameters(spec) => self.readers.parameters.passes(spec, text),
-            _ => false,
-        }
+        self.readers.passes(&plan.leaf(self.place.leaf).arguments, text, unseen)
     }
 
     /// Emits the start of the call whose header was read. Fails if the header proves to be text.

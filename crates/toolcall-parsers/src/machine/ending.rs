@@ -15,7 +15,8 @@ use super::{
     call::Machine,
     call_sink::CallSink,
     plan::{Arguments, Leaf, Missing, Plan},
-    state::{ActiveReader, List, MachineState},
+    readers::ActiveReader,
+    state::{List, MachineState},
 };
 use crate::{
     cursor::TextCursor,
@@ -52,12 +53,7 @@ impl Machine {
     /// Returns whether held text is being searched for the end of a value.
     fn is_searching(&self, plan: &Plan) -> bool {
         self.state == MachineState::Arguments
-            && match plan.leaf(self.place.leaf).arguments {
-                Arguments::Parameters(_) => self.readers.parameters.is_searching(),
-                Arguments::Elements(_) => self.readers.elements.is_searching(),
-                Arguments::Value(_) => self.readers.value.is_searching(),
-                _ => false,
-            }
+            && self.readers.is_searching(&plan.leaf(self.place.leaf).arguments)
     }
 
     fn finish_tail(&mut self, end: End, out: &mut CallSink<'_>) -> Feed {
@@ -178,17 +174,17 @@ impl Machine {
         match cut {
             Cut::Whole => {
                 out.diagnose(DiagnosticKind::MissingCloser, out.cursor.text.len(), 0);
-                self.close_parameters(leaf, out);
+                self.readers.close_parameters(&leaf.arguments, out);
                 Outcome::Complete
             }
             Cut::Ended(at) => {
                 out.diagnose(DiagnosticKind::MissingCloser, at, 0);
-                self.close_parameters(leaf, out);
+                self.readers.close_parameters(&leaf.arguments, out);
                 self.text_from = Some(at);
                 Outcome::Complete
             }
             Cut::Repaired => {
-                self.close_parameters(leaf, out);
+                self.readers.close_parameters(&leaf.arguments, out);
                 Outcome::Repaired
             }
             Cut::Incomplete => Outcome::Incomplete,

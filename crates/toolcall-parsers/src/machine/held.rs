@@ -1,16 +1,13 @@
 //! Accounting: the bytes that the machine holds, and the size of its buffers.
 
-use super::{
-    call::Machine,
-    object::ObjectAt,
-    state::{ActiveReader, MachineState},
-};
+use super::{call::Machine, state::MachineState};
 use crate::{calls::Calls, decoded::Decoder};
 
 impl Machine {
     /// Returns the number of bytes that were read but not emitted, beyond those in the driver. For
     /// a started call these are the bytes held by the reader of its arguments. Otherwise they are
     /// all bytes of the call.
+    #[inline]
     pub(crate) fn held(&self, calls: &Calls) -> usize {
         if !calls.committed() {
             return 0;
@@ -19,16 +16,8 @@ impl Machine {
         let item = || usize::try_from(calls.at.saturating_sub(begins)).unwrap_or(usize::MAX);
         match self.state {
             MachineState::Arguments if calls.is_open() || readers.object.answered => {
-                match readers.active {
-                    ActiveReader::Object if readers.object.at == ObjectAt::Key => item(),
-                    ActiveReader::Value | ActiveReader::Object => {
-                        let decoded = calls.decoder().map_or(0, Decoder::held);
-                        readers.value.held().saturating_add(decoded)
-                    }
-                    ActiveReader::Parameters => readers.parameters.held(),
-                    ActiveReader::Elements => readers.elements.held(),
-                    ActiveReader::None => 0,
-                }
+                let decoded = calls.decoder().map_or(0, Decoder::held);
+                readers.held(decoded).unwrap_or_else(item)
             }
             MachineState::Arguments if readers.object.is_listed() => 0,
             MachineState::Message
@@ -45,16 +34,11 @@ impl Machine {
             MachineState::Field => {
                 self.header.field.len().saturating_add(self.header.attributes.held())
             }
-            MachineState::Arguments => [
-                self.readers.value.buffered(),
-                self.readers.object.buffered(),
-                self.readers.parameters.buffered(),
-                self.readers.elements.buffered(),
-                self.call.early.len(),
-                self.skipped.text.len(),
-            ]
-            .iter()
-            .sum(),
+            MachineState::Arguments => {
+                [self.readers.buffered(), self.call.early.len(), self.skipped.text.len()]
+                    .iter()
+                    .sum()
+            }
             _ => 0,
         }
     }

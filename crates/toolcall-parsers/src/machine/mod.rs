@@ -38,6 +38,7 @@ pub(crate) mod messages;
 mod object;
 pub(crate) mod plan;
 mod raw;
+mod readers;
 mod reading;
 mod resync;
 mod section;

@@ -1,13 +1,5 @@
-//! Reading of a call's arguments. Each kind of arguments has its own reader:
-//!
-//! ```text
-//! {"n": 1}                          Value: an object with the arguments
-//! {"name": "f", "arguments": {…}}   Object: the name and the arguments
-//! (n=1)                             Keywords
-//! <parameter=n>1</parameter>        Parameters
-//! ]<n>1]</n>                        Elements
-//! print(1)                          Raw: the text of one argument
-//! ```
+//! Reading of a call's arguments, with the reader for their kind. [`readers`](super::readers) lists
+//! the kinds.
 
 use jail_match::CallPart;
 
@@ -15,7 +7,8 @@ use super::{
     call::{Machine, MachineStep},
     call_sink::CallSink,
     plan::{Arguments, Leaf, Plan},
-    state::{ActiveReader, MachineState},
+    readers::ActiveReader,
+    state::MachineState,
 };
 use crate::{
     cursor::{Progress, TextCursor, Undecided, longest_prefix},
@@ -24,38 +17,16 @@ use crate::{
     options::Tolerance,
     template,
     tools::Tools,
-    value::{Note, Scanned, Syntax, Typing, ValueDialect, ValueFault, ValueKind, ValueReader},
+    value::{Note, Scanned, Syntax, Typing, ValueDialect, ValueFault, ValueKind},
 };
 
 impl Machine {
     /// Prepares the reader of `arguments`.
     pub(super) fn begin_reader(&mut self, arguments: &Arguments) {
-        self.readers.active = ActiveReader::None;
-        match arguments {
-            Arguments::None => {}
-            Arguments::Value(_) => self.begin_value(ValueKind::Arguments),
-            Arguments::Keywords(_) => self.begin_value(ValueKind::Keywords),
-            Arguments::Object(syntax) => {
-                self.readers.object.begin();
-                self.readers.object.syntax = *syntax;
-                self.readers.active = ActiveReader::Object;
-            }
-            Arguments::Raw { .. } => self.readers.raw.begin(),
-            Arguments::Parameters(_) => {
-                self.readers.parameters.begin(&self.call.name);
-                self.readers.active = ActiveReader::Parameters;
-            }
-            Arguments::Elements(_) => {
-                self.readers.elements.begin(&self.call.name);
-                self.readers.active = ActiveReader::Elements;
-            }
+        self.readers.begin(arguments, &self.call.name);
+        if self.readers.active == ActiveReader::Value {
+            self.call.early.clear();
         }
-    }
-
-    fn begin_value(&mut self, kind: ValueKind) {
-        self.readers.value = ValueReader::new(kind);
-        self.readers.active = ActiveReader::Value;
-        self.call.early.clear();
     }
 
     /// Reads the arguments.
@@ -129,7 +100,8 @@ impl Machine {
                 match self.readers.raw.is_object(key, again, out) {
                     None => return MachineStep::more(out.cursor.at),
                     Some(true) => {
-                        self.begin_value(ValueKind::Arguments);
+                        self.readers.begin_value(ValueKind::Arguments);
+                        self.call.early.clear();
                         return MachineStep::Go;
                     }
                     Some(false) => self.readers.raw.feed(ends.iter().map(|end| &**end), out),
@@ -168,11 +140,7 @@ impl Machine {
                 // The reader consumed a tag up to the faulty character. These bytes are skipped
                 // too.
                 if self.state == MachineState::Broken {
-                    let faulty = match leaf.arguments {
-                        Arguments::Elements(_) => self.readers.elements.faulty_tag_len(),
-                        Arguments::Parameters(_) => self.readers.parameters.faulty_header_len(),
-                        _ => 0,
-                    };
+                    let faulty = self.readers.faulty_tag_len(&leaf.arguments);
                     self.recovery.dropped = self.recovery.dropped.saturating_add(faulty);
                 }
                 step

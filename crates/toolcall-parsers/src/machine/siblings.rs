@@ -8,7 +8,8 @@
 
 use super::{
     call::Machine,
-    state::{ActiveReader, List, MachineState},
+    readers::ActiveReader,
+    state::{List, MachineState},
 };
 use crate::{
     cursor::TextCursor,

@@ -3,13 +3,10 @@
 use alloc::string::String;
 
 use super::{
-    arguments::{attributes::HeaderReader, elements::Elements, parameters::Parameters},
-    object::ObjectReader,
+    arguments::attributes::HeaderReader,
     plan::{LeafId, NodeId, SectionId},
-    raw::Raw,
     siblings::Siblings,
 };
-use crate::value::{ValueKind, ValueReader};
 
 /// The position of the machine in a block of calls. [The module](super) shows an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,16 +31,6 @@ pub(super) enum MachineState {
     SkippedText,
     /// After a fault, in text that is skipped up to a recovery point.
     Broken,
-}
-
-/// The reader of the arguments, if it may hold some of their text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ActiveReader {
-    None,
-    Value,
-    Object,
-    Parameters,
-    Elements,
 }
 
 /// The list that contains the calls being read.
@@ -103,30 +90,6 @@ pub(super) struct CurrentCall {
     pub(super) early: String,
     /// Stream offset of the call's first byte.
     pub(super) item_at: u64,
-}
-
-/// The readers of arguments. One of them is in use.
-#[derive(Debug, Clone)]
-pub(super) struct ArgumentReaders {
-    pub(super) active: ActiveReader,
-    pub(super) value: ValueReader,
-    pub(super) object: ObjectReader,
-    pub(super) raw: Raw,
-    pub(super) parameters: Parameters,
-    pub(super) elements: Elements,
-}
-
-impl ArgumentReaders {
-    pub(super) fn new() -> Self {
-        Self {
-            active: ActiveReader::None,
-            value: ValueReader::new(ValueKind::Arguments),
-            object: ObjectReader::new(),
-            raw: Raw::new(),
-            parameters: Parameters::default(),
-            elements: Elements::default(),
-        }
-    }
 }
 
 /// The state of the recovery after a fault.
