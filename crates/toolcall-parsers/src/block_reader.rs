@@ -25,9 +25,9 @@ use crate::{
         call::Machine,
         call_sink::CallSink,
         plan::{Plan, Start},
+        recovery::repeated_block::RepeatedBlock,
     },
     options::Options,
-    repeated_block::RepeatedBlock,
     tools::Tools,
 };
 

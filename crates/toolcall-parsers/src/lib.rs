@@ -81,7 +81,6 @@ mod machine;
 mod options;
 mod parser;
 mod registry;
-mod repeated_block;
 pub mod template;
 mod texts;
 mod tool_call_parser;

@@ -23,13 +23,11 @@
 //! I will call …       SkippedText, up to the first call or the section's end
 //! ```
 
-mod after_parameters;
 mod answer;
 pub(crate) mod arguments;
 pub(crate) mod call;
 pub(crate) mod call_sink;
 pub(crate) mod compile;
-mod ending;
 pub(crate) mod field;
 mod header;
 mod held;
@@ -40,7 +38,6 @@ pub(crate) mod plan;
 mod raw;
 mod readers;
 mod reading;
-mod resync;
+pub(crate) mod recovery;
 mod section;
-mod siblings;
 mod state;

@@ -5,7 +5,7 @@ use alloc::string::String;
 use super::{
     arguments::attributes::HeaderReader,
     plan::{LeafId, NodeId, SectionId},
-    siblings::Siblings,
+    recovery::siblings::Siblings,
 };
 
 /// The position of the machine in a block of calls. [The module](super) shows an example.

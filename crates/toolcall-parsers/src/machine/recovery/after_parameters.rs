@@ -16,16 +16,16 @@ use alloc::vec::Vec;
 
 use jail_match::CallPart;
 
-use super::{
-    call::{Machine, MachineStep},
-    call_sink::CallSink,
-    plan::{Leaf, Plan},
-    readers::ParameterTag,
-};
 use crate::{
     cursor::{TextCursor, Undecided, longest_prefix},
     event::{DiagnosticKind, Outcome},
     limits::MAX_CALL_HEAD,
+    machine::{
+        call::{Machine, MachineStep},
+        call_sink::CallSink,
+        plan::{Leaf, Plan},
+        readers::ParameterTag,
+    },
 };
 
 /// The kind of text after a parameter.
@@ -46,7 +46,11 @@ enum Follows {
 
 impl Machine {
     /// Reads the text after a parameter or element. Text that is not a tag is skipped.
-    pub(super) fn after_parameters(&mut self, leaf: &Leaf, out: &mut CallSink<'_>) -> MachineStep {
+    pub(in crate::machine) fn after_parameters(
+        &mut self,
+        leaf: &Leaf,
+        out: &mut CallSink<'_>,
+    ) -> MachineStep {
         let plan = out.plan;
         loop {
             if out.cursor.skip_blanks() > 0 && self.skipped.bytes > 0 {
@@ -170,7 +174,7 @@ impl Machine {
 
     /// Ends a call that was cut in the text after a parameter. The text being fed
     /// is unread.
-    pub(super) fn cut_after_parameter(&mut self, out: &mut CallSink<'_>) -> Outcome {
+    pub(in crate::machine) fn cut_after_parameter(&mut self, out: &mut CallSink<'_>) -> Outcome {
         let tail = out.cursor.text;
         self.skipped.bytes = self.skipped.bytes.saturating_add(visible(tail));
         out.calls.breaks_at(tail.len());

@@ -9,15 +9,15 @@
 
 use alloc::boxed::Box;
 
-use super::{
-    call::{Machine, MachineStep},
-    call_sink::CallSink,
-    plan::Arguments,
-    state::{List, MachineState},
-};
 use crate::{
     cursor::{Prefix, Undecided, longest_prefix, match_prefix},
     event::{DiagnosticKind, Outcome},
+    machine::{
+        call::{Machine, MachineStep},
+        call_sink::CallSink,
+        plan::Arguments,
+        state::{List, MachineState},
+    },
     texts::{Bytes, TextMatch},
 };
 
@@ -37,7 +37,7 @@ enum ResyncPlace {
 impl Machine {
     /// Handles a character at the cursor that is not allowed there. Refutes a candidate, and makes
     /// an open call malformed.
-    pub(super) fn bad(&mut self, out: &mut CallSink<'_>) -> MachineStep {
+    pub(in crate::machine) fn bad(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         if !out.calls.committed() {
             let scalar = out.cursor.rest().chars().next().map_or(0, char::len_utf8);
             return MachineStep::refuted(out.cursor.at.saturating_add(scalar));
@@ -61,7 +61,7 @@ impl Machine {
 
     /// Skips text up to an end tag, an opener or the end of a turn. If the form has no end tags, up
     /// to the end of the line or of the list.
-    pub(super) fn resync(&mut self, out: &mut CallSink<'_>) -> MachineStep {
+    pub(in crate::machine) fn resync(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
         let leaf = plan.leaves.get(usize::from(self.place.leaf));
         let section = self.place.section.map(|id| plan.section(id));

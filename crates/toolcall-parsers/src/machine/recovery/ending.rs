@@ -10,18 +10,19 @@ use alloc::string::String;
 
 use jail_match::{End, Feed, Refutation, Resume, Verdict};
 
-use super::{arguments::Cut, object::ArgumentsState};
-use super::{
-    call::Machine,
-    call_sink::CallSink,
-    plan::{Arguments, Leaf, Missing, Plan},
-    readers::ActiveReader,
-    state::{List, MachineState},
-};
 use crate::{
     cursor::TextCursor,
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
+    machine::{
+        arguments::Cut,
+        call::Machine,
+        call_sink::CallSink,
+        object::ArgumentsState,
+        plan::{Arguments, Leaf, Missing, Plan},
+        readers::ActiveReader,
+        state::{List, MachineState},
+    },
     options::Repair,
 };
 

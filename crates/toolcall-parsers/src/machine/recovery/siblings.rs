@@ -6,13 +6,13 @@
 //!                                     ^ all braces are closed: the next object may follow
 //! ```
 
-use super::{
-    call::Machine,
-    readers::ActiveReader,
-    state::{List, MachineState},
-};
 use crate::{
     cursor::TextCursor,
+    machine::{
+        call::Machine,
+        readers::ActiveReader,
+        state::{List, MachineState},
+    },
     template::Dialect,
     value::{Brackets, InValue},
 };
@@ -20,7 +20,7 @@ use crate::{
 /// The position after a fault in an object of a list: open brackets and the open string. They are
 /// tracked byte by byte, while the text is JSON or a Python literal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Siblings {
+pub(in crate::machine) struct Siblings {
     brackets: Brackets,
     quote: Option<u8>,
     escaped: bool,
@@ -29,7 +29,7 @@ pub(super) struct Siblings {
 }
 
 /// The meaning of a byte after a fault.
-pub(super) enum After {
+pub(in crate::machine) enum After {
     /// A part of the malformed object.
     Object(Siblings),
     /// The comma after the malformed object, the next object, or the end of the list.
@@ -40,7 +40,7 @@ pub(super) enum After {
 
 impl Siblings {
     /// Returns the meaning of `byte` at this position.
-    pub(super) fn after_byte(self, byte: u8) -> After {
+    pub(in crate::machine) fn after_byte(self, byte: u8) -> After {
         let object = |brackets: Option<Brackets>| {
             brackets.map_or(After::Unknown, |brackets| After::Object(Self { brackets, ..self }))
         };
@@ -74,7 +74,7 @@ impl Siblings {
 
 impl Machine {
     /// Returns the position of a fault in its list, or `None` outside of lists.
-    pub(super) fn fault_in_list(&self, cursor: &TextCursor<'_>) -> Option<Siblings> {
+    pub(in crate::machine) fn fault_in_list(&self, cursor: &TextCursor<'_>) -> Option<Siblings> {
         let in_list = self.place.list != List::None || self.readers.object.is_in_list();
         if self.readers.active != ActiveReader::Object || !in_list {
             return None;
@@ -92,7 +92,7 @@ impl Machine {
     }
 
     /// Returns whether the list continues at the cursor. Otherwise skips one character.
-    pub(super) fn find_sibling(&mut self, cursor: &mut TextCursor<'_>) -> bool {
+    pub(in crate::machine) fn find_sibling(&mut self, cursor: &mut TextCursor<'_>) -> bool {
         if let Some((siblings, byte)) = self.recovery.siblings.zip(cursor.peek()) {
             self.recovery.siblings = match siblings.after_byte(byte) {
                 After::Object(next) => Some(next),
@@ -112,7 +112,7 @@ impl Machine {
     }
 
     /// Continues in the list, whose next object or end is at the cursor.
-    pub(super) fn go_on_in_list(&mut self) {
+    pub(in crate::machine) fn go_on_in_list(&mut self) {
         self.recovery.siblings = None;
         if self.readers.object.is_in_list() {
             self.readers.object.begin_in_list();
