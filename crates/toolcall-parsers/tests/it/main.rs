@@ -9,6 +9,7 @@ mod headers;
 mod inserted;
 mod laws;
 mod limits;
+mod not_calls;
 mod policies;
 mod quoted;
 mod round_trip;
