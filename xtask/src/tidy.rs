@@ -244,6 +244,12 @@ fn file_findings(path: &Path, text: &str, findings: &mut Vec<String>) {
         if line.ends_with([' ', '\t']) {
             find(number, "trailing whitespace");
         }
+        let limit = line
+            .split_once("const MAX_")
+            .is_some_and(|(before, _)| before.is_empty() || before.starts_with("pub"));
+        if limit && library && !checks && !path.ends_with("limits.rs") {
+            find(number, "a limit: expected in the crate's `limits.rs`");
+        }
         for leftover in LEFTOVERS.iter().filter(|leftover| library && line.contains(**leftover)) {
             find(number, &format!("`{leftover}` is left"));
         }
@@ -313,6 +319,12 @@ mod tests {
                 "crates/a/src/b.rs:4: `FIXME` is left",
             ]
         );
+        let limit = "//! B.\nconst MAX_B: usize = 1;\npub(crate) const MAX_C: u8 = 2;\n";
+        let finding = "crates/a/src/b.rs:2: a limit: expected in the crate's `limits.rs`";
+        assert_eq!(in_file("crates/a/src/b.rs", limit)[0], finding);
+        assert_eq!(in_file("crates/a/src/b.rs", limit).len(), 2);
+        assert_eq!(in_file("crates/a/src/limits.rs", limit).len(), 0);
+        assert_eq!(in_file("crates/guard-laws/src/b.rs", limit).len(), 0);
         let long = "//! Long.\n".repeat(LONGEST_FILE + 1);
         let finding = "crates/a/src/b.rs:1: expected at most 400 lines";
         assert_eq!(in_file("crates/a/src/b.rs", &long), [finding]);

@@ -24,6 +24,7 @@
 
 mod expr;
 mod grammar;
+mod limits;
 mod outline;
 mod response_template;
 

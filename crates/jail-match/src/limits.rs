@@ -117,3 +117,13 @@ impl fmt::Display for LimitError {
 }
 
 impl core::error::Error for LimitError {}
+
+/// The maximum number of times a byte is scanned again because its candidate was refuted.
+pub(crate) const MAX_RESCANS: u32 = 16;
+
+/// The maximum size of a compiled expression in bytes, and of the work of compiling it.
+#[cfg(feature = "regex")]
+pub(crate) const MAX_AUTOMATON_BYTES: usize = 2 << 20;
+
+/// The maximum number of edges with limited uses.
+pub(crate) const MAX_LIMITED_EDGES: usize = 64;

@@ -36,7 +36,7 @@ use crate::{
 pub type Class = u8;
 
 /// The number of classes a set can tell apart.
-pub(crate) const MAX_CLASSES: Class = 32;
+pub(crate) const CLASS_COUNT: Class = 32;
 
 /// A set of classes, one bit for each.
 pub type Classes = u32;
@@ -45,7 +45,7 @@ pub type Classes = u32;
 const MIN_VECTORISED: usize = 32;
 /// The number of stop bytes above which a loop over a byte table is faster than a search for each
 /// group of three.
-const MAX_NEEDLES: usize = 12;
+const NEEDLE_SLOTS: usize = 12;
 
 #[derive(Debug, Clone)]
 struct Marker {
@@ -235,7 +235,7 @@ impl MarkerSetBuilder {
         for &(byte, classes) in &self.extra {
             stops[usize::from(byte)] |= classes;
         }
-        let mut needles = vec![Needles::default(); usize::from(MAX_CLASSES)];
+        let mut needles = vec![Needles::default(); usize::from(CLASS_COUNT)];
         for (byte, classes) in (0..=255u8).zip(stops.iter()).filter(|(_, classes)| **classes != 0) {
             for (class, needles) in needles.iter_mut().enumerate() {
                 if classes >> class & 1 != 0 {
@@ -279,7 +279,7 @@ impl MarkerSet {
     #[must_use]
     pub fn next_stop(&self, class: Class, hay: &[u8]) -> Option<usize> {
         let needles = &self.needles[usize::from(class)];
-        if hay.len() < MIN_VECTORISED || needles.0.len() > MAX_NEEDLES {
+        if hay.len() < MIN_VECTORISED || needles.0.len() > NEEDLE_SLOTS {
             let bit = 1 << class;
             return hay.iter().position(|&b| self.stops[usize::from(b)] & bit != 0);
         }

@@ -6,12 +6,10 @@ use core::fmt;
 use crate::{
     channel::{Channel, ChannelMask},
     edge::{Anchor, Bind, Edge, InCode, LetterCase, Newlines, Then, Uses},
-    marker::{Class, Classes, MAX_CLASSES, MarkerSet, MarkerSetBuilder},
+    limits::MAX_LIMITED_EDGES,
+    marker::{CLASS_COUNT, Class, Classes, MarkerSet, MarkerSetBuilder},
     marker_tokens::{RESERVED_LEAD, is_reserved},
 };
-
-/// The maximum number of edges with limited uses.
-const MAX_LIMITED: usize = 64;
 
 /// A list of edges, compiled once and shared by any number of drivers.
 ///
@@ -44,7 +42,7 @@ struct CompiledTable {
     binding: Box<[u32]>,
     /// For each class, the maximum number of newlines that a marker binds before it: counting
     /// [`Bind::Always`](crate::Bind::Always) only, and counting all.
-    newlines: [[u8; MAX_CLASSES as usize]; 2],
+    newlines: [[u8; CLASS_COUNT as usize]; 2],
 }
 
 impl Table {
@@ -60,7 +58,7 @@ impl Table {
         let mut use_bits = Vec::with_capacity(edges.len());
         let (mut limited, mut reasoning_once, mut before_reasoning) = (0, 0, 0);
         let mut per_entry = [0; Channel::COUNT as usize];
-        let mut newlines = [[0u8; MAX_CLASSES as usize]; 2];
+        let mut newlines = [[0u8; CLASS_COUNT as usize]; 2];
         let counts_mentions = edges.iter().any(Edge::closes_nothing);
         for (entry, edge) in edges.iter().enumerate() {
             let error = |problem| EdgeError { entry, marker: edge.marker.clone().into(), problem };
@@ -86,7 +84,7 @@ impl Table {
             let bit = match edge.uses {
                 Uses::Unlimited => 0,
                 Uses::OncePerEntry | Uses::OncePerMessage | Uses::BeforeReasoning => {
-                    if limited == MAX_LIMITED {
+                    if limited == MAX_LIMITED_EDGES {
                         return Err(error(EdgeProblem::TooManyLimited));
                     }
                     let bit = 1u64 << limited;
@@ -350,7 +348,7 @@ impl fmt::Display for EdgeError {
             EdgeProblem::NoChannel => write!(f, "edge {entry} ({marker:?}): live on no channel"),
             EdgeProblem::TooManyLimited => write!(
                 f,
-                "edge {entry} ({marker:?}): more than {MAX_LIMITED} edges have limited uses"
+                "edge {entry} ({marker:?}): more than {MAX_LIMITED_EDGES} edges have limited uses"
             ),
         }
     }

@@ -10,7 +10,8 @@ use llm_stream_guard::{Certainty, Detection};
 use crate::{
     args::DetectArgs,
     error::{Error, misuse},
-    parse::{self, DETECTED, detection},
+    limits::MAX_DETECTED_BYTES,
+    parse::{self, detection},
 };
 
 /// Prints the families whose models may have written the file, with the evidence. Returns whether
@@ -22,8 +23,10 @@ pub(crate) fn detect(args: &DetectArgs, out: &mut dyn Write) -> Result<bool, Err
     let fault = |error: io::Error| misuse(format!("{}: {error}", args.file.display()));
     let mut head = Vec::new();
     match args.file.as_path() {
-        path if path == Path::new("-") => io::stdin().lock().take(DETECTED).read_to_end(&mut head),
-        path => parse::open(path)?.0.take(DETECTED).read_to_end(&mut head),
+        path if path == Path::new("-") => {
+            io::stdin().lock().take(MAX_DETECTED_BYTES).read_to_end(&mut head)
+        }
+        path => parse::open(path)?.0.take(MAX_DETECTED_BYTES).read_to_end(&mut head),
     }
     .map_err(fault)?;
     let detection = detection(&head, args.input)?;

@@ -14,6 +14,7 @@ mod explain;
 mod families;
 mod identify;
 mod input;
+mod limits;
 mod lookup;
 mod parse;
 mod pattern;

@@ -58,9 +58,6 @@ pub(crate) fn told(args: &ReadingArgs) -> Result<Option<Profile>, Error> {
     }))
 }
 
-/// Maximum length of a first line that names the family, in bytes.
-pub(crate) const FIRST_LINE: u64 = 256;
-
 /// Returns the profile that the first line of a recording names. The proxy writes `: family NAME`
 /// there.
 pub(crate) fn recorded(head: &[u8]) -> Option<Profile> {

@@ -11,21 +11,15 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::client::{API_KEY, Client};
+use crate::limits::{MAX_LIST_BYTES, MAX_LIST_TIME, MAX_PROBE_TIME};
 
 /// Time after which a list is requested again.
 const FRESH: Duration = Duration::from_secs(60);
 /// Time after which an empty or missing list is requested again.
 const AGAIN: Duration = Duration::from_secs(5);
-/// Maximum time for upstream to send its list.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// Time for which the result of a probe is valid: upstream answered, or did not.
 const UP: Duration = Duration::from_secs(5);
 const DOWN: Duration = Duration::from_secs(1);
-/// Maximum time for upstream to answer a probe.
-const PROBE: Duration = Duration::from_secs(2);
-/// Maximum length of a list, in bytes.
-const MAX_LIST_BYTES: usize = 4 << 20;
-
 /// A cache of upstream's list of models.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
@@ -78,7 +72,7 @@ impl Catalog {
         let up = match request(&HeaderMap::new()) {
             Some(parts) => {
                 let answer = client.send(&parts, Body::empty());
-                let answer = tokio::time::timeout(PROBE, answer).await;
+                let answer = tokio::time::timeout(MAX_PROBE_TIME, answer).await;
                 matches!(answer, Ok(Ok(answer)) if !answer.status().is_server_error())
             }
             None => false,
@@ -107,7 +101,7 @@ pub(crate) async fn ask(client: &Client, headers: &HeaderMap) -> Option<Value> {
         let bytes = axum::body::to_bytes(answer.into_body(), MAX_LIST_BYTES).await.ok()?;
         serde_json::from_slice(&bytes).ok()
     };
-    tokio::time::timeout(PATIENCE, list).await.ok()?
+    tokio::time::timeout(MAX_LIST_TIME, list).await.ok()?
 }
 
 impl Listed {

@@ -27,6 +27,7 @@ use crate::{
     error::{Fault, Kind},
     headers::{forwarded, is_event_stream},
     idle::Break,
+    limits::MAX_POOL_IDLE,
 };
 
 #[cfg(feature = "tls")]
@@ -38,10 +39,6 @@ const NO_HTTPS: &str = "upstream is not asked over `https`";
 
 /// The header in which clients of messages send their key.
 pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-
-/// How long an unused connection stays in the pool. Common servers close a connection after 5
-/// seconds.
-const POOL_IDLE: Duration = Duration::from_secs(4);
 
 /// A client with a pool of connections to upstream.
 #[derive(Debug, Clone)]
@@ -62,7 +59,7 @@ impl Client {
         http.set_nodelay(true);
         let pool = Pool::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(POOL_IDLE)
+            .pool_idle_timeout(MAX_POOL_IDLE)
             .build(connector(http, endpoint)?);
         let first_byte = timeouts.first_byte.0;
         let key = endpoint.key_env.as_deref().map(key).transpose()?;

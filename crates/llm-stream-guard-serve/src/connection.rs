@@ -40,8 +40,8 @@ const PIECE: usize = 64 << 10;
 /// Number of checks of a connection within the shortest of its timeouts.
 const LOOKS: u32 = 4;
 /// Minimum time between two checks.
-const MIN_STEP: Duration = Duration::from_millis(1);
-const MAX_STEP: Duration = Duration::from_secs(60);
+const SHORTEST_STEP: Duration = Duration::from_millis(1);
+const LONGEST_STEP: Duration = Duration::from_secs(60);
 
 /// The activity of one connection.
 #[derive(Debug)]
@@ -123,7 +123,7 @@ impl Activity {
     /// that the client does not accept.
     pub(crate) async fn given_up(&self) {
         let step = self.head.min(self.idle).min(self.write).checked_div(LOOKS).unwrap_or_default();
-        let step = step.clamp(MIN_STEP, MAX_STEP);
+        let step = step.clamp(SHORTEST_STEP, LONGEST_STEP);
         loop {
             tokio::time::sleep(step).await;
             self.drop_untaken();

@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::{
     dialect::ApiDialect,
     error::Kind,
+    limits::MAX_REQUEST_ID_BYTES,
     metrics::{Metrics, OTHER, Subject, TOKENS, Told},
     trace::Trace,
 };
@@ -25,9 +26,6 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 
 /// The header of an answer that reports a problem with it.
 pub(crate) const NOTE: HeaderName = HeaderName::from_static("x-llm-stream-guard-note");
-
-/// Maximum length of a client's request id, in bytes.
-const LONGEST_ID: usize = 128;
 
 /// How an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +97,7 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let fit = |id: &&HeaderValue| {
         let bytes = id.as_bytes();
-        (1..=LONGEST_ID).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic)
+        (1..=MAX_REQUEST_ID_BYTES).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic)
     };
     headers.get(REQUEST_ID).filter(fit).cloned().unwrap_or_else(|| {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();

@@ -13,12 +13,8 @@ use crate::{
     body::Body,
     config::{CheckpointTokens, Config, FamilyChoice, FamilyName, IdPattern, Model, Remap},
     error::Fault,
+    limits::{MAX_RECENT_ID_BYTES, MAX_RECENT_MODELS},
 };
-
-/// Maximum number of ids whose families are remembered.
-const MAX_RECENT: usize = 64;
-/// Maximum length of an id whose family is remembered, in bytes.
-const MAX_RECENT_ID: usize = 256;
 
 /// The family of a model: how its answers are read.
 #[derive(Debug, Clone)]
@@ -90,9 +86,9 @@ impl Families {
             return known.clone();
         }
         let found = self.resolve(id).map(|family| self.with_tokens(family, id));
-        if id.len() <= MAX_RECENT_ID {
+        if id.len() <= MAX_RECENT_ID_BYTES {
             let mut recent = lock();
-            if recent.len() >= MAX_RECENT {
+            if recent.len() >= MAX_RECENT_MODELS {
                 recent.remove(0);
             }
             recent.push((id.into(), found.clone()));
@@ -253,20 +249,21 @@ pub(crate) fn starting(start: Start) -> ReasoningOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::{Families, MAX_RECENT, MAX_RECENT_ID};
+    use super::{Families, MAX_RECENT_ID_BYTES, MAX_RECENT_MODELS};
     use crate::config::Config;
 
     #[test]
     fn cached_family_equals_the_resolved_one() {
         let families = Families::new(&Config::default());
-        let long = format!("Qwen/Qwen3-8B-{}", "x".repeat(MAX_RECENT_ID));
+        let long = format!("Qwen/Qwen3-8B-{}", "x".repeat(MAX_RECENT_ID_BYTES));
         let ids = ["Qwen/Qwen3-8B", "deepseek-ai/DeepSeek-V3.1", "of no family", &long];
-        let others: Vec<String> = (0..MAX_RECENT).map(|n| format!("Qwen/Qwen3-8B-v{n}")).collect();
+        let others: Vec<String> =
+            (0..MAX_RECENT_MODELS).map(|n| format!("Qwen/Qwen3-8B-v{n}")).collect();
         let name = |id: &str| families.find(id).map(|family| family.name().to_owned());
         for id in ids.into_iter().chain(ids).chain(others.iter().map(String::as_str)).chain(ids) {
             let resolved = families.resolve(id).map(|family| family.name().to_owned());
             assert_eq!(name(id), resolved, "{id}");
         }
-        assert_eq!(families.recent.lock().unwrap().len(), MAX_RECENT);
+        assert_eq!(families.recent.lock().unwrap().len(), MAX_RECENT_MODELS);
     }
 }

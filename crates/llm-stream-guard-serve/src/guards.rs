@@ -12,13 +12,7 @@ use llm_stream_guard::{Answer, AnswerRules, Guard};
 use serde_json::Value;
 
 use crate::families::Family;
-
-/// Maximum number of requests whose guards are kept.
-const MAX_KEPT: usize = 32;
-/// Maximum length of the fields of a request whose guards are kept, in bytes.
-const MAX_FIELDS: usize = 32 << 10;
-/// Maximum number of earlier calls of a conversation whose guards are kept.
-const MAX_CALLS: usize = 256;
+use crate::limits::{MAX_KEPT_CALLS, MAX_KEPT_FIELD_BYTES, MAX_KEPT_GUARDS};
 
 /// The guards of recent requests.
 #[derive(Debug, Default)]
@@ -60,7 +54,7 @@ impl Conditions {
         let message = |at: &str| self.view.pointer(at);
         let calls = message("/messages/0/tool_calls").and_then(Value::as_array).map_or(0, Vec::len);
         let text = self.view.get("prompt").or_else(|| message("/messages/1/content"));
-        length <= MAX_FIELDS && calls <= MAX_CALLS && text.is_none_or(Value::is_null)
+        length <= MAX_KEPT_FIELD_BYTES && calls <= MAX_KEPT_CALLS && text.is_none_or(Value::is_null)
     }
 }
 
@@ -81,7 +75,7 @@ impl RecentGuards {
         let new = Arc::new(compile()?);
         if are_kept {
             let mut kept = lock();
-            kept.truncate(MAX_KEPT - 1);
+            kept.truncate(MAX_KEPT_GUARDS - 1);
             kept.push_front((conditions.clone(), new.clone()));
         }
         Ok(new)
@@ -95,7 +89,7 @@ mod tests {
     use llm_stream_guard::{Answer, Guard, Profile, profile};
     use serde_json::{Value, json};
 
-    use super::{CompiledGuards, Conditions, MAX_FIELDS, MAX_KEPT, RecentGuards};
+    use super::{CompiledGuards, Conditions, MAX_KEPT_FIELD_BYTES, MAX_KEPT_GUARDS, RecentGuards};
     use crate::families::Family;
 
     fn compiled(profile: &Profile) -> CompiledGuards {
@@ -145,7 +139,7 @@ mod tests {
             json!({"messages": [{"tool_calls": vec![Value::Null; 1000]}, {"content": null}]});
         let goes_on = json!({"messages": [{"tool_calls": []}, {"content": "secret"}]});
         for (view, length) in [
-            (json!({}), MAX_FIELDS + 1),
+            (json!({}), MAX_KEPT_FIELD_BYTES + 1),
             (json!({"prompt": "secret"}), 1),
             (calls, 1),
             (goes_on, 1),
@@ -161,10 +155,10 @@ mod tests {
     fn oldest_guards_make_room_for_new_ones() {
         let recent = RecentGuards::default();
         let some = |n: usize| conditions(json!({"n": n}));
-        let all: Vec<_> = (0..=MAX_KEPT).map(some).collect();
+        let all: Vec<_> = (0..=MAX_KEPT_GUARDS).map(some).collect();
         assert!(all.iter().all(|one| compiles(&recent, one, 1)));
-        assert_eq!(recent.0.lock().unwrap().len(), MAX_KEPT);
-        assert!(!compiles(&recent, &all[MAX_KEPT], 1));
+        assert_eq!(recent.0.lock().unwrap().len(), MAX_KEPT_GUARDS);
+        assert!(!compiles(&recent, &all[MAX_KEPT_GUARDS], 1));
         assert!(!compiles(&recent, &all[1], 1));
         assert!(compiles(&recent, &all[0], 1), "the oldest was dropped");
     }

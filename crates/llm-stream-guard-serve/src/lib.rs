@@ -50,6 +50,7 @@ mod guards;
 mod headers;
 mod idle;
 mod ledger;
+mod limits;
 mod meter;
 mod metrics;
 // Public for the command, which reads by the same machine.

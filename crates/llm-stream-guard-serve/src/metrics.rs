@@ -16,7 +16,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::{error::Kind, process};
+use crate::{error::Kind, limits::MAX_UNLISTED_MODELS, process};
 
 /// One label and its value.
 type Label<V = &'static str> = [(&'static str, V); 1];
@@ -29,9 +29,6 @@ pub(crate) type Subject = [(&'static str, Arc<str>); 2];
 
 /// The label of models without a label of their own.
 pub(crate) const OTHER: &str = "other";
-/// Maximum number of models with their own label that neither the configuration nor upstream's list
-/// names.
-const UNLISTED: usize = 64;
 /// Bounds of the buckets for the time to the first token, in seconds.
 const FIRST_TOKEN: [f64; 12] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
 /// Bounds of the buckets for the length of streams, in seconds.
@@ -68,7 +65,7 @@ pub(crate) struct Metrics {
     first_token: Family<Subject, Histogram, fn() -> Histogram>,
     stream_seconds: Family<Subject, Histogram, fn() -> Histogram>,
     watch: Arc<Watch>,
-    /// Models of known families with one of the [`UNLISTED`] labels.
+    /// Models of known families with one of the [`MAX_UNLISTED_MODELS`] labels.
     unlisted: Mutex<BTreeSet<Box<str>>>,
 }
 
@@ -242,11 +239,12 @@ impl Metrics {
         text
     }
 
-    /// Returns whether a model that is not listed gets its own label. The first [`UNLISTED`] models
+    /// Returns whether a model that is not listed gets its own label. The first [`MAX_UNLISTED_MODELS`] models
     /// do.
     pub(crate) fn has_room_for(&self, model: &str) -> bool {
         let mut unlisted = self.unlisted.lock().unwrap_or_else(PoisonError::into_inner);
-        unlisted.contains(model) || unlisted.len() < UNLISTED && unlisted.insert(model.into())
+        unlisted.contains(model)
+            || unlisted.len() < MAX_UNLISTED_MODELS && unlisted.insert(model.into())
     }
 
     /// Counts a stream as open.

@@ -12,9 +12,7 @@ use llm_stream_guard::{AnswerRules, Profile, Server, ToolChoice};
 use serde_json::{Value, json};
 
 use crate::body::Body;
-
-/// Maximum length of a request's tools for a grammar, in bytes.
-const LONGEST_TOOLS: usize = 256 << 10;
+use crate::limits::MAX_TOOLS_BYTES;
 
 /// The family for models whose own family has no calls. If a call is required, every guard reads
 /// JSON.
@@ -77,7 +75,7 @@ impl Demand {
             return None;
         }
         let length = body.text("tools").map_or(0, |tools| tools.get().len());
-        if length > LONGEST_TOOLS {
+        if length > MAX_TOOLS_BYTES {
             tracing::warn!(length, "the tools of a request are too long for a grammar");
             return None;
         }

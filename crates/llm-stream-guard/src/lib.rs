@@ -49,6 +49,7 @@ mod jailed;
 mod jailer;
 mod json;
 pub mod lifecycle;
+mod limits;
 mod observe;
 mod profile;
 mod reasoning;

@@ -72,6 +72,7 @@ mod cast;
 mod chars;
 mod content;
 mod json;
+mod limits;
 mod machine;
 mod malformed;
 mod message;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::limits::MAX_FAULTS;
 use crate::unwind::{Payload, catch};
 
 /// The way in which a stream ended, with the component that ended it.
@@ -161,10 +162,8 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    const KEPT: usize = 16;
-
     pub(crate) fn add(&mut self, who: Component, message: String) {
-        if self.kept.len() < Self::KEPT {
+        if self.kept.len() < MAX_FAULTS {
             self.kept.push(ComponentFault { who, message });
         } else {
             self.more = self.more.saturating_add(1);

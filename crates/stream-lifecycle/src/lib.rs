@@ -72,6 +72,7 @@ mod event;
 mod gen_ai;
 mod guardrail;
 mod hooks;
+mod limits;
 mod live;
 mod metadata;
 mod observed;

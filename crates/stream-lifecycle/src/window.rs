@@ -11,6 +11,7 @@ use std::{
 use crate::{
     ending::{UpstreamEnd, WithheldInfo},
     guardrail::{Decision, Guardrail, GuardrailOutput},
+    limits::MAX_TEXTS,
     passages::{CheckDelivery, Passage, Text, Windows},
     unwind::catch,
 };
@@ -74,9 +75,6 @@ impl<T: AsRef<str>> Window<T> {
 }
 
 impl<T> Window<T> {
-    /// Maximum number of texts of a stream. One more text ends the stream.
-    const TEXTS: usize = 1024;
-
     /// Creates a guardrail over items.
     ///
     /// `read` reports the text that an item adds to each of its texts. Items without text keep
@@ -159,7 +157,7 @@ impl<T: Send> Guardrail<T> for Window<T> {
                 *end = from + text.new_text().len() as u64;
             }
         }
-        if self.texts.len() > Self::TEXTS {
+        if self.texts.len() > MAX_TEXTS {
             return Decision::End("texts_limit".into());
         }
         match self.windows.delivery {

@@ -1,5 +1,6 @@
 //! Patterns of provider and model names.
 
+use crate::limits::MAX_GLOB_CHARS;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -17,10 +18,7 @@ pub(crate) struct Glob {
 }
 
 impl Glob {
-    /// Maximum number of characters of a pattern, not counting `*`.
-    const MAX_LEN: usize = 127;
-
-    /// Compiles a pattern. Returns `None` if it has more than [`Glob::MAX_LEN`] characters.
+    /// Compiles a pattern. Returns `None` if it has more than [`Glob::MAX_GLOB_CHARS`] characters.
     pub(crate) fn new(pattern: &str) -> Option<Self> {
         let (mut atoms, mut stars) = (Vec::new(), 0);
         for c in pattern.chars() {
@@ -30,7 +28,7 @@ impl Glob {
                 c => atoms.push(Some(c.to_ascii_lowercase())),
             }
         }
-        (atoms.len() <= Self::MAX_LEN).then_some(Self { atoms, stars })
+        (atoms.len() <= MAX_GLOB_CHARS).then_some(Self { atoms, stars })
     }
 
     /// Returns whether the whole `name` matches.

@@ -84,6 +84,7 @@ mod error;
 mod fnv;
 mod glob;
 mod json_text;
+mod limits;
 mod pair;
 mod piece;
 mod place;

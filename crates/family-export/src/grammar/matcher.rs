@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use super::ir::{Node, Rules};
-
-/// The maximum depth to which rules refer to each other in a text.
-const MAX_RULE_DEPTH: usize = 256;
+use crate::limits::MAX_RULE_DEPTH;
 
 /// Returns whether the grammar admits exactly this text.
 pub(crate) fn admits(rules: &Rules, text: &str) -> bool {

@@ -25,9 +25,7 @@ use super::{
     walk::{CallOf, Walk, has_parameters, heads, holds_json},
 };
 use crate::ExportError;
-
-/// The maximum number of nodes of a grammar.
-const MAX_SIZE: usize = 200_000;
+use crate::limits::MAX_GRAMMAR_SIZE;
 
 /// The parts of a family and a request from which a grammar is made.
 pub(super) struct Message<'m> {
@@ -95,7 +93,7 @@ impl<'m> Message<'m> {
         };
         let rules = Rules { rules, start };
         let size = rules.rules.iter().map(|rule| rule.node.size()).sum::<usize>();
-        match size.saturating_add(rules.start.size()) > MAX_SIZE {
+        match size.saturating_add(rules.start.size()) > MAX_GRAMMAR_SIZE {
             true => {
                 Err(ExportError::new("the schemas of the tools make a grammar that is too large"))
             }

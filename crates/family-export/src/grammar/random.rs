@@ -1,9 +1,7 @@
 //! Random texts of a grammar.
 
 use super::ir::{Node, Rules};
-
-/// The depth of references between rules at which the sampler takes the shortest way to an end.
-const MAX_RANDOM_DEPTH: usize = 5;
+use crate::limits::MAX_RANDOM_DEPTH;
 
 /// Fragments of free text: markup, quotes, escapes and ordinary words.
 const FRAGMENTS: [&str; 24] = [

@@ -10,13 +10,7 @@ use serde_json::{Map, Value};
 
 use self::{arrange::one_of, keywords::Types, merge::merged};
 use super::notes::Notes;
-
-/// The maximum nesting of schemas. Values of deeper schemas may be any JSON.
-const MAX_SCHEMA_DEPTH: usize = 24;
-/// The maximum count of a repetition. llama.cpp refuses more than 2,000.
-const MAX_COUNT: u64 = 1_000;
-/// The maximum number of schemas that are read for one tool.
-const MAX_SCHEMAS: usize = 4_096;
+use crate::limits::{MAX_COUNT, MAX_SCHEMA_DEPTH, MAX_SCHEMAS};
 
 /// The values that a schema admits.
 #[derive(Debug, Clone, PartialEq)]

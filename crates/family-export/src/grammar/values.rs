@@ -17,12 +17,10 @@ use super::{
     notes::Notes,
     shape::{Object, Shape},
 };
+use crate::limits::MAX_INDENT;
 
 /// The number of blanks for each level of indented JSON.
 const INDENT: usize = 4;
-/// The maximum number of blanks before a line whose level is unknown.
-const MAX_INDENT: u32 = 64;
-
 /// The syntax of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Syntax {

@@ -25,12 +25,7 @@ use super::{
     values::{Style, Syntax, Values, is_identifier},
 };
 use crate::ExportError;
-
-/// The maximum length of an id.
-const MAX_ID: u32 = 64;
-
-/// The maximum number of bytes of tool names that strings in Python are searched for.
-const MAX_HEADS_BYTES: usize = 400;
+use crate::limits::{MAX_HEAD_BYTES, MAX_ID_CHARS};
 
 /// A tool with the shape of its arguments.
 #[derive(Debug, Clone)]
@@ -63,7 +58,7 @@ pub(super) struct Walk<'w, 'n> {
 /// many.
 pub(super) fn heads(tools: &[CallOf]) -> Arc<[String]> {
     let length: usize = tools.iter().map(|tool| tool.name.len()).sum();
-    if length > MAX_HEADS_BYTES {
+    if length > MAX_HEAD_BYTES {
         return Arc::from(["(".to_owned()]);
     }
     let ways = [')', ',', ' '];
@@ -319,7 +314,7 @@ pub(super) fn holds_json(template: &Template) -> bool {
 /// Returns a node for the id of a call, as models write it.
 fn id() -> Node {
     let letters = [('A', 'Z'), ('a', 'z'), ('0', '9'), ('_', '_'), ('-', '-')];
-    Node::Repeat(Box::new(Node::Char(CharClass::from_ranges(&letters))), 1, Some(MAX_ID))
+    Node::Repeat(Box::new(Node::Char(CharClass::from_ranges(&letters))), 1, Some(MAX_ID_CHARS))
 }
 
 /// Returns whether a group contains an id, which not every call has.

@@ -16,13 +16,10 @@ use crate::{
     chars::ceil_char_boundary,
     diagnostic::{Diagnostic, DiagnosticKind},
     edge::OnCommit,
-    limits::{LimitError, LimitPolicy},
+    limits::{LimitError, LimitPolicy, MAX_RESCANS},
     sink::{Sink, Span, SpanKind, Trace},
     whitespace::Boundary,
 };
-
-/// The maximum number of times a byte is scanned again because its candidate was refuted.
-const MAX_RESCANS: u32 = 16;
 
 /// A count of refutations whose texts overlap.
 #[derive(Debug, Clone, Copy, Default)]

@@ -16,15 +16,13 @@ use regex_automata::{
 };
 
 use super::{error::JailProblem, pattern_view::PatternView};
+use crate::limits::MAX_AUTOMATON_BYTES;
 use crate::marker::Prefix;
 
 type Dfa = dense::DFA<Vec<u32>>;
 
 /// A state of an expression.
 pub(crate) type PatternState = StateID;
-
-/// The maximum size of a compiled expression in bytes, and of the work of compiling it.
-const SIZE_LIMIT: usize = 2 << 20;
 
 /// A state from which every byte leads to a match state: a match ends here, whatever follows.
 const CERTAIN: u8 = 1;
@@ -83,7 +81,7 @@ impl Pattern {
             .configure(
                 thompson::Config::new()
                     .which_captures(thompson::WhichCaptures::None)
-                    .nfa_size_limit(Some(SIZE_LIMIT)),
+                    .nfa_size_limit(Some(MAX_AUTOMATON_BYTES)),
             )
             .build_from_hir(&hir)
             .map_err(|error| bad(&error))?;
@@ -91,8 +89,8 @@ impl Pattern {
             .start_kind(StartKind::Anchored)
             .match_kind(MatchKind::LeftmostFirst)
             .accelerate(false)
-            .dfa_size_limit(Some(SIZE_LIMIT))
-            .determinize_size_limit(Some(SIZE_LIMIT));
+            .dfa_size_limit(Some(MAX_AUTOMATON_BYTES))
+            .determinize_size_limit(Some(MAX_AUTOMATON_BYTES));
         let dfa = dense::Builder::new()
             .configure(config)
             .build_from_nfa(&nfa)

@@ -8,8 +8,9 @@ use crate::{
     args::ReadingArgs,
     error::{Error, misuse},
     input::Patience,
-    lookup::{self, FIRST_LINE},
-    parse::{self, InputFeed, Intake, MAX_TOKENS},
+    limits::{MAX_FIRST_LINE, MAX_TOKEN_FILE_BYTES},
+    lookup,
+    parse::{self, InputFeed, Intake},
 };
 
 /// Maximum number of bytes per read.
@@ -48,7 +49,8 @@ impl RecordedInput {
                 Ok(len) => {
                     let came = piece.get(..len).unwrap_or(&piece);
                     // Markers are found among all tokens, so keep the whole recording.
-                    let most = if args.tokens.is_some() { MAX_TOKENS } else { FIRST_LINE };
+                    let most =
+                        if args.tokens.is_some() { MAX_TOKEN_FILE_BYTES } else { MAX_FIRST_LINE };
                     let room =
                         usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(head.len());
                     head.extend(came.iter().take(room));

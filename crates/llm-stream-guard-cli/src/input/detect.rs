@@ -1,9 +1,7 @@
 //! Detection of the input's format.
 
 use crate::args::InputKind;
-
-/// Maximum number of bytes examined before the decision.
-pub(crate) const HEAD: usize = 64 * 1024;
+use crate::limits::MAX_FORMAT_HEAD;
 
 /// Whether to wait for more lines after one suggests `jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +102,7 @@ impl Detector {
     /// Decides without more lines if the head has its maximum length.
     fn give_up(&self) -> Option<InputKind> {
         let kind = if self.checked > 0 { InputKind::Jsonl } else { InputKind::Text };
-        (self.head.len() >= HEAD).then_some(kind)
+        (self.head.len() >= MAX_FORMAT_HEAD).then_some(kind)
     }
 }
 

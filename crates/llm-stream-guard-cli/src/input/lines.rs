@@ -1,8 +1,6 @@
 //! Splits bytes that arrive in arbitrary pieces into lines of limited length.
 
-/// Maximum length of a line, in bytes. Longer lines are dropped and counted.
-pub(crate) const MAX_LINE: usize = 8 << 20;
-
+use crate::limits::MAX_LINE;
 /// A line, without its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line<'l> {

@@ -14,9 +14,6 @@ use crate::{
     input::Patience,
 };
 
-/// Maximum number of bytes of an input that are examined.
-pub(crate) const DETECTED: u64 = 8 << 20;
-
 /// Detects the family of a recording.
 ///
 /// # Errors

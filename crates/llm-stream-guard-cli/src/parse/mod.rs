@@ -14,8 +14,8 @@ use std::{
     path::Path,
 };
 
+pub(crate) use detected::detection;
 pub(crate) use detected::taken;
-pub(crate) use detected::{DETECTED, detection};
 pub(crate) use feed::InputFeed;
 pub(crate) use json_lines::JsonLines;
 pub(crate) use readable::printable;
@@ -30,15 +30,13 @@ use crate::{
     args::{OutputKind, ParseArgs},
     error::{Error, misuse},
     input::Patience,
+    limits::{MAX_DETECTED_BYTES, MAX_TOKEN_FILE_BYTES},
     lookup,
     tokens::added_tokens,
 };
 
 /// Maximum number of bytes per read.
 const PIECE: usize = 64 * 1024;
-
-/// Maximum length of a recording of tokens whose markers are found without a checkpoint, in bytes.
-pub(crate) const MAX_TOKENS: u64 = 256 << 20;
 
 /// Runs `parse` on a file or on standard input, and writes to standard output.
 ///
@@ -95,13 +93,13 @@ pub(crate) fn parse_from(
     let (kind, mut head) = (args.input_kind(), Vec::new());
     if args.tokens.is_some() {
         // Markers are known only after all tokens are read.
-        let _ = input.take(MAX_TOKENS).read_to_end(&mut head);
+        let _ = input.take(MAX_TOKEN_FILE_BYTES).read_to_end(&mut head);
     }
     let profile = match lookup::told(args)? {
         Some(profile) => profile,
         None => {
             // A failure to read is reported when the rest is read.
-            let _ = input.take(DETECTED).read_to_end(&mut head);
+            let _ = input.take(MAX_DETECTED_BYTES).read_to_end(&mut head);
             match lookup::recorded(&head) {
                 Some(profile) => profile,
                 None => taken(detection(&head, kind)?),

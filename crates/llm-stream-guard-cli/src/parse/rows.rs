@@ -25,14 +25,12 @@ use super::{
 use crate::{
     args::ParseArgs,
     error::{Error, misuse},
+    limits::MAX_ROW_BYTES,
     lookup,
 };
 
 /// Number of lines that a thread takes at once.
 const LINES: usize = 256;
-
-/// Maximum length of a line, in bytes. A set of lines parsed at once also ends at this size.
-const LINE: usize = 64 << 20;
 
 /// The field that is added to each row.
 const FIELD: &str = "message";
@@ -171,15 +169,15 @@ fn write_rows(
 fn read_lines(input: &mut dyn BufRead, count: usize) -> Result<Vec<String>, Error> {
     let mut lines = Vec::new();
     let mut bytes = 0;
-    while lines.len() < count && bytes < LINE {
+    while lines.len() < count && bytes < MAX_ROW_BYTES {
         let mut line = String::new();
-        let most = u64::try_from(LINE).unwrap_or(u64::MAX);
+        let most = u64::try_from(MAX_ROW_BYTES).unwrap_or(u64::MAX);
         let read = io::Read::take(&mut *input, most).read_line(&mut line).map_err(misuse)?;
         if read == 0 {
             break;
         }
-        if read == LINE && !line.ends_with('\n') {
-            return Err(misuse(format!("a line is longer than {LINE} bytes")));
+        if read == MAX_ROW_BYTES && !line.ends_with('\n') {
+            return Err(misuse(format!("a line is longer than {MAX_ROW_BYTES} bytes")));
         }
         bytes += read;
         lines.push(line);

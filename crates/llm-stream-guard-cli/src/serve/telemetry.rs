@@ -1,8 +1,9 @@
 //! Export of spans to an OpenTelemetry collector, configured by the usual environment variables
 //! (`OTEL_EXPORTER_OTLP_ENDPOINT` and related ones). Without an endpoint nothing is sent.
 
-use std::{env, time::Duration};
+use std::env;
 
+use crate::limits::{MAX_EXPORT_ANSWER_BYTES, MAX_EXPORT_TIME};
 use async_trait::async_trait;
 use axum::body::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -21,11 +22,6 @@ use tokio::runtime::Handle;
 /// The variables with the collector's address. The second is for spans only.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
 const NAME: &str = "OTEL_SERVICE_NAME";
-/// Maximum time for a collector to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Maximum length of a collector's answer, in bytes.
-const MAX_ANSWER_BYTES: usize = 1 << 20;
-
 /// An exporter of spans to a collector. Dropping it sends the remaining spans.
 #[derive(Debug)]
 pub(super) struct Telemetry(Option<SdkTracerProvider>);
@@ -75,11 +71,11 @@ impl HttpClient for Sender {
         let pool = self.pool.clone();
         let answer = async move {
             let (head, body) = pool.request(request.map(Full::new)).await?.into_parts();
-            let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await?.to_bytes();
+            let body = Limited::new(body, MAX_EXPORT_ANSWER_BYTES).collect().await?.to_bytes();
             Ok(Response::from_parts(head, body))
         };
         // The timer must also be created inside the runtime.
-        let answer = async { tokio::time::timeout(PATIENCE, answer).await };
+        let answer = async { tokio::time::timeout(MAX_EXPORT_TIME, answer).await };
         self.runtime.spawn(answer).await??
     }
 }

@@ -2,10 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::limits::MAX_WAITING_BYTES;
 use llm_stream_guard::chat::{Balance, ChatStep, Delta};
-
-/// Maximum number of bytes of waiting arguments.
-const MAX_WAITING_BYTES: usize = 1 << 20;
 
 /// A queue of calls. A call is released after the arguments of the call before it are whole or
 /// cannot be completed. Every released piece of arguments therefore belongs to the call that began

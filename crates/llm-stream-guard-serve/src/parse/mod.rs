@@ -24,10 +24,8 @@ use crate::{
     dialect::chat,
     error::{Fault, Kind, expected},
     families::Families,
+    limits::MAX_BATCH,
 };
-
-/// Maximum number of requests in one batch.
-const BATCH: usize = 1024;
 
 /// Answers a request for one text.
 pub(crate) fn one(body: &[u8], families: &Families) -> Result<Value, Fault> {
@@ -40,8 +38,8 @@ pub(crate) fn batch(body: &[u8], families: &Families) -> Result<Value, Fault> {
     let requests = body.text("requests").ok_or_else(|| expected("requests", "a list"))?;
     let mut results = Vec::new();
     each(requests, "requests", &mut |number, request| {
-        if number >= BATCH {
-            let fault = expected("requests", &format!("at most {BATCH} requests"));
+        if number >= MAX_BATCH {
+            let fault = expected("requests", &format!("at most {MAX_BATCH} requests"));
             return Err(fault.status(StatusCode::PAYLOAD_TOO_LARGE));
         }
         results.push(answer(request, families).unwrap_or_else(|fault| chat::fault(&fault)));

@@ -15,9 +15,7 @@ use super::{
     shown::{Remark, Render},
     writer::EventWriter,
 };
-
-/// Maximum number of choices. Each choice has its own guard.
-const CHOICES: usize = 1024;
+use crate::limits::MAX_READ_CHOICES;
 
 /// A reader that feeds chunks to a chat guard and writes its output.
 pub struct ChatReader<'r> {
@@ -47,7 +45,7 @@ impl<'r> ChatReader<'r> {
         let mut options = ChatOptions::default();
         // Show only the server's own finish reasons.
         (options.synthesis, options.stop) = (Synthesis::Off, Stop::Keep);
-        (options.emission, options.limits.choices) = (Emission::SingleChoice, CHOICES);
+        (options.emission, options.limits.choices) = (Emission::SingleChoice, MAX_READ_CHOICES);
         let (guard, output) = (ChatGuard::new(guard, options), EventWriter::new(render));
         Self { guard, output, utf8: Utf8::default(), piece, seen: SeenItems::default() }
     }

@@ -7,6 +7,7 @@ use super::{
     chunk::Chunk,
     guard::ChatGuard,
 };
+use crate::limits::MAX_WAITING_ANNOTATIONS;
 
 /// Policy for annotations of withheld chunks. An emitted chunk has its own annotation, once, on the
 /// first of the chunks made of it. Withheld text has the annotation of the chunk it began in.
@@ -21,10 +22,6 @@ pub enum Annotations {
     /// a chunk.
     EmptyChunk,
 }
-
-/// Maximum number of annotations that wait under [`Annotations::Coalesce`]. Further ones are
-/// emitted alone where items can carry them so, and dropped otherwise.
-const WAITING: usize = 1024;
 
 /// Annotations that wait, with the number of the chunk they came with.
 #[derive(Debug, Clone, Default)]
@@ -58,7 +55,7 @@ impl Annotator {
         self.close(queue, |this, origin| this.take(origin, oldest));
         if self.mode == Annotations::Swallow {
             self.kept.retain(|(seq, _)| holding.clone().any(|held| held == *seq));
-        } else if self.kept.len() > WAITING {
+        } else if self.kept.len() > MAX_WAITING_ANNOTATIONS {
             self.rest(queue);
         }
     }

@@ -17,12 +17,7 @@ use super::{
     chunk::{Choice, Chunk, Content},
     field::Field,
 };
-
-/// Maximum length of a frame that is kept, in bytes.
-const LONGEST: usize = 4 * 1024;
-
-/// Maximum number of choices whose frames are kept.
-const MOST: usize = 8;
+use crate::limits::{MAX_FRAME_BYTES, MAX_FRAMES};
 
 /// Number of frames learnt in a row without a matching event. After that, only one event in
 /// `IN_VAIN` is learnt. Some servers write a new value into each event, and learning costs half as
@@ -101,7 +96,7 @@ impl Frames {
         let Some(frame) = Frame::of(data, chunk) else { return };
         let frame = Frame { passes: same, ..frame };
         self.frames.retain(|known| known.index() != frame.index());
-        if self.frames.len() < MOST {
+        if self.frames.len() < MAX_FRAMES {
             // Streams usually have one choice, and a frame takes half a kilobyte.
             self.frames.reserve_exact(1);
             self.frames.push(frame);
@@ -172,7 +167,7 @@ impl Frame {
         }
         let at = (content.as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
         let (before, behind) = (data.get(..=at)?, data.get(at + content.len() - 1..)?);
-        (before.len() + behind.len() <= LONGEST).then(|| Self {
+        (before.len() + behind.len() <= MAX_FRAME_BYTES).then(|| Self {
             before: before.into(),
             behind: behind.into(),
             choice: std::mem::take(choice),
@@ -229,7 +224,7 @@ impl Frame {
 mod tests {
     use sse_events::{Decoder, SseItem};
 
-    use super::{Arrived, Came, Chunk, Frame, Frames, IN_VAIN, MOST};
+    use super::{Arrived, Came, Chunk, Frame, Frames, IN_VAIN, MAX_FRAMES};
 
     const EVENT: &str =
         r#"{"id":"a","choices":[{"index":3,"delta":{"content":"hm"},"finish_reason":null}]}"#;
@@ -320,9 +315,9 @@ mod tests {
     fn frames_are_limited_in_number_and_one_per_choice() {
         let mut frames = Frames::default();
         for id in 0..2 {
-            for index in 0..=MOST as u32 {
+            for index in 0..=MAX_FRAMES as u32 {
                 learn(&mut frames, &event(id, index));
-                assert_eq!(knows(&frames, &event(id, index)), index < MOST as u32, "{index}");
+                assert_eq!(knows(&frames, &event(id, index)), index < MAX_FRAMES as u32, "{index}");
                 assert!(id == 0 || !knows(&frames, &event(0, index)), "{index}");
                 frames.in_vain = 0;
             }

@@ -14,14 +14,11 @@ use std::{
 use memchr::memmem::Finder;
 
 use super::marker_places::{Place, certain_places, places};
-use crate::{guard::Guard, identify::AddedTokens};
-
-/// Maximum delay of a server's text after its token ids, in bytes. Servers hold back beginnings of
-/// stop strings.
-const LAG: usize = 256;
-
-/// Maximum number of marker tokens whose text is awaited.
-const AWAITED: usize = 64;
+use crate::{
+    guard::Guard,
+    identify::AddedTokens,
+    limits::{MAX_AWAITED_MARKERS, MAX_TEXT_LAG},
+};
 
 /// The guard and the marker tokens of choices whose chunks have token ids.
 #[derive(Debug, Clone)]
@@ -239,8 +236,8 @@ impl ChunkTokens {
         for awaited in &mut self.awaited {
             awaited.waited = awaited.waited.saturating_add(len);
         }
-        while self.awaited.len() > AWAITED
-            || self.awaited.front().is_some_and(|awaited| awaited.waited > LAG)
+        while self.awaited.len() > MAX_AWAITED_MARKERS
+            || self.awaited.front().is_some_and(|awaited| awaited.waited > MAX_TEXT_LAG)
         {
             self.awaited.pop_front();
         }

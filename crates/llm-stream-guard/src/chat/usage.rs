@@ -15,15 +15,13 @@ use super::{
     chunk::Chunk, entries::ReasoningCount, field::Field, guard::ChatGuard, note::ChatSink,
     options::ReasoningTokens, step::ChatStep,
 };
+use crate::limits::MAX_TAIL_CHUNKS;
 
 /// Member of usage that holds the number of reasoning tokens.
 const DETAILS: &str = "completion_tokens_details";
 const REASONING_TOKENS: &str = "reasoning_tokens";
 /// Member, added by this crate, that is `true` if the number of reasoning tokens is an estimate.
 const ESTIMATED: &str = "reasoning_tokens_estimated";
-
-/// Maximum number of chunks in a tail.
-const TAIL: usize = 16;
 
 /// Usage that arrived, and usage that has not been written.
 #[derive(Debug, Clone, Default)]
@@ -123,7 +121,7 @@ impl ChatGuard {
             return self.write_bare(bare, sink);
         }
         self.usage.tail.push(bare);
-        if self.usage.tail.len() > TAIL {
+        if self.usage.tail.len() > MAX_TAIL_CHUNKS {
             self.release_tail(sink);
         }
     }

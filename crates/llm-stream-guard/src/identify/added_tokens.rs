@@ -16,15 +16,7 @@ use serde_json::Value;
 
 use super::{CheckpointError, checkpoint};
 use crate::guard::{Token, TokenKind};
-
-/// Maximum length of a file that is read. A `tokenizer.json` holds the whole vocabulary.
-const MAX_FILE_BYTES: u64 = 128 << 20;
-
-/// Maximum number of added tokens. Known tokenizers have fewer than 10,000.
-pub(super) const MAX_TOKENS: usize = 1 << 16;
-
-/// Maximum length of the texts of all added tokens together, in bytes.
-pub(super) const MAX_TEXTS: usize = 4 << 20;
+use crate::limits::{MAX_ADDED_TEXT_BYTES, MAX_ADDED_TOKENS, MAX_TOKENIZER_BYTES};
 
 /// The files of a checkpoint that list added tokens. The first lists all of them.
 const FILES: [&str; 2] = ["tokenizer.json", "tokenizer_config.json"];
@@ -110,7 +102,7 @@ impl TokenLists {
     fn add<E: serde::de::Error>(&mut self, id: u32, entry: ListedToken) -> Result<(), E> {
         let ListedToken { content: text, special, .. } = entry;
         self.texts = self.texts.saturating_add(text.len());
-        if self.tokens.len() >= MAX_TOKENS || self.texts > MAX_TEXTS {
+        if self.tokens.len() >= MAX_ADDED_TOKENS || self.texts > MAX_ADDED_TEXT_BYTES {
             return Err(E::custom("more added tokens than any tokenizer has"));
         }
         self.tokens.push(AddedToken { id, text, special });
@@ -190,7 +182,7 @@ impl AddedTokens {
 
     fn file(path: &Path) -> Result<Self, CheckpointError> {
         let file = File::open(path).map_err(|error| CheckpointError::Io(path.to_owned(), error))?;
-        let text = BufReader::new(file.take(MAX_FILE_BYTES));
+        let text = BufReader::new(file.take(MAX_TOKENIZER_BYTES));
         let malformed = |error: serde_json::Error| match error.is_io() {
             true => CheckpointError::Io(path.to_owned(), error.into()),
             false => CheckpointError::Malformed(path.to_owned(), error.to_string()),
@@ -237,7 +229,7 @@ impl FromIterator<AddedToken> for AddedTokens {
 
 #[cfg(test)]
 mod tests {
-    use super::{AddedTokens, MAX_TEXTS, MAX_TOKENS};
+    use super::{AddedTokens, MAX_ADDED_TEXT_BYTES, MAX_ADDED_TOKENS};
 
     #[test]
     fn both_token_files_yield_ids_texts_and_special_flags() {
@@ -261,9 +253,9 @@ mod tests {
                 (0..count).map(|id| format!(r#"{{"id": {id}, "content": "{text}"}}"#)).collect();
             AddedTokens::from_json(&format!(r#"{{"added_tokens": [{}]}}"#, tokens.join(",")))
         };
-        assert_eq!(list(MAX_TOKENS, "a").expect("a list").iter().count(), MAX_TOKENS);
-        assert!(list(MAX_TOKENS + 1, "a").is_err());
-        assert!(list(3, &"a".repeat(MAX_TEXTS / 2)).is_err());
+        assert_eq!(list(MAX_ADDED_TOKENS, "a").expect("a list").iter().count(), MAX_ADDED_TOKENS);
+        assert!(list(MAX_ADDED_TOKENS + 1, "a").is_err());
+        assert!(list(3, &"a".repeat(MAX_ADDED_TEXT_BYTES / 2)).is_err());
     }
 
     #[test]

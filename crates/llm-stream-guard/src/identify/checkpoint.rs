@@ -14,6 +14,7 @@ use serde::{
 use serde_json::{Value, value::RawValue};
 
 use super::{AddedTokens, gguf};
+use crate::limits::{MAX_CHECKPOINT_FILE_BYTES, MAX_MEMBER_BYTES};
 
 /// The parts of a checkpoint's files that show how its model writes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -72,10 +73,6 @@ impl Error for CheckpointError {
         }
     }
 }
-
-/// Maximum length of a text file that is read. A `tokenizer_config.json` lists added tokens, and
-/// can have some megabytes.
-const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Files of a folder that hold only a template. The first existing file counts.
 const TEMPLATES: [&str; 2] = ["additional_chat_templates/tool_use.jinja", "chat_template.jinja"];
@@ -197,10 +194,12 @@ fn file(path: &Path) -> Result<Checkpoint, CheckpointError> {
     let malformed = |problem: String| CheckpointError::Malformed(path.to_owned(), problem);
     let mut text = String::new();
     fs::File::open(path)
-        .and_then(|file| file.take(MAX_FILE_BYTES.saturating_add(1)).read_to_string(&mut text))
+        .and_then(|file| {
+            file.take(MAX_CHECKPOINT_FILE_BYTES.saturating_add(1)).read_to_string(&mut text)
+        })
         .map_err(io)?;
-    if text.len() as u64 > MAX_FILE_BYTES {
-        return Err(malformed(format!("longer than {MAX_FILE_BYTES} bytes")));
+    if text.len() as u64 > MAX_CHECKPOINT_FILE_BYTES {
+        return Err(malformed(format!("longer than {MAX_CHECKPOINT_FILE_BYTES} bytes")));
     }
     if is(path, "py") {
         return Ok(Checkpoint { python_template: Some(text), ..Checkpoint::default() });
@@ -231,9 +230,6 @@ const MEMBERS: [&str; 9] = [
     "tool_parser_type",
 ];
 
-/// Maximum length of the text of all kept members together.
-const LONGEST_MEMBERS: usize = 4 << 20;
-
 impl<'j> Visitor<'j> for Config {
     type Value = Value;
 
@@ -247,8 +243,8 @@ impl<'j> Visitor<'j> for Config {
             let value: &RawValue = members.next_value()?;
             if MEMBERS.contains(&name.as_str()) {
                 len = len.saturating_add(value.get().len());
-                if len > LONGEST_MEMBERS {
-                    let problem = format!("`{name}` is beyond {LONGEST_MEMBERS} bytes");
+                if len > MAX_MEMBER_BYTES {
+                    let problem = format!("`{name}` is beyond {MAX_MEMBER_BYTES} bytes");
                     return Err(serde::de::Error::custom(problem));
                 }
                 let value = serde_json::from_str(value.get()).map_err(serde::de::Error::custom)?;

@@ -5,13 +5,11 @@ use std::{cmp::Reverse, fmt};
 use serde::Serialize;
 
 use super::reading::{Reading, readers};
-use crate::{Profile, Start, Tools, profile};
-
-/// Maximum number of bytes of each text that are read.
-const MOST: usize = 1 << 20;
-
-/// Maximum number of candidates in a result.
-const CANDIDATES: usize = 5;
+use crate::{
+    Profile, Start, Tools,
+    limits::{MAX_CANDIDATES, MAX_DETECTED_BYTES},
+    profile,
+};
 
 /// Confidence in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -138,14 +136,16 @@ pub fn detect<'t>(messages: impl IntoIterator<Item = &'t str>) -> Detection {
     groups.sort_by_key(|(reading, profiles)| (reading.badness(), Reverse(known(profiles))));
     let code = texts.iter().any(|text| text.trim_start().starts_with(char::is_alphabetic));
     let certainty = certainty(&groups, code);
-    let candidates =
-        groups.into_iter().take(CANDIDATES).map(|(reading, profiles)| candidate(reading, profiles));
+    let candidates = groups
+        .into_iter()
+        .take(MAX_CANDIDATES)
+        .map(|(reading, profiles)| candidate(reading, profiles));
     Detection { certainty, candidates: candidates.collect() }
 }
 
 /// Returns the part of a text that is read.
 fn head(text: &str) -> &str {
-    let end = (0..=text.len().min(MOST)).rev().find(|&at| text.is_char_boundary(at));
+    let end = (0..=text.len().min(MAX_DETECTED_BYTES)).rev().find(|&at| text.is_char_boundary(at));
     &text[..end.unwrap_or_default()]
 }
 

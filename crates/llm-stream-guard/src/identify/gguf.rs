@@ -13,17 +13,11 @@ use std::{
 
 use super::{
     Checkpoint,
-    added_tokens::{AddedToken, AddedTokens, MAX_TEXTS, MAX_TOKENS},
+    added_tokens::{AddedToken, AddedTokens},
 };
-
-/// Maximum length of a text that is kept.
-const LONGEST: u64 = 4 << 20;
-
-/// Maximum number of keys.
-const KEYS: u64 = 1 << 16;
-
-/// Maximum length of a head, in bytes. Vocabularies take tens of megabytes.
-const HEAD: u64 = 256 << 20;
+use crate::limits::{
+    MAX_ADDED_TEXT_BYTES, MAX_ADDED_TOKENS, MAX_GGUF_HEAD_BYTES, MAX_GGUF_KEYS, MAX_GGUF_TEXT_BYTES,
+};
 
 /// A file of which no more than a head is read.
 struct Head<'f, F> {
@@ -51,7 +45,7 @@ impl<F: Seek> Seek for Head<'_, F> {
 /// Returns an error of kind `InvalidData` for a file that is not GGUF or has an unknown version.
 /// Other errors come from the reader.
 pub(super) fn read(file: &mut (impl Read + Seek)) -> io::Result<Checkpoint> {
-    let file = &mut Head { file, left: HEAD };
+    let file = &mut Head { file, left: MAX_GGUF_HEAD_BYTES };
     if &bytes::<4>(file)? != b"GGUF" {
         return Err(malformed("it does not begin as a GGUF file"));
     }
@@ -61,7 +55,7 @@ pub(super) fn read(file: &mut (impl Read + Seek)) -> io::Result<Checkpoint> {
     }
     let _tensors = number(file)?;
     let keys = number(file)?;
-    if keys > KEYS {
+    if keys > MAX_GGUF_KEYS {
         return Err(malformed("more keys than any model has"));
     }
     let (mut found, mut for_tools) = (Checkpoint::default(), None);
@@ -131,7 +125,7 @@ impl Vocabulary {
             let text = text(file)?;
             next = id.saturating_add(1);
             len = len.saturating_add(text.len());
-            if len > MAX_TEXTS {
+            if len > MAX_ADDED_TEXT_BYTES {
                 return Err(malformed("added tokens that are too long"));
             }
             for (named, place) in
@@ -164,7 +158,7 @@ fn added(file: &mut (impl Read + Seek), types: u64) -> io::Result<Vec<(u64, bool
             USER_DEFINED => false,
             _ => continue,
         };
-        if added.len() >= MAX_TOKENS {
+        if added.len() >= MAX_ADDED_TOKENS {
             return Err(malformed("more added tokens than any tokenizer has"));
         }
         added.push((id, special));
@@ -197,7 +191,7 @@ fn number(file: &mut impl Read) -> io::Result<u64> {
 
 fn text(file: &mut impl Read) -> io::Result<String> {
     let len = number(file)?;
-    if len > LONGEST {
+    if len > MAX_GGUF_TEXT_BYTES {
         return Err(malformed("a text that is too long"));
     }
     let mut text = Vec::new();
@@ -258,7 +252,8 @@ fn pass(file: &mut impl Read, len: u64) -> io::Result<()> {
 mod tests {
     use std::io::Cursor;
 
-    use super::{Checkpoint, MAX_TEXTS, MAX_TOKENS, read};
+    use super::{Checkpoint, read};
+    use crate::limits::{MAX_ADDED_TEXT_BYTES, MAX_ADDED_TOKENS};
 
     fn text(text: &str) -> Vec<u8> {
         [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
@@ -339,12 +334,13 @@ mod tests {
 
     #[test]
     fn lists_of_added_tokens_have_limits() {
-        let many = vec![4; MAX_TOKENS + 1];
+        let many = vec![4; MAX_ADDED_TOKENS + 1];
         let error = read_all(&typed(&many, &[])).expect_err("cut");
         assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
-        let error = read_all(&typed(&many, &vec!["a"; MAX_TOKENS + 1])).expect_err("too many");
+        let error =
+            read_all(&typed(&many, &vec!["a"; MAX_ADDED_TOKENS + 1])).expect_err("too many");
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
-        let long = "a".repeat(MAX_TEXTS / 2 + 1);
+        let long = "a".repeat(MAX_ADDED_TEXT_BYTES / 2 + 1);
         let error = read_all(&typed(&[3, 3, 3, 3], &[long.as_str(); 4])).expect_err("too long");
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
         let sound = typed(&[3, 3, 3, 3], &["a", "b", "c", "d"]);

@@ -5,9 +5,7 @@
 //! marks  <tool_call> (not special), <|im_end|> (special)
 //! ```
 
-/// Maximum length of a piece of markup, in bytes.
-const MAX_MARK_BYTES: usize = 96;
-
+use crate::limits::MAX_MARK_BYTES;
 /// A piece of text that looks like a tag or a special token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Mark<'t> {

@@ -13,27 +13,10 @@ use super::{
     context::value_of,
     job::{Job, Rendered},
 };
-
-/// Maximum number of engine instructions per rendering. A few messages and tools take thousands; a
-/// stranger's template may loop.
-const FUEL: u64 = 200_000;
-
-/// Bytes of stack for a rendering. Each instruction may nest a list, and the engine prints and
-/// drops nested lists recursively. The system allocates only touched pages.
-const STACK: usize = 128 << 20;
-
-/// Maximum indentation, in columns.
-const WIDEST: usize = 256;
-
-/// Maximum length of a template, in bytes. The engine's parser recurses at most once per character
-/// and uses at most a kilobyte of stack each time.
-const LONGEST_TEMPLATE: usize = 96 << 10;
-
-/// Maximum length of a rendering, in bytes.
-const LONGEST_RENDERING: usize = 128 << 10;
-
-/// Maximum length of a reported problem, in bytes.
-const LONGEST_PROBLEM: usize = 400;
+use crate::limits::rendering::{
+    MAX_INDENT, MAX_PROBLEM_BYTES, MAX_RENDER_STEPS, MAX_RENDERING_BYTES, MAX_TEMPLATE_BYTES,
+    RENDER_STACK_BYTES,
+};
 
 /// Renders a template with each context.
 pub(super) fn render(job: &Job) -> Vec<Rendered> {
@@ -46,9 +29,11 @@ pub(super) fn render(job: &Job) -> Vec<Rendered> {
         job.contexts.iter().map(one).collect::<Vec<_>>()
     };
     let failed = |problem: &str| job.contexts.iter().map(|_| Err(problem.to_owned())).collect();
-    thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, all) {
-        Ok(rendered) => rendered.join().unwrap_or_else(|_| failed("it panicked")),
-        Err(_) => failed("there is no room for its stack"),
+    thread::scope(|scope| {
+        match thread::Builder::new().stack_size(RENDER_STACK_BYTES).spawn_scoped(scope, all) {
+            Ok(rendered) => rendered.join().unwrap_or_else(|_| failed("it panicked")),
+            Err(_) => failed("there is no room for its stack"),
+        }
     })
 }
 
@@ -63,7 +48,7 @@ fn environment(text: &str) -> Result<Environment<'static>, String> {
         "append" | "extend" | "pop" | "update" => Ok(Value::from(())),
         _ => unknown_method_callback(state, value, method, arguments),
     });
-    environment.set_fuel(Some(FUEL));
+    environment.set_fuel(Some(MAX_RENDER_STEPS));
     environment.add_filter("tojson", tojson);
     environment.add_filter("indent", indent);
     environment.add_function("raise_exception", |problem: String| -> Result<String, Error> {
@@ -72,8 +57,8 @@ fn environment(text: &str) -> Result<Environment<'static>, String> {
     // A fixed date, because dates are irrelevant to the family.
     environment.add_function("strftime_now", |_: String| "2024-01-01");
     let text = adapted(text);
-    if text.len() > LONGEST_TEMPLATE {
-        return Err(format!("it is longer than {LONGEST_TEMPLATE} bytes"));
+    if text.len() > MAX_TEMPLATE_BYTES {
+        return Err(format!("it is longer than {MAX_TEMPLATE_BYTES} bytes"));
     }
     environment.add_template_owned("chat", text).map_err(|error| error.to_string())?;
     Ok(environment)
@@ -85,8 +70,8 @@ fn render_one(environment: &Environment<'_>, context: &str) -> Rendered {
     let template = environment.get_template("chat");
     let rendered = template.and_then(|template| template.render(context));
     match rendered {
-        Ok(text) if text.len() > LONGEST_RENDERING => {
-            Err(format!("it renders more than {LONGEST_RENDERING} bytes"))
+        Ok(text) if text.len() > MAX_RENDERING_BYTES => {
+            Err(format!("it renders more than {MAX_RENDERING_BYTES} bytes"))
         }
         Ok(text) => Ok(text),
         Err(error) => Err(shortened(error.to_string())),
@@ -94,7 +79,7 @@ fn render_one(environment: &Environment<'_>, context: &str) -> Rendered {
 }
 
 fn shortened(problem: String) -> String {
-    let cut = problem.char_indices().map(|(at, _)| at).find(|&at| at >= LONGEST_PROBLEM);
+    let cut = problem.char_indices().map(|(at, _)| at).find(|&at| at >= MAX_PROBLEM_BYTES);
     cut.map_or(problem.clone(), |at| problem[..at].to_owned())
 }
 
@@ -130,7 +115,9 @@ fn adapted(text: &str) -> String {
 /// Returns the width of an indentation, or an error if it would only fill memory.
 fn wide(indent: Option<usize>) -> Result<Option<usize>, Error> {
     match indent {
-        Some(WIDEST..) => Err(Error::new(ErrorKind::InvalidOperation, "the indentation is wide")),
+        Some(MAX_INDENT..) => {
+            Err(Error::new(ErrorKind::InvalidOperation, "the indentation is wide"))
+        }
         indent => Ok(indent),
     }
 }
@@ -256,7 +243,7 @@ impl Json {
 
 #[cfg(test)]
 mod tests {
-    use super::{Job, LONGEST_RENDERING, LONGEST_TEMPLATE, Rendered};
+    use super::{Job, MAX_RENDERING_BYTES, MAX_TEMPLATE_BYTES, Rendered};
 
     fn try_render(template: &str) -> Rendered {
         let context = r#"{"value": {"b": [1, 2.5, true, null], "a": "<é>"}}"#;
@@ -301,12 +288,12 @@ mod tests {
     #[test]
     fn texts_longer_than_their_limits_are_errors() {
         let text = |len| "a".repeat(len);
-        assert!(try_render(&text(LONGEST_TEMPLATE)).is_ok());
-        let error = try_render(&text(LONGEST_TEMPLATE + 1)).expect_err("it is long");
+        assert!(try_render(&text(MAX_TEMPLATE_BYTES)).is_ok());
+        let error = try_render(&text(MAX_TEMPLATE_BYTES + 1)).expect_err("it is long");
         assert!(error.contains("longer than"), "{error}");
         let long = |len| try_render(&format!("{{{{ 'a' * {len} }}}}"));
-        assert!(long(LONGEST_RENDERING).is_ok());
-        let error = long(LONGEST_RENDERING + 1).expect_err("it is long");
+        assert!(long(MAX_RENDERING_BYTES).is_ok());
+        let error = long(MAX_RENDERING_BYTES + 1).expect_err("it is long");
         assert!(error.contains("renders more than"), "{error}");
         let error = try_render("{{ raise_exception('é' * 9999) }}").expect_err("it raises");
         assert!(error.len() < 500, "{error}");
@@ -314,9 +301,9 @@ mod tests {
 
     #[test]
     fn longest_operator_chains_do_not_overflow_the_stack() {
-        let signs = "-".repeat(LONGEST_TEMPLATE - 7);
+        let signs = "-".repeat(MAX_TEMPLATE_BYTES - 7);
         assert!(try_render(&format!("{{{{ {signs}1 }}}}")).is_ok());
-        let attributes = ".b".repeat(LONGEST_TEMPLATE / 2 - 4);
+        let attributes = ".b".repeat(MAX_TEMPLATE_BYTES / 2 - 4);
         assert!(try_render(&format!("{{{{ a{attributes} }}}}")).is_ok());
     }
 

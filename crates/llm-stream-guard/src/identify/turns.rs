@@ -6,6 +6,7 @@ use super::{
     Checkpoint,
     job::{Job, Render, Rendered},
 };
+use crate::limits::MAX_TURN_BYTES;
 
 /// A call of the probe: name, arguments, id.
 pub(super) type Probe = (&'static str, &'static str, &'static str);
@@ -38,9 +39,6 @@ pub(super) const ANSWER: &str = "Probe answered.";
 
 /// Arguments of templates that turn thinking on or off.
 pub(super) const SWITCHES: [&str; 3] = ["enable_thinking", "thinking", "reasoning"];
-
-/// Maximum length of a rendered turn that is examined, in bytes.
-const LONGEST_TURN: usize = 16 << 10;
 
 /// One form of the probe's turn: templates differ in the forms they accept.
 #[derive(Clone, Copy)]
@@ -154,8 +152,8 @@ impl<'c> Prompter<'c> {
     pub(super) fn wire(&self, turn: usize) -> Result<String, String> {
         let whole = self.rendering(TURNED + turn)?;
         match behind(self.rendering(PROMPT)?, whole) {
-            wire if wire.len() > LONGEST_TURN => {
-                Err(format!("it renders more than {LONGEST_TURN} bytes for two calls"))
+            wire if wire.len() > MAX_TURN_BYTES => {
+                Err(format!("it renders more than {MAX_TURN_BYTES} bytes for two calls"))
             }
             wire => Ok(wire.to_owned()),
         }

@@ -11,7 +11,6 @@ use std::{
     process::{Command, Stdio},
     sync::mpsc,
     thread,
-    time::Duration,
 };
 
 use super::{
@@ -19,12 +18,7 @@ use super::{
     identification::identified,
     job::{Job, Rendered},
 };
-
-/// Time after which a worker is killed.
-const PATIENCE: Duration = Duration::from_secs(3);
-
-/// Maximum length of a worker's reply, in bytes.
-const REPLY: u64 = 16 << 20;
+use crate::limits::{MAX_WORKER_REPLY, MAX_WORKER_TIME};
 
 /// A program that renders chat templates in a separate process.
 ///
@@ -99,11 +93,11 @@ impl Worker {
         });
         thread::spawn(move || {
             let mut reply = Vec::new();
-            let read = stdout.map(|stdout| stdout.take(REPLY).read_to_end(&mut reply));
+            let read = stdout.map(|stdout| stdout.take(MAX_WORKER_REPLY).read_to_end(&mut reply));
             // Sending fails only if the caller stopped waiting.
             let _ = send.send(read.map(|_| reply));
         });
-        let reply = receive.recv_timeout(PATIENCE);
+        let reply = receive.recv_timeout(MAX_WORKER_TIME);
         // A worker that has replied exits by itself; one that has not is not waited for.
         let _ = child.kill();
         let status = child.wait().map_err(|error| error.to_string())?;

@@ -7,6 +7,7 @@ use serde_json::Value;
 use stream_lifecycle::{ByteBudget, Collector, FinishInfo, ItemInfo, ResponseInfo};
 
 use crate::chat::{Aggregator, Chunk, Delta};
+use crate::limits::MAX_TRACKED_CHOICES;
 
 /// A collector of chunks, guarded or not, with any number of choices. The aggregate is the response
 /// as JSON.
@@ -22,9 +23,6 @@ pub struct ChatCollector {
 }
 
 impl ChatCollector {
-    /// Maximum number of tracked choices. An answer with more choices never counts as whole.
-    const CHOICES: usize = 1024;
-
     /// Creates a collector that keeps at most `limit` bytes of text and other data; see
     /// [`Aggregator::with_limit`].
     #[must_use]
@@ -46,7 +44,7 @@ impl<E> Collector<Chunk, E> for ChatCollector {
         self.response.push(item);
         for choice in &item.choices {
             let known = choice.finish_reason.value().is_some_and(|reason| is_known(reason));
-            if self.finished.len() <= Self::CHOICES {
+            if self.finished.len() <= MAX_TRACKED_CHOICES {
                 *self.finished.entry(choice.index).or_default() |= known;
             }
         }
@@ -63,7 +61,7 @@ impl<E> Collector<Chunk, E> for ChatCollector {
     fn is_whole(&self) -> bool {
         let count = self.finished.len();
         self.counted
-            && (1..=Self::CHOICES).contains(&count)
+            && (1..=MAX_TRACKED_CHOICES).contains(&count)
             && self.finished.values().all(|done| *done)
     }
 

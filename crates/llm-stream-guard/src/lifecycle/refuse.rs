@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use stream_lifecycle::{Decision, Guardrail, GuardrailOutput, UpstreamEnd};
 
 use crate::chat::{Choice, Chunk, Field, MessageDelta};
+use crate::limits::MAX_TRACKED_CHOICES;
 
 /// A guardrail that reports to a client of chat completions that another guardrail ended the
 /// stream. Place this guardrail after the others. Streams that no guardrail ended are unchanged.
@@ -46,9 +47,6 @@ enum Refusal {
 }
 
 impl RefuseChunks {
-    /// Maximum number of tracked choices. Further choices get no finish reason.
-    const CHOICES: usize = 1024;
-
     /// Creates a guardrail that ends every open choice with the finish reason `content_filter` and
     /// with `message` as its refusal. An empty `message` adds no refusal.
     pub fn finish_reason(message: impl Into<Cow<'static, str>>) -> Self {
@@ -98,7 +96,7 @@ impl Guardrail<Chunk> for RefuseChunks {
             self.fields = item.fields.clone();
         }
         for choice in &item.choices {
-            if self.finished.len() < Self::CHOICES {
+            if self.finished.len() < MAX_TRACKED_CHOICES {
                 *self.finished.entry(choice.index).or_default() |=
                     choice.finish_reason.value().is_some();
             }

@@ -2,14 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::limits::MAX_SHARED_MARKERS;
 use jail_match::{MarkerSet, MarkerSetBuilder, Matcher, MatcherEvent};
 use toolcall_parsers::grammars;
 
 /// Minimum length of a marker. Shorter markers are often ordinary text.
 const SHORTEST: usize = 5;
-
-/// Maximum number of searches that are kept for later guards.
-const MAX_SHARED: usize = 64;
 
 /// The searches of recent guards, by their own markers. Guards of one family share a search: the
 /// markers of all other families take tens of kilobytes.
@@ -31,7 +29,7 @@ impl Foreign {
             return known.clone();
         }
         let new = Self::compile(&own);
-        if shared.len() == MAX_SHARED {
+        if shared.len() == MAX_SHARED_MARKERS {
             shared.remove(0);
         }
         shared.push((own.into_iter().map(str::to_owned).collect(), new.clone()));
@@ -81,7 +79,7 @@ impl Foreign {
 mod tests {
     use std::sync::{Arc, PoisonError};
 
-    use super::{Foreign, MAX_SHARED, SHARED};
+    use super::{Foreign, MAX_SHARED_MARKERS, SHARED};
 
     #[test]
     fn guards_with_the_same_markers_share_a_search() {
@@ -89,10 +87,10 @@ mod tests {
         let (one, other) = (new("<of this test>"), new("<of another>"));
         assert!(Arc::ptr_eq(&one.markers, &new("<of this test>").markers));
         assert!(!Arc::ptr_eq(&one.markers, &other.markers));
-        for n in 0..=MAX_SHARED {
+        for n in 0..=MAX_SHARED_MARKERS {
             drop(new(&format!("<number {n}>")));
         }
-        assert!(SHARED.lock().unwrap_or_else(PoisonError::into_inner).len() <= MAX_SHARED);
+        assert!(SHARED.lock().unwrap_or_else(PoisonError::into_inner).len() <= MAX_SHARED_MARKERS);
         assert!(
             !Arc::ptr_eq(&one.markers, &new("<of this test>").markers),
             "the oldest is dropped"

@@ -5,10 +5,7 @@ use alloc::{format, string::String};
 
 use super::{Integer, JsonTree};
 use crate::chars;
-
-/// The maximum number of digits of an integer, which is Python's. Longer integers would take other
-/// programs quadratic time to convert.
-pub(crate) const MAX_DIGITS: usize = 4300;
+use crate::limits::MAX_DIGITS;
 
 /// Parses an integer of any size.
 pub(crate) fn parse_int(text: &str) -> Option<Integer> {

@@ -3,9 +3,9 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    Container, Integer, JsonObject, JsonTree, NotJson, Scanner, Token, TokenKind,
-    number::{MAX_DIGITS, decimal},
+    Container, Integer, JsonObject, JsonTree, NotJson, Scanner, Token, TokenKind, number::decimal,
 };
+use crate::limits::MAX_DIGITS;
 
 /// An open container, and the name of its member that is being read.
 struct Open {

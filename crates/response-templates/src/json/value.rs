@@ -1,5 +1,6 @@
 //! JSON values that distinguish integers from other numbers and keep the order of members.
 
+use crate::limits::MAX_SEARCHED;
 use alloc::{
     boxed::Box,
     collections::BTreeMap,
@@ -182,9 +183,6 @@ pub struct JsonObject {
     /// The index of each name, if there are more members than [`MAX_SEARCHED`].
     places: BTreeMap<String, usize>,
 }
-
-/// The maximum number of members for which a search is faster than a map.
-const MAX_SEARCHED: usize = 16;
 
 impl JsonObject {
     /// Returns the number of members.

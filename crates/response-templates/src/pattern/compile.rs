@@ -21,16 +21,7 @@ use super::{
     Fault, FaultKind,
     translate::{Translated, translate},
 };
-
-/// The maximum number of characters in a pattern with its repetitions written out.
-const MAX_LENGTH: usize = 20_000;
-
-/// The maximum number of characters that repetitions may add to a pattern. A search may be at each
-/// of these places at once, so this bounds its work for a character.
-const MAX_REPEATED: usize = 256;
-
-/// The maximum size of an automaton in bytes.
-const MAX_AUTOMATON: usize = 8 << 20;
+use crate::limits::{MAX_AUTOMATON_BYTES, MAX_PATTERN_CHARS, MAX_REPEATED};
 
 /// A pattern as an automaton.
 #[derive(Debug)]
@@ -112,13 +103,13 @@ fn unsupported<T>(feature: &'static str) -> Result<T, Fault> {
 
 fn build(hir: &Hir, names: Vec<String>) -> Result<Program, Fault> {
     let (written, repeated) = lengths(hir);
-    if repeated > MAX_LENGTH {
+    if repeated > MAX_PATTERN_CHARS {
         return unsupported("a pattern of more than 20000 characters");
     }
     if repeated.saturating_sub(written) > MAX_REPEATED {
         return unsupported("repetitions of more than 256 characters");
     }
-    let config = thompson::Config::new().nfa_size_limit(Some(MAX_AUTOMATON));
+    let config = thompson::Config::new().nfa_size_limit(Some(MAX_AUTOMATON_BYTES));
     let nfa = thompson::Compiler::new().configure(config).build_from_hir(hir);
     let Ok(nfa) = nfa else { return unsupported("an automaton of more than 8 MiB") };
     let (first, matches_end) = first_bytes(&nfa);

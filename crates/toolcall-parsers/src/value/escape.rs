@@ -7,15 +7,15 @@
 )]
 #![expect(
     clippy::arithmetic_side_effects,
-    reason = "all numbers are indexes of a text, or at most `MAX_COLLECTED`, which exceeds \
-              `MAX_COLLECTED_PIECE`"
+    reason = "all numbers are indexes of a text, or at most `COLLECTED_LEN`, which exceeds \
+              `COLLECTED_PIECE_LEN`"
 )]
 
 /// Maximum length of a piece that is collected instead of emitted directly.
-const MAX_COLLECTED_PIECE: usize = 64;
+const COLLECTED_PIECE_LEN: usize = 64;
 /// Maximum length of collected pieces. Text with many quotes and newlines then needs one fragment
 /// per few hundred bytes, instead of one per escape.
-const MAX_COLLECTED: usize = 512;
+const COLLECTED_LEN: usize = 512;
 /// Length of a copy with a fixed size, which is one instruction. Most pieces of code between quotes
 /// and newlines are shorter.
 const COPY_LEN: usize = 16;
@@ -23,22 +23,22 @@ const COPY_LEN: usize = 16;
 /// An output that joins short pieces. Long pieces are emitted directly.
 pub(super) struct Batch<'o> {
     out: &'o mut dyn FnMut(&str),
-    collected: [u8; MAX_COLLECTED],
+    collected: [u8; COLLECTED_LEN],
     len: usize,
 }
 
 impl<'o> Batch<'o> {
     pub(super) fn new(out: &'o mut dyn FnMut(&str)) -> Self {
-        Self { out, collected: [0; MAX_COLLECTED], len: 0 }
+        Self { out, collected: [0; COLLECTED_LEN], len: 0 }
     }
 
     /// Emits or collects `piece`.
     pub(super) fn put(&mut self, piece: &str) {
-        if piece.len() > MAX_COLLECTED_PIECE {
+        if piece.len() > COLLECTED_PIECE_LEN {
             self.flush();
             return (self.out)(piece);
         }
-        if piece.len() > MAX_COLLECTED - self.len {
+        if piece.len() > COLLECTED_LEN - self.len {
             self.flush();
         }
         self.collected[self.len..self.len + piece.len()].copy_from_slice(piece.as_bytes());

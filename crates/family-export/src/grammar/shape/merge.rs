@@ -1,9 +1,7 @@
 //! The merging of schemas that all apply to a value.
 
+use crate::limits::MAX_HOPS;
 use serde_json::{Map, Value};
-
-/// The maximum number of references that are followed for one part.
-const MAX_HOPS: usize = 16;
 
 /// A schema made of several.
 pub(super) struct Merged {

@@ -18,10 +18,8 @@ use crate::{
         text::{Between, CDATA, CDATA_END, Kind, Marked},
         values::{Style, Syntax},
     },
+    limits::MAX_KEY_CHARS,
 };
-
-/// The maximum length of a parameter's name that no schema declares.
-const MAX_KEY: u32 = 64;
 
 /// A parameter: its name, or none if any name is allowed, and its kind if the wire states it.
 struct Parameter<'p> {
@@ -157,5 +155,5 @@ fn by_flag(kinds: Vec<(Kind, Vec<Shape>)>) -> Vec<(Kind, Vec<Shape>)> {
 fn any_key() -> Node {
     let first = Node::Char(CharClass::from_ranges(&[('a', 'z'), ('A', 'Z'), ('_', '_')]));
     let rest = CharClass::from_ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')]);
-    first.then(Node::Repeat(Box::new(Node::Char(rest)), 0, Some(MAX_KEY)))
+    first.then(Node::Repeat(Box::new(Node::Char(rest)), 0, Some(MAX_KEY_CHARS)))
 }

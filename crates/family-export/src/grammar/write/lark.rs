@@ -14,10 +14,8 @@ use crate::{
         dfa::{Dfa, until},
         ir::{Node, Rules},
     },
+    limits::MAX_LARK_BYTES,
 };
-
-/// The maximum length of a terminal's expression.
-const MAX_LENGTH: usize = 1 << 20;
 
 pub(super) fn write(rules: &Rules, special: &[&str]) -> Result<String, ExportError> {
     let has_token = rules.rules.iter().any(|rule| has_special(&rule.node, special))
@@ -28,7 +26,7 @@ pub(super) fn write(rules: &Rules, special: &[&str]) -> Result<String, ExportErr
         );
     }
     let expression = Expression::whole(rules, &rules.start);
-    match expression.len() > MAX_LENGTH {
+    match expression.len() > MAX_LARK_BYTES {
         true => Err(ExportError::new("the expression of its grammar is too long")),
         false => Ok(format!("%llguidance {{}}\n\nstart: TEXT\nTEXT: {expression}\n")),
     }
@@ -174,7 +172,7 @@ struct Expression {
 
 impl Expression {
     fn add(&mut self, rules: &Rules, node: &Node) {
-        if self.out.len() > MAX_LENGTH {
+        if self.out.len() > MAX_LARK_BYTES {
             return;
         }
         if !has_free_text(rules, node) {

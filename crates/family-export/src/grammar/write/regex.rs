@@ -10,10 +10,8 @@ use crate::{
         dfa::Dfa,
         ir::{Node, Rules},
     },
+    limits::MAX_REGEX_BYTES,
 };
-
-/// The maximum length of an expression.
-const MAX_LENGTH: usize = 1 << 18;
 
 pub(super) fn write(rules: &Rules) -> Result<String, ExportError> {
     if rules.recursive().into_iter().any(|is| is) {
@@ -28,7 +26,7 @@ pub(super) fn write(rules: &Rules) -> Result<String, ExportError> {
 
 /// Writes a node without recursion.
 pub(super) fn node(rules: &Rules, node: &Node, out: &mut String) -> Result<(), ExportError> {
-    if out.len() > MAX_LENGTH {
+    if out.len() > MAX_REGEX_BYTES {
         return Err(ExportError::new("its regular expression is too long"));
     }
     match node {
@@ -94,7 +92,7 @@ fn automaton(dfa: &Dfa) -> Result<String, ExportError> {
                     add(row, to, label);
                 }
             }
-            if length > MAX_LENGTH {
+            if length > MAX_REGEX_BYTES {
                 let why = "the markup that its free text must not contain makes it too long";
                 return Err(ExportError::new(why));
             }

@@ -10,6 +10,7 @@ use super::{
     lanes::{Lanes, Overrun},
 };
 use crate::chat::{Choice, Chunk, Field, MessageDelta};
+use crate::limits::MAX_TRACKED_CHOICES;
 
 /// A guardrail that redacts the texts of chat-completion chunks, separately for each choice. On
 /// request, arguments of calls are also redacted, and are then held until the call ends.
@@ -40,9 +41,6 @@ pub struct RedactChunks {
 }
 
 impl RedactChunks {
-    /// Maximum number of choices. A stream with more choices is ended.
-    const CHOICES: usize = 1024;
-
     /// Creates a guardrail for the texts of chunks. Calls pass unchanged.
     #[must_use]
     pub const fn new(redactor: Redactor) -> Self {
@@ -80,7 +78,7 @@ impl Guardrail<Chunk> for RedactChunks {
         for choice in &mut item.choices {
             result = result.and(self.redact(choice));
         }
-        if self.choices.len() > Self::CHOICES {
+        if self.choices.len() > MAX_TRACKED_CHOICES {
             return Decision::End("choices_limit".into());
         }
         out.put(item);

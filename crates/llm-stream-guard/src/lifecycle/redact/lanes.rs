@@ -8,6 +8,7 @@ use stream_lifecycle::WithheldInfo;
 use super::{MatchTooLong, Redacted, Redactor};
 use crate::{
     chat::{Content, Field, FunctionDelta, MessageDelta, ToolCallDelta, append_to},
+    limits::MAX_LANES,
     record::withheld,
 };
 
@@ -49,8 +50,6 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Maximum number of texts of one choice.
-    const MOST: usize = 256;
     /// The text fields of an entry of `reasoning_details`. The field `data` is encrypted.
     const DETAIL: [&'static str; 2] = ["text", "summary"];
 
@@ -76,7 +75,7 @@ impl Lanes {
         if let Some(limit) = arguments {
             result = result.and(self.calls(new, delta, limit));
         }
-        if self.open.len().saturating_add(self.arguments.len()) > Self::MOST {
+        if self.open.len().saturating_add(self.arguments.len()) > MAX_LANES {
             result = result.and(Err(Overrun::Lanes));
         }
         result
@@ -148,7 +147,7 @@ impl Lanes {
         for (place, entry) in entries.iter_mut().enumerate() {
             let Value::Object(entry) = entry else { continue };
             let index = entry.get("index").and_then(Value::as_u64).unwrap_or(place as u64);
-            if self.details.len() < Self::MOST {
+            if self.details.len() < MAX_LANES {
                 self.details.entry(index).or_insert_with(|| {
                     let tells = |name: &str| matches!(name, "type" | "index" | "id" | "format");
                     let fields = entry.iter().filter(|(name, _)| tells(name));
