@@ -302,9 +302,7 @@ impl MarkerSet {
             let Some(at) = stop.checked_sub(group.stop()) else { continue };
             if at >= hay.floor {
                 best.at = at;
-                group.search(&self.markers, &mut best, |id: usize| {
-                    self.markers[id].is_in(hay.class) && live(id, at)
-                });
+                group.search((&self.markers, hay.class), &mut best, |id| live(id, at));
             }
         }
         best.decide(hay.ended)
@@ -319,9 +317,7 @@ impl MarkerSet {
         let mut best = Best::new(hay.text);
         best.at = hay.floor;
         for group in self.index.all() {
-            group.search(&self.markers, &mut best, |id: usize| {
-                self.markers[id].is_in(hay.class) && live(id)
-            });
+            group.search((&self.markers, hay.class), &mut best, &mut live);
         }
         best.decide(hay.ended)
     }

@@ -13,7 +13,7 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::ops::Range;
 
-use super::{Best, Marker, newlines};
+use super::{Best, Class, Marker, newlines};
 use crate::suffix::{SuffixRule, suffix_place};
 
 /// The minimum size of a sorted group. Fewer markers are compared one by one.
@@ -39,6 +39,8 @@ pub(super) struct Group {
     /// The sets of bytes that may come one and two bytes after the stop. All bytes, if a marker of
     /// the group ends there or may carry a suffix there.
     next: [[u64; 4]; 2],
+    /// The length of the shortest marker in bytes.
+    shortest: usize,
     order: Order,
     ids: Box<[u32]>,
 }
@@ -134,7 +136,8 @@ fn add(groups: &mut Vec<Group>, markers: &[Marker], stop: u8, ids: Vec<u32>) {
             ids.sort_by_cached_key(key);
         }
         let next = [1, 2].map(|ahead| followers(ids.iter().map(marker), usize::from(stop) + ahead));
-        groups.push(Group { stop, next, order, ids: ids.into() });
+        let shortest = ids.iter().map(|id| marker(id).bytes.len()).min().unwrap_or(0);
+        groups.push(Group { stop, next, shortest, order, ids: ids.into() });
     };
     for (ids, order) in [(exact, Order::Bytes), (folded, Order::LowerCase)] {
         if ids.len() < MIN_SORTED {
@@ -196,10 +199,10 @@ impl Group {
         self.next.iter().zip(behind).any(never)
     }
 
-    /// Offers to `best` the live markers that agree with its text.
+    /// Offers to `best` the live markers of `class` that agree with its text.
     pub(super) fn search(
         &self,
-        markers: &[Marker],
+        (markers, class): (&[Marker], Class),
         best: &mut Best<'_>,
         mut live: impl FnMut(usize) -> bool,
     ) {
@@ -207,12 +210,21 @@ impl Group {
             return;
         }
         if self.order != Order::Added {
+            let live = |id: usize| markers[id].is_in(class) && live(id);
             return self.narrow(markers, best, live);
         }
+        // Text shorter than every marker can only be the start of one: the first live one decides.
+        let short = best.text.len().saturating_sub(best.at) < self.shortest;
         for id in self.ids.iter().map(|&id| id as usize) {
+            if short && best.partial.is_some_and(|known| known <= best.at) {
+                return;
+            }
             #[cfg(test)]
             tests::LOOKS.set(tests::LOOKS.get() + 1);
-            best.offer(&markers[id], id, &mut live);
+            let marker = &markers[id];
+            if marker.is_in(class) {
+                best.offer(marker, id, &mut live);
+            }
         }
     }
 
