@@ -29,8 +29,9 @@ const SLACK: f64 = 0.03;
 /// costs.
 const AS_TOKENS: [(&str, &str, f64); 2] =
     [("W1 as tokens", "W1 prose, ", 1.1), ("W3 as tokens", "W3 string", 1.17)];
-/// One profile for each way to write values, for the cost of hostile text.
-const HOSTILE: [&str; 5] = ["ernie45", "gemma4", "minimax_m3", "pythonic", "qwen3_coder"];
+/// One profile for each way to write values, and one whose tags have suffixes, for the cost of hostile
+/// text.
+const HOSTILE: [&str; 6] = ["ernie45", "gemma4", "hy_v3", "minimax_m3", "pythonic", "qwen3_coder"];
 /// The name of the work for hostile text.
 const HOSTILE_WORK: &str = "hostile text";
 /// The lengths of hostile text in bytes. Between them the cost of a chunk must not depend on the
