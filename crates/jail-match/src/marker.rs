@@ -302,7 +302,7 @@ impl MarkerSet {
             let Some(at) = stop.checked_sub(group.stop()) else { continue };
             if at >= hay.floor {
                 best.at = at;
-                group.search((&self.markers, hay.class), &mut best, |id| live(id, at));
+                group.search((&self.markers, hay.class), &mut best, &mut |id| live(id, at));
             }
         }
         best.decide(hay.ended)
@@ -355,7 +355,7 @@ impl<'t> Best<'t> {
         Self { text, at: 0, full: None, partial: None }
     }
 
-    fn offer(&mut self, marker: &Marker, id: usize, mut live: impl FnMut(usize) -> bool) {
+    fn offer(&mut self, marker: &Marker, id: usize, live: &mut dyn FnMut(usize) -> bool) {
         let at = self.at;
         // Bytes are compared first because it costs less than `live`.
         match marker.match_prefix(&self.text[at..]) {

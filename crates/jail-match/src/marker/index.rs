@@ -204,13 +204,13 @@ impl Group {
         &self,
         (markers, class): (&[Marker], Class),
         best: &mut Best<'_>,
-        mut live: impl FnMut(usize) -> bool,
+        live: &mut dyn FnMut(usize) -> bool,
     ) {
         if self.is_ruled_out(best.text, best.at + self.stop()) {
             return;
         }
         if self.order != Order::Added {
-            let live = |id: usize| markers[id].is_in(class) && live(id);
+            let live = &mut |id: usize| markers[id].is_in(class) && live(id);
             return self.narrow(markers, best, live);
         }
         // Text shorter than every marker can only be the start of one: the first live one decides.
@@ -223,12 +223,12 @@ impl Group {
             tests::LOOKS.set(tests::LOOKS.get() + 1);
             let marker = &markers[id];
             if marker.is_in(class) {
-                best.offer(marker, id, &mut live);
+                best.offer(marker, id, live);
             }
         }
     }
 
-    fn narrow(&self, markers: &[Marker], best: &mut Best<'_>, mut live: impl FnMut(usize) -> bool) {
+    fn narrow(&self, markers: &[Marker], best: &mut Best<'_>, live: &mut dyn FnMut(usize) -> bool) {
         let bytes = |id: &u32| &*markers[*id as usize].bytes;
         let mut rest = &*self.ids;
         for len in 0.. {
