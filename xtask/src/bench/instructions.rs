@@ -28,7 +28,7 @@ const SLACK: f64 = 0.03;
 /// Works as tokens and as text, by the beginnings of their names, with the maximum ratio of their
 /// costs.
 const AS_TOKENS: [(&str, &str, f64); 2] =
-    [("W1 as tokens", "W1 prose, ", 1.1), ("W3 as tokens", "W3 string", 1.17)];
+    [("W1 as tokens", "W1 prose, ", 1.1), ("W3 as tokens", "W3 string", 1.2)];
 /// One profile for each way to write values, and one whose tags have suffixes, for the cost of hostile
 /// text.
 const HOSTILE: [&str; 6] = ["ernie45", "gemma4", "hy_v3", "minimax_m3", "pythonic", "qwen3_coder"];
