@@ -96,28 +96,17 @@ pub struct CallOptions {
 
 impl Default for CallOptions {
     fn default() -> Self {
-        let Options {
-            ids,
-            repair,
-            parallel,
-            stop,
-            unknown_tools,
-            tolerance,
-            limits,
-            bad_payload,
-            broken_block,
-            ..
-        } = Options::default();
+        let options = Options::default();
         Self {
-            ids,
-            repair,
-            parallel,
-            stop,
-            unknown_tools,
-            tolerance,
-            limits,
-            bad_payload,
-            broken_block,
+            ids: options.ids,
+            repair: options.repair,
+            parallel: options.parallel,
+            stop: options.stop,
+            unknown_tools: options.unknown_tools,
+            tolerance: options.tolerance,
+            limits: options.limits,
+            bad_payload: options.bad_payload,
+            broken_block: options.broken_block,
             atomic_limit: 1 << 20,
         }
     }
