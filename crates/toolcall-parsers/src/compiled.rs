@@ -233,6 +233,11 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
                 .bound(Newlines::declared(opener.newlines, 0))
         };
         let stay = Then::Body(body, OnCommit::Stay);
+        if usize::from(body.saturating_sub(first)) < plan.payloads {
+            // A thought may hold JSON, which is no payload there, whatever the family does with calls.
+            edges.push(edge(content, stay));
+            continue;
+        }
         let leave = Then::Body(body, OnCommit::Leave);
         match (opener.start, in_reasoning) {
             // A header may follow text of any channel, so the rule for calls in reasoning does not

@@ -1,12 +1,16 @@
 //! Tests of guided grammars: the answer may be bare JSON with calls, or the arguments of the
 //! required tool.
 
+use jail_match::{Channel, OnCommit, Then};
 use serde_json::json;
 use toolcall_parsers::{
-    End, Grammar, Message, Parser, Tools, Whitespace, grammar,
+    End, Grammar, InReasoning, Message, Parser, Tools, Whitespace, edges, grammar, grammars,
     guided::{OwnCalls, Payload},
     parse,
 };
+
+/// The openers `{` and `[`, which every payload has first.
+const PAYLOAD_OPENERS: usize = 2;
 
 fn read(grammar: &Grammar, wire: &str) -> Message {
     let builder = Parser::builder(grammar.clone()).tools(tools());
@@ -56,4 +60,23 @@ fn bare_calls_that_begin_like_a_payload_are_read_only_if_tried() {
     assert_eq!(calls_of(own(OwnCalls::Shadowed), bare), 0);
     assert_eq!(calls_of(own(OwnCalls::Tried), payload), 1);
     assert_eq!(calls_of(own(OwnCalls::Shadowed), payload), 1);
+}
+
+#[test]
+fn payload_begins_in_content_only() {
+    for family in grammars() {
+        for payload in [Payload::Calls, Payload::Of("f")] {
+            let guided = family.guided(payload, &tools(), OwnCalls::Tried).expect("it compiles");
+            let openers = guided.openers().count() - family.openers().count();
+            for in_reasoning in [InReasoning::Literal, InReasoning::Suspend, InReasoning::End] {
+                for edge in edges(&guided, in_reasoning, 0) {
+                    let Then::Body(body, on_commit) = edge.then else { continue };
+                    if usize::from(body) < PAYLOAD_OPENERS.min(openers) {
+                        assert_eq!(edge.on, Channel::CONTENT.mask(), "{}: {edge:?}", family.name());
+                        assert_eq!(on_commit, OnCommit::Stay, "{}: {edge:?}", family.name());
+                    }
+                }
+            }
+        }
+    }
 }

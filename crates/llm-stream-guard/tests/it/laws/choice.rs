@@ -216,6 +216,21 @@ fn calls_quoted_in_reasoning_before_the_payload_are_text() {
     assert_eq!(told(&message), (vec![("wait", "{}")], "", vec!["orphan_closer"]));
 }
 
+#[test]
+fn payload_in_a_thought_is_not_a_call() {
+    let payload = "{\"name\": \"wait\", \"arguments\": {}}";
+    for (family, open, close) in
+        [("glm45", "<think>", "</think>"), ("apertus", "<|inner_prefix|>", "<|inner_suffix|>")]
+    {
+        for choice in [ToolChoice::Required, named("wait")] {
+            let wire = format!("{open}{payload}{close}Hi.");
+            let message = parse(builder(family, choice), &wire);
+            assert_eq!(told(&message), (vec![], "Hi.", vec![]), "{family}");
+            assert_eq!(message.reasoning, payload, "{family}");
+        }
+    }
+}
+
 // Contract: S1.31.
 #[test]
 fn malformed_payload_follows_the_bad_payload_policy() {
