@@ -92,6 +92,9 @@ pub enum Refutation {
 }
 
 impl Verdict {
+    /// The opener and the bytes after it are text, in which markers are searched for.
+    pub const RESCAN: Self = Self::Refuted(Refutation::Rescan);
+
     /// Returns the answer with this verdict after `used` bytes.
     #[must_use]
     pub fn after(self, used: usize) -> Feed {
@@ -201,9 +204,9 @@ pub struct NoBodies;
 impl BodyParsers for NoBodies {
     fn begin(&mut self, _: Opener) {}
     fn feed(&mut self, _: &str, _: &mut dyn Sink) -> Feed {
-        Verdict::Refuted(Refutation::Rescan).after(0)
+        Verdict::RESCAN.after(0)
     }
     fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> Feed {
-        Verdict::Refuted(Refutation::Rescan).after(0)
+        Verdict::RESCAN.after(0)
     }
 }

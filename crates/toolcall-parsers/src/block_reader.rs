@@ -3,7 +3,7 @@
 //! ```text
 //! <tool_call>{"name": "ping"}</tool_call>rest
 //! begin       the driver found the opener <tool_call>
-//! feed        the machine reads up to the end of </tool_call> and returns Done
+//! feed        the machine reads up to the end of </tool_call>: the block is complete
 //! end         the driver takes over: `rest` is content
 //! ```
 
@@ -30,9 +30,6 @@ use crate::{
     options::Options,
     tools::Tools,
 };
-
-/// The verdict that a block is text, in which markers are searched for.
-pub(crate) const RESCAN: Verdict = Verdict::Refuted(Refutation::Rescan);
 
 /// The reader of one message's blocks. Body `n` is read after the grammar's opener `n`.
 #[derive(Debug, Clone)]
@@ -103,7 +100,7 @@ impl BlockReader {
         self.calls.set_ids(ids.or_form_of(self.grammar.family()));
     }
 
-    /// Copies the parser for [`BlockReader::restore`]. The used ids are not copied, because they
+    /// Copies the reader for [`BlockReader::restore`]. The used ids are not copied, because they
     /// may be many. Ids used from here on are recorded instead. Only the last snapshot can be
     /// restored.
     pub(crate) fn snapshot(&mut self) -> Snapshot {
@@ -120,7 +117,7 @@ impl BlockReader {
         self.calls.put_used_ids(ids).undo();
     }
 
-    /// Prepares the parser for a new message.
+    /// Prepares the reader for a new message.
     pub(crate) fn reset(&mut self) {
         self.calls.reset();
         if let Some(machine) = self.machine.as_deref_mut() {
@@ -190,9 +187,9 @@ impl BlockReader {
 
     /// Compares `text` with the last block, and reports a repetition.
     fn compare_block(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        let Some(block) = &mut self.last_block else { return RESCAN.after(0) };
+        let Some(block) = &mut self.last_block else { return Verdict::RESCAN.after(0) };
         let feed = block.compare(text);
-        if feed.verdict == RESCAN {
+        if feed.verdict == Verdict::RESCAN {
             return feed;
         }
         self.calls.at += feed.used as u64;
@@ -244,7 +241,7 @@ impl BlockReader {
             return self.compare_block(text, sink);
         }
         let Self { plan, calls, machine, last_block, .. } = self;
-        let Some(machine) = machine else { return RESCAN.after(0) };
+        let Some(machine) = machine else { return Verdict::RESCAN.after(0) };
         // Fast path: almost every chunk of a long call is the inside of a string.
         if calls.committed() && machine.passes(plan, text, calls) {
             calls.arguments(text, sink);
@@ -261,7 +258,7 @@ impl BlockReader {
             (Verdict::Undecided, true) => Verdict::Certain,
             (Verdict::Complete(then), true) => Verdict::Complete(place(then)),
             (Verdict::Complete(then), false) => Verdict::Empty(place(then)),
-            (RESCAN, false) if !machine.has_other_readings() => {
+            (Verdict::RESCAN, false) if !machine.has_other_readings() => {
                 let refuted_by = text[..used].chars().next_back().unwrap_or_default();
                 match machine.prose_from(plan, refuted_by) {
                     Some(from) => {
@@ -308,7 +305,7 @@ impl BlockReader {
         let is_comparing = self.is_comparing();
         let Self { plan, calls, machine, .. } = self;
         let Some(machine) = machine.as_mut().filter(|_| !is_comparing) else {
-            return RESCAN.after(0);
+            return Verdict::RESCAN.after(0);
         };
         machine.finish(end, &mut CallSink { plan, cursor: TextCursor::new(tail), calls, sink })
     }

@@ -13,7 +13,7 @@ use jail_match::{
 };
 
 use crate::{
-    block_reader::{BlockReader, RESCAN, Snapshot},
+    block_reader::{BlockReader, Snapshot},
     options::{BadPayload, BrokenBlock},
 };
 
@@ -159,7 +159,7 @@ impl EventLog {
         // The body is longer than may be logged.
         match feed.verdict {
             _ if self.commit_at == CommitAt::BlockEndOrNothing => {
-                Decision::RollBack(RESCAN.after(feed.used))
+                Decision::RollBack(Verdict::RESCAN.after(feed.used))
             }
             Verdict::Undecided if self.committed => {
                 Decision::Commit(Verdict::Certain.after(feed.used))
@@ -188,7 +188,7 @@ impl EventLog {
         match feed.verdict {
             Verdict::Undecided | Verdict::Certain if whole || !dropped => None,
             Verdict::Complete(_) | Verdict::Empty(_) if whole => Some(Decision::Commit(feed)),
-            _ => Some(Decision::RollBack(RESCAN.after(feed.used))),
+            _ => Some(Decision::RollBack(Verdict::RESCAN.after(feed.used))),
         }
     }
 
@@ -208,7 +208,7 @@ impl EventLog {
             }
             (CommitAt::FirstCall | CommitAt::WholeFirstCall, _) => Ok(feed),
             (_, None) if matches!(feed.verdict, Verdict::Complete(_)) => Ok(feed),
-            _ => Err(RESCAN.after(0)),
+            _ => Err(Verdict::RESCAN.after(0)),
         }
     }
 

@@ -15,7 +15,7 @@ use jail_match::{
 };
 
 use crate::{
-    block_reader::{BlockReader, RESCAN},
+    block_reader::BlockReader,
     compiled::Grammar,
     event_log::{CommitAt, Decision, EventLog},
     ids::Ids,
@@ -43,6 +43,7 @@ impl core::error::Error for Rejected {}
 #[derive(Debug, Clone)]
 pub struct ToolCallParser {
     reader: BlockReader,
+    /// The policy for broken blocks. A block that is rolled back does not restore it.
     broken_block: BrokenBlock,
     /// Events of the active body that wait for a decision.
     log: Option<Box<EventLog>>,
@@ -231,7 +232,7 @@ impl BodyParsers for ToolCallParser {
             return Verdict::Complete(Resume::SameChannel).after(tail.len());
         }
         let feed = self.reader.finish(tail, end, sink);
-        if feed.verdict == RESCAN && self.reader.is_payload() {
+        if feed.verdict == Verdict::RESCAN && self.reader.is_payload() {
             // The beginning of a payload is not text.
             return Verdict::Empty(Resume::SameChannel).after(feed.used);
         }

@@ -47,7 +47,7 @@ impl Driver {
             _ => scan.bodies.feed(offered, scan.sink),
         };
         self.counters.examined += looked_at(feed, offered, scan.bodies);
-        if feed.verdict == Verdict::Refuted(Refutation::Rescan) && scan.bodies.retry() {
+        if feed.verdict == Verdict::RESCAN && scan.bodies.retry() {
             scan.cursor.pos = scan.cursor.out + candidate.opener;
             return Ok(true);
         }
@@ -104,7 +104,7 @@ impl Driver {
             Verdict::Refuted(Refutation::Markup { len }) => self.give_back(candidate, scan, len),
             Verdict::Refuted(Refutation::Literal) => self.keep_as_text(scan),
             // A body that is undecided at the end of the stream broke its contract.
-            Verdict::Refuted(Refutation::Rescan) | Verdict::Undecided => {
+            Verdict::RESCAN | Verdict::Undecided => {
                 self.refute(candidate, scan);
             }
         }

@@ -21,9 +21,6 @@ pub(crate) const EAGER: BodyId = 3;
 /// A body as [`EAGER`] that drops the rest of the message.
 pub(crate) const HALTING: BodyId = 4;
 
-/// The verdict that the opener and the bytes after it are text.
-pub(crate) const RESCAN: Verdict = Verdict::Refuted(Refutation::Rescan);
-
 pub(crate) const CLOSER: &str = "</call>";
 
 /// The decision of a body about one scalar after its opener.
@@ -86,7 +83,7 @@ impl BodyParsers for Tiny {
             });
             match found {
                 None => return Verdict::Undecided.after(text.len()),
-                Some((used, Sign::Refute)) => return RESCAN.after(used),
+                Some((used, Sign::Refute)) => return Verdict::RESCAN.after(used),
                 Some((used, Sign::Text)) => {
                     return Verdict::Refuted(Refutation::Markup { len: 0 }).after(used);
                 }
@@ -118,7 +115,7 @@ impl BodyParsers for Tiny {
             return Verdict::Complete(Resume::SameChannel).after(tail.len());
         }
         let empty = Verdict::Empty(Resume::SameChannel);
-        if self.body == TWICE { RESCAN } else { empty }.after(tail.len())
+        if self.body == TWICE { Verdict::RESCAN } else { empty }.after(tail.len())
     }
 }
 

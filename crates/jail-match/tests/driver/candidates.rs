@@ -38,11 +38,11 @@ impl BodyParsers for Refusing {
     fn feed(&mut self, _: &str, _: &mut dyn Sink) -> Feed {
         self.feeds += 1;
         assert_eq!(self.feeds, 1, "it is read again");
-        RESCAN.after(0)
+        Verdict::RESCAN.after(0)
     }
 
     fn finish(&mut self, _: &str, _: End, _: &mut dyn Sink) -> Feed {
-        RESCAN.after(0)
+        Verdict::RESCAN.after(0)
     }
 }
 
@@ -470,11 +470,11 @@ fn answered(feeds: &[Feed], at_end: Feed, chunks: &[&str]) -> (RunRecord, Script
 
 #[test]
 fn body_receives_its_start_and_one_end_and_decides_about_its_bytes() {
-    let (out, bodies) = answered(&[], RESCAN.after(0), &["abc", "d<call>", "z"]);
+    let (out, bodies) = answered(&[], Verdict::RESCAN.after(0), &["abc", "d<call>", "z"]);
     assert_eq!(out.all_text(), "abcd<call>z");
     assert_eq!((bodies.openers, bodies.ended), (vec![(10, 6)], 1));
     // One byte of markup is removed, and the rest is text.
-    let release = RESCAN.after(0);
+    let release = Verdict::RESCAN.after(0);
     let text = [Verdict::Refuted(Refutation::Markup { len: 1 }).after(2)];
     assert_eq!(answered(&text, release, &["<call>vw"]).0.all_text(), "w");
     // Literal text is not scanned again, but the text after it is.

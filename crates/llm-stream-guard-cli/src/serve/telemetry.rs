@@ -3,7 +3,6 @@
 
 use std::env;
 
-use crate::limits::{MAX_EXPORT_ANSWER_BYTES, MAX_EXPORT_TIME};
 use async_trait::async_trait;
 use axum::body::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -18,6 +17,8 @@ use opentelemetry_otlp::{
 };
 use opentelemetry_sdk::{Resource, propagation::TraceContextPropagator, trace::SdkTracerProvider};
 use tokio::runtime::Handle;
+
+use crate::limits::{MAX_EXPORT_ANSWER_BYTES, MAX_EXPORT_TIME};
 
 /// The variables with the collector's address. The second is for spans only.
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];

@@ -2,7 +2,7 @@
 
 use jail_match::LimitError;
 use serde_json::{Map, Value};
-use toolcall_parsers::{Ids, Parallel, UsedIds, Wanted};
+use toolcall_parsers::{Ids, Parallel, Rejected, UsedIds, Wanted};
 
 use super::{
     chunk::{Choice, MessageDelta},
@@ -15,7 +15,6 @@ use super::{
     step::Released,
     upstream_calls::NativeCalls,
 };
-use toolcall_parsers::Rejected;
 
 /// The state of a choice between chunks, without its guard.
 #[derive(Debug, Clone, Default)]

@@ -4,7 +4,6 @@ use std::fmt;
 
 use jail_match::LimitError;
 use serde_json::{Value, json};
-
 use toolcall_parsers::Rejected;
 
 /// Policy for an error that ends the stream early: a limit, or an error of upstream.

@@ -2,10 +2,9 @@
 
 use std::{collections::VecDeque, fmt};
 
-use toolcall_parsers::{Diagnostic, Outcome};
+use toolcall_parsers::{Diagnostic, Outcome, Rejected};
 
 use super::{chunk::Chunk, step::ChatStep};
-use toolcall_parsers::Rejected;
 
 /// A receiver of the output of a [`super::ChatGuard`], in order.
 pub trait ChatSink {

@@ -1,6 +1,6 @@
 //! The call machine and its main loop.
 
-use jail_match::{Feed, Refutation, Resume, Verdict};
+use jail_match::{Feed, Resume, Verdict};
 
 use super::{
     call_sink::CallSink,
@@ -38,7 +38,7 @@ impl MachineStep {
 
     /// Returns the step after text that is not a call. The last of the `used` bytes decided it.
     pub(super) fn refuted(used: usize) -> Self {
-        Self::Return(Verdict::Refuted(Refutation::Rescan).after(used))
+        Self::Return(Verdict::RESCAN.after(used))
     }
 }
 

@@ -70,7 +70,7 @@ impl Machine {
             }
             return match self.commit(plan) {
                 CommitOn::Marker => Verdict::Empty(Resume::SameChannel),
-                CommitOn::DeclaredName => Verdict::Refuted(Refutation::Rescan),
+                CommitOn::DeclaredName => Verdict::RESCAN,
             }
             .after(0);
         }

@@ -11,7 +11,7 @@
 
 use alloc::string::String;
 
-use jail_match::{Feed, Refutation, Resume, Verdict};
+use jail_match::{Feed, Resume, Verdict};
 
 /// The text of the last block, after its opener, and the progress of a comparison with it.
 #[derive(Debug, Clone, Default)]
@@ -93,7 +93,7 @@ impl RepeatedBlock {
         }
         let mut scalars = text.char_indices().map(|(at, scalar)| at + scalar.len_utf8());
         let used = scalars.find(|&end| end > same).unwrap_or(text.len());
-        Verdict::Refuted(Refutation::Rescan).after(used)
+        Verdict::RESCAN.after(used)
     }
 
     /// Returns the number of bytes recorded.
