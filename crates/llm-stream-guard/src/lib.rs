@@ -27,6 +27,7 @@
 //! | find the family of a model | [`Profile`], [`resolve_model`] with [`ModelMatch`] and [`UnknownModel`] |
 //! | find the family of a checkpoint or a text | [`identify()`] with [`Identification`], [`AddedTokens`] ([`AddedToken`]) and [`CheckpointError`]; [`detect()`] with [`Detection`] and its [`Candidate`]s |
 //! | build a guard | [`GuardBuilder`]: [`ReasoningOptions`], [`CallOptions`] with [`Delivery`] and [`BrokenBlock`], [`Limits`], [`StopStrings`] ([`StopString`], [`Shown`]); [`BuildError`] |
+//! | build a guard from data | [`GuardSettings`] with [`LimitSettings`] and [`TokenSettings`]; [`Word`], [`SettingsError`] |
 //! | apply what a request demands | [`AnswerRules`], [`ToolChoice`], [`BadPayload`]; [`RequestError`], [`Rejected`] |
 //! | receive the result | [`Sink`], [`Event`], [`Outcome`], [`Diagnostic`]; [`Message`] for a whole text, [`Stopped`] |
 //! | guard a `Stream` | [`guard_text`], [`Guarded`]; [`Stage`] for machines of your own |
@@ -56,6 +57,7 @@ mod reasoning;
 mod record;
 mod roles;
 mod servers;
+mod settings;
 mod stages;
 mod stop;
 mod stream;
@@ -83,6 +85,7 @@ pub use profile::{
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
 pub use roles::{NoRoles, RoleCounts, RoleReader, RoleSpan, TokenRole, loss_mask};
 pub use servers::{Answer, Server, forward_request, request_token_ids};
+pub use settings::{GuardSettings, LimitSettings, SettingsError, TokenSettings, Word};
 pub use stop::{EmptyStop, Shown, StopString, StopStrings, Stopped};
 pub use stream::{Guarded, Stage, guard_text};
 

@@ -121,11 +121,17 @@ impl Profile {
     /// Returns the fault of the template and its place.
     #[cfg(feature = "response-templates")]
     pub fn from_response_template(text: &str) -> Result<Self, ResponseTemplateError> {
-        Ok(Self {
-            response_template: Some(ResponseTemplate::from_json(text)?),
+        ResponseTemplate::from_json(text).map(Self::of_template)
+    }
+
+    /// Creates a profile from a response template.
+    #[cfg(feature = "response-templates")]
+    pub(crate) fn of_template(template: ResponseTemplate) -> Self {
+        Self {
+            response_template: Some(template),
             needs_special_tokens: true,
             ..Self::named("response_template")
-        })
+        }
     }
 
     /// Creates a profile from a row of the table, for models whose streams have the properties

@@ -1,8 +1,8 @@
 //! Options of a guard: policies for reasoning and calls, and the stages around the cursor.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, str::FromStr, sync::Arc};
 
-use jail_match::{Dangling, InlineTags, ReasoningLimit};
+use jail_match::{Dangling, InlineTags, ReasoningLimit, UnknownName, named};
 use serde::{Deserialize, Serialize};
 use think_filter::{Start, Unclosed};
 use toolcall_parsers::{
@@ -24,6 +24,15 @@ pub enum Delivery {
     /// Emits all events of a call at its end. A call longer than [`CallOptions::atomic_limit`] is
     /// streamed.
     Atomic,
+}
+
+impl FromStr for Delivery {
+    type Err = UnknownName;
+
+    /// Reads `streaming` or `atomic`.
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        named("delivery", name, &[("streaming", Self::Streaming), ("atomic", Self::Atomic)])
+    }
 }
 
 /// Policies for reasoning: where it begins, its limit, and when it becomes the answer.

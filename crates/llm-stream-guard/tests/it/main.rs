@@ -37,6 +37,8 @@ mod recorded_ids;
 mod remap;
 /// Guards made from requests.
 mod request;
+/// Settings as data.
+mod settings;
 /// Streams of text.
 mod stream;
 /// Response templates.
