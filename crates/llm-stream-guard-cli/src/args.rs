@@ -2,13 +2,17 @@
 
 mod grammar;
 mod rows;
+mod settings;
 
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use llm_stream_guard_serve::{FamilyChoice, TimeSpan, listen_address};
 
-pub(crate) use self::grammar::{GrammarArgs, GrammarLanguage};
+pub(crate) use self::{
+    grammar::{GrammarArgs, GrammarLanguage},
+    settings::SettingArgs,
+};
 use crate::pattern::Pattern;
 
 /// Turns the raw text stream of open-weight models into content, reasoning and tool calls.
@@ -192,36 +196,12 @@ pub(crate) struct ReadingArgs {
     /// are read by them
     #[arg(long, value_name = "PATH", conflicts_with_all = ["chunk", "template"])]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// JSON array of the tools the request declared, as in an OpenAI request
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tools: Option<PathBuf>,
-    /// Where the stream begins, if the prompt opened or closed the reasoning
-    #[arg(long, value_enum)]
-    pub(crate) start: Option<StartArg>,
-    /// The prompt as it was rendered, or its last turn: the stream begins where it ends
-    #[arg(long, value_name = "FILE", conflicts_with = "start")]
-    pub(crate) prompt: Option<PathBuf>,
-    /// How the stream ended, if the input does not show it
-    #[arg(long, value_enum)]
-    pub(crate) finish: Option<FinishArg>,
-    /// White space around markup [default: the family's policy]
-    #[arg(long, value_enum)]
-    pub(crate) whitespace: Option<WhitespaceArg>,
-    /// Whether events of a call are printed as they are read or together at its end
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) delivery: DeliveryArg,
+    /// Settings of the guard.
+    #[command(flatten)]
+    pub(crate) settings: SettingArgs,
     /// Re-cut the model's text into pieces of at most this many bytes, or a character
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pub(crate) chunk: Option<u32>,
-    /// Maximum number of bytes held after an opener that is not certain yet
-    #[arg(long, value_name = "BYTES")]
-    pub(crate) limit_candidate: Option<usize>,
-    /// Most bytes of a whitespace run held
-    #[arg(long, value_name = "BYTES")]
-    pub(crate) limit_whitespace: Option<usize>,
-    /// Most channels open at once
-    #[arg(long, value_name = "COUNT")]
-    pub(crate) limit_depth: Option<usize>,
 }
 
 /// Arguments of `check`.
@@ -351,43 +331,4 @@ pub(crate) enum OutputKind {
     Jsonl,
     /// For people, in colours
     Text,
-}
-
-/// Where a stream begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StartArg {
-    /// Inside the reasoning
-    Reasoning,
-    /// Inside the visible answer
-    Content,
-}
-
-/// The end of a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FinishArg {
-    /// The model stopped by itself
-    Stop,
-    /// A token limit stopped it
-    Length,
-}
-
-/// Policies for white space around markup.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum WhitespaceArg {
-    /// Blank runs between markup go
-    Framing,
-    /// Keep every byte of white space
-    Verbatim,
-    /// Text is trimmed around markup
-    Trim,
-}
-
-/// Delivery of the events of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum DeliveryArg {
-    /// One by one, as they are read
-    #[default]
-    Streaming,
-    /// Together, at the call's end
-    Atomic,
 }

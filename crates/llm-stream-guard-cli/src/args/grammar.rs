@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use llm_stream_guard::Start;
 
-use super::StartArg;
+use super::settings::word;
 
 /// Arguments of `families --grammar`.
 #[derive(Debug, Args)]
@@ -33,8 +34,8 @@ pub(crate) struct GrammarArgs {
     #[arg(long, requires = "grammar")]
     pub(crate) single: bool,
     /// Where the prompt leaves off [default: where the model's template does]
-    #[arg(long, value_enum, requires = "grammar")]
-    pub(crate) start: Option<StartArg>,
+    #[arg(long, value_parser = word::<Start>(), requires = "grammar")]
+    pub(crate) start: Option<Start>,
 }
 
 /// A language of grammars.

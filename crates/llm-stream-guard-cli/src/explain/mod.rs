@@ -75,7 +75,7 @@ pub(crate) fn report(args: &ExplainArgs) -> Result<Report, Error> {
         Ok((profile.name.clone(), builder.build().map_err(misuse)?, by_ids))
     });
     let guards = guards.collect::<Result<Vec<_>, Error>>()?;
-    let end = parse::end(reading);
+    let end = reading.settings.finish;
     let mut explanations = Vec::new();
     let whole = recording.choices().map(|(_, items)| items.len()).sum::<usize>();
     let whole = whole.saturating_mul(guards.len());

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use family_export::call_grammar;
-use llm_stream_guard::{AnswerRules, Parallel, Start, ToolChoice, profile_for_model};
+use llm_stream_guard::{AnswerRules, Parallel, ToolChoice, profile_for_model};
 
 use crate::{
-    args::{GrammarArgs, GrammarLanguage, StartArg},
+    args::{GrammarArgs, GrammarLanguage},
     error::{Error, misuse},
     lookup,
     parse::read_tools,
@@ -38,11 +38,7 @@ pub(super) fn write(
             tool => ToolChoice::Named(tool.to_owned()),
         },
         parallel: if args.single { Parallel::One } else { Parallel::Any },
-        start: match args.start {
-            Some(StartArg::Reasoning) => Start::Reasoning,
-            Some(StartArg::Content) => Start::Content,
-            None => profile.start,
-        },
+        start: args.start.unwrap_or(profile.start),
         ..AnswerRules::required(&tools)
     };
     let grammar = call_grammar(&profile, &rules).map_err(|error| fault(&error))?;

@@ -20,8 +20,7 @@ pub(crate) use feed::InputFeed;
 pub(crate) use json_lines::JsonLines;
 pub(crate) use readable::printable;
 pub(crate) use readable::{Colour, Readable};
-pub(crate) use setup::{builder, end};
-pub(crate) use setup::{guard, read_tools};
+pub(crate) use setup::{builder, guard, read_tools};
 pub use table::{ColumnFile, ParseTable};
 
 pub(crate) use llm_stream_guard_serve::parse::{ChatReader, Intake, Remark, Render};
@@ -121,14 +120,14 @@ pub(crate) fn parse_from(
             Ok(len) => feed.push(piece.get(..len).unwrap_or(&piece)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
-                feed.finish(setup::end(args), true);
+                feed.finish(args.settings.finish, true);
                 feed.output().finish()?;
                 return Err(misuse(format!("{}: {error}", args.path().display())));
             }
         }
         feed.output().flush()?;
     }
-    feed.finish(setup::end(args), false);
+    feed.finish(args.settings.finish, false);
     feed.output().finish()?;
     Ok(())
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
-    guard, open, setup,
+    guard, open,
     table::{self, ColumnFile, ParseTable},
 };
 use crate::{
@@ -102,7 +102,7 @@ pub(super) fn parse_rows(
     let Some(profile) = lookup::told(reading)? else {
         return Err(misuse("--column needs --family, --model, --grammar or --template"));
     };
-    let end = setup::end(reading).unwrap_or(End::Stop);
+    let end = reading.settings.finish.unwrap_or(End::Stop);
     let guard = guard(reading, &profile)?;
     let threads = args.rows.threads;
     let threads = threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);

@@ -2,15 +2,12 @@
 
 use std::path::Path;
 
-use llm_stream_guard::{
-    CallOptions, Delivery, End, Guard, GuardBuilder, Ids, Limits, Profile, ReasoningOptions, Start,
-    Tools, Whitespace,
-};
+use llm_stream_guard::{Guard, GuardBuilder, GuardSettings, Profile, Start, Tools};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
 use crate::{
-    args::{DeliveryArg, FinishArg, ReadingArgs, StartArg, WhitespaceArg},
+    args::{ReadingArgs, SettingArgs},
     error::{Error, misuse},
 };
 
@@ -25,65 +22,26 @@ pub(crate) fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Erro
 
 /// Returns the builder of the guard for streams of `profile`.
 pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuilder, Error> {
-    let mut profile = profile.clone();
-    if let Some(whitespace) = args.whitespace {
-        profile.whitespace = match whitespace {
-            WhitespaceArg::Framing => Whitespace::Framing,
-            WhitespaceArg::Verbatim => Whitespace::Verbatim,
-            WhitespaceArg::Trim => Whitespace::Trim,
-        };
+    let settings = settings(&args.settings)?;
+    let own = profile.response_template.is_some() || profile.format.is_some();
+    if settings.start == Some(Start::Reasoning) && profile.reasoning.is_none() && !own {
+        return Err(misuse(format!(
+            "--start reasoning: `{}` has no reasoning format, so nothing would end it",
+            profile.name
+        )));
     }
-    // Counted ids give the same output for the same recording.
-    let mut calls = CallOptions::default();
-    calls.ids = Ids::counting();
-    let mut builder = Guard::builder(&profile)
-        .calls(calls)
-        .tools(args.tools.as_deref().map(read_tools).transpose()?.unwrap_or_default())
-        .limits(limits(args))
-        .delivery(match args.delivery {
-            DeliveryArg::Streaming => Delivery::Streaming,
-            DeliveryArg::Atomic => Delivery::Atomic,
-        });
-    if let Some(start) = args.start {
-        let own = profile.response_template.is_some() || profile.format.is_some();
-        if start == StartArg::Reasoning && profile.reasoning.is_none() && !own {
-            return Err(misuse(format!(
-                "--start reasoning: `{}` has no reasoning format, so nothing would end it",
-                profile.name
-            )));
-        }
-        let mut reasoning = ReasoningOptions::default();
-        reasoning.start = Some(match start {
-            StartArg::Reasoning => Start::Reasoning,
-            StartArg::Content => Start::Content,
-        });
-        builder = builder.reasoning(reasoning);
-    }
+    Ok(settings.builder_for(profile))
+}
+
+/// Returns the settings of the arguments. Limits of zero are refused where the guard is built.
+fn settings(args: &SettingArgs) -> Result<GuardSettings, Error> {
+    let mut settings = GuardSettings::from(args);
+    settings.tools = args.tools.as_deref().map(read_tools).transpose()?;
     if let Some(path) = &args.prompt {
         let fault = |error| misuse(format!("--prompt {}: {error}", path.display()));
-        builder = builder.prompt(&std::fs::read_to_string(path).map_err(fault)?);
+        settings.prompt = Some(std::fs::read_to_string(path).map_err(fault)?);
     }
-    Ok(builder)
-}
-
-/// Returns how the stream ended, if the arguments say so.
-#[must_use]
-pub(crate) fn end(args: &ReadingArgs) -> Option<End> {
-    args.finish.map(|finish| match finish {
-        FinishArg::Stop => End::Stop,
-        FinishArg::Length => End::Length,
-    })
-}
-
-/// Limits of zero are refused where the guard is built.
-fn limits(args: &ReadingArgs) -> Limits {
-    let default = Limits::default();
-    Limits {
-        candidate: args.limit_candidate.unwrap_or(default.candidate),
-        whitespace: args.limit_whitespace.unwrap_or(default.whitespace),
-        depth: args.limit_depth.unwrap_or(default.depth),
-        ..default
-    }
+    Ok(settings)
 }
 
 /// Reads a file of tools.
