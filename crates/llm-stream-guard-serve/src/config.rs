@@ -12,6 +12,7 @@ mod own;
 mod pattern;
 mod place;
 mod policy;
+mod settings;
 mod span;
 mod upstream;
 
@@ -35,6 +36,7 @@ pub use self::{
         BareEnd, Completions, FamilyChoice, ServerName, ToolGrammar, UnknownModelPolicy,
         UnsupportedTools,
     },
+    settings::ModelSettings,
     span::TimeSpan,
     upstream::Upstream,
 };

@@ -1,8 +1,8 @@
 //! The families of models: how their answers are read.
 
 use llm_stream_guard::{
-    AddedTokens, Answer, Delivery, Guard, GuardBuilder, GuardStage, Profile, ReasoningOptions,
-    Start, Whitespace, profile_for_model,
+    AddedTokens, Answer, Delivery, GuardBuilder, GuardSettings, GuardStage, Profile, Start,
+    profile_for_model,
 };
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,9 @@ use wire_remap::{Regime, RemapTable, bodies::OpenAiChat};
 
 use crate::{
     body::Body,
-    config::{CheckpointTokens, Config, FamilyChoice, FamilyName, IdPattern, Model, Remap},
+    config::{
+        CheckpointTokens, Config, FamilyChoice, FamilyName, IdPattern, Model, ModelSettings, Remap,
+    },
     error::Fault,
     limits::{MAX_RECENT_ID_BYTES, MAX_RECENT_MODELS},
 };
@@ -23,7 +25,7 @@ pub(crate) struct Family {
     /// Whether the family comes from a file.
     is_own: bool,
     regime: Regime,
-    start: Option<Start>,
+    settings: ModelSettings,
     /// The pattern of the configuration that matches the model.
     pattern: Option<Arc<str>>,
     /// The added tokens of the model's checkpoint that are markers of the family, if there are any.
@@ -145,16 +147,16 @@ impl Families {
 
     /// Returns a builder of guards for a family's answer to a request with this body.
     pub(crate) fn builder(&self, family: &Family, body: &Value, answer: Answer) -> GuardBuilder {
-        let mut builder = family.builder().delivery(self.delivery).stage(GuardStage::Stats);
+        let mut settings = family.settings.get().clone();
+        settings.delivery.get_or_insert(self.delivery);
         // If the server separates reasoning itself, its text begins with the answer.
         if answer == Answer::Parsed {
-            builder = builder.reasoning(starting(Start::Content));
+            settings.start = Some(Start::Content);
         }
         // The end of a rendered prompt shows where the answer begins.
-        if let Some(prompt) = body.get("prompt").and_then(Value::as_str) {
-            builder = builder.prompt(prompt);
-        }
-        builder.request(body)
+        settings.prompt = body.get("prompt").and_then(Value::as_str).map(str::to_owned);
+        settings.request = Some(body.clone());
+        family.builder_with(&settings).stage(GuardStage::Stats)
     }
 }
 
@@ -170,26 +172,28 @@ impl Family {
             Remap::Hermes => RemapTable::hermes(),
             Remap::HermesPlain => RemapTable::hermes_plain(),
         });
-        let start = model.start;
+        let settings = model.settings.clone();
         let named = Self::named(model.profile.as_ref()?);
         let regime = table.map_or_else(Regime::off, Regime::on);
-        Some(Self { regime, start, pattern: Some(pattern.into()), ..named })
+        Some(Self { regime, settings, pattern: Some(pattern.into()), ..named })
     }
 
-    /// Returns the family with this policy for white space.
-    pub(crate) fn with_whitespace(mut self, whitespace: Whitespace) -> Self {
-        self.profile.whitespace = whitespace;
-        self
+    /// Returns the settings of the configuration.
+    pub(crate) fn settings(&self) -> &ModelSettings {
+        &self.settings
     }
 
     /// Returns a builder of guards for texts of the family.
     pub(crate) fn builder(&self) -> GuardBuilder {
-        let mut builder = Guard::builder(&self.profile);
-        if let Some(table) = self.regime.table() {
-            builder = builder.stage(table.clone());
-        }
-        match self.start {
-            Some(start) => builder.reasoning(starting(start)),
+        self.builder_with(self.settings.get())
+    }
+
+    /// Returns a builder of guards for texts of the family, with `settings` in place of those of
+    /// the configuration.
+    pub(crate) fn builder_with(&self, settings: &GuardSettings) -> GuardBuilder {
+        let builder = settings.builder_for(&self.profile);
+        match self.regime.table() {
+            Some(table) => builder.stage(table.clone()),
             None => builder,
         }
     }
@@ -236,15 +240,9 @@ impl Family {
 impl From<Profile> for Family {
     fn from(profile: Profile) -> Self {
         let regime = Regime::off();
-        Self { profile, is_own: false, regime, start: None, pattern: None, tokens: None }
+        let settings = ModelSettings::default();
+        Self { profile, is_own: false, regime, settings, pattern: None, tokens: None }
     }
-}
-
-/// Returns options for an answer that begins at `start`.
-pub(crate) fn starting(start: Start) -> ReasoningOptions {
-    let mut options = ReasoningOptions::default();
-    options.start = Some(start);
-    options
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@
 //! | task | types |
 //! |---|---|
 //! | name the inference servers | [`Upstream`], [`Endpoint`], [`EndpointName`], [`Endpoints`], [`ServerName`] |
-//! | choose families for models | [`Model`], [`Models`], [`FamilyName`], [`FamilyChoice`], [`UnknownModelPolicy`], [`CheckpointTokens`], [`Remap`] |
+//! | choose families for models | [`Model`] with [`ModelSettings`], [`Models`], [`FamilyName`], [`FamilyChoice`], [`UnknownModelPolicy`], [`CheckpointTokens`], [`Remap`] |
 //! | shape answers | [`Output`], [`ReasoningName`], [`BareEnd`], [`Completions`], [`UnsupportedTools`], [`ToolGrammar`] |
 //! | set limits | [`ProxyLimits`], [`Timeouts`], [`TimeSpan`], [`Record`] |
 //! | read an error | [`Fault`], [`Kind`], [`Reported`] |
@@ -68,9 +68,10 @@ mod trace;
 
 pub use config::{
     BareEnd, CheckpointTokens, Completions, Config, Endpoint, EndpointName, Endpoints,
-    FamilyChoice, FamilyName, Model, Models, Output, ProxyLimits, ReasoningName, Record, Remap,
-    ServerName, TimeSpan, Timeouts, ToolGrammar, UnknownModelPolicy, UnsupportedTools, Upstream,
-    family_file, listen_address, read_family, read_models, read_template,
+    FamilyChoice, FamilyName, Model, ModelSettings, Models, Output, ProxyLimits, ReasoningName,
+    Record, Remap, ServerName, TimeSpan, Timeouts, ToolGrammar, UnknownModelPolicy,
+    UnsupportedTools, Upstream, family_file, listen_address, read_family, read_models,
+    read_template,
 };
 pub use error::{Fault, Kind, Reported};
 pub use proxy::Proxy;

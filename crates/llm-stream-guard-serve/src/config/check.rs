@@ -128,7 +128,7 @@ fn models(models: &Models, at: &[&str]) -> Result<(), BadValue> {
         let bad = |name: &[&str], expected: &str| {
             Err(BadValue::new(&[at, &[pattern.as_str()], name].concat(), expected))
         };
-        let Model { profile, remap, start, checkpoint, upstream, model } = model;
+        let Model { profile, remap, checkpoint, upstream, model, settings } = model;
         if pattern.is_empty() || pattern.trim() != pattern {
             return bad(
                 &[],
@@ -139,10 +139,9 @@ fn models(models: &Models, at: &[&str]) -> Result<(), BadValue> {
             let expected = "expected at least one of `profile`, `checkpoint`, `upstream`, `model`";
             return bad(&[], expected);
         }
-        for (name, set) in [("remap", remap.is_some()), ("start", start.is_some())] {
-            if set && profile.is_none() {
-                return bad(&[name], "expected `profile` beside it");
-            }
+        let of_family = remap.map(|_| "remap").into_iter().chain(settings.set_names()).next();
+        if let Some(name) = of_family.filter(|_| profile.is_none()) {
+            return bad(&[name], "expected `profile` beside it");
         }
         if matches!(upstream, Some(EndpointName::At(url)) if url.has_credentials()) {
             return bad(&["upstream"], WITHOUT_CREDENTIALS);
@@ -238,7 +237,27 @@ mod tests {
         (
             "models.PATTERN.start",
             "[models]\nPATTERN = { profile = 'qwen3', start = 'x' }",
-            "expected `content` or",
+            "expected one of `content`, `reasoning`",
+        ),
+        (
+            "models.PATTERN.whitespace",
+            "[models]\nPATTERN = { profile = 'qwen3', whitespace = 'x' }",
+            "`before_calls`, `reasoning_end`, found `x`",
+        ),
+        (
+            "models.PATTERN.token_suffix",
+            "[models]\nPATTERN = { profile = 'qwen3', token_suffix = 7 }",
+            "expected a string",
+        ),
+        (
+            "models.PATTERN.ids",
+            "[models]\nPATTERN = { profile = 'qwen3', ids = 'x' }",
+            "expected one of `unique`",
+        ),
+        (
+            "models.PATTERN.delivery",
+            "[models]\nPATTERN = { profile = 'qwen3', delivery = 'x' }",
+            "expected one of `streaming`",
         ),
         (
             "models.PATTERN.upstream",
@@ -324,7 +343,7 @@ mod tests {
         let other = Endpoint { ca, key_env, ..Endpoint::at(url) };
         config.upstreams.insert("b".into(), other);
         config.record = Some(Record::to("a"));
-        let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', start = 'content', upstream = 'b', model = 'm' }";
+        let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', upstream = 'b', model = 'm', start = 'content', whitespace = 'trim', token_suffix = ':x', ids = 'unique', delivery = 'atomic' }";
         config.models = parse(whole).unwrap();
         config.models.values_mut().for_each(|model| model.checkpoint = checkpoint());
         let known: BTreeSet<String> = ROWS.iter().map(|(key, ..)| (*key).to_owned()).collect();

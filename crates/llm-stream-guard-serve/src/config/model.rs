@@ -2,10 +2,15 @@
 
 use std::{fmt, path::Path, str::FromStr};
 
-use llm_stream_guard::{Profile, Start, profile, profile_for_model};
+use llm_stream_guard::{Profile, profile, profile_for_model};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{checkpoint::CheckpointTokens, endpoint::EndpointName, own::read_family};
+use super::{
+    checkpoint::CheckpointTokens,
+    endpoint::EndpointName,
+    own::read_family,
+    settings::{ModelSettings, SettingSeed},
+};
 
 /// The name of a family: a profile's name, a model's id, the file of a family (TOML, or JSON by its
 /// extension), or a JSON file with a checkpoint's own response template.
@@ -109,9 +114,6 @@ pub struct Model {
     /// Delimiters that are replaced on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remap: Option<Remap>,
-    /// Where answers begin, if it differs from the family's own rule.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start: Option<Start>,
     /// The checkpoint of the models, if it differs from [`super::Config::checkpoint`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointTokens>,
@@ -121,6 +123,9 @@ pub struct Model {
     /// The model's id at the server. Answers have the id of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Settings of the guard: where answers begin, white space, limits.
+    #[serde(flatten)]
+    pub settings: ModelSettings,
 }
 
 /// A replacement of delimiters on the wire.
@@ -135,17 +140,6 @@ pub enum Remap {
 
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Table {
-            profile: Option<FamilyName>,
-            remap: Option<Remap>,
-            start: Option<Start>,
-            checkpoint: Option<CheckpointTokens>,
-            upstream: Option<EndpointName>,
-            model: Option<String>,
-        }
-
         struct Either;
 
         impl<'de> de::Visitor<'de> for Either {
@@ -160,13 +154,36 @@ impl<'de> Deserialize<'de> for Model {
                 Ok(Model { profile, ..Model::default() })
             }
 
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Model, A::Error> {
-                let Table { profile, remap, start, checkpoint, upstream, model } =
-                    Deserialize::deserialize(de::value::MapAccessDeserializer::new(map))?;
-                Ok(Model { profile, remap, start, checkpoint, upstream, model })
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Model, A::Error> {
+                let mut table = Model::default();
+                let Model { profile, remap, checkpoint, upstream, model, settings } = &mut table;
+                while let Some(name) = map.next_key::<String>()? {
+                    match name.as_str() {
+                        "profile" => *profile = Some(map.next_value()?),
+                        "remap" => *remap = Some(map.next_value()?),
+                        "checkpoint" => *checkpoint = Some(map.next_value()?),
+                        "upstream" => *upstream = Some(map.next_value()?),
+                        "model" => *model = Some(map.next_value()?),
+                        name if ModelSettings::names().any(|known| known == name) => {
+                            map.next_value_seed(SettingSeed { name, settings })?;
+                        }
+                        _ => return Err(unknown(&name)),
+                    }
+                }
+                Ok(table)
             }
         }
 
         deserializer.deserialize_any(Either)
     }
+}
+
+/// The fields of a model's table besides [`ModelSettings`].
+const FIELDS: [&str; 5] = ["profile", "remap", "checkpoint", "upstream", "model"];
+
+/// Returns the error for an unknown field of a model's table.
+fn unknown<E: de::Error>(name: &str) -> E {
+    let known = FIELDS.into_iter().chain(ModelSettings::names());
+    let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
+    E::custom(format!("unknown field `{name}`, expected one of {}", known.join(", ")))
 }

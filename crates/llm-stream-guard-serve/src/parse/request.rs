@@ -3,31 +3,31 @@
 use std::sync::Arc;
 
 use llm_stream_guard::{
-    AddedTokens, End, Guard, GuardBuilder, Start, Tools, Whitespace, named_profile,
+    AddedTokens, End, Guard, GuardBuilder, GuardSettings, SettingsError, named_profile,
     profile_for_model,
 };
-use serde_json::{Value, value::RawValue};
+use serde_json::{Map, Value, value::RawValue};
 
 use super::{Intake as _, answer::Collected, fault, reader::ChatReader};
 use crate::{
     body::{Body, each},
+    config::ModelSettings,
     error::{Fault, expected},
-    families::{Families, Family, starting},
+    families::{Families, Family},
 };
 
-/// The fields of a request.
-const FIELDS: [&str; 10] = [
-    "text",
-    "chunks",
-    "added_tokens",
-    "model",
-    "family",
-    "tools",
-    "prompt",
-    "start",
-    "finish",
-    "whitespace",
-];
+/// The fields of a request that are not settings of the guard.
+const OWN: [&str; 4] = ["text", "chunks", "added_tokens", "finish"];
+
+/// Settings that a request cannot have: tokens come as `added_tokens`, formats and limits belong to
+/// the configuration, and an answer is whole.
+const REFUSED: [&str; 6] =
+    ["template", "profile", "request", "marker_tokens", "delivery", "limits"];
+
+/// Returns the names of the settings that a request can have.
+fn setting_names() -> impl Iterator<Item = &'static str> {
+    GuardSettings::fields().iter().copied().filter(|name| !REFUSED.contains(name))
+}
 
 /// A request to parse one text.
 #[derive(Debug)]
@@ -46,8 +46,9 @@ enum Input {
 
 impl Request {
     pub(super) fn read(mut body: Body) -> Result<Self, Fault> {
-        if let Some(name) = body.names().find(|name| !FIELDS.contains(name)) {
-            let what = format!("unknown field; known are {}", FIELDS.join(", "));
+        let known: Vec<_> = OWN.into_iter().chain(setting_names()).collect();
+        if let Some(name) = body.names().find(|name| !known.contains(name)) {
+            let what = format!("unknown field; known are {}", known.join(", "));
             return Err(fault(name, what));
         }
         let input = match (body.take("text")?, body.take_text("chunks")) {
@@ -62,18 +63,22 @@ impl Request {
 
     /// Parses the text and returns the message.
     pub(super) fn answer(mut self, families: &Families) -> Result<Value, Fault> {
-        let family = self.family(families)?;
+        let (settings, given) = self.settings()?;
+        let family = family(&settings, families)?;
         let tokens = self.added_tokens(&family)?;
-        let builder = self.builder(family.clone())?;
+        let settings = family.settings().with(given).map_err(refused)?;
+        let builder = family.builder_with(&settings);
         let by_tokens = tokens
             .as_ref()
             .map(|tokens| built("added_tokens", builder.clone().marker_tokens(tokens.texts())));
         let (guard, by_tokens) = (built("family", builder)?, by_tokens.transpose()?);
-        let end = match self.word("finish")?.as_deref() {
+        let end = match self.body.get("finish")? {
             None => None,
-            Some("stop") => Some(End::Stop),
-            Some("length") => Some(End::Length),
-            Some(_) => return Err(expected("finish", "`stop` or `length`")),
+            Some(Value::String(word)) => {
+                let end = word.parse::<End>();
+                Some(end.map_err(|_| expected("finish", "`stop`, `length` or `aborted`"))?)
+            }
+            Some(_) => return Err(expected("finish", "a string")),
         };
         let mut collected = Collected::default();
         let mut reader = ChatReader::new(guard, None, &mut collected);
@@ -96,21 +101,16 @@ impl Request {
         Ok(collected.into_json(family.name()))
     }
 
-    /// Returns the family that the request names, or the family of its model.
-    fn family(&mut self, families: &Families) -> Result<Family, Fault> {
-        match (self.word("family")?, self.word("model")?) {
-            (Some(name), _) => {
-                named_profile(&name).map(Family::from).map_err(|error| fault("family", error))
+    /// Returns the settings of the request, and their values.
+    fn settings(&mut self) -> Result<(GuardSettings, Map<String, Value>), Fault> {
+        let mut given = Map::new();
+        for name in setting_names() {
+            if let Some(value) = self.body.get(name)? {
+                given.insert(name.to_owned(), value);
             }
-            (None, Some(id)) => match families.find(&id) {
-                Some(family) => Ok(Arc::unwrap_or_clone(family)),
-                None => profile_for_model(&id)
-                    .map(|profile| families.with_tokens(Arc::new(profile.into()), &id))
-                    .map(Arc::unwrap_or_clone)
-                    .map_err(|error| fault("model", error)),
-            },
-            (None, None) => Err(expected("model", "the model's id, or `family`")),
         }
+        let settings = ModelSettings::default().with(given.clone()).map_err(refused)?;
+        Ok((settings, given))
     }
 
     /// Returns the added tokens of the request, or of the configured checkpoint.
@@ -129,40 +129,28 @@ impl Request {
             }
         }
     }
+}
 
-    fn builder(&mut self, family: Family) -> Result<GuardBuilder, Fault> {
-        let family = match self.word("whitespace")?.as_deref() {
-            None => family,
-            Some("framing") => family.with_whitespace(Whitespace::Framing),
-            Some("verbatim") => family.with_whitespace(Whitespace::Verbatim),
-            Some("trim") => family.with_whitespace(Whitespace::Trim),
-            Some(_) => return Err(expected("whitespace", "`framing`, `verbatim` or `trim`")),
-        };
-        let mut builder = family.builder();
-        if let Some(tools) = self.body.get("tools")? {
-            let tools = Tools::from_json(&tools).map_err(|error| fault("tools", error))?;
-            builder = builder.tools(tools);
+/// Returns the family that the request names, or the family of its model.
+fn family(settings: &GuardSettings, families: &Families) -> Result<Family, Fault> {
+    match (&settings.family, &settings.model) {
+        (Some(name), _) => {
+            named_profile(name).map(Family::from).map_err(|error| fault("family", error))
         }
-        if let Some(prompt) = self.word("prompt")? {
-            builder = builder.prompt(&prompt);
-        }
-        builder = match self.word("start")?.as_deref() {
-            None => builder,
-            Some("reasoning") => builder.reasoning(starting(Start::Reasoning)),
-            Some("content") => builder.reasoning(starting(Start::Content)),
-            Some(_) => return Err(expected("start", "`reasoning` or `content`")),
-        };
-        Ok(builder)
+        (None, Some(id)) => match families.find(id) {
+            Some(family) => Ok(Arc::unwrap_or_clone(family)),
+            None => profile_for_model(id)
+                .map(|profile| families.with_tokens(Arc::new(profile.into()), id))
+                .map(Arc::unwrap_or_clone)
+                .map_err(|error| fault("model", error)),
+        },
+        (None, None) => Err(expected("model", "the model's id, or `family`")),
     }
+}
 
-    /// Removes a field and returns its string.
-    fn word(&mut self, name: &str) -> Result<Option<String>, Fault> {
-        match self.body.get(name)? {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(expected(name, "a string")),
-        }
-    }
+/// Returns the fault of a refused setting.
+fn refused(error: SettingsError) -> Fault {
+    fault(error.field(), error.problem())
 }
 
 /// Builds the guard, or returns a fault at `field`.
