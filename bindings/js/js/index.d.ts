@@ -56,6 +56,7 @@ export interface Settings {
   prompt?: string | null;
   /** Where the text begins, if known. */
   start?: "content" | "reasoning" | null;
+  /** Policy for white space around markup, in place of the family's. */
   whitespace?: "framing" | "verbatim" | "trim" | "before_calls" | "reasoning_end" | null;
   /** The suffix of the checkpoint's tags. */
   tokenSuffix?: string | null;
@@ -63,6 +64,10 @@ export interface Settings {
   markerTokens?: readonly string[] | Readonly<Record<string, number>> | null;
   /** `counting` gives each message the same ids. */
   ids?: "unique" | "counting" | null;
+  /** `atomic` gives all events of a call at its end. */
+  delivery?: "streaming" | "atomic" | null;
+  /** Limits of held text: bytes of a candidate and of white space, and channels open at once. */
+  limits?: { candidate?: number; whitespace?: number; depth?: number } | null;
 }
 
 /** A setting is unknown, malformed, or does not fit the others. */

@@ -1,6 +1,6 @@
 //! Chat-completion event streams, bytes in and bytes out.
 
-use llm_stream_guard::chat::{ChatGuard, ChatNote, ChatOptions, ChatSse, SseSink};
+use llm_stream_guard::chat::{ChatNote, ChatSse, SseSink};
 use wasm_bindgen::prelude::*;
 
 use crate::{
@@ -33,15 +33,7 @@ impl NativeSse {
     /// Creates a guard from settings.
     #[wasm_bindgen(constructor)]
     pub fn new(settings: &str) -> Result<NativeSse, JsValue> {
-        let settings = Settings::read(settings)?;
-        let (builder, tokens) = (settings.builder(&settings.profile()?)?, settings.added_tokens()?);
-        // Chunks without token ids are read by their text.
-        let by_text = builder.clone().marker_tokens([""; 0]).build().map_err(fault)?;
-        let mut chat = ChatGuard::new(by_text, ChatOptions::default());
-        if !tokens.is_empty() {
-            chat = chat.token_ids(builder.build().map_err(fault)?, &tokens);
-        }
-        let sse = ChatSse::new(chat);
+        let sse = ChatSse::new(Settings::read(settings)?.chat()?);
         Ok(Self { sse, bytes: Bytes::default() })
     }
 

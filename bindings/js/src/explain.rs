@@ -24,7 +24,7 @@ fn report(recording: &[u8], settings: &str, file: &str) -> Result<Report, JsValu
         }
     };
     let profile = settings.profile()?;
-    let builder = settings.builder(&profile)?.stage(GuardStage::Stats);
+    let builder = settings.builder(&profile).stage(GuardStage::Stats);
     let guard = builder.build().map_err(fault)?;
     let explanations = recording.explain(&profile.name, &guard, None::<End>);
     Ok(Report { file: file.to_owned(), explanations })

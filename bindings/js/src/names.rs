@@ -59,6 +59,6 @@ pub fn encode(calls: &str, settings: &str) -> Result<String, JsValue> {
         id.map_or(call, |id| call.with_id(id))
     });
     let encoded: Vec<_> = encoded.collect();
-    let tools = settings.tools()?.unwrap_or_else(|| Tools::implied_by(&encoded));
+    let tools = settings.tools().cloned().unwrap_or_else(|| Tools::implied_by(&encoded));
     toolcall_parsers::encode(&grammar, &encoded, &tools).map_err(fault)
 }

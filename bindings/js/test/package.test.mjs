@@ -75,6 +75,11 @@ test("wrong settings are reported with their name", () => {
     [{ family: "qwen3", colour: 1 }, /colour/],
     [{ family: "qwen3", start: "end" }, /start/],
     [{ family: "qwen3", tools: 7 }, /tools/],
+    [{ family: "qwen3", token_suffix: ":x" }, /unexpected setting `token_suffix`/],
+    [{ family: "qwen3", tokenSuffix: 7 }, /^tokenSuffix: .*expected a string/],
+    [{ family: "qwen3", markerTokens: ["<a>", 7] }, /^markerTokens: .*expected a string/],
+    [{ family: "qwen3", whitespace: "none" }, /`before_calls`, `reasoning_end`, found `none`/],
+    [{ family: "qwen3", limits: { depth: 0 } }, /^limits: limit `depth` is 0/],
   ]) {
     assert.throws(() => new Guard(settings), (error) => error instanceof SettingsError && what.test(error.message));
   }
