@@ -1,9 +1,9 @@
 //! Guards of chat-completion streams, as chunks and as bytes.
 
 use llm_stream_guard::{
-    End, Ids,
+    End,
     chat::{
-        ChatChunk as _, ChatGuard, ChatNote, ChatOptions, ChatSink, ChatSse, ChatStep, Chunk, Note,
+        ChatChunk as _, ChatGuard, ChatNote, ChatSink, ChatSse, ChatStep, Chunk, Note,
         SseSink,
     },
 };
@@ -68,16 +68,7 @@ impl SseSink for ByteKeeper<'_> {
 }
 
 fn chat_guard(settings: Option<&Bound<'_, PyDict>>) -> PyResult<ChatGuard> {
-    let settings = Settings::new(settings)?;
-    let builder = settings.builder(&settings.profile()?, Ids::default())?;
-    // Chunks without token ids are read by their text.
-    let by_text = builder.clone().marker_tokens([""; 0]).build().map_err(fault)?;
-    let chat = ChatGuard::new(by_text, ChatOptions::default());
-    match settings.added_tokens()? {
-        Some(tokens) => Ok(chat.token_ids(builder.build().map_err(fault)?, &tokens)),
-        None if settings.marker_tokens()?.is_empty() => Ok(chat),
-        None => Err(fault("marker_tokens: expected a mapping from texts to ids to read chunks by")),
-    }
+    Settings::new(settings)?.chat()
 }
 
 /// Takes the notes as a list of dictionaries.

@@ -33,7 +33,7 @@ pub(crate) fn encode(
         id.as_deref().map_or(call, |id| call.with_id(id))
     });
     let encoded: Vec<_> = encoded.collect();
-    let tools = settings.tools()?.unwrap_or_else(|| Tools::implied_by(&encoded));
+    let tools = settings.tools().cloned().unwrap_or_else(|| Tools::implied_by(&encoded));
     toolcall_parsers::encode(&grammar, &encoded, &tools)
         .map_err(|error| EncodeError::new_err(error.to_string()))
 }

@@ -25,7 +25,7 @@ pub(crate) fn explain<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (settings, end) = (Settings::new(settings)?, self::end(&how.0)?);
     let profile = settings.profile()?;
-    let builder = settings.builder(&profile, Ids::counting())?.stage(GuardStage::Stats);
+    let builder = settings.builder(&profile, Ids::counting()).stage(GuardStage::Stats);
     let guard = builder.build().map_err(fault)?;
     let explanation = py.detach(|| {
         let mut explainer = Explainer::new(profile.name, guard);

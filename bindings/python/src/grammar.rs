@@ -18,7 +18,7 @@ pub(crate) fn structural_tag<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let settings = Settings::new(settings)?;
     let profile = settings.profile()?;
-    let rules = settings.builder(&profile, Ids::counting())?.rules();
+    let rules = settings.builder(&profile, Ids::counting()).rules();
     let tag = py.detach(|| call_grammar(&profile, &rules).map(|grammar| grammar.structural_tag()));
     to_python(py, &tag.map_err(fault)?)
 }

@@ -40,7 +40,7 @@ impl Roles {
 /// The tokens of a message: the texts, and which of them are markers.
 pub(crate) struct Tokens<'t, I> {
     pub(crate) texts: I,
-    pub(crate) markers: &'t [String],
+    pub(crate) markers: &'t [&'t str],
 }
 
 /// Feeds the tokens of a message to a new guard. `sink` receives the events.
@@ -55,7 +55,7 @@ pub(crate) fn roles<'t>(
 ) -> Result<Roles, LimitError> {
     let mut roles = Roles::default();
     for text in texts {
-        let marker = markers.iter().any(|marker| marker == text);
+        let marker = markers.contains(&text);
         let kind = if marker { TokenKind::Marker } else { TokenKind::Text };
         reader.push(Token { id: 0, text, kind }, sink, |span| roles.add(span))?;
     }
@@ -79,7 +79,7 @@ pub(crate) fn token_roles<'py>(
 ) -> PyResult<Vec<Bound<'py, PyString>>> {
     let (settings, end) = (Settings::new(settings)?, end(how)?);
     let (_, guard) = settings.guard(Ids::counting())?;
-    let (mut reader, markers) = (reader(guard)?, settings.marker_tokens()?);
+    let (mut reader, markers) = (reader(guard)?, settings.marker_tokens());
     let found = py.detach(|| {
         let texts = tokens.iter().map(String::as_str);
         let tokens = Tokens { texts, markers: &markers };

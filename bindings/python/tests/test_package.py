@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import toolcall_parsers as tp
+from toolcall_parsers._settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -140,9 +142,11 @@ class TestSettings:
             ({"family": "deepseek_r1", "request": {"tools": TOOLS}}, "reads no calls"),
             (
                 {"family": "qwen3", "whitespace": "none"},
-                "whitespace: unknown whitespace policy `none`",
+                "whitespace: expected one of `framing`, .*`reasoning_end`, found `none`",
             ),
-            ({"family": "qwen3", "start": "end"}, "start: unknown start `end`"),
+            ({"family": "qwen3", "marker_tokens": ["<a>", 7]}, "marker_tokens: "),
+            ({"family": "qwen3", "limits": {"depth": 0}}, "limits: limit `depth` is 0"),
+            ({"family": "qwen3", "start": "end"}, "start: expected one of `content`, `reasoning`, found `end`"),
         ],
     )
     def test_errors_have_the_texts_of_the_library(
@@ -154,6 +158,12 @@ class TestSettings:
     def test_unknown_settings_are_named(self) -> None:
         with pytest.raises(TypeError, match="unexpected setting `famly`"):
             tp.Guard(famly="qwen3")  # type: ignore[call-arg]
+
+    def test_every_setting_of_the_library_has_a_type(self) -> None:
+        with pytest.raises(TypeError) as error:
+            tp.Guard(famly="qwen3")  # type: ignore[call-arg]
+        names = re.findall(r"`(\w+)`", str(error.value))[1:]
+        assert names == list(Settings.__annotations__)
 
     def test_the_request_decides(self) -> None:
         body = {"model": "Qwen/Qwen3-8B", "tools": TOOLS, "stop": ["END"]}

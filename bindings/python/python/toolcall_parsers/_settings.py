@@ -39,3 +39,7 @@ class Settings(TypedDict, total=False):
     ids, too: a mapping, as `get_added_vocab` of a tokenizer returns it."""
     ids: Literal["unique", "counting"] | None
     """How generated ids of calls are made. `counting` gives each message the same ids."""
+    delivery: Literal["streaming", "atomic"] | None
+    """How the events of a call are delivered. `atomic` gives all of them at the call's end."""
+    limits: Mapping[str, int] | None
+    """Limits of held text: bytes of a `candidate` and of `whitespace`, and `depth` of channels."""

@@ -71,7 +71,7 @@ impl Vocabulary {
 struct TokenRows<'r> {
     guard: Guard,
     vocabulary: &'r Vocabulary,
-    markers: Vec<String>,
+    markers: Vec<&'r str>,
     end: End,
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn parse_token_batch(
     let (settings, end) = (Settings::new(settings)?, end(&how.0)?);
     let (_, guard) = settings.guard(Ids::counting())?;
     reader(guard.clone())?;
-    let (markers, vocabulary) = (settings.marker_tokens()?, how.2.get());
+    let (markers, vocabulary) = (settings.marker_tokens(), how.2.get());
     let array = make_array(lists.0);
     let Some(lists) = array.as_any().downcast_ref::<ListArray>() else {
         let found = array.data_type();
