@@ -3,7 +3,7 @@
 use std::{path::Path, thread, time::Instant};
 
 use crate::{
-    flags::Scope,
+    flags::{Job, Scope},
     fuzz,
     manifest::{self, Manifest, Publish},
     process::{Invocation, installed},
@@ -16,9 +16,44 @@ const SMOKE: fuzz::Effort = fuzz::Effort { seconds: 10, jobs: 1 };
 /// The oldest compiler that can build the libraries.
 const OLDEST_RUST: &str = "1.88";
 
+/// The workspaces outside the main one. Each has its lock file.
+const OTHER_WORKSPACES: [&str; 6] =
+    ["bindings/columns", "bindings/js", "bindings/python", "crates/guard-bench", "fuzz", "peers"];
+
+/// Returns the steps of a job.
+fn job(job: Job, crates: &[Manifest]) -> Vec<Step> {
+    match job {
+        Job::Tidy => vec![Step::Tidy, Step::cargo("fmt --all --check")],
+        Job::Clippy => vec![Step::Run(clippy())],
+        // The command as in the README.
+        Job::Test => vec![Step::Run(tests())],
+        Job::Docs => {
+            let mut steps = vec![Step::Run(docs("")), Step::Run(docs(" --document-private-items"))];
+            steps.extend(feature_docs(crates).iter().map(|line| Step::Run(documented(line))));
+            steps
+        }
+        Job::Msrv => vec![msrv(crates)],
+        Job::Features => {
+            let mut steps: Vec<_> =
+                feature_checks(crates).iter().map(|line| Step::cargo(line)).collect();
+            let each = "hack check --workspace --each-feature --no-dev-deps";
+            steps.push(Step::with_tool("feature combinations", "cargo-hack", each));
+            steps
+        }
+        Job::Deny => {
+            vec![Step::with_tool("licences and advisories", "cargo-deny", "deny check")]
+        }
+        Job::Locks => OTHER_WORKSPACES.map(locked).into(),
+        Job::Python => vec![Step::cargo("xtask python --check")],
+        Job::Js => vec![Step::cargo("xtask js --check")],
+    }
+}
+
 enum Step {
     Tidy,
     Run(Invocation),
+    /// As `Run`, but prints only what a failed command printed.
+    Quiet(Invocation),
     /// The first, and all others one after the other beside it.
     Beside(Invocation, Vec<Invocation>),
     Fuzz,
@@ -35,10 +70,11 @@ struct Outcome {
     result: Result<(), String>,
 }
 
-/// Runs every step and stops at the first that fails.
+/// Runs the steps of `scope`. The checks of a change stop at the first step that fails; otherwise
+/// every step runs.
 pub(crate) fn run(root: &Path, scope: Scope) -> Result<(), String> {
     let mut summary = Vec::new();
-    let mut failure = None;
+    let mut failures = Vec::new();
     for step in steps(root, scope)? {
         println!("\n=== {}", step.name());
         let skipped = matches!(step, Step::Skip { .. });
@@ -49,39 +85,40 @@ pub(crate) fn run(root: &Path, scope: Scope) -> Result<(), String> {
                 Err(_) => "FAILED",
             };
             summary.push(format!("{mark:>8} {seconds:>6.1}s  {name}"));
-            failure = failure.or(result.err());
+            failures.extend(result.err());
         }
-        if failure.is_some() {
+        if !failures.is_empty() && scope == Scope::Change {
             break;
         }
     }
     println!("\n{}", summary.join("\n"));
-    failure.map_or(Ok(()), Err)
+    match &failures[..] {
+        [] => Ok(()),
+        [one] => Err(one.clone()),
+        all => Err(format!("{} steps failed:\n{}", all.len(), all.join("\n"))),
+    }
 }
 
 /// Returns steps with the same features, so that each step reuses the crates compiled before.
 fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
-    let docs =
-        |extra: &str| documented(&format!("doc --workspace --no-deps --all-features{extra}"));
+    let crates = manifest::crates(root)?;
+    let of =
+        |jobs: &[Job]| jobs.iter().flat_map(|job| self::job(*job, &crates)).collect::<Vec<_>>();
     // Lints use the build directory of the tests, so that common crates are compiled once. They run
     // on the cores that are idle while the tests run.
-    let clippy = "cargo clippy --workspace --all-targets --all-features -- -D warnings";
-    let mut lints = vec![Invocation::new(clippy), docs("")];
-    if scope == Scope::Full {
-        lints.push(docs(" --document-private-items"));
-    }
-    // The command as in the README.
-    let tests = Invocation::new("cargo test --workspace --all-features");
-    let mut steps = vec![Step::Tidy, Step::cargo("fmt --all --check"), Step::Beside(tests, lints)];
-    match scope {
+    let beside = Step::Beside(tests(), vec![clippy(), docs("")]);
+    Ok(match scope {
+        Scope::Job(job) => of(&[job]),
         Scope::Change => {
-            steps.extend(["xtask js --check", "xtask python --check"].map(Step::cargo));
+            let mut steps = of(&[Job::Tidy]);
+            steps.push(beside);
+            steps.extend(of(&[Job::Js, Job::Python]));
+            steps
         }
         Scope::Full => {
-            let crates = manifest::crates(root)?;
-            steps.extend(feature_checks(&crates).iter().map(|line| Step::cargo(line)));
-            let docs = |line: &String| Step::Run(documented(line));
-            steps.extend(feature_docs(&crates).iter().map(docs));
+            let mut steps = of(&[Job::Tidy, Job::Locks]);
+            steps.push(beside);
+            steps.extend(of(&[Job::Docs, Job::Features, Job::Msrv, Job::Deny]));
             let line = "cargo test -p toolcall-parsers --all-features --test it small_scope";
             steps.push(Step::Run(Invocation::new(line).env("SMALL_SCOPE", "5")));
             // This takes a minute, so it is not among the checks of each change.
@@ -92,10 +129,50 @@ fn steps(root: &Path, scope: Scope) -> Result<Vec<Step>, String> {
                 ["page", "e2e", "js", "python", "templates", "grammars", "bench"]
                     .map(|task| Step::cargo(&format!("xtask {task}"))),
             );
-            steps.extend(optional(root, &crates));
+            steps.push(Step::with_tool("instructions", "valgrind", "xtask bench --gate"));
+            steps.push(match fuzz::targets(root) {
+                Err(why) => Step::Skip { what: "fuzz targets", why },
+                Ok(_) if installed(fuzz::TOOL) => Step::Fuzz,
+                Ok(_) => Step::missing("fuzz targets", fuzz::TOOL),
+            });
+            steps
         }
+    })
+}
+
+fn tests() -> Invocation {
+    Invocation::new("cargo test --workspace --all-features")
+}
+
+fn clippy() -> Invocation {
+    Invocation::new("cargo clippy --workspace --all-targets --all-features -- -D warnings")
+}
+
+fn docs(more: &str) -> Invocation {
+    documented(&format!("doc --workspace --no-deps --all-features{more}"))
+}
+
+/// Returns a step that fails if the lock file of a workspace does not fit its manifests.
+fn locked(workspace: &str) -> Step {
+    let line =
+        format!("metadata --locked --format-version 1 --manifest-path {workspace}/Cargo.toml");
+    Step::Quiet(Invocation::new(&format!("cargo {line}")))
+}
+
+/// Returns a step that builds the libraries with the oldest compiler, if it is installed.
+fn msrv(crates: &[Manifest]) -> Step {
+    let libraries = crates.iter().filter(|one| one.publish == Publish::Yes);
+    let libraries: String = libraries.map(|one| format!(" -p {}", one.name)).collect();
+    let mut list = std::process::Command::new("rustup");
+    let list = list.args(["toolchain", "list"]).output();
+    if list.is_ok_and(|list| String::from_utf8_lossy(&list.stdout).contains(OLDEST_RUST)) {
+        let line = format!("rustup run {OLDEST_RUST} cargo check --all-features{libraries}");
+        return Step::Run(Invocation::new(&line));
     }
-    Ok(steps)
+    let why = format!(
+        "the toolchain {OLDEST_RUST} is not installed; clippy warns of newer items of the standard library"
+    );
+    Step::Skip { what: "oldest compiler", why }
 }
 
 /// Returns a command that builds documentation, and fails at a warning.
@@ -123,61 +200,24 @@ fn feature_checks(crates: &[Manifest]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the steps that need tools which may be missing.
-fn optional(root: &Path, crates: &[Manifest]) -> Vec<Step> {
-    let libraries = crates.iter().filter(|one| one.publish == Publish::Yes);
-    let libraries: String = libraries.map(|one| format!(" -p {}", one.name)).collect();
-    let has_toolchain = || {
-        let mut list = std::process::Command::new("rustup");
-        let list = list.args(["toolchain", "list"]).output();
-        list.is_ok_and(|list| String::from_utf8_lossy(&list.stdout).contains(OLDEST_RUST))
-    };
-    let tool = |what, name: &str, line: &str| {
-        if installed(name) {
-            Step::cargo(line)
-        } else {
-            Step::Skip { what, why: format!("{name} is not installed") }
-        }
-    };
-    vec![
-        if has_toolchain() {
-            let line = format!("rustup run {OLDEST_RUST} cargo check{libraries}");
-            Step::Run(Invocation::new(&line))
-        } else {
-            let why = format!("the toolchain {OLDEST_RUST} is not installed");
-            Step::Skip { what: "oldest compiler", why }
-        },
-        tool(
-            "feature combinations",
-            "cargo-hack",
-            "hack check --workspace --each-feature --no-dev-deps",
-        ),
-        tool("instructions", "valgrind", "xtask bench --gate"),
-        if root.join("deny.toml").is_file() {
-            tool("licences and advisories", "cargo-deny", "deny check")
-        } else {
-            let why = "there is no deny.toml".to_owned();
-            Step::Skip { what: "licences and advisories", why }
-        },
-        match fuzz::targets(root) {
-            Err(why) => Step::Skip { what: "fuzz targets", why },
-            Ok(_) if installed(fuzz::TOOL) => Step::Fuzz,
-            Ok(_) => {
-                Step::Skip { what: "fuzz targets", why: format!("{} is not installed", fuzz::TOOL) }
-            }
-        },
-    ]
-}
-
 impl Step {
     fn cargo(line: &str) -> Self {
         Self::Run(Invocation::new(&format!("cargo {line}")))
     }
 
+    /// Returns a step that runs cargo if its subcommand `tool` is installed.
+    fn with_tool(what: &'static str, tool: &str, line: &str) -> Self {
+        if installed(tool) { Self::cargo(line) } else { Self::missing(what, tool) }
+    }
+
+    fn missing(what: &'static str, tool: &str) -> Self {
+        Self::Skip { what, why: format!("{tool} is not installed") }
+    }
+
     fn name(&self) -> String {
         match self {
             Self::Tidy => "cargo xtask tidy".to_owned(),
-            Self::Run(invocation) => invocation.to_string(),
+            Self::Run(invocation) | Self::Quiet(invocation) => invocation.to_string(),
             Self::Beside(first, others) => {
                 let others: Vec<_> = others.iter().map(Invocation::to_string).collect();
                 format!("{first}\nbeside it {}", others.join(", then "))
@@ -202,6 +242,7 @@ impl Step {
                 let result = || match one {
                     Self::Tidy => tidy::run(root),
                     Self::Run(invocation) => invocation.run(root),
+                    Self::Quiet(invocation) => invocation.quietly(root),
                     Self::Fuzz => fuzz::run(root, SMOKE, None),
                     Self::Beside(..) | Self::Skip { .. } => Ok(()),
                 };
@@ -221,7 +262,7 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{Invocation, Manifest, Scope, Step, feature_checks, steps};
+    use super::{Invocation, Job, Manifest, OTHER_WORKSPACES, Scope, Step, feature_checks, steps};
 
     #[test]
     fn libraries_with_features_are_checked_without_default_features() {
@@ -252,6 +293,27 @@ mod tests {
                 .unwrap()
                 .iter()
                 .any(|step| matches!(step, Step::Beside(first, _) if first.to_string() == line))
+        );
+    }
+
+    #[test]
+    fn workflow_runs_every_job() {
+        let path = crate::root().join(".github/workflows/ci.yml");
+        let workflow = std::fs::read_to_string(path).unwrap();
+        let names: Vec<_> = Job::ALL.iter().map(|(name, _)| *name).collect();
+        assert!(workflow.contains(&format!("job: [{}]", names.join(", "))), "{names:?}");
+        assert!(workflow.contains("cargo xtask ci --job ${{ matrix.job }}"));
+    }
+
+    #[test]
+    fn every_workspace_outside_the_main_one_is_locked() {
+        for workspace in OTHER_WORKSPACES {
+            assert!(crate::root().join(workspace).join("Cargo.lock").is_file(), "{workspace}");
+        }
+        let manifest = std::fs::read_to_string(crate::root().join("Cargo.toml")).unwrap();
+        assert!(
+            manifest
+                .contains("exclude = [\"bindings\", \"crates/guard-bench\", \"fuzz\", \"peers\"]")
         );
     }
 }

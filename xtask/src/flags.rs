@@ -7,8 +7,8 @@ use lexopt::{Arg, Error, Parser, ValueExt};
 use crate::fuzz::Effort;
 
 pub(crate) const USAGE: &str = "\
-cargo xtask ci [--full]                    what a change must pass; with what a release must
-cargo xtask size                           lines of code, and long files
+cargo xtask ci [--full|--job NAME]         what a change must pass; what a release must, every step; or one
+                                           job of the continuous integration
 cargo xtask tidy                           house rules the compiler does not know
 cargo xtask families [--check]             the tables made of `families/`; or what is wrong with them
 cargo xtask drift [DIRECTORY]              names of parsers in the newest engine wheels that no family has;
@@ -53,7 +53,6 @@ pub(crate) enum Command {
         wheels: Option<PathBuf>,
     },
     Families(Tables),
-    Size,
     E2e(Against),
     /// Vectors of a directory are compared, too.
     Compare {
@@ -109,6 +108,45 @@ pub(crate) enum Scope {
     /// In addition, checks that rarely fail and take long: other features and compilers, fuzz
     /// targets.
     Full,
+    /// The checks of one job.
+    Job(Job),
+}
+
+/// A part of the checks. Each is a job of the continuous integration, so that its name says what
+/// failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Job {
+    /// Formatting and house rules.
+    Tidy,
+    Clippy,
+    Test,
+    Docs,
+    /// The oldest compiler that the libraries promise.
+    Msrv,
+    /// The libraries without default features, and with each feature alone.
+    Features,
+    /// Licences and advisories.
+    Deny,
+    /// Lock files of the workspaces outside the main one.
+    Locks,
+    Python,
+    Js,
+}
+
+impl Job {
+    /// All jobs with their names. The fastest come first.
+    pub(crate) const ALL: [(&'static str, Self); 10] = [
+        ("tidy", Self::Tidy),
+        ("locks", Self::Locks),
+        ("python", Self::Python),
+        ("js", Self::Js),
+        ("clippy", Self::Clippy),
+        ("test", Self::Test),
+        ("docs", Self::Docs),
+        ("features", Self::Features),
+        ("msrv", Self::Msrv),
+        ("deny", Self::Deny),
+    ];
 }
 
 /// The action on the generated tables.
@@ -168,7 +206,6 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
     let mut command = match name.as_str() {
         "help" => Command::Help,
         "ci" => Command::Ci(Scope::Change),
-        "size" => Command::Size,
         "e2e" => Command::E2e(Against::Clients),
         "compare" => Command::Compare { further: None },
         "page" => Command::Page,
@@ -191,6 +228,13 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         match (&mut command, arg) {
             (_, Arg::Short('h') | Arg::Long("help")) => return Ok(Command::Help),
             (Command::Ci(scope), Arg::Long("full")) => *scope = Scope::Full,
+            (Command::Ci(scope), Arg::Long("job")) => {
+                let name = parser.value()?.string()?;
+                let known = Job::ALL.iter().find(|(known, _)| *known == name);
+                let names = || Job::ALL.map(|(name, _)| name).join(", ");
+                let unknown = || Error::from(format!("no job {name:?}; there are {}", names()));
+                *scope = known.map(|(_, job)| Scope::Job(*job)).ok_or_else(unknown)?;
+            }
             (Command::E2e(against), Arg::Long("soak")) => *against = Against::Crowd,
             (Command::Families(tables), Arg::Long("check")) => *tables = Tables::Checked,
             (Command::Js(depth) | Command::Python(depth), Arg::Long("check")) => {
@@ -265,8 +309,8 @@ fn arg_error(flag: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::{
-        Against, Command, Counted, Depth, EFFORT, Effort, Mode, Pace, Scope, TEXTS, Tables, WIRES,
-        parse,
+        Against, Command, Counted, Depth, EFFORT, Effort, Job, Mode, Pace, Scope, TEXTS, Tables,
+        WIRES, parse,
     };
 
     fn command(line: &str) -> Option<Command> {
@@ -287,7 +331,8 @@ mod tests {
         assert_eq!(command("tidy --help"), Some(Command::Help));
         assert_eq!(command("ci"), Some(Command::Ci(Scope::Change)));
         assert_eq!(command("ci --full"), Some(Command::Ci(Scope::Full)));
-        assert_eq!(command("size"), Some(Command::Size));
+        assert_eq!(command("ci --job clippy"), Some(Command::Ci(Scope::Job(Job::Clippy))));
+        assert_eq!(command("ci --job lint"), None);
         assert_eq!(command("e2e"), Some(Command::E2e(Against::Clients)));
         assert_eq!(command("e2e --soak"), Some(Command::E2e(Against::Crowd)));
         assert_eq!(command("page"), Some(Command::Page));

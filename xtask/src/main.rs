@@ -26,7 +26,6 @@ mod python;
 mod readmes;
 mod release;
 mod seeded;
-mod size;
 mod source;
 mod templates;
 mod tidy;
@@ -54,7 +53,6 @@ fn main() -> ExitCode {
             Ok(())
         }
         Command::Ci(scope) => ci::run(&root, scope),
-        Command::Size => size::run(&root),
         Command::E2e(Against::Clients) => e2e::run(&root),
         Command::E2e(Against::Crowd) => e2e::soak(&root),
         Command::Page => page::run(&root),
