@@ -1,4 +1,4 @@
-//! An upstream without a model: recorded streams, replayed.
+//! An upstream without a model: streams from `samples/`, replayed.
 
 use std::{
     collections::VecDeque,
@@ -23,8 +23,9 @@ use llm_stream_guard::{
 use serde_json::{Value, json};
 use tokio::time::{Sleep, sleep};
 
-/// Ids of models, each with its recorded stream.
-const MODELS: [(&str, &[u8]); 6] = [
+/// Ids of models, each with its stream. The first is the one that the command shows.
+const MODELS: [(&str, &[u8]); 7] = [
+    ("Qwen/Qwen3-32B", include_bytes!("../../../samples/note.sse")),
     ("Qwen/Qwen3-8B", include_bytes!("../../../samples/hermes_think.sse")),
     ("NousResearch/Hermes-3-Llama-3.1-8B", include_bytes!("../../../samples/hermes.sse")),
     ("Qwen/Qwen3-Coder-30B-A3B-Instruct", include_bytes!("../../../samples/qwen3_coder.sse")),

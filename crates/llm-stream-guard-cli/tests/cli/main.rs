@@ -33,6 +33,7 @@ use support::{command, events, of_type, refused, run, run_on, sample, scratch};
 /// Samples, with the family that reads each and the calls it holds.
 const SAMPLES: &[(&str, &str, &[&str])] = &[
     ("hermes.sse", "hermes", &["get_weather", "get_time"]),
+    ("note.sse", "qwen3", &["save_note"]),
     ("hermes_think.sse", "qwen3", &["get_weather"]),
     ("think_answer.sse", "qwen3", &[]),
     ("think_prefilled.sse", "qwen3", &[]),

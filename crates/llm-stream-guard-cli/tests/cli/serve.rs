@@ -37,8 +37,8 @@ fn demo_answers_its_printed_command() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("it answers");
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
-    assert!(answer.contains("reasoning_content") && answer.contains("get_weather"), "{answer}");
-    assert!(!answer.contains("tool_call>") && answer.contains("[DONE]"), "{answer}");
+    assert!(answer.contains("reasoning_content") && answer.contains("save_note"), "{answer}");
+    assert!(!answer.contains("<tool_call>") && answer.contains("[DONE]"), "{answer}");
     let log = BufReader::new(demo.0.stderr.take().expect("piped")).lines();
     let mut events = log.map(|line| {
         let line = line.expect("text");
