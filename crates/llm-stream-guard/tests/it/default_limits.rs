@@ -123,10 +123,12 @@ fn fixed_limits_of_the_page_match_the_constants() {
         let start = format!("| {row}");
         let found = PAGE.lines().find(|line| line.starts_with(&start)).expect("a row of the page");
         assert_eq!(found.split(" | ").nth(2), Some(*written), "{row}");
+        let name = constant.split(':').next().unwrap_or_default();
+        assert!(found.contains(&format!("{name}`")), "{row}: the page does not name `{name}`");
     }
     let known = |line: &str| FIXED.iter().any(|(row, ..)| line.starts_with(&format!("| {row}")));
     let unknown: Vec<&str> =
-        PAGE.lines().filter(|line| line.contains(" | fixed | ") && !known(line)).collect();
+        PAGE.lines().filter(|line| line.contains(" | fixed: ") && !known(line)).collect();
     assert!(unknown.is_empty(), "fixed limits that no test pins: {unknown:?}");
 }
 
@@ -163,4 +165,25 @@ fn default_limits_of_the_page_match_the_code() {
     }
     assert_eq!(event.event, event.line);
     assert!(PAGE.contains("| an event | `sse::SseLimits::event` | 8 MiB |"));
+}
+
+#[test]
+fn page_names_every_constant() {
+    for (name, source) in [
+        ("jail-match", source!("jail-match/src/limits.rs")),
+        ("stream-lifecycle", source!("stream-lifecycle/src/limits.rs")),
+        ("toolcall-parsers", source!("toolcall-parsers/src/limits.rs")),
+        ("wire-remap", source!("wire-remap/src/limits.rs")),
+        ("response-templates", source!("response-templates/src/limits.rs")),
+        ("llm-stream-guard", source!("llm-stream-guard/src/limits.rs")),
+        ("family-export", source!("family-export/src/limits.rs")),
+        ("llm-stream-guard-serve", source!("llm-stream-guard-serve/src/limits.rs")),
+        ("llm-stream-guard-cli", source!("llm-stream-guard-cli/src/limits.rs")),
+    ] {
+        for constant in source.lines().filter_map(|line| line.split_once(" const MAX_")) {
+            let constant = constant.1.split(':').next().unwrap_or_default();
+            let row = format!("| `{name}` | `MAX_{constant}` | ");
+            assert!(PAGE.contains(&row), "docs/limits.md: expected a row `{row}`");
+        }
+    }
 }
