@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const SHORTCOMINGS: &str = include_str!("../../../../SHORTCOMINGS.md");
+const GAPS: &str = include_str!("../../../../docs/gaps.md");
 
 /// Each page with the areas of its promises and how many an area has.
 const PAGES: [(&str, &[(&str, usize)]); 4] = [
@@ -89,7 +89,7 @@ fn check(page: &str, text: &str, areas: &[(&str, usize)], noted: &mut Noted) {
         }
         assert!(left.remove(id), "{page}: {id} is listed twice or beyond the last promise");
         let in_part = promise.starts_with('*');
-        assert_eq!(SHORTCOMINGS.contains(&format!("({id})")), in_part, "{id}: in part, and why");
+        assert_eq!(GAPS.contains(&format!("({id})")), in_part, "{id}: in part, and why");
         let tests = noted.remove(id).unwrap_or_default();
         assert!(in_part || !tests.is_empty(), "{id}: no test names it");
         if env::var_os("PRINT_CONTRACTS").is_some() {
