@@ -75,3 +75,12 @@ pub(crate) const MAX_GROUP_DEPTH: u8 = 2;
 /// Maximum number of groups in a template. Each group doubles the number of readings. Registered
 /// families use at most a quarter of it.
 pub(crate) const MAX_GROUPS: usize = 8;
+
+/// Maximum number of declared names for which a template that repeats them is written out.
+pub(crate) const MAX_NAMED_TEMPLATES: usize = 1000;
+
+/// Maximum length of a text that the proof of a family's file reads at every cut.
+pub(crate) const MAX_PROOF_CUT: usize = 512;
+
+/// Maximum number of a family's tags that begin a value in the proof of its file.
+pub(crate) const MAX_PROOF_TAGS: usize = 8;

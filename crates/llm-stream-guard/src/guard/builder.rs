@@ -191,7 +191,8 @@ impl GuardBuilder {
             || format.as_ref().is_some_and(|format| format.special_tokens);
         let grammar = grammar.unwrap_or_default();
         let CallOptions { bad_payload, atomic_limit, .. } = self.calls;
-        let mut grammar = self.choice.grammar(bad_payload, grammar, &self.tools)?;
+        let mut grammar =
+            self.choice.grammar(bad_payload, grammar, &self.tools)?.for_tools(&self.tools);
         let options = self.calls.of_parser(&self.choice, self.delivery);
         let channels = Some(grammar.clone()).filter(Grammar::has_messages);
         let reasons = format.clone().map(Reasoning::Format);

@@ -52,7 +52,7 @@ impl Writer<'_> {
     }
 
     /// Writes a value. Fails if its end would not be found, or if white space at its edges would be
-    /// lost.
+    /// lost. The first attempt leaves the newlines at the edges to the parser that reads it back.
     pub(super) fn value(
         &mut self,
         call: &CallToWrite<'_>,
@@ -90,7 +90,8 @@ impl Writer<'_> {
             let why = "it contains the tags that would end it";
             return Err(EncodeFault::new(EncodeErrorKind::Value, why).at(at));
         }
-        if string && self.loses_edges(&text, trim, rest) {
+        let guesses = self.markup == Markup::Refused || trim == Trim::All;
+        if string && guesses && self.loses_edges(&text, trim, rest) {
             let why = "the whitespace at its edges would be trimmed";
             return Err(EncodeFault::new(EncodeErrorKind::Value, why));
         }

@@ -233,6 +233,8 @@ pub(crate) struct FormPlan {
 pub(crate) struct Section {
     /// The node of the section's calls.
     pub(crate) calls: NodeId,
+    /// Texts that may separate calls, besides white space and the commas of a list.
+    pub(crate) separators: Vec<Box<str>>,
     pub(crate) bracket: Bracket,
     /// Spellings of the opener's first tag, which may also begin the next section. Empty without an
     /// opener.

@@ -11,6 +11,7 @@ mod laws;
 mod limits;
 mod not_calls;
 mod policies;
+mod proof;
 mod quoted;
 mod round_trip;
 mod siblings;

@@ -145,19 +145,13 @@ fn call_end_tags_inside_quotes_are_written() {
 }
 
 #[test]
-fn several_calls_are_refused_if_only_single_calls_read_back() {
+fn word_between_calls_is_written_and_read_back() {
     let words = ("<s>{calls: and }</s>", &["{object}"][..], &[][..]);
     let family = grammar(family(words, plain));
     let calls = ["f", "g"].map(|name| EncodeCall::new(name, "{}"));
-    for call in calls {
-        assert!(encode(&family, &[call], &tools()).is_ok());
-    }
-    let error = encode(&family, &calls, &tools()).expect_err("a word between calls");
-    assert_eq!((error.kind(), error.call()), (Kind::Several, 1));
     assert_eq!(
-        error.to_string(),
-        "test: call 1 (\"g\"): cannot write a further call: \
-         it does not read back after the other calls"
+        encode(&family, &calls, &tools()).as_deref(),
+        Ok("<s>{\"name\": \"f\", \"arguments\": {}} and {\"name\": \"g\", \"arguments\": {}}</s>")
     );
 }
 

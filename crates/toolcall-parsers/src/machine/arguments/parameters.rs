@@ -179,9 +179,15 @@ impl Parameters {
 
     fn between(&mut self, spec: &ParameterSpec, cursor: &mut TextCursor<'_>) -> Option<Progress> {
         cursor.skip_blanks();
-        match longest(cursor.rest(), spec.openers()) {
-            Err(Undecided) => return Some(Progress::More),
-            Ok(Some((opener, len))) => {
+        // An end tag wins over an opener with which it begins: `[/act]` over `[`.
+        let (ends, opens) =
+            (longest(cursor.rest(), &spec.ends), longest(cursor.rest(), spec.openers()));
+        match (opens, ends) {
+            (Err(Undecided), _) | (Ok(Some(_)), Err(Undecided)) => return Some(Progress::More),
+            (Ok(Some((_, opener))), Ok(Some((_, end)))) if end > opener => {
+                return Some(Progress::Done);
+            }
+            (Ok(Some((opener, len))), _) => {
                 cursor.advance(len);
                 self.header_len = len;
                 self.header.begin(spec, opener);
@@ -189,7 +195,7 @@ impl Parameters {
                 self.state = ParametersState::Header;
                 return None;
             }
-            Ok(None) => {}
+            (Ok(None), _) => {}
         }
         match longest(cursor.rest(), &spec.separators) {
             Err(Undecided) => Some(Progress::More),

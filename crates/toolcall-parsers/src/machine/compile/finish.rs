@@ -14,7 +14,7 @@ use crate::{
         messages::{EntryKind, MessagePlan},
         plan::{Arguments, FormPlan, Leaf, Opener, Plan, Start},
     },
-    template::Dialect,
+    template::{Dialect, Hole, Template},
     texts::Texts,
 };
 
@@ -134,6 +134,16 @@ pub(super) fn form(form: &Form) -> FormPlan {
         beside: None,
         value_ends: Vec::new(),
     }
+}
+
+/// Returns the texts between calls that the sections of `form` show, without white space.
+pub(super) fn separators(form: &Form) -> Vec<Box<str>> {
+    let holes = form.sections.iter().flat_map(Template::holes);
+    let texts = holes.filter_map(|hole| match hole {
+        Hole::Calls { separator } => Some(separator.trim_ascii()).filter(|text| !text.is_empty()),
+        _ => None,
+    });
+    texts.map(Box::from).collect()
 }
 
 /// Removes the header and the end of a message from `tokens`.

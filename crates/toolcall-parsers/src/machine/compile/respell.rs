@@ -146,6 +146,7 @@ impl Respell for EndTags {
 
 impl Respell for Section {
     fn respell(&mut self, speller: &Speller<'_>) {
+        self.separators.respell(speller);
         self.opens.respell(speller);
         self.ends.respell(speller);
     }
@@ -208,7 +209,7 @@ impl Respell for ParameterNode {
 
 impl Respell for ValueSpec {
     fn respell(&mut self, speller: &Speller<'_>) {
-        let Self { edges: _, ends, again, quotes } = self;
+        let Self { edges: _, ends, again, quotes, key: _ } = self;
         ends.respell(speller);
         again.respell(speller);
         for (open, close) in quotes {

@@ -83,6 +83,8 @@ pub(crate) struct ValueSpec {
     pub(crate) again: Vec<TagTexts>,
     /// Pairs of tags around text in which other tags are data: CDATA.
     pub(crate) quotes: Vec<(TagTexts, TagTexts)>,
+    /// The parameter's name, if the tags before the value decide it.
+    pub(crate) key: Option<String>,
 }
 
 /// A state of the header's reader.
