@@ -5,7 +5,7 @@ use std::{fmt, path::Path, str::FromStr};
 use llm_stream_guard::{Profile, Start, profile, profile_for_model};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::{checkpoint::CheckpointTokens, endpoint::EndpointName, own::read_family};
+use super::{checkpoint::CheckpointTokens, endpoint::EndpointName};
 
 /// The name of a family: a profile's name, a model's id, the file of a family (TOML, or JSON by its
 /// extension), or a JSON file with a checkpoint's own response template.
@@ -76,7 +76,8 @@ impl FromStr for FamilyName {
             return Self::of_template(path);
         }
         if ends("toml") || ends("json") {
-            return Ok(of(read_family(path)?, true));
+            let profile = Profile::from_family_file(path).map_err(|error| error.to_string())?;
+            return Ok(of(profile, true));
         }
         match profile(written) {
             Ok(profile) => Ok(of(profile, false)),

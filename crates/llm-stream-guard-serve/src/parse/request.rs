@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llm_stream_guard::{
-    AddedTokens, End, Guard, GuardBuilder, Start, Tools, Whitespace, named_profile,
+    AddedTokens, End, Guard, GuardBuilder, Profile, Start, Tools, Whitespace, named_profile,
     profile_for_model,
 };
 use serde_json::{Value, value::RawValue};
@@ -96,8 +96,15 @@ impl Request {
         Ok(collected.into_json(family.name()))
     }
 
-    /// Returns the family that the request names, or the family of its model.
+    /// Returns the family that the request names or holds, or the family of its model.
+    ///
+    /// A request holds the content of a family's file, not its path: files of the server are not
+    /// for its clients.
     fn family(&mut self, families: &Families) -> Result<Family, Fault> {
+        if let Some(file @ Value::Object(_)) = self.body.get("family")? {
+            let profile = Profile::from_family_json(&file.to_string());
+            return profile.map(Family::from).map_err(|error| fault("family", error));
+        }
         match (self.word("family")?, self.word("model")?) {
             (Some(name), _) => {
                 named_profile(&name).map(Family::from).map_err(|error| fault("family", error))
