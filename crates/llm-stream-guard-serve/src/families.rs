@@ -1,8 +1,8 @@
 //! The families of models: how their answers are read.
 
 use llm_stream_guard::{
-    AddedTokens, Answer, Delivery, Guard, GuardBuilder, GuardStage, Profile, ReasoningOptions,
-    Start, Whitespace, profile_for_model,
+    AddedTokens, Answer, Guard, GuardBuilder, GuardStage, Profile, ReasoningOptions, Start,
+    Whitespace, profile_for_model,
 };
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,7 +43,6 @@ pub(crate) struct Families {
     checkpoint: Option<CheckpointTokens>,
     /// Checkpoints by patterns of ids.
     checkpoints: Vec<(IdPattern, CheckpointTokens)>,
-    delivery: Delivery,
     /// Recently requested ids with their families. Comparing an id with the patterns of all families
     /// takes longer than guarding a short answer.
     recent: Mutex<Vec<Resolved>>,
@@ -73,7 +72,6 @@ impl Families {
             none: Arc::new(Profile::named("none").into()),
             checkpoint: config.checkpoint.clone(),
             checkpoints: checkpoints.collect(),
-            delivery: config.output.calls,
             recent: Mutex::default(),
         }
     }
@@ -145,7 +143,7 @@ impl Families {
 
     /// Returns a builder of guards for a family's answer to a request with this body.
     pub(crate) fn builder(&self, family: &Family, body: &Value, answer: Answer) -> GuardBuilder {
-        let mut builder = family.builder().delivery(self.delivery).stage(GuardStage::Stats);
+        let mut builder = family.builder().stage(GuardStage::Stats);
         // If the server separates reasoning itself, its text begins with the answer.
         if answer == Answer::Parsed {
             builder = builder.reasoning(starting(Start::Content));

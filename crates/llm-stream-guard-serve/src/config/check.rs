@@ -204,7 +204,7 @@ mod tests {
         ("tool_grammar", "tool_grammar = 'x'", "expected `send` or `off`"),
         ("completions", "completions = 'x'", "expected `pass` or `guard`"),
         ("output.reasoning", "[output]\nreasoning = 'x'", "expected `reasoning_content` or"),
-        ("output.calls", "[output]\ncalls = 'x'", "expected `streaming` or `atomic`"),
+        ("output.calls", "[output]\ncalls = 'x'", "expected `streamed` or `whole`"),
         ("output.broken_calls", "[output]\nbroken_calls = 'x'", "expected one of `auto`"),
         ("output.reasoning_tokens", "[output]\nreasoning_tokens = 'x'", "expected `counted` or"),
         ("timeouts.connect", "[timeouts]\nconnect = '0s'", "expected a length of time such as"),

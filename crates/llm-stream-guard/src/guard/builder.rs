@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     jailer::Jailer,
-    observe::{Foreign, StatsCollector},
+    observe::{Foreign, StatsCollector, StrippedCalls},
     profile::{self, Profile},
     reasoning::Reasoning,
     stages::withholding::Withholding,
@@ -232,7 +232,11 @@ impl GuardBuilder {
         let stats = self.stats.map(|stats| {
             let headers = grammar.openers();
             let own = edges.iter().map(|edge| edge.marker.as_ref()).chain(headers);
-            Box::new(stats.watching(Foreign::new(own)))
+            let stats = stats.watching(Foreign::new(own));
+            Box::new(match special {
+                true => stats.watching_stripped(StrippedCalls::new(&self.tools)),
+                false => stats,
+            })
         });
         let whitespace =
             if edges.is_empty() { Whitespace::Verbatim } else { self.profile.whitespace };
