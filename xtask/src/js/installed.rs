@@ -11,6 +11,11 @@ const PACKED: &str = "toolcall-parsers-0.1.0.tgz";
 const TESTED_WITH: &str = "ai6@npm:ai@6 ai7@npm:ai@7 @ai-sdk/provider@4 typescript@5 \
                            @types/json-schema@7 @types/node@20 esbuild@0.25";
 
+/// The bundlers and runtimes that the package is built with. Each has an `environment`.
+const BUILT_WITH: &str = "ai6@npm:ai@6 ai7@npm:ai@7 typescript@5 @types/node@20 esbuild@0.25 \
+                          vite@7 next@16 react@19 react-dom@19 miniflare@4 bun@1 \
+                          playwright-core@1";
+
 /// Packs the package, installs it in a fresh directory and tests it there, in Node, in Deno and in
 /// Chromium.
 ///
@@ -58,6 +63,33 @@ pub(super) fn test(root: &Path, build: &Build) -> Result<(), String> {
     build.weigh()
 }
 
+/// Builds a small program with each bundler, and runs it where it was built for.
+///
+/// # Errors
+/// Returns an error if a test fails.
+pub(super) fn environments(root: &Path, build: &Build) -> Result<(), String> {
+    let place = build.place.join("environments");
+    emptied(&place)?;
+    let sources = root.join(PACKAGE).join("environments");
+    for directory in ["", "types", "next", "next/app", "next/app/answer"] {
+        for file in files(&sources.join(directory))? {
+            let name = file.file_name().unwrap_or_default();
+            copied(&file, &place.join(directory).join(name))?;
+        }
+    }
+    fs::write(place.join("package.json"), "{\"private\": true, \"type\": \"module\"}\n")
+        .map_err(|error| format!("{}: {error}", place.display()))?;
+    let install = "npm install --no-audit --no-fund --silent";
+    if Invocation::new(&format!("{install} {BUILT_WITH} ../{PACKED}")).output(&place).is_err() {
+        println!("skipped the bundlers: they cannot be fetched");
+        return Ok(());
+    }
+    let line = Invocation::new("node --test environments.test.mjs");
+    let browser = browser().and_then(crate::process::path);
+    let browser = browser.map(|path| path.display().to_string()).unwrap_or_default();
+    line.env("BROWSER", &browser).run(&place)
+}
+
 /// Runs the example of the README in Deno.
 fn deno(build: &Build, fresh: &Path) -> Result<(), String> {
     let Some(tools) = build.fetched("deno@2") else {
@@ -74,7 +106,6 @@ fn deno(build: &Build, fresh: &Path) -> Result<(), String> {
 fn example(build: &Build, fresh: &Path, browser: &str) -> Result<(), String> {
     let page = fresh.join("example-page");
     copied(&fresh.join("example/index.html"), &page.join("index.html"))?;
-    copied(&build.module("core"), &page.join("core_bg.wasm"))?;
     let flags = "--bundle --minify --format=esm --target=es2022 --alias:ai=ai7 --log-level=warning";
     let bundle =
         format!("node_modules/.bin/esbuild example/chat.js {flags} --outfile=example-page/chat.js");
