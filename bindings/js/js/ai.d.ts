@@ -1,6 +1,6 @@
 import type { Diagnostic, Settings } from "./index.js";
 
-export { init } from "./index.js";
+export { guardRequest, init } from "./index.js";
 
 /** Without `model`, `family` or `profile`, the id of the wrapped model decides. */
 export type MiddlewareSettings = Omit<Settings, "tools"> & {

@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod arguments;
+mod call_text;
 #[cfg(feature = "chat")]
 pub mod chat;
 mod events;
@@ -14,6 +15,7 @@ pub mod explain;
 pub mod guard;
 #[cfg(feature = "names")]
 pub mod names;
+pub mod request;
 mod settings;
 
 use wasm_bindgen::JsValue;
