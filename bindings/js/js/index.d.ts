@@ -241,11 +241,17 @@ export function families(): string[];
 /** Returns the profile that settings name. */
 export function profile(settings: Settings): Profile;
 
+/** A function with its arguments: an object, or JSON text. */
+export interface FunctionCall {
+  name: string;
+  arguments?: object | string | null;
+}
+
+/** A call to write, in the form of `parse` or of the OpenAI API. */
+export type CallToWrite = (FunctionCall | { function: FunctionCall }) & { id?: string | null };
+
 /** Writes calls as the model would have. */
-export function encode(
-  calls: readonly { name: string; arguments?: object | string | null; id?: string | null }[],
-  settings: Settings,
-): string;
+export function encode(calls: readonly CallToWrite[], settings: Settings): string;
 
 /** Families that read a text alike. */
 export interface Candidate {

@@ -52,7 +52,13 @@ export class Loader {
     try {
       return make();
     } catch (error) {
-      throw typeof error === "string" ? new SettingsError(error) : error;
+      throw typeof error === "string" ? settingsError(error) : error;
     }
   }
+}
+
+/** Returns the error of a text like `[unknown_model] model: ..`. Most texts have no code. */
+function settingsError(text) {
+  const [, code, message] = /^(?:\[(\w+)\] )?(.*)$/s.exec(text);
+  return new SettingsError(message, code);
 }

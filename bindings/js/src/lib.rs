@@ -13,6 +13,8 @@ mod events;
 #[cfg(feature = "explain")]
 pub mod explain;
 pub mod guard;
+mod limits;
+mod models;
 #[cfg(feature = "names")]
 pub mod names;
 pub mod request;

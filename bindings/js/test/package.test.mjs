@@ -88,6 +88,34 @@ test("wrong settings are reported with their name", () => {
   }
 });
 
+test("errors have codes, and name what the package offers", () => {
+  const errorOf = (settings) => {
+    try {
+      return new Guard(settings);
+    } catch (error) {
+      return error;
+    }
+  };
+  for (const settings of [{ model: "no-such" }, { request: { model: "no-such" } }]) {
+    const { code, message } = errorOf(settings);
+    assert.equal(code, "unknown_model");
+    assert.match(message, /`no-such`.*`families`.*`detect`/);
+    assert.doesNotMatch(message, /llm-stream-guard/);
+  }
+  assert.equal(errorOf({ family: "no-such" }).code, "unknown_family");
+  assert.equal(errorOf({}).code, "invalid_settings");
+  assert.equal(errorOf({ family: 7 }).code, "invalid_settings");
+  assert.equal(errorOf({ colour: 7 }).code, "invalid_settings");
+});
+
+test("a model's settings hold also when the model is known already", () => {
+  const read = (settings) => parse("<think>hm</think>\n\nHi.", { model: "Qwen/Qwen3-8B", ...settings });
+  const first = read({ whitespace: "verbatim" });
+  const second = read({ whitespace: "trim" });
+  assert.deepEqual([first.content, second.content], ["\n\nHi.", "Hi."]);
+  assert.deepEqual(read({ whitespace: "verbatim" }), first);
+});
+
 test("streams of text become streams of events", async () => {
   const events = await through(guardText({ family: "qwen3" }), ["<thi", "nk>a", "</think>", new TextEncoder().encode("b")]);
   assert.deepEqual(events, [{ kind: "reasoning", text: "a" }, { kind: "content", text: "b" }]);
@@ -253,6 +281,12 @@ test("calls are written as a family writes them", () => {
     encode([{ name: "ring", arguments: { times: 2 } }], { family: "qwen3_coder" }),
     "<tool_call>\n<function=ring>\n<parameter=times>\n2\n</parameter>\n</function>\n</tool_call>",
   );
+  const [call] = parse(CALL, { family: "hermes" }).calls;
+  const { id, name, arguments: json } = call;
+  const openai = { id, type: "function", function: { name, arguments: json } };
+  const written = [call, openai].map((call) => encode([call], { family: "hermes" }));
+  assert.equal(written[0], written[1]);
+  assert.match(written[0], /"times": ?2/);
   assert.equal(detect("<|channel|>analysis<|message|>hm<|end|>").family, "harmony");
   assert.ok(families().includes("qwen3"));
 });
