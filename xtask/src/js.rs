@@ -2,6 +2,7 @@
 //! skipped.
 
 mod build;
+mod elsewhere;
 mod installed;
 mod toolchain;
 
@@ -19,8 +20,18 @@ use crate::{
 /// The directory of the package.
 const PACKAGE: &str = "bindings/js";
 /// The directories of JavaScript that Node can check.
-const SOURCES: [&str; 9] =
-    ["js", "js/all", "js/core", "cjs", "build", "environments", "example", "page", "test"];
+const SOURCES: [&str; 10] = [
+    "js",
+    "js/all",
+    "js/core",
+    "cjs",
+    "build",
+    "environments",
+    "example",
+    "page",
+    "recipes",
+    "test",
+];
 /// Checks the sources. If asked to, also builds the package, installs it in a new directory and
 /// tests it there, in Node and in Chromium. Steps whose tools are missing are skipped with a
 /// notice.
@@ -47,7 +58,8 @@ pub(crate) fn run(root: &Path, depth: Depth) -> Result<(), String> {
             let Some(build) = Build::new(root)? else { return Ok(()) };
             build.build_package()?;
             installed::test(root, &build)?;
-            installed::environments(root, &build)
+            elsewhere::environments(root, &build)?;
+            elsewhere::recipes(root, &build)
         }
     }
 }

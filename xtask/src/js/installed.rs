@@ -6,15 +6,10 @@ use super::{PACKAGE, build::Build, copied, emptied, files};
 use crate::process::{BROWSERS, Invocation, browser};
 
 /// The file that `npm pack` writes.
-const PACKED: &str = "toolcall-parsers-0.1.0.tgz";
+pub(super) const PACKED: &str = "toolcall-parsers-0.1.0.tgz";
 /// Packages of the tests. The tests of missing ones are skipped.
 const TESTED_WITH: &str = "ai6@npm:ai@6 ai7@npm:ai@7 @ai-sdk/provider@4 typescript@5 \
                            @types/json-schema@7 @types/node@20 esbuild@0.25";
-
-/// The bundlers and runtimes that the package is built with. Each has an `environment`.
-const BUILT_WITH: &str = "ai6@npm:ai@6 ai7@npm:ai@7 typescript@5 @types/node@20 esbuild@0.25 \
-                          vite@7 next@16 react@19 react-dom@19 miniflare@4 bun@1 \
-                          playwright-core@1";
 
 /// Packs the package, installs it in a fresh directory and tests it there, in Node, in Deno and in
 /// Chromium.
@@ -61,33 +56,6 @@ pub(super) fn test(root: &Path, build: &Build) -> Result<(), String> {
         None => println!("skipped Chromium: none of {} is installed", BROWSERS.join(", ")),
     }
     build.weigh()
-}
-
-/// Builds a small program with each bundler, and runs it where it was built for.
-///
-/// # Errors
-/// Returns an error if a test fails.
-pub(super) fn environments(root: &Path, build: &Build) -> Result<(), String> {
-    let place = build.place.join("environments");
-    emptied(&place)?;
-    let sources = root.join(PACKAGE).join("environments");
-    for directory in ["", "types", "next", "next/app", "next/app/answer"] {
-        for file in files(&sources.join(directory))? {
-            let name = file.file_name().unwrap_or_default();
-            copied(&file, &place.join(directory).join(name))?;
-        }
-    }
-    fs::write(place.join("package.json"), "{\"private\": true, \"type\": \"module\"}\n")
-        .map_err(|error| format!("{}: {error}", place.display()))?;
-    let install = "npm install --no-audit --no-fund --silent";
-    if Invocation::new(&format!("{install} {BUILT_WITH} ../{PACKED}")).output(&place).is_err() {
-        println!("skipped the bundlers: they cannot be fetched");
-        return Ok(());
-    }
-    let line = Invocation::new("node --test environments.test.mjs");
-    let browser = browser().and_then(crate::process::path);
-    let browser = browser.map(|path| path.display().to_string()).unwrap_or_default();
-    line.env("BROWSER", &browser).run(&place)
 }
 
 /// Runs the example of the README in Deno.
