@@ -22,15 +22,26 @@ pub(crate) const MAX_TAG_NAME: usize = 1024;
 /// ended there. If it is longer, the end tag is data.
 pub(crate) const MAX_TEXT_AFTER_END: usize = 16 * 1024;
 
-/// Maximum distance of a search for the end of a value, in bytes. If no end is found within it, the
-/// end counts as missing.
+/// Maximum text held while the end of a value is searched for, in bytes. A longer text is emitted
+/// as the value's, and the search goes on.
 pub(crate) const MAX_LOOKAHEAD: usize = 64 * 1024;
+
+/// Maximum number of quoted calls, one inside another, whose values are told apart. Deeper ones are
+/// counted only.
+pub(crate) const MAX_QUOTED_CALLS: usize = 32;
 
 /// Maximum bytes that failed searches examine, per byte of the stream.
 pub(crate) const MAX_SEARCHED_PER_BYTE: u64 = 8;
 
 /// Maximum nesting of arguments, including the outermost object.
 pub(crate) const MAX_ARGUMENT_DEPTH: usize = 128;
+
+/// Maximum length of the names of a call's parameters together, in bytes. More names make the call
+/// malformed, because a parameter given twice could not be recognised.
+pub(crate) const MAX_PARAMETER_NAMES: usize = 64 * 1024;
+
+/// Maximum length of a word or number that is held because it may have to be mended, in bytes.
+pub(crate) const MAX_MENDED_TOKEN: usize = 32;
 
 /// Maximum number of surplus closing brackets after a call, with the blanks between them. They are
 /// held until an end tag shows that they belong to the call.

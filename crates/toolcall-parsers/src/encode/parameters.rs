@@ -18,7 +18,6 @@ use crate::{
         error::EncodeFault,
         input::{JsonNode, repeated},
     },
-    family::Repeated,
     machine::arguments::{parameters::HeadersIn, tag::TagTexts, value::ending::call_end},
     template::{Hole, Template, Trim},
     typing::admitted,
@@ -33,9 +32,7 @@ impl Writer<'_> {
         call: &CallToWrite<'_>,
         separator: &str,
     ) -> Result<(), EncodeFault> {
-        if self.form.repeated == Repeated::KeepFirst
-            && let Some(key) = repeated(&call.arguments)
-        {
+        if let Some(key) = repeated(&call.arguments) {
             let why = "it is repeated: the first one counts here, but the last one in JSON";
             return Err(EncodeFault::new(EncodeErrorKind::Key, why).for_key(key));
         }

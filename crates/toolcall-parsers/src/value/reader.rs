@@ -53,6 +53,14 @@ enum ValueState {
     ListRest,
 }
 
+/// The quote of an open string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OpenQuote {
+    Byte(u8),
+    /// The family's own quote.
+    Own,
+}
+
 /// A reader of one value.
 #[derive(Debug, Clone)]
 pub(crate) struct ValueReader {
@@ -134,6 +142,18 @@ impl ValueReader {
             ValueState::Start => false,
             ValueState::Literal => self.literal.certain,
             _ => true,
+        }
+    }
+
+    /// Returns the quote of the string around the current position.
+    pub(crate) fn open_quote(&self) -> Option<OpenQuote> {
+        match self.state {
+            ValueState::Start | ValueState::Null(_) | ValueState::ListRest => None,
+            ValueState::BlankText | ValueState::Text | ValueState::TextRest => {
+                Some(OpenQuote::Byte(b'"'))
+            }
+            ValueState::Json => self.scan.in_string().then_some(OpenQuote::Byte(b'"')),
+            ValueState::Literal => self.literal.open_quote(),
         }
     }
 

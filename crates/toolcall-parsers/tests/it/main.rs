@@ -4,6 +4,7 @@
 mod coverage;
 mod damage;
 mod dangling;
+mod doubt;
 mod guided;
 mod headers;
 mod inserted;

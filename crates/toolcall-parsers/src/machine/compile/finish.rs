@@ -29,6 +29,7 @@ impl Compiler<'_> {
             .filter(|opener| opener.marker.len() > 1 && opener.at != Anchor::AfterCall)
             .map(|opener| opener.marker.clone())
             .collect();
+        let opener_points = recovery_points.len();
         recovery_points.extend(family.end_of_turn.iter().map(|end| Box::from(end.as_str())));
         if family.special_tokens {
             // No value contains these tokens, so they end a call whose end is missing.
@@ -107,6 +108,7 @@ impl Compiler<'_> {
             orphans,
             follows: recovery_points.iter().map(|stop| String::from(&**stop)).collect(),
             recovery_points,
+            opener_points,
         }
     }
 }

@@ -184,6 +184,7 @@ impl Respell for ParameterSpec {
     fn respell(&mut self, speller: &Speller<'_>) {
         let Self { nodes, parts, separators, ends, inner, turn, followers, heads, .. } = self;
         parts.respell(speller);
+        self.value_ends.respell(speller);
         nodes.respell(speller);
         separators.respell(speller);
         ends.respell(speller);
