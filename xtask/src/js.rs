@@ -2,6 +2,7 @@
 //! skipped.
 
 mod build;
+mod elsewhere;
 mod installed;
 mod toolchain;
 
@@ -18,6 +19,19 @@ use crate::{
 
 /// The directory of the package.
 const PACKAGE: &str = "bindings/js";
+/// The directories of JavaScript that Node can check.
+const SOURCES: [&str; 10] = [
+    "js",
+    "js/all",
+    "js/core",
+    "cjs",
+    "build",
+    "environments",
+    "example",
+    "page",
+    "recipes",
+    "test",
+];
 /// Checks the sources. If asked to, also builds the package, installs it in a new directory and
 /// tests it there, in Node and in Chromium. Steps whose tools are missing are skipped with a
 /// notice.
@@ -31,9 +45,9 @@ pub(crate) fn run(root: &Path, depth: Depth) -> Result<(), String> {
         println!("skipped the npm package: node and npm are not installed");
         return Ok(());
     }
-    for directory in ["js", "js/all", "js/core", "example", "page", "test"] {
+    for directory in SOURCES {
         for file in files(&package.join(directory))? {
-            if file.extension().is_some_and(|end| end == "js" || end == "mjs") {
+            if file.extension().is_some_and(|end| end == "js" || end == "mjs" || end == "cjs") {
                 Invocation::new(&format!("node --check {}", file.display())).run(root)?;
             }
         }
@@ -43,7 +57,9 @@ pub(crate) fn run(root: &Path, depth: Depth) -> Result<(), String> {
         Depth::Whole => {
             let Some(build) = Build::new(root)? else { return Ok(()) };
             build.build_package()?;
-            installed::test(root, &build)
+            installed::test(root, &build)?;
+            elsewhere::environments(root, &build)?;
+            elsewhere::recipes(root, &build)
         }
     }
 }

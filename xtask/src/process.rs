@@ -93,9 +93,14 @@ pub(crate) fn browser() -> Option<&'static str> {
 
 /// Returns whether `tool` can be called by its name.
 pub(crate) fn installed(tool: &str) -> bool {
+    path(tool).is_some()
+}
+
+/// Returns the file that runs if `tool` is called by its name.
+pub(crate) fn path(tool: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let file = format!("{tool}{}", env::consts::EXE_SUFFIX);
-    env::split_paths(&path).any(|directory| directory.join(&file).is_file())
+    env::split_paths(&path).map(|directory| directory.join(&file)).find(|file| file.is_file())
 }
 
 /// Returns the directory in which cargo builds: `target`, or the one that `CARGO_TARGET_DIR` or a

@@ -37,7 +37,7 @@ class Call {
   }
 }
 
-await init("core_bg.wasm");
+await init();
 const model = wrapLanguageModel({ model: replayedModel(), middleware: guardMiddleware() });
 const { fullStream } = streamText({ model, tools, prompt: "What is the weather in Paris and Malmö?" });
 const calls = new Map();

@@ -1,19 +1,32 @@
-import type {
-  LanguageModelV3Middleware,
-  LanguageModelV4Middleware,
-} from "@ai-sdk/provider";
+import type { Diagnostic, Settings } from "./index.js";
 
-import type { Settings } from "./index.js";
-
-export { init } from "./index.js";
+export { guardRequest, init } from "./index.js";
 
 /** Without `model`, `family` or `profile`, the id of the wrapped model decides. */
-export type MiddlewareSettings = Omit<Settings, "tools">;
+export type MiddlewareSettings = Omit<Settings, "tools"> & {
+  onDiagnostic?: (diagnostic: Diagnostic) => void;
+};
+
+/**
+ * A middleware of version 3 (`ai` 6) and of version 4 (`ai` 7) of the interface, which are alike in
+ * all that this one uses. The types of the interface come with `ai` and are not imported here, so
+ * that either version may be installed.
+ */
+export interface GuardMiddleware {
+  readonly specificationVersion: any;
+  wrapGenerate(call: Wrapped): Promise<any>;
+  wrapStream(call: Wrapped): Promise<any>;
+}
+
+/** What the SDK hands to a middleware. */
+export interface Wrapped {
+  doGenerate: () => PromiseLike<any>;
+  doStream: () => PromiseLike<any>;
+  params: any;
+  model: any;
+}
 
 /** Returns a middleware for `wrapLanguageModel` that parses text, reasoning and tool calls. */
 export function guardMiddleware(
-  settings?: MiddlewareSettings & { specificationVersion?: "v4" },
-): LanguageModelV4Middleware;
-export function guardMiddleware(
-  settings: MiddlewareSettings & { specificationVersion: "v3" },
-): LanguageModelV3Middleware;
+  settings?: MiddlewareSettings & { specificationVersion?: "v3" | "v4" },
+): GuardMiddleware;

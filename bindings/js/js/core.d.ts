@@ -1,21 +1,27 @@
 export type {
   Call,
   Diagnostic,
+  DiagnosticKind,
   End,
   GuardEvent,
   Message,
   Outcome,
   Path,
+  Prepared,
   Profile,
+  Server,
   Settings,
+  StreamEnd,
 } from "./index.js";
 export {
   ArgumentsView,
   families,
   Guard,
+  guardRequest,
   guardText,
   init,
   parse,
   SettingsError,
+  StateError,
   StreamError,
 } from "./index.js";

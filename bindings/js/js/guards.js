@@ -1,6 +1,7 @@
 // The functions of both modules: a guard, and a view of arguments. An entry loads its module first.
-import { StreamError } from "./errors.js";
+import { StateError, StreamError } from "./errors.js";
 import { Loader } from "./loader.js";
+import { pipe } from "./pipe.js";
 import { Halves, bytesOf, textOf } from "./text.js";
 import { argumentsView } from "./view.js";
 
@@ -12,81 +13,115 @@ export function guards(native) {
   class Guard {
     #native;
     #halves = new Halves();
-    #over = false;
+    #isOver = false;
 
     constructor(settings) {
       this.#native = made(() => new native.NativeGuard(textOf(settings)));
     }
 
     push(chunk) {
-      if (this.#over) throw new Error("the message is over; `reset` begins another");
+      const open = this.#open();
       const json =
         typeof chunk === "string"
-          ? this.#native.push(this.#halves.whole(chunk))
-          : this.#native.push_bytes(bytesOf(chunk));
+          ? open.push(this.#halves.whole(chunk))
+          : open.push_bytes(bytesOf(chunk));
       return eventsOf(json);
     }
 
     pushMarker(text) {
-      if (this.#over) throw new Error("the message is over; `reset` begins another");
-      return eventsOf(this.#native.push_marker(text));
+      return eventsOf(this.#open().push_marker(text));
     }
 
     finish(end = "stop") {
+      const open = this.#open();
       const half = this.#halves.rest();
       const events = half ? this.push(half) : [];
-      const last = made(() => this.#native.finish(end));
-      this.#over = true;
+      const last = made(() => open.finish(end));
+      this.#isOver = true;
       return events.concat(eventsOf(last));
     }
 
     parse(text, end = "stop") {
-      return JSON.parse(made(() => this.#native.parse(text, end)));
+      return JSON.parse(made(() => this.#alive().parse(text, end)));
+    }
+
+    callText(text, index) {
+      return this.#alive().call_text(text, index);
     }
 
     reset() {
-      this.#native.reset();
+      this.#alive().reset();
       this.#halves.rest();
-      this.#over = false;
+      this.#isOver = false;
+    }
+
+    free() {
+      this.#native?.free();
+      this.#native = undefined;
+    }
+
+    [Symbol.dispose]() {
+      this.free();
     }
 
     get held() {
-      return this.#native.held();
+      return this.#alive().held();
     }
 
     get family() {
-      return this.#native.family();
+      return this.#alive().family();
     }
 
     get needsSpecialTokens() {
-      return this.#native.needs_special_tokens();
+      return this.#alive().needs_special_tokens();
+    }
+
+    #alive() {
+      if (this.#native) return this.#native;
+      throw new StateError("the guard was freed", "freed");
+    }
+
+    #open() {
+      if (!this.#isOver) return this.#alive();
+      throw new StateError("the message is over; `reset` begins another", "over");
     }
   }
 
   function parse(text, settings) {
     const { end, ...rest } = settings;
-    return new Guard(rest).parse(text, end);
+    const guard = new Guard(rest);
+    try {
+      return guard.parse(text, end);
+    } finally {
+      guard.free();
+    }
   }
 
   function guardText(settings) {
-    const guard = new Guard(settings);
-    const emit = (read, controller) => {
-      try {
-        for (const event of read()) controller.enqueue(event);
-      } catch (error) {
-        for (const event of error.released ?? []) controller.enqueue(event);
-        throw error;
-      }
-    };
-    return new TransformStream({
-      transform: (chunk, controller) => emit(() => guard.push(chunk), controller),
-      flush: (controller) => emit(() => guard.finish(), controller),
+    const { end = "stop", ...rest } = settings;
+    const guard = new Guard(rest);
+    return pipe({
+      push: (chunk) => guard.push(chunk),
+      finish: () => guard.finish(endOf(end)),
+      free: () => guard.free(),
     });
+  }
+
+  function guardRequest(request, settings) {
+    const { server = "other", markerTokens } = settings ?? {};
+    if (server === "other") return { body: request, isRaw: true };
+    const hasIds = markerTokens != null && !Array.isArray(markerTokens);
+    return JSON.parse(made(() => native.forwardRequest(JSON.stringify(request), server, hasIds)));
   }
 
   const families = () => made(() => native.families());
   const ArgumentsView = argumentsView(native, made);
-  return { ArgumentsView, families, Guard, guardText, loader, parse };
+  return { ArgumentsView, families, Guard, guardRequest, guardText, loader, parse };
+}
+
+/** Returns how a stream ended: the word itself, or what a function reports at the end. */
+export function endOf(end) {
+  return typeof end === "function" ? end() : end;
 }
 
 function eventsOf(json) {

@@ -1,12 +1,53 @@
+/// <reference lib="esnext.disposable" />
 /** How a message ended: by itself, by the token limit, or by a lost connection. */
 export type End = "stop" | "length" | "aborted";
 
 /** The outcome of a call. The arguments of a `complete` or `repaired` call are a JSON object. */
 export type Outcome = "complete" | "repaired" | "malformed" | "incomplete";
 
+/** The kinds of diagnostics. A later version may have more. */
+export type DiagnosticKind =
+  | "candidate_limit"
+  | "whitespace_limit"
+  | "depth_limit"
+  | "rescan_limit"
+  | "orphan_closer"
+  | "reasoning_limit"
+  | "collapse"
+  | "damaged_marker"
+  | "mixed_markers"
+  | "cut_opener"
+  | "jail_bytes"
+  | "jail_count"
+  | "jail_chunks"
+  | "jail_time"
+  | "jail_unclosed"
+  | "jail_dropped"
+  | "halted"
+  | "empty_list"
+  | "broken_block"
+  | "skipped"
+  | "second_arguments"
+  | "late_id"
+  | "missing_closer"
+  | "noise"
+  | "echo"
+  | "duplicate_parameter"
+  | "mistyped"
+  | "pseudo_call"
+  | "undeclared_tool"
+  | "parallel_call"
+  | "inexpressible"
+  | "duplicate_id"
+  | "unwanted_call"
+  | "bad_payload"
+  | "after_stop"
+  | "tolerated"
+  | "malformed_region";
+
 /** A notice about the input that is not an error. */
 export interface Diagnostic {
-  kind: string;
+  kind: DiagnosticKind;
   /** Offset in the model's text, in bytes of UTF-8. */
   at: number;
   bytes: number;
@@ -71,19 +112,33 @@ export interface Settings {
 }
 
 /** A setting is unknown, malformed, or does not fit the others. */
-export class SettingsError extends Error {}
+export class SettingsError extends Error {
+  readonly code: "invalid_settings" | "unknown_model" | "unknown_family";
+}
 
 /** A stream hit a limit or broke the protocol. */
 export class StreamError extends Error {
+  readonly code: "limit" | "unfinished";
   /** Events that were emitted before the error. */
   released: GuardEvent[];
 }
 
+/** The module, or an object of the package, was used too early or too late. */
+export class StateError extends Error {
+  readonly code: "not_loaded" | "over" | "freed";
+}
+
+/** A compiled module of WebAssembly. */
+type CompiledModule = object;
+
 /**
- * Loads the WebAssembly module. Call it once in browsers; elsewhere it does nothing.
- * `source` is where the file `guard_bg.wasm` is, if not in the package's folder.
+ * Loads the WebAssembly module. Call it once in browsers; elsewhere it does nothing. Without
+ * `source` the module is text of the package's code. `source` is its file (`wasm/guard_bg.wasm`
+ * of the package, or `wasm/core_bg.wasm` for the core): an address, bytes, or compiled.
  */
-export function init(source?: string | URL | Request | Response | BufferSource): Promise<void>;
+export function init(
+  source?: string | URL | Request | Response | BufferSource | CompiledModule,
+): Promise<void>;
 
 /** Turns the raw text of one message into events. */
 export class Guard {
@@ -96,8 +151,17 @@ export class Guard {
   finish(end?: End): GuardEvent[];
   /** Parses a whole text, and leaves this guard unchanged. */
   parse(text: string, end?: End): Message;
+  /**
+   * Returns the part of a message's whole text that is the call with this index, from its opening
+   * tag to the end of its arguments, for those who repair calls that cannot run. This guard is
+   * unchanged.
+   */
+  callText(text: string, index: number): string | undefined;
   /** Resets the guard for a new message. */
   reset(): void;
+  /** Frees the memory of the module now, and not at some time after the last use. */
+  free(): void;
+  [Symbol.dispose](): void;
   /** Number of bytes held back because their meaning is not certain yet. */
   readonly held: number;
   /** Name of the family. */
@@ -109,13 +173,67 @@ export class Guard {
 /** Parses a whole text. */
 export function parse(text: string, settings: Settings & { end?: End }): Message;
 
-/** Turns a stream of text into a stream of events. */
+/** How a stream ended, or a function that is asked when it has ended. `stop` if nothing is given. */
+export type StreamEnd = End | (() => End);
+
+/** Turns a stream of text into a stream of events. An error follows all events before it. */
 export function guardText(
-  settings: Settings,
+  settings: Settings & { end?: StreamEnd },
 ): TransformStream<string | Uint8Array | ArrayBuffer, GuardEvent>;
 
-/** Cleans the bytes of a chat-completion event stream. */
-export function guardSse(settings: Settings): TransformStream<Uint8Array | ArrayBuffer, Uint8Array>;
+/** An inference server. `other` is one whose requests need no change. */
+export type Server = "vllm" | "sglang" | "llama.cpp" | "ollama" | "other";
+
+/** A request as a server needs it. */
+export interface Prepared<Request> {
+  body: Request;
+  /** Whether the answer is the raw text of the model. If not, the server parses it. */
+  isRaw: boolean;
+}
+
+/**
+ * Changes a chat-completion request so that the server answers with the raw text of the model.
+ * With the ids of marker tokens, the server is also asked for the ids of tokens.
+ */
+export function guardRequest<Request extends object>(
+  request: Request,
+  settings?: Pick<Settings, "markerTokens"> & { server?: Server | undefined },
+): Prepared<Request>;
+
+/** Settings of an answer of a chat completion. */
+export interface ChatSettings extends Settings {
+  /** Called with the diagnostics of each choice. */
+  onDiagnostic?: ((diagnostic: Diagnostic, choice: number) => void) | undefined;
+}
+
+/** Cleans the bytes of a chat-completion event stream. An error follows all bytes before it. */
+export function guardSse(
+  settings: ChatSettings & { end?: StreamEnd },
+): TransformStream<Uint8Array | ArrayBuffer, Uint8Array>;
+
+/** Cleans the chunks of a chat completion. An error follows all chunks before it. */
+export function guardChunks<Chunk extends object>(
+  settings: ChatSettings,
+): TransformStream<Chunk, Chunk>;
+
+/** Cleans a whole chat completion. */
+export function guardCompletion<Completion extends object>(
+  completion: Completion,
+  settings: ChatSettings,
+): Completion;
+
+/** Without `model`, `family` or `profile`, the model of each request decides. */
+export interface FetchSettings extends ChatSettings {
+  server?: Server | undefined;
+  /** Sends the requests. */
+  fetch?: typeof fetch | undefined;
+}
+
+/**
+ * Returns a `fetch` for clients of the OpenAI API. It prepares chat-completion requests for the
+ * server and cleans the answers, streamed or whole. Everything else passes unchanged.
+ */
+export function guardFetch(settings?: FetchSettings): typeof fetch;
 
 /** Returns the names of all families, including aliases. */
 export function families(): string[];
@@ -123,17 +241,37 @@ export function families(): string[];
 /** Returns the profile that settings name. */
 export function profile(settings: Settings): Profile;
 
+/** A function with its arguments: an object, or JSON text. */
+export interface FunctionCall {
+  name: string;
+  arguments?: object | string | null;
+}
+
+/** A call to write, in the form of `parse` or of the OpenAI API. */
+export type CallToWrite = (FunctionCall | { function: FunctionCall }) & { id?: string | null };
+
 /** Writes calls as the model would have. */
-export function encode(
-  calls: readonly { name: string; arguments?: object | string | null; id?: string | null }[],
-  settings: Settings,
-): string;
+export function encode(calls: readonly CallToWrite[], settings: Settings): string;
+
+/** Families that read a text alike. */
+export interface Candidate {
+  families: string[];
+  /** Number of calls that these families read. */
+  calls: number;
+  /** Number of calls that were malformed or cut. */
+  broken: number;
+  markers: string[];
+  /** Texts that look like markup and are ordinary text to these families. */
+  leftovers: string[];
+  start: "content" | "reasoning";
+}
 
 export interface Detection {
   /** The family that reads the text best. */
   family: string | null;
-  certainty: string;
-  candidates: unknown[];
+  certainty: "unknown" | "likely" | "sure";
+  /** Groups of families, best first. */
+  candidates: Candidate[];
   profile: Profile | null;
 }
 
@@ -165,6 +303,14 @@ export class ArgumentsView {
   push(fragment: string): Path[];
   /** The value so far. `push` changes this object in place. */
   readonly value: unknown;
+  /**
+   * Returns the value so far as an object that never changes, for React and the like. Parts that
+   * are whole are shared between snapshots. Without a change, the snapshot is the same object.
+   */
+  snapshot(): unknown;
   readonly isComplete: boolean;
   readonly isMalformed: boolean;
+  /** Frees the memory of the module now, and not at some time after the last use. */
+  free(): void;
+  [Symbol.dispose](): void;
 }

@@ -1,5 +1,5 @@
 // The functions of the whole module.
-import { StreamError } from "./errors.js";
+import { chat } from "./chat.js";
 import { guards } from "./guards.js";
 import { bytesOf, textOf } from "./text.js";
 
@@ -7,25 +7,6 @@ import { bytesOf, textOf } from "./text.js";
 export function layers(native) {
   const basic = guards(native);
   const made = (make) => basic.loader.made(make);
-
-  function guardSse(settings) {
-    const sse = made(() => new native.NativeSse(textOf(settings)));
-    const emit = (read, controller) => {
-      let fault;
-      try {
-        read();
-      } catch (error) {
-        fault = new StreamError(String(error), []);
-      }
-      const bytes = sse.take();
-      if (bytes.length > 0) controller.enqueue(bytes);
-      if (fault) throw fault;
-    };
-    return new TransformStream({
-      transform: (chunk, controller) => emit(() => sse.push(bytesOf(chunk)), controller),
-      flush: (controller) => emit(() => sse.finish("stop"), controller),
-    });
-  }
 
   function profile(settings) {
     return JSON.parse(made(() => native.profile(textOf(settings))));
@@ -58,7 +39,7 @@ export function layers(native) {
     return report(recording, settings, (explained) => explained.page());
   }
 
-  return { ...basic, detect, encode, explain, explainPage, guardSse, profile };
+  return { ...basic, ...chat(native, made, basic.guardRequest), detect, encode, explain, explainPage, profile };
 }
 
 function recordingOf(recording) {

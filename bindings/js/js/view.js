@@ -1,4 +1,5 @@
 // A view of arguments that are still arriving.
+import { StateError } from "./errors.js";
 import { Halves } from "./text.js";
 
 /** Returns the class of views for the compiled module `native`. */
@@ -11,8 +12,11 @@ export function argumentsView(native, made) {
     #values = [{}];
     /** Whether text without quotes and backslashes would only be appended to a string. */
     #isInText = false;
+    /** What `snapshot` returned last, unless something changed since. */
+    #snapshot;
 
     push(fragment) {
+      const open = this.#alive();
       const text = this.#halves.whole(fragment);
       if (text === "") return [];
       if (this.#isInText && !/["\\]/.test(text)) {
@@ -20,8 +24,8 @@ export function argumentsView(native, made) {
         return [[...this.#path]];
       }
       const changed = [];
-      const edits = JSON.parse(this.#native.push(text));
-      this.#isInText = this.#native.is_in_text();
+      const edits = JSON.parse(open.push(text));
+      this.#isInText = open.is_in_text();
       for (const [length, step, value] of edits) {
         if (value === undefined) this.#append(length, step);
         else this.#set(length, step, value);
@@ -34,6 +38,7 @@ export function argumentsView(native, made) {
     }
 
     #set(length, step, value) {
+      this.#snapshot = undefined;
       this.#path.length = Math.max(length, 0);
       this.#values.length = length + 1;
       if (length >= 0) {
@@ -44,6 +49,7 @@ export function argumentsView(native, made) {
     }
 
     #append(length, text) {
+      this.#snapshot = undefined;
       this.#path.length = length;
       this.#values.length = length + 1;
       this.#values[length] += text;
@@ -54,14 +60,45 @@ export function argumentsView(native, made) {
       return this.#values[0];
     }
 
+    /** Only the containers that are still open can change, so that the others are shared. */
+    snapshot() {
+      if (this.#snapshot !== undefined) return this.#snapshot;
+      this.#snapshot = this.#values[0];
+      this.#values = this.#values.map(copied);
+      for (let length = this.#values.length - 1; length > 0; length--) {
+        put(this.#values[length - 1], this.#path[length - 1], this.#values[length]);
+      }
+      return this.#snapshot;
+    }
+
     get isComplete() {
-      return this.#native.state() === 1;
+      return this.#alive().state() === 1;
     }
 
     get isMalformed() {
-      return this.#native.state() === 2;
+      return this.#alive().state() === 2;
+    }
+
+    free() {
+      this.#native?.free();
+      this.#native = undefined;
+    }
+
+    [Symbol.dispose]() {
+      this.free();
+    }
+
+    #alive() {
+      if (this.#native) return this.#native;
+      throw new StateError("the view was freed", "freed");
     }
   };
+}
+
+/** Returns a copy of a container, whose members are shared, or the value itself. */
+function copied(value) {
+  if (Array.isArray(value)) return [...value];
+  return typeof value === "object" && value !== null ? { ...value } : value;
 }
 
 /** Sets a member. A member called `__proto__` is not special. */

@@ -103,7 +103,8 @@ impl Sink for EventList {
     }
 }
 
-fn diagnostic_json(Diagnostic { kind, at, bytes, call, .. }: &Diagnostic) -> String {
+/// Returns a diagnostic as JSON.
+pub(crate) fn diagnostic_json(Diagnostic { kind, at, bytes, call, .. }: &Diagnostic) -> String {
     let call = call.map_or_else(|| "null".to_owned(), |call| call.to_string());
     let kind = kind.name();
     format!("{{\"kind\":\"{kind}\",\"at\":{at},\"bytes\":{bytes},\"call\":{call}}}")

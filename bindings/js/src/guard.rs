@@ -4,6 +4,7 @@ use llm_stream_guard::{Guard, Ids, LimitError, Profile, Sink, Token, TokenKind, 
 use wasm_bindgen::prelude::*;
 
 use crate::{
+    call_text::call_text,
     events::{EventList, message_json},
     fault,
     settings::{self, Settings},
@@ -60,6 +61,11 @@ impl NativeGuard {
     pub fn parse(&self, text: &str, end: &str) -> Result<String, JsValue> {
         let message = self.guard.parse(text, settings::end(end)?).map_err(fault)?;
         Ok(message_json(&message))
+    }
+
+    /// Returns the part of a message's text that is the call with this index.
+    pub fn call_text(&self, text: &str, index: u32) -> Option<String> {
+        call_text(self.guard.clone(), text, index).map(str::to_owned)
     }
 
     /// Resets the guard for a new message.

@@ -6,14 +6,18 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod arguments;
+mod call_text;
 #[cfg(feature = "chat")]
 pub mod chat;
 mod events;
 #[cfg(feature = "explain")]
 pub mod explain;
 pub mod guard;
+mod limits;
+mod models;
 #[cfg(feature = "names")]
 pub mod names;
+pub mod request;
 mod settings;
 
 use wasm_bindgen::JsValue;

@@ -30,7 +30,7 @@ pub fn detect(text: &str) -> Result<String, JsValue> {
 }
 
 /// Writes calls in a family's syntax. Calls are a list of objects with `name`, `arguments` and
-/// optionally `id`.
+/// optionally `id`, or calls of the OpenAI API, which have name and arguments in `function`.
 #[wasm_bindgen]
 pub fn encode(calls: &str, settings: &str) -> Result<String, JsValue> {
     let settings = Settings::read(settings)?;
@@ -45,9 +45,10 @@ pub fn encode(calls: &str, settings: &str) -> Result<String, JsValue> {
     let calls: Vec<Value> = serde_json::from_str(calls).map_err(fault)?;
     let mut texts = Vec::new();
     for call in &calls {
-        let name = call.get("name").and_then(Value::as_str);
+        let function = call.get("function").unwrap_or(call);
+        let name = function.get("name").and_then(Value::as_str);
         let name = name.ok_or_else(|| fault("calls: expected a `name` in each call"))?;
-        let arguments = match call.get("arguments") {
+        let arguments = match function.get("arguments") {
             None | Some(Value::Null) => "{}".to_owned(),
             Some(Value::String(text)) => text.clone(),
             Some(value) => value.to_string(),

@@ -9,13 +9,13 @@
 
 #[cfg(feature = "names")]
 use llm_stream_guard::Tools;
-use llm_stream_guard::{End, Guard, GuardBuilder, GuardSettings, Profile, SettingsError};
 #[cfg(feature = "chat")]
 use llm_stream_guard::chat::{ChatGuard, ChatOptions};
+use llm_stream_guard::{End, Guard, GuardBuilder, GuardSettings, Profile, SettingsError};
 use serde_json::{Map, Value};
 use wasm_bindgen::JsValue;
 
-use crate::fault;
+use crate::{fault, models};
 
 /// The settings of an object. `null` counts as absent.
 #[derive(Debug)]
@@ -35,13 +35,14 @@ impl Settings {
             };
             settings.insert((*known).to_owned(), value);
         }
-        GuardSettings::from_json(&settings.into()).map(Self).map_err(refused)
+        let settings = GuardSettings::from_json(&settings.into()).map_err(refused)?;
+        Ok(Self(models::looked_up(settings)))
     }
 
     /// Returns the profile that the settings name, changed by the settings that belong to a
     /// profile.
     pub(crate) fn profile(&self) -> Result<Profile, JsValue> {
-        self.0.profile().map_err(refused)
+        self.0.profile().map_err(unnamed)
     }
 
     /// Returns the tools that the settings declare.
@@ -65,6 +66,7 @@ impl Settings {
     /// Builds the guard of chat chunks.
     #[cfg(feature = "chat")]
     pub(crate) fn chat(&self) -> Result<ChatGuard, JsValue> {
+        self.profile()?;
         self.0.chat(ChatOptions::default()).map_err(refused)
     }
 }
@@ -75,6 +77,19 @@ fn refused(error: SettingsError) -> JsValue {
         "" => fault(error.problem()),
         name => fault(format!("{}: {}", camel_case(name), error.problem())),
     }
+}
+
+/// Returns an exception for settings that name no profile. Its first word is the error's code.
+fn unnamed(error: SettingsError) -> JsValue {
+    let code = match error.field() {
+        "model" | "request" => "unknown_model",
+        "family" => "unknown_family",
+        _ => return refused(error),
+    };
+    // The library's advice is for those who use the command.
+    let problem = error.problem().split(". What to do:").next().unwrap_or_default();
+    let advice = "`families` lists all names, and `detect` finds the family of a text";
+    fault(format!("[{code}] {}: {problem}. What to do: {advice}", camel_case(error.field())))
 }
 
 /// Returns `token_suffix` as `tokenSuffix`.

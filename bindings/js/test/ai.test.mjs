@@ -8,6 +8,7 @@ import { guardMiddleware } from "toolcall-parsers/ai";
 const TOOLS = { type: "object", properties: { city: { type: "string" } } };
 const CALL = (city) =>
   `<tool_call>\n{"name": "get_weather", "arguments": {"city": "${city}"}}\n</tool_call>`;
+const BAD = CALL("Paris").replace('"Paris"', "Paris at night");
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: 1, text: 1, reasoning: undefined },
@@ -15,6 +16,8 @@ const usage = {
 
 /** A model whose server passes the model's text on, in pieces of three characters. */
 function upstream(version, text, reason = "stop", modelId = "Qwen/Qwen3-8B") {
+  const providerMetadata = modelId === "meta" ? { a: { b: 1 } } : undefined;
+  if (modelId === "meta") modelId = "Qwen/Qwen3-8B";
   const finishReason = { unified: reason, raw: reason };
   const pieces = text.match(/.{1,3}/gsu) ?? [];
   return {
@@ -22,11 +25,11 @@ function upstream(version, text, reason = "stop", modelId = "Qwen/Qwen3-8B") {
     provider: "replay",
     modelId,
     supportedUrls: {},
-    doGenerate: async () => ({ content: [{ type: "text", text }], finishReason, usage, warnings: [] }),
+    doGenerate: async () => ({ content: [{ type: "text", text, providerMetadata }], finishReason, usage, warnings: [] }),
     doStream: async () => ({
       stream: ReadableStream.from([
         { type: "stream-start", warnings: [] },
-        { type: "text-start", id: "1" },
+        { type: "text-start", id: "1", providerMetadata },
         ...pieces.map((delta) => ({ type: "text-delta", id: "1", delta })),
         { type: "text-end", id: "1" },
         { type: "finish", finishReason, usage },
@@ -44,9 +47,15 @@ for (const [version, ai] of [["v3", ai6], ["v4", ai7]]) {
   const tools = {
     get_weather: ai.tool({ description: "weather", inputSchema: ai.jsonSchema(TOOLS) }),
   };
-  const whole = async (...model) => ai.generateText({ model: wrapped(...model), tools, prompt: "Hi" });
+  const split = ([text, reason, settings, id, more]) => ({
+    model: wrapped(text, reason, settings, id),
+    tools,
+    prompt: "Hi",
+    ...more,
+  });
+  const whole = async (...model) => ai.generateText(split(model));
   const streamed = async (...model) => {
-    const result = ai.streamText({ model: wrapped(...model), tools, prompt: "Hi" });
+    const result = ai.streamText(split(model));
     const parts = [];
     for await (const part of result.fullStream) parts.push(part);
     return {
@@ -71,9 +80,44 @@ for (const [version, ai] of [["v3", ai6], ["v4", ai7]]) {
       assert.notEqual(toolCalls[0].toolCallId, toolCalls[1].toolCallId);
     });
 
-    test(`${version} ${way}: a call that was cut is not run`, async () => {
-      const { toolCalls, finishReason } = await answer(CALL("Paris").slice(0, 60), "length");
-      assert.deepEqual([toolCalls.length, finishReason], [0, "length"]);
+    for (const [what, text, reason, outcome] of [
+      ["cut", CALL("Paris").slice(0, 60), "length", "incomplete"],
+      ["malformed", BAD, "stop", "malformed"],
+    ]) {
+      test(`${version} ${way}: a call that is ${what} is an invalid call with the model's text`, async () => {
+        const { toolCalls, finishReason } = await answer(`Wait. ${text}`, reason);
+        assert.equal(toolCalls.length, 1);
+        const [{ invalid, input, error, providerMetadata }] = toolCalls;
+        assert.deepEqual([invalid, input], [true, text.replace("\n</tool_call>", "")]);
+        assert.equal(providerMetadata["toolcall-parsers"].outcome, outcome);
+        assert.match(String(error), /get_weather/);
+        assert.equal(finishReason, reason === "stop" ? "tool-calls" : reason);
+      });
+    }
+
+    test(`${version} ${way}: a repair hook gets the text of a call and may mend it`, async () => {
+      const asked = [];
+      const experimental_repairToolCall = ({ toolCall }) => {
+        asked.push(toolCall.input);
+        return { ...toolCall, input: '{"city": "Paris"}' };
+      };
+      const { toolCalls } = await answer(BAD, "stop", {}, undefined, { experimental_repairToolCall });
+      assert.deepEqual(asked, [BAD.replace("\n</tool_call>", "")]);
+      assert.deepEqual(toolCalls.map((call) => [call.input, call.invalid]), [[{ city: "Paris" }, undefined]]);
+    });
+
+    test(`${version} ${way}: diagnostics are reported`, async () => {
+      const kinds = [];
+      const onDiagnostic = ({ kind }) => kinds.push(kind);
+      await answer("hm</think>Hello.", "stop", { onDiagnostic });
+      assert.deepEqual(kinds, ["orphan_closer"]);
+    });
+
+    test(`${version} ${way}: metadata of text is kept`, async () => {
+      const { parts, content } = await answer("<think>hm</think>Hello.", "stop", {}, "meta");
+      const found = parts?.filter((part) => part.type.endsWith("-start") && part.providerMetadata) ?? content;
+      const texts = found.filter((part) => /^(text|reasoning)/.test(part.type));
+      assert.deepEqual(texts.map((part) => part.providerMetadata), [{ a: { b: 1 } }, { a: { b: 1 } }]);
     });
 
     test(`${version} ${way}: reasoning that the prompt opened has only its end`, async () => {
@@ -102,7 +146,41 @@ for (const [version, ai] of [["v3", ai6], ["v4", ai7]]) {
     assert.ok(types.filter((type) => type === "tool-input-delta").length > 3);
   });
 
-  test(`${version}: a family is needed`, async () => {
+  test(`${version}: a family is needed, and missing before the request is sent`, async () => {
     await assert.rejects(whole("Hi", "stop", {}, "no-such-model"), /no-such-model/);
+    let sent = 0;
+    const model = upstream(version, "Hi");
+    const counted = { ...model, doStream: () => (sent += 1), doGenerate: () => (sent += 1) };
+    const middleware = guardMiddleware({ specificationVersion: version, colour: 1 });
+    const guarded = ai.wrapLanguageModel({ model: counted, middleware });
+    await assert.rejects(guarded.doStream({ prompt: [] }), /colour/);
+    await assert.rejects(guarded.doGenerate({ prompt: [] }), /colour/);
+    assert.equal(sent, 0);
+  });
+
+  test(`${version}: a loop of steps tells the model of a call that did not run`, async () => {
+    const seen = [];
+    const answers = [BAD, "I am sorry."];
+    const model = {
+      ...upstream(version, ""),
+      doStream: ({ prompt }) => {
+        seen.push(prompt);
+        return upstream(version, answers[seen.length - 1]).doStream();
+      },
+    };
+    const middleware = guardMiddleware({ specificationVersion: version });
+    const ran = [];
+    const execute = async (input) => ran.push(input);
+    const result = ai.streamText({
+      model: ai.wrapLanguageModel({ model, middleware }),
+      tools: { get_weather: ai.tool({ inputSchema: ai.jsonSchema(TOOLS), execute }) },
+      prompt: "Hi",
+      stopWhen: ai.stepCountIs(3),
+    });
+    assert.equal(await result.text, "I am sorry.");
+    assert.deepEqual(ran, []);
+    const last = seen[1].at(-1);
+    assert.equal(last.role, "tool");
+    assert.match(JSON.stringify(last.content), /error-text|error-json/);
   });
 }

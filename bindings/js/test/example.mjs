@@ -10,8 +10,8 @@ import { extname, join } from "node:path";
 const [directory, name, picture] = process.argv.slice(2);
 const executablePath = execFileSync("which", [name], { encoding: "utf8" }).trim();
 const { chromium } = createRequire(join(process.cwd(), "x.js"))("playwright-core");
-const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm", ".html": "text/html" };
-const FILES = ["index.html", "chat.js", "core_bg.wasm"];
+const TYPES = { ".js": "text/javascript", ".html": "text/html" };
+const FILES = ["index.html", "chat.js"];
 
 const server = createServer((request, response) => {
   const file = new URL(request.url, "http://localhost").pathname.slice(1) || "index.html";

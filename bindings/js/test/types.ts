@@ -8,13 +8,19 @@ import {
   explainPage,
   families,
   Guard,
+  guardChunks,
+  guardCompletion,
+  guardFetch,
+  guardRequest,
   guardSse,
   guardText,
   init,
   parse,
   profile,
   SettingsError,
+  StateError,
   StreamError,
+  type DiagnosticKind,
   type GuardEvent,
   type Message,
   type Path,
@@ -49,7 +55,31 @@ export function whole(text: string): Message {
   }
 }
 
+const kinds: DiagnosticKind[] = [];
+export const asking: typeof fetch = guardFetch({
+  server: "vllm",
+  onDiagnostic: ({ kind }, choice) => kinds.push(choice === 0 ? kind : "noise"),
+});
+export const body: { model: string } = guardRequest({ model: "x" }, { server: "sglang" }).body;
+export const clean: { id: string } = guardCompletion({ id: "c", choices: [] }, settings);
+export const chunks: TransformStream<{ id: string }, { id: string }> = guardChunks(settings);
+export const ended = guardText({ ...settings, end: () => "length" });
+
+export function wordOf(error: unknown): string {
+  if (error instanceof StateError && error.code === "freed") return "freed";
+  return error instanceof StreamError ? error.code : "none";
+}
+
+export function freed(): string | undefined {
+  const guard = new Guard(settings);
+  const text = guard.callText("text", 0);
+  guard.free();
+  guard[Symbol.dispose]();
+  return text;
+}
+
 const view = new ArgumentsView();
+export const shown: unknown = view.snapshot();
 export const paths: Path[] = view.push('{"a": 1');
 export const small: core.GuardEvent[] = new core.Guard(settings).push("text");
 export const written: string = encode([{ name: "ring", arguments: { times: 2 } }], settings);
@@ -60,6 +90,10 @@ export const page: string = explainPage(written, { name: explain(written).file }
 new Guard({ family: "qwen3", colour: 1 });
 // @ts-expect-error: a word that the setting does not have
 new Guard({ family: "qwen3", start: "end" });
+// @ts-expect-error: a server that is not known
+guardFetch({ server: "tgi" });
+// @ts-expect-error: a kind that does not exist
+kinds.push("strange");
 // @ts-expect-error: the core does not read event streams
 core.guardSse(settings);
 // @ts-expect-error: an outcome has no text

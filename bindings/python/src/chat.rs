@@ -3,8 +3,7 @@
 use llm_stream_guard::{
     End,
     chat::{
-        ChatChunk as _, ChatGuard, ChatNote, ChatSink, ChatSse, ChatStep, Chunk, Note,
-        SseSink,
+        ChatChunk as _, ChatGuard, ChatNote, ChatSink, ChatSse, ChatStep, Chunk, Note, SseSink,
     },
 };
 use pyo3::{

@@ -146,7 +146,10 @@ class TestSettings:
             ),
             ({"family": "qwen3", "marker_tokens": ["<a>", 7]}, "marker_tokens: "),
             ({"family": "qwen3", "limits": {"depth": 0}}, "limits: limit `depth` is 0"),
-            ({"family": "qwen3", "start": "end"}, "start: expected one of `content`, `reasoning`, found `end`"),
+            (
+                {"family": "qwen3", "start": "end"},
+                "start: expected one of `content`, `reasoning`, found `end`",
+            ),
         ],
     )
     def test_errors_have_the_texts_of_the_library(

@@ -28,7 +28,8 @@ fn works() -> Vec<Work> {
     let qwen3 = "Qwen/Qwen3-8B";
     let text = prose(64 * KIB);
     let arguments = json!({"path": "a.txt", "text": text});
-    let small = r#"<tool_call>{"name": "write_file", "arguments": {"path": "a", "text": "b"}}</tool_call>"#;
+    let small =
+        r#"<tool_call>{"name": "write_file", "arguments": {"path": "a", "text": "b"}}</tool_call>"#;
     vec![
         work("prose without markup", qwen3, text.clone()),
         work("prose with text like markup", qwen3, near_markers(64 * KIB)),

@@ -194,13 +194,14 @@ impl OwnedEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The arguments are one complete JSON object.
+    /// The arguments are one complete JSON object, and nothing was guessed.
     Complete,
-    /// The stream cut the call, and an option closed it. The arguments are complete JSON.
+    /// The arguments are one complete JSON object. A part of the call was dropped, moved or read as
+    /// something else than it is, or an option closed a call that was cut.
     Repaired,
-    /// The model left the family's syntax after the call was certain.
+    /// The model left the family's syntax after the call was certain. The call must not run.
     Malformed,
-    /// The stream ended inside the call.
+    /// The stream ended inside the call. The call must not run.
     Incomplete,
 }
 

@@ -260,7 +260,8 @@ pub(crate) struct IdentifyArgs {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
 pub(crate) struct EncodeArgs {
-    /// JSON array of calls, objects with `name`, `arguments` and maybe `id`; `-` is standard input
+    /// JSON array of calls: objects with `name`, `arguments` and maybe `id`, or `tool_calls` of a
+    /// chat API; `-` is standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
     /// Profile or tool-call family

@@ -30,6 +30,35 @@ struct Call<'t> {
     id: Option<Cow<'t, str>>,
 }
 
+/// A call of the input as chat APIs have it.
+#[derive(Debug, Deserialize)]
+struct ChatCall<'t> {
+    #[serde(borrow)]
+    function: Call<'t>,
+    #[serde(borrow, default)]
+    id: Option<Cow<'t, str>>,
+}
+
+impl<'t> From<ChatCall<'t>> for Call<'t> {
+    fn from(ChatCall { function, id }: ChatCall<'t>) -> Self {
+        Self { id, ..function }
+    }
+}
+
+/// Reads an array of calls, in the command's own form or in that of chat APIs.
+fn read_calls(text: &str) -> Result<Vec<Call<'_>>, serde_json::Error> {
+    let own = match serde_json::from_str(text) {
+        Ok(calls) => return Ok(calls),
+        Err(error) => error,
+    };
+    let chat: Result<Vec<ChatCall<'_>>, _> = serde_json::from_str(text);
+    match chat {
+        Ok(calls) => Ok(calls.into_iter().map(Into::into).collect()),
+        Err(chat) if !chat.to_string().contains("`function`") => Err(chat),
+        Err(_) => Err(own),
+    }
+}
+
 /// Writes the calls of a file or of standard input to `out`, byte for byte. On a terminal a newline
 /// follows.
 ///
@@ -81,8 +110,8 @@ fn read(path: &Path) -> Result<String, Error> {
 
 /// Returns the text that a model would have written for a JSON array of calls.
 fn wire(grammar: &Grammar, text: &str, tools: Option<&Path>) -> Result<String, Error> {
-    let read: Vec<Call<'_>> = serde_json::from_str(text)
-        .map_err(|error| misuse(format!("expected an array of calls: {error}")))?;
+    let read =
+        read_calls(text).map_err(|error| misuse(format!("expected an array of calls: {error}")))?;
     // Chat APIs write arguments as a string that holds JSON.
     let texts = read.iter().map(|call| match call.arguments.get() {
         text if text.starts_with('"') => serde_json::from_str(text).map(Cow::Owned),
@@ -98,5 +127,12 @@ fn wire(grammar: &Grammar, text: &str, tools: Option<&Path>) -> Result<String, E
         Some(path) => read_tools(path)?,
         None => Tools::implied_by(&calls),
     };
-    toolcall_parsers::encode(grammar, &calls, &tools).map_err(misuse)
+    let (wire, dropped) =
+        toolcall_parsers::encode_dropping_ids(grammar, &calls, &tools).map_err(misuse)?;
+    for call in dropped {
+        let (family, name) = (grammar.name(), &read.get(call).map_or("", |call| &call.name));
+        let note = format!("note: `{family}` cannot write the id of call {call} ({name:?})");
+        let _ = writeln!(io::stderr(), "{note}: dropped");
+    }
+    Ok(wire)
 }

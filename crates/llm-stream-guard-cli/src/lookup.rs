@@ -16,22 +16,22 @@ use crate::{
     error::{Error, misuse},
 };
 
-/// Returns the profile that `--family` or `--model` names, if one of them is given.
+/// Returns the profile that `--family` or `--model` names, if one of them is given. `--family` also
+/// takes the file of a family.
 ///
 /// # Errors
-/// No family has that name, or the model's family is not known.
+/// The file is not a family, no family has that name, or the model's family is not known.
 pub(crate) fn profile_of(
     family: Option<&str>,
     model: Option<&str>,
 ) -> Result<Option<Profile>, Error> {
     match (family, model) {
         (Some(name), _) => {
-            let is_file = [".toml", ".json"].iter().any(|end| name.ends_with(end));
-            let fault = |error| match is_file {
-                true => misuse(format!("--family: `{name}` is a file, which --grammar reads")),
-                false => misuse(format!("--family: {error}")),
-            };
-            self::family(name).map(Some).map_err(fault)
+            if [".toml", ".json"].iter().any(|end| name.ends_with(end)) {
+                let own = Profile::from_family_file(Path::new(name));
+                return own.map(Some).map_err(|error| misuse(format!("--family {error}")));
+            }
+            self::family(name).map(Some).map_err(|error| misuse(format!("--family: {error}")))
         }
         (None, Some(id)) => {
             profile_for_model(id).map(Some).map_err(|error| misuse(format!("--model: {error}")))
@@ -73,8 +73,7 @@ pub(crate) fn recorded(head: &[u8]) -> Option<Profile> {
 /// # Errors
 /// The file cannot be read, or is not a family. The error names the field.
 pub(crate) fn read_family(path: &Path) -> Result<Profile, Error> {
-    llm_stream_guard_serve::read_family(path)
-        .map_err(|problem| misuse(format!("--grammar {problem}")))
+    Profile::from_family_file(path).map_err(|problem| misuse(format!("--grammar {problem}")))
 }
 
 /// Reads the file of a checkpoint that has a response template.

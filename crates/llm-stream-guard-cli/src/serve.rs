@@ -120,7 +120,9 @@ async fn run(mut config: Config, args: &ServeArgs, out: &mut dyn Write) -> Resul
         tokio::spawn(async move { axum::serve(upstream, app).await });
     }
     let address = config.listen;
-    let listener = TcpListener::bind(address).await.map_err(|error| fault(address, error))?;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|error| misuse(format!("{address}: {error}; `--listen` names another address")))?;
     let address = listener.local_addr()?;
     let metrics = match config.metrics_listen {
         None => None,
@@ -147,6 +149,8 @@ async fn run(mut config: Config, args: &ServeArgs, out: &mut dyn Write) -> Resul
         writeln!(out, "or with another model: {}", others.join(", "))?;
     }
     out.flush()?;
+    let servers = proxy.clone();
+    tokio::spawn(async move { servers.look_at_servers().await });
     let refuse = Notify::new();
     let measured = async {
         match metrics {

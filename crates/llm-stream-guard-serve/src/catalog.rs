@@ -1,17 +1,25 @@
 //! Upstream's list of models.
 
-use std::time::{Duration, Instant};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    time::{Duration, Instant},
+};
 
 use axum::{
     body::Body,
-    http::{HeaderMap, Request, header::AUTHORIZATION, request::Parts},
+    http::{HeaderMap, HeaderValue, Request, header::AUTHORIZATION, request::Parts},
 };
 use llm_stream_guard::Server;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use crate::client::{API_KEY, Client};
-use crate::limits::{MAX_LIST_BYTES, MAX_LIST_TIME, MAX_PROBE_TIME};
+use crate::limits::{
+    MAX_FAILED_KEYS, MAX_LIST_BYTES, MAX_LIST_TIME, MAX_PROBE_TIME, MAX_SHOWN_MODELS,
+};
+use crate::{
+    client::{API_KEY, Client},
+    error::{Fault, Kind},
+};
 
 /// Time after which a list is requested again.
 const FRESH: Duration = Duration::from_secs(60);
@@ -23,9 +31,48 @@ const DOWN: Duration = Duration::from_secs(1);
 /// A cache of upstream's list of models.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    last: Mutex<Option<(Instant, Listed)>>,
+    last: Mutex<Lists>,
     /// Whether upstream answered the last probe.
     up: Mutex<Option<(Instant, bool)>>,
+}
+
+/// The last list, and the keys that got none.
+#[derive(Debug, Default)]
+struct Lists {
+    listed: Option<(Instant, Listed)>,
+    /// Hashes of keys, each with the time at which upstream gave no list for it.
+    failed: Vec<(u64, Instant)>,
+}
+
+impl Lists {
+    /// Returns the list that holds for a client with this key.
+    fn known(&self, key: u64) -> Option<Listed> {
+        let listed = self.listed.as_ref();
+        let fresh = listed.filter(|(when, listed)| {
+            when.elapsed() < if listed.models.is_empty() { AGAIN } else { FRESH }
+        });
+        // An outdated list is more likely right than none.
+        let failed = self.failed.iter().any(|(of, when)| *of == key && when.elapsed() < AGAIN);
+        let outdated = || failed.then(|| listed.map(|(_, it)| it.clone()).unwrap_or_default());
+        fresh.map(|(_, listed)| listed.clone()).or_else(outdated)
+    }
+
+    fn fail(&mut self, key: u64) {
+        self.failed.retain(|(of, when)| *of != key && when.elapsed() < AGAIN);
+        if self.failed.len() == MAX_FAILED_KEYS {
+            self.failed.remove(0);
+        }
+        self.failed.push((key, Instant::now()));
+    }
+}
+
+/// Returns a hash of a client's key.
+fn key_of(headers: &HeaderMap) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for name in [AUTHORIZATION, API_KEY] {
+        headers.get(name).map(HeaderValue::as_bytes).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 /// A server's list of models.
@@ -43,23 +90,53 @@ impl Catalog {
     pub(crate) async fn get(&self, client: &Client, headers: &HeaderMap) -> Listed {
         // The lock is held during the request, so that concurrent callers share its answer.
         let mut last = self.last.lock().await;
-        if let Some((when, listed)) = &*last {
-            let holds = if listed.models.is_empty() { AGAIN } else { FRESH };
-            if when.elapsed() < holds {
-                return listed.clone();
+        let key = key_of(headers);
+        if let Some(listed) = last.known(key) {
+            return listed;
+        }
+        match ask(client, headers).await {
+            Some(list) => {
+                let listed = Listed::read(&list);
+                last.listed = Some((Instant::now(), listed.clone()));
+                listed
+            }
+            // Another client's key may open what this one's does not.
+            None => {
+                last.fail(key);
+                last.known(key).unwrap_or_default()
             }
         }
-        let listed = match ask(client, headers).await {
-            Some(list) => Listed::read(&list),
-            // An outdated list is more likely right than none.
-            None => last.take().map(|(_, listed)| listed).unwrap_or_default(),
-        };
-        *last = Some((Instant::now(), listed.clone()));
-        listed
     }
 }
 
+/// The answer of a server to a request for its models.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    pub(crate) status: u16,
+    /// The kind of server that the list suggests.
+    pub(crate) server: Option<&'static str>,
+    /// The ids of the first models.
+    pub(crate) models: String,
+}
+
 impl Catalog {
+    /// Asks upstream for its list without a client's key.
+    pub(crate) async fn look(&self, client: &Client) -> Result<Sight, Fault> {
+        let late = || Fault::new(Kind::Timeout, "it sent nothing in time");
+        let look = async {
+            let parts = request(&HeaderMap::new()).ok_or_else(late)?;
+            let answer = client.send(&parts, Body::empty()).await?;
+            let status = answer.status().as_u16();
+            let bytes = axum::body::to_bytes(answer.into_body(), MAX_LIST_BYTES).await;
+            let listed = bytes.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+            let listed = listed.as_ref().map(Listed::read).unwrap_or_default();
+            let shown = listed.models.iter().take(MAX_SHOWN_MODELS).map(|(id, _)| id.as_str());
+            let models = shown.collect::<Vec<_>>().join(", ");
+            Ok(Sight { status, server: listed.server.map(server_name), models })
+        };
+        tokio::time::timeout(MAX_LIST_TIME, look).await.unwrap_or_else(|_| Err(late()))
+    }
+
     /// Returns whether upstream answers with anything except a server error. The result is cached
     /// for [`UP`] or [`DOWN`].
     pub(crate) async fn is_up(&self, client: &Client) -> bool {
@@ -82,6 +159,17 @@ impl Catalog {
     }
 }
 
+/// Returns the name of a kind of server.
+pub(crate) fn server_name(server: Server) -> &'static str {
+    match server {
+        Server::Vllm => "vllm",
+        Server::Sglang => "sglang",
+        Server::LlamaCpp => "llama.cpp",
+        Server::Ollama => "ollama",
+        _ => "other",
+    }
+}
+
 /// Returns a request for the list, with a client's key.
 fn request(headers: &HeaderMap) -> Option<Parts> {
     let (mut parts, ()) = Request::get("/v1/models").body(()).ok()?.into_parts();
@@ -98,6 +186,9 @@ pub(crate) async fn ask(client: &Client, headers: &HeaderMap) -> Option<Value> {
     let parts = request(headers)?;
     let list = async {
         let answer = client.send(&parts, Body::empty()).await.ok()?;
+        if !answer.status().is_success() {
+            return None;
+        }
         let bytes = axum::body::to_bytes(answer.into_body(), MAX_LIST_BYTES).await.ok()?;
         serde_json::from_slice(&bytes).ok()
     };

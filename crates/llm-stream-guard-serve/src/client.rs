@@ -2,7 +2,15 @@
 
 #[cfg(feature = "tls")]
 use std::fmt;
-use std::{error::Error as _, future::Future, time::Duration};
+use std::{
+    collections::VecDeque,
+    error::Error as _,
+    future::Future,
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use axum::{
     body::{Body, Bytes, HttpBody},
@@ -15,7 +23,7 @@ use axum::{
 use hyper_util::{
     client::legacy::{
         Client as Pool, Error,
-        connect::{CaptureConnection, HttpConnector, capture_connection},
+        connect::{CaptureConnection, HttpConnector, HttpInfo, capture_connection},
     },
     rt::{TokioExecutor, TokioTimer},
 };
@@ -27,7 +35,7 @@ use crate::{
     error::{Fault, Kind},
     headers::{forwarded, is_event_stream},
     idle::Break,
-    limits::MAX_POOL_IDLE,
+    limits::{MAX_POOL_IDLE, MAX_USED_CONNECTIONS},
 };
 
 #[cfg(feature = "tls")]
@@ -48,6 +56,73 @@ pub(crate) struct Client {
     /// The credentials to send in place of a client's.
     key: Option<HeaderValue>,
     first_byte: Duration,
+    used: Arc<UsedConnections>,
+}
+
+/// The own ends of connections that carried an answer. If a request on one of them gets none, the
+/// server may have closed the connection before the request arrived.
+#[derive(Debug, Default)]
+struct UsedConnections(Mutex<VecDeque<SocketAddr>>);
+
+impl UsedConnections {
+    fn add(&self, connection: &CaptureConnection) {
+        let Some(end) = own_end(connection) else { return };
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !used.contains(&end) {
+            if used.len() == MAX_USED_CONNECTIONS {
+                used.pop_front();
+            }
+            used.push_back(end);
+        }
+    }
+
+    /// Removes a connection, and returns whether it carried an answer.
+    fn take(&self, connection: &CaptureConnection) -> bool {
+        let Some(end) = own_end(connection) else { return false };
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = used.iter().position(|known| *known == end);
+        at.is_some_and(|at| used.remove(at).is_some())
+    }
+}
+
+fn own_end(connection: &CaptureConnection) -> Option<SocketAddr> {
+    let mut extras = axum::http::Extensions::new();
+    connection.connection_metadata().as_ref()?.get_extras(&mut extras);
+    Some(extras.get::<HttpInfo>()?.local_addr())
+}
+
+/// The body of a request to upstream.
+#[derive(Debug)]
+pub(crate) enum Payload {
+    /// A body that can be sent again.
+    Whole(Bytes),
+    /// A body that passes from the client.
+    Streamed(Body),
+}
+
+impl Payload {
+    /// Returns the body to send, and the body of another attempt.
+    fn divide(self) -> (Body, Option<Bytes>) {
+        match self {
+            Self::Whole(bytes) => (bytes.clone().into(), Some(bytes)),
+            Self::Streamed(body) if body.size_hint().exact() == Some(0) => {
+                (body, Some(Bytes::new()))
+            }
+            Self::Streamed(body) => (body, None),
+        }
+    }
+}
+
+impl From<Body> for Payload {
+    fn from(body: Body) -> Self {
+        Self::Streamed(body)
+    }
+}
+
+impl From<Bytes> for Payload {
+    fn from(bytes: Bytes) -> Self {
+        Self::Whole(bytes)
+    }
 }
 
 impl Client {
@@ -63,15 +138,33 @@ impl Client {
             .build(connector(http, endpoint)?);
         let first_byte = timeouts.first_byte.0;
         let key = endpoint.key_env.as_deref().map(key).transpose()?;
-        Ok(Self { pool, upstream: endpoint.url.clone(), key, first_byte })
+        let used = Arc::default();
+        Ok(Self { pool, upstream: endpoint.url.clone(), key, first_byte, used })
     }
 
     /// Sends a client's request with another body to the same path. Dropping the answer's body ends
     /// upstream's work.
-    pub(crate) async fn send(&self, parts: &Parts, body: Body) -> Result<Response<Body>, Fault> {
-        let mut request = self.request(parts, body)?;
-        let connection = capture_connection(&mut request);
-        self.answer(connection, self.pool.request(request)).await
+    pub(crate) async fn send(
+        &self,
+        parts: &Parts,
+        body: impl Into<Payload>,
+    ) -> Result<Response<Body>, Fault> {
+        let (body, again) = body.into().divide();
+        let send = |body: Body| {
+            let mut request = self.request(parts, body)?;
+            let connection = capture_connection(&mut request);
+            Ok::<_, Fault>(self.answer(connection, self.pool.request(request)))
+        };
+        match (send(body)?.await, again) {
+            (Err(Unanswered { stale: true, .. }), Some(body)) => send(body.into())?.await,
+            (answer, _) => answer,
+        }
+        .map_err(|unanswered| unanswered.fault)
+    }
+
+    /// Returns the address of upstream.
+    pub(crate) fn address(&self) -> String {
+        self.upstream.to_string()
     }
 
     /// Sends a request whose answer will be parsed. An uncompressed answer is requested, and a
@@ -86,12 +179,22 @@ impl Client {
         let json = HeaderValue::from_static("application/json");
         parts.headers.insert(CONTENT_TYPE, json);
         parts.uri = path.parse().map_err(|error| Fault::new(Kind::Request, error))?;
-        let mut request = self.request(&parts, body.into())?;
-        // The server's own API uses only the `Authorization` header.
-        request.headers_mut().remove(API_KEY);
-        let connection = capture_connection(&mut request);
-        // A pool is always ready.
-        self.answer(connection, Decompression::new(self.pool.clone()).call(request)).await
+        let body = Bytes::from(body);
+        let send = || {
+            let mut request = self.request(&parts, body.clone().into())?;
+            // The server's own API uses only the `Authorization` header.
+            request.headers_mut().remove(API_KEY);
+            let connection = capture_connection(&mut request);
+            // A pool is always ready.
+            Ok::<_, Fault>(
+                self.answer(connection, Decompression::new(self.pool.clone()).call(request)),
+            )
+        };
+        match send()?.await {
+            Err(Unanswered { stale: true, .. }) => send()?.await,
+            answer => answer,
+        }
+        .map_err(|unanswered| unanswered.fault)
     }
 
     fn request(&self, parts: &Parts, body: Body) -> Result<Request<Body>, Fault> {
@@ -120,15 +223,26 @@ impl Client {
         &self,
         connection: CaptureConnection,
         answer: impl Future<Output = Result<Response<B>, Error>>,
-    ) -> Result<Response<Body>, Fault>
+    ) -> Result<Response<Body>, Unanswered>
     where
         B: HttpBody<Data = Bytes> + Send + 'static,
         B::Error: Into<axum::BoxError>,
     {
         match tokio::time::timeout(self.first_byte, answer).await {
-            Err(_) => Err(Fault::new(Kind::Timeout, "upstream sent nothing in time")),
-            Ok(Err(error)) => Err(unanswered(&error)),
+            Err(_) => {
+                let fault = Fault::new(Kind::Timeout, "upstream sent nothing in time");
+                Err(Unanswered { fault, stale: false })
+            }
+            Ok(Err(error)) => {
+                let stale = is_closed(&error) && self.used.take(&connection);
+                Err(Unanswered { fault: self.unanswered(&error), stale })
+            }
+            Ok(Ok(response)) if response.status() == StatusCode::SWITCHING_PROTOCOLS => {
+                let fault = Fault::new(Kind::Broken, "upstream switched to another protocol");
+                Err(Unanswered { fault, stale: false })
+            }
             Ok(Ok(response)) => {
+                self.used.add(&connection);
                 let (mut head, body) = response.into_parts();
                 if head.version < Version::HTTP_2 && is_event_stream(&head.headers) {
                     retire(&connection);
@@ -136,6 +250,28 @@ impl Client {
                 head.headers = forwarded(&head.headers);
                 Ok(Response::from_parts(head, Body::new(body)))
             }
+        }
+    }
+
+    fn unanswered(&self, error: &Error) -> Fault {
+        // The sources of the error have the cause: refused, reset, unknown host.
+        let mut why = error.to_string();
+        let mut source = error.source();
+        while let Some(error) = source {
+            if let Some(Break::Idle) = error.downcast_ref() {
+                let late = Fault::new(Kind::Request, "the body did not come in time");
+                return late.status(StatusCode::REQUEST_TIMEOUT);
+            }
+            why = error.to_string();
+            source = error.source();
+        }
+        let upstream = &self.upstream;
+        match error.is_connect() {
+            true => Fault::new(
+                Kind::Unreachable,
+                format!("no connection to upstream {upstream}: {why}"),
+            ),
+            false => Fault::new(Kind::Broken, format!("upstream {upstream} did not answer: {why}")),
         }
     }
 
@@ -178,22 +314,32 @@ fn retire(connection: &CaptureConnection) {
     }
 }
 
-fn unanswered(error: &Error) -> Fault {
-    // The sources of the error have the cause: refused, reset, unknown host.
-    let mut why = error.to_string();
+/// The reason why a request got no answer.
+struct Unanswered {
+    fault: Fault,
+    /// Whether the connection had carried an answer before, and was closed without a byte of this
+    /// one.
+    stale: bool,
+}
+
+/// Whether the server closed the connection without a byte of an answer.
+fn is_closed(error: &Error) -> bool {
     let mut source = error.source();
     while let Some(error) = source {
-        if let Some(Break::Idle) = error.downcast_ref() {
-            let late = Fault::new(Kind::Request, "the body did not come in time");
-            return late.status(StatusCode::REQUEST_TIMEOUT);
+        if error.downcast_ref().is_some_and(hyper::Error::is_incomplete_message) {
+            return true;
         }
-        why = error.to_string();
+        let closed = [
+            io::ErrorKind::ConnectionReset,
+            io::ErrorKind::ConnectionAborted,
+            io::ErrorKind::BrokenPipe,
+        ];
+        if error.downcast_ref::<io::Error>().is_some_and(|it| closed.contains(&it.kind())) {
+            return true;
+        }
         source = error.source();
     }
-    match error.is_connect() {
-        true => Fault::new(Kind::Unreachable, format!("no connection to upstream: {why}")),
-        false => Fault::new(Kind::Broken, format!("upstream did not answer: {why}")),
-    }
+    false
 }
 
 #[cfg(not(feature = "tls"))]

@@ -4,11 +4,9 @@ mod bounds;
 mod check;
 mod checkpoint;
 mod endpoint;
-mod files;
 mod listen;
 mod model;
 mod output;
-mod own;
 mod pattern;
 mod place;
 mod policy;
@@ -31,7 +29,6 @@ pub use self::{
     listen::listen_address,
     model::{FamilyName, Model, Remap, read_template},
     output::{Output, ReasoningName},
-    own::{family_file, read_family},
     policy::{
         BareEnd, Completions, FamilyChoice, ServerName, ToolGrammar, UnknownModelPolicy,
         UnsupportedTools,

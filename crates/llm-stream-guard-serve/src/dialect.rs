@@ -12,7 +12,7 @@ mod turns;
 pub(crate) mod unsupported;
 mod usage;
 
-use llm_stream_guard::chat::{ChatGuard, ChatSseError, Completion, from_json};
+use llm_stream_guard::chat::{ChatError, ChatGuard, ChatSseError, Completion, from_json};
 use serde_json::{Map, Value};
 
 use self::{encoded::Encoded, unsupported::Unsupported};
@@ -30,6 +30,18 @@ pub enum ApiDialect {
     Messages,
     /// OpenAI's responses: `POST /v1/responses`.
     Responses,
+}
+
+/// A whole answer for a client.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct WholeAnswer {
+    /// The answer in the dialect's form.
+    pub body: Value,
+    /// Token usage, in the form of chat completions.
+    pub usage: Option<Value>,
+    /// Number of choices without a call that runs.
+    pub uncalled: usize,
 }
 
 /// A stream from upstream to a client, without input or output: bytes in, bytes out.
@@ -181,18 +193,41 @@ impl ApiDialect {
         }
     }
 
-    /// Returns a whole answer to the original request `asked`. Dialects with
-    /// [`ApiDialect::is_upstreams`] ignore it. `broken` has the indices of calls that were malformed
-    /// or cut.
-    #[must_use]
-    pub fn whole(self, completion: &Completion, asked: &Value, broken: &[u32]) -> Value {
-        match self {
-            // Strings, numbers and maps with string keys are always valid JSON.
-            Self::Chat => serde_json::to_value(completion).unwrap_or_default(),
-            Self::Completions => completions::whole(completion),
-            Self::Messages => messages::whole(completion, broken),
-            Self::Responses => responses::whole(completion, asked, broken),
-        }
+    /// Guards a whole answer to the original request `asked`, and returns it in the dialect's form.
+    /// Dialects with [`ApiDialect::is_upstreams`] ignore `asked`.
+    ///
+    /// # Errors
+    /// As [`ChatGuard::complete`].
+    pub fn whole(
+        self,
+        guard: &ChatGuard,
+        completion: Completion,
+        asked: &Value,
+    ) -> Result<WholeAnswer, ChatError> {
+        let (guard, body, usage) = match self {
+            Self::Chat | Self::Completions => {
+                let (whole, guard) = guard.complete_reporting(completion, |_| {})?;
+                let body = match self {
+                    Self::Completions => completions::whole(&whole),
+                    // Strings, numbers and maps with string keys are always valid JSON.
+                    _ => serde_json::to_value(&whole).unwrap_or_default(),
+                };
+                (guard, body, whole.usage.into_value())
+            }
+            Self::Messages => {
+                let mut message = messages::WholeMessage::default();
+                let guard = guard.complete_into(completion, &mut message)?;
+                let (body, usage) = message.into_json();
+                (guard, body, usage)
+            }
+            Self::Responses => {
+                let mut response = responses::WholeResponse::new(asked);
+                let guard = guard.complete_into(completion, &mut response)?;
+                let (body, usage) = response.into_json();
+                (guard, body, usage)
+            }
+        };
+        Ok(WholeAnswer { body, usage, uncalled: guard.uncalled() })
     }
 
     /// Returns the error object that reports a fault in place of an answer.

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::{
     dialect::ApiDialect,
-    error::Kind,
+    error::{Fault, Kind},
     limits::MAX_REQUEST_ID_BYTES,
     metrics::{Metrics, OTHER, Subject, TOKENS, Told},
     trace::Trace,
@@ -73,6 +73,8 @@ struct Account {
 #[derive(Debug)]
 struct Facts {
     model: String,
+    /// The address of the server that the request goes to.
+    upstream: String,
     server: &'static str,
     subject: Subject,
     told: Option<Arc<Told>>,
@@ -118,6 +120,7 @@ impl Exchange {
             began: Instant::now(),
             facts: Mutex::new(Facts {
                 model: String::new(),
+                upstream: String::new(),
                 server: "",
                 subject: subject(OTHER, "none"),
                 told: None,
@@ -146,6 +149,11 @@ impl Exchange {
     pub(crate) fn model(&self, model: String) {
         self.0.trace.text("gen_ai.request.model", &model);
         self.facts().model = model;
+    }
+
+    /// Notes the address of the server that the request goes to.
+    pub(crate) fn goes_to(&self, upstream: String) {
+        self.facts().upstream = upstream;
     }
 
     /// Notes how the answer is read, and returns the observer for its guards.
@@ -195,11 +203,27 @@ impl Exchange {
         }
     }
 
-    /// Counts and logs a fault.
-    pub(crate) fn fault(&self, kind: Kind) {
+    /// Counts and logs a fault: the answer is missing, or the stream failed.
+    pub(crate) fn fault(&self, fault: &Fault) {
+        let kind = fault.kind;
         self.0.metrics.fault(kind);
         self.0.trace.failed(kind);
-        self.facts().fault = Some(kind);
+        {
+            let mut facts = self.facts();
+            facts.fault = Some(kind);
+            // Upstream's words may repeat the request.
+            let reason = (kind != Kind::Upstream).then_some(fault);
+            tracing::warn!(
+                request_id = self.id(),
+                model = facts.model,
+                upstream = facts.upstream,
+                kind = kind.name(),
+                status = fault.status.as_u16(),
+                reason = reason.map(tracing::field::display),
+                "{}",
+                if facts.streams { "stream failed" } else { "no answer" }
+            );
+        }
         self.end(match kind {
             Kind::Request | Kind::Model | Kind::Busy => Ending::Refused,
             _ => Ending::Failed,
@@ -208,7 +232,8 @@ impl Exchange {
 
     /// Notes that the answer lacks a required call.
     pub(crate) fn unmet(&self) {
-        tracing::warn!("a call was required and not given");
+        let model = self.facts().model.clone();
+        tracing::warn!(request_id = self.id(), model, "a call was required and not given");
         self.0.trace.text("llm_stream_guard.tool_choice", "not_given");
         self.0.metrics.unmet();
     }
@@ -225,6 +250,16 @@ impl Exchange {
                 *known = Some(count);
             }
         }
+    }
+
+    /// Counts and logs that no family is known for the request's model; `what` names it.
+    pub(crate) fn unknown_model(&self, what: &str) {
+        self.0.metrics.unknown_model();
+        tracing::warn!(request_id = self.id(), "{what}");
+    }
+
+    fn id(&self) -> &str {
+        self.0.id.to_str().unwrap_or_default()
     }
 
     fn facts(&self) -> MutexGuard<'_, Facts> {
@@ -251,6 +286,8 @@ impl Drop for Account {
         let [complete, repaired, malformed, incomplete] = told.map(Told::calls).unwrap_or_default();
         let [_, (_, family)] = &facts.subject;
         let [input, output, ..] = facts.tokens;
+        let findings = told.map(Told::findings).unwrap_or_default();
+        let found = (!findings.is_empty()).then(|| findings.join(","));
         tracing::info!(
             request_id = self.id.to_str().unwrap_or_default(),
             dialect = self.dialect.name(),
@@ -269,8 +306,25 @@ impl Drop for Account {
             calls_malformed = malformed,
             calls_incomplete = incomplete,
             diagnostics = told.map_or(0, Told::diagnostics),
+            findings = found,
             "answer"
         );
+        let Some(told) = told else { return };
+        for kind in findings {
+            let Some(setting) = told.setting(kind, family) else { continue };
+            // The same cause would be reported with each answer.
+            if self.metrics.is_first(&facts.model, kind) {
+                let model = &facts.model;
+                let setting = setting.replace("\"ID\"", &format!("{model:?}"));
+                tracing::warn!(
+                    request_id = self.id.to_str().unwrap_or_default(),
+                    model,
+                    family = &**family,
+                    finding = kind,
+                    "this model's answers look wrong; to mend it: {setting}"
+                );
+            }
+        }
     }
 }
 

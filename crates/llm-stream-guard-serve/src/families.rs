@@ -1,8 +1,7 @@
 //! The families of models: how their answers are read.
 
 use llm_stream_guard::{
-    AddedTokens, Answer, Delivery, GuardBuilder, GuardSettings, GuardStage, Profile, Start,
-    profile_for_model,
+    AddedTokens, Answer, GuardBuilder, GuardSettings, GuardStage, Profile, Start, profile_for_model,
 };
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,7 +44,6 @@ pub(crate) struct Families {
     checkpoint: Option<CheckpointTokens>,
     /// Checkpoints by patterns of ids.
     checkpoints: Vec<(IdPattern, CheckpointTokens)>,
-    delivery: Delivery,
     /// Recently requested ids with their families. Comparing an id with the patterns of all families
     /// takes longer than guarding a short answer.
     recent: Mutex<Vec<Resolved>>,
@@ -75,7 +73,6 @@ impl Families {
             none: Arc::new(Profile::named("none").into()),
             checkpoint: config.checkpoint.clone(),
             checkpoints: checkpoints.collect(),
-            delivery: config.output.calls,
             recent: Mutex::default(),
         }
     }
@@ -148,7 +145,6 @@ impl Families {
     /// Returns a builder of guards for a family's answer to a request with this body.
     pub(crate) fn builder(&self, family: &Family, body: &Value, answer: Answer) -> GuardBuilder {
         let mut settings = family.settings.get().clone();
-        settings.delivery.get_or_insert(self.delivery);
         // If the server separates reasoning itself, its text begins with the answer.
         if answer == Answer::Parsed {
             settings.start = Some(Start::Content);

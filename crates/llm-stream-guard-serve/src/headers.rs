@@ -3,16 +3,18 @@
 use axum::http::{
     HeaderMap, HeaderName, StatusCode,
     header::{
-        CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, PROXY_AUTHENTICATE,
-        PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+        CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST,
+        PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
     },
 };
 
 use crate::error::{Fault, Kind};
 
 /// Header fields for a single connection. The `Connection` header names further ones.
-const ONE_HOP: [HeaderName; 9] = [
+const ONE_HOP: [HeaderName; 10] = [
     CONNECTION,
+    // The proxy itself lets the client continue.
+    EXPECT,
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
     PROXY_AUTHENTICATE,
@@ -66,6 +68,7 @@ mod tests {
             ("keep-alive", "5"),
             ("x-secret", "1"),
             ("te", "trailers"),
+            ("expect", "100-continue"),
             ("transfer-encoding", "chunked"),
             ("host", "a"),
             ("content-length", "3"),

@@ -54,7 +54,9 @@ impl Idle {
         match Limited::new(self, most).collect().await {
             Ok(whole) => Ok(whole.to_bytes()),
             Err(error) if error.is::<LengthLimitError>() => {
-                Err(Fault::new(Kind::Limit, "the body is too large"))
+                let what =
+                    format!("the answer has more than {most} bytes, the limit `limits.answer`");
+                Err(Fault::new(Kind::Limit, what))
             }
             Err(error) => match error.downcast_ref::<Break>() {
                 Some(Break::Idle) => {

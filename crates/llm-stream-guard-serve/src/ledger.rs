@@ -58,7 +58,8 @@ impl Ledger {
     ) -> Result<(Bytes, Charge), Fault> {
         let most = config.limits.body;
         let large = || {
-            let fault = Fault::new(Kind::Request, "the body is too large");
+            let what = format!("the body has more than {most} bytes, the limit `limits.body`");
+            let fault = Fault::new(Kind::Request, what);
             fault.status(StatusCode::PAYLOAD_TOO_LARGE)
         };
         let length = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);

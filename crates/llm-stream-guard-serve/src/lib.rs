@@ -70,8 +70,7 @@ pub use config::{
     BareEnd, CheckpointTokens, Completions, Config, Endpoint, EndpointName, Endpoints,
     FamilyChoice, FamilyName, Model, ModelSettings, Models, Output, ProxyLimits, ReasoningName,
     Record, Remap, ServerName, TimeSpan, Timeouts, ToolGrammar, UnknownModelPolicy,
-    UnsupportedTools, Upstream, family_file, listen_address, read_family, read_models,
-    read_template,
+    UnsupportedTools, Upstream, listen_address, read_models, read_template,
 };
 pub use error::{Fault, Kind, Reported};
 pub use proxy::Proxy;

@@ -49,3 +49,15 @@ pub(crate) const MAX_RECENT_ID_BYTES: usize = 256;
 /// Maximum number of models with a metric label of their own that neither the configuration nor upstream's list
 /// names.
 pub(crate) const MAX_UNLISTED_MODELS: usize = 64;
+
+/// Maximum number of warnings that are given once: of models and findings, and of paths.
+pub(crate) const MAX_WARNED: usize = 512;
+
+/// Maximum number of keys for which a missing list of models is remembered.
+pub(crate) const MAX_FAILED_KEYS: usize = 64;
+
+/// Maximum number of connections that are remembered because they carried an answer.
+pub(crate) const MAX_USED_CONNECTIONS: usize = 256;
+
+/// Maximum number of models in a line of the log.
+pub(crate) const MAX_SHOWN_MODELS: usize = 8;

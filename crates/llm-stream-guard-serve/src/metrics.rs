@@ -1,22 +1,28 @@
 //! Metrics: numbers and constant names, never text.
 
+mod told;
+
 use std::{
     collections::BTreeSet,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicI64, AtomicU64},
     },
     time::{Duration, Instant},
 };
 
-use llm_stream_guard::{Diagnostic, Observer, Outcome};
 use prometheus_client::{
     encoding::text::{encode_eof, encode_registry},
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
     registry::Registry,
 };
 
-use crate::{error::Kind, limits::MAX_UNLISTED_MODELS, process};
+pub(crate) use self::told::Told;
+use crate::{
+    error::Kind,
+    limits::{MAX_UNLISTED_MODELS, MAX_WARNED},
+    process,
+};
 
 /// One label and its value.
 type Label<V = &'static str> = [(&'static str, V); 1];
@@ -67,6 +73,9 @@ pub(crate) struct Metrics {
     watch: Arc<Watch>,
     /// Models of known families with one of the [`MAX_UNLISTED_MODELS`] labels.
     unlisted: Mutex<BTreeSet<Box<str>>>,
+    /// Models and findings that were warned of, and paths of generation that passed.
+    warned: Mutex<BTreeSet<(Box<str>, &'static str)>>,
+    passed: Family<Label, Counter>,
 }
 
 /// Counters of the guards of all answers.
@@ -76,75 +85,8 @@ struct Watch {
     calls: Family<(Label, Subject), Counter>,
     diagnostics: Family<(Label, Subject), Counter>,
     foreign: Family<Label<String>, Counter>,
-}
-
-/// Counts what the guards of one answer report.
-#[derive(Debug)]
-pub(crate) struct Told {
-    watch: Arc<Watch>,
-    subject: Subject,
-    noted: AtomicBool,
-    began: Instant,
-    /// Time from `began` to the model's first text.
-    first: OnceLock<Duration>,
-    /// Calls by outcome, in the order of [`OUTCOMES`].
-    calls: [AtomicU64; 4],
-    diagnostics: AtomicU64,
-}
-
-/// The outcomes of calls.
-pub(crate) const OUTCOMES: [Outcome; 4] =
-    [Outcome::Complete, Outcome::Repaired, Outcome::Malformed, Outcome::Incomplete];
-
-impl Told {
-    /// Returns whether the guards reported a problem.
-    pub(crate) fn noted(&self) -> bool {
-        self.noted.load(Ordering::Relaxed)
-    }
-
-    /// Returns the time until the model's first text was read.
-    pub(crate) fn first(&self) -> Option<Duration> {
-        self.first.get().copied()
-    }
-
-    /// Returns the number of calls for each of [`OUTCOMES`].
-    pub(crate) fn calls(&self) -> [u64; 4] {
-        self.calls.each_ref().map(|count| count.load(Ordering::Relaxed))
-    }
-
-    /// Returns the number of diagnostics.
-    pub(crate) fn diagnostics(&self) -> u64 {
-        self.diagnostics.load(Ordering::Relaxed)
-    }
-}
-
-impl Observer for Told {
-    fn chunk(&self, _: usize) {
-        self.watch.chunks.inc();
-        if self.first.get().is_none() {
-            let _ = self.first.set(self.began.elapsed());
-        }
-    }
-
-    fn call_ended(&self, _: u32, outcome: Outcome) {
-        for (known, count) in OUTCOMES.iter().zip(&self.calls) {
-            count.fetch_add(u64::from(*known == outcome), Ordering::Relaxed);
-        }
-        let labels = ([("outcome", outcome.name())], self.subject.clone());
-        self.watch.calls.get_or_create(&labels).inc();
-    }
-
-    fn diagnostic(&self, diagnostic: Diagnostic) {
-        self.noted.store(true, Ordering::Relaxed);
-        self.diagnostics.fetch_add(1, Ordering::Relaxed);
-        let labels = ([("kind", diagnostic.kind.name())], self.subject.clone());
-        self.watch.diagnostics.get_or_create(&labels).inc();
-    }
-
-    fn foreign_markup(&self, marker: &str) {
-        self.noted.store(true, Ordering::Relaxed);
-        self.watch.foreign.get_or_create(&[("marker", marker.into())]).inc();
-    }
+    findings: Family<(Label, Subject), Counter>,
+    violations: Family<(Label, Subject), Counter>,
 }
 
 impl Default for Metrics {
@@ -171,6 +113,8 @@ impl Default for Metrics {
             stream_seconds: Family::new_with_constructor(stream_seconds),
             watch: Arc::default(),
             unlisted: Mutex::default(),
+            warned: Mutex::default(),
+            passed: Family::default(),
         };
         new.register();
         new
@@ -214,19 +158,17 @@ impl Metrics {
         all.register("diagnostics", help, watch.diagnostics.clone());
         let help = "Markers of other families in content: the family may be the wrong one";
         all.register("foreign_markup", help, watch.foreign.clone());
+        let help = "Likely causes of faults in answers, by kind, model and family";
+        all.register("findings", help, watch.findings.clone());
+        let help = "Breaches of the protocol by upstream, by kind, model and family";
+        all.register("violations", help, watch.violations.clone());
+        let help = "Requests that generate text and passed without a guard, by path";
+        all.register("passed_generation", help, self.passed.clone());
     }
 
     /// Returns the observer for the guards of an answer. Its request arrived at `began`.
     pub(crate) fn observer(&self, subject: Subject, began: Instant) -> Arc<Told> {
-        Arc::new(Told {
-            watch: self.watch.clone(),
-            subject,
-            noted: AtomicBool::new(false),
-            began,
-            first: OnceLock::new(),
-            calls: Default::default(),
-            diagnostics: AtomicU64::new(0),
-        })
+        Arc::new(Told::new(self.watch.clone(), subject, began))
     }
 
     /// Returns the metrics in the text format of Prometheus and OpenMetrics.
@@ -245,6 +187,20 @@ impl Metrics {
         let mut unlisted = self.unlisted.lock().unwrap_or_else(PoisonError::into_inner);
         unlisted.contains(model)
             || unlisted.len() < MAX_UNLISTED_MODELS && unlisted.insert(model.into())
+    }
+
+    /// Returns whether this finding of a model's answers is the first. The first [`MAX_WARNED`]
+    /// pairs are known.
+    pub(crate) fn is_first(&self, model: &str, kind: &'static str) -> bool {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        warned.len() < MAX_WARNED && warned.insert((model.into(), kind))
+    }
+
+    /// Counts a request that generates text and passes without a guard. Returns whether it is the
+    /// first at this path.
+    pub(crate) fn generated(&self, path: &'static str) -> bool {
+        self.passed.get_or_create(&[("path", path)]).inc();
+        self.is_first("", path)
     }
 
     /// Counts a stream as open.

@@ -19,11 +19,12 @@ use axum::{
     },
     response::Response,
 };
+use llm_stream_guard::chat::ChatSseError;
 use serde_json::Value;
 
 use self::{
     asked::{Asked, Incoming},
-    service::{json, refusal},
+    service::{json, log, refusal},
     work::{Read, heavy, read_request, whole},
 };
 use crate::{
@@ -85,7 +86,10 @@ impl Shared {
             (Some(kept), _) => kept.records.clone(),
             (None, None) => None,
             (None, Some(record)) => {
-                let fault = |error| Fault::new(Kind::Request, error).at("record.dir");
+                let fault = |error| {
+                    let what = format!("`{}`: {error} (`--record`)", record.dir.display());
+                    Fault::new(Kind::Request, what).at("record.dir")
+                };
                 Some(Arc::new(Records::new(record).map_err(fault)?))
             }
         };
@@ -128,6 +132,12 @@ impl Proxy {
         Ok(())
     }
 
+    /// Asks every server for its list of models, and logs the result: the kind of server and its
+    /// models, or why the answer is missing.
+    pub async fn look_at_servers(&self) {
+        self.now().shared.routes.look().await;
+    }
+
     /// Makes `/readyz` answer that the proxy is not ready. Requests are still answered.
     pub fn drain(&self) {
         self.slot.drains.store(true, Ordering::Release);
@@ -156,6 +166,7 @@ impl Proxy {
                 Ok(false) => return Self::untouched(State(self), request).await,
                 Err(fault) => {
                     self.shared.metrics.fault(fault.kind);
+                    log(&fault);
                     return refusal(dialect, &fault);
                 }
             }
@@ -163,7 +174,7 @@ impl Proxy {
         let exchange = Exchange::begin(self.shared.metrics.clone(), dialect, request.headers());
         let answer = self.answer(dialect, request, &exchange).await;
         let mut response = answer.unwrap_or_else(|fault| {
-            exchange.fault(fault.kind);
+            exchange.fault(&fault);
             refusal(dialect, &fault)
         });
         let status = response.status().as_u16();
@@ -199,12 +210,13 @@ impl Proxy {
         dropped.into_iter().for_each(|kind| exchange.dropped(kind));
         let route = routes.find(&body.string("model"));
         let client = &route.backend.client;
+        exchange.goes_to(client.address());
         let incoming = Incoming { dialect, headers: &parts.headers, exchange, route };
         let Some(Asked { guard, told, family, mut body, choices, forced, shown }) =
             self.asked(body, incoming).await?
         else {
             exchange.end(Ending::Passed);
-            return client.send(&parts, bytes.into()).await;
+            return client.send(&parts, bytes).await;
         };
         drop(bytes);
         let streamed = body.is("stream", "true");
@@ -233,13 +245,13 @@ impl Proxy {
             let length = bytes.len();
             let answered = bytes.clone();
             let work = move || -> Result<_, Fault> {
-                let (mut whole, broken) = whole(dialect, &guard, &bytes)?;
+                let mut completion = whole(dialect, &bytes)?;
                 if let Some(shown) = shown {
-                    whole.fields.insert("model".into(), shown.into());
+                    completion.fields.insert("model".into(), shown.into());
                 }
-                let answer = dialect.whole(&whole, &asked, &broken);
-                let uncalled = whole.choices.iter().any(|it| it.message.tool_calls.is_empty());
-                Ok((answer.to_string(), whole.usage, uncalled))
+                let fault = |error| Fault::of_stream(ChatSseError::Chat(error));
+                let whole = dialect.whole(&guard, completion, &asked).map_err(fault)?;
+                Ok((whole.body.to_string(), whole.usage, whole.uncalled > 0))
             };
             let read = heavy(length, work).await?;
             if let Some(records) = self.shared.records.as_ref().filter(|_| told.noted()) {
@@ -248,7 +260,7 @@ impl Proxy {
                 recording.keep();
             }
             let (answer, usage, uncalled) = read?;
-            exchange.counted(usage.value());
+            exchange.counted(usage.as_ref());
             exchange.end(Ending::Complete);
             let mut response = json(head.status, answer);
             if forced && uncalled {

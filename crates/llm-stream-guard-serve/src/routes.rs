@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use serde_json::{Value, json};
 
 use crate::{
-    catalog::{Catalog, ask},
+    catalog::{Catalog, Sight, ask},
     client::Client,
     config::{Config, DEFAULT, Endpoint, EndpointName, IdPattern, ServerName},
     error::{Fault, Kind},
@@ -187,6 +187,33 @@ impl Routes {
             merged.push(entry);
         }
         merged
+    }
+
+    /// Logs what each server says about itself.
+    pub(crate) async fn look(&self) {
+        for Backend { name, client, catalog, .. } in self.all() {
+            let address = client.address();
+            match catalog.look(client).await {
+                Ok(Sight { status: 200, server, models }) => tracing::info!(
+                    upstream = name,
+                    address,
+                    server = server.unwrap_or("unknown"),
+                    models,
+                    "found a server"
+                ),
+                Ok(Sight { status, .. }) => tracing::warn!(
+                    upstream = name,
+                    address,
+                    status,
+                    "a server answers, but gives no list of models"
+                ),
+                Err(fault) => tracing::warn!(
+                    upstream = name,
+                    address,
+                    "no server answers; requests for it will fail: {fault}"
+                ),
+            }
+        }
     }
 
     /// Returns the name of each server, and whether it answers.

@@ -55,6 +55,8 @@ pub(crate) struct Guarded {
     quiet: Alarm,
     meter: Meter,
     recording: Option<(Recording, Arc<Told>)>,
+    /// Whether the end of the answer was noted.
+    over: bool,
 }
 
 impl Guarded {
@@ -75,6 +77,7 @@ impl Guarded {
             quiet: Alarm::new(patience.keep_alive),
             meter,
             recording: None,
+            over: false,
         }
     }
 
@@ -117,16 +120,31 @@ impl Guarded {
             Err(error) => self.fail(&Fault::of_stream(error), out),
             Ok(()) if self.machine.upstream_failed() => self.reported(),
             Ok(()) if stopped => self.end(out),
+            // The client has the last event. It may leave before upstream ends.
+            Ok(()) if self.machine.is_over() => self.complete(out),
             Ok(()) => {}
+        }
+    }
+
+    /// Notes that the answer is complete.
+    fn complete(&mut self, out: &mut Vec<u8>) {
+        if std::mem::replace(&mut self.over, true) {
+            return;
+        }
+        let exchange = self.meter.exchange();
+        exchange.counted(self.machine.usage());
+        exchange.end(Ending::Complete);
+        if self.forced && self.machine.uncalled() > 0 {
+            exchange.unmet();
+            // A comment after the last event, which clients ignore.
+            out.extend_from_slice(b": a call was required and not given\n\n");
         }
     }
 
     /// Notes an error that upstream reported and the client has received.
     fn reported(&mut self) {
         self.upstream = None;
-        // The error's message may repeat the request, so it is not logged.
-        tracing::warn!(kind = Kind::Upstream.name(), "stream failed");
-        self.meter.exchange().fault(Kind::Upstream);
+        self.meter.exchange().fault(&Fault::new(Kind::Upstream, "upstream reported an error"));
         self.meter.exchange().counted(self.machine.usage());
     }
 
@@ -135,24 +153,14 @@ impl Guarded {
         match self.machine.finish(out) {
             // An error may be the last event, without its blank line.
             Ok(()) if self.machine.upstream_failed() => self.reported(),
-            Ok(()) => {
-                let exchange = self.meter.exchange();
-                exchange.counted(self.machine.usage());
-                exchange.end(Ending::Complete);
-                if self.forced && self.machine.uncalled() > 0 {
-                    exchange.unmet();
-                    // A comment after the last event, which clients ignore.
-                    out.extend_from_slice(b": a call was required and not given\n\n");
-                }
-            }
+            Ok(()) => self.complete(out),
             Err(error) => self.fail(&Fault::of_stream(error), out),
         }
     }
 
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
         self.upstream = None;
-        tracing::warn!(kind = fault.kind.name(), "stream failed: {fault}");
-        self.meter.exchange().fault(fault.kind);
+        self.meter.exchange().fault(fault);
         self.machine.fail(fault, out);
         self.meter.exchange().counted(self.machine.usage());
     }

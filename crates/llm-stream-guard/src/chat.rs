@@ -33,10 +33,10 @@
 //! | model a chunk | [`Chunk`]: [`Choice`], [`MessageDelta`], [`Content`], [`ToolCallDelta`], [`FunctionDelta`], [`Field`] |
 //! | model a whole response | [`Completion`], [`CompletionChoice`] |
 //! | use a chunk type of your own | [`ChatChunk`], [`FailureChunk`]; `ConvertError` (feature `async-openai`) |
-//! | configure a guard | [`ChatOptions`]: [`BrokenCalls`], [`Emission`], [`Logprobs`], [`ReasoningField`], [`ReasoningTokens`], [`Synthesis`], [`Stop`], [`ChatLimits`] |
+//! | configure a guard | [`ChatOptions`]: [`BrokenCalls`], [`CallForm`], [`Emission`], [`Logprobs`], [`ReasoningField`], [`ReasoningTokens`], [`Synthesis`], [`Stop`], [`ChatLimits`] |
 //! | receive the result | [`ChatSink`]: each [`ChatStep`] as chunks or as [`Delta`]s, and each [`Note`] about a choice as a [`ChatNote`]; [`ChatError`], [`Failures`] |
 //! | guard a stream of chunks | [`guard_chunks`], [`ChatStream`] |
-//! | guard the bytes of an event stream | [`guard_sse`], [`SseStream`]; [`ChatSse`] with [`SseSink`] and [`ChatSseError`] |
+//! | guard the bytes of an event stream | [`guard_sse`], [`SseStream`]; [`ChatSse`] with [`SseSink`] and [`ChatSseError`]; [`SplitEscapes`] |
 //! | keep annotations of a transport | [`Annotated`], [`Annotation`], [`Annotations`]; [`ChatItem`], [`FailureItem`] and [`Opened`] for item types of your own |
 //! | give signs of life | [`KeepAlive`], [`Ticking`] |
 
@@ -48,6 +48,7 @@ mod async_openai;
 mod calls;
 mod choice;
 mod choice_state;
+mod choice_steps;
 mod chunk;
 mod completion;
 mod content;
@@ -75,6 +76,7 @@ mod reports;
 mod response_fields;
 mod response_remap;
 mod room;
+mod split_escapes;
 mod sse;
 mod sse_rewriter;
 mod sse_stream;
@@ -105,9 +107,10 @@ pub use keep_alive::{KeepAlive, Ticking};
 pub(crate) use marker_ids::{ChunkPiece, ChunkTokens, TokenReader};
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
-    BrokenCalls, ChatLimits, ChatOptions, Emission, Logprobs, ReasoningField, ReasoningTokens,
-    Stop, Synthesis, TokenIds,
+    BrokenCalls, CallForm, ChatLimits, ChatOptions, Emission, Logprobs, ReasoningField,
+    ReasoningTokens, Stop, Synthesis, TokenIds,
 };
+pub use split_escapes::SplitEscapes;
 pub use sse::{ChatSse, ChatSseError, Done, SseSink};
 pub use sse_stream::{SseStream, guard_sse};
 pub use step::ChatStep;

@@ -37,10 +37,12 @@ use std::{borrow::Cow, time::Duration};
 use jail_match::{Edge, HeldKind, LimitError, Span, SpanKind, Trace};
 use toolcall_parsers::{Event, Sink};
 
+pub use self::findings::families_with;
 pub use self::page::{Explained, Report, page};
 pub use self::recording::{
     RecordedItem, Recording, chunk_from, error_message, named_by, token_chunk,
 };
+pub use self::remedies::setting_of_serve;
 pub use self::report::{
     CallSummary, Delay, ExplainedToken, Explanation, ExplanationSummary, Fate, Finding, Happening,
     Holding, RecordedNote, Region, Step, TokenPart,

@@ -1,5 +1,7 @@
 //! Tracking of strings and brackets in JSON text that may arrive in pieces.
 
+use crate::limits::MAX_KNOWN_DEPTH;
+
 /// A tracker of strings in JSON text, fed byte by byte.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StringTracker {
@@ -39,28 +41,142 @@ impl StringTracker {
 pub struct Balance {
     opened: bool,
     depth: usize,
+    /// One bit for each open bracket, from the outermost: whether it opened a list.
+    lists: [u64; MAX_KNOWN_DEPTH / 64],
+    /// Whether a closing bracket did not match.
+    mismatched: bool,
     strings: StringTracker,
 }
 
 impl Balance {
     /// Reads the next piece.
     pub fn feed(&mut self, text: &str) {
-        for byte in text.bytes() {
-            match byte {
-                _ if self.strings.take(byte) => {}
-                b'{' | b'[' => {
-                    self.depth = self.depth.saturating_add(1);
-                    self.opened = true;
-                }
-                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-                _ => {}
+        text.bytes().for_each(|byte| self.take(byte));
+    }
+
+    /// Reads the next piece up to the bracket that closes the outermost object or list. Returns the
+    /// rest, which begins with that bracket and is not read, or is empty.
+    pub(crate) fn feed_until_close<'t>(&mut self, text: &'t str) -> &'t str {
+        for (at, byte) in text.bytes().enumerate() {
+            if self.depth == 1 && !self.strings.is_open() && matches!(byte, b'}' | b']') {
+                return text.get(at..).unwrap_or_default();
             }
+            self.take(byte);
+        }
+        ""
+    }
+
+    fn take(&mut self, byte: u8) {
+        match byte {
+            _ if self.strings.take(byte) => {}
+            b'{' | b'[' => {
+                if let Some(word) = self.lists.get_mut(self.depth / 64) {
+                    let bit = 1 << (self.depth % 64);
+                    *word = if byte == b'[' { *word | bit } else { *word & !bit };
+                }
+                self.depth = self.depth.saturating_add(1);
+                self.opened = true;
+            }
+            b'}' | b']' => {
+                let opened = self.is_list().map(|is_list| if is_list { b']' } else { b'}' });
+                self.mismatched |= opened.is_none_or(|opened| opened != byte);
+                self.depth = self.depth.saturating_sub(1);
+            }
+            _ => {}
         }
     }
 
-    /// Whether an object or a list has begun and ended.
+    /// Whether the innermost open bracket is a list's, or `None` if no bracket is open. Brackets
+    /// that are too deep count as an object's.
+    fn is_list(&self) -> Option<bool> {
+        let at = self.depth.checked_sub(1)?;
+        Some(self.lists.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1))
+    }
+
+    /// Whether an object or a list has begun.
+    #[must_use]
+    pub fn is_opened(&self) -> bool {
+        self.opened
+    }
+
+    /// Whether an object or a list has begun and ended, and all brackets match.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.opened && self.depth == 0 && !self.strings.is_open()
+        self.opened && self.depth == 0 && !self.mismatched && !self.strings.is_open()
+    }
+
+    /// Returns text that makes the JSON so far invalid for every reader, also for those that
+    /// complete JSON that was cut. The text is empty if brackets do not match already.
+    ///
+    /// ```
+    /// let mut arguments = llm_stream_guard::chat::Balance::default();
+    /// assert_eq!(arguments.seal(), "{,]");
+    /// arguments.feed("{\"path\": \"/ho");
+    /// assert_eq!(arguments.seal(), "\",]");
+    /// ```
+    #[must_use]
+    pub fn seal(&self) -> String {
+        let mut seal = String::new();
+        if self.mismatched {
+            return seal;
+        }
+        if self.strings.open {
+            // The second backslash completes the escape.
+            seal.push_str(if self.strings.escaped { "\\\"" } else { "\"" });
+        }
+        seal.push_str(match self.is_list() {
+            None => "{,]",
+            Some(true) => ",}",
+            Some(false) => ",]",
+        });
+        seal
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Balance;
+
+    #[test]
+    fn seal_closes_the_string_and_mismatches_the_innermost_bracket() {
+        for (text, expected) in [
+            ("", "{,]"),
+            ("7", "{,]"),
+            ("{", ",]"),
+            ("{\"a", "\",]"),
+            (r#"{"a": "x\"#, r#"\",]"#),
+            ("{\"a\": [1, {}", ",}"),
+            ("{\"a\": [1, {", ",]"),
+            ("[", ",}"),
+            ("{\"a\": [\"]", "\",}"),
+            ("{\"a\": 1,]", ""),
+            ("}", ""),
+        ] {
+            let mut balance = Balance::default();
+            balance.feed(text);
+            assert_eq!(balance.seal(), expected, "{text}");
+        }
+        let mut deep = Balance::default();
+        deep.feed(&"[".repeat(1000));
+        assert_eq!(deep.seal(), ",]");
+        deep.feed(&"]".repeat(1000));
+        assert!(!deep.is_closed());
+    }
+
+    #[test]
+    fn text_is_read_up_to_the_last_bracket() {
+        for (pieces, rest) in [
+            (&["{\"a\": \"}", "\", \"b\": [{}]", "} "][..], "} "),
+            (&["{\"a\": {}"], ""),
+            (&["7"], ""),
+        ] {
+            let mut balance = Balance::default();
+            let mut last = "";
+            for piece in pieces {
+                last = balance.feed_until_close(piece);
+            }
+            assert_eq!(last, rest);
+            assert!(!balance.is_closed());
+        }
     }
 }

@@ -78,6 +78,8 @@ pub use jailer::{Jailer, Replacement};
 #[cfg(feature = "tracing")]
 pub use observe::TracingObserver;
 pub use observe::{Observer, Stats};
+#[cfg(feature = "toml")]
+pub use profile::{FamilyFileError, family_file};
 pub use profile::{
     ModelMatch, Profile, UnknownModel, all_names, named_profile, profile, profile_for_model,
     profiles, resolve_model,

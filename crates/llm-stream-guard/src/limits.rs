@@ -69,6 +69,16 @@ pub(crate) const MAX_FRAME_BYTES: usize = 4 * 1024;
 /// Maximum number of choices whose frames are kept.
 pub(crate) const MAX_FRAMES: usize = 8;
 
+/// Maximum number of bytes that wait after the last bracket of a call's arguments, with that
+/// bracket. Only white space can follow it in a call that runs.
+pub(crate) const MAX_LAST_BYTES: usize = 64;
+
+/// Maximum depth of brackets whose kind is known. JSON readers refuse deeper texts.
+pub(crate) const MAX_KNOWN_DEPTH: usize = 512;
+
+/// Maximum number of declared tools whose names are searched for in content.
+pub(crate) const MAX_SOUGHT_NAMES: usize = 64;
+
 /// Maximum number of texts of one choice that are redacted apart.
 pub(crate) const MAX_LANES: usize = 256;
 

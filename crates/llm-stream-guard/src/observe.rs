@@ -1,5 +1,6 @@
 //! Telemetry of guards and jails, without the text of the model.
 
+mod causes;
 #[cfg(feature = "tracing")]
 mod events;
 mod foreign;
@@ -7,6 +8,7 @@ mod foreign;
 #[cfg(feature = "tracing")]
 pub use events::TracingObserver;
 
+pub(crate) use causes::{Causes, StrippedCalls};
 pub(crate) use foreign::Foreign;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
@@ -95,6 +97,18 @@ pub trait Observer {
         let _ = marker;
     }
 
+    /// Reports a likely cause of faults at the end of a choice of a chat stream: the kind of a
+    /// finding, as explanations have it ([`crate::explain::Finding`]).
+    fn finding(&self, kind: &'static str) {
+        let _ = kind;
+    }
+
+    /// Reports a breach of the protocol by the server, found by a chat guard: the name of a
+    /// [`crate::chat::Violation`].
+    fn violation(&self, name: &'static str) {
+        let _ = name;
+    }
+
     /// Reports the end of the message.
     fn finished(&self, end: End) {
         let _ = end;
@@ -137,6 +151,8 @@ pub struct Stats {
     /// Markers of other families that passed as content, by marker. Many of them suggest that the
     /// guard's family is wrong.
     pub foreign: BTreeMap<Box<str>, u64>,
+    /// Likely causes of faults, by the kind of finding; see [`Observer::finding`].
+    pub findings: BTreeMap<&'static str, u64>,
 }
 
 /// A stage that counts events and forwards them to an observer, if there is one.
@@ -145,6 +161,7 @@ pub(crate) struct StatsCollector {
     observer: Option<Arc<dyn Observer + Send + Sync>>,
     stats: Stats,
     foreign: Option<Foreign>,
+    causes: Causes,
 }
 
 impl fmt::Debug for StatsCollector {
@@ -166,12 +183,19 @@ impl StatsCollector {
         Self { foreign: Some(foreign), ..self }
     }
 
+    /// Also searches content for calls without their markers.
+    pub(crate) fn watching_stripped(mut self, stripped: StrippedCalls) -> Self {
+        self.causes = self.causes.of_stripped(stripped);
+        self
+    }
+
     pub(crate) fn stats(&self) -> &Stats {
         &self.stats
     }
 
     pub(crate) fn reset(&mut self) {
         self.stats = Stats::default();
+        self.causes.reset();
         if let Some(foreign) = &mut self.foreign {
             foreign.reset();
         }
@@ -213,19 +237,44 @@ impl StatsCollector {
     /// Counts an event before it is emitted.
     fn see(&mut self, event: Event<'_>) {
         match event {
-            Event::Content(text) => self.content(Some(text)),
+            Event::Content(text) => {
+                self.causes.content(text);
+                self.content(Some(text));
+            }
+            Event::Reasoning(_) => self.causes.reasoning(),
             Event::CallStart { index, .. } => {
                 self.content(None);
-                self.stats.calls += 1;
-                self.tell(|observer| observer.call_started(index));
+                self.call_started(index);
             }
-            Event::CallEnd { index, outcome } => {
-                count(&mut self.stats.calls_ended, outcome.name());
-                self.tell(|observer| observer.call_ended(index, outcome));
-            }
+            Event::CallEnd { index, outcome } => self.call_ended(index, outcome),
             Event::Diagnostic(diagnostic) => self.diagnostic(diagnostic),
             _ => {}
         }
+    }
+
+    /// Counts a call that the server made.
+    pub(crate) fn server_call(&mut self, index: u32, outcome: Outcome) {
+        self.causes.native();
+        self.call_started(index);
+        self.call_ended(index, outcome);
+    }
+
+    /// Counts reasoning that the server separated.
+    pub(crate) fn server_reasoning(&mut self) {
+        self.causes.native();
+        self.causes.reasoning();
+    }
+
+    fn call_started(&mut self, index: u32) {
+        self.causes.call_started();
+        self.stats.calls += 1;
+        self.tell(|observer| observer.call_started(index));
+    }
+
+    fn call_ended(&mut self, index: u32, outcome: Outcome) {
+        self.causes.call_ended(outcome);
+        count(&mut self.stats.calls_ended, outcome.name());
+        self.tell(|observer| observer.call_ended(index, outcome));
     }
 
     /// Counts a signal of a jail.
@@ -284,6 +333,19 @@ impl StatsCollector {
     pub(crate) fn finished(&mut self, end: End) {
         self.content(None);
         self.tell(|observer| observer.finished(end));
+    }
+
+    /// Reports a breach of the protocol by the server.
+    pub(crate) fn violation(&mut self, name: &'static str) {
+        self.tell(|observer| observer.violation(name));
+    }
+
+    /// Reports the likely causes of faults of the message, the server's calls included.
+    pub(crate) fn find_causes(&mut self) {
+        for kind in self.causes.at_end(&self.stats).collect::<Vec<_>>() {
+            count(&mut self.stats.findings, kind);
+            self.tell(|observer| observer.finding(kind));
+        }
     }
 }
 

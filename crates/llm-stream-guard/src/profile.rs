@@ -1,7 +1,11 @@
 //! Profiles: data that describe how a model family writes its stream.
 
+#[cfg(feature = "toml")]
+mod files;
 mod model;
 mod names;
+#[cfg(feature = "toml")]
+mod own;
 mod row;
 mod table;
 mod unknown;
@@ -17,6 +21,8 @@ use think_filter::{Format, Start};
 use toolcall_parsers::{Grammar, InReasoning, UnknownName, grammar, grammar_variant, same_name};
 use wire_remap::RemapTable;
 
+#[cfg(feature = "toml")]
+pub use self::own::{FamilyFileError, family_file};
 pub use self::{
     model::{ModelMatch, profile_for_model, resolve_model},
     names::{all_names, named_profile},

@@ -13,7 +13,7 @@ pub(super) static FORMATS: &[Row] = &[
     Row { open: &["<think>", "<thinking>", "<thought>", "<reason>", "<reasoning>", "[THINK]", "◁think▷", "<|begin_of_thought|>"], close: &["</think>", "</thinking>", "</thought>", "</reason>", "</reasoning>", "[/THINK]", "◁/think▷", "<|end_of_thought|>"], pairing: Pairing::Own, case: MarkerCase::Insensitive, ..Row::named("any_tags") },
     Row { open: &["<|inner_prefix|>"], close: &["<|inner_suffix|>"], answer: &[("<|assistant_end|>", 0, 0)], special_tokens: true, ..Row::named("apertus") },
     Row { open: &["<thinking>"], close: &["</thinking>", "[BEGIN FINAL RESPONSE]"], pairing: Pairing::Own, stray_close: StrayClose::First, answer: &[("[END FINAL RESPONSE]", 0, 0)], ..Row::named("apriel") },
-    Row { open: &["<think>"], close: &["</think>"], ..Row::named("basic") },
+    Row { open: &["<think>"], close: &["</think>"], stray_close: StrayClose::First, ..Row::named("basic") },
     Row { open: &["<|START_THINKING|>"], close: &["<|END_THINKING|>"], stray_close: StrayClose::First, answer: &[("<|START_RESPONSE|>", 0, 0), ("<|END_RESPONSE|>", 0, 0), ("<|START_TEXT|>", 0, 0), ("<|END_TEXT|>", 0, 0), ("<|END_OF_TURN_TOKEN|>", 0, 0), ("<|END_OF_TURN_TOKEN|>", 0, 0)], special_tokens: true, ..Row::named("cohere") },
     Row { open: &["<think>"], close: &["</think>"], stray_close: StrayClose::First, ..Row::named("deepseek_r1") },
     Row { open: &["<think>"], close: &["</think>"], stray_close: StrayClose::First, ..Row::named("deepseek_v3") },
@@ -25,6 +25,8 @@ pub(super) static FORMATS: &[Row] = &[
     Row { open: &["<think>"], close: &["</think>"], stray_close: StrayClose::First, ..Row::named("exaone4") },
     Row { open: &["<thought>"], close: &["</thought>"], stray_close: StrayClose::First, ..Row::named("exaone_deep") },
     Row { open: &["<|channel>"], close: &["<channel|>"], label: Some("thought\n"), answer: &[("<turn|>", 0, 0), ("<|tool_response>", 0, 0)], special_tokens: true, ..Row::named("gemma4") },
+    Row { open: &["<think>"], close: &["</think>"], stray_close: StrayClose::First, ..Row::named("glm4") },
+    Row { open: &["<think>"], close: &["</think>"], answer: &[("<answer>", 0, 0), ("</answer>", 0, 0)], ..Row::named("glm41v") },
     Row { open: &["<think>"], close: &["</think>"], ..Row::named("glm45") },
     Row { open: &["<think>"], close: &["</think>"], stray_close: StrayClose::First, ..Row::named("glm47") },
     Row { open: &["Here is my thought process:", "Here's my thought process:", "<think>"], close: &["Here is my response:", "Here's my response:", "</think>"], openers: Openers::Lead, stray_close: StrayClose::Keep, newlines: BoundNewlines::None, answer: &[("<response>", 0, 0), ("</response>", 0, 0)], ..Row::named("granite") },
@@ -227,5 +229,5 @@ pub(super) static ALIASES: &[Alias] = &[
 
 #[rustfmt::skip]
 pub(super) static TURN_ENDS: &[&str] = &[
-    "</assistant>", "</longcat_s>", "</s>", "<SPECIAL_12>", "<end_of_sentence>", "<end_of_turn>", "<seed:eos>", "<sep>", "<start_function_response>", "<turn|>", "<|CHATBOT_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<|EOT|>", "<|assistant_end|>", "<|calls|>", "<|end_of_msg|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<|eom_id|>", "<|eom|>", "<|eos|>", "<|eot_id|>", "<|eot|>", "<|im_end|>", "<|message_sep|>", "<|observation|>", "<|role_end|>", "<|tool_response>", "<|user|>", "<｜end▁of▁sentence｜>", "<｜hy_eos｜>", "[e~[", "[unused10]", "[|endofturn|]",
+    "</assistant>", "</longcat_s>", "</s>", "<SPECIAL_12>", "<end_of_sentence>", "<end_of_turn>", "<seed:eos>", "<sep>", "<start_function_response>", "<turn|>", "<|CHATBOT_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<|EOT|>", "<|assistant_end|>", "<|calls|>", "<|end_of_msg|>", "<|end_of_text|>", "<|end_of_turn|>", "<|endoftext|>", "<|end|>", "<|eom_id|>", "<|eom|>", "<|eos|>", "<|eot_id|>", "<|eot|>", "<|im_end|>", "<|message_sep|>", "<|observation|>", "<|role_end|>", "<|tool_response>", "<|user|>", "<｜end▁of▁sentence｜>", "<｜hy_eos｜>", "[e~[", "[unused10]", "[|endofturn|]",
 ];

@@ -76,6 +76,10 @@ pub struct Calls {
     again: u32,
     /// Whether the stream has ended, so that the text being fed is the last.
     pub(crate) ended: bool,
+    /// Whether the stream was cut, so that the model did not end its message.
+    pub(crate) cut: bool,
+    /// Whether diagnostics are dropped, because the text belongs to a malformed call.
+    pub(crate) quiet: bool,
     /// Whether the active body is certainly a call.
     committed: bool,
     /// Whether a call of this message was complete.
@@ -103,6 +107,8 @@ impl Calls {
             searched: 0,
             known: 0,
             ended: false,
+            cut: false,
+            quiet: false,
             committed: false,
             again: 0,
             complete: false,
@@ -116,7 +122,7 @@ impl Calls {
         (self.at, self.next, self.open, self.committed) = (0, 0, Open::No, false);
         (self.complete, self.announced) = (false, false);
         self.decoder = None;
-        (self.searched, self.ended) = (0, false);
+        (self.searched, self.ended, self.cut, self.quiet) = (0, false, false, false);
         self.used_ids = None;
     }
 
@@ -356,6 +362,9 @@ impl Calls {
 
     /// Reports a diagnostic at `offset` of the text being fed.
     pub fn diagnose(&self, kind: DiagnosticKind, offset: usize, bytes: u64, sink: &mut dyn Sink) {
+        if self.quiet {
+            return;
+        }
         let call = match self.open {
             Open::Call(index) => Some(index),
             Open::No | Open::Muted => None,

@@ -44,6 +44,18 @@ impl Grammar {
         Ok(Self { family, plan, guided, tokens: None })
     }
 
+    /// Returns the grammar with another family, for the same payload and tokens. Returns itself if
+    /// the family cannot be compiled.
+    pub(crate) fn recompiled(&self, family: Family) -> Self {
+        let Ok(mut grammar) = Self::compile(family, self.guided.as_deref().cloned()) else {
+            return self.clone();
+        };
+        if let Some((tokens, _)) = &self.tokens {
+            grammar = grammar.with_marker_tokens(tokens);
+        }
+        grammar
+    }
+
     /// Creates a grammar that recognises nothing.
     #[must_use]
     pub fn none() -> Self {

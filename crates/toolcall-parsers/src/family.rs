@@ -28,7 +28,7 @@
 //! | part of a family | types |
 //! |---|---|
 //! | the file and its lines, for error messages | [`Family`], `FamilyFile` (feature `toml`), [`FamilyError`], [`ModelId`] |
-//! | calls, and the keys of call objects | [`Form`]: [`CommitOn`], [`At`], [`Suffix`], [`Repeated`], [`WhitespaceRule`], [`NewlineRule`], [`Keys`], [`NamedKeys`], [`KeyRole`], [`KeyOrder`] |
+//! | calls, and the keys of call objects | [`Form`]: [`CommitOn`], [`At`], [`Suffix`], [`WhitespaceRule`], [`NewlineRule`], [`Keys`], [`NamedKeys`], [`KeyRole`], [`KeyOrder`] |
 //! | types of tagged values | [`Types`], [`Undeclared`] |
 //! | reasoning, and messages with headers | [`InReasoning`], [`Messages`]: [`Route`]s to [`RouteTo`] |
 //! | markup to remove | [`Erase`] |
@@ -124,8 +124,6 @@ pub struct Form {
     /// The type of a value without a declared type. `None` means text for [`Types::Schema`], and
     /// [`Undeclared::Json`] for [`Types::Wire`].
     pub undeclared: Option<Undeclared>,
-    /// Policy for a repeated parameter.
-    pub repeated: Repeated,
     /// The family's own quotes in the literal dialect. Empty means `"`, `'` and backtick.
     pub quote: Vec<String>,
     /// Whether white space in literals and around header holes must be as in the template.
@@ -243,16 +241,6 @@ pub enum Undeclared {
     Text,
     /// The value is JSON if its text is JSON, and text otherwise.
     Json,
-}
-
-/// Policy for a repeated parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum Repeated {
-    /// Every occurrence is emitted. JSON parsers use the last one.
-    #[default]
-    WriteAll,
-    /// Later occurrences are dropped and reported.
-    KeepFirst,
 }
 
 /// Whether white space must be as in the template.

@@ -74,12 +74,14 @@ mod encode;
 mod event;
 mod event_log;
 pub mod family;
+mod for_tools;
 pub mod guided;
 mod ids;
 mod limits;
 mod machine;
 mod options;
 mod parser;
+mod proof;
 mod registry;
 pub mod template;
 mod texts;
@@ -93,7 +95,9 @@ mod value;
 
 pub use calls::Calls;
 pub use compiled::{Grammar, edges};
-pub use encode::{EncodeCall, EncodeError, EncodeErrorKind, encode, encode_form};
+pub use encode::{
+    EncodeCall, EncodeError, EncodeErrorKind, encode, encode_dropping_ids, encode_form,
+};
 pub use event::{Call, Diagnostic, DiagnosticKind, Event, Message, Outcome, OwnedEvent, Sink};
 pub use family::{Family, InReasoning};
 pub use ids::{IdSource, Ids};

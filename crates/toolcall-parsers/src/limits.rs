@@ -22,15 +22,26 @@ pub(crate) const MAX_TAG_NAME: usize = 1024;
 /// ended there. If it is longer, the end tag is data.
 pub(crate) const MAX_TEXT_AFTER_END: usize = 16 * 1024;
 
-/// Maximum distance of a search for the end of a value, in bytes. If no end is found within it, the
-/// end counts as missing.
+/// Maximum text held while the end of a value is searched for, in bytes. A longer text is emitted
+/// as the value's, and the search goes on.
 pub(crate) const MAX_LOOKAHEAD: usize = 64 * 1024;
+
+/// Maximum number of quoted calls, one inside another, whose values are distinguished. Deeper ones are
+/// counted only.
+pub(crate) const MAX_QUOTED_CALLS: usize = 32;
 
 /// Maximum bytes that failed searches examine, per byte of the stream.
 pub(crate) const MAX_SEARCHED_PER_BYTE: u64 = 8;
 
 /// Maximum nesting of arguments, including the outermost object.
 pub(crate) const MAX_ARGUMENT_DEPTH: usize = 128;
+
+/// Maximum length of the names of a call's parameters together, in bytes. More names make the call
+/// malformed, because a parameter given twice could not be recognised.
+pub(crate) const MAX_PARAMETER_NAMES: usize = 64 * 1024;
+
+/// Maximum length of a word or number that is held because it may have to be mended, in bytes.
+pub(crate) const MAX_MENDED_TOKEN: usize = 32;
 
 /// Maximum number of surplus closing brackets after a call, with the blanks between them. They are
 /// held until an end tag shows that they belong to the call.
@@ -75,3 +86,12 @@ pub(crate) const MAX_GROUP_DEPTH: u8 = 2;
 /// Maximum number of groups in a template. Each group doubles the number of readings. Registered
 /// families use at most a quarter of it.
 pub(crate) const MAX_GROUPS: usize = 8;
+
+/// Maximum number of declared names for which a template that repeats them is written out.
+pub(crate) const MAX_NAMED_TEMPLATES: usize = 1000;
+
+/// Maximum length of a text that the proof of a family's file reads at every cut.
+pub(crate) const MAX_PROOF_CUT: usize = 512;
+
+/// Maximum number of a family's tags that begin a value in the proof of its file.
+pub(crate) const MAX_PROOF_TAGS: usize = 8;

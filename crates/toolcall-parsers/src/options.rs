@@ -131,6 +131,9 @@ pub enum Tolerance {
     /// Also accepts single quotes, bare keys, `True`, `False` and `None`, commas before a closing
     /// bracket, comments, and other spellings of escapes and numbers. Each kind is reported once
     /// per value, as [`crate::DiagnosticKind::Tolerated`].
+    ///
+    /// A tagged value that never ends is ended by the next call or parameter inside it. A call that
+    /// the value only quotes may then run: use this only where quoted calls do no harm.
     Lenient,
 }
 

@@ -89,10 +89,11 @@ impl ParserBuilder {
     /// # Errors
     /// A marker of a grammar loaded at run time is invalid. The error names it.
     pub fn build(self) -> Result<Parser, EdgeError> {
-        let table = Table::new(edges(&self.grammar, InReasoning::Literal, 0))?;
+        let grammar = self.grammar.for_tools(&self.tools);
+        let table = Table::new(edges(&grammar, InReasoning::Literal, 0))?;
         Ok(Parser {
             driver: Driver::new(table, self.settings),
-            bodies: ToolCallParser::new(self.grammar, self.tools, self.options),
+            bodies: ToolCallParser::new(grammar, self.tools, self.options),
         })
     }
 }

@@ -37,6 +37,48 @@ pub struct Template {
 }
 
 impl Template {
+    /// Returns whether a template of a call has the name before the arguments and again after them.
+    pub(crate) fn repeats_name(&self) -> bool {
+        let is = |part: &Part, hole: &Hole| matches!(part, Part::Hole(found) if found == hole);
+        let holds = |part: &Part| matches!(part, Part::Hole(hole) if hole.holds_arguments());
+        let mut parts = self.parts.iter();
+        parts.any(|part| is(part, &Hole::Name))
+            && parts.any(holds)
+            && parts.any(|part| is(part, &Hole::Name))
+    }
+
+    /// Returns whether a template of a parameter has the key before the value and again after it.
+    pub(crate) fn repeats_key(&self) -> bool {
+        let is_key = |part: &Part| matches!(part, Part::Hole(Hole::Key));
+        let mut parts = self.parts.iter();
+        parts.any(is_key)
+            && parts.any(|part| matches!(part, Part::Hole(Hole::Value(_))))
+            && parts.any(is_key)
+    }
+
+    /// Returns the template with `word` for each hole `hole`, and with `meant` after the first text:
+    /// a hole that tells the word.
+    pub(crate) fn naming(&self, hole: &Hole, word: &str, meant: Hole) -> Self {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut meant = Some(meant);
+        for part in &self.parts {
+            let text = match part {
+                Part::Hole(found) if found == hole => word,
+                Part::Literal(text) => text,
+                other => {
+                    parts.extend(meant.take().map(Part::Hole));
+                    parts.push(other.clone());
+                    continue;
+                }
+            };
+            match parts.last_mut() {
+                Some(Part::Literal(last)) => last.push_str(text),
+                _ => parts.push(Part::Literal(text.into())),
+            }
+        }
+        Self { parts }
+    }
+
     /// Returns whether the template begins with one of `tokens`, after optional blanks.
     pub(crate) fn begins_with(&self, tokens: &MarkerTokens) -> bool {
         let first = match self.parts.first() {
@@ -115,6 +157,8 @@ pub enum Hole {
     Elements,
     /// `{key}`: a parameter's name.
     Key,
+    /// `{key=WORD}`: the parameter's name is this word, which is not on the wire as a hole.
+    KeyMeant(String),
     /// `{value}`, or `{value:trim}`: a parameter's value.
     Value(Trim),
     /// `{type}`: the name of the value's JSON type.
@@ -131,6 +175,14 @@ pub enum Hole {
     Recipient,
     /// `{note}`: words in a message header without a meaning for its route.
     Note,
+}
+
+impl Hole {
+    /// Returns whether the hole contains the arguments of a call.
+    pub(crate) fn holds_arguments(&self) -> bool {
+        use Hole::{Arguments, Elements, Object, Parameters, Raw};
+        matches!(self, Object(_) | Arguments(_) | Raw(_) | Parameters { .. } | Elements)
+    }
 }
 
 /// The white space that is removed at a value's start and end.

@@ -10,8 +10,9 @@ use super::entry::Entry;
 /// A pattern as its file has it, and the family.
 type Of<'e> = (&'e str, &'e str);
 
-/// The project's table of ids: id, profile or `-`, start.
-const TABLE: &str = "vectors/models.tsv";
+/// The tables of ids: the project's own, with id, profile or `-`, and start; and ids that an engine
+/// lists with the parser of their calls.
+const TABLES: [&str; 2] = ["vectors/models.tsv", "vectors/engine_ids.tsv"];
 
 pub(super) fn patterns(entries: &[Entry]) -> Vec<(ModelPattern, Of<'_>)> {
     let all = entries.iter().flat_map(|entry| {
@@ -62,12 +63,18 @@ fn winners<'p, 'e>(id: &str, patterns: &'p [(ModelPattern, Of<'e>)]) -> Vec<&'p 
     ModelId::new(id).find(patterns).map(|(_, heaviest)| heaviest).unwrap_or_default()
 }
 
-/// Returns a phrase with the number of ids in the project's table that have their profile.
+/// Returns a phrase for each table of ids, with the number of ids that have their profile.
 ///
 /// # Errors
-/// Returns the ids with another profile or with two, or an error if the table cannot be read.
+/// Returns the ids with another profile or with two, or an error if a table cannot be read.
 pub(super) fn score(root: &Path, entries: &[Entry]) -> Result<String, String> {
-    let text = fs::read_to_string(root.join(TABLE)).map_err(|error| format!("{TABLE}: {error}"))?;
+    let scores = TABLES.map(|table| score_of(table, root, entries));
+    let scores: Result<Vec<String>, String> = scores.into_iter().collect();
+    scores.map(|scores| scores.join("\n"))
+}
+
+fn score_of(table: &str, root: &Path, entries: &[Entry]) -> Result<String, String> {
+    let text = fs::read_to_string(root.join(table)).map_err(|error| format!("{table}: {error}"))?;
     let patterns = patterns(entries);
     let mut wrong = Vec::new();
     for line in text.lines() {
@@ -77,11 +84,11 @@ pub(super) fn score(root: &Path, entries: &[Entry]) -> Result<String, String> {
         found.dedup();
         let found = if found.is_empty() { "-".to_owned() } else { found.join(" and ") };
         if found != wanted {
-            wrong.push(format!("{TABLE}: `{id}` is {found}, not {wanted}"));
+            wrong.push(format!("{table}: `{id}` is {found}, not {wanted}"));
         }
     }
     let all = text.lines().count();
     let right = all - wrong.len();
-    let score = format!("{TABLE}: {right} of {all} ids right, {} patterns", patterns.len());
+    let score = format!("{table}: {right} of {all} ids right, {} patterns", patterns.len());
     if wrong.is_empty() { Ok(score) } else { Err(format!("{}\n{score}", wrong.join("\n"))) }
 }

@@ -19,7 +19,7 @@ pub(super) fn all(entries: &[Entry]) -> Vec<(&'static str, String)> {
         ("crates/toolcall-parsers/src/registry/table.rs", calls(entries)),
         ("crates/think-filter/src/table.rs", reasoning(entries)),
         ("crates/llm-stream-guard/src/profile/table.rs", streams(entries)),
-        ("crates/llm-stream-guard-serve/src/config/files.rs", files(entries)),
+        ("crates/llm-stream-guard/src/profile/files.rs", files(entries)),
     ]
 }
 

@@ -1,6 +1,9 @@
 //! The build of the package.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::{
     PACKAGE, copied, emptied, files,
@@ -11,11 +14,14 @@ use crate::process::{Invocation, target};
 /// The modules of the package: a name, the flags of cargo, and the maximum size in bytes,
 /// compressed as servers compress it.
 pub(super) const MODULES: [(&str, &str, u64); 2] =
-    [("guard", "", 542_000), ("core", "--no-default-features", 346_000)];
+    [("guard", "", 562_000), ("core", "--no-default-features", 360_000)];
 /// The features of WebAssembly that the compiler uses. Every browser and Node 20 have them.
 const FEATURES: &str = "--enable-bulk-memory --enable-multivalue --enable-mutable-globals \
                         --enable-nontrapping-float-to-int --enable-reference-types \
                         --enable-sign-ext";
+
+/// The directories of the package's own scripts.
+const SCRIPTS: [&str; 4] = ["js", "js/all", "js/core", "cjs"];
 
 /// The directories of a build, and its compiler.
 pub(super) struct Build {
@@ -43,15 +49,22 @@ impl Build {
         emptied(&package)?;
         for (name, _, _) in MODULES {
             self.compile(name, &package.join("wasm"), name)?;
+            let text = package.join(format!("wasm/{name}.text.js"));
+            let (module, text) = (self.module(name), text.display().to_string());
+            Invocation::new(&format!("node build/inline.mjs {} {text}", module.display()))
+                .run(&self.sources)?;
         }
-        for name in ["package.json", "README.md"] {
+        for name in ["package.json", "README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
             copied(&self.sources.join(name), &package.join(name))?;
         }
-        for directory in ["js", "js/all", "js/core"] {
+        for directory in SCRIPTS {
             for file in files(&self.sources.join(directory))? {
                 let name = file.file_name().unwrap_or_default();
                 copied(&file, &package.join(directory).join(name))?;
             }
+        }
+        for entry in ["index", "core", "ai"] {
+            types_for_require(&package, entry)?;
         }
         Ok(())
     }
@@ -122,4 +135,12 @@ impl Build {
         }
         Ok(())
     }
+}
+
+/// Copies the types of an entry for `require`. TypeScript wants other names of files there.
+fn types_for_require(package: &Path, entry: &str) -> Result<(), String> {
+    let types = package.join(format!("js/{entry}.d.ts"));
+    let fault = |error: std::io::Error| format!("{}: {error}", types.display());
+    let text = fs::read_to_string(&types).map_err(fault)?.replace(".js\";", ".cjs\";");
+    fs::write(package.join(format!("cjs/{entry}.d.cts")), text).map_err(fault)
 }

@@ -6,7 +6,7 @@ use super::{PACKAGE, build::Build, copied, emptied, files};
 use crate::process::{BROWSERS, Invocation, browser};
 
 /// The file that `npm pack` writes.
-const PACKED: &str = "toolcall-parsers-0.1.0.tgz";
+pub(super) const PACKED: &str = "toolcall-parsers-0.1.0.tgz";
 /// Packages of the tests. The tests of missing ones are skipped.
 const TESTED_WITH: &str = "ai6@npm:ai@6 ai7@npm:ai@7 @ai-sdk/provider@4 typescript@5 \
                            @types/json-schema@7 @types/node@20 esbuild@0.25";
@@ -74,7 +74,6 @@ fn deno(build: &Build, fresh: &Path) -> Result<(), String> {
 fn example(build: &Build, fresh: &Path, browser: &str) -> Result<(), String> {
     let page = fresh.join("example-page");
     copied(&fresh.join("example/index.html"), &page.join("index.html"))?;
-    copied(&build.module("core"), &page.join("core_bg.wasm"))?;
     let flags = "--bundle --minify --format=esm --target=es2022 --alias:ai=ai7 --log-level=warning";
     let bundle =
         format!("node_modules/.bin/esbuild example/chat.js {flags} --outfile=example-page/chat.js");

@@ -7,9 +7,13 @@ export {
   explainPage,
   families,
   Guard,
+  guardChunks,
+  guardCompletion,
+  guardFetch,
+  guardRequest,
   guardSse,
   guardText,
   parse,
   profile,
 } from "./module.js";
-export { SettingsError, StreamError } from "../errors.js";
+export { SettingsError, StateError, StreamError } from "../errors.js";

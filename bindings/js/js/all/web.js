@@ -1,9 +1,11 @@
-// The entry for browsers and bundlers: the module is a file of the package.
+// The entry for browsers and bundlers: `init` loads the module.
 import { loader } from "./module.js";
 
-/** Loads the module, from `source` if the file is elsewhere. */
+/** Loads the module, from `source` instead of the package's own text if that is given. */
 export async function init(source) {
-  await loader.load(source ?? new URL("../../wasm/guard_bg.wasm", import.meta.url));
+  if (source !== undefined) return loader.load(source);
+  const { default: text } = await import("../../wasm/guard.text.js");
+  return loader.unpack(text);
 }
 
 export * from "./names.js";

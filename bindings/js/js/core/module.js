@@ -6,6 +6,7 @@ export const {
   ArgumentsView,
   families,
   Guard,
+  guardRequest,
   guardText,
   loader,
   parse,

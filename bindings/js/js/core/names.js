@@ -3,7 +3,8 @@ export {
   ArgumentsView,
   families,
   Guard,
+  guardRequest,
   guardText,
   parse,
 } from "./module.js";
-export { SettingsError, StreamError } from "../errors.js";
+export { SettingsError, StateError, StreamError } from "../errors.js";

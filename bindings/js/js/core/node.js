@@ -1,9 +1,11 @@
-// The entry for Node and Deno: the module is read from the package's folder at once.
-import { readFileSync } from "node:fs";
+// The entry for Node, Deno and Bun: the module is text of the package's code.
+import { Buffer } from "node:buffer";
+import { gunzipSync } from "node:zlib";
 
+import text from "../../wasm/core.text.js";
 import { loader } from "./module.js";
 
-loader.loadNow(readFileSync(new URL("../../wasm/core_bg.wasm", import.meta.url)));
+loader.loadNow(gunzipSync(Buffer.from(text, "base64")));
 
 /** Does nothing here: the module is loaded. */
 export async function init() {}

@@ -1,6 +1,6 @@
 //! The list of properties of a family's calls that an outline does not express.
 
-use toolcall_parsers::family::{At, CommitOn, Family, Form, Repeated, Suffix};
+use toolcall_parsers::family::{At, CommitOn, Family, Form, Suffix};
 
 use super::{CallShape, Payload};
 
@@ -42,7 +42,7 @@ pub(super) fn lost(family: &Family, form: &Form, call: &CallShape, has_all: bool
             "parameters written in other ways, and newlines that belong to a value",
         ),
         (is_tags, "values as Python spells them"),
-        (form.repeated == Repeated::KeepFirst, "that the first of repeated parameters counts"),
+        (!form.parameters.is_empty(), "that the first of repeated parameters counts"),
         (true, "markers that are missing, cut or repeated, and text after a fault"),
         (
             true,

@@ -10,7 +10,7 @@ use crate::{
     error::{Error, misuse},
     lookup,
 };
-use llm_stream_guard_serve::family_file;
+use llm_stream_guard::family_file;
 
 /// Writes each id with its profile. A `-` among the ids is replaced by the lines of `input`.
 ///

@@ -55,13 +55,13 @@ impl<W: Write> Render for JsonLines<W> {
         let (r#type, fields) = match delta {
             Delta::Content(text) => ("content", Fields::Text { text }),
             Delta::Reasoning(text) => ("reasoning", Fields::Text { text }),
-            Delta::CallStart { index, id, name } => {
+            Delta::CallStart { index, id, name, .. } => {
                 ("call_start", Fields::Start { index, id, name })
             }
             Delta::CallArguments { index, fragment } => {
                 ("call_arguments", Fields::Arguments { index, fragment })
             }
-            Delta::CallEnd { index, outcome } => {
+            Delta::CallEnd { index, outcome, .. } => {
                 ("call_end", Fields::End { index, outcome: outcome.name() })
             }
             _ => return Ok(()),

@@ -43,6 +43,22 @@ fn argument_types_come_from_the_calls_or_declared_tools() {
 }
 
 #[test]
+fn ids_of_chat_apis_are_dropped_with_a_note_where_a_family_has_no_place() {
+    let calls = r#"[{"id": "call_1", "type": "function", "function": {"name": "book", "arguments": "{\"seats\": 2}"}}]"#;
+    let file = scratch("chat_calls.json", calls);
+    let output = run(&["encode", "--model", "zai-org/GLM-4.7", &file]);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "<tool_call>book<arg_key>seats</arg_key><arg_value>2</arg_value></tool_call>"
+    );
+    let note = String::from_utf8_lossy(&output.stderr);
+    assert!(note.contains("`glm47` cannot write the id of call 0 (\"book\"): dropped"), "{note}");
+    let output = run(&["encode", "--model", "mistral-nemo", &file]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"id\": \"call_1\""));
+    assert!(output.stderr.is_empty(), "the id has a place");
+}
+
+#[test]
 fn token_suffix_is_written_into_the_tags() {
     let file = scratch("ping.json", r#"[{"name": "ping", "arguments": {}}]"#);
     let output = run(&["encode", "--model", "tencent/Hy3", "--token-suffix", ":x", &file]);

@@ -31,6 +31,15 @@ fn custom_family_file_is_parsed_with_and_without_a_profile() {
 }
 
 #[test]
+fn family_option_takes_a_name_or_a_file() {
+    let books = scratch("named_books.toml", &format!("reasoning = 'qwen3'\n{BOOKS}"));
+    let thought = format!("<think>Hm.</think>{WIRE}");
+    let events = coalesced(&run_on(thought.as_bytes(), &["parse", "--family", &books]).stdout);
+    assert_eq!((&events[0]["text"], &events[2]["name"]), (&json!("Hm."), &json!("find")));
+    refused(&["parse", "--family", "no_such.toml"], &["--family no_such.toml"]);
+}
+
+#[test]
 fn rows_are_parsed_by_a_custom_family() {
     let books = scratch("row_books.toml", BOOKS);
     let row = json!({"text": WIRE}).to_string();

@@ -8,7 +8,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::{
     checkpoint::CheckpointTokens,
     endpoint::EndpointName,
-    own::read_family,
     settings::{ModelSettings, SettingSeed},
 };
 
@@ -81,7 +80,8 @@ impl FromStr for FamilyName {
             return Self::of_template(path);
         }
         if ends("toml") || ends("json") {
-            return Ok(of(read_family(path)?, true));
+            let profile = Profile::from_family_file(path).map_err(|error| error.to_string())?;
+            return Ok(of(profile, true));
         }
         match profile(written) {
             Ok(profile) => Ok(of(profile, false)),

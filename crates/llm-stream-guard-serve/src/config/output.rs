@@ -1,9 +1,6 @@
 //! The form of answers.
 
-use llm_stream_guard::{
-    Delivery,
-    chat::{BrokenCalls, ReasoningTokens},
-};
+use llm_stream_guard::chat::{BrokenCalls, CallForm, ReasoningTokens};
 use serde::{Deserialize, Serialize};
 
 /// The form of answers.
@@ -12,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Output {
     /// Name of the field for reasoning.
     pub reasoning: ReasoningName,
-    /// Delivery of the arguments of calls.
-    pub calls: Delivery,
+    /// When calls are sent.
+    pub calls: CallForm,
     /// Policy for calls that were malformed or incomplete.
     pub broken_calls: BrokenCalls,
     /// Who counts the reasoning tokens that usage reports.
@@ -34,7 +31,7 @@ impl Default for Output {
     fn default() -> Self {
         Self {
             reasoning: ReasoningName::ReasoningContent,
-            calls: Delivery::Streaming,
+            calls: CallForm::Streamed,
             broken_calls: BrokenCalls::Auto,
             reasoning_tokens: ReasoningTokens::Counted,
         }

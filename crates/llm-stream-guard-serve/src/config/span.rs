@@ -2,7 +2,10 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, Visitor},
+};
 
 /// A length of time: a whole number with its unit, `ms`, `s`, `m` or `h`.
 ///
@@ -57,8 +60,29 @@ impl Serialize for TimeSpan {
     }
 }
 
+/// Reads the text of a span. A number without a unit is an error that shows what to write.
+struct SpanText;
+
+impl Visitor<'_> for SpanText {
+    type Value = TimeSpan;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a length of time in quotation marks, such as \"30s\"")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<TimeSpan, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<TimeSpan, E> {
+        Err(E::custom(format!(
+            "expected a length of time with its unit in quotation marks, such as \"{number}s\""
+        )))
+    }
+}
+
 impl<'de> Deserialize<'de> for TimeSpan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+        deserializer.deserialize_any(SpanText)
     }
 }

@@ -2,12 +2,12 @@
 
 use llm_stream_guard::{
     End,
-    chat::{ChatGuard, ChatNote, ChatSse, ChatSseError, Done, Note, SseSink, Violation},
+    chat::{ChatGuard, ChatNote, ChatSse, ChatSseError, Done, SseSink},
     sse::Fields,
 };
 use serde_json::{Value, json};
 
-use super::{Machine, fields::KEEP_ALIVE};
+use super::{Machine, encoded::log_note, fields::KEEP_ALIVE};
 use crate::error::{Fault, Kind};
 
 /// An event stream of chat chunks. Events that do not change keep their bytes.
@@ -71,7 +71,7 @@ impl Machine for Stream {
     }
 }
 
-/// A sink of bytes for the client, which logs that unreadable choices were passed on.
+/// A sink of bytes for the client, which logs notes that the client cannot see.
 struct Warning<'o>(&'o mut Vec<u8>);
 
 impl SseSink for Warning<'_> {
@@ -80,9 +80,7 @@ impl SseSink for Warning<'_> {
     }
 
     fn note(&mut self, note: ChatNote) {
-        if note.note == Note::Violation(Violation::Unreadable) {
-            tracing::warn!("upstream sent choices that cannot be read; they were passed on");
-        }
+        log_note(note);
     }
 }
 

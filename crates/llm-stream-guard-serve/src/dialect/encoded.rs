@@ -3,7 +3,8 @@
 use llm_stream_guard::{
     End,
     chat::{
-        ChatChunk as _, ChatError, ChatGuard, ChatSink, ChatSseError, ChatStep, Chunk, from_json,
+        ChatChunk as _, ChatError, ChatGuard, ChatNote, ChatSink, ChatSseError, ChatStep, Chunk,
+        Note, SplitEscapes, Violation, from_json,
     },
     sse::{Decoder, SseEvent, SseItem, SseLimitPolicy, SseLimits, TooLong},
 };
@@ -43,6 +44,7 @@ pub(crate) struct Encoded<E> {
 struct Wire<E> {
     guard: ChatGuard,
     encoder: E,
+    split: SplitEscapes,
     phase: AnswerPhase,
     bytes: BytesPhase,
 }
@@ -81,13 +83,18 @@ impl<E: Encoder> ChatSink for EncodingSink<'_, E> {
     fn step(&mut self, step: ChatStep<'_>) {
         self.encoder.step(step, self.out);
     }
+
+    fn note(&mut self, note: ChatNote) {
+        log_note(note);
+    }
 }
 
 impl<E: Encoder> Encoded<E> {
     /// Creates a stream of one choice, guarded by clones of `guard`.
     #[must_use]
     pub(crate) fn new(guard: ChatGuard, encoder: E) -> Self {
-        let wire = Wire { guard, encoder, phase: AnswerPhase::Open, bytes: BytesPhase::Open };
+        let (phase, bytes) = (AnswerPhase::Open, BytesPhase::Open);
+        let wire = Wire { guard, encoder, split: SplitEscapes::default(), phase, bytes };
         let limits = SseLimits::default().policy(SseLimitPolicy::Error);
         Self { decoder: Decoder::new().lenient().limits(limits), wire }
     }
@@ -165,14 +172,18 @@ impl<E: Encoder> Wire<E> {
         if data.trim_ascii() == b"[DONE]" {
             return self.end(|guard, sink| guard.finish(End::Stop, sink), out);
         }
-        let text = String::from_utf8_lossy(data);
-        let value = match from_json::<Value>(&text) {
+        let came = String::from_utf8_lossy(data);
+        let joined = self.split.join(&came);
+        let value = match from_json::<Value>(joined.as_deref().unwrap_or(&came)) {
             Ok(value) => value,
             Err(_) if self.bytes == BytesPhase::Last && !event.closed => {
                 self.bytes = BytesPhase::Cut;
                 return;
             }
-            Err(_) => Value::Null,
+            Err(_) => {
+                tracing::warn!("upstream sent an event that cannot be read, which was dropped");
+                Value::Null
+            }
         };
         if event.name == Some(b"error") || value.is_error() {
             self.fail(&Fault::reported(&value), out);
@@ -225,6 +236,19 @@ impl<E: Encoder> Wire<E> {
             self.encoder.fail(fault, out);
             self.phase = AnswerPhase::Over;
         }
+    }
+}
+
+/// Logs notes that a client cannot see in its answer.
+pub(super) fn log_note(note: ChatNote) {
+    match note.note {
+        Note::Violation(Violation::Unreadable) => {
+            tracing::warn!("upstream sent choices that cannot be read");
+        }
+        Note::Violation(Violation::NamelessCall) => {
+            tracing::warn!("upstream sent a call without a name, which was dropped");
+        }
+        _ => {}
     }
 }
 

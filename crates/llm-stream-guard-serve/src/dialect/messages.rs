@@ -2,11 +2,15 @@
 
 mod request;
 
-use llm_stream_guard::chat::{ChatStep, Completion, Delta};
+use llm_stream_guard::{
+    Outcome,
+    chat::{ChatSink, ChatStep, Delta},
+};
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::request::request;
 use super::{
+    content::text_part,
     encoded::{Encoder, write},
     turns::Turns,
     usage::{reasoning_tokens, tokens},
@@ -65,8 +69,7 @@ impl MessagesEvents {
         match delta {
             Delta::Around(fields) => self.start(fields, out),
             Delta::Reasoning(text) => {
-                let block = json!({"type": "thinking", "thinking": "", "signature": ""});
-                self.block(Block::Thinking, block, out);
+                self.block(Block::Thinking, thinking(""), out);
                 self.grow(json!({"type": "thinking_delta", "thinking": text}), out);
             }
             // There is no field for a refusal.
@@ -74,12 +77,24 @@ impl MessagesEvents {
                 self.block(Block::Text, json!({"type": "text", "text": ""}), out);
                 self.grow(json!({"type": "text_delta", "text": text}), out);
             }
-            Delta::CallStart { id, name, .. } => {
+            Delta::Signature(text) => {
+                self.block(Block::Thinking, thinking(""), out);
+                self.grow(json!({"type": "signature_delta", "signature": text}), out);
+            }
+            Delta::CallStart { id, name, fields, .. } => {
                 self.close(out);
-                self.block(Block::Call, tool_use(id, name, json!({})), out);
+                self.block(Block::Call, tool_use(id, name, fields), out);
             }
             Delta::CallArguments { fragment, .. } => {
                 self.grow(json!({"type": "input_json_delta", "partial_json": fragment}), out);
+            }
+            Delta::CallEnd { outcome, seal, .. } => {
+                // Clients complete the JSON of a block that ends early. The stop reason tells them
+                // of a call that was cut, but not of a malformed one.
+                if outcome == Outcome::Malformed {
+                    self.grow(json!({"type": "input_json_delta", "partial_json": seal}), out);
+                }
+                self.close(out);
             }
             Delta::Finish { reason, fields } => {
                 self.reason = Some(reason.to_owned());
@@ -147,42 +162,101 @@ impl Encoder for MessagesEvents {
     }
 }
 
-/// Returns a whole message. The arguments of a malformed or cut call, whose index is in `broken`,
-/// are text in its `input`, as Anthropic's manual describes.
-#[must_use]
-pub(crate) fn whole(completion: &Completion, broken: &[u32]) -> Value {
-    let mut message = message(&completion.fields);
-    let mut content: Vec<Value> = Vec::new();
-    let choice = completion.choices.first();
-    let on = |delta: Delta<'_>| match delta {
-        Delta::Reasoning(text) => {
-            content.push(json!({"type": "thinking", "thinking": text, "signature": ""}));
-        }
-        Delta::Content(text) | Delta::Refusal(text) => {
-            content.push(json!({"type": "text", "text": text}));
-        }
-        Delta::CallStart { id, name, .. } => content.push(tool_use(id, name, json!({}))),
-        Delta::CallArguments { fragment, index } => {
-            let input = serde_json::from_str::<Value>(fragment).ok();
-            let input = input.filter(|input| input.is_object() && !broken.contains(&index));
-            if let Some(call) = content.last_mut() {
-                call["input"] = input.unwrap_or_else(|| json!({"INVALID_JSON": fragment}));
+/// A whole message, made of its deltas.
+#[derive(Debug, Default)]
+pub(crate) struct WholeMessage {
+    fields: Map<String, Value>,
+    content: Vec<Value>,
+    /// Arguments of the last call.
+    arguments: String,
+    turns: Turns,
+    reason: Option<String>,
+    stop: Option<String>,
+    usage: Option<Value>,
+}
+
+impl WholeMessage {
+    fn delta(&mut self, delta: Delta<'_>) {
+        match delta {
+            Delta::Around(fields) => {
+                for (name, value) in fields {
+                    self.fields.entry(name).or_insert_with(|| value.clone());
+                }
             }
+            Delta::Reasoning(text) => self.text("thinking", text),
+            Delta::Signature(text) => {
+                self.text("thinking", "");
+                self.grow("signature", text);
+            }
+            Delta::Content(text) | Delta::Refusal(text) => self.text("text", text),
+            Delta::CallStart { id, name, fields, .. } => {
+                self.arguments.clear();
+                self.content.push(tool_use(id, name, fields));
+            }
+            Delta::CallArguments { fragment, .. } => self.arguments.push_str(fragment),
+            Delta::CallEnd { outcome, .. } => self.end_call(outcome),
+            Delta::Finish { reason, fields } => {
+                self.reason = Some(reason.to_owned());
+                self.stop = named(fields);
+            }
+            Delta::Usage(usage) => self.usage = Some(usage.clone()),
+            _ => {}
         }
-        _ => {}
-    };
-    if let Some(choice) = choice {
-        choice.message.deltas(on);
     }
-    message["content"] = content.into();
-    let reason = choice.and_then(|choice| choice.finish_reason.value());
-    let which = choice.and_then(|choice| named(&choice.extra));
-    let ending = ending(reason.map(String::as_str), which.is_some(), which);
-    for key in ["stop_reason", "stop_sequence"] {
-        message[key] = ending[key].clone();
+
+    /// Adds text to the last block of this kind, or begins one. The kind is also the name of the
+    /// field for the text.
+    fn text(&mut self, kind: &str, text: &str) {
+        if self.content.last().is_none_or(|last| last["type"] != kind) {
+            self.content.push(match kind {
+                "thinking" => thinking(""),
+                _ => text_part("".into()),
+            });
+        }
+        self.grow(kind, text);
     }
-    message["usage"] = usage(completion.usage.value());
-    message
+
+    fn grow(&mut self, field: &str, text: &str) {
+        if let Some(Value::String(whole)) = self.content.last_mut().and_then(|it| it.get_mut(field))
+        {
+            whole.push_str(text);
+        }
+    }
+
+    /// Ends the last call. The arguments of a call that does not run are text in its `input`, as
+    /// Anthropic's manual describes.
+    fn end_call(&mut self, outcome: Outcome) {
+        let arguments = std::mem::take(&mut self.arguments);
+        let runs = matches!(outcome, Outcome::Complete | Outcome::Repaired);
+        let input = serde_json::from_str::<Value>(&arguments).ok();
+        let input = input.filter(|input| runs && input.is_object());
+        if let Some(call) = self.content.last_mut() {
+            call["input"] = input.unwrap_or_else(|| json!({"INVALID_JSON": arguments}));
+        }
+    }
+
+    /// Returns the message and its usage as upstream wrote it.
+    pub(crate) fn into_json(mut self) -> (Value, Option<Value>) {
+        let mut turns = std::mem::take(&mut self.turns);
+        turns.rest(&mut |delta| self.delta(delta));
+        let mut message = message(&self.fields);
+        message["content"] = self.content.into();
+        let stopped = self.stop.is_some();
+        let ending = ending(self.reason.as_deref(), stopped, self.stop);
+        for key in ["stop_reason", "stop_sequence"] {
+            message[key] = ending[key].clone();
+        }
+        message["usage"] = usage(self.usage.as_ref());
+        (message, self.usage)
+    }
+}
+
+impl ChatSink for WholeMessage {
+    fn step(&mut self, step: ChatStep<'_>) {
+        let mut turns = std::mem::take(&mut self.turns);
+        turns.step(&step, &mut |delta| self.delta(delta));
+        self.turns = turns;
+    }
 }
 
 /// Error types that clients know.
@@ -232,8 +306,19 @@ fn message(fields: &Map<String, Value>) -> Value {
     })
 }
 
-fn tool_use(id: &str, name: &str, input: Value) -> Value {
-    json!({"type": "tool_use", "id": id, "name": name, "input": input})
+fn thinking(text: &str) -> Value {
+    json!({"type": "thinking", "thinking": text, "signature": ""})
+}
+
+/// Returns the block of a call without input. `fields` are further fields of upstream's call.
+fn tool_use(id: &str, name: &str, fields: &Map<String, Value>) -> Value {
+    let mut block = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
+    for (name, value) in fields {
+        if block.get(name).is_none() {
+            block[name] = value.clone();
+        }
+    }
+    block
 }
 
 fn stops(asked: &Value) -> Vec<String> {

@@ -4,10 +4,7 @@ mod item;
 mod request;
 mod tools;
 
-use llm_stream_guard::{
-    Outcome,
-    chat::{ChatStep, Completion, Delta},
-};
+use llm_stream_guard::chat::{ChatSink, ChatStep, Delta};
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::request::{gather_tools, request};
@@ -108,9 +105,28 @@ impl Response {
         if cut.is_some() { "incomplete" } else { "completed" }
     }
 
-    /// Ends the last item where the answer was cut. A whole call stays complete.
-    fn cut(&mut self, broken: &[u32]) {
-        self.items.iter_mut().last().into_iter().for_each(|item| item.cut(broken));
+    /// Ends the last item where the answer was cut, unless it has ended.
+    fn cut(&mut self) {
+        self.items.iter_mut().last().into_iter().for_each(Item::cut);
+    }
+
+    /// Ends the last item, unless it has ended.
+    fn done(&mut self) {
+        self.items.iter_mut().last().into_iter().for_each(Item::done);
+    }
+
+    /// Takes a delta that neither begins nor continues an item. Returns `false` for others.
+    fn take(&mut self, delta: Delta<'_>) -> bool {
+        match delta {
+            Delta::Role(_) => {}
+            Delta::Finish { reason, .. } => self.reason = Some(reason.to_owned()),
+            Delta::Usage(usage) => self.usage = Some(usage.clone()),
+            Delta::CallEnd { outcome, .. } => {
+                self.items.iter_mut().last().into_iter().for_each(|item| item.end_call(outcome));
+            }
+            _ => return false,
+        }
+        true
     }
 
     fn to_json(&self, status: &str) -> Value {
@@ -143,8 +159,6 @@ pub(crate) struct ResponsesEvents {
     /// Whether the last item is still open.
     open: bool,
     turns: Turns,
-    /// Indices of calls that were malformed or incomplete.
-    broken: Vec<u32>,
 }
 
 impl ResponsesEvents {
@@ -152,7 +166,7 @@ impl ResponsesEvents {
     #[must_use]
     pub(crate) fn new(asked: &Value) -> Self {
         let (response, turns) = (Response::new(asked), Turns::default());
-        Self { response, started: false, number: 0, open: false, turns, broken: Vec::new() }
+        Self { response, started: false, number: 0, open: false, turns }
     }
 
     fn write(&mut self, mut event: Value, out: &mut Vec<u8>) {
@@ -181,14 +195,11 @@ impl ResponsesEvents {
     fn delta(&mut self, delta: Delta<'_>, out: &mut Vec<u8>) {
         match delta {
             Delta::Around(fields) => self.start(fields, out),
-            Delta::Role(_) => {}
-            Delta::CallEnd { index, outcome } => {
-                if !matches!(outcome, Outcome::Complete | Outcome::Repaired) {
-                    self.broken.push(index);
-                }
+            Delta::CallEnd { .. } => {
+                self.response.take(delta);
+                self.close(out);
             }
-            Delta::Finish { reason, .. } => self.response.reason = Some(reason.to_owned()),
-            Delta::Usage(usage) => self.response.usage = Some(usage.clone()),
+            delta if self.response.take(delta) => {}
             delta => {
                 let goes_on =
                     self.open && self.response.items.last().is_some_and(|it| it.takes(delta));
@@ -231,7 +242,7 @@ impl ResponsesEvents {
         }
         let index = self.response.items.len().saturating_sub(1);
         let Some(item) = self.response.items.last_mut() else { return };
-        item.done(&self.broken);
+        item.done();
         let mut events = item.endings();
         events.push(json!({"type": "response.output_item.done", "item": item.to_json()}));
         for mut event in events {
@@ -253,7 +264,7 @@ impl Encoder for ResponsesEvents {
         self.rest(out);
         let how = self.response.end();
         if how == "incomplete" && self.open {
-            self.response.cut(&self.broken);
+            self.response.cut();
         }
         self.close(out);
         let response = self.response.to_json(how);
@@ -264,7 +275,7 @@ impl Encoder for ResponsesEvents {
         self.start(&Map::new(), out);
         self.rest(out);
         if self.open {
-            self.response.cut(&self.broken);
+            self.response.cut();
         }
         self.response.envelope["error"] = json!({"code": code(fault), "message": fault.message});
         let response = self.response.to_json("failed");
@@ -286,29 +297,54 @@ fn code(fault: &Fault) -> Value {
     }
 }
 
-/// Returns a whole response; `broken` has the indices of calls that were malformed or cut.
-#[must_use]
-pub(crate) fn whole(completion: &Completion, asked: &Value, broken: &[u32]) -> Value {
-    let mut response = Response::new(asked);
-    response.describe(&completion.fields);
-    response.usage = completion.usage.value().cloned();
-    if let Some(choice) = completion.choices.first() {
-        choice.message.deltas(|delta| {
-            if response.items.last().is_none_or(|item| !item.takes(delta)) {
-                response.items.iter_mut().last().into_iter().for_each(|item| item.done(broken));
-                let begun = response.begun(delta);
-                response.items.extend(begun);
-            }
-            if let Some(item) = response.items.last_mut() {
-                let _ = item.grow(delta);
-            }
-        });
-        response.reason = choice.finish_reason.value().cloned();
+/// A whole response, made of its deltas.
+#[derive(Debug)]
+pub(crate) struct WholeResponse {
+    response: Response,
+    turns: Turns,
+}
+
+impl WholeResponse {
+    /// Creates the response to the request `asked`.
+    pub(crate) fn new(asked: &Value) -> Self {
+        Self { response: Response::new(asked), turns: Turns::default() }
     }
-    let how = response.end();
-    if how == "incomplete" {
-        response.cut(broken);
+
+    fn delta(&mut self, delta: Delta<'_>) {
+        let response = &mut self.response;
+        if let Delta::Around(fields) = delta {
+            return response.describe(fields);
+        }
+        if response.take(delta) {
+            return;
+        }
+        if response.items.last().is_none_or(|item| !item.takes(delta)) {
+            response.done();
+            let begun = response.begun(delta);
+            response.items.extend(begun);
+        }
+        if let Some(item) = response.items.last_mut() {
+            item.add(delta);
+        }
     }
-    response.items.iter_mut().last().into_iter().for_each(|item| item.done(broken));
-    response.to_json(how)
+
+    /// Returns the response and its usage as upstream wrote it.
+    pub(crate) fn into_json(mut self) -> (Value, Option<Value>) {
+        let mut turns = std::mem::take(&mut self.turns);
+        turns.rest(&mut |delta| self.delta(delta));
+        let how = self.response.end();
+        if how == "incomplete" {
+            self.response.cut();
+        }
+        self.response.done();
+        (self.response.to_json(how), self.response.usage)
+    }
+}
+
+impl ChatSink for WholeResponse {
+    fn step(&mut self, step: ChatStep<'_>) {
+        let mut turns = std::mem::take(&mut self.turns);
+        turns.step(&step, &mut |delta| self.delta(delta));
+        self.turns = turns;
+    }
 }

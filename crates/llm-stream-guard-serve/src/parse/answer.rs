@@ -77,7 +77,7 @@ impl Render for Collected {
         match delta {
             Delta::Content(text) => message.content.push_str(text),
             Delta::Reasoning(text) => message.reasoning.push_str(text),
-            Delta::CallStart { index, id, name } => message.calls.push(Call {
+            Delta::CallStart { index, id, name, .. } => message.calls.push(Call {
                 index,
                 id: id.to_owned(),
                 name: name.to_owned(),
@@ -89,7 +89,7 @@ impl Render for Collected {
                     call.arguments.push_str(fragment);
                 }
             }
-            Delta::CallEnd { index, outcome } => {
+            Delta::CallEnd { index, outcome, .. } => {
                 if let Some(call) = message.call(index) {
                     call.outcome = outcome.name();
                 }

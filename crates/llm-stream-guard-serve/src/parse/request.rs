@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llm_stream_guard::{
-    AddedTokens, End, Guard, GuardBuilder, GuardSettings, SettingsError, named_profile,
+    AddedTokens, End, Guard, GuardBuilder, GuardSettings, Profile, SettingsError, named_profile,
     profile_for_model,
 };
 use serde_json::{Map, Value, value::RawValue};
@@ -64,7 +64,10 @@ impl Request {
     /// Parses the text and returns the message.
     pub(super) fn answer(mut self, families: &Families) -> Result<Value, Fault> {
         let (settings, given) = self.settings()?;
-        let family = family(&settings, families)?;
+        let family = match self.own_family()? {
+            Some(own) => own,
+            None => family(&settings, families)?,
+        };
         let tokens = self.added_tokens(&family)?;
         let settings = family.settings().with(given).map_err(refused)?;
         let builder = family.builder_with(&settings);
@@ -101,11 +104,22 @@ impl Request {
         Ok(collected.into_json(family.name()))
     }
 
+    /// Returns the family whose file the request holds.
+    ///
+    /// A request holds the content of a family's file, not its path: files of the server are not
+    /// for its clients.
+    fn own_family(&mut self) -> Result<Option<Family>, Fault> {
+        let Some(file @ Value::Object(_)) = self.body.get("family")? else { return Ok(None) };
+        let profile = Profile::from_family_json(&file.to_string());
+        profile.map(Family::from).map(Some).map_err(|error| fault("family", error))
+    }
+
     /// Returns the settings of the request, and their values.
     fn settings(&mut self) -> Result<(GuardSettings, Map<String, Value>), Fault> {
         let mut given = Map::new();
         for name in setting_names() {
-            if let Some(value) = self.body.get(name)? {
+            let own_family = |value: &Value| name == "family" && value.is_object();
+            if let Some(value) = self.body.get(name)?.filter(|value| !own_family(value)) {
                 given.insert(name.to_owned(), value);
             }
         }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::{Proxy, Shared};
 use crate::{
     body::Body,
+    catalog::server_name,
     config::{BareEnd, ReasoningName, ServerName, ToolGrammar, UnknownModelPolicy},
     dialect::{ApiDialect, completions},
     elsewhere::elsewhere,
@@ -90,9 +91,12 @@ impl Proxy {
         let family = match family {
             Some(family) => families.with_tokens(family, &model),
             None => {
-                metrics.unknown_model();
-                let what = format!("no family is known for the model `{}`", excerpt(&model));
-                tracing::warn!("{what}");
+                let shown = excerpt(&model);
+                let what = format!(
+                    "no family is known for the model `{shown}`; if it is one of a known family, \
+                     write under `[models]`: \"{shown}\" = \"FAMILY\""
+                );
+                exchange.unknown_model(&what);
                 match config.unknown_model {
                     UnknownModelPolicy::Refuse => {
                         return Err(Fault::new(Kind::Model, what).at("model"));
@@ -114,6 +118,9 @@ impl Proxy {
         let server_name = server.map_or("unknown", server_name);
         let told = exchange.read_as(subject(&excerpt(label), family.name()), server_name);
         let answered = Answered { dialect, family: family.clone(), server, told: told.clone() };
+        if server.is_some_and(|server| parses_itself(&view, server)) {
+            told.expect_parsed();
+        }
         let (guard, conditions, rules) = self.guard(answered, view, &mut body)?;
         let forced = demands_call(&rules);
         if config.tool_grammar == ToolGrammar::Send
@@ -169,6 +176,7 @@ impl Proxy {
             ReasoningName::Reasoning => ReasoningField::Reasoning,
         };
         options.broken_calls = config.output.broken_calls;
+        options.calls = config.output.calls;
         options.reasoning_tokens = config.output.reasoning_tokens;
         if config.bare_end == BareEnd::Accept {
             options.synthesis = chat::Synthesis::Always;
@@ -208,14 +216,9 @@ fn compile(builder: GuardBuilder, conditions: &Conditions) -> Result<CompiledGua
     Ok(CompiledGuards { guard: build(builder)?, by_tokens: by_tokens.transpose()?, rules })
 }
 
-fn server_name(server: Server) -> &'static str {
-    match server {
-        Server::Vllm => "vllm",
-        Server::Sglang => "sglang",
-        Server::LlamaCpp => "llama.cpp",
-        Server::Ollama => "ollama",
-        _ => "other",
-    }
+/// Whether the server parses this request's answer itself, because no field turns its parser off.
+fn parses_itself(view: &Value, server: Server) -> bool {
+    forward_request(&mut view.clone(), server) == Answer::Parsed
 }
 
 /// Returns a model's id in a form that is safe to log: at most 80 characters, and no control

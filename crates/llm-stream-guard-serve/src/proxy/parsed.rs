@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     Proxy,
-    service::{json, refusal},
+    service::{json, log, refusal},
     work::heavy,
 };
 use crate::{
@@ -33,6 +33,7 @@ impl Proxy {
         let answer = self.parse_body(parse, request).await;
         let response = answer.unwrap_or_else(|fault| {
             self.shared.metrics.fault(fault.kind);
+            log(&fault);
             refusal(ApiDialect::Chat, &fault)
         });
         self.shared.metrics.request(path, response.status().as_u16());

@@ -2,11 +2,13 @@
 
 use axum::{
     Router,
-    body::Body,
+    body::{Body, Bytes},
     extract::{Request, State},
     http::{
         HeaderMap, HeaderValue, Method, StatusCode,
-        header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER},
+        header::{
+            ACCESS_CONTROL_ALLOW_ORIGIN, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER,
+        },
         request::Parts,
     },
     response::{IntoResponse as _, Response},
@@ -16,6 +18,7 @@ use axum::{
 use super::Proxy;
 use crate::{
     body::Body as RequestBody,
+    client::Payload,
     dialect::ApiDialect,
     error::{Fault, Kind},
     idle::Idle,
@@ -54,6 +57,7 @@ impl Proxy {
         let refuse = || async {
             let mut fault = Fault::new(Kind::Busy, "the proxy is shutting down");
             fault.retry_after = Some(HeaderValue::from_static("1"));
+            log(&fault);
             let mut response = refusal(ApiDialect::Chat, &fault);
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             response
@@ -106,10 +110,18 @@ impl Proxy {
     /// Handles all other paths, including unusual spellings of guarded paths.
     async fn other(State(proxy): State<Self>, request: Request) -> Response {
         let path = canonical(request.uri().path());
-        let guarded = ApiDialect::ALL.into_iter().find(|dialect| dialect.path() == path);
         let proxy = proxy.now();
-        match (guarded, request.method()) {
-            (Some(dialect), &Method::POST) => proxy.guarded(dialect, request).await,
+        let meant = Meant::of(&path);
+        match (meant, request.method()) {
+            (Meant::Guarded(dialect), &Method::POST) => proxy.guarded(dialect, request).await,
+            (Meant::Misplaced(dialect), &Method::POST) => proxy.misplaced(dialect, &path),
+            (Meant::Generation(known), &Method::POST) => {
+                if proxy.shared.metrics.generated(known) {
+                    let hint = "clients of its API get the model's raw text; guarded are";
+                    tracing::warn!(path, "a request passed without a guard: {hint} {}", paths());
+                }
+                Self::untouched(State(proxy), request).await
+            }
             _ if path == METRICS && proxy.shared.config.metrics_listen.is_some() => {
                 StatusCode::NOT_FOUND.into_response()
             }
@@ -124,6 +136,22 @@ impl Proxy {
             }
             _ => Self::untouched(State(proxy), request).await,
         }
+    }
+
+    /// Refuses a request at a path that ends like a guarded one.
+    fn misplaced(&self, dialect: ApiDialect, path: &str) -> Response {
+        let what = format!(
+            "there is no `{path}` here: guarded is `{}`, so the base URL of clients of OpenAI's API \
+             ends with `/v1` directly after host and port; if the server has its API below another \
+             path, that path belongs to `upstream`",
+            dialect.path()
+        );
+        let fault = Fault::new(Kind::Request, what).status(StatusCode::NOT_FOUND);
+        self.shared.metrics.fault(fault.kind);
+        log(&fault);
+        let response = refusal(dialect, &fault);
+        self.shared.metrics.request("other", response.status().as_u16());
+        response
     }
 
     /// Answers with the models of all upstreams, or with the model `id`.
@@ -141,6 +169,7 @@ impl Proxy {
             Ok(found) => json(StatusCode::OK, found.to_string()),
             Err(fault) => {
                 self.shared.metrics.fault(fault.kind);
+                log(&fault);
                 refusal(ApiDialect::Chat, &fault)
             }
         };
@@ -164,6 +193,7 @@ impl Proxy {
             Ok(response) => response.map(watched),
             Err(fault) => {
                 proxy.shared.metrics.fault(fault.kind);
+                log(&fault);
                 refusal(ApiDialect::Chat, &fault)
             }
         };
@@ -183,7 +213,7 @@ impl Proxy {
             && is_json
             && !parts.headers.contains_key(CONTENT_ENCODING);
         if !is_read {
-            return Ok(Passed { backend: routes.default(), body, charge: None });
+            return Ok(Passed { backend: routes.default(), body: body.into(), charge: None });
         }
         let (bytes, charge) = self.shared.ledger.read(body, &self.shared.config).await?;
         let charge = Some(charge);
@@ -196,7 +226,7 @@ impl Proxy {
             None => bytes.into(),
             Some(sent) => {
                 fields.set("model", &sent.into());
-                fields.to_vec().into()
+                Bytes::from(fields.to_vec()).into()
             }
         };
         Ok(Passed { backend, body, charge })
@@ -206,26 +236,119 @@ impl Proxy {
 /// A request that passes, with its upstream.
 struct Passed<'p> {
     backend: &'p Backend,
-    body: Body,
+    body: Payload,
     /// The charge for the memory of a body that was read.
     charge: Option<Charge>,
 }
 
-/// Returns the answer to a request that failed, and logs the fault.
-pub(super) fn refusal(dialect: ApiDialect, fault: &Fault) -> Response {
+/// The purpose of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meant {
+    /// A guarded path, perhaps with `/v1` missing or repeated, or with the path itself repeated, as
+    /// clients do with an unusual base URL.
+    Guarded(ApiDialect),
+    /// A path that ends like a guarded one, with something else before it.
+    Misplaced(ApiDialect),
+    /// A path at which a server generates text in a form that the proxy does not read.
+    Generation(&'static str),
+    Other,
+}
+
+/// Paths at which servers generate text in a form of their own.
+const GENERATION: [&str; 9] = [
+    "/api/chat",
+    "/api/generate",
+    "/completion",
+    "/completions",
+    "/generate",
+    "/generate_stream",
+    "/infill",
+    "/inference/v1/generate",
+    "/invocations",
+];
+
+impl Meant {
+    /// Reads a canonical path.
+    fn of(path: &str) -> Self {
+        let exact = ApiDialect::ALL.into_iter().find(|dialect| dialect.path() == path);
+        if let Some(dialect) = exact {
+            return Self::Guarded(dialect);
+        }
+        if let Some(known) = GENERATION.into_iter().find(|known| *known == path) {
+            return Self::Generation(known);
+        }
+        for dialect in ApiDialect::ALL {
+            let own = dialect.path().trim_start_matches("/v1");
+            let Some(mut rest) = path.strip_suffix(own) else { continue };
+            while let Some(before) = rest.strip_suffix("/v1").or_else(|| rest.strip_suffix(own)) {
+                rest = before;
+            }
+            return match (rest, dialect) {
+                ("", _) => Self::Guarded(dialect),
+                // Completions pass unless the configuration says otherwise.
+                (_, ApiDialect::Completions) => Self::Other,
+                _ => Self::Misplaced(dialect),
+            };
+        }
+        Self::Other
+    }
+}
+
+/// Returns the guarded paths in words.
+fn paths() -> String {
+    ApiDialect::ALL.map(|dialect| format!("`{}`", dialect.path())).join(", ")
+}
+
+/// Logs the fault of a request that was not read.
+pub(super) fn log(fault: &Fault) {
     let (kind, status) = (fault.kind.name(), fault.status.as_u16());
     match fault.kind {
         // Upstream's words may repeat the request.
         Kind::Upstream => tracing::warn!(kind, status, "no answer"),
         _ => tracing::warn!(kind, status, "no answer: {fault}"),
     }
+}
+
+/// Returns the answer to a request that failed.
+pub(super) fn refusal(dialect: ApiDialect, fault: &Fault) -> Response {
     let mut response = json(fault.status, dialect.fault(fault).to_string());
     if let Some(after) = &fault.retry_after {
         response.headers_mut().insert(RETRY_AFTER, after.clone());
     }
+    // Without it, a program in a browser cannot read why it got no answer.
+    response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response
 }
 
 pub(super) fn json(status: StatusCode, text: String) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ApiDialect, Meant};
+
+    #[test]
+    fn near_misses_of_guarded_paths_are_recognised() {
+        for (path, expected) in [
+            ("/v1/chat/completions", Meant::Guarded(ApiDialect::Chat)),
+            ("/chat/completions", Meant::Guarded(ApiDialect::Chat)),
+            ("/v1/v1/messages", Meant::Guarded(ApiDialect::Messages)),
+            ("/v1/chat/completions/chat/completions", Meant::Guarded(ApiDialect::Chat)),
+            ("/v1/responses/v1/responses", Meant::Guarded(ApiDialect::Responses)),
+            ("/messages", Meant::Guarded(ApiDialect::Messages)),
+            ("/v1/v1/completions", Meant::Guarded(ApiDialect::Completions)),
+            ("/api/v1/chat/completions", Meant::Misplaced(ApiDialect::Chat)),
+            ("/engines/a/completions", Meant::Other),
+            ("/openai/responses", Meant::Misplaced(ApiDialect::Responses)),
+            // A form of llama.cpp's own.
+            ("/completions", Meant::Generation("/completions")),
+            ("/api/chat", Meant::Generation("/api/chat")),
+            ("/v1/embeddings", Meant::Other),
+            ("/v1/messages/count_tokens", Meant::Other),
+            ("/", Meant::Other),
+        ] {
+            assert_eq!(Meant::of(path), expected, "{path}");
+        }
+    }
 }

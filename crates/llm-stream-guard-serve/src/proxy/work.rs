@@ -1,9 +1,6 @@
 //! Reads requests and whole answers, on another thread if they are long.
 
-use llm_stream_guard::{
-    Outcome,
-    chat::{ChatGuard, ChatNote, ChatSseError, Completion, Note},
-};
+use llm_stream_guard::chat::Completion;
 use serde_json::Value;
 
 use crate::{
@@ -46,12 +43,8 @@ pub(super) fn read_request(
     Ok(Read { body, asked, dropped: unsupported.into_dropped() })
 }
 
-/// Guards a whole answer. Returns it with the indices of calls that were malformed or incomplete.
-pub(super) fn whole(
-    dialect: ApiDialect,
-    guard: &ChatGuard,
-    said: &[u8],
-) -> Result<(Completion, Vec<u32>), Fault> {
+/// Reads upstream's whole answer as a chat completion.
+pub(super) fn whole(dialect: ApiDialect, said: &[u8]) -> Result<Completion, Fault> {
     let none = |_| Fault::new(Kind::Broken, "upstream's answer is no completion");
     let read = dialect.read(said);
     if read.as_ref().map_or(true, |read| read.choices.is_empty()) {
@@ -61,20 +54,9 @@ pub(super) fn whole(
         }
     }
     let read = read.map_err(none)?;
-    if read.choices.is_empty() {
-        return Err(Fault::new(Kind::Broken, "upstream's answer has no choices"));
-    }
-    let mut broken = Vec::new();
-    let whole = guard.complete_noting(read, |note| broken.extend(broken_call(note)));
-    Ok((whole.map_err(|error| Fault::of_stream(ChatSseError::Chat(error)))?, broken))
-}
-
-/// Returns the index of the first choice's call that a note reports as malformed or cut.
-fn broken_call(ChatNote { choice, note }: ChatNote) -> Option<u32> {
-    match note {
-        Note::CallEnd { outcome: Outcome::Complete | Outcome::Repaired, .. } => None,
-        Note::CallEnd { index, .. } if choice == 0 => Some(index),
-        _ => None,
+    match read.choices.is_empty() {
+        true => Err(Fault::new(Kind::Broken, "upstream's answer has no choices")),
+        false => Ok(read),
     }
 }
 

@@ -25,7 +25,8 @@ async fn exposed() -> Exposed {
     let usage =
         "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":9}}\n\n";
     let said = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": ]}</tool_call> [TOOL_CALLS]";
-    let good = [whole_event(said), usage.as_bytes().to_vec()].concat();
+    // A second finish reason is a breach of the protocol.
+    let good = [whole_event(said), whole_event(""), usage.as_bytes().to_vec()].concat();
     let upstream = Replay::new(stream(&good, 50)).await;
     let served = Served::new(upstream.port, config()).await;
     let required = json!({"tool_choice": "required", "max_tokens": 5, "tools": [{"type": "web_search"}],
@@ -35,6 +36,7 @@ async fn exposed() -> Exposed {
         served.post(path, &asked).await.into_body().collect().await.unwrap();
     }
     served.ask(&asks("nobody's", json!({}))).await;
+    served.post("/generate", &json!({})).await.into_body().collect().await.unwrap();
     served.ask(&asks("Qwen/Qwen3-8B", json!({"n": 1000}))).await;
     let get = Request::get("/metrics").body(Body::empty()).unwrap();
     let text = served.send(get).await.into_body().collect().await.unwrap().to_bytes();

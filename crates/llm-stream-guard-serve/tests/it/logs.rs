@@ -197,3 +197,100 @@ async fn client_disconnect_is_logged() {
     upstream.was_left().await;
     assert!(line(&log).contains("end=\"client_gone\""), "{}", log.text());
 }
+
+/// Returns the log of one answer to a request, with tools if there are any.
+async fn log_of(body: &[u8], more: serde_json::Value) -> Log {
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    let upstream = Replay::new(stream(body, 50)).await;
+    let served = Served::new(upstream.port, config()).await;
+    served.ask(&asks("moonshotai/Kimi-K2-Instruct", more)).await;
+    log
+}
+
+#[tokio::test]
+async fn likely_causes_are_in_the_line_and_warned_of_once() {
+    let tool = |name: &str| json!([{"type": "function", "function": {"name": name}}]);
+    let own = json!({"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "a",
+        "function": {"name": "f", "arguments": "{}"}}]}, "finish_reason": "tool_calls"});
+    let stripped = "functions.get_weather:0{\"city\": \"Oslo\"}";
+    for (body, tools, expected, mends) in [
+        (crate::support::whole_event(stripped), tool("get_weather"), "stripped_markers", true),
+        (event(&own), tool("f"), "native_fields", true),
+        (
+            crate::support::whole_event("<|channel|>commentary to=functions.f<|message|>{}"),
+            tool("f"),
+            "wrong_family",
+            true,
+        ),
+        (crate::support::whole_event("<think>hm"), json!([]), "no_answer", true),
+    ] {
+        let log = log_of(&body, json!({"tools": tools})).await;
+        let line = line(&log);
+        let found = line.lines().find_map(|it| it.strip_prefix("findings=")).unwrap_or_default();
+        assert!(found.contains(expected), "{expected}: {line}");
+        let warned = log.text().contains(&format!("finding=\"{expected}\""));
+        assert_eq!(warned, mends, "{}", log.text());
+    }
+    let body = crate::support::whole_event("Hi. {\"a\": 1}");
+    let plain = log_of(&body, json!({"tools": tool("get_weather")})).await;
+    assert!(!line(&plain).contains("findings="));
+}
+
+#[tokio::test]
+async fn calls_of_the_servers_own_parser_are_counted() {
+    let own = json!({"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "a",
+        "function": {"name": "f", "arguments": "{}"}}]}, "finish_reason": "tool_calls"});
+    let log = log_of(&event(&own), json!({})).await;
+    assert!(line(&log).contains("calls_complete=1"), "{}", log.text());
+}
+
+#[tokio::test]
+async fn client_that_leaves_after_the_last_event_has_the_whole_answer() {
+    for path in ["/v1/chat/completions", "/v1/messages", "/v1/responses"] {
+        let log = Log::default();
+        let _guard = tracing::subscriber::set_default(log.clone());
+        let body = [crate::support::whole_event("Hi."), b"data: [DONE]\n\n".to_vec()].concat();
+        let mut script = stream(&body, 999);
+        script.pop();
+        script.push(Do::Hang);
+        let upstream = Replay::new(script).await;
+        let served = Served::new(upstream.port, config()).await;
+        let asked = asks("Qwen/Qwen3-8B", json!({"max_tokens": 9, "input": "?"}));
+        let mut body = served.post(path, &asked).await.into_body();
+        let mut came = Vec::new();
+        let is_over = |came: &[u8]| {
+            let came = String::from_utf8_lossy(came);
+            ["[DONE]", "message_stop", "response.completed"].iter().any(|end| came.contains(end))
+        };
+        while !is_over(&came) {
+            came.extend(body.frame().await.unwrap().unwrap().into_data().unwrap());
+        }
+        drop(body);
+        upstream.was_left().await;
+        assert!(line(&log).contains("end=\"complete\""), "{path}: {}", log.text());
+    }
+}
+
+#[tokio::test]
+async fn warnings_name_the_request_the_model_and_the_server() {
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = closed.local_addr().unwrap().port();
+    drop(closed);
+    let served = Served::new(port, config()).await;
+    let got = served.ask(&asks("Qwen/Qwen3-8B", json!({}))).await;
+    let id = got.headers["x-request-id"].to_str().unwrap().to_owned();
+    assert!(got.text().contains(&format!("http://127.0.0.1:{port}")), "{}", got.text());
+    let log = log.text();
+    let at = log.find("message=no answer").unwrap_or_else(|| panic!("{log}"));
+    for field in [
+        format!("request_id=\"{id}\""),
+        "model=\"Qwen/Qwen3-8B\"".into(),
+        format!("upstream=\"http://127.0.0.1:{port}\""),
+        "reason=no connection to upstream".into(),
+    ] {
+        assert!(log[at..].contains(&field), "{field} is not in {log}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The proxy between clients and upstreams that do as a script says.
 
 mod agents;
+mod agreement;
 mod answers;
 mod completions;
 mod dashboards;

@@ -48,6 +48,20 @@ async fn text_and_chunks_parse_to_the_same_message_at_every_cut() {
 }
 
 #[tokio::test]
+async fn parse_request_may_hold_a_family_of_its_own() {
+    let family = json!({"name": "books", "calls": {"call": "<book>{object}</book>"},
+        "reasoning": {"block": "<plan>{text}</plan>"}});
+    let text = r#"<plan>Hm.</plan><book>{"name": "find", "arguments": {}}</book>"#;
+    let got = parse(json!({"family": family, "text": text})).await.json();
+    assert_eq!((&got["family"], &got["message"]["reasoning"]), (&json!("books"), &json!("Hm.")));
+    assert_eq!(got["message"]["calls"][0]["name"], "find", "{got}");
+    let wrong = json!({"name": "books", "calls": {"call": "<book>{objekt}</book>"}});
+    let got = parse(json!({"family": wrong, "text": text})).await;
+    assert_eq!(got.status, 400);
+    assert!(got.json().to_string().contains("calls.call"), "the field at fault is named");
+}
+
+#[tokio::test]
 async fn parse_request_fields_are_applied() {
     let tools = json!([{"type": "function", "function": {"name": "f",
         "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}}]);

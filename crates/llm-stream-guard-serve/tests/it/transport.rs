@@ -175,3 +175,132 @@ async fn token_metrics_follow_upstream_usage() {
         assert!(text.contains(&line), "{line} is not in\n{text}");
     }
 }
+
+/// Reads one request, as far as its length says.
+async fn read_request(stream: &mut tokio::net::TcpStream) -> Option<()> {
+    let mut came = Vec::new();
+    loop {
+        let mut piece = [0; 4096];
+        let len = stream.read(&mut piece).await.ok().filter(|len| *len > 0)?;
+        came.extend_from_slice(&piece[..len]);
+        let text = String::from_utf8_lossy(&came).to_lowercase();
+        let Some(end) = text.find("\r\n\r\n") else { continue };
+        let length =
+            text.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+        if came.len() >= end + 4 + length.unwrap_or(0) {
+            return Some(());
+        }
+    }
+}
+
+/// An upstream that answers the first request of each connection, and closes the connection at the
+/// second one. Returns its port and the number of requests it read.
+async fn forgetful(answer: Vec<u8>) -> (u16, std::sync::Arc<std::sync::atomic::AtomicUsize>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let count = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = count.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let (answer, count) = (answer.clone(), counted.clone());
+            tokio::spawn(async move {
+                for first in [true, false] {
+                    read_request(&mut stream).await?;
+                    count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    if first {
+                        stream.write_all(&answer).await.ok()?;
+                    }
+                }
+                Some(())
+            });
+        }
+    });
+    (port, count)
+}
+
+#[tokio::test]
+async fn request_that_a_dead_connection_lost_is_sent_once_more() {
+    let answer = json!({"choices": [{"index": 0, "finish_reason": "stop",
+        "message": {"role": "assistant", "content": "Hi."}}]});
+    for status in ["200 OK", "500 Internal Server Error"] {
+        let (port, count) = forgetful(crate::support::whole_json(status, &answer)).await;
+        let served = Served::new(port, config()).await;
+        for path in ["/v1/chat/completions", "/v1/messages", "/v1/embeddings"] {
+            for _ in 0..3 {
+                let asked = asks(MODEL, json!({"stream": false, "max_tokens": 9}));
+                let got = served.post(path, &asked).await;
+                let expected = if status == "200 OK" { 200 } else { 500 };
+                // A body that passes unread cannot be sent again.
+                let passes = path == "/v1/embeddings" && got.status() == StatusCode::BAD_GATEWAY;
+                assert!(passes || got.status().as_u16() == expected, "{path} {}", got.status());
+                got.into_body().collect().await.unwrap();
+            }
+        }
+        assert!(count.load(std::sync::atomic::Ordering::SeqCst) > 6);
+    }
+}
+
+#[tokio::test]
+async fn key_that_is_refused_does_not_hide_the_kind_of_server_from_others() {
+    let list = json!({"data": [{"id": MODEL, "owned_by": "vllm"}]});
+    let answer = json!({"choices": [{"index": 0, "finish_reason": "stop",
+        "message": {"role": "assistant", "content": "Hi."}}]});
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let asked = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let kept = asked.clone();
+    let app = axum::Router::new()
+        .route(
+            "/v1/models",
+            axum::routing::get(move |headers: axum::http::HeaderMap| async move {
+                match headers.get("authorization").is_some_and(|key| key == "Bearer good") {
+                    true => (StatusCode::OK, list.to_string()),
+                    false => (StatusCode::UNAUTHORIZED, json!({"error": "no"}).to_string()),
+                }
+            }),
+        )
+        .route(
+            "/v1/chat/completions",
+            axum::routing::post(move |body: String| async move {
+                kept.lock()
+                    .unwrap()
+                    .push(serde_json::from_str::<serde_json::Value>(&body).unwrap());
+                ([("content-type", "application/json")], answer.to_string())
+            }),
+        );
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let auto = Config { server: llm_stream_guard_serve::ServerName::Auto, ..config() };
+    let served = Served::new(port, auto).await;
+    for key in ["bad", "good", "bad"] {
+        let body = Body::from(asks(MODEL, json!({"stream": false})).to_string());
+        let request =
+            Request::post("/v1/chat/completions").header("authorization", format!("Bearer {key}"));
+        served.send(request.body(body).unwrap()).await.into_body().collect().await.unwrap();
+    }
+    let asked = asked.lock().unwrap();
+    let special = asked.iter().map(|body| body["skip_special_tokens"] == false);
+    assert_eq!(special.collect::<Vec<_>>(), [false, true, true]);
+}
+
+#[tokio::test]
+async fn near_misses_of_guarded_paths_are_guarded_or_refused() {
+    let answer = json!({"choices": [{"index": 0, "finish_reason": "stop",
+        "message": {"role": "assistant", "content": "<think>hm</think>Hi."}}]});
+    let upstream = Replay::new(vec![Do::Send(crate::support::whole_json("200 OK", &answer))]).await;
+    let served = Served::new(upstream.port, config()).await;
+    let asked = asks(MODEL, json!({"stream": false}));
+    for path in
+        ["/chat/completions", "/v1/v1/chat/completions", "/v1/chat/completions/chat/completions"]
+    {
+        let got = served.post(path, &asked).await;
+        let body = got.into_body().collect().await.unwrap().to_bytes();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["choices"][0]["message"]["content"], "Hi.", "{path}");
+        assert!(upstream.last_asked().0.starts_with("POST /v1/chat/completions HTTP"), "{path}");
+    }
+    let got = served.post("/api/v1/chat/completions", &asked).await;
+    assert_eq!(got.status(), StatusCode::NOT_FOUND);
+    assert_eq!(got.headers()["access-control-allow-origin"], "*");
+    let body = got.into_body().collect().await.unwrap().to_bytes();
+    assert!(String::from_utf8_lossy(&body).contains("base URL"));
+}

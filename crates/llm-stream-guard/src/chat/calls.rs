@@ -8,57 +8,48 @@ use super::{
     chunk::{FunctionDelta, ToolCallDelta},
     delta_part::PartKind,
     note::{Note, Violation},
-    options::TakeBack,
+    options::{CallForm, TakeBack},
+    step::CallEnding,
+    upstream_calls::with_function,
     writer::DeltaWriter,
 };
+use crate::limits::MAX_LAST_BYTES;
+
+/// Whether a client may run a call with this outcome.
+fn runs(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Complete | Outcome::Repaired)
+}
 
 impl DeltaWriter<'_, '_> {
     /// Handles a delta of a call that upstream made.
     pub(super) fn native(&mut self, delta: ToolCallDelta) {
-        let ToolCallDelta { function, kind, extra, .. } = &delta;
-        let name = function.as_ref().and_then(|it| it.name.clone()).filter(|it| !it.is_empty());
-        let fragment = function.as_ref().and_then(|it| it.arguments.as_deref()).unwrap_or_default();
-        let says = name.is_some() || !fragment.is_empty() || !extra.is_empty();
+        let delta = with_function(delta);
         let Some(at) = self.lane.native.of(&delta, self.step.options.limits.calls) else {
             self.violation(Violation::CallLimit);
             return;
         };
-        if !says {
+        self.end_whole(Some(at));
+        let ToolCallDelta { function, extra, .. } = &delta;
+        let name = function.as_ref().and_then(|it| it.name.as_deref()).unwrap_or_default();
+        let fragment = function.as_ref().and_then(|it| it.arguments.as_deref()).unwrap_or_default();
+        if name.is_empty() && fragment.is_empty() && extra.is_empty() {
             return;
         }
         let call = &mut self.lane.native.calls[at];
-        call.arguments.feed(fragment);
-        call.has_arguments |= !fragment.is_empty();
-        if !self.lane.native.calls[at].begun {
-            let written = self.open_call(name.as_deref());
-            let call = &mut self.lane.native.calls[at];
-            (call.begun, call.written) = (true, written);
-            let id = call.id.clone();
-            let Some(index) = written else { return };
-            self.close_inline();
-            if name.is_none() && function.is_some() {
-                self.violation(Violation::NamelessCall);
+        call.feed(fragment);
+        if !call.begun {
+            let is_due = self.step.options.calls == CallForm::Streamed || call.is_whole();
+            let held = call.held.get_or_insert_default();
+            hold(held, delta);
+            let is_named = held.function.as_ref().is_none_or(|it| it.name.is_some());
+            let held = held.function.as_ref().and_then(|it| it.arguments.as_ref());
+            let is_long = held.is_some_and(|it| it.len() > self.lane.take_back_limit);
+            if is_long || is_named && is_due {
+                self.begin_native(at);
             }
-            let said = name.as_deref().unwrap_or_default();
-            let id = id.unwrap_or_else(|| self.lane.ids.id(said, index));
-            let id = self.unique_id(id, said);
-            let kind = kind.clone().or_else(|| Some("function".into()));
-            let function = function.as_ref().map(|function| FunctionDelta {
-                name: Some(name.unwrap_or_default()),
-                arguments: Some(fragment.to_owned()),
-                extra: function.extra.clone(),
-            });
-            let first = ToolCallDelta {
-                index: Some(index),
-                id: Some(id),
-                kind,
-                function,
-                extra: extra.clone(),
-            };
-            self.piece(PartKind::Calls, false).choice.delta.tool_calls.push(first);
             return;
         }
-        let Some(index) = self.lane.native.calls[at].written else { return };
+        let Some(index) = call.written else { return };
         if !fragment.is_empty() {
             self.arguments(index, fragment);
         }
@@ -69,9 +60,34 @@ impl DeltaWriter<'_, '_> {
         }
     }
 
+    /// Writes the beginning of a call that upstream made, unless it has no name.
+    fn begin_native(&mut self, at: usize) {
+        let call = &mut self.lane.native.calls[at];
+        call.begun = true;
+        let Some(held) = call.held.take() else { return };
+        let ToolCallDelta { kind, mut function, extra, .. } = *held;
+        let name = function.as_ref().map(|it| it.name.clone().unwrap_or_default());
+        if name.as_ref().is_some_and(String::is_empty) {
+            return self.violation(Violation::NamelessCall);
+        }
+        let name = name.unwrap_or_default();
+        let Some(index) = self.open_call(&name) else { return };
+        self.lane.native.calls[at].written = Some(index);
+        self.close_inline();
+        let id = self.lane.native.calls[at].id.clone();
+        let id = id.unwrap_or_else(|| self.lane.ids.id(&name, index));
+        let id = self.unique_id(id, &name);
+        if let Some(function) = &mut function {
+            function.arguments.get_or_insert_default();
+        }
+        let kind = kind.or_else(|| Some("function".into()));
+        let first = ToolCallDelta { index: Some(index), id: Some(id), kind, function, extra };
+        self.piece(PartKind::Calls, false).choice.delta.tool_calls.push(first);
+    }
+
     /// Starts a call and returns its index, or `None` if the call is dropped.
-    fn open_call(&mut self, name: Option<&str>) -> Option<u32> {
-        let wanted = self.lane.wanted.admits(name.unwrap_or_default());
+    fn open_call(&mut self, name: &str) -> Option<u32> {
+        let wanted = self.lane.wanted.admits(name);
         let suppressed = self.step.aborted || !wanted;
         let second = self.lane.parallel == Parallel::One && self.lane.next_call > 0;
         let dropped = if suppressed || second {
@@ -128,7 +144,7 @@ impl DeltaWriter<'_, '_> {
     }
 
     pub(super) fn call_start(&mut self, id: &str, name: &str) {
-        let written = self.open_call(Some(name));
+        let written = self.open_call(name);
         let mut began = None;
         if let Some(index) = written {
             self.close_inline();
@@ -148,43 +164,81 @@ impl DeltaWriter<'_, '_> {
             });
             began = Some((self.step.released.parts.len() - 1, place));
         }
-        self.lane.open = Some(OpenCall { written, began, bytes: 0 });
+        self.lane.open = Some(OpenCall { written, began, ..OpenCall::default() });
     }
 
-    /// Ends upstream's calls. If the answer is `whole`, a call that arrived without arguments has
-    /// none.
-    pub(super) fn end_native(&mut self, whole: bool) {
+    /// Ends the calls of upstream whose arguments are whole, because other output follows. The call
+    /// at `but` may go on.
+    pub(super) fn end_whole(&mut self, but: Option<usize>) {
         for at in 0..self.lane.native.calls.len() {
-            let call = &mut self.lane.native.calls[at];
-            let Some(index) = call.written else { continue };
-            if whole && !std::mem::replace(&mut call.has_arguments, true) {
-                call.arguments.feed("{}");
-                self.arguments(index, "{}");
-            }
-            let call = &mut self.lane.native.calls[at];
-            if !std::mem::replace(&mut call.ended, true) {
-                let closed = call.arguments.is_closed();
-                let outcome = if closed { Outcome::Complete } else { Outcome::Incomplete };
-                self.step.released.end_call(self.lane.index, index, outcome);
+            let call = &self.lane.native.calls[at];
+            if Some(at) != but && call.written.is_some() && call.is_whole() {
+                self.end_native_call(at, false);
             }
         }
+    }
+
+    /// Ends upstream's calls. If the answer was not `cut`, a call that arrived without arguments has
+    /// none.
+    pub(super) fn end_native(&mut self, cut: bool) {
+        for at in 0..self.lane.native.calls.len() {
+            let call = &mut self.lane.native.calls[at];
+            let fragment = if cut || call.has_arguments { "" } else { "{}" };
+            call.feed(fragment);
+            if !call.begun {
+                self.begin_native(at);
+            }
+            let Some(index) = self.lane.native.calls[at].written else { continue };
+            if !fragment.is_empty() {
+                self.arguments(index, fragment);
+            }
+            self.end_native_call(at, cut);
+        }
+    }
+
+    fn end_native_call(&mut self, at: usize, cut: bool) {
+        let call = &mut self.lane.native.calls[at];
+        let Some(index) = call.written.filter(|_| !std::mem::replace(&mut call.ended, true)) else {
+            return;
+        };
+        let outcome = call.outcome(cut);
+        // Arguments that are neither an object nor a list pass unchanged: some servers write text.
+        let passes = call.has_arguments && !call.arguments.is_opened();
+        let seal = if runs(outcome) || passes { String::new() } else { call.arguments.seal() };
+        self.lane.native.unreported.push((index, outcome));
+        self.end_call(CallEnding { index, outcome, seal });
+    }
+
+    fn end_call(&mut self, ending: CallEnding) {
+        if !ending.seal.is_empty() {
+            // The seal is written there, if the step is written as chunks.
+            self.piece(PartKind::Calls, false);
+        }
+        self.step.released.end_call(self.lane.index, ending);
     }
 
     pub(super) fn call_arguments(&mut self, fragment: &str) {
         let Some(open) = &mut self.lane.open else { return };
         open.bytes += fragment.len();
-        if let Some(index) = open.written {
+        let Some(index) = open.written else { return };
+        let rest = match open.last.is_empty() {
+            true => open.arguments.feed_until_close(fragment),
+            false => fragment,
+        };
+        if open.last.len() < MAX_LAST_BYTES {
+            open.last.push_str(rest);
+        }
+        let fragment = fragment.get(..fragment.len() - rest.len()).unwrap_or_default();
+        if !fragment.is_empty() {
             self.arguments(index, fragment);
         }
     }
 
     pub(super) fn call_end(&mut self, outcome: Outcome) {
-        let Some(OpenCall { written: Some(index), began, bytes }) = self.lane.open.take() else {
-            return;
-        };
-        self.note(Note::CallEnd { index, outcome });
+        let Some(open) = self.lane.open.take() else { return };
+        let OpenCall { written: Some(index), began, bytes, arguments, last } = open else { return };
         let taken_back = match (outcome, self.lane.take_back) {
-            (Outcome::Complete | Outcome::Repaired, _) => {
+            (outcome, _) if runs(outcome) => {
                 self.lane.completed += 1;
                 false
             }
@@ -192,10 +246,35 @@ impl DeltaWriter<'_, '_> {
             (outcome, TakeBack::Malformed) => outcome == Outcome::Malformed,
             (_, TakeBack::Broken) => true,
         };
+        self.note(Note::CallEnd { index, outcome });
         // A longer call began in an earlier step or in this one, as the stream was cut.
-        match began.filter(|_| taken_back && bytes <= self.lane.take_back_limit) {
-            Some(began) => self.undo(began),
-            None => self.step.released.end_call(self.lane.index, index, outcome),
+        if let Some(began) = began.filter(|_| taken_back && bytes <= self.lane.take_back_limit) {
+            return self.undo(began);
         }
+        let seal = match runs(outcome) {
+            true if last.is_empty() => String::new(),
+            true => {
+                self.arguments(index, &last);
+                String::new()
+            }
+            false => arguments.seal(),
+        };
+        self.end_call(CallEnding { index, outcome, seal });
     }
+}
+
+/// Adds a delta to the held beginning of a call.
+fn hold(held: &mut ToolCallDelta, delta: ToolCallDelta) {
+    let ToolCallDelta { kind, function, extra, .. } = delta;
+    held.kind = held.kind.take().or(kind);
+    held.extra.extend(extra);
+    let Some(more) = function else { return };
+    let function = held.function.get_or_insert_with(FunctionDelta::default);
+    if function.name.is_none() {
+        function.name = more.name.filter(|name| !name.is_empty());
+    }
+    if let Some(arguments) = more.arguments {
+        function.arguments.get_or_insert_default().push_str(&arguments);
+    }
+    function.extra.extend(more.extra);
 }

@@ -2,11 +2,12 @@
 
 use jail_match::{Channel, End, Event, LimitError, ServerItem};
 use serde_json::{Map, Value};
-use wire_remap::{RemapReport, Tally};
+use wire_remap::RemapReport;
 
 use super::{
     choice_state::{ChoiceState, SharedStep},
-    chunk::{Choice, MessageDelta, ToolCallDelta},
+    choice_steps::{Counted, finish, holds, look, native, report_violations, settle},
+    chunk::{Choice, MessageDelta},
     content::Pieces,
     delta_part::{PartKind, says_nothing},
     empty_fields::Silent,
@@ -14,7 +15,7 @@ use super::{
     field::Field,
     finish::{end_of, finish_word, tell_stop},
     marker_ids::TokenMode,
-    note::{Note, Violation},
+    note::Violation,
     options::{ReasoningField, TakeBack},
     pending_fields::{Part, PendingField},
     response_remap::{Inbound, report},
@@ -32,13 +33,6 @@ pub(super) struct GuardedChoice {
     apart: bool,
     counted: Counted,
     inbound: Option<Box<Inbound>>,
-}
-
-/// Counts that survive when a finish reason resets the guard.
-#[derive(Debug, Clone, Default)]
-struct Counted {
-    stats: Option<Box<Stats>>,
-    decoded: Tally,
 }
 
 impl GuardedChoice {
@@ -127,6 +121,9 @@ impl GuardedChoice {
         if !reasoning.is_empty() || !tool_calls.is_empty() {
             result = self.release_begun(step);
         }
+        if !reasoning.is_empty() {
+            self.guard.server_reasoning();
+        }
         if !reasoning.is_empty() && !self.apart {
             let mut writer = DeltaWriter { lane: &mut self.lane, step };
             let told = self.guard.server_item(ServerItem::Channel(Channel::REASONING), &mut writer);
@@ -179,6 +176,7 @@ impl GuardedChoice {
             }
             Field::Null | Field::Missing => {}
         }
+        report_violations(&mut self.guard, writer.lane);
         if extra.values().any(|value| !says_nothing(value)) && !writer.has_piece() {
             writer.piece(PartKind::Plain, false);
         }
@@ -330,67 +328,4 @@ impl GuardedChoice {
         }
         result
     }
-}
-
-/// Handles a delta of a call that the server made: text held before it is emitted first.
-fn native(
-    guard: &mut Guard,
-    call: ToolCallDelta,
-    writer: &mut DeltaWriter<'_, '_>,
-) -> Result<(), LimitError> {
-    let result = guard.server_item(ServerItem::Call, writer).map(drop);
-    settle(guard, writer);
-    writer.native(call);
-    result
-}
-
-/// Emits the fields and entries whose text has been released.
-fn settle(guard: &Guard, writer: &mut DeltaWriter<'_, '_>) {
-    writer.lane.at = writer.lane.fed.saturating_sub((guard.undecided() + writer.lane.cut) as u64);
-    writer.forget_taken(guard.taken_out());
-    if !guard.withholds_call() {
-        writer.settle(writer.lane.at);
-    }
-}
-
-fn holds(guard: &Guard, lane: &ChoiceState) -> bool {
-    lane.cut > 0 || guard.held().bytes > 0 || guard.withholds_call()
-}
-
-/// Records whether a stop string, a bad payload or a limit ended the text.
-fn look(guard: &Guard, writer: &mut DeltaWriter<'_, '_>) {
-    writer.lane.ended_by = writer.lane.ended_by.or(guard.ended_by());
-    if let (None, Some(string)) = (&writer.lane.stopped, guard.stop_string()) {
-        writer.lane.stopped = Some(string.to_owned());
-    }
-    if let (None, Some(rejected)) = (writer.lane.rejected, guard.rejected()) {
-        writer.lane.rejected = Some(rejected);
-        writer.note(Note::Rejected(rejected));
-    }
-}
-
-fn finish(
-    guard: &mut Guard,
-    writer: &mut DeltaWriter<'_, '_>,
-    end: End,
-    counted: &mut Counted,
-) -> Result<(), LimitError> {
-    let result = guard.finish(end, writer);
-    if counted.stats.is_none() {
-        counted.stats = guard.stats().cloned().map(Box::new);
-    }
-    if let Some(tally) = guard.remap_tally() {
-        counted.decoded += &tally;
-    }
-    look(guard, writer);
-    let tokens = &mut writer.lane.reasoning_tokens;
-    *tokens = tokens.saturating_add(guard.reasoning_tokens());
-    writer.lane.at = writer.lane.fed;
-    writer.forget_taken(guard.taken_out());
-    guard.reset();
-    writer.lane.held_since = None;
-    writer.settle_all();
-    writer.close_inline();
-    writer.end_native(end == End::Stop && !writer.lane.finished);
-    result
 }

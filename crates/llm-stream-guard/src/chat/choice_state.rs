@@ -9,12 +9,13 @@ use super::{
     delta_part::{DeltaPart, PartKind},
     entries::Entries,
     field::Field,
-    note::ChatNote,
+    note::{ChatNote, Violation},
     options::{ChatOptions, TakeBack},
     pending_fields::Riders,
     step::Released,
     upstream_calls::NativeCalls,
 };
+use crate::json::Balance;
 
 /// The state of a choice between chunks, without its guard.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +54,8 @@ pub(super) struct ChoiceState {
     /// Number of texts that a jail removed.
     pub(super) taken: u64,
     pub(super) native: NativeCalls,
+    /// Violations that the guard's observer has not received.
+    pub(super) violations: Vec<Violation>,
     pub(super) ids: Ids,
     /// Calls that the request allows.
     pub(super) wanted: Wanted,
@@ -96,7 +99,7 @@ pub(super) struct OpenPart {
 }
 
 /// The guard's open call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct OpenCall {
     /// Index of the call as written, or `None` if the call is dropped.
     pub(super) written: Option<u32>,
@@ -104,6 +107,11 @@ pub(super) struct OpenCall {
     pub(super) began: Option<(usize, usize)>,
     /// Bytes of the call's arguments.
     pub(super) bytes: usize,
+    /// The written arguments.
+    pub(super) arguments: Balance,
+    /// The last bracket of the arguments and text after it. They are written with the call's end, so
+    /// that a malformed call never looks whole.
+    pub(super) last: String,
 }
 
 /// The state that one step shares between choices.
@@ -196,7 +204,7 @@ mod tests {
             |lane| lane.in_parts = true,
             |lane| lane.part = Some(OpenPart { list: 1, number: 1, fields: Map::new() }),
             |lane| lane.finished = true,
-            |lane| lane.open = Some(OpenCall { written: None, began: None, bytes: 0 }),
+            |lane| lane.open = Some(OpenCall::default()),
         ];
         for (at, change) in changes.into_iter().enumerate() {
             let mut lane = ChoiceState::default();

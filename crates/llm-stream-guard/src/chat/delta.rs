@@ -29,6 +29,9 @@ pub enum Delta<'a> {
     Role(&'a str),
     /// Text of the reasoning.
     Reasoning(&'a str),
+    /// Signature of the reasoning, by which the server that wrote it recognises it
+    /// (`thinking_blocks[].signature`).
+    Signature(&'a str),
     /// Visible text of the answer.
     Content(&'a str),
     /// Text of a refusal to answer.
@@ -41,6 +44,8 @@ pub enum Delta<'a> {
         id: &'a str,
         /// Name of the called tool.
         name: &'a str,
+        /// Further fields of a call that the server made, such as `extra_content`.
+        fields: &'a Map<String, Value>,
     },
     /// An addition to the arguments of a call.
     CallArguments {
@@ -55,6 +60,10 @@ pub enum Delta<'a> {
         index: u32,
         /// Outcome of the call.
         outcome: Outcome,
+        /// Text that makes the arguments invalid for every JSON reader, also for those that complete
+        /// JSON that was cut. Empty if the call runs. A writer for clients that do not see the
+        /// outcome adds it to the arguments, as chunks do.
+        seal: &'a str,
     },
     /// The end of the choice.
     Finish {
@@ -85,15 +94,39 @@ impl MessageDelta {
         };
         some(self.role.value().map(String::as_str), Delta::Role);
         some(self.reasoning_text(), Delta::Reasoning);
+        let blocks = self.extra.get("thinking_blocks").and_then(Value::as_array);
+        for block in blocks.into_iter().flatten() {
+            some(block.get("signature").and_then(Value::as_str), Delta::Signature);
+        }
         match self.content.value() {
             Some(Content::Text(text)) => some(Some(text), Delta::Content),
-            Some(Content::Parts(parts)) => {
-                let texts = parts.iter().map(|part| part.get("text").and_then(Value::as_str));
-                texts.for_each(|text| some(text, Delta::Content));
-            }
+            Some(Content::Parts(parts)) => parts.iter().for_each(|part| {
+                part_texts(part, |text, delta| some(Some(text), delta));
+            }),
             None => {}
         }
         some(self.extra.get("refusal").and_then(Value::as_str), Delta::Refusal);
+    }
+}
+
+/// Calls `on` with the texts of a content part. A part of reasoning holds text, or parts of text.
+///
+/// ```text
+/// {"type": "text", "text": "Hi."}
+/// {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+/// ```
+fn part_texts<'d>(part: &'d Value, mut on: impl FnMut(&'d str, fn(&'d str) -> Delta<'d>)) {
+    match part.get("thinking") {
+        Some(Value::String(text)) => on(text, Delta::Reasoning),
+        Some(Value::Array(inner)) => {
+            let texts = inner.iter().filter_map(|part| part.get("text")?.as_str());
+            texts.for_each(|text| on(text, Delta::Reasoning));
+        }
+        _ => {
+            if let Some(text) = part.get("text").and_then(Value::as_str) {
+                on(text, Delta::Content);
+            }
+        }
     }
 }
 
@@ -103,7 +136,7 @@ impl ToolCallDelta {
         let (index, function) = (self.index.unwrap_or(place), self.function.as_ref());
         if let Some(id) = &self.id {
             let name = function.and_then(|it| it.name.as_deref()).unwrap_or_default();
-            on(Delta::CallStart { index, id, name });
+            on(Delta::CallStart { index, id, name, fields: &self.extra });
         }
         let fragment = function.and_then(|it| it.arguments.as_deref());
         if let Some(fragment) = fragment.filter(|fragment| !fragment.is_empty()) {

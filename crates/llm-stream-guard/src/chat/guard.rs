@@ -104,7 +104,7 @@ impl ChatGuard {
     /// Calls without an id on the wire get one as the guard makes them: see [`Ids`](crate::Ids).
     #[must_use]
     pub fn new(mut guard: Guard, options: ChatOptions) -> Self {
-        let take_back = options.broken_calls.prepare(&mut guard, false);
+        let take_back = options.prepare(&mut guard, false);
         Self {
             prototype: guard,
             take_back,

@@ -62,9 +62,11 @@ pub struct ChatNote {
 pub enum Note {
     /// A diagnostic of the guard.
     Diagnostic(Diagnostic),
-    /// A call ended, with the outcome that chunks cannot express.
+    /// A call of the text ended, with the outcome that chunks cannot express. If the call is dropped,
+    /// [`Violation::DroppedCall`] follows. To assign outcomes to calls, read
+    /// [`super::Delta::CallEnd`], where a dropped call does not occur.
     CallEnd {
-        /// Index of the call as written.
+        /// Index of the call as written. The call after a dropped call has the same index.
         index: u32,
         /// Outcome of the call.
         outcome: Outcome,
@@ -88,7 +90,7 @@ pub enum Violation {
     NoFinish,
     /// A call's id was used before and got a suffix.
     DuplicateId,
-    /// A call had no name when its arguments began.
+    /// A call of upstream had no name when its choice ended, and was dropped.
     NamelessCall,
     /// A call beyond [`super::ChatLimits::calls`] was dropped.
     CallLimit,

@@ -18,6 +18,8 @@ pub struct ChatOptions {
     pub synthesis: Synthesis,
     /// Policy for calls that were malformed or cut before any part of them was written.
     pub broken_calls: BrokenCalls,
+    /// When calls are written.
+    pub calls: CallForm,
     /// Whether a completed call turns `stop` into `tool_calls`.
     pub stop: Stop,
     /// Whether usage reports the number of reasoning tokens.
@@ -100,6 +102,21 @@ pub enum BrokenCalls {
     Release,
 }
 
+/// When calls are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallForm {
+    /// As their text arrives. A client may see the beginning of a call that turns out malformed.
+    #[default]
+    #[serde(alias = "streaming")]
+    Streamed,
+    /// At their end, in one piece, as in a whole response: [`BrokenCalls::Auto`] then has the same
+    /// meaning in streams and whole responses. Calls longer than
+    /// [`crate::CallOptions::atomic_limit`] are streamed.
+    #[serde(alias = "atomic")]
+    Whole,
+}
+
 /// Which calls are removed when they end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum TakeBack {
@@ -110,10 +127,21 @@ pub(super) enum TakeBack {
     Broken,
 }
 
+impl ChatOptions {
+    /// Configures `guard` for the policies about calls, and returns the calls to remove in a
+    /// `whole` response or in a stream. Other options of `guard` are kept.
+    pub(super) fn prepare(&self, guard: &mut Guard, whole: bool) -> TakeBack {
+        if self.calls == CallForm::Whole {
+            guard.deliver_at_end();
+        }
+        self.broken_calls.prepare(guard, whole || self.calls == CallForm::Whole)
+    }
+}
+
 impl BrokenCalls {
-    /// Configures `guard` for this policy, and returns the calls to remove in a whole response or
-    /// in a stream. Other options of `guard` are kept.
-    pub(super) fn prepare(self, guard: &mut Guard, whole: bool) -> TakeBack {
+    /// Configures `guard` for this policy, and returns the calls to remove where calls are `whole`,
+    /// or where they are streamed. Other options of `guard` are kept.
+    fn prepare(self, guard: &mut Guard, whole: bool) -> TakeBack {
         let take_back = match self {
             Self::Auto if whole => {
                 guard.add_broken_block(BrokenBlock::TextIfMalformed);

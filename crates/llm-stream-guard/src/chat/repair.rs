@@ -68,7 +68,7 @@ fn string<'d>(mut rest: &'d str, out: &mut String) -> &'d str {
 }
 
 /// Returns the surrogate that an escape at the beginning of `text` encodes.
-fn surrogate(text: &str) -> Option<u16> {
+pub(super) fn surrogate(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     let unit = u16::from_str_radix(digits, 16).ok()?;
     (0xD800..=0xDFFF).contains(&unit).then_some(unit)

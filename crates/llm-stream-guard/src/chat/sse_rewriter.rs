@@ -21,6 +21,7 @@ use super::{
     frame::{Arrived, Came, Frames},
     guard::{ChatGuard, Phase},
     note::{ChatNote, ChatSink, Note, Violation},
+    split_escapes::SplitEscapes,
     sse::{Done, SseSink},
     step::ChatStep,
     usage::RawEvent,
@@ -45,6 +46,7 @@ pub(super) struct SseRewriter {
     /// Whether the client received the reason of the end.
     told: bool,
     frames: Frames,
+    split: SplitEscapes,
     /// Buffers that are kept for their capacity.
     chunks: Vec<Written>,
     text: Vec<u8>,
@@ -66,6 +68,7 @@ impl SseRewriter {
             bytes: BytesPhase::Open,
             told: false,
             frames: Frames::default(),
+            split: SplitEscapes::default(),
             chunks: Vec::new(),
             text: Vec::new(),
             json: Vec::new(),
@@ -75,6 +78,7 @@ impl SseRewriter {
     pub(super) fn reset(&mut self) {
         self.guard.reset();
         self.frames.clear();
+        self.split = SplitEscapes::default();
         (self.came, self.broken, self.told) = (false, false, false);
         (self.bytes, self.dropped) = (BytesPhase::Open, 0);
     }
@@ -114,19 +118,23 @@ impl SseRewriter {
             return;
         }
         let is_error = event.name == Some(b"error");
-        if !is_error && event.is_standard() && self.framed(event, sink) {
+        let is_plain = !is_error && event.is_standard() && !self.split.is_waiting();
+        if is_plain && self.framed(event, sink) {
             return;
         }
-        let text = String::from_utf8_lossy(data);
-        match read(&text) {
+        let came = String::from_utf8_lossy(data);
+        let joined = self.split.join(&came);
+        let text = joined.as_deref().unwrap_or(&came);
+        match read(text) {
             Ok(ReadChunk { chunk, exact }) if !is_error => {
                 // Bytes that are not UTF-8, or that clients may read differently, are not forwarded
                 // as they are.
-                let exact = exact && event.is_standard() && data.len() == text.len();
+                let exact = exact && joined.is_none() && event.is_standard();
+                let exact = exact && data.len() == text.len();
                 let came = if exact { Came::Read(chunk.clone()) } else { Came::Damaged };
                 self.chunk(chunk, Arrived { event, came }, sink);
             }
-            _ if self.is_cut(event) && !is_json(&text) => {
+            _ if self.is_cut(event) && !is_json(text) => {
                 self.bytes = BytesPhase::Cut;
                 self.dropped = self.dropped.saturating_add(event.raw.len() as u64);
             }

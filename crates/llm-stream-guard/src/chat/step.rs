@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use toolcall_parsers::Outcome;
 
 use super::{
-    chunk::{Choice, Chunk},
+    chunk::{Choice, Chunk, FunctionDelta, ToolCallDelta},
     delta::Delta,
     delta_part::DeltaPart,
     field::Field,
@@ -67,13 +67,22 @@ pub(super) struct Released {
     pub(super) ends: Vec<CallEnded>,
 }
 
-/// The end of a call, after the first `parts` parts of the step and the first `calls` entries for
-/// calls of the last of them.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct CallEnded {
-    pub(super) choice: u32,
+/// The end of one call of a choice.
+#[derive(Debug, Clone)]
+pub(super) struct CallEnding {
+    /// Index of the call as written.
     pub(super) index: u32,
     pub(super) outcome: Outcome,
+    /// Text that keeps clients from reading the arguments; see [`Delta::CallEnd`].
+    pub(super) seal: String,
+}
+
+/// The end of a call, after the first `parts` parts of the step and the first `calls` entries for
+/// calls of the last of them.
+#[derive(Debug, Clone)]
+pub(super) struct CallEnded {
+    choice: u32,
+    ending: CallEnding,
     place: (usize, usize),
 }
 
@@ -88,10 +97,32 @@ impl Released {
     }
 
     /// Records the end of a call.
-    pub(super) fn end_call(&mut self, choice: u32, index: u32, outcome: Outcome) {
+    pub(super) fn end_call(&mut self, choice: u32, ending: CallEnding) {
         let last = self.parts.last().filter(|part| part.choice.index == choice);
         let calls = last.map_or(0, |part| part.choice.delta.tool_calls.len());
-        self.ends.push(CallEnded { choice, index, outcome, place: (self.parts.len(), calls) });
+        self.ends.push(CallEnded { choice, ending, place: (self.parts.len(), calls) });
+    }
+
+    /// Writes the seals of calls after their arguments.
+    fn write_seals(&mut self) {
+        // From the last one, so that the places of the others stay valid.
+        for CallEnded { ending, place: (parts, calls), .. } in self.ends.drain(..).rev() {
+            let part = parts.checked_sub(1).and_then(|at| self.parts.get_mut(at));
+            let Some(part) = part.filter(|_| !ending.seal.is_empty()) else { continue };
+            let entries = &mut part.choice.delta.tool_calls;
+            let at = calls.min(entries.len());
+            let last = at.checked_sub(1).and_then(|at| entries.get_mut(at));
+            if let Some(entry) = last.filter(|it| it.index == Some(ending.index))
+                && let Some(function) = &mut entry.function
+            {
+                function.arguments.get_or_insert_default().push_str(&ending.seal);
+                continue;
+            }
+            let arguments = Some(ending.seal);
+            let function = Some(FunctionDelta { arguments, ..FunctionDelta::default() });
+            let index = Some(ending.index);
+            entries.insert(at, ToolCallDelta { index, function, ..ToolCallDelta::default() });
+        }
     }
 }
 
@@ -114,10 +145,11 @@ impl<'g> ChatStep<'g> {
         on(0, Delta::Around(self.fields.as_ref().unwrap_or(self.repeated)));
         let mut ends = self.released.ends.iter().peekable();
         let mut ended = |place: (usize, usize), on: &mut dyn FnMut(u32, Delta<'_>)| {
-            while let Some(CallEnded { choice, index, outcome, .. }) =
+            while let Some(CallEnded { choice, ending, .. }) =
                 ends.next_if(|end| end.place <= place)
             {
-                on(*choice, Delta::CallEnd { index: *index, outcome: *outcome });
+                let CallEnding { index, outcome, seal } = ending;
+                on(*choice, Delta::CallEnd { index: *index, outcome: *outcome, seal });
             }
         };
         for (at, DeltaPart { choice, .. }) in self.released.parts.iter().enumerate() {
@@ -140,6 +172,9 @@ impl<'g> ChatStep<'g> {
 
     /// Calls `on` with each chunk, and with the number of the input chunk (from 1) in which its
     /// first text arrived. If the text was withheld, that is an earlier input than the last.
+    ///
+    /// The arguments of a call that is malformed or was cut end with text that keeps clients from
+    /// running it; see [`Delta::CallEnd`].
     pub fn chunks(self, mut on: impl FnMut(Chunk, u64)) {
         let Self { released, repeated, usage, no_usage, emission, origin, mut spare, .. } = self;
         let mut first = self.fields;
@@ -149,6 +184,7 @@ impl<'g> ChatStep<'g> {
             }
             return;
         }
+        released.write_seals();
         order(&mut released.parts, emission);
         let mut last = Some(usage);
         let mut parts = released.parts.drain(..).peekable();

@@ -57,7 +57,7 @@ impl ChatGuard {
     /// ```
     #[must_use]
     pub fn token_ids(mut self, mut guard: Guard, tokens: &AddedTokens) -> Self {
-        self.options.broken_calls.prepare(&mut guard, self.whole);
+        self.options.prepare(&mut guard, self.whole);
         self.token_reader = Some(TokenReader::new(guard, tokens).into());
         self
     }

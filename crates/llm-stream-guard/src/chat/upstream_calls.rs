@@ -4,9 +4,13 @@
 //! {"index": 0, "id": "a", "function": {"name": "f", "arguments": ""}}   opens call 0
 //! {"index": 0, "function": {"arguments": "{}"}}                         continues call 0
 //! {"index": 0, "id": "b", "function": {"name": "g", "arguments": ""}}   a new id: opens call 1
+//! {"index": 2, "function": {"arguments": "{\"a\""}}                     opens call 2, held until its name comes
 //! ```
 
-use super::chunk::ToolCallDelta;
+use serde_json::Value;
+use toolcall_parsers::Outcome;
+
+use super::chunk::{FunctionDelta, ToolCallDelta};
 use crate::json::Balance;
 
 /// A call that upstream opened.
@@ -19,16 +23,74 @@ pub(super) struct NativeCall {
     /// dropped.
     pub(super) written: Option<u32>,
     pub(super) begun: bool,
+    /// The beginning of the call, until its name is known, or under [`super::CallForm::Whole`] until
+    /// its arguments are whole.
+    pub(super) held: Option<Box<ToolCallDelta>>,
     pub(super) arguments: Balance,
     pub(super) has_arguments: bool,
+    /// Whether text follows the arguments' last bracket.
+    overrun: bool,
     /// Whether the end of the call is written.
     pub(super) ended: bool,
+}
+
+impl NativeCall {
+    /// Reads the next piece of the arguments.
+    pub(super) fn feed(&mut self, fragment: &str) {
+        self.overrun |= self.arguments.is_closed() && !fragment.trim_ascii().is_empty();
+        self.has_arguments |= !fragment.is_empty();
+        self.arguments.feed(fragment);
+    }
+
+    /// Whether the arguments are whole.
+    pub(super) fn is_whole(&self) -> bool {
+        self.arguments.is_closed() && !self.overrun
+    }
+
+    /// Returns the outcome of the call. If it is not whole, it was `cut`, or else is malformed.
+    pub(super) fn outcome(&self, cut: bool) -> Outcome {
+        match self.is_whole() {
+            true => Outcome::Complete,
+            false if cut && !self.overrun => Outcome::Incomplete,
+            false => Outcome::Malformed,
+        }
+    }
+}
+
+/// Moves a name and arguments beside `function` into it. Some servers write calls as responses do.
+///
+/// ```text
+/// {"id": "a", "name": "f", "arguments": {}}   becomes {"id": "a", "function": {"name": "f", "arguments": "{}"}}
+/// ```
+pub(super) fn with_function(mut delta: ToolCallDelta) -> ToolCallDelta {
+    let has = |name: &str| delta.extra.get(name).is_some_and(|it| !it.is_null());
+    if !has("name") && !has("arguments") {
+        return delta;
+    }
+    let ToolCallDelta { function, extra, .. } = &mut delta;
+    let function = function.get_or_insert_with(FunctionDelta::default);
+    if function.name.as_ref().is_none_or(String::is_empty)
+        && let Some(Value::String(name)) = extra.get("name")
+    {
+        function.name = Some(name.clone());
+        extra.shift_remove("name");
+    }
+    if function.arguments.as_ref().is_none_or(String::is_empty) {
+        function.arguments = match extra.shift_remove("arguments") {
+            None | Some(Value::Null) => function.arguments.take(),
+            Some(Value::String(text)) => Some(text),
+            Some(value) => Some(value.to_string()),
+        };
+    }
+    delta
 }
 
 /// The calls that upstream opened in a choice.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NativeCalls {
     pub(super) calls: Vec<NativeCall>,
+    /// Ends that the guard's observer has not received, each with the call's index as written.
+    pub(super) unreported: Vec<(u32, Outcome)>,
 }
 
 impl NativeCalls {
@@ -78,8 +140,8 @@ impl NativeCalls {
         Some(at)
     }
 
-    /// Whether a call was written whose arguments are closed.
+    /// Whether a call was written whose arguments are whole.
     pub(super) fn any_stands(&self) -> bool {
-        self.calls.iter().any(|call| call.written.is_some() && call.arguments.is_closed())
+        self.calls.iter().any(|call| call.written.is_some() && call.is_whole())
     }
 }

@@ -34,28 +34,56 @@ impl ChatGuard {
         response: Completion,
         on_note: impl FnMut(ChatNote),
     ) -> Result<Completion, ChatError> {
-        let mut guard = Self::new(self.prototype.clone(), self.options.clone());
-        guard.take_back = guard.options.broken_calls.prepare(&mut guard.prototype, true);
-        guard.whole = true;
-        guard.token_reader = self.token_reader.clone().map(|mut reader| {
-            let TokenReader { guard, .. } = Arc::make_mut(&mut reader);
-            self.options.broken_calls.prepare(guard, true);
-            reader
-        });
+        self.complete_reporting(response, on_note).map(|(whole, _)| whole)
+    }
+
+    /// Guards a whole response as [`ChatGuard::complete_noting`] does, and also returns the guard
+    /// that read it, for its reports ([`ChatGuard::uncalled`], [`ChatGuard::stats`]).
+    ///
+    /// # Errors
+    /// As [`ChatGuard::complete`].
+    pub fn complete_reporting(
+        &self,
+        response: Completion,
+        on_note: impl FnMut(ChatNote),
+    ) -> Result<(Completion, Self), ChatError> {
         let object = response.fields.get("object").cloned();
         let mut sink = Whole { chunks: Vec::new(), on_note };
-        guard.push(response.into_chunk(), &mut sink)?;
-        guard.end(&mut sink)?;
-        if let Some(rejected) = guard.choices.iter().find_map(|state| state.lane.rejected) {
-            return Err(ChatError::Rejected(rejected));
-        }
+        let guard = self.complete_into(response, &mut sink)?;
         let mut whole = Aggregator::default();
         sink.chunks.iter().for_each(|chunk| whole.push(chunk));
         let mut response = whole.finish();
         if let Some(object) = object {
             response.fields.insert("object".into(), object);
         }
-        Ok(response)
+        Ok((response, guard))
+    }
+
+    /// Guards a whole response and writes the result to `sink`, for a form other than that of chat
+    /// completions. Returns the guard that read it. Each call's [`super::Delta::CallEnd`] has its
+    /// outcome.
+    ///
+    /// # Errors
+    /// As [`ChatGuard::complete`]. What was written before is not the whole response.
+    pub fn complete_into<S: ChatSink + ?Sized>(
+        &self,
+        response: Completion,
+        sink: &mut S,
+    ) -> Result<Self, ChatError> {
+        let mut guard = Self::new(self.prototype.clone(), self.options.clone());
+        guard.take_back = guard.options.prepare(&mut guard.prototype, true);
+        guard.whole = true;
+        guard.token_reader = self.token_reader.clone().map(|mut reader| {
+            let TokenReader { guard, .. } = Arc::make_mut(&mut reader);
+            self.options.prepare(guard, true);
+            reader
+        });
+        guard.push(response.into_chunk(), sink)?;
+        guard.end(sink)?;
+        match guard.choices.iter().find_map(|state| state.lane.rejected) {
+            Some(rejected) => Err(ChatError::Rejected(rejected)),
+            None => Ok(guard),
+        }
     }
 }
 

@@ -20,6 +20,7 @@ pub(super) struct DeltaWriter<'a, 's> {
 
 impl DeltaWriter<'_, '_> {
     pub(super) fn violation(&mut self, violation: Violation) {
+        self.lane.violations.push(violation);
         self.note(Note::Violation(violation));
     }
 
@@ -65,6 +66,7 @@ impl DeltaWriter<'_, '_> {
     }
 
     pub(super) fn append(&mut self, kind: PartKind, text: &str) {
+        self.end_whole(None);
         if kind == PartKind::Reasoning {
             return self.append_reasoning(text);
         }

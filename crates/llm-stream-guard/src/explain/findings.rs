@@ -81,7 +81,7 @@ pub(super) fn find(facts: &Facts<'_>, summary: &mut ExplanationSummary) {
     }
     for finding in &mut found.0 {
         let family = summary.looks_like.first().map_or(facts.name, String::as_str);
-        finding.serve = remedies::in_serve(finding.kind, family, end(facts));
+        finding.serve = remedies::setting_of_serve(finding.kind, family, end(facts));
     }
     summary.findings = found.0;
 }
@@ -151,9 +151,7 @@ fn foreign(
         candidates.into_iter().filter(reads).flat_map(|one| one.families).collect();
     if summary.looks_like.is_empty() {
         // No family reads a call, but families may use the marker.
-        let has = |grammar: &Grammar| grammar.markers().any(|one| one == marker);
-        let families = grammars().filter(has).map(|grammar| grammar.name().to_owned());
-        summary.looks_like = families.collect();
+        summary.looks_like = families_with(marker);
     }
     let markers = facts.foreign.iter().map(|(marker, count)| format!("{} ({count})", code(marker)));
     let markers: Vec<String> = markers.take(6).collect();
@@ -173,6 +171,13 @@ fn foreign(
     let says =
         || format!("markers of another family passed as text: {}{looks}", markers.join(", "));
     found.add(kind, at as u64, says, &advice);
+}
+
+/// Returns the names of the families that use this marker.
+#[must_use]
+pub fn families_with(marker: &str) -> Vec<String> {
+    let has = |grammar: &Grammar| grammar.markers().any(|one| one == marker);
+    grammars().filter(has).map(|grammar| grammar.name().to_owned()).collect()
 }
 
 /// Returns the text around a marker in which families are searched.

@@ -3,7 +3,8 @@
 /// Returns the lines of a configuration of `serve` that help against a finding of this kind. The
 /// text was read as `family`, and the stream ended with `end`. The result is empty if no setting
 /// helps.
-pub(super) fn in_serve(kind: &str, family: &str, end: &str) -> String {
+#[must_use]
+pub fn setting_of_serve(kind: &str, family: &str, end: &str) -> String {
     match kind {
         "wrong_family" | "foreign_markup" => format!(
             "under `[models]`, `\"ID\" = \"{family}\"`, where ID is the model's id in requests; or \

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     jailer::Jailer,
-    observe::{Foreign, StatsCollector},
+    observe::{Foreign, StatsCollector, StrippedCalls},
     profile::{self, Profile},
     reasoning::Reasoning,
     stages::withholding::Withholding,
@@ -191,7 +191,8 @@ impl GuardBuilder {
             || format.as_ref().is_some_and(|format| format.special_tokens);
         let grammar = grammar.unwrap_or_default();
         let CallOptions { bad_payload, atomic_limit, .. } = self.calls;
-        let mut grammar = self.choice.grammar(bad_payload, grammar, &self.tools)?;
+        let mut grammar =
+            self.choice.grammar(bad_payload, grammar, &self.tools)?.for_tools(&self.tools);
         let options = self.calls.of_parser(&self.choice, self.delivery);
         let channels = Some(grammar.clone()).filter(Grammar::has_messages);
         let reasons = format.clone().map(Reasoning::Format);
@@ -232,7 +233,11 @@ impl GuardBuilder {
         let stats = self.stats.map(|stats| {
             let headers = grammar.openers();
             let own = edges.iter().map(|edge| edge.marker.as_ref()).chain(headers);
-            Box::new(stats.watching(Foreign::new(own)))
+            let stats = stats.watching(Foreign::new(own));
+            Box::new(match special {
+                true => stats.watching_stripped(StrippedCalls::new(&self.tools)),
+                false => stats,
+            })
         });
         let whitespace =
             if edges.is_empty() { Whitespace::Verbatim } else { self.profile.whitespace };

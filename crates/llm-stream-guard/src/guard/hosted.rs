@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use think_filter::Start;
-use toolcall_parsers::{BrokenBlock, Grammar, Ids, Parallel, Wanted};
+use toolcall_parsers::{BrokenBlock, Grammar, Ids, Outcome, Parallel, Wanted};
 use wire_remap::Regime;
 
 use super::{Guard, GuardBuilder, ReasoningOptions, ToolChoice, tokens::Path};
@@ -99,6 +99,26 @@ impl Guard {
     /// Makes this the guard of a choice, and reports the choice to its observer.
     pub(crate) fn observe_choice(&mut self, choice: u32) {
         self.count(|stats| stats.of_choice(choice));
+    }
+
+    /// Reports a call that the server made to the observer, and counts it.
+    pub(crate) fn server_call(&mut self, index: u32, outcome: Outcome) {
+        self.count(|stats| stats.server_call(index, outcome));
+    }
+
+    /// Reports a breach of the protocol by the server to the observer.
+    pub(crate) fn violation(&mut self, name: &'static str) {
+        self.count(|stats| stats.violation(name));
+    }
+
+    /// Counts reasoning that the server separated.
+    pub(crate) fn server_reasoning(&mut self) {
+        self.count(|stats| stats.server_reasoning());
+    }
+
+    /// Reports the likely causes of faults of the message that ended.
+    pub(crate) fn find_causes(&mut self) {
+        self.count(|stats| stats.find_causes());
     }
 
     /// Numbers ids after `calls` calls of the message that were read elsewhere.

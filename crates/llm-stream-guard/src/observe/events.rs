@@ -57,6 +57,10 @@ impl Observer for TracingObserver {
         event!(DEBUG, "markup of another family", marker = marker);
     }
 
+    fn finding(&self, kind: &'static str) {
+        event!(DEBUG, "likely cause of a fault", kind = kind);
+    }
+
     fn finished(&self, end: End) {
         event!(DEBUG, "message finished", end = tracing::field::debug(end));
     }

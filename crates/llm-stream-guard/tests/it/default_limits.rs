@@ -43,9 +43,27 @@ const FIXED: &[Fixed] = &[
         source!("jail-match/src/limits.rs"),
     ),
     (
-        "text of a value from its first tag on",
+        "text of a value from the first tag on",
         "64 KiB at most",
         "MAX_LOOKAHEAD: usize = 64 * 1024;",
+        source!("toolcall-parsers/src/limits.rs"),
+    ),
+    (
+        "quoted calls inside each other whose values are distinguished",
+        "32",
+        "MAX_QUOTED_CALLS: usize = 32;",
+        source!("toolcall-parsers/src/limits.rs"),
+    ),
+    (
+        "names of a call's parameters together",
+        "64 KiB",
+        "MAX_PARAMETER_NAMES: usize = 64 * 1024;",
+        source!("toolcall-parsers/src/limits.rs"),
+    ),
+    (
+        "a word or a number that may have to be mended",
+        "32 bytes",
+        "MAX_MENDED_TOKEN: usize = 32;",
         source!("toolcall-parsers/src/limits.rs"),
     ),
     (

@@ -114,10 +114,7 @@ impl<'w> Writer<'w> {
             return Err(EncodeFault::new(EncodeErrorKind::Id, why));
         }
         let mut holds = template.holes();
-        let holds = holds.any(|hole| {
-            use Hole::{Arguments, Elements, Object, Parameters, Raw};
-            matches!(hole, Object(_) | Arguments(_) | Raw(_) | Parameters { .. } | Elements)
-        });
+        let holds = holds.any(Hole::holds_arguments);
         if !holds && !call.arguments.is_empty() {
             let why = "the syntax is for calls without arguments";
             return Err(EncodeFault::new(EncodeErrorKind::Arguments, why));
@@ -196,6 +193,11 @@ impl<'w> Writer<'w> {
                 (Hole::Key, Some((key, ..))) => {
                     let key = header::key(key, &self.place(rest, &rest.next()))?.into_owned();
                     self.out.push_str(&key);
+                }
+                (Hole::KeyMeant(word), Some((key, ..))) if word == key => {}
+                (Hole::KeyMeant(_), Some((key, ..))) => {
+                    let why = "the template is for another parameter";
+                    return Err(EncodeFault::new(EncodeErrorKind::Key, why).for_key(key));
                 }
                 (Hole::Value(trim), Some(parameter)) => self.value(call, parameter, *trim, rest)?,
                 (Hole::Type, Some((_, value, _))) => self.out.push_str(value.kind()),

@@ -107,11 +107,46 @@ pub fn encode(
     calls: &[EncodeCall<'_>],
     tools: &Tools,
 ) -> Result<String, EncodeError> {
+    let grammar = &grammar.for_tools(tools);
     let family = grammar.family();
     let forms = family.forms.len();
     let order = (0..forms).cycle().skip(family.write.form.min(forms)).take(forms);
     first_written(order.map(|n| encode_form(grammar, n, calls, tools)))
         .unwrap_or_else(|| encode_form(grammar, 0, calls, tools))
+}
+
+/// Writes calls like [`encode`], without the ids that the family cannot write: those it has no place
+/// for, and those of another form than its own. Chat APIs give every call an id. Also returns the
+/// indices of the calls whose ids were dropped.
+///
+/// ```
+/// use toolcall_parsers::{EncodeCall, Tools, encode_dropping_ids, grammar};
+/// let call = EncodeCall::new("ping", "{}").with_id("call_7");
+/// let (wire, dropped) = encode_dropping_ids(&grammar("glm47")?, &[call], &Tools::none())?;
+/// assert_eq!((wire.as_str(), dropped.as_slice()), ("<tool_call>ping</tool_call>", &[0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The family cannot express a call without its id.
+pub fn encode_dropping_ids(
+    grammar: &Grammar,
+    calls: &[EncodeCall<'_>],
+    tools: &Tools,
+) -> Result<(String, Vec<usize>), EncodeError> {
+    let (mut calls, mut dropped) = (calls.to_vec(), Vec::new());
+    loop {
+        let error = match encode(grammar, &calls, tools) {
+            Ok(wire) => return Ok((wire, dropped)),
+            Err(error) => error,
+        };
+        let at_fault = (error.kind() == EncodeErrorKind::Id).then(|| calls.get_mut(error.call()));
+        match at_fault.flatten() {
+            Some(call) if call.id.is_some() => call.id = None,
+            _ => return Err(error),
+        }
+        dropped.push(error.call());
+    }
 }
 
 /// Writes calls like [`encode`], in the form with index `form`.
@@ -124,6 +159,7 @@ pub fn encode_form(
     calls: &[EncodeCall<'_>],
     tools: &Tools,
 ) -> Result<String, EncodeError> {
+    let grammar = &grammar.for_tools(tools);
     let family = grammar.family();
     let Some(first) = calls.first() else { return Ok(String::new()) };
     let fail = |(n, fault): Failed| {

@@ -18,7 +18,6 @@ use crate::{
         error::EncodeFault,
         input::{JsonNode, repeated},
     },
-    family::Repeated,
     machine::arguments::{parameters::HeadersIn, tag::TagTexts, value::ending::call_end},
     template::{Hole, Template, Trim},
     typing::admitted,
@@ -33,9 +32,7 @@ impl Writer<'_> {
         call: &CallToWrite<'_>,
         separator: &str,
     ) -> Result<(), EncodeFault> {
-        if self.form.repeated == Repeated::KeepFirst
-            && let Some(key) = repeated(&call.arguments)
-        {
+        if let Some(key) = repeated(&call.arguments) {
             let why = "it is repeated: the first one counts here, but the last one in JSON";
             return Err(EncodeFault::new(EncodeErrorKind::Key, why).for_key(key));
         }
@@ -52,7 +49,7 @@ impl Writer<'_> {
     }
 
     /// Writes a value. Fails if its end would not be found, or if white space at its edges would be
-    /// lost.
+    /// lost. The first attempt leaves the newlines at the edges to the parser that reads it back.
     pub(super) fn value(
         &mut self,
         call: &CallToWrite<'_>,
@@ -90,7 +87,8 @@ impl Writer<'_> {
             let why = "it contains the tags that would end it";
             return Err(EncodeFault::new(EncodeErrorKind::Value, why).at(at));
         }
-        if string && self.loses_edges(&text, trim, rest) {
+        let guesses = self.markup == Markup::Refused || trim == Trim::All;
+        if string && guesses && self.loses_edges(&text, trim, rest) {
             let why = "the whitespace at its edges would be trimmed";
             return Err(EncodeFault::new(EncodeErrorKind::Value, why));
         }

@@ -12,8 +12,8 @@ use super::{encode, encode_form};
 use crate::{
     encode::{EncodeCall, EncodeErrorKind as Kind},
     family::{
-        At, CommitOn, Escapes, Family, Form, KeyOrder, KeyRole, Keys, Messages, NamedKeys,
-        Repeated, Route, RouteTo, Spacing, Types, Undeclared, WhitespaceRule, Words, WrittenIds,
+        At, CommitOn, Escapes, Family, Form, KeyOrder, KeyRole, Keys, Messages, NamedKeys, Route,
+        RouteTo, Spacing, Types, Undeclared, WhitespaceRule, Words, WrittenIds,
     },
     template::Template,
     tools::Tools,
@@ -61,7 +61,6 @@ fn form((section, calls, inner): Templates<'_>) -> Form {
         }),
         types: Types::Schema,
         undeclared: None,
-        repeated: Repeated::WriteAll,
         quote: Vec::new(),
         whitespace: Default::default(),
         newlines: Default::default(),

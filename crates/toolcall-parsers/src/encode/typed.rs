@@ -7,7 +7,7 @@ use crate::{
     encode::{EncodeErrorKind, error::EncodeFault, input::JsonNode},
     family::{Form, Spacing, Types as DecidedBy, Undeclared, Words, Write},
     typing::TypeSet,
-    value::{json_or_string, typed},
+    value::{self, Fit, json_or_string, typed},
 };
 
 /// The conversion of a text to a value by a reader.
@@ -17,8 +17,10 @@ pub(super) enum Reading {
     String,
     /// The text reads back as one of these types, or as a string.
     Typed(TypeSet),
-    /// The text reads back as JSON if it is valid JSON, or as a string.
+    /// The text reads back as JSON, as the wire declares it.
     Json,
+    /// The text reads back as JSON if it is valid JSON, or as a string.
+    Guess,
 }
 
 impl Reading {
@@ -34,20 +36,24 @@ impl Reading {
             (None, None) => match form.undeclared {
                 Some(Undeclared::Text) => Self::String,
                 None if by_schema => Self::String,
-                Some(Undeclared::Json) | None => Self::Json,
+                Some(Undeclared::Json) | None => Self::Guess,
             },
         }
     }
 
-    /// Returns the JSON that a reader makes of `text`.
+    /// Returns the JSON that a reader makes of `text`, or nothing if `text` makes the call malformed.
     pub(super) fn to_json(self, text: &str) -> String {
         let mut read = String::new();
         let put = |piece: &str| read.push_str(piece);
-        let _ = match self {
+        let fit = match self {
             Self::String => typed(text, TypeSet::STRING, put),
             Self::Typed(types) => typed(text, types, put),
-            Self::Json => json_or_string(text, put),
+            Self::Json => value::json(text, put),
+            Self::Guess => json_or_string(text, put),
         };
+        if fit == Fit::Broken {
+            read.clear();
+        }
         read
     }
 }

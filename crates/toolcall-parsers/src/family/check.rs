@@ -137,7 +137,8 @@ impl Check<'_> {
                 })?;
             }
         }
-        let names = count(call, says_name);
+        // The name after the arguments is that of an end tag.
+        let names = count(call, says_name) - usize::from(call.repeats_name());
         if names == 0 || names > self.names {
             let problem = format!("expected the name once, found it {names} times");
             return Err(FamilyError::new(path, problem));
@@ -183,13 +184,15 @@ impl Check<'_> {
         let part = |fits: fn(&Hole) -> bool| {
             template.parts.iter().position(|part| matches!(part, Part::Hole(hole) if fits(hole)))
         };
-        let key = part(|hole| matches!(hole, Hole::Key));
+        let key = part(|hole| matches!(hole, Hole::Key | Hole::KeyMeant(_)));
         let value = part(|hole| matches!(hole, Hole::Value(_)));
         let values = count(template, |hole| matches!(hole, Hole::Value(_)));
         let is_literal = |part: &Part| matches!(part, Part::Literal(_));
         match (key, value) {
             (Some(key), Some(value)) if key < value && values == 1 => {
                 let (head, tail) = template.parts.split_at(value);
+                // A key that is not on the wire needs no end.
+                let key = if count(template, |hole| *hole == Hole::Key) > 0 { key } else { 0 };
                 if head.iter().skip(key).any(is_literal) && tail.iter().any(is_literal) {
                     return Ok(());
                 }
@@ -219,8 +222,7 @@ fn says_name(hole: &Hole) -> bool {
 }
 
 fn is_arguments(hole: &Hole) -> bool {
-    use Hole::{Arguments, Elements, Object, Parameters, Raw};
-    matches!(hole, Object(_) | Arguments(_) | Raw(_) | Parameters { .. } | Elements)
+    hole.holds_arguments()
 }
 
 /// Returns whether the hole is a part of a call other than its name and arguments.
@@ -229,5 +231,6 @@ fn is_of_call(hole: &Hole) -> bool {
 }
 
 fn is_of_parameter(hole: &Hole) -> bool {
-    matches!(hole, Hole::Key | Hole::Value(_) | Hole::Type | Hole::StringFlag | Hole::Label)
+    use Hole::{Key, KeyMeant, Label, StringFlag, Type, Value};
+    matches!(hole, Key | KeyMeant(_) | Value(_) | Type | StringFlag | Label)
 }

@@ -3,8 +3,8 @@
 use alloc::{string::String, vec::Vec};
 
 use super::{
-    At, CommitOn, Form, InReasoning, KeyRole, Keys, NamedKeys, NewlineRule, Repeated, Types,
-    Undeclared, WhitespaceRule,
+    At, CommitOn, Form, InReasoning, KeyRole, Keys, NamedKeys, NewlineRule, Types, Undeclared,
+    WhitespaceRule,
     fields::{FamilyResult, FieldReader},
 };
 use crate::template::{Hole, Part, Template};
@@ -50,7 +50,6 @@ impl Default for Form {
             keys: Keys::default(),
             types: Types::default(),
             undeclared: None,
-            repeated: Repeated::default(),
             quote: Vec::new(),
             whitespace: WhitespaceRule::default(),
             newlines: NewlineRule::default(),
@@ -111,10 +110,6 @@ pub(super) fn read(field: &FieldReader<'_>) -> FamilyResult<Form> {
         keys: fields.or_default("keys", keys)?,
         types: fields.word("types", &[("schema", Types::Schema), ("wire", Types::Wire)])?,
         undeclared: fields.optional("undeclared", |field| field.word(&undeclared))?,
-        repeated: fields.word(
-            "repeated",
-            &[("write_all", Repeated::WriteAll), ("keep_first", Repeated::KeepFirst)],
-        )?,
         quote: fields.or_default("quote", |field| field.some(FieldReader::token))?,
         whitespace: fields.word(
             "whitespace",

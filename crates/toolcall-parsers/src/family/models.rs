@@ -85,17 +85,22 @@ impl ModelId {
     /// Returns the first text that a pattern matches, and of its patterns those with the most
     /// literal characters.
     ///
-    /// A text that matches except for its version ends the search, because the words after it name
-    /// only the base model.
+    /// A text that matches except for its version ends the search: the words after it name only the
+    /// base model, and a broader pattern names only the brand. `qwen3-coder-2.0` is not a `qwen3-*`.
     pub fn find<'s, 'p, T>(
         &'s self,
         patterns: &'p [(ModelPattern, T)],
     ) -> Option<(&'s str, Vec<&'p T>)> {
         let (text, hits) = self.first(patterns)?;
-        let hits = hits.iter().filter(|(pattern, _)| pattern.is_for(text));
-        let most = hits.clone().map(|(pattern, _)| pattern.literals()).max()?;
-        let heaviest = hits.filter(|(pattern, _)| pattern.literals() == most);
-        Some((text, heaviest.map(|(_, of)| of).collect()))
+        let fits = |(pattern, _): &&&(ModelPattern, T)| pattern.is_for(text);
+        let most = hits.iter().filter(fits).map(|(pattern, _)| pattern.literals()).max()?;
+        let heaviest = |hit: &&&(ModelPattern, T)| fits(hit) && hit.0.literals() == most;
+        let nearest = hits.iter().filter(heaviest).map(|(pattern, _)| pattern.head()).max();
+        let nearer = |(pattern, _): &&(ModelPattern, T)| Some(pattern.head()) > nearest;
+        if hits.iter().any(|hit| nearer(hit) && !fits(&hit)) {
+            return None;
+        }
+        Some((text, hits.iter().filter(heaviest).map(|(_, of)| of).collect()))
     }
 
     /// Returns the patterns that match if versions are ignored: the families of other versions of
@@ -131,7 +136,8 @@ fn endings(segment: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A pattern of model ids. `*` matches any characters that do not begin with a version number. `-*`
-/// at the end also matches nothing.
+/// at the end also matches nothing. The first version (`1`, `1.0`) counts as none, unless the star
+/// follows a number. A version of the pattern also matches with a `v` before it.
 ///
 /// ```
 /// use toolcall_parsers::family::ModelPattern;
@@ -139,6 +145,8 @@ fn endings(segment: &str) -> impl Iterator<Item = &str> {
 /// assert!(pattern.is_for("granite-4-0") && pattern.is_for("granite-4-0-micro"));
 /// // Another version of a model may use another syntax.
 /// assert!(!ModelPattern::new("granite-4-*").is_for("granite-4-2-8b"));
+/// assert!(ModelPattern::new("beam-*").is_for("beam-1-0"));
+/// assert!(ModelPattern::new("apertus-1.5-*").is_for("apertus-v1-5-8b"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelPattern(String);
@@ -175,6 +183,11 @@ impl ModelPattern {
     /// Returns the pattern, and without `-*` at its end.
     fn spelled(&self) -> impl Iterator<Item = &str> {
         [Some(&*self.0), self.0.strip_suffix("-*")].into_iter().flatten()
+    }
+
+    /// Returns the number of characters before the first star: how near the pattern is to a model.
+    fn head(&self) -> usize {
+        self.0.find('*').unwrap_or(self.0.len())
     }
 
     /// Returns the number of characters that are not stars.
@@ -247,10 +260,10 @@ fn folded(lower: &str) -> String {
 }
 
 /// Returns whether `text` begins with the part of a size after its point, as a complete word: `7b`,
-/// `6m`.
+/// `6m`, `4t`.
 fn is_size(text: &str) -> bool {
     let unit = text.trim_start_matches(|char: char| char.is_ascii_digit());
-    let rest = unit.strip_prefix(['b', 'm']);
+    let rest = unit.strip_prefix(['b', 'm', 't']);
     rest.is_some_and(|rest| !rest.starts_with(|char: char| char.is_alphanumeric()))
 }
 
@@ -264,14 +277,14 @@ enum Star {
 /// Returns whether `pattern` matches all of `text`. For each character of the pattern, computes the
 /// possible ends of the match so far.
 fn globs(pattern: &str, text: &str, star: Star) -> bool {
-    // Most patterns fail before their first star, so this part needs no memory.
-    let head = pattern.find('*').unwrap_or(pattern.len());
-    if pattern.as_bytes().get(..head) != text.as_bytes().get(..head) {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    // Most patterns fail at their first word, so this part needs no memory.
+    let word = pattern.iter().position(|byte| b"*-".contains(byte)).unwrap_or(pattern.len());
+    if pattern.get(..word) != text.get(..word) {
         return false;
     }
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let mut ends = alloc::vec![head];
-    for &byte in pattern.iter().skip(head) {
+    let mut ends = alloc::vec![word];
+    for &byte in pattern.iter().skip(word) {
         if byte == b'*' {
             let may = |&&at: &&usize| star == Star::Any || !begins_version(text, at);
             // From the earliest end a star reaches all later ones. The other ends stay for an empty
@@ -281,6 +294,8 @@ fn globs(pattern: &str, text: &str, star: Star) -> bool {
                 ends.extend(first..=text.len());
             }
         } else {
+            let skip = |at: usize| at + usize::from(byte.is_ascii_digit() && is_v(text, at));
+            ends.iter_mut().for_each(|at| *at = skip(*at));
             ends.retain(|&at| text.get(at) == Some(&byte));
             ends.iter_mut().for_each(|at| *at += 1);
         }
@@ -291,11 +306,19 @@ fn globs(pattern: &str, text: &str, star: Star) -> bool {
     ends.last() == Some(&text.len())
 }
 
+/// Returns whether `text` has the `v` of a version at `at`, as the first letter of a word.
+fn is_v(text: &[u8], at: usize) -> bool {
+    let begins = at.checked_sub(1).is_some_and(|at| text.get(at) == Some(&b'-'));
+    begins && matches!(text.get(at..), Some([b'v', b'0'..=b'9', ..]))
+}
+
 /// Returns whether `text` has a version at `at`: one or two digits as a word, optionally after a
-/// `v`. Not a version: `0` (as in `4.0`), and the month of a date (`08-2024`).
+/// `v`. Not a version: `0` (as in `4.0`), the month of a date (`08-2024`), and a first version (`1`,
+/// `1.0`) that does not follow a number.
 fn begins_version(text: &[u8], at: usize) -> bool {
-    let rest = text.get(at..).unwrap_or_default();
-    let after_digit = at.checked_sub(1).and_then(|at| text.get(at)).is_some_and(u8::is_ascii_digit);
+    let (before, rest) = text.split_at_checked(at).unwrap_or_default();
+    let after_digit = before.last().is_some_and(u8::is_ascii_digit);
+    let minor = before.strip_suffix(b"-").unwrap_or(before).last().is_some_and(u8::is_ascii_digit);
     let rest = match rest {
         [b'-', rest @ ..] if after_digit => rest,
         [b'v', rest @ ..] => rest,
@@ -306,7 +329,17 @@ fn begins_version(text: &[u8], at: usize) -> bool {
     let (number, after) = rest.split_at(number);
     let is_word = matches!(after, [] | [b'-', ..]);
     let year = matches!(after, [b'-', year @ ..] if digits(year) == 4);
-    is_word && !year && matches!(number.len(), 1 | 2) && number != b"0"
+    let first = !minor && number == b"1" && !continues_version(after);
+    is_word && !year && !first && matches!(number.len(), 1 | 2) && number != b"0"
+}
+
+/// Returns whether a first number (`1`) continues as another version than `1.0`: `-5`, `-0-2`.
+fn continues_version(after: &[u8]) -> bool {
+    let mut words = after.split(|&byte| byte == b'-').skip(1);
+    let numbers = words
+        .by_ref()
+        .take_while(|word| matches!(word.len(), 1 | 2) && word.iter().all(u8::is_ascii_digit));
+    numbers.into_iter().any(|word| word != b"0")
 }
 
 /// Returns whether two patterns match a common text. Computed for all pairs of their ends, from the

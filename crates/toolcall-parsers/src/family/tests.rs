@@ -66,7 +66,6 @@ spellings = { '<s' = ['<S\\'], '<s>' = '<t>' }
 keys = { arguments = "a", name = ["n", "m"], id = [], wrapper = "w" }
 types = "wire"
 undeclared = "text"
-repeated = "keep_first"
 quote = '<q>'
 whitespace = "exact"
 newlines = "all"

@@ -12,11 +12,7 @@ use super::{
     },
 };
 use crate::{
-    calls::Calls,
-    decoded::Decoder,
-    event::{DiagnosticKind, Outcome},
-    family::CommitOn,
-    options::Wanted,
+    calls::Calls, decoded::Decoder, event::DiagnosticKind, family::CommitOn, options::Wanted,
 };
 
 /// The result of a step, for the machine's loop.
@@ -86,7 +82,8 @@ impl Machine {
         self.call.id.clear();
         self.call.early.clear();
         (self.recovery.dropped, self.call.started, self.header.after_brace) = (0, false, false);
-        (self.header.spaced, self.recovery.siblings) = (false, None);
+        (self.header.spaced, self.recovery.fault) = (false, None);
+        self.recovery.skipped_call = None;
         (self.call.item_at, self.skipped.bytes, self.tags_end) = (0, 0, 0);
         self.readers.object.begin();
         if attempt == 0 {
@@ -267,7 +264,8 @@ impl Machine {
 
     /// Completes the open call.
     pub(super) fn complete(&mut self, out: &mut CallSink<'_>) {
-        out.end(Outcome::Complete);
+        let arguments = &out.plan.leaf(self.place.leaf).arguments;
+        out.end(self.readers.outcome(arguments));
         self.call.started = false;
         self.state = MachineState::CallEnd(0);
     }

@@ -28,7 +28,7 @@ use super::{
 use crate::{
     family::Keys,
     template::Dialect as Syntax,
-    value::{Brackets, InValue, Member, Members, TextReader, ValueDialect, ValueReader},
+    value::{Brackets, InValue, Member, Members, OpenQuote, TextReader, ValueDialect, ValueReader},
 };
 
 /// The role of a key's value.
@@ -169,6 +169,18 @@ impl ObjectReader {
             ObjectAt::Member | ObjectAt::Value | ObjectAt::ListItem | ObjectAt::ListNext => None,
         };
         Some(InValue { brackets, quote })
+    }
+
+    /// Returns the quote of the string around the current position. `value` is the reader of values.
+    pub(super) fn open_quote(&self, value: &ValueReader) -> Option<OpenQuote> {
+        match self.at {
+            ObjectAt::Arguments | ObjectAt::Ignored | ObjectAt::AnswerJson => value.open_quote(),
+            ObjectAt::Key | ObjectAt::Name | ObjectAt::Id => {
+                self.text.place()?.quote.map(OpenQuote::Byte)
+            }
+            ObjectAt::Answer => Some(OpenQuote::Byte(b'"')),
+            ObjectAt::Member | ObjectAt::Value | ObjectAt::ListItem | ObjectAt::ListNext => None,
+        }
     }
 
     /// Returns whether a key of the outermost object must follow.

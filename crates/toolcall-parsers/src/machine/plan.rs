@@ -45,6 +45,8 @@ pub(crate) struct Plan {
     pub(crate) orphans: Vec<Box<str>>,
     /// Texts at which reading continues after a fault, except end tags: openers and ends of turns.
     pub(crate) recovery_points: Vec<Box<str>>,
+    /// The number of openers at the start of `recovery_points`.
+    pub(crate) opener_points: usize,
     /// All texts at which reading may continue after a fault: `recovery_points`, end tags, tags of
     /// calls, and openers of sections.
     pub(crate) recovery_texts: Texts,
@@ -233,6 +235,8 @@ pub(crate) struct FormPlan {
 pub(crate) struct Section {
     /// The node of the section's calls.
     pub(crate) calls: NodeId,
+    /// Texts that may separate calls, besides white space and the commas of a list.
+    pub(crate) separators: Vec<Box<str>>,
     pub(crate) bracket: Bracket,
     /// Spellings of the opener's first tag, which may also begin the next section. Empty without an
     /// opener.
@@ -279,6 +283,16 @@ impl Plan {
     #[inline]
     pub(crate) fn section(&self, id: SectionId) -> &Section {
         &self.sections[usize::from(id)]
+    }
+
+    /// Returns the openers among the recovery points.
+    pub(crate) fn opener_texts(&self) -> &[Box<str>] {
+        self.recovery_points.get(..self.opener_points).unwrap_or(&[])
+    }
+
+    /// Returns the tokens that end a turn or a message, or begin another message.
+    pub(crate) fn message_ends(&self) -> &[Box<str>] {
+        self.recovery_points.get(self.opener_points..).unwrap_or(&[])
     }
 
     /// Returns the form of a leaf.

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     cursor::Undecided,
+    event::Outcome,
     texts::Bytes,
     value::{ValueKind, ValueReader},
 };
@@ -37,8 +38,10 @@ pub(super) enum ActiveReader {
 pub(super) enum ParameterTag {
     /// The first tag, with its length in bytes; 0 for an element.
     First(usize),
-    /// An inner or closing tag, with its length in bytes; 0 for an element.
+    /// An inner tag, with its length in bytes; 0 for an element.
     Part(usize),
+    /// The end tag of a value, with its length in bytes.
+    End(usize),
 }
 
 /// The readers of arguments. One of them is in use.
@@ -106,10 +109,12 @@ impl ArgumentReaders {
         }
     }
 
-    /// Returns whether held text is being searched for the end of a value.
+    /// Returns whether held text is being searched for the end of a value, or for the call's end.
     pub(super) fn is_searching(&self, arguments: &Arguments) -> bool {
         match arguments {
-            Arguments::Parameters(_) => self.parameters.is_searching(),
+            Arguments::Parameters(_) => {
+                self.parameters.is_searching() || self.parameters.is_between()
+            }
             Arguments::Elements(_) => self.elements.is_searching(),
             Arguments::Value(_) => self.value.is_searching(),
             _ => false,
@@ -138,6 +143,22 @@ impl ArgumentReaders {
         matches!(arguments, Arguments::Parameters(_)) && self.parameters.ends_in_end()
     }
 
+    /// Returns the outcome of a call whose arguments are whole.
+    pub(super) fn outcome(&self, arguments: &Arguments) -> Outcome {
+        let repaired = match arguments {
+            Arguments::Parameters(_) => self.parameters.is_repaired(),
+            Arguments::Elements(_) => self.elements.is_repaired(),
+            _ => false,
+        };
+        if repaired { Outcome::Repaired } else { Outcome::Complete }
+    }
+
+    /// Records that the call is not read exactly as it was written.
+    pub(super) fn repair(&mut self) {
+        self.parameters.repair();
+        self.elements.repair();
+    }
+
     /// Records that text came after a parameter or element.
     pub(super) fn text_came(&mut self) {
         self.parameters.text_came();
@@ -153,9 +174,11 @@ impl ArgumentReaders {
         Ok(match arguments {
             Arguments::Parameters(spec) => {
                 let first = longest(rest, spec.openers())?;
+                let end = longest(rest, &spec.value_ends)?;
                 let part = longest(rest, &spec.parts)?;
                 let first = first.map(|(_, len)| ParameterTag::First(len));
-                first.or_else(|| part.map(|(_, len)| ParameterTag::Part(len)))
+                let end = end.map(|(_, len)| ParameterTag::End(len));
+                first.or(end).or_else(|| part.map(|(_, len)| ParameterTag::Part(len)))
             }
             Arguments::Elements(spec) => self
                 .elements

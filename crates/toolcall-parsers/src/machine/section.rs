@@ -105,6 +105,18 @@ impl Machine {
                 out.cursor.advance(1);
                 return MachineStep::Go;
             }
+            let separators = section.separators.iter().map(|text| &**text);
+            match longest_prefix(out.cursor.rest(), separators) {
+                Err(Undecided) => {
+                    out.cursor.at = from;
+                    return MachineStep::more(from);
+                }
+                Ok(Some(n)) => {
+                    out.cursor.advance(section.separators[n].len());
+                    return MachineStep::Go;
+                }
+                Ok(None) => {}
+            }
             match end_tag(&section.ends, 0, &out.cursor) {
                 Err(Undecided) => {
                     out.cursor.at = from;

@@ -5,7 +5,7 @@ use alloc::string::String;
 use super::{
     arguments::attributes::HeaderReader,
     plan::{LeafId, NodeId, SectionId},
-    recovery::siblings::Siblings,
+    recovery::{fault::FaultPlace, skipped_call::SkippedCall},
 };
 
 /// The position of the machine in a block of calls. [The module](super) shows an example.
@@ -97,8 +97,10 @@ pub(super) struct CurrentCall {
 pub(super) struct Recovery {
     /// Number of bytes skipped since the fault.
     pub(super) dropped: u64,
-    /// The position after a fault in a list, while the list's next object is searched for.
-    pub(super) siblings: Option<Siblings>,
+    /// The position after a fault in a call without tagged parameters.
+    pub(super) fault: Option<FaultPlace>,
+    /// The position in the rest of a malformed call with tagged parameters.
+    pub(super) skipped_call: Option<SkippedCall>,
 }
 
 /// Text that was skipped between a section's opener and its first call, or after a parameter.
@@ -108,4 +110,6 @@ pub(super) struct SkippedText {
     pub(super) bytes: u64,
     /// The start of the text, if it follows a parameter.
     pub(super) text: String,
+    /// Whether text was directly before the tag that made a call malformed.
+    pub(super) after_text: bool,
 }

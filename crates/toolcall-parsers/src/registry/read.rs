@@ -5,7 +5,10 @@ use serde_json::Value;
 use super::lookup::file;
 #[cfg(feature = "toml")]
 use crate::family::FamilyFile;
-use crate::family::{Family, FamilyError, resolve};
+use crate::{
+    family::{Family, FamilyError, resolve},
+    proof::prove,
+};
 
 impl Family {
     /// Reads a family from JSON. The keys are those of family files, plus `name`, plus `order`
@@ -31,12 +34,15 @@ impl Family {
     /// - text that is not JSON,
     /// - an unknown or missing field, or one of the wrong type,
     /// - an invalid template,
-    /// - fields that contradict each other.
+    /// - fields that contradict each other,
+    /// - calls that the encoder writes and the parser does not read back, whole and at every cut.
     pub fn from_json(text: &str) -> Result<Self, FamilyError> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| FamilyError::new("", error))?;
         let name = value.get("name").and_then(Value::as_str).unwrap_or_default();
-        Self::from_value(&resolve(name, &value, file)?)
+        let family = Self::from_value(&resolve(name, &value, file)?)?;
+        prove(&family)?;
+        Ok(family)
     }
 
     /// Reads a family from the text of a TOML file. `name` is the file's name. `like` may name a
@@ -49,6 +55,7 @@ impl Family {
         let file = FamilyFile::parse(name, text)?;
         resolve(name, file.value(), self::file)
             .and_then(|resolved| Self::from_value(&resolved))
+            .and_then(|family| prove(&family).map(|()| family))
             .map_err(|error| file.error(error))
     }
 }

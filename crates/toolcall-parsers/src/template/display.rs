@@ -20,6 +20,7 @@ impl fmt::Display for Hole {
             }
             Self::Index(first @ 1..) => return write!(f, "{{index:{first}}}"),
             Self::NameMeant(name) => return write!(f, "{{name={name}}}"),
+            Self::KeyMeant(key) => return write!(f, "{{key={key}}}"),
             Self::Calls { separator } => ("calls", separator.as_str()),
             Self::Call => ("call", ""),
             Self::Name => ("name", ""),

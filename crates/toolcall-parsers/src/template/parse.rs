@@ -247,10 +247,11 @@ impl<'t> TemplateReader<'t> {
         }
         self.at += len;
         let hole = if self.take("=") {
-            if word != "name" {
-                return Err(TemplateError::new(self.at - 1, "`}` or `:`", "`=`"));
+            match word {
+                "name" => Hole::NameMeant(self.name()?),
+                "key" => Hole::KeyMeant(self.name()?),
+                _ => return Err(TemplateError::new(self.at - 1, "`}` or `:`", "`=`")),
             }
-            Hole::NameMeant(self.name()?)
         } else if self.take(":") {
             self.argument(word, nesting)?
         } else {

@@ -81,7 +81,7 @@ fn malformed_template_is_refused_with_place_and_expectation() {
         ("{value:trin}", 7, "a value's option (nearest: trim)", "`trin`"),
         ("{index:x}", 7, "a number", "`x`"),
         ("{name:a b}", 6, "a name without blanks", "` `"),
-        ("{key=x}", 4, "`}` or `:`", "`=`"),
+        ("{type=x}", 5, "`}` or `:`", "`=`"),
         ("{id:{id:{name}}}", 8, "`}`: an id cannot contain another", "`{`"),
     ];
     for (text, at, expected, found) in rows {

@@ -37,7 +37,7 @@ fn walk<'t>(
             }
             Part::Hole(hole) => {
                 let at = starts.next().unwrap_or_default();
-                if matches!(hole, Hole::NameMeant(_)) {
+                if matches!(hole, Hole::NameMeant(_) | Hole::KeyMeant(_)) {
                     continue;
                 }
                 if let Some(first) = before.iter().find(|first| !may_touch(first, hole)) {

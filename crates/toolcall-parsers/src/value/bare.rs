@@ -153,8 +153,8 @@ impl Transcoder {
         self.scalar.clear();
         self.ended();
         match fit {
-            Fit::Yes => Ok(()),
-            Fit::No => Err(Scanned::Noted { used: cx.i, note: Note::Mistyped }),
+            Fit::Yes | Fit::Mended => Ok(()),
+            Fit::No | Fit::Broken => Err(Scanned::Noted { used: cx.i, note: Note::Mistyped }),
         }
     }
 }

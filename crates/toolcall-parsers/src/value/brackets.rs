@@ -52,6 +52,14 @@ impl Brackets {
     }
 }
 
+/// The quote of an open string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OpenQuote {
+    Byte(u8),
+    /// The family's own quote.
+    Own,
+}
+
 /// A position inside a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct InValue {

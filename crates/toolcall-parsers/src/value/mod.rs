@@ -19,6 +19,7 @@ mod dialect;
 mod escape;
 mod held;
 mod members;
+mod mend;
 mod missing_end;
 mod number;
 mod own_end;
@@ -36,15 +37,18 @@ mod unescape;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use brackets::{Brackets, InValue};
+pub(crate) use brackets::{Brackets, InValue, OpenQuote};
 pub(crate) use dialect::{Syntax, Tolerated, Typing, ValueDialect};
 pub(crate) use escape::{escape, is_plain};
 pub(crate) use members::{Member, Members};
+pub(crate) use mend::MendScan;
 pub(crate) use own_end::is_of_bare_key;
 pub(crate) use reader::{ValueKind, ValueReader};
 pub use scan::{JsonPlace, JsonScan};
 pub(crate) use text::TextReader;
-pub(crate) use typed::{Fit, is_object, is_string_literal, json_or_string, may_be_null, typed};
+pub(crate) use typed::{
+    Fit, is_object, is_string_literal, json, json_or_string, may_be_null, typed,
+};
 pub(crate) use unescape::{Escape, Flavor, is_lone, unescape};
 
 /// The result of reading a text.

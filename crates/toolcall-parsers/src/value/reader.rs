@@ -15,7 +15,7 @@
 use alloc::string::String;
 
 use super::{
-    Brackets, InValue, Note, Scanned, Syntax, ValueFault,
+    Brackets, InValue, Note, OpenQuote, Scanned, Syntax, ValueFault,
     dialect::{Tolerated, ValueDialect},
     escape::Batch,
     scan::JsonScan,
@@ -134,6 +134,18 @@ impl ValueReader {
             ValueState::Start => false,
             ValueState::Literal => self.literal.certain,
             _ => true,
+        }
+    }
+
+    /// Returns the quote of the string around the current position.
+    pub(crate) fn open_quote(&self) -> Option<OpenQuote> {
+        match self.state {
+            ValueState::Start | ValueState::Null(_) | ValueState::ListRest => None,
+            ValueState::BlankText | ValueState::Text | ValueState::TextRest => {
+                Some(OpenQuote::Byte(b'"'))
+            }
+            ValueState::Json => self.scan.in_string().then_some(OpenQuote::Byte(b'"')),
+            ValueState::Literal => self.literal.open_quote(),
         }
     }
 

@@ -340,6 +340,11 @@ impl JsonScan {
         self.depth > 0 && self.objects >> (self.depth - 1) & 1 != 0
     }
 
+    /// Returns whether a key must follow.
+    pub(super) fn is_before_key(&self) -> bool {
+        matches!(self.state, ScanState::FirstKey | ScanState::Key)
+    }
+
     /// Returns the open brackets.
     pub(super) fn brackets(&self) -> Brackets {
         Brackets::new(self.depth, self.objects)

@@ -11,7 +11,7 @@
 )]
 
 use super::{
-    Syntax,
+    OpenQuote, Syntax,
     dialect::{Quote, Tolerated},
     escape::plain_len,
     missing_end::begins_call,
@@ -253,6 +253,18 @@ impl Transcoder {
     /// are data.
     pub(super) fn ends_call(&self, text: Text) -> bool {
         text.nested && self.frames.last() == Some(&super::container::Container::Keywords)
+    }
+
+    /// Returns the quote of the string being read.
+    pub(super) fn open_quote(&self) -> Option<OpenQuote> {
+        match self.state {
+            TranscoderState::Text(Text { at: StringAt::End, .. }) => None,
+            TranscoderState::Text(Text { quote: Quote::Own(_), .. }) => Some(OpenQuote::Own),
+            TranscoderState::Text(Text { quote: Quote::Byte(byte), .. }) => {
+                Some(OpenQuote::Byte(byte))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the family's own quote, if the string being read has one.

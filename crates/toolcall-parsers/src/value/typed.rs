@@ -7,7 +7,10 @@
 
 use alloc::string::String;
 
-use super::{JsonScan, Scanned, Syntax, ValueDialect, ValueKind, ValueReader, escape};
+use super::{
+    JsonScan, Scanned, Syntax, ValueDialect, ValueKind, ValueReader, escape,
+    mend::{Mended, mend},
+};
 use crate::{options::CallLimits, typing::TypeSet};
 
 /// Whether a text fits its declared type.
@@ -16,8 +19,13 @@ use crate::{options::CallLimits, typing::TypeSet};
 pub(crate) enum Fit {
     /// The text fits the declared type.
     Yes,
+    /// The text fits after it was mended.
+    Mended,
     /// The text does not fit and was written as a string.
     No,
+    /// The text begins as an object or a list of the declared type, but is none. It was written as
+    /// a string.
+    Broken,
 }
 
 /// Accepted spellings of `null`.
@@ -48,7 +56,15 @@ pub(crate) fn typed(text: &str, types: TypeSet, mut out: impl FnMut(&str)) -> Fi
     {
         out(sign);
         out(digits);
-    } else if !container(value, types, &mut out) {
+    } else if begins_container(value, types) {
+        return match container(value, &mut out) {
+            Fit::Broken => {
+                string(text, &mut out);
+                if strict { Fit::Yes } else { Fit::Broken }
+            }
+            fit => fit,
+        };
+    } else {
         string(text, &mut out);
         return if strict { Fit::Yes } else { Fit::No };
     }
@@ -73,18 +89,25 @@ fn without_zeros(text: &str) -> (&'static str, &str) {
     (sign, rest)
 }
 
-/// Writes `text` as an object or array, if it is one that `types` admit. Returns whether it did.
-fn container(text: &str, types: TypeSet, out: &mut impl FnMut(&str)) -> bool {
-    let admitted = types.has(TypeSet::OBJECT) && text.starts_with('{')
-        || types.has(TypeSet::ARRAY) && text.starts_with(['[', '(']);
-    if !admitted {
-        return false;
-    }
+/// Returns whether `text` begins with a bracket of an object or array that `types` admit.
+fn begins_container(text: &str, types: TypeSet) -> bool {
+    types.has(TypeSet::OBJECT) && text.starts_with('{')
+        || types.has(TypeSet::ARRAY) && text.starts_with(['[', '('])
+}
+
+/// Writes `text` as an object or array, if it is one or can be mended. Otherwise returns
+/// [`Fit::Broken`] and writes nothing.
+fn container(text: &str, out: &mut impl FnMut(&str)) -> Fit {
     if is_whole(text) {
         let _ = JsonScan::new().feed(text, out);
-        return true;
+        Fit::Yes
+    } else {
+        match mend(text, out) {
+            Mended::Yes => Fit::Mended,
+            Mended::No if python(text, out) => Fit::Mended,
+            Mended::No | Mended::TwoGuesses => Fit::Broken,
+        }
     }
-    python(text, out)
 }
 
 /// Writes a Python dict, list or tuple as JSON. Returns whether `text` is exactly one.
@@ -104,6 +127,21 @@ fn python(text: &str, out: &mut impl FnMut(&str)) -> bool {
         out(&json);
     }
     whole
+}
+
+/// Writes `text` as JSON, as the wire declares it. A text without a bracket may be a string.
+pub(crate) fn json(text: &str, mut out: impl FnMut(&str)) -> Fit {
+    let value = text.trim_ascii();
+    if !value.starts_with(['{', '[']) {
+        return json_or_string(text, out);
+    }
+    match container(value, &mut out) {
+        Fit::Broken => {
+            string(text, &mut out);
+            Fit::Broken
+        }
+        fit => fit,
+    }
 }
 
 /// Writes `text` unchanged if it is JSON, or else as a string.

@@ -53,7 +53,10 @@ fn wanted(grammar: &Grammar) -> Vec<(&'static str, Shows<'_>)> {
         wanted.push(("several calls", Box::new(|case| case.expect.calls.len() > 1)));
     }
     if has_end(grammar) {
-        wanted.push(("cut before the end", Box::new(move |case| cut(case) && complete(case))));
+        wanted.push((
+            "cut before the end",
+            Box::new(move |case| cut(case) && (complete(case) || case.expect.incomplete.is_some())),
+        ));
     }
     if let Some(keys) = object_keys(grammar.family()).next() {
         wanted.push((

@@ -4,6 +4,7 @@
 mod coverage;
 mod damage;
 mod dangling;
+mod doubt;
 mod guided;
 mod headers;
 mod inserted;
@@ -11,6 +12,7 @@ mod laws;
 mod limits;
 mod not_calls;
 mod policies;
+mod proof;
 mod quoted;
 mod round_trip;
 mod siblings;

@@ -303,7 +303,7 @@ fn inexpressible_values_are_reported_apart_from_malformed_ones() {
 }
 
 #[test]
-fn text_after_an_end_tag_in_a_value_counts_toward_the_value_limit() {
+fn end_tag_in_a_value_ends_the_call_only_within_the_limit_of_held_text() {
     let coder = grammar("qwen3_coder").expect("a registered family");
     let value = "v".repeat(40);
     let end = "</tool_call> so.";
@@ -316,7 +316,7 @@ fn text_after_an_end_tag_in_a_value_counts_toward_the_value_limit() {
         let message = parse(&parser, &wire, End::Stop).expect("limits release");
         (message.calls[0].outcome, message.content)
     };
-    let room = value.len() + end.len() + 1;
-    assert_eq!(outcome(room), (Some(Outcome::Complete), " so.".to_owned()));
-    assert_eq!(outcome(room - 1), (Some(Outcome::Incomplete), String::new()));
+    assert_eq!(outcome(1 << 20), (Some(Outcome::Repaired), " so.".to_owned()));
+    // What was released under the limit cannot end the call afterwards.
+    assert_eq!(outcome(8), (Some(Outcome::Incomplete), String::new()));
 }

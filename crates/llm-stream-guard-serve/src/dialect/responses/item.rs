@@ -1,14 +1,16 @@
 //! Items of a response's output.
 
-use llm_stream_guard::chat::Delta;
+use llm_stream_guard::{Outcome, chat::Delta};
 use serde::de::IgnoredAny;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::tools::{INPUT, ToolName};
+use super::tools::{INPUT, ToolKind, ToolName};
 
 /// The prefix of events for the reasoning summary, which repeats the reasoning. Many clients show
 /// only the summary.
 const SUMMARY: &str = "response.reasoning_summary";
+/// The status of an item that has not ended.
+const IN_PROGRESS: &str = "in_progress";
 const SUMMARY_DELTA: &str = "response.reasoning_summary_text.delta";
 
 /// An item of the output: reasoning, a message or a call, up to the current event.
@@ -17,6 +19,8 @@ pub(super) struct Item {
     id: String,
     status: &'static str,
     text: String,
+    /// The signature of the reasoning, which only the server that wrote it can read.
+    signature: String,
     kind: ItemKind,
 }
 
@@ -27,20 +31,28 @@ enum ItemKind {
     Call(Called),
     /// A call of a tool that takes text. The item's text holds the call's JSON arguments.
     Custom(Called),
+    /// A call of the tool that searches for tools.
+    Search(Called),
 }
 
 /// A call and its tool.
 #[derive(Debug, PartialEq, Eq)]
 struct Called {
-    index: u32,
     id: String,
     name: String,
     namespace: Option<String>,
+    /// Further fields of upstream's call.
+    fields: Map<String, Value>,
 }
 
 impl Called {
-    /// Adds the tool's namespace to `item`, if it has one.
+    /// Adds the tool's namespace, if it has one, and the further fields to `item`.
     fn to_json(&self, mut item: Value) -> Value {
+        for (name, value) in &self.fields {
+            if item.get(name).is_none() {
+                item[name] = value.clone();
+            }
+        }
         if let Some(namespace) = &self.namespace {
             item["namespace"] = namespace.as_str().into();
         }
@@ -53,43 +65,61 @@ impl Item {
     /// `tools` are those that take text or have a namespace.
     pub(super) fn begun(delta: Delta<'_>, id: String, tools: &[ToolName]) -> Option<Self> {
         let (prefix, kind) = match delta {
-            Delta::Reasoning(_) => ("rs", ItemKind::Reasoning),
+            Delta::Reasoning(_) | Delta::Signature(_) => ("rs", ItemKind::Reasoning),
             // There is no field for a refusal.
             Delta::Content(_) | Delta::Refusal(_) => ("msg", ItemKind::Message),
-            Delta::CallStart { index, id, name } => {
+            Delta::CallStart { id, name, fields, .. } => {
                 let tool = tools.iter().find(|tool| tool.function == name);
                 let namespace = tool.and_then(|tool| tool.namespace.clone());
                 let name = tool.map_or(name, |tool| &tool.name).to_owned();
-                let called = Called { index, id: id.into(), name, namespace };
-                match tool.is_some_and(|tool| tool.is_custom) {
-                    true => ("ctc", ItemKind::Custom(called)),
-                    false => ("fc", ItemKind::Call(called)),
+                let called = Called { id: id.into(), name, namespace, fields: fields.clone() };
+                match tool.map_or(ToolKind::Function, |tool| tool.kind) {
+                    ToolKind::Custom => ("ctc", ItemKind::Custom(called)),
+                    ToolKind::Search => ("tsc", ItemKind::Search(called)),
+                    ToolKind::Function => ("fc", ItemKind::Call(called)),
                 }
             }
             _ => return None,
         };
         let id = format!("{prefix}_{id}");
-        Some(Self { id, status: "in_progress", text: String::new(), kind })
+        let (text, signature) = (String::new(), String::new());
+        Some(Self { id, status: IN_PROGRESS, text, signature, kind })
     }
 
     /// Returns whether `delta` continues the item.
     pub(super) fn takes(&self, delta: Delta<'_>) -> bool {
         matches!(
             (&self.kind, delta),
-            (ItemKind::Reasoning, Delta::Reasoning(_))
+            (ItemKind::Reasoning, Delta::Reasoning(_) | Delta::Signature(_))
                 | (ItemKind::Message, Delta::Content(_) | Delta::Refusal(_))
-                | (ItemKind::Call(_) | ItemKind::Custom(_), Delta::CallArguments { .. })
+                | (
+                    ItemKind::Call(_) | ItemKind::Custom(_) | ItemKind::Search(_),
+                    Delta::CallArguments { .. }
+                )
         )
     }
 
-    /// Takes a delta and returns its events, without the item's index.
-    pub(super) fn grow(&mut self, delta: Delta<'_>) -> Vec<Value> {
+    /// Adds a delta, and returns the text that it added.
+    pub(super) fn add<'d>(&mut self, delta: Delta<'d>) -> &'d str {
         let text = match delta {
             Delta::Reasoning(text) | Delta::Content(text) | Delta::Refusal(text) => text,
             Delta::CallArguments { fragment, .. } => fragment,
-            _ => return Vec::new(),
+            Delta::Signature(text) => {
+                self.signature.push_str(text);
+                ""
+            }
+            _ => "",
         };
         self.text.push_str(text);
+        text
+    }
+
+    /// Adds a delta and returns its events, without the item's index.
+    pub(super) fn grow(&mut self, delta: Delta<'_>) -> Vec<Value> {
+        let text = self.add(delta);
+        if text.is_empty() {
+            return Vec::new();
+        }
         match self.kind {
             ItemKind::Reasoning => vec![
                 self.event("response.reasoning_text.delta", "delta", text),
@@ -100,7 +130,7 @@ impl Item {
                 vec![self.event("response.function_call_arguments.delta", "delta", text)]
             }
             // The tool's input is known only when its arguments are whole.
-            ItemKind::Custom(_) => Vec::new(),
+            ItemKind::Custom(_) | ItemKind::Search(_) => Vec::new(),
         }
     }
 
@@ -111,7 +141,7 @@ impl Item {
                 vec![self.part_event("added", ""), self.summary_event("added", "")]
             }
             ItemKind::Message => vec![self.part_event("added", "")],
-            ItemKind::Call(_) | ItemKind::Custom(_) => Vec::new(),
+            ItemKind::Call(_) | ItemKind::Custom(_) | ItemKind::Search(_) => Vec::new(),
         }
     }
 
@@ -137,6 +167,7 @@ impl Item {
                 done["name"] = called.name.as_str().into();
                 vec![done]
             }
+            ItemKind::Search(_) => Vec::new(),
             ItemKind::Custom(_) => {
                 let input = self.input().unwrap_or_else(|| text.clone());
                 vec![
@@ -156,7 +187,7 @@ impl Item {
                 event["content_index"] = 0.into();
                 event["logprobs"] = json!([]);
             }
-            ItemKind::Call(_) | ItemKind::Custom(_) => {}
+            ItemKind::Call(_) | ItemKind::Custom(_) | ItemKind::Search(_) => {}
         }
         event
     }
@@ -184,33 +215,33 @@ impl Item {
         }
     }
 
-    /// Ends the item. A call is incomplete if its arguments are not one JSON text, or if `broken`
-    /// has its index.
-    pub(super) fn done(&mut self, broken: &[u32]) {
-        if self.status == "in_progress" {
-            self.status = if self.is_broken(broken) { "incomplete" } else { "completed" };
-        }
-    }
-
-    /// Ends the item where the answer was cut. A whole call stays complete.
-    pub(super) fn cut(&mut self, broken: &[u32]) {
-        let whole = self.is_call() && !self.is_broken(broken);
-        self.status = if whole { "completed" } else { "incomplete" };
-    }
-
-    fn is_broken(&self, broken: &[u32]) -> bool {
-        match &self.kind {
-            ItemKind::Reasoning | ItemKind::Message => false,
-            ItemKind::Call(call) => {
-                broken.contains(&call.index)
-                    || serde_json::from_str::<IgnoredAny>(&self.text).is_err()
+    /// Ends a call. A call that does not run is incomplete, as is one whose arguments are not one
+    /// JSON text.
+    pub(super) fn end_call(&mut self, outcome: Outcome) {
+        let runs = matches!(outcome, Outcome::Complete | Outcome::Repaired);
+        let is_whole = match &self.kind {
+            ItemKind::Reasoning | ItemKind::Message => return,
+            ItemKind::Call(_) | ItemKind::Search(_) => {
+                serde_json::from_str::<IgnoredAny>(&self.text).is_ok()
             }
-            ItemKind::Custom(call) => broken.contains(&call.index) || self.input().is_none(),
+            ItemKind::Custom(_) => self.input().is_some(),
+        };
+        self.status = if runs && is_whole { "completed" } else { "incomplete" };
+    }
+
+    /// Ends the item, unless it has ended.
+    pub(super) fn done(&mut self) {
+        if self.status == IN_PROGRESS {
+            self.status = "completed";
         }
     }
 
-    fn is_call(&self) -> bool {
-        matches!(self.kind, ItemKind::Call(_) | ItemKind::Custom(_))
+    /// Ends the item where the answer was cut. A call that has ended keeps its status.
+    pub(super) fn cut(&mut self) {
+        let is_call = !matches!(self.kind, ItemKind::Reasoning | ItemKind::Message);
+        if !is_call || self.status == IN_PROGRESS {
+            self.status = "incomplete";
+        }
     }
 
     fn part(&self, text: &str) -> Value {
@@ -221,17 +252,21 @@ impl Item {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        let Self { id, status, text, kind } = self;
+        let Self { id, status, text, signature, kind } = self;
         // The item has no part before its first text.
         let content = if text.is_empty() { json!([]) } else { json!([self.part(text)]) };
         match kind {
             ItemKind::Reasoning => {
                 let summary = json!({"type": "summary_text", "text": text});
                 let summary = if text.is_empty() { json!([]) } else { json!([summary]) };
-                json!({
+                let mut item = json!({
                     "type": "reasoning", "id": id, "status": status, "summary": summary,
                     "content": content,
-                })
+                });
+                if !signature.is_empty() {
+                    item["encrypted_content"] = signature.as_str().into();
+                }
+                item
             }
             ItemKind::Message => json!({
                 "type": "message", "id": id, "status": status, "role": "assistant",
@@ -241,6 +276,13 @@ impl Item {
                 "type": "function_call", "id": id, "status": status, "call_id": call.id,
                 "name": call.name, "arguments": text,
             })),
+            ItemKind::Search(call) => {
+                let arguments = serde_json::from_str::<Value>(text);
+                call.to_json(json!({
+                    "type": "tool_search_call", "id": id, "status": status, "call_id": call.id,
+                    "execution": "client", "arguments": arguments.unwrap_or_else(|_| json!({})),
+                }))
+            }
             ItemKind::Custom(call) => call.to_json(json!({
                 "type": "custom_tool_call", "id": id, "status": status, "call_id": call.id,
                 "name": call.name, "input": self.input().unwrap_or_else(|| text.clone()),

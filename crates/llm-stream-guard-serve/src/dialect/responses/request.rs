@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::tools::{ADDITIONAL, function_name, tool_choice, tools};
+use super::tools::{ADDITIONAL, FOUND, SEARCH, function_name, tool_choice, tools};
 use crate::{
     body::{Body, each, part},
     dialect::{
@@ -88,16 +88,17 @@ pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<B
 /// The input is malformed.
 pub(crate) fn gather_tools(body: &mut Body) -> Result<(), Fault> {
     drop(body.take_text(ADDITIONAL));
-    let Some(input) = body.text("input").filter(|input| input.get().contains(ADDITIONAL)) else {
+    let holds = |text: &str| [ADDITIONAL, FOUND].into_iter().any(|kind| text.contains(kind));
+    let Some(input) = body.text("input").filter(|input| holds(input.get())) else {
         return Ok(());
     };
     let mut lists = Vec::new();
     each(input, "input", &mut |n, raw| {
-        if !raw.get().contains(ADDITIONAL) {
+        if !holds(raw.get()) {
             return Ok(());
         }
         let mut item = part(raw, &format!("input[{n}]"))?;
-        if item.get("type").is_some_and(|kind| kind == ADDITIONAL) {
+        if item.get("type").is_some_and(|kind| kind == ADDITIONAL || kind == FOUND) {
             // Text takes less memory than parsed values.
             lists.push(
                 item.get_mut("tools").map_or_else(|| "[]".into(), |it| it.take().to_string()),
@@ -161,6 +162,18 @@ fn item(
             let action = item.get("action").map_or_else(|| "{}".into(), Value::to_string);
             let function = json!({"name": "local_shell", "arguments": action});
             called(messages, &text(&item, "call_id")?, function);
+        }
+        "tool_search_call" => {
+            let arguments = item.get("arguments").map_or_else(|| "{}".into(), Value::to_string);
+            let function = json!({"name": SEARCH, "arguments": arguments});
+            called(messages, &text(&item, "call_id")?, function);
+        }
+        // The tools were added to the request's. The model reads their names here.
+        FOUND => {
+            let found = item.get("tools").map_or_else(|| "[]".into(), Value::to_string);
+            let mut result = message("tool", found.into());
+            result.insert("tool_call_id".into(), text(&item, "call_id")?.into());
+            messages.push(result);
         }
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
             let id =

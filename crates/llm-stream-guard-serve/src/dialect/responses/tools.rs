@@ -13,6 +13,12 @@ use crate::{
 /// The only argument of a tool that takes text.
 pub(super) const INPUT: &str = "input";
 
+/// The type of a tool with which a model searches for further tools, and the name of its function.
+pub(super) const SEARCH: &str = "tool_search";
+
+/// The type of input items with the tools that a search found.
+pub(super) const FOUND: &str = "tool_search_output";
+
 /// A type of input items with tools, and the field of the body with their tools: a list of lists.
 pub(super) const ADDITIONAL: &str = "additional_tools";
 
@@ -31,8 +37,13 @@ pub(super) fn tools(
             functions.extend(function(tool, &at, None, unsupported)?);
             continue;
         }
-        let Some(Value::Array(inner)) = tool.get_mut("tools").map(Value::take) else {
-            return Err(expected(&format!("{at}.tools"), "a list"));
+        let inner = match tool.get_mut("tools").map(Value::take) {
+            Some(Value::Array(inner)) => inner,
+            None | Some(Value::Null) => {
+                unsupported.drop(&format!("{at}.tools"), "namespace")?;
+                continue;
+            }
+            Some(_) => return Err(expected(&format!("{at}.tools"), "a list")),
         };
         let namespace = tool.get("name").and_then(Value::as_str);
         for (n, tool) in inner.into_iter().enumerate() {
@@ -62,6 +73,7 @@ fn function(
             Ok(Some(tool))
         }
         "custom" => custom(&tool, at, namespace).map(Some),
+        SEARCH if is_clients(&tool) => Ok(Some(search(&mut tool))),
         kind => unsupported.drop(&format!("{at}.type"), kind).map(|()| None),
     }
 }
@@ -69,6 +81,24 @@ fn function(
 /// Returns the name of the function that represents a tool, with its namespace if it has one.
 pub(super) fn function_name(namespace: Option<&str>, name: &str) -> String {
     namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}__{name}"))
+}
+
+/// Whether the client itself runs a search for tools.
+fn is_clients(tool: &Value) -> bool {
+    tool.get("execution").is_none_or(|execution| execution == "client")
+}
+
+/// Returns the function that represents a search for tools.
+fn search(tool: &mut Value) -> Value {
+    let mut field = |name: &str| tool.get_mut(name).map(Value::take).unwrap_or_default();
+    let (description, parameters) = (field("description"), field("parameters"));
+    let mut function = json!({"name": SEARCH});
+    for (name, value) in [("description", description), ("parameters", parameters)] {
+        if !value.is_null() {
+            function[name] = value;
+        }
+    }
+    json!({"type": "function", "function": function})
 }
 
 /// Returns the function that represents a tool with text as its input.
@@ -99,11 +129,21 @@ pub(super) struct ToolName {
     pub(super) function: String,
     pub(super) namespace: Option<String>,
     pub(super) name: String,
-    /// Whether the tool takes text.
-    pub(super) is_custom: bool,
+    pub(super) kind: ToolKind,
 }
 
-/// Returns the tools of a request that take text or have a namespace.
+/// The kind of a tool, which decides the form of its calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ToolKind {
+    Function,
+    /// The tool takes text.
+    Custom,
+    /// The tool searches for further tools.
+    Search,
+}
+
+/// Returns the tools of a request whose calls differ from those of functions: they take text, have
+/// a namespace or search for tools.
 pub(super) fn tool_names(asked: &Value) -> Vec<ToolName> {
     let text = |tool: &Value, key: &str| tool.get(key).and_then(Value::as_str).map(str::to_owned);
     let further = list(asked.get(ADDITIONAL)).flat_map(|tools| list(Some(tools)));
@@ -113,12 +153,18 @@ pub(super) fn tool_names(asked: &Value) -> Vec<ToolName> {
         let namespace = text(tool, "name").filter(|_| is_namespace);
         let inner = is_namespace.then(|| list(tool.get("tools")));
         for tool in inner.into_iter().flatten().chain((!is_namespace).then_some(tool)) {
-            let is_custom = text(tool, "type").as_deref() == Some("custom");
-            let Some(name) = text(tool, "name").filter(|_| is_custom || is_namespace) else {
-                continue;
+            let kind = match text(tool, "type").as_deref() {
+                Some("custom") => ToolKind::Custom,
+                Some(SEARCH) if is_clients(tool) => ToolKind::Search,
+                _ => ToolKind::Function,
             };
+            let name = match kind {
+                ToolKind::Search => Some(SEARCH.to_owned()),
+                _ => text(tool, "name").filter(|_| kind == ToolKind::Custom || is_namespace),
+            };
+            let Some(name) = name else { continue };
             let function = function_name(namespace.as_deref(), &name);
-            names.push(ToolName { function, namespace: namespace.clone(), name, is_custom });
+            names.push(ToolName { function, namespace: namespace.clone(), name, kind });
         }
     }
     names

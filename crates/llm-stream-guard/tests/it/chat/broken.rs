@@ -158,6 +158,6 @@ fn call_truncated_by_the_token_limit_is_equal_complete_and_streamed() {
     let whole = guard.complete(aggregate(&chunks)).expect("no limit");
     let streamed = aggregate(&run(&mut guard.clone(), chunks, End::Stop).chunks);
     assert_eq!(whole, streamed);
-    assert_eq!(calls(&whole), [("f".to_owned(), Some("{\"a\": \"cut".to_owned()))]);
+    assert_eq!(calls(&whole), [("f".to_owned(), Some("{\"a\": \"cut\",]".to_owned()))]);
     assert_eq!(whole.choices[0].finish_reason.value().map(String::as_str), Some("length"));
 }

@@ -27,6 +27,7 @@ mod reader;
 mod reasoning;
 mod recordings;
 mod remap;
+mod sealed;
 mod shapes;
 mod sse;
 mod state;

@@ -218,7 +218,8 @@ fn held_text_of_each_field_is_emitted_in_its_choice_after_a_broken_stream() {
         &[call(0, "function", function(&quoted)), call(1, "function", function(&quoted))],
     );
     for at in 0..2 {
-        assert_eq!(seen["tool_calls"][at]["function"]["arguments"], "{\"a\": \"<tool_call> [[CA");
+        let arguments = &seen["tool_calls"][at]["function"]["arguments"];
+        assert_eq!(arguments, "{\"a\": \"<tool_call> [[CA\",]");
     }
     let seen = broken_off(1, &[call(0, "custom", json!({"name": "f", "input": text}))]);
     assert_eq!(seen["tool_calls"][0]["custom"]["input"], back);

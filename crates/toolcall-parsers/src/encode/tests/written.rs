@@ -329,7 +329,7 @@ fn parameters_and_elements_are_written() {
             ),
             plain,
             &[EncodeCall::new("f", r#"{"s":"x","u":"x\n"}"#)],
-            "<f=f><p=s>x</p><p=u>\nx\n\n</p></f>",
+            "<f=f><p=s>x</p><p=u>x\n</p></f>",
         ),
         (
             "elements, and an item each in lists",

@@ -57,6 +57,18 @@ fn star_does_not_match_a_version_number() {
         ("x-*", "x_1p7b", true),
         ("x-*", "x-08-2024", true),
         ("x-*", "x-2507", true),
+        ("x-*", "x-2.4T-A95B", true),
+        ("x-*", "x-1.6t", true),
+        ("x-*", "x-1", true),
+        ("x-*", "x-1.0-20b", true),
+        ("x-*", "x-v1-large", true),
+        ("x-*", "x-1.1", false),
+        ("x-*", "x-1.0.2", false),
+        ("x-4-*", "x-4.1", false),
+        ("x-4-*", "x-4-v1", false),
+        ("x-1.5-*", "x-v1.5-8b", true),
+        ("x-1.5-*", "xv1.5", false),
+        ("x-2-*", "x-v2-8b", true),
         ("x-*-v2-*", "x-9b-v2", true),
         ("x-*-instruct", "x-2-instruct", false),
         ("x*z*", "xaz2", false),
@@ -70,6 +82,17 @@ fn star_does_not_match_a_version_number() {
     let patterns = [(ModelPattern::new("granite-4-*"), 4), (ModelPattern::new("granite-*"), 0)];
     let id = ModelId::new("ibm/granite-4.9-8b");
     assert_eq!(id.find_other_versions(&patterns), [&4, &0]);
+    let patterns = ["x-coder-*", "x-*"].map(|it| (ModelPattern::new(it), it));
+    for (id, expected) in
+        [("x-coder-2.0", None), ("x-coder-1.0", Some("x-coder-*")), ("x-9b", Some("x-*"))]
+    {
+        let id = ModelId::new(id);
+        assert_eq!(id.find(&patterns).map(|(_, of)| *of[0]), expected, "the brand is not enough");
+    }
+    let patterns = ["x-*small-*", "x-1.5-*"].map(|it| (ModelPattern::new(it), it));
+    let id = ModelId::new("x-1.5-small");
+    assert_eq!(id.find(&patterns).map(|(_, of)| *of[0]), Some("x-1.5-*"), "it names the version");
+    let patterns = [(ModelPattern::new("granite-4-*"), 4), (ModelPattern::new("granite-*"), 0)];
     let id = ModelId::new("granite-9-made-from-granite-4-8b");
     assert_eq!(id.find(&patterns), None, "a later word is not the model");
     assert_eq!(texts("us.deepseek.r1-v1:0")[0], "us-deepseek-r1");

@@ -26,6 +26,8 @@ mod tests;
 
 use alloc::{string::String, vec::Vec};
 
+use jail_match::End;
+
 pub(crate) use self::spec::ElementSpec;
 use self::{
     element::{Element, ElementKind},
@@ -70,6 +72,10 @@ pub(crate) struct Elements {
     after_text: bool,
     /// The stream offset up to which a search found no end of the innermost element.
     searched_to: u64,
+    /// Whether the call was read with a guess, or without a part of its text.
+    repaired: bool,
+    /// Whether an element begins as an object or a list, but is none.
+    unmendable: bool,
 }
 
 impl Elements {
@@ -85,6 +91,17 @@ impl Elements {
         self.path.clear();
         self.kept = Kept::default();
         (self.searched_to, self.after_text) = (0, false);
+        (self.repaired, self.unmendable) = (false, false);
+    }
+
+    /// Returns whether the call was read with a guess, or without a part of its text.
+    pub(crate) fn is_repaired(&self) -> bool {
+        self.repaired
+    }
+
+    /// Records that the call is not read exactly as it was written.
+    pub(crate) fn repair(&mut self) {
+        self.repaired = true;
     }
 
     /// Records that text was skipped before the next element.
@@ -135,6 +152,9 @@ impl Elements {
                 ElementsState::Tag => self.tag(out),
                 ElementsState::Search => self.search(spec, out),
             };
+            if self.unmendable {
+                break Progress::Bad;
+            }
             if let Some(progress) = progress {
                 break progress;
             }
@@ -157,21 +177,16 @@ impl Elements {
 
     /// Handles the end of the stream; the text being fed is unread. Unless the arguments are
     /// incomplete, [`Self::close`] completes them.
-    pub(crate) fn finish(
-        &mut self,
-        spec: &ElementSpec,
-        repair: Repair,
-        out: &mut CallSink<'_>,
-    ) -> Cut {
+    pub(crate) fn finish(&mut self, spec: &ElementSpec, end: End, out: &mut CallSink<'_>) -> Cut {
         let tail = out.cursor.text;
         let tail = tail.trim_ascii_start();
         let ends = spec.ends.iter().flat_map(TagTexts::texts);
         // A tail that is the start of the call's end does not make the call incomplete.
         let ends = ends.clone().any(|text| text.starts_with(tail));
-        if self.state == ElementsState::Text && self.has_read() && ends {
+        if end == End::Stop && self.state == ElementsState::Text && self.has_read() && ends {
             return Cut::Whole;
         }
-        if repair == Repair::Close {
+        if out.calls.options.repair == Repair::Close {
             return Cut::Repaired;
         }
         self.kept.flush(out);

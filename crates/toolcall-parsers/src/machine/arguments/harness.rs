@@ -8,7 +8,7 @@ use crate::{
     Event, Options, Repair, Sink, Tools,
     calls::Calls,
     cursor::{Progress, TextCursor},
-    family::{At, CommitOn, Form, InReasoning, Keys, NewlineRule, Repeated, Types, WhitespaceRule},
+    family::{At, CommitOn, Form, InReasoning, Keys, NewlineRule, Types, WhitespaceRule},
     machine::{call_sink::CallSink, plan::Plan},
     template::Template,
 };
@@ -38,7 +38,6 @@ pub(super) fn form(call: &str, parameters: &[&str], elements: &[&str]) -> Form {
         keys: Keys::NameIsKey,
         types: Types::Schema,
         undeclared: None,
-        repeated: Repeated::WriteAll,
         quote: Vec::new(),
         whitespace: WhitespaceRule::Free,
         newlines: NewlineRule::Text,

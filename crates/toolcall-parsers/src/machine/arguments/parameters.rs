@@ -14,6 +14,7 @@
 
 pub(crate) mod call_heads;
 mod finish;
+pub(super) mod given;
 pub(super) mod header;
 mod path;
 pub(crate) mod spec;
@@ -22,13 +23,11 @@ pub(crate) mod value_tags;
 #[cfg(test)]
 mod tests;
 
-use alloc::{
-    collections::BTreeSet,
-    string::{String, ToString},
-};
+use alloc::string::String;
 
 pub(crate) use self::spec::{HeadersIn, ParameterSpec, Unreadable};
 use self::{
+    given::GivenNames,
     header::{HeaderStep, ParameterHeader},
     spec::ValueSpec,
 };
@@ -42,7 +41,7 @@ use super::{
 use crate::{
     cursor::{Progress, TextCursor, Undecided},
     event::DiagnosticKind,
-    family::{Repeated, Types},
+    family::Types,
     machine::call_sink::CallSink,
     typing::declares,
     value::{is_object, json_or_string},
@@ -89,9 +88,9 @@ pub(crate) struct Parameters {
     envelope: String,
     /// Length of the held parameter on the wire.
     envelope_len: usize,
-    /// Names of the call's parameters, in families where the first of several equal names counts.
-    seen: BTreeSet<String>,
-    seen_bytes: usize,
+    given: GivenNames,
+    /// Whether the call was read with a guess, or without a part of its text.
+    repaired: bool,
 }
 
 impl Parameters {
@@ -102,8 +101,8 @@ impl Parameters {
         (self.state, self.written, self.read) = (ParametersState::Between, Written::Nothing, false);
         self.after_text = false;
         self.envelope.clear();
-        self.seen.clear();
-        self.seen_bytes = 0;
+        self.given.clear();
+        self.repaired = false;
     }
 
     /// Returns whether the last value ends with the text of an end tag of the call.
@@ -114,6 +113,26 @@ impl Parameters {
     /// Returns whether a parameter of the call was read.
     pub(crate) fn has_read(&self) -> bool {
         self.read
+    }
+
+    /// Returns whether the call was read with a guess, or without a part of its text.
+    pub(crate) fn is_repaired(&self) -> bool {
+        self.repaired
+    }
+
+    /// Records that the call is not read exactly as it was written.
+    pub(crate) fn repair(&mut self) {
+        self.repaired = true;
+    }
+
+    /// Returns whether the reader is directly after a parameter, or before the first one.
+    pub(crate) fn is_between(&self) -> bool {
+        self.state == ParametersState::Between
+    }
+
+    /// Gives up the current parameter after a fault.
+    pub(crate) fn abandon(&mut self) {
+        self.state = ParametersState::Between;
     }
 
     /// Records that text was skipped before the next parameter.
@@ -160,7 +179,8 @@ impl Parameters {
     pub(crate) fn passes(&mut self, spec: &ParameterSpec, text: &str) -> bool {
         let ParametersState::Value(node) = self.state else { return false };
         let Some(value) = spec.value(node) else { return false };
-        self.value.passes(ValuePlace { spec, value, tool: &self.tool }, text)
+        let place = ValuePlace { spec, value, tool: &self.tool, given: &self.given };
+        self.value.passes(place, text)
     }
 
     /// Reads more text. Returns [`Progress::Done`] before text that is not a parameter.
@@ -179,9 +199,15 @@ impl Parameters {
 
     fn between(&mut self, spec: &ParameterSpec, cursor: &mut TextCursor<'_>) -> Option<Progress> {
         cursor.skip_blanks();
-        match longest(cursor.rest(), spec.openers()) {
-            Err(Undecided) => return Some(Progress::More),
-            Ok(Some((opener, len))) => {
+        // An end tag wins over an opener with which it begins: `[/act]` over `[`.
+        let (ends, opens) =
+            (longest(cursor.rest(), &spec.ends), longest(cursor.rest(), spec.openers()));
+        match (opens, ends) {
+            (Err(Undecided), _) | (Ok(Some(_)), Err(Undecided)) => return Some(Progress::More),
+            (Ok(Some((_, opener))), Ok(Some((_, end)))) if end > opener => {
+                return Some(Progress::Done);
+            }
+            (Ok(Some((opener, len))), _) => {
                 cursor.advance(len);
                 self.header_len = len;
                 self.header.begin(spec, opener);
@@ -189,7 +215,7 @@ impl Parameters {
                 self.state = ParametersState::Header;
                 return None;
             }
-            Ok(None) => {}
+            (Ok(None), _) => {}
         }
         match longest(cursor.rest(), &spec.separators) {
             Err(Undecided) => Some(Progress::More),
@@ -206,33 +232,35 @@ impl Parameters {
         let step = self.header.feed(spec, out.calls.options.limits.name, &mut out.cursor);
         self.header_len = self.header_len.saturating_add(out.cursor.at.saturating_sub(from));
         match step {
-            HeaderStep::More => return Some(Progress::More),
-            HeaderStep::Bad => return Some(Progress::Bad),
+            HeaderStep::More => Some(Progress::More),
             HeaderStep::Value(_)
                 if (self.after_text || self.header.lacks_tag())
                     && !declares(&out.calls.tools, &self.tool, self.header.key()) =>
             {
-                return Some(Progress::Bad);
+                Some(Progress::Bad)
             }
             HeaderStep::Value(node) => self.begin_value(spec, node, out),
-            // A name without a value is skipped.
-            HeaderStep::Again => {
-                let bytes = self.header.key().len() as u64;
-                out.diagnose(DiagnosticKind::Noise, out.cursor.at, bytes);
-                self.state = ParametersState::Between;
-            }
+            // A name without a value (`Again`): nothing shows which value is whose.
+            HeaderStep::Again | HeaderStep::Bad => Some(Progress::Bad),
         }
-        None
     }
 
-    fn begin_value(&mut self, spec: &ParameterSpec, node: usize, out: &mut CallSink<'_>) {
+    fn begin_value(
+        &mut self,
+        spec: &ParameterSpec,
+        node: usize,
+        out: &mut CallSink<'_>,
+    ) -> Option<Progress> {
         self.after_text = false;
         self.flush_envelope(out);
         let key = self.header.key();
-        let first_counts = spec.repeated == Repeated::KeepFirst;
-        let mode = if first_counts && self.seen.contains(key) {
+        let mode = if self.given.has(key) {
+            self.repaired = true;
             TextMode::Drop
         } else {
+            if !self.given.add(key) {
+                return Some(Progress::Bad);
+            }
             let wire = HeaderTypes { string: self.header.string(), kind: self.header.kind() };
             match mode(spec, &self.tool, key, wire, &out.calls.tools) {
                 TextMode::String if spec.types == Types::Wire && self.may_be_envelope(out) => {
@@ -241,14 +269,6 @@ impl Parameters {
                 mode => mode,
             }
         };
-        // The memory for names is bounded. A parameter whose name was not recorded is emitted
-        // again.
-        let seen = self.seen_bytes.saturating_add(key.len());
-        let room = seen <= out.calls.options.limits.value;
-        if first_counts && mode != TextMode::Drop && room {
-            self.seen_bytes = seen;
-            self.seen.insert(key.to_string());
-        }
         self.value.begin(key, mode, self.written == Written::Nothing, out);
         if spec.python || spec.types == Types::Wire && self.may_be_envelope(out) {
             self.value.hold();
@@ -260,6 +280,7 @@ impl Parameters {
             self.written = Written::Members;
         }
         self.state = ParametersState::Value(node);
+        None
     }
 
     fn value(
@@ -270,34 +291,41 @@ impl Parameters {
     ) -> Option<Progress> {
         // A header always ends at a value node, so this does not fail.
         let Some(value) = spec.value(node) else { return Some(Progress::Bad) };
-        let fed = self.value.feed(ValuePlace { spec, value, tool: &self.tool }, out);
+        let place = ValuePlace { spec, value, tool: &self.tool, given: &self.given };
+        let fed = self.value.feed(place, out);
         if fed == Fed::More {
             return Some(Progress::More);
         }
         // If the header lacks a tag, only the value's own end tag confirms the value.
-        if fed == Fed::Torn || self.header.lacks_tag() && fed != Fed::Own {
+        let confirmed = fed == Fed::Own || !self.header.lacks_tag();
+        if matches!(fed, Fed::Torn | Fed::Lost) || !confirmed {
             return Some(Progress::Bad);
         }
         if self.value.is_broken() {
             let _ = self.value.report_fault(out.cursor.at, out);
+            (self.state, self.read) = (ParametersState::Between, true);
             return Some(Progress::Bad);
         }
         self.end_value(spec, value, fed, out.cursor.at, out);
+        if self.value.is_unmendable() {
+            return Some(Progress::Bad);
+        }
         if self.header.lacks_tag() {
+            self.repaired = true;
             out.diagnose(DiagnosticKind::Tolerated, out.cursor.at, 0);
         }
         if fed != Fed::Own {
+            self.repaired = true;
             out.diagnose(DiagnosticKind::MissingCloser, out.cursor.at, 0);
         }
         match fed {
             Fed::Header(node) => {
                 self.header_len = self.value.pending_len();
                 core::mem::swap(&mut self.header, self.value.next());
-                self.begin_value(spec, node, out);
-                None
+                self.begin_value(spec, node, out)
             }
             Fed::Call => Some(Progress::Done),
-            Fed::Own | Fed::More | Fed::Torn => None,
+            Fed::Own | Fed::More | Fed::Torn | Fed::Lost => None,
         }
     }
 
@@ -318,6 +346,10 @@ impl Parameters {
             self.written = Written::Envelope;
         } else if self.value.close(value.edges, end, offset, out) {
             self.written = Written::Members;
+            if self.value.is_mended() && !spec.python {
+                self.repaired = true;
+                out.diagnose(DiagnosticKind::Tolerated, offset, 0);
+            }
         }
     }
 

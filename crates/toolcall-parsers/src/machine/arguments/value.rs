@@ -14,6 +14,7 @@
 //! - a possible header of the next parameter,
 //! - text whose type is undecided.
 
+mod continuation;
 pub(crate) mod ending;
 mod find;
 mod json_stream;
@@ -31,12 +32,13 @@ use self::{
 };
 use super::{
     parameters::{
+        given::GivenNames,
         header::{HeaderStep, ParameterHeader},
         spec::{ParameterSpec, ValueSpec},
     },
     tag::{TagTexts, longest},
 };
-use crate::{cursor::Undecided, machine::call_sink::CallSink, typing::declares};
+use crate::{cursor::Undecided, machine::call_sink::CallSink, texts::TextMatch, typing::declares};
 
 /// The position in a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -66,6 +68,8 @@ pub(super) enum Fed {
     /// A part of a parameter's header is after the cursor. The value's end is missing, and possibly
     /// more.
     Torn,
+    /// The message ended before the value's end, and nothing shows where the value ends.
+    Lost,
 }
 
 /// The context of a value: its family, its specification and its tool.
@@ -74,6 +78,8 @@ pub(super) struct ValuePlace<'a> {
     pub(super) spec: &'a ParameterSpec,
     pub(super) value: &'a ValueSpec,
     pub(super) tool: &'a str,
+    /// The names of the call's parameters so far, with the value's own.
+    pub(super) given: &'a GivenNames,
 }
 
 /// A reader of tagged values, in any number of chunks.
@@ -111,8 +117,10 @@ pub(super) struct Value {
     shield: Shield,
     /// The stream offset up to which a search found no end of the value.
     searched_to: u64,
-    /// Whether the value exceeded its limit and became a string.
-    outgrown: bool,
+    /// Whether the value was written as JSON, but its text was not JSON.
+    mended: bool,
+    /// Whether the value begins as an object or a list, but is none or exceeds its limit.
+    unmendable: bool,
     dropped: u64,
     next: ParameterHeader,
 }
@@ -136,6 +144,16 @@ impl Value {
     /// Returns whether the emitted part of the value is not JSON, or not all of it.
     pub(super) fn is_broken(&self) -> bool {
         self.json.fault().is_some() || self.json.is_open()
+    }
+
+    /// Returns whether the complete value was mended.
+    pub(super) fn is_mended(&self) -> bool {
+        self.mended
+    }
+
+    /// Returns whether the complete value begins as an object or a list, but is none.
+    pub(super) fn is_unmendable(&self) -> bool {
+        self.unmendable
     }
 
     /// Returns the length of the next parameter's header so far.
@@ -176,11 +194,11 @@ impl Value {
         (self.mode, self.phase, self.first) = (mode, Phase::Text, first);
         (self.blank, self.newline_dropped, self.quote_here) = (true, false, true);
         (self.ends_in_end, self.looked, self.lacks_tag) = (false, 0, false);
-        (self.line_start, self.run, self.outgrown, self.dropped) = (true, 0, false, 0);
+        (self.line_start, self.run, self.dropped) = (true, 0, 0);
         self.edge.clear();
         self.pending.clear();
         self.collected.clear();
-        self.searched_to = 0;
+        (self.searched_to, self.mended, self.unmendable) = (0, false, false);
         self.json = JsonStream::new(mode);
         self.shield = if mode.is_json() { Shield::of_json() } else { Shield::default() };
         if mode == TextMode::String {
@@ -216,27 +234,15 @@ impl Value {
             shield.feed(&text[shielded..at]);
             shielded = at;
             let mut found = self.find(place, text, (out.cursor.at, at), first, &out.calls.tools);
-            let searches = !matches!(found, FoundTag::Again(_) | FoundTag::Quote(..))
-                && out.stream_offset(at) >= self.searched_to
-                && (!self.mode.is_only_json() || shield.is_up())
-                && !self.lacks_tag
-                && out.calls.may_search(at);
+            let opens =
+                matches!(found, FoundTag::Again(_) | FoundTag::Quote(..) | FoundTag::Opening);
+            let searches = !opens && out.stream_offset(at) >= self.searched_to && !self.lacks_tag;
             if searches {
                 found = match found {
-                    FoundTag::Nothing | FoundTag::Undecided | FoundTag::Header(..) => {
-                        match self.search.parameter(place, &text[at..], out) {
-                            Err(Undecided) => FoundTag::Undecided,
-                            Ok(Some(_)) => FoundTag::Tag,
-                            Ok(None) if matches!(found, FoundTag::Header(..)) => {
-                                if place.spec.opens_by_token {
-                                    FoundTag::Tag
-                                } else {
-                                    FoundTag::Nothing
-                                }
-                            }
-                            Ok(None) => found,
-                        }
-                    }
+                    FoundTag::Nothing if !self.begins_tag(place, &text[at..]) => FoundTag::Nothing,
+                    FoundTag::Own(_) if self.mode.is_only_json() && shield.is_closed() => found,
+                    _ if shield.is_up() => FoundTag::Nothing,
+                    _ if !out.calls.may_search(at) => FoundTag::Lost,
                     _ => FoundTag::Tag,
                 };
             }
@@ -248,12 +254,13 @@ impl Value {
             out.cursor.at = at;
             match found {
                 FoundTag::Tag => {
-                    self.search.begin(self.shield, self.mode);
+                    self.search.begin(self.shield, self.mode, self.line_start);
                     self.phase = Phase::Search;
                     return None;
                 }
+                FoundTag::Lost => return Some(Self::lose_end(out)),
                 FoundTag::Nothing => {}
-                FoundTag::Undecided => return Some(Fed::More),
+                FoundTag::Undecided | FoundTag::Opening => return Some(Fed::More),
                 FoundTag::Ending(Ending::Call) => return Some(Fed::Call),
                 FoundTag::Ending(Ending::Torn) => return Some(Fed::Torn),
                 FoundTag::Own(len) => {
@@ -294,6 +301,17 @@ impl Value {
         Some(Fed::More)
     }
 
+    /// Returns whether a tag of the family, or the start of one, is at the start of `text`.
+    fn begins_tag(&self, place: ValuePlace<'_>, text: &str) -> bool {
+        place.spec.value_tags.match_at(text) != TextMatch::None
+    }
+
+    /// Reads the rest of the message, because the value's end cannot be found.
+    fn lose_end(out: &mut CallSink<'_>) -> Fed {
+        out.cursor.at = out.cursor.text.len();
+        Fed::Lost
+    }
+
     fn quoted(&mut self, close: &TagTexts, out: &mut CallSink<'_>) -> Option<Fed> {
         let text = out.cursor.text;
         let first = close.texts().next().and_then(|text| text.bytes().next()).unwrap_or(b']');
@@ -324,7 +342,9 @@ impl Value {
         self.pending.push_str(&out.cursor.text[from..out.cursor.at]);
         match step {
             HeaderStep::Value(node) if declares(&out.calls.tools, place.tool, self.next.key()) => {
-                return Some(Fed::Header(node));
+                // A parameter that was given already is no reason to end a value here.
+                let given = place.given.has(self.next.key());
+                return Some(if given { Fed::Torn } else { Fed::Header(node) });
             }
             HeaderStep::More => return Some(Fed::More),
             _ => {}

@@ -14,7 +14,7 @@ use crate::{
         messages::{EntryKind, MessagePlan},
         plan::{Arguments, FormPlan, Leaf, Opener, Plan, Start},
     },
-    template::Dialect,
+    template::{Dialect, Hole, Template},
     texts::Texts,
 };
 
@@ -29,6 +29,7 @@ impl Compiler<'_> {
             .filter(|opener| opener.marker.len() > 1 && opener.at != Anchor::AfterCall)
             .map(|opener| opener.marker.clone())
             .collect();
+        let opener_points = recovery_points.len();
         recovery_points.extend(family.end_of_turn.iter().map(|end| Box::from(end.as_str())));
         if family.special_tokens {
             // No value contains these tokens, so they end a call whose end is missing.
@@ -107,6 +108,7 @@ impl Compiler<'_> {
             orphans,
             follows: recovery_points.iter().map(|stop| String::from(&**stop)).collect(),
             recovery_points,
+            opener_points,
         }
     }
 }
@@ -134,6 +136,16 @@ pub(super) fn form(form: &Form) -> FormPlan {
         beside: None,
         value_ends: Vec::new(),
     }
+}
+
+/// Returns the texts between calls that the sections of `form` show, without white space.
+pub(super) fn separators(form: &Form) -> Vec<Box<str>> {
+    let holes = form.sections.iter().flat_map(Template::holes);
+    let texts = holes.filter_map(|hole| match hole {
+        Hole::Calls { separator } => Some(separator.trim_ascii()).filter(|text| !text.is_empty()),
+        _ => None,
+    });
+    texts.map(Box::from).collect()
 }
 
 /// Removes the header and the end of a message from `tokens`.

@@ -52,7 +52,7 @@ pub enum OwnCalls {
 }
 
 /// The forms of a payload, which precede the family's own forms.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Guided {
     /// The number of the payload's forms.
     pub(crate) forms: usize,
@@ -102,8 +102,8 @@ struct Compiler<'f> {
 impl Compiler<'_> {
     /// Adds form number `n` to the plan.
     fn form(&mut self, n: u16, form: &Form) -> Result<(), CompileError> {
-        let calls: Vec<Vec<Token>> =
-            form.calls.iter().flat_map(|call| self.expand(call, form)).collect();
+        let calls = form.calls.iter().filter(|call| !call.repeats_name());
+        let calls: Vec<Vec<Token>> = calls.flat_map(|call| self.expand(call, form)).collect();
         let sections: Vec<Vec<Token>> =
             form.sections.iter().flat_map(|section| self.expand(section, form)).collect();
         let bare_call = calls.iter().any(|call| is_bare(call));
@@ -180,6 +180,7 @@ impl Compiler<'_> {
             for (node, commit) in places {
                 let section = Section {
                     calls: node,
+                    separators: finish::separators(form),
                     bracket,
                     prose,
                     opens: opens.clone(),

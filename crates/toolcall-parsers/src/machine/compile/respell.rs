@@ -146,6 +146,7 @@ impl Respell for EndTags {
 
 impl Respell for Section {
     fn respell(&mut self, speller: &Speller<'_>) {
+        self.separators.respell(speller);
         self.opens.respell(speller);
         self.ends.respell(speller);
     }
@@ -184,6 +185,7 @@ impl Respell for ParameterSpec {
     fn respell(&mut self, speller: &Speller<'_>) {
         let Self { nodes, parts, separators, ends, inner, turn, followers, heads, .. } = self;
         parts.respell(speller);
+        self.value_ends.respell(speller);
         nodes.respell(speller);
         separators.respell(speller);
         ends.respell(speller);
@@ -208,7 +210,7 @@ impl Respell for ParameterNode {
 
 impl Respell for ValueSpec {
     fn respell(&mut self, speller: &Speller<'_>) {
-        let Self { edges: _, ends, again, quotes } = self;
+        let Self { edges: _, ends, again, quotes, key: _ } = self;
         ends.respell(speller);
         again.respell(speller);
         for (open, close) in quotes {

@@ -32,6 +32,11 @@ impl Machine {
         self.place.leaf = id;
         let leaf = plan.leaf(id);
         self.call.started = false;
+        // The types of parameters are declared for the name.
+        if let Some(name) = &leaf.name {
+            self.call.name.clear();
+            self.call.name.push_str(name);
+        }
         match &leaf.arguments {
             Arguments::Object(_) | Arguments::Keywords(_) => {
                 let name = leaf.name.as_deref().unwrap_or(&self.call.name);

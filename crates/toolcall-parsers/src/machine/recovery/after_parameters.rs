@@ -14,33 +14,36 @@
 
 use alloc::vec::Vec;
 
-use jail_match::CallPart;
+use jail_match::{CallPart, End};
 
 use crate::{
-    cursor::{TextCursor, Undecided, longest_prefix},
+    cursor::{TextCursor, Undecided, after_blanks, longest_prefix},
     event::{DiagnosticKind, Outcome},
     limits::MAX_CALL_HEAD,
     machine::{
+        arguments::value::ending::begins_head,
         call::{Machine, MachineStep},
         call_sink::CallSink,
-        plan::{Leaf, Plan},
+        plan::{Arguments, Leaf, Plan},
         readers::ParameterTag,
     },
 };
 
 /// The kind of text after a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Follows {
+pub(super) enum Follows {
     /// The first tag of another parameter.
     Parameter,
-    /// The first end tag of the call.
-    End,
-    /// Another end tag of the call or of its section.
-    LaterEnd,
+    /// The first end tag of the call, with its length in bytes.
+    End(usize),
+    /// Another end tag of the call or of its section, with its length in bytes.
+    LaterEnd(usize),
     /// A tag that can only follow a call: the next call, or the end of the turn.
     Outside,
-    /// An inner or closing tag of a parameter.
+    /// An inner tag of a parameter.
     Part,
+    /// The end tag of a value, with its length in bytes.
+    ValueEnd(usize),
     Text,
 }
 
@@ -59,7 +62,7 @@ impl Machine {
             if out.cursor.rest().is_empty() {
                 return MachineStep::more(out.cursor.at);
             }
-            match self.follows(plan, leaf, out.cursor.rest()) {
+            match self.follows(leaf, out.cursor.rest(), out) {
                 Err(Undecided) => return MachineStep::more(out.cursor.at),
                 Ok(Follows::Text) if self.readers.has_read_parameter(&leaf.arguments) => {
                     self.drop_text(plan, leaf, &mut out.cursor);
@@ -69,15 +72,43 @@ impl Machine {
                     self.readers.text_came();
                     return MachineStep::Go;
                 }
+                // No value is open, so the end tag ends nothing.
+                Ok(Follows::ValueEnd(len))
+                    if self.skipped.bytes == 0
+                        && self.readers.has_read_parameter(&leaf.arguments) =>
+                {
+                    out.diagnose(DiagnosticKind::Noise, out.cursor.at, len as u64);
+                    self.readers.repair();
+                    out.cursor.advance(len);
+                }
+                Ok(Follows::End(len) | Follows::LaterEnd(len))
+                    if !self.readers.ends_in_end(&leaf.arguments)
+                        && self.parameter_follows(leaf, len, out) != Ok(false) =>
+                {
+                    if self.parameter_follows(leaf, len, out).is_err() {
+                        return MachineStep::more(out.cursor.at);
+                    }
+                    // The call goes on, so the tag ended nothing.
+                    out.diagnose(DiagnosticKind::Noise, out.cursor.at, len as u64);
+                    self.readers.repair();
+                    out.cursor.advance(len);
+                }
                 Ok(follows) => {
                     // If the first end tag is missing, the one inside the last value may be it.
                     let may_end = !self.readers.ends_in_end(&leaf.arguments);
                     let ends = match follows {
-                        Follows::End => true,
-                        Follows::LaterEnd => may_end,
+                        Follows::End(_) => true,
+                        Follows::LaterEnd(_) => may_end,
                         Follows::Outside => may_end && self.skipped.bytes == 0,
-                        Follows::Parameter | Follows::Part | Follows::Text => false,
+                        Follows::Parameter
+                        | Follows::Part
+                        | Follows::ValueEnd(_)
+                        | Follows::Text => false,
                     };
+                    if follows == Follows::Outside {
+                        self.readers.repair();
+                    }
+                    self.skipped.after_text = self.skipped.bytes > 0;
                     self.report_skipped_text(out.cursor.at, out);
                     if !ends {
                         return self.bad(out);
@@ -92,7 +123,13 @@ impl Machine {
     }
 
     /// Returns the kind of tag at the start of `rest`.
-    fn follows(&self, plan: &Plan, leaf: &Leaf, rest: &str) -> Result<Follows, Undecided> {
+    pub(super) fn follows(
+        &self,
+        leaf: &Leaf,
+        rest: &str,
+        out: &CallSink<'_>,
+    ) -> Result<Follows, Undecided> {
+        let plan = out.plan;
         let section = self.place.section.map(|id| plan.section(id));
         let ends = section.into_iter().flat_map(|section| section.ends.tags.iter().flatten());
         let calls = section.map_or(&[][..], |it| &plan.node(it.calls).tags);
@@ -105,20 +142,50 @@ impl Machine {
         let (parameter, len) = match self.readers.tag_at(&leaf.arguments, rest)? {
             Some(ParameterTag::First(len)) => (Follows::Parameter, len),
             Some(ParameterTag::Part(len)) => (Follows::Part, len),
+            Some(ParameterTag::End(len)) => (Follows::ValueEnd(len), len),
             None => (Follows::Text, 0),
         };
+        // Between parameters an opener ends the call only with a name.
+        let is_head = match &leaf.arguments {
+            Arguments::Parameters(spec) if !spec.heads.is_empty() => {
+                begins_head(spec, rest, &out.calls.tools)?
+            }
+            _ => true,
+        };
+        let opens = |text: &str| plan.opener_texts().iter().any(|opener| **opener == *text);
         // Two tags may begin alike. The longer one counts.
         Ok(match found.and_then(|n| Some((n, texts.nth(n)?))) {
             Some((n, text)) if text.len() >= len => {
                 let first = leaf.ends.tags.first().map_or(0, Vec::len);
                 match n {
-                    n if n < first => Follows::End,
-                    n if n < inside => Follows::LaterEnd,
+                    n if n < first => Follows::End(text.len()),
+                    n if n < inside => Follows::LaterEnd(text.len()),
+                    _ if !is_head && opens(text) => Follows::Text,
                     _ => Follows::Outside,
                 }
             }
             _ => parameter,
         })
+    }
+
+    /// Returns whether a parameter follows the end tag of `len` bytes at the cursor.
+    fn parameter_follows(
+        &self,
+        leaf: &Leaf,
+        len: usize,
+        out: &CallSink<'_>,
+    ) -> Result<bool, Undecided> {
+        let rest = out.cursor.rest().get(len..).and_then(after_blanks);
+        let tagged = matches!(leaf.arguments, Arguments::Parameters(_));
+        let look = match rest.filter(|_| tagged) {
+            None => return Ok(false),
+            Some("") => Err(Undecided),
+            Some(rest) => self.readers.tag_at(&leaf.arguments, rest),
+        };
+        match look {
+            Err(Undecided) if out.calls.ended => Ok(false),
+            look => Ok(matches!(look?, Some(ParameterTag::First(_)))),
+        }
     }
 
     /// Returns whether the skipped text may be the rest of another call's head. It may if it
@@ -168,18 +235,23 @@ impl Machine {
     fn report_skipped_text(&mut self, offset: usize, out: &mut CallSink<'_>) {
         if self.skipped.bytes > 0 {
             out.diagnose(DiagnosticKind::Noise, offset, self.skipped.bytes);
+            self.readers.repair();
             self.skipped.bytes = 0;
         }
     }
 
-    /// Ends a call that was cut in the text after a parameter. The text being fed
-    /// is unread.
-    pub(in crate::machine) fn cut_after_parameter(&mut self, out: &mut CallSink<'_>) -> Outcome {
+    /// Ends a call in the text after a parameter, at the end of the stream. The text being fed is
+    /// unread.
+    pub(in crate::machine) fn cut_after_parameter(
+        &mut self,
+        end: End,
+        out: &mut CallSink<'_>,
+    ) -> Outcome {
         let tail = out.cursor.text;
         self.skipped.bytes = self.skipped.bytes.saturating_add(visible(tail));
         out.calls.breaks_at(tail.len());
         self.report_skipped_text(tail.len(), out);
-        Outcome::Malformed
+        if end == End::Stop { Outcome::Malformed } else { Outcome::Incomplete }
     }
 }
 

@@ -35,7 +35,7 @@ impl Machine {
     /// Handles the end of the stream; the text being fed is unread.
     pub(crate) fn finish(&mut self, end: End, out: &mut CallSink<'_>) -> Feed {
         let plan = out.plan;
-        out.calls.ended = true;
+        (out.calls.ended, out.calls.cut) = (true, end != End::Stop);
         let mut read = 0;
         if out.calls.is_open() && self.is_searching(plan) {
             let feed = self.feed(out);
@@ -133,17 +133,16 @@ impl Machine {
         let tail = out.cursor.text;
         let plan = out.plan;
         let leaf = plan.leaf(self.place.leaf);
-        let repair = out.calls.options.repair;
         let closing = match &leaf.arguments {
             Arguments::Parameters(_) | Arguments::Elements(_) if self.skipped.bytes > 0 => {
-                return self.cut_after_parameter(out);
+                return self.cut_after_parameter(end, out);
             }
             Arguments::Parameters(spec) => {
                 let cut = self.readers.parameters.finish(spec, end, out);
                 return self.finish_parameters(leaf, cut, out);
             }
             Arguments::Elements(spec) => {
-                let cut = self.readers.elements.finish(spec, repair, out);
+                let cut = self.readers.elements.finish(spec, end, out);
                 return self.finish_parameters(leaf, cut, out);
             }
             Arguments::Raw { .. } => {
@@ -176,13 +175,13 @@ impl Machine {
             Cut::Whole => {
                 out.diagnose(DiagnosticKind::MissingCloser, out.cursor.text.len(), 0);
                 self.readers.close_parameters(&leaf.arguments, out);
-                Outcome::Complete
+                Outcome::Repaired
             }
             Cut::Ended(at) => {
                 out.diagnose(DiagnosticKind::MissingCloser, at, 0);
                 self.readers.close_parameters(&leaf.arguments, out);
                 self.text_from = Some(at);
-                Outcome::Complete
+                Outcome::Repaired
             }
             Cut::Repaired => {
                 self.readers.close_parameters(&leaf.arguments, out);

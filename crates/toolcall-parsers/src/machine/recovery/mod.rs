@@ -5,7 +5,8 @@
 //! | on the wire | file |
 //! |---|---|
 //! | a fault: the call is malformed, or the candidate is text | `resync` |
-//! | a malformed object in a list of calls | `siblings` |
+//! | the rest of a malformed call with tagged parameters | `skipped_call` |
+//! | the rest of another malformed call; a malformed object in a list of calls | `fault` |
 //! | text between two parameters, or between the last one and the call's end | `after_parameters` |
 //! | the end of the stream inside a call | `ending` |
 //! | a block that comes twice | `repeated_block` |
@@ -16,6 +17,7 @@
 
 mod after_parameters;
 mod ending;
+pub(super) mod fault;
 pub(crate) mod repeated_block;
 mod resync;
-pub(super) mod siblings;
+pub(super) mod skipped_call;

@@ -10,15 +10,16 @@
 use alloc::boxed::Box;
 
 use crate::{
-    cursor::{Prefix, Undecided, longest_prefix, match_prefix},
+    cursor::{Undecided, longest_prefix},
     event::{DiagnosticKind, Outcome},
     machine::{
         call::{Machine, MachineStep},
         call_sink::CallSink,
-        plan::Arguments,
+        plan::{Arguments, Bracket, Section},
+        recovery::fault::{After, FaultPlace},
         state::{List, MachineState},
     },
-    texts::{Bytes, TextMatch},
+    texts::Bytes,
 };
 
 /// The kind of recovery point.
@@ -42,8 +43,9 @@ impl Machine {
             let scalar = out.cursor.rest().chars().next().map_or(0, char::len_utf8);
             return MachineStep::refuted(out.cursor.at.saturating_add(scalar));
         }
-        self.recovery.dropped = 0;
+        (self.recovery.dropped, self.recovery.skipped_call) = (0, None);
         if out.calls.is_open() {
+            self.recovery.skipped_call = self.begin_skipped_call(out.plan);
             out.calls.breaks_at(out.cursor.at);
             out.end(Outcome::Malformed);
         } else if matches!(
@@ -53,7 +55,8 @@ impl Machine {
             let here = out.stream_offset(out.cursor.at);
             self.recovery.dropped = here.saturating_sub(self.call.item_at);
         }
-        self.recovery.siblings = self.fault_in_list(&out.cursor);
+        let leaf = out.plan.leaves.get(usize::from(self.place.leaf));
+        self.recovery.fault = Some(self.fault_place(leaf, out));
         (self.state, self.call.started) = (MachineState::Broken, false);
         self.call.early.clear();
         MachineStep::Go
@@ -64,13 +67,24 @@ impl Machine {
     pub(in crate::machine) fn resync(&mut self, out: &mut CallSink<'_>) -> MachineStep {
         let plan = out.plan;
         let leaf = plan.leaves.get(usize::from(self.place.leaf));
-        let section = self.place.section.map(|id| plan.section(id));
+        if let Some(leaf) = leaf.filter(|_| self.recovery.skipped_call.is_some())
+            && let Arguments::Parameters(spec) = &leaf.arguments
+        {
+            return self.skip_call((leaf, spec), out);
+        }
+        // A section in brackets was entered only if its bracket was read.
+        let entered = |section: &&Section| {
+            section.bracket == Bracket::None || self.place.list == List::Section
+        };
+        let section = self.place.section.map(|id| plan.section(id)).filter(entered);
         let none: &[alloc::vec::Vec<Box<str>>] = &[];
         let inner = leaf.map_or(none, |leaf| &leaf.ends.tags);
         let outer = section.map_or(none, |section| &section.ends.tags);
         let next = section.map_or(&[][..], |s| &plan.node(s.calls).tags);
         let bare = inner.is_empty() && outer.is_empty();
         let object = leaf.is_some_and(|leaf| matches!(leaf.arguments, Arguments::Object(_)));
+        let elements = leaf.is_some_and(|leaf| matches!(leaf.arguments, Arguments::Elements(_)));
+        let quotes = leaf.map_or(&[][..], |leaf| &plan.form_of(leaf).quote);
         let in_bare_list = bare && self.place.list != List::None;
         let list = match (in_bare_list, object) {
             (true, true) => Some("}]"),
@@ -78,15 +92,21 @@ impl Machine {
             _ => None,
         };
         let line = (bare && (self.place.list != List::None || !object)).then_some("\n");
-        // Inside a list, brackets are counted instead of searched for.
-        let places = |in_list: bool| {
+        // With an end tag, the next call begins only after it. Without one, only after the last
+        // bracket.
+        let openers = plan.opener_texts();
+        let next = if bare || elements { next } else { &[] };
+        let places = |fault: &FaultPlace| {
+            let in_list = fault.seeks_sibling();
             let list = list.filter(|_| !in_list);
-            let line = line.filter(|_| !in_list);
+            let line = line.filter(|_| fault.is_flat());
             let inner =
                 inner.iter().rev().take(1).flatten().map(|tag| (ResyncPlace::Inner, &**tag));
             let outer = outer.iter().flatten().map(|tag| (ResyncPlace::Outer, &**tag));
             let next = next.iter().map(|tag| (ResyncPlace::NextCall, &*tag.text));
-            let stops = plan.recovery_points.iter().map(|stop| (ResyncPlace::Before, &**stop));
+            let opens = elements || bare && fault.is_flat();
+            let stops = plan.message_ends().iter().chain(if opens { openers } else { &[] });
+            let stops = stops.map(|stop| (ResyncPlace::Before, &**stop));
             let list = list.map(|end| (ResyncPlace::Outer, end));
             let line = line.map(|end| (ResyncPlace::Before, end));
             let all = inner.chain(outer).chain(next).chain(stops).chain(list).chain(line);
@@ -95,42 +115,56 @@ impl Machine {
         let of_form = [list, line].into_iter().flatten();
         let begins = of_form.clone().filter_map(|text| text.bytes().next());
         let begins = begins.fold(plan.recovery_texts.first(), Bytes::with);
-        let may_be_of_form =
-            |rest: &str| of_form.clone().any(|text| match_prefix(rest, text) != Prefix::Mismatch);
+        let begins = quotes.iter().filter_map(|text| text.bytes().next()).fold(begins, Bytes::with);
+        let Some(mut fault) = self.recovery.fault else { return MachineStep::done(out.cursor.at) };
         let from = out.cursor.at;
         let mut found = None;
         loop {
-            let in_list = self.recovery.siblings.is_some();
-            let hit = out.cursor.rest().bytes().position(|byte| in_list || begins.has(byte));
+            if fault.in_string() && !fault.skip_string(quotes, &mut out.cursor) {
+                break;
+            }
+            let rest = out.cursor.rest().as_bytes();
+            let hit = rest.iter().position(|&byte| begins.has(byte) || fault.stops_at(byte));
             let Some(hit) = hit else {
                 out.cursor.at = out.cursor.text.len();
                 break;
             };
             out.cursor.advance(hit);
-            // The set rules out most positions, without comparing each recovery point.
-            match plan.recovery_texts.match_at(out.cursor.rest().as_bytes()) {
-                TextMatch::None if in_list => {
-                    if self.find_sibling(&mut out.cursor) {
-                        break;
-                    }
-                    continue;
-                }
-                TextMatch::None if !may_be_of_form(out.cursor.rest()) => {
-                    out.cursor.skip_char();
-                    continue;
-                }
-                TextMatch::Begun => break,
-                TextMatch::None | TextMatch::Perhaps => {}
-            }
-            match longest_prefix(out.cursor.rest(), places(in_list).map(|(_, text)| text)) {
+            let texts = places(&fault).map(|(_, text)| text);
+            match longest_prefix(out.cursor.rest(), texts) {
                 Err(Undecided) => break,
                 Ok(Some(n)) => {
-                    found = places(in_list).nth(n);
-                    break;
+                    found = places(&fault).nth(n);
+                    let Some((place, text)) = found.filter(|_| elements) else { break };
+                    // Nothing shows whether a call inside the malformed one is a quotation.
+                    let opens = place == ResyncPlace::NextCall
+                        || openers.iter().any(|opener| **opener == *text);
+                    match opens {
+                        true => fault.quoted = fault.quoted.saturating_add(1),
+                        false if fault.quoted > 0 => fault.quoted = fault.quoted.saturating_sub(1),
+                        false => break,
+                    }
+                    out.cursor.advance(text.len());
+                    found = None;
+                    continue;
                 }
-                Ok(None) if self.find_sibling(&mut out.cursor) => break,
                 Ok(None) => {}
             }
+            match fault.step(quotes, &mut out.cursor) {
+                After::Undecided => break,
+                After::Sibling => {
+                    self.go_on_in_list();
+                    break;
+                }
+                After::CallEnd if bare => {
+                    (self.state, self.recovery.fault) = (MachineState::CallEnd(0), None);
+                    break;
+                }
+                After::CallEnd | After::String | After::Outside => {}
+            }
+        }
+        if self.state == MachineState::Broken {
+            self.recovery.fault = Some(fault);
         }
         self.recovery.dropped =
             self.recovery.dropped.saturating_add(out.cursor.at.saturating_sub(from) as u64);
@@ -140,7 +174,7 @@ impl Machine {
         out.diagnose(DiagnosticKind::Skipped, out.cursor.at, self.recovery.dropped);
         self.recovery.dropped = 0;
         let Some((place, text)) = found else { return MachineStep::Go };
-        self.recovery.siblings = None;
+        self.recovery.fault = None;
         if matches!(place, ResyncPlace::Inner | ResyncPlace::Outer) {
             out.cursor.advance(text.len());
         }

@@ -12,7 +12,7 @@ use super::{
     spec::{ElementSpec, TagAt},
 };
 use crate::{
-    cursor::{Progress, Undecided, filled},
+    cursor::{Progress, Undecided},
     limits::{MAX_LOOKAHEAD, MAX_TAG_NAME},
     machine::{
         arguments::closing::{Closing, after_end},
@@ -33,8 +33,14 @@ pub(super) struct ElementSearch {
     /// The first end tag with text and then a legal continuation after it. Used if no better one is
     /// found.
     second_choice: Option<(usize, usize)>,
-    /// Whether the held text contains a tag without a name, after which no end is searched for.
-    broken: bool,
+    /// Whether the text contains the opener of a call. Then no other markup may end the element.
+    quotes_call: bool,
+    /// Whether the whole end of a call was found before any opener of a call.
+    call_ended: bool,
+    /// Whether an own end tag was found with other text after it.
+    ended_once: bool,
+    /// Whether held text was emitted because it exceeded the limit.
+    released: bool,
 }
 
 impl Elements {
@@ -66,32 +72,59 @@ impl Elements {
     ) -> Option<Progress> {
         let mut search = self.search;
         out.calls.count_known(search.looked);
-        let rest = out.cursor.rest();
-        let full = filled(rest, out.calls.options.limits.value.clamp(1, MAX_LOOKAHEAD));
-        let held = &rest[..full.unwrap_or(rest.len())];
+        let held = out.cursor.rest();
         let found = self.own_end(spec, &mut search, held, out.calls.ended);
         self.search = search;
-        match found {
-            Some((at, len)) => {
-                self.push(&held[..at], out);
-                out.cursor.advance(at + len);
-                self.close_element(out.cursor.at, out);
-                None
-            }
-            None if full.is_none() && !out.calls.ended => Some(Progress::More),
-            None => {
-                out.calls.count_search(held.len());
-                if let Some((at, len)) = self.search.second_choice {
-                    self.push(&held[..at], out);
-                    out.cursor.advance(at + len);
-                    self.close_element(out.cursor.at, out);
-                    return None;
-                }
+        if let Some((at, len)) = found {
+            return self.end_search((at, len), out);
+        }
+        let most = out.calls.options.limits.value.min(MAX_LOOKAHEAD);
+        if held.len() > most {
+            // The text is the element's, whatever follows.
+            let free = self.search.looked;
+            self.push(&held[..free], out);
+            out.cursor.advance(free);
+            self.search = ElementSearch { looked: 0, released: true, ..self.search };
+            (self.search.text_after, self.search.second_choice) = (None, None);
+        }
+        if !out.calls.ended {
+            return Some(Progress::More);
+        }
+        if out.calls.cut {
+            self.push(out.cursor.rest(), out);
+            out.cursor.at = out.cursor.text.len();
+            self.state = ElementsState::Text;
+            return Some(Progress::More);
+        }
+        out.calls.count_search(held.len());
+        let ElementSearch { released, call_ended, second_choice, ended_once, quotes_call, .. } =
+            self.search;
+        match second_choice {
+            Some(end) if !released => self.end_search(end, out),
+            _ if (call_ended || ended_once && !quotes_call) && !released => {
                 self.searched_to = out.stream_offset(out.cursor.at + held.len());
                 self.state = ElementsState::Text;
                 None
             }
+            _ => {
+                self.push(out.cursor.rest(), out);
+                out.cursor.at = out.cursor.text.len();
+                (self.tag_bytes, self.state) = (0, ElementsState::Text);
+                Some(Progress::Bad)
+            }
         }
+    }
+
+    /// Ends the innermost element at the tag of `len` bytes at index `at` of the held text.
+    fn end_search(
+        &mut self,
+        (at, len): (usize, usize),
+        out: &mut CallSink<'_>,
+    ) -> Option<Progress> {
+        self.push(&out.cursor.rest()[..at], out);
+        out.cursor.advance(at + len);
+        self.close_element(out.cursor.at, out);
+        None
     }
 
     /// Returns the index and length of the tag that ends the innermost element, if that is certain.
@@ -103,9 +136,6 @@ impl Elements {
         ended: bool,
     ) -> Option<(usize, usize)> {
         let first = spec.token.as_bytes().first().copied().unwrap_or(b'<');
-        if search.broken {
-            return None;
-        }
         let own = self.tags_from_top();
         while let Some(hit) = memchr::memchr(first, &held.as_bytes()[search.looked..]) {
             let at = search.looked + hit;
@@ -117,7 +147,10 @@ impl Elements {
             };
             let mut len = held[at..].chars().next().map_or(1, char::len_utf8);
             if spec.is_broken(&held[at..]) {
-                search.broken = true;
+                search.looked = at + len;
+                continue;
+            }
+            if let Err(Undecided) = search.weigh(spec, &held[at..], ended) {
                 return None;
             }
             // Text after a parameter is skipped, so an end tag before such text also counts.
@@ -140,7 +173,10 @@ impl Elements {
                     match self.continues(spec, &held[at + end..], ended) {
                         Err(Undecided) => return None,
                         Ok(true) => return Some((at, end)),
-                        Ok(false) => (search.text_after, len) = (Some((at, end)), end),
+                        Ok(false) => {
+                            (search.text_after, len) = (Some((at, end)), end);
+                            search.ended_once = true;
+                        }
                     }
                 }
             }
@@ -196,6 +232,20 @@ impl Elements {
                 None => Ok(!closing.begins(&spec.openers, rest)?),
             },
         }
+    }
+}
+
+impl ElementSearch {
+    /// Records the opener or the end of a call at the start of `rest`.
+    fn weigh(&mut self, spec: &ElementSpec, rest: &str, ended: bool) -> Result<(), Undecided> {
+        let followers = &[spec.ends.as_slice(), spec.openers.as_slice()];
+        let closing = Closing { ends: &spec.ends, inner: &spec.inner, followers, turn: &[], ended };
+        if closing.begins(&spec.openers, rest)? {
+            self.quotes_call = true;
+        } else if !self.quotes_call && closing.is_at(rest)? {
+            self.call_ended = true;
+        }
+        Ok(())
     }
 }
 

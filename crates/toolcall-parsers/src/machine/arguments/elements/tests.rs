@@ -2,6 +2,7 @@
 
 use alloc::format;
 
+use jail_match::End;
 use serde_json::{Value, json};
 
 use super::{ElementSpec, Elements};
@@ -33,7 +34,8 @@ impl ReaderUnderTest for Family {
         self.reader.feed(&self.spec, out)
     }
     fn finish(&mut self, repair: Repair, out: &mut CallSink<'_>) -> Cut {
-        self.reader.finish(&self.spec, repair, out)
+        debug_assert_eq!(repair, out.calls.options.repair);
+        self.reader.finish(&self.spec, End::Stop, out)
     }
     fn close(&mut self, out: &mut CallSink<'_>) {
         self.reader.close(out);
@@ -149,9 +151,9 @@ fn text_that_is_not_an_element_is_left_to_the_call_machine() {
         ("]<", "{ incomplete"),
         // A tag of the call, while an element is open.
         ("~<a>1~</invoke>", "{ malformed|~</invoke>"),
-        ("~<s>1~<invoke name=\"g\">", "{\"s\": \"1 malformed|~<invoke name=\"g\">"),
+        ("~<s>1~<invoke name=\"g\">", "{\"s\": \"1~<invoke name=\\\"g\\\"> malformed|"),
         ("~<a>1~</b>x", "{ malformed|x"),
-        ("~<s>1~<n>2", "{\"s\": \"1 malformed|2"),
+        ("~<s>1~<n>2", "{\"s\": \"1~<n>2 malformed|"),
         ("~<a>~<>2", "{ malformed|2"),
     ] {
         family.check(text, expected);

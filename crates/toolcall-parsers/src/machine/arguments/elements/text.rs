@@ -128,8 +128,14 @@ impl Elements {
     pub(super) fn write_leaf(&mut self, element: &Element, offset: usize, out: &mut CallSink<'_>) {
         self.lead(out);
         let text = &self.text[element.text..];
-        if leaf(text, element.types, |piece| self.kept.put(piece, out)) == Fit::No {
-            out.diagnose(DiagnosticKind::Mistyped, offset, 0);
+        match leaf(text, element.types, |piece| self.kept.put(piece, out)) {
+            Fit::Yes => {}
+            Fit::No => out.diagnose(DiagnosticKind::Mistyped, offset, 0),
+            Fit::Mended => {
+                self.repaired = true;
+                out.diagnose(DiagnosticKind::Tolerated, offset, 0);
+            }
+            Fit::Broken => self.unmendable = true,
         }
     }
 }

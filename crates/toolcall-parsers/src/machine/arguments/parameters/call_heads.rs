@@ -77,37 +77,100 @@ impl CallHead {
     ) -> Result<bool, Undecided> {
         within(MAX_CALL_HEAD, text, |text| {
             let mut cursor = TextCursor::new(text);
-            for (n, piece) in self.pieces.iter().enumerate().skip(missing) {
-                if n > missing && cursor.skip_blanks() > MAX_BLANKS {
-                    return Ok(false);
-                }
-                let found = match piece {
-                    CallHeadPart::Tag(tag) => tag_at(&mut cursor, core::slice::from_ref(tag))?,
-                    CallHeadPart::Name => name(&mut cursor, tools)?,
-                    CallHeadPart::Attributes(header, _) if n == missing && n > 0 => {
-                        name(&mut cursor, tools)? && tag_at(&mut cursor, &header.ends)?
-                    }
-                    CallHeadPart::Attributes(header, name) => {
-                        attributes(&mut cursor, header, *name, tools)?
-                    }
-                    CallHeadPart::Other => {
-                        let other = |c: char| matches!(c, '<' | '>' | '\n');
-                        cursor.advance(cursor.rest().find(other).ok_or(Undecided)?);
-                        true
-                    }
-                };
-                if !found {
-                    return Ok(false);
-                }
-            }
-            if cursor.skip_blanks() > MAX_BLANKS {
-                return Ok(false);
-            }
-            let ends = spec.ends.first().map(core::slice::from_ref).unwrap_or_default();
-            let following = [spec.openers(), ends].map(|tags| longest(cursor.rest(), tags));
-            Ok(first_found(following)?.is_some())
+            Ok(self.walk(missing, HeadNames::Admitted(tools), &mut cursor)?
+                && follows(spec, &mut cursor)?)
         })
     }
+
+    /// Returns whether `text` begins with the head, with any name. If no tag ends the name, it must be
+    /// declared, or another tag of the call must follow.
+    pub(crate) fn is_at(
+        &self,
+        spec: &ParameterSpec,
+        text: &str,
+        tools: &Tools,
+    ) -> Result<bool, Undecided> {
+        let by_tag =
+            matches!(self.pieces.last(), Some(CallHeadPart::Tag(_) | CallHeadPart::Attributes(..)));
+        within(MAX_CALL_HEAD, text, |text| {
+            let mut cursor = TextCursor::new(text);
+            if !self.walk(0, HeadNames::Any, &mut cursor)? {
+                return Ok(false);
+            }
+            let name = text[..cursor.at].rsplit(|c| !is_of_name(c)).next().unwrap_or_default();
+            if tools.get(name).is_some() {
+                return Ok(true);
+            }
+            let parts = longest(cursor.rest(), &spec.parts).map(|part| part.is_some());
+            Ok(by_tag || parts? || follows(spec, &mut cursor)?)
+        })
+    }
+
+    /// Reads the head without its first `missing` parts. Returns whether it is there.
+    fn walk(
+        &self,
+        missing: usize,
+        names: HeadNames<'_>,
+        cursor: &mut TextCursor<'_>,
+    ) -> Result<bool, Undecided> {
+        for (n, piece) in self.pieces.iter().enumerate().skip(missing) {
+            if n > missing && cursor.skip_blanks() > MAX_BLANKS {
+                return Ok(false);
+            }
+            let found = match piece {
+                CallHeadPart::Tag(tag) => tag_at(cursor, core::slice::from_ref(tag))?,
+                CallHeadPart::Name => name(cursor, names)?,
+                CallHeadPart::Attributes(header, _) if n == missing && n > 0 => {
+                    name(cursor, names)? && tag_at(cursor, &header.ends)?
+                }
+                CallHeadPart::Attributes(header, name) => attributes(cursor, header, *name, names)?,
+                CallHeadPart::Other => {
+                    let other = |c: char| matches!(c, '<' | '>' | '\n');
+                    cursor.advance(cursor.rest().find(other).ok_or(Undecided)?);
+                    true
+                }
+            };
+            if !found {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The names of tools that a head may contain.
+#[derive(Debug, Clone, Copy)]
+enum HeadNames<'t> {
+    /// HeadNames that these tools admit.
+    Admitted(&'t Tools),
+    Any,
+}
+
+impl HeadNames<'_> {
+    fn admit(self, name: &str) -> bool {
+        match self {
+            Self::Admitted(tools) => tools.admits(name),
+            Self::Any => !name.is_empty(),
+        }
+    }
+
+    /// Returns whether more text may make an admitted name of `start`.
+    fn may_become(self, start: &str) -> bool {
+        match self {
+            Self::Admitted(tools) => tools.may_become(start),
+            Self::Any => true,
+        }
+    }
+}
+
+/// Returns whether a parameter or the end of the call is at the cursor, after a few blanks.
+fn follows(spec: &ParameterSpec, cursor: &mut TextCursor<'_>) -> Result<bool, Undecided> {
+    if cursor.skip_blanks() > MAX_BLANKS {
+        return Ok(false);
+    }
+    let ends = spec.ends.first().map(core::slice::from_ref).unwrap_or_default();
+    let following = [spec.openers(), ends].map(|tags| longest(cursor.rest(), tags));
+    Ok(first_found(following)?.is_some())
 }
 
 fn tag_at(cursor: &mut TextCursor<'_>, tags: &[TagTexts]) -> Result<bool, Undecided> {
@@ -116,33 +179,37 @@ fn tag_at(cursor: &mut TextCursor<'_>, tags: &[TagTexts]) -> Result<bool, Undeci
     Ok(found.is_some())
 }
 
+/// Returns whether a tool's name may contain `c`.
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/')
+}
+
 /// Reads a name, optionally in quotes. Returns whether it is admitted.
-fn name(cursor: &mut TextCursor<'_>, tools: &Tools) -> Result<bool, Undecided> {
+fn name(cursor: &mut TextCursor<'_>, names: HeadNames<'_>) -> Result<bool, Undecided> {
     let quoted = |c: char| matches!(c, '"' | '\'');
     let rest = cursor.rest();
     let from = usize::from(rest.starts_with(quoted));
-    let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/');
-    let Some(len) = rest[from..].find(|c| !inner(c)) else {
-        return if tools.may_become(&rest[from..]) { Err(Undecided) } else { Ok(false) };
+    let Some(len) = rest[from..].find(|c| !is_of_name(c)) else {
+        return if names.may_become(&rest[from..]) { Err(Undecided) } else { Ok(false) };
     };
     let text = &rest[from..from + len];
     cursor.advance(from + len);
     // The opening quote may be missing together with the tags before it.
     cursor.advance(usize::from(cursor.rest().starts_with(quoted)));
-    Ok(!text.is_empty() && tools.admits(text))
+    Ok(!text.is_empty() && names.admit(text))
 }
 
 fn attributes(
     cursor: &mut TextCursor<'_>,
     header: &AttributeHeader,
     name: usize,
-    tools: &Tools,
+    names: HeadNames<'_>,
 ) -> Result<bool, Undecided> {
     let mut reader = HeaderReader::default();
     reader.begin(header);
     match reader.feed(header, MAX_CALL_HEAD, cursor) {
         AttributeRead::More => Err(Undecided),
         AttributeRead::Bad => Ok(false),
-        AttributeRead::Done { .. } => Ok(reader.value(name).is_some_and(|name| tools.admits(name))),
+        AttributeRead::Done { .. } => Ok(reader.value(name).is_some_and(|name| names.admit(name))),
     }
 }

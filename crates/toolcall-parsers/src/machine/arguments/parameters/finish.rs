@@ -33,21 +33,24 @@ impl Parameters {
             && let Ok(Some((_, len))) = longest(tail, &spec.ends)
         {
             self.end_value(spec, value, Fed::Call, len, out);
-            return Cut::Ended(len);
+            self.repaired = true;
+            return if self.value.is_unmendable() { Cut::Malformed } else { Cut::Ended(len) };
         }
         let tail = &tail[blanks(tail)..];
-        if let ParametersState::Value(node) = self.state
+        if end == End::Stop
+            && let ParametersState::Value(node) = self.state
             && let Some(value) = spec.value(node).filter(|_| !self.header.lacks_tag())
             && !self.value.is_broken()
             && tail_ends_call(spec, tail, &out.calls.tools)
         {
             self.end_value(spec, value, Fed::Call, tail.len(), out);
-            return Cut::Whole;
+            return if self.value.is_unmendable() { Cut::Malformed } else { Cut::Whole };
         }
         let begins =
             |tags: &[TagTexts]| tags.iter().flat_map(TagTexts::texts).any(|t| t.starts_with(tail));
         let begun = !tail.is_empty() && begins(spec.openers()) && !begins(&spec.ends);
-        if self.state == ParametersState::Between && self.read && !begun && !self.ends_in_end() {
+        let between = self.state == ParametersState::Between && self.read;
+        if end == End::Stop && between && !begun && !self.ends_in_end() {
             return Cut::Whole;
         }
         let open = matches!(self.state, ParametersState::Value(_)) && !self.value.may_be_repaired();

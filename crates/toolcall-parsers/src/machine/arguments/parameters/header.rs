@@ -112,8 +112,10 @@ impl ParameterHeader {
 
     fn enter(&mut self, spec: &ParameterSpec, node: usize) {
         self.node = node;
-        if let ParameterNode::Holes { header, .. } = &spec.nodes[node] {
-            self.holes.begin(header);
+        match &spec.nodes[node] {
+            ParameterNode::Holes { header, .. } => self.holes.begin(header),
+            ParameterNode::Value(ValueSpec { key: Some(key), .. }) => self.key.clone_from(key),
+            _ => {}
         }
     }
 

@@ -35,6 +35,8 @@ pub(super) enum PathPiece {
 enum Flat {
     Text(String),
     Hole(ParameterField),
+    /// The parameter's name, which is not on the wire.
+    Key(String),
     Value(Trim),
 }
 
@@ -64,6 +66,7 @@ fn flatten(parts: &[Part], all: &mut Vec<Vec<Flat>>) -> Result<(), Unreadable> {
             }
             Part::Literal(text) => Flat::Text(text.clone()),
             Part::Hole(template::Hole::Key) => Flat::Hole(ParameterField::Key),
+            Part::Hole(template::Hole::KeyMeant(key)) => Flat::Key(key.clone()),
             Part::Hole(template::Hole::Type) => Flat::Hole(ParameterField::Type),
             Part::Hole(template::Hole::StringFlag) => Flat::Hole(ParameterField::StringFlag),
             Part::Hole(template::Hole::Value(trim)) => Flat::Value(*trim),
@@ -79,9 +82,14 @@ fn flatten(parts: &[Part], all: &mut Vec<Vec<Flat>>) -> Result<(), Unreadable> {
     Ok(())
 }
 
-fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPiece>, Unreadable> {
+fn path(all: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPiece>, Unreadable> {
     let tag = |text: &str| PathPiece::Tag(TagTexts::new(text, spellings));
     let mut path: Vec<PathPiece> = Vec::new();
+    let meant = all.iter().find_map(|part| match part {
+        Flat::Key(key) => Some(key.clone()),
+        _ => None,
+    });
+    let flat: Vec<&Flat> = all.iter().filter(|part| !matches!(part, Flat::Key(_))).collect();
     // The syntax of the next hole, and the quote around the last one.
     let (mut how, mut quote) = ((Holes::Text, String::new()), None);
     for (n, part) in flat.iter().enumerate() {
@@ -96,6 +104,8 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPi
                 }
                 path.extend(cut(text).map(tag));
             }
+            // It is no part of the wire.
+            Flat::Key(_) => {}
             Flat::Hole(field) => match path.last_mut() {
                 Some(PathPiece::Holes(Holes::Attributes, fields)) => {
                     fields.push((how.1.clone(), *field));
@@ -130,7 +140,7 @@ fn path(flat: &[Flat], spellings: &[(String, Vec<String>)]) -> Result<Vec<PathPi
                     Some(PathPiece::Tag(tag)) if tag.has_letters() => vec![tag.clone()],
                     _ => Vec::new(),
                 };
-                path.push(PathPiece::Value(ValueSpec { edges, ends, again, quotes }));
+                path.push(PathPiece::Value(ValueSpec { edges, ends, again, quotes, key: meant }));
                 return Ok(path);
             }
         }
@@ -196,7 +206,7 @@ pub(super) fn insert(
                 at = new;
                 nodes.push(begin(next));
             }
-            (ParameterNode::Value(known), PathPiece::Value(value)) => {
+            (ParameterNode::Value(known), PathPiece::Value(value)) if known.key == value.key => {
                 known.edges = known.edges.with(value.edges);
                 let new = value.ends.into_iter().filter(|end| !known.ends.contains(end));
                 let new: Vec<TagTexts> = new.collect();
@@ -263,6 +273,7 @@ fn begin(piece: &PathPiece) -> ParameterNode {
             ends: Vec::new(),
             again: Vec::new(),
             quotes: Vec::new(),
+            key: value.key.clone(),
         }),
     }
 }

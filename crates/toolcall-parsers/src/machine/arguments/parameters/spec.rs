@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use super::{call_heads::CallHead, path, value_tags::ValueTags};
 use crate::{
-    family::{Form, Repeated, Types, Undeclared},
+    family::{Form, Types, Undeclared},
     machine::arguments::{CallEnds, attributes, tag::TagTexts},
     template::{Hole, Part, Template},
 };
@@ -83,6 +83,8 @@ pub(crate) struct ValueSpec {
     pub(crate) again: Vec<TagTexts>,
     /// Pairs of tags around text in which other tags are data: CDATA.
     pub(crate) quotes: Vec<(TagTexts, TagTexts)>,
+    /// The parameter's name, if the tags before the value decide it.
+    pub(crate) key: Option<String>,
 }
 
 /// A state of the header's reader.
@@ -109,6 +111,8 @@ pub(crate) struct ParameterSpec {
     pub(crate) nodes: Vec<ParameterNode>,
     /// The inner and closing tags of parameters.
     pub(crate) parts: Vec<TagTexts>,
+    /// The tags that only end values.
+    pub(crate) value_ends: Vec<TagTexts>,
     /// Texts that may separate parameters, besides white space.
     pub(crate) separators: Vec<TagTexts>,
     /// Two tags: the ends of the call and of its section, and the ends of its message.
@@ -124,11 +128,12 @@ pub(crate) struct ParameterSpec {
     pub(crate) heads: Vec<CallHead>,
     pub(crate) value_tags: ValueTags,
     pub(crate) headers: HeadersIn,
+    /// Whether the templates write parameters' openers at the start of a line.
+    pub(crate) writes_lines: bool,
     /// Whether a parameter's opener is a complete special token.
     pub(crate) opens_by_token: bool,
     pub(crate) types: Types,
     pub(crate) undeclared: Undeclared,
-    pub(crate) repeated: Repeated,
     /// Whether objects and lists are Python. Python may also begin as JSON does.
     pub(crate) python: bool,
 }
@@ -162,6 +167,7 @@ impl ParameterSpec {
         let own = TagTexts::exact(call.chain(section));
         let mut spec = Self {
             parts: parts(&nodes),
+            value_ends: value_ends(&nodes),
             nodes,
             separators: separators.collect(),
             followers: vec![TagTexts::exact(openers), own.clone(), outermost.clone()],
@@ -171,13 +177,13 @@ impl ParameterSpec {
             heads,
             value_tags: ValueTags::default(),
             headers,
+            writes_lines: writes_lines(form),
             opens_by_token: false,
             types: form.types,
             undeclared: form.undeclared.unwrap_or(match form.types {
                 Types::Schema => Undeclared::Text,
                 Types::Wire => Undeclared::Json,
             }),
-            repeated: form.repeated,
             python: false,
         };
         // Special tokens without bars (`<param`) also occur in text.
@@ -186,7 +192,7 @@ impl ParameterSpec {
             HeadersIn::Tokens if !spec.openers().iter().flat_map(TagTexts::texts).all(barred) => {
                 HeadersIn::Text
             }
-            HeadersIn::Lines if several || !writes_lines(form) => HeadersIn::Text,
+            HeadersIn::Lines if several || !spec.writes_lines => HeadersIn::Text,
             headers => headers,
         };
         let by_token =
@@ -255,6 +261,19 @@ impl ParameterSpec {
             _ => None,
         }
     }
+}
+
+/// Returns the tags that end values and are more than punctuation.
+fn value_ends(nodes: &[ParameterNode]) -> Vec<TagTexts> {
+    let mut ends: Vec<TagTexts> = Vec::new();
+    for node in nodes {
+        if let ParameterNode::Value(value) = node {
+            let new = value.ends.iter().filter(|tag| tag.has_letters() && !ends.contains(tag));
+            let new: Vec<_> = new.cloned().collect();
+            ends.extend(new);
+        }
+    }
+    ends
 }
 
 /// Returns whether the templates have newlines between parameters.

@@ -51,7 +51,8 @@ impl Family {
     fn new(form: &Form, call: &[&str], section: &[&str], openers: &[&str]) -> Self {
         let list = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect();
         let (call, section, openers) = (list(call), list(section), list(openers));
-        let ends = CallEnds { call, section, openers, ..CallEnds::default() };
+        let turn = list(&["!", "oops"]);
+        let ends = CallEnds { call, section, openers, turn, ..CallEnds::default() };
         let spec = ParameterSpec::compile(form, ends, HeadersIn::Lines).expect("a form");
         Self { spec, reader: Parameters::default(), options: Options::default() }
     }
@@ -104,7 +105,10 @@ fn parameter_values_of_every_type_are_read() {
         ("</function>", "{}|</function>"),
         ("<parameter=s></parameter>!", "{\"s\": \"\"}|!"),
         ("<parameter='a b'>v</parameter>!", "{\"a b\": \"v\"}|!"),
-        ("<parameter=s>1</parameter><parameter=s>2</parameter>!", "{\"s\": \"1\", \"s\": \"2\"}|!"),
+        (
+            "<parameter=s>1</parameter><parameter=s>2</parameter>!",
+            "{\"s\": \"1\"{duplicate_parameter 1}}|!",
+        ),
         ("{\"s\": 1}", "{}|{\"s\": 1}"),
     ] {
         family.check("f", text, expected);
@@ -155,9 +159,11 @@ fn tags_inside_a_parameter_value_are_data() {
         let expected = format!("{{\"p\": \"x{}\"}}|!", value.replace('\n', "\\n"));
         family.check("g", &text, &expected);
     }
-    // The tool has no parameter with that name.
+    // A quoted parameter takes its end with it. Whose end is the only one is not certain.
+    let text = "<parameter=s>\na\n<parameter=q>\nb\n</parameter>\n</parameter>!";
+    family.check("f", text, "{\"s\": \"a\\n<parameter=q>\\nb\\n</parameter>\"}|!");
     let text = "<parameter=s>\na\n<parameter=q>\nb\n</parameter>!";
-    family.check("f", text, "{\"s\": \"a\\n<parameter=q>\\nb\"}|!");
+    family.check("f", text, "{\"s\": \"a\\n<parameter=q>\\nb\\n</parameter>! malformed|");
 }
 
 #[test]
@@ -165,8 +171,8 @@ fn missing_value_ends_are_repaired_and_reported_or_closed_by_the_end() {
     let mut family = qwen();
     for (text, expected) in [
         (
-            "<parameter=p>\na\n<parameter=q>\nb\n</parameter></",
-            "{\"p\": \"a\"{missing_closer 0}, \"q\": \"b\"}|</",
+            "<parameter=p>\na\n<parameter=q>\nb\n</parameter></function>",
+            "{\"p\": \"a\"{missing_closer 0}, \"q\": \"b\"}|</function>",
         ),
         (
             "<parameter=p>\na\n</function>\n</tool_call>!",
@@ -223,7 +229,7 @@ fn truncated_parameters_are_incomplete_or_closed_by_repair() {
             "{\"l\": [1, {\"a\": \"b\"}]} repaired",
         ),
         ("<parameter=l>[1", " incomplete", "{\"l\": [1]} repaired"),
-        ("<parameter=l>[1, -", "{\"l\": [1, - incomplete", "{\"l\": [1, - incomplete"),
+        ("<parameter=l>[1, -", "{\"l\": [1,  incomplete", "{\"l\": [1,  incomplete"),
         ("<parameter=l>[1, 2]", "{\"l\": [1, 2] incomplete", "{\"l\": [1, 2]} repaired"),
         ("<parameter=l>[1, 2]\n</param", "{\"l\": [1, 2] incomplete", "{\"l\": [1, 2]} repaired"),
         (
@@ -250,16 +256,16 @@ fn truncated_parameters_are_incomplete_or_closed_by_repair() {
 }
 
 #[test]
-fn parameter_value_over_its_limit_becomes_a_string() {
+fn container_over_its_limit_makes_the_call_malformed() {
     let mut family = qwen();
     family.options.limits = CallLimits { value: 8, ..CallLimits::default() };
     for (text, expected) in [
         ("<parameter=l>[1, 2]</parameter>!", "{\"l\": [1, 2]}|!"),
-        ("<parameter=l>['1', 23]</parameter>!", "{\"l\": \"['1', 23]\"{mistyped 0}}|!"),
-        ("<parameter=l>['1', 23,", "{\"l\": \"['1', 23, incomplete"),
+        ("<parameter=l>['1', 23]</parameter>!", " malformed|!"),
+        ("<parameter=l>['1', 23,", " incomplete"),
         // Lists that begin as JSON within the limit are emitted while they arrive.
         ("<parameter=l>[1, 2, 3]</parameter>!", "{\"l\": [1, 2, 3]}|!"),
-        ("<parameter=l>[1234567, 2]</parameter>!", "{\"l\": \"[1234567, 2]\"{mistyped 0}}|!"),
+        ("<parameter=l>[1234567, 2]</parameter>!", " malformed|!"),
     ] {
         family.check("f", text, expected);
     }
@@ -275,12 +281,13 @@ fn containers_that_begin_as_json_are_emitted_while_they_arrive() {
         ("{\"a\": \"</parameter>\"}</parameter>!", "{\"o\": {\"a\": \"</parameter>\"}}|!"),
         // These do not begin as JSON, so nothing is emitted before they are complete.
         ("{'a': 1", " incomplete"),
-        ("{'a': 1}</parameter>!", "{\"o\": {\"a\": 1}}|!"),
+        ("{'a': 1}</parameter>!", "{\"o\": {\"a\": 1}{tolerated 0}}|!"),
         ("[{\"a\": 1}]</parameter>!", "{\"o\": \"[{\\\"a\\\": 1}]\"{mistyped 0}}|!"),
         ("{\"a:b\"", " incomplete"),
-        ("{} {}</parameter>!", "{\"o\": \"{} {}\"{mistyped 0}}|!"),
-        // A fault after the first colon makes the call malformed.
-        ("{\"a\": True}</parameter>!", "{\"o\": {\"a\": {skipped 5} malformed|!"),
+        ("{} {}</parameter>!", " malformed|!"),
+        // A fault that cannot be mended makes the call malformed.
+        ("{\"a\": True}</parameter>!", "{\"o\": {\"a\": true}{tolerated 0}}|!"),
+        ("{\"a\": yes}</parameter>!", "{\"o\": {\"a\": {skipped 4} malformed|!"),
         ("{\"a\": 1}}</parameter>!", "{\"o\": {\"a\": 1}{skipped 1} malformed|!"),
         ("{\"a\": 1</parameter>!", "{\"o\": {\"a\": 1 malformed|!"),
         ("{\"a\": 1</function>", "{\"o\": {\"a\": 1 incomplete"),

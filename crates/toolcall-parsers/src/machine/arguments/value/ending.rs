@@ -77,7 +77,7 @@ fn ends_call(spec: &ParameterSpec, n: usize, rest: &str, tools: &Tools) -> Resul
 }
 
 /// Returns whether `text` begins with the tags between a key and its value.
-fn begins_with_inner_tags(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
+pub(super) fn begins_with_inner_tags(spec: &ParameterSpec, text: &str) -> Result<bool, Undecided> {
     for (close, open) in spec.inner_tags() {
         let Some((_, len)) = longest(text, core::slice::from_ref(close))? else { continue };
         let blank = blanks(&text[len..]);
@@ -87,6 +87,16 @@ fn begins_with_inner_tags(spec: &ParameterSpec, text: &str) -> Result<bool, Unde
         }
     }
     Ok(false)
+}
+
+/// Returns whether `text` begins with the head of a call of any tool.
+pub(crate) fn begins_head(
+    spec: &ParameterSpec,
+    text: &str,
+    tools: &Tools,
+) -> Result<bool, Undecided> {
+    let looks = spec.heads.iter().map(|head| Ok(head.is_at(spec, text, tools)?.then_some(())));
+    Ok(first_found(looks)?.is_some())
 }
 
 /// Whether the tags before the tool's name are present.

@@ -10,13 +10,17 @@
 use super::{
     Fed, Phase, Value, ValuePlace,
     ending::{self, Ending},
-    search,
+    search::{MissingEnd, SearchResult},
     waiting::{self, Waited},
 };
 use crate::{
     cursor::Undecided,
+    limits::MAX_CALL_HEAD,
     machine::{
-        arguments::tag::{TagTexts, longest},
+        arguments::{
+            parameters::spec::ValueSpec,
+            tag::{TagTexts, longest},
+        },
         call_sink::CallSink,
     },
     texts::TextMatch,
@@ -29,6 +33,8 @@ pub(super) enum FoundTag {
     /// A tag that may end the value, or open a quoted parameter inside it.
     Tag,
     Undecided,
+    /// The start of the value is undecided: the tag before it may be repeated, or quotes may begin.
+    Opening,
     /// The value's end tag, with its length.
     Own(usize),
     /// A repetition of the tag before the value, with its length.
@@ -39,23 +45,42 @@ pub(super) enum FoundTag {
     Header(usize, usize),
     /// Other markup that ends the value.
     Ending(Ending),
+    /// A tag, but searching for the value's end would take too long.
+    Lost,
 }
 
 impl Value {
     /// Searches the held text after the cursor for the value's end.
     pub(super) fn search(&mut self, place: ValuePlace<'_>, out: &mut CallSink<'_>) -> Option<Fed> {
-        match self.search.feed(place, out.cursor.rest(), out) {
-            search::SearchResult::Undecided => Some(Fed::More),
-            search::SearchResult::End { at, len } => {
-                self.push(place.value.edges, &out.cursor.rest()[..at], out);
+        let (text, edges) = (out.cursor.rest(), place.value.edges);
+        match self.search.feed(place, text, out) {
+            SearchResult::Undecided { free } => {
+                self.push(edges, &text[..free], out);
+                out.cursor.advance(free);
+                self.search.drop_front(free);
+                Some(Fed::More)
+            }
+            SearchResult::End { at, len } => {
+                self.push(edges, &text[..at], out);
                 out.cursor.advance(at + len);
                 Some(Fed::Own)
             }
-            search::SearchResult::Nothing { looked } => {
+            SearchResult::Missing(MissingEnd::Elsewhere, looked) => {
                 self.searched_to = out.stream_offset(out.cursor.at + looked);
                 out.calls.count_search(looked);
                 self.phase = Phase::Text;
                 None
+            }
+            SearchResult::Missing(MissingEnd::Cut, _) => {
+                self.push(edges, &text[..cut_tag_at(place, text)], out);
+                out.cursor.at = out.cursor.text.len();
+                self.phase = Phase::Text;
+                Some(Fed::More)
+            }
+            SearchResult::Missing(MissingEnd::Unknown, _) => {
+                self.push(edges, text, out);
+                self.phase = Phase::Text;
+                Some(Self::lose_end(out))
             }
         }
     }
@@ -100,11 +125,21 @@ impl Value {
     ) -> FoundTag {
         let ValuePlace { spec, value, .. } = place;
         let rest = &text[at..];
+        let at_start = self.blank && at == from
+            || first && self.quote_here && text[from..at].trim_ascii().is_empty();
         match spec.value_tags.match_at(rest) {
             TextMatch::None => return FoundTag::Nothing,
             // The text is shorter than every possible tag.
+            TextMatch::Begun if at_start => return FoundTag::Opening,
             TextMatch::Begun => return FoundTag::Undecided,
             TextMatch::Perhaps => {}
+        }
+        if at_start {
+            match self.opening(value, rest, at == from) {
+                Err(Undecided) => return FoundTag::Opening,
+                Ok(Some(found)) => return found,
+                Ok(None) => {}
+            }
         }
         let mut undecided = false;
         let mut tag = |tags: &[TagTexts]| match longest(rest, tags) {
@@ -120,19 +155,6 @@ impl Value {
         if self.lacks_tag && tag(&value.again).is_some() {
             return FoundTag::Ending(Ending::Torn);
         }
-        if self.blank
-            && at == from
-            && let Some((_, len)) = tag(&value.again)
-        {
-            return FoundTag::Again(len);
-        }
-        if first && self.quote_here && text[from..at].trim_ascii().is_empty() {
-            for (n, (open, _)) in value.quotes.iter().enumerate() {
-                if let Some((_, len)) = tag(core::slice::from_ref(open)) {
-                    return FoundTag::Quote(n, len);
-                }
-            }
-        }
         let line_start = if at > from { text.as_bytes()[at - 1] == b'\n' } else { self.line_start };
         if spec.headers.may_begin(line_start)
             && let Some((n, len)) = tag(spec.openers())
@@ -146,4 +168,47 @@ impl Value {
         }
         if undecided { FoundTag::Undecided } else { FoundTag::Nothing }
     }
+}
+
+impl Value {
+    /// Returns a repetition of the tag before the value, or the start of quoted text, at the start
+    /// of `rest`. `repeats` states whether a repetition may be here.
+    fn opening(
+        &self,
+        value: &ValueSpec,
+        rest: &str,
+        repeats: bool,
+    ) -> Result<Option<FoundTag>, Undecided> {
+        if repeats
+            && self.blank
+            && !self.lacks_tag
+            && let Some((_, len)) = longest(rest, &value.again)?
+        {
+            return Ok(Some(FoundTag::Again(len)));
+        }
+        if self.quote_here {
+            for (n, (open, _)) in value.quotes.iter().enumerate() {
+                if let Some((_, len)) = longest(rest, core::slice::from_ref(open))? {
+                    return Ok(Some(FoundTag::Quote(n, len)));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Returns the index of the tag in which `text` was cut, or its length.
+fn cut_tag_at(ValuePlace { spec, value, .. }: ValuePlace<'_>, text: &str) -> usize {
+    let tags = value.ends.iter().chain(&spec.ends).chain(&spec.parts).chain(spec.openers());
+    let heads = spec.heads.iter().filter_map(|head| head.opener());
+    let texts = tags.chain(heads).flat_map(TagTexts::texts);
+    let from = text.len().saturating_sub(MAX_CALL_HEAD);
+    let bytes = text.as_bytes();
+    let is_piece = |&at: &usize| {
+        text.is_char_boundary(at)
+            && texts
+                .clone()
+                .any(|tag| tag.len() > bytes.len() - at && tag.as_bytes().starts_with(&bytes[at..]))
+    };
+    (from..text.len()).find(is_piece).unwrap_or(text.len())
 }

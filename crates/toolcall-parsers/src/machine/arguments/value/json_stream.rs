@@ -6,7 +6,7 @@
 //! {'city': 'Oslo'}   Python: converted when it is complete
 //! ```
 //!
-//! A fault in JSON that was emitted makes the call malformed.
+//! What is almost JSON is mended. A fault that cannot be mended makes the call malformed.
 
 use alloc::string::String;
 
@@ -14,14 +14,16 @@ use super::mode::TextMode;
 use crate::{
     cursor::blanks,
     typing::TypeSet,
-    value::{JsonPlace, JsonScan, Scanned},
+    value::{JsonScan, MendScan, Scanned},
 };
 
 /// The state of a value that may be an object or a list.
 #[derive(Debug, Clone, Default)]
 pub(super) struct JsonStream {
     phase: StreamPhase,
+    /// Finds out whether the value begins as JSON.
     scan: JsonScan,
+    mend: MendScan,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,7 +47,7 @@ impl JsonStream {
             TextMode::Json => TypeSet::ALL,
             _ => return Self::default(),
         };
-        Self { phase: StreamPhase::Possible(0, types), scan: JsonScan::new() }
+        Self { phase: StreamPhase::Possible(0, types), ..Self::default() }
     }
 
     /// Returns whether a part of the value was emitted.
@@ -63,16 +65,17 @@ impl JsonStream {
 
     /// Returns whether the emitted JSON is not complete.
     pub(super) fn is_open(&self) -> bool {
-        self.phase == StreamPhase::Emitting && !self.is_complete()
+        self.phase == StreamPhase::Emitting && !self.mend.is_complete()
     }
 
     /// Returns the text that completes the emitted JSON, if one exists.
     pub(super) fn closing(&self) -> Option<String> {
-        if self.is_complete() { Some(String::new()) } else { self.scan.closing() }
+        self.mend.closing()
     }
 
-    fn is_complete(&self) -> bool {
-        self.scan.depth() == 0 && self.scan.place() == JsonPlace::Whole
+    /// Returns whether the emitted JSON differs from the text.
+    pub(super) fn is_mended(&self) -> bool {
+        self.mend.is_mended()
     }
 
     /// Reads the value's text so far. Returns whether its first `limit` bytes show that it can be
@@ -85,10 +88,7 @@ impl JsonStream {
             match self.scan.step(&text[at..]) {
                 Ok(used) if at + used > limit => break StreamPhase::Off,
                 Ok(0) => break StreamPhase::Possible(at, types),
-                Ok(_) if separates => {
-                    self.scan = JsonScan::new();
-                    break StreamPhase::Emitting;
-                }
+                Ok(_) if separates => break StreamPhase::Emitting,
                 Ok(used) if self.may_go_on(&text[at..at + used], types) => at += used,
                 Ok(_) | Err(_) => break StreamPhase::Off,
             }
@@ -110,7 +110,11 @@ impl JsonStream {
     /// Emits `text`, which follows the text emitted before, and leaves an undecided end in it.
     pub(super) fn emit(&mut self, text: &mut String, out: impl FnMut(&str)) {
         let fault = match self.phase {
-            StreamPhase::Emitting => match self.scan.feed(text, out) {
+            StreamPhase::Emitting if self.mend.is_complete() => {
+                let at = blanks(text);
+                (at < text.len()).then_some(at)
+            }
+            StreamPhase::Emitting => match self.mend.feed(text, out) {
                 Scanned::More { used } | Scanned::Noted { used, .. } => {
                     text.drain(..used);
                     return;

@@ -1,67 +1,134 @@
-//! Search for a value's end: the first end tag that a legal continuation follows.
+//! Search for a value's end: the first own end tag that a legal continuation follows.
 //!
 //! ```text
-//! a</parameter>b</parameter></function>         the first end tag is data: text follows it
-//! <parameter=k>v</parameter> c</parameter>...   a quoted parameter is opened and closed
-//! a</function></tool_call> b</parameter>...     the end of a call is data while the value is open
+//! a</parameter>b</parameter></function>      the first end tag is data: text follows it
+//! <function=f>\n<parameter=k>v</parameter>   a quoted call: its parameters are opened and closed
+//! a</function></tool_call> b</parameter>     the end of a call is data while the value is open
 //! ```
 //!
-//! The text is held from its first tag on. If no end tag qualifies, an end tag counts if only text
-//! is between it and a legal continuation. If there is none either, the rules for missing end tags
-//! apply.
+//! The search has no limit, but held text has one. Text is held from the first tag on that would
+//! count if the value's end were missing. Beyond the limit it is emitted as the value's text, and
+//! the search goes on with the same counts. If the message ends without an end, see [`MissingEnd`].
+
+use alloc::vec::Vec;
 
 use jail_match::is_reserved;
 
-use super::{TextMode, ValuePlace, shield::Shield};
+use super::{
+    TextMode, ValuePlace,
+    continuation::{
+        continues, ends_call, goes_on, inner_tags, last, next_call_follows, parameter_follows,
+    },
+    ending,
+    shield::Shield,
+};
 use crate::{
-    cursor::{TextCursor, Undecided, filled},
-    limits::MAX_LOOKAHEAD,
+    cursor::{TextCursor, Undecided},
+    limits::{MAX_LOOKAHEAD, MAX_QUOTED_CALLS},
     machine::{
         arguments::{
-            closing::{Closing, after_end},
             parameters::header::{HeaderStep, ParameterHeader},
             tag::{TagTexts, longest},
         },
         call_sink::CallSink,
     },
+    options::Tolerance,
     typing::declares,
 };
 
 /// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchResult {
-    /// More text is needed to decide.
-    Undecided,
+    /// More text is needed. The first `free` bytes certainly belong to the value.
+    Undecided { free: usize },
     /// The value's end tag of length `len` is at index `at`.
     End { at: usize, len: usize },
-    /// The first `looked` bytes do not contain the end.
-    Nothing { looked: usize },
+    /// The first `looked` bytes do not contain the value's end.
+    Missing(MissingEnd, usize),
 }
 
-/// A search in the held text, which begins with a tag.
+/// The place of a value's end whose own end tag is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MissingEnd {
+    /// Other markup shows where the value ends.
+    Elsewhere,
+    /// The message was cut inside the value.
+    Cut,
+    /// Everything up to the end of the message may belong to the value, so the call is malformed.
+    Unknown,
+}
+
+/// The decision of a walk over the held text.
+enum Walked {
+    End { at: usize, len: usize },
+    Elsewhere,
+}
+
+/// The header of a parameter inside the value's text.
+#[derive(Clone, Copy)]
+struct InnerHeader {
+    len: usize,
+    /// Whether the header lacks a tag.
+    torn: bool,
+}
+
+/// A search in the text of a value, from its first tag on.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EndSearch {
     /// Number of bytes of the held text that were examined.
     looked: usize,
-    /// Number of parameters that are open in the held text.
+    /// Number of quoted parameters that are open.
     depth: usize,
+    /// The quoted calls that are open, as the depth at their heads.
+    quoted: Vec<usize>,
+    /// Number of open quoted calls beyond [`MAX_QUOTED_CALLS`].
+    quoted_more: usize,
+    /// Whether the head of a call was found. Then no other markup may end the value.
+    quotes_call: bool,
+    /// The index from which text is held.
+    held_from: Option<usize>,
+    /// Whether held text was emitted because it exceeded the limit.
+    released: bool,
     /// The last end tag, if only text followed it.
     text_after: Option<(usize, usize)>,
     /// The first end tag with text and then a legal continuation after it. Used if no better one is
     /// found.
     second_choice: Option<(usize, usize)>,
+    /// The first end tag that ends the value unless a better one is found: it is inside a quoted
+    /// call, or the head of another call follows it.
+    doubtful: Option<(usize, usize)>,
+    /// Whether there are several such end tags, so that none counts.
+    doubted_twice: bool,
+    /// Whether the whole end of a call was found outside of quoted calls.
+    call_ended: bool,
+    /// Whether the position is at the start of a line.
+    line_start: bool,
     shield: Shield,
-    /// Whether the value must be JSON. Then tags outside of strings are not data.
+    /// Whether the value must be JSON. Then tags after its last bracket are not data.
     json: bool,
     header: ParameterHeader,
 }
 
 impl EndSearch {
-    /// Starts a search. `shield` has read the value's text so far, and `mode` is its conversion.
-    pub(super) fn begin(&mut self, shield: Shield, mode: TextMode) {
+    /// Starts a search. `shield` has read the value's text so far, `mode` is its conversion, and
+    /// `line_start` states whether the text begins a line.
+    pub(super) fn begin(&mut self, shield: Shield, mode: TextMode, line_start: bool) {
         (self.looked, self.depth, self.shield) = (0, 0, shield);
-        (self.text_after, self.second_choice) = (None, None);
+        (self.text_after, self.second_choice, self.held_from) = (None, None, None);
+        (self.quotes_call, self.released, self.call_ended) = (false, false, false);
+        self.quoted.clear();
+        (self.quoted_more, self.doubtful, self.doubted_twice) = (0, None, false);
+        self.line_start = line_start;
         self.json = mode.is_only_json();
+    }
+
+    /// Forgets the first `len` bytes of the held text, which were emitted.
+    pub(super) fn drop_front(&mut self, len: usize) {
+        self.looked -= len;
+        self.held_from = self.held_from.map(|from| from.saturating_sub(len));
+        for found in [&mut self.text_after, &mut self.second_choice, &mut self.doubtful] {
+            *found = found.and_then(|(at, end)| Some((at.checked_sub(len)?, end)));
+        }
     }
 
     /// Continues the search in `text`, the held text from its start.
@@ -72,19 +139,63 @@ impl EndSearch {
         out: &mut CallSink<'_>,
     ) -> SearchResult {
         out.calls.count_known(self.looked);
-        let most = out.calls.options.limits.value.min(MAX_LOOKAHEAD);
-        let full = filled(text, most);
-        let text = &text[..full.unwrap_or(text.len())];
         match self.walk(place, text, out) {
-            Ok(Some((at, len))) => SearchResult::End { at, len },
-            Err(Undecided) if full.is_none() && !out.calls.ended => SearchResult::Undecided,
-            Ok(None) | Err(Undecided) => match self.second_choice {
-                Some((at, len)) => {
-                    out.calls.count_search(text.len());
-                    SearchResult::End { at, len }
-                }
-                None => SearchResult::Nothing { looked: text.len().max(1) },
-            },
+            Ok(Walked::End { at, len }) => return SearchResult::End { at, len },
+            Ok(Walked::Elsewhere) => {
+                return SearchResult::Missing(MissingEnd::Elsewhere, text.len().max(1));
+            }
+            Err(Undecided) => {}
+        }
+        let most = out.calls.options.limits.value.min(MAX_LOOKAHEAD);
+        if self.held_from.is_some_and(|from| text.len() - from > most) {
+            (self.doubtful, self.released) = (None, true);
+            self.give_up_holding();
+        }
+        if !out.calls.ended {
+            return SearchResult::Undecided { free: self.held_from.unwrap_or(self.looked) };
+        }
+        // Only the start of a tag was found.
+        let plain = self.held_from.is_none() && !self.quotes_call && !self.released;
+        if out.calls.cut || plain {
+            return SearchResult::Missing(MissingEnd::Cut, text.len());
+        }
+        let lenient = out.calls.options.tolerance == Tolerance::Lenient;
+        match self.doubtful.or(self.second_choice) {
+            _ if self.doubted_twice && !lenient => {
+                SearchResult::Missing(MissingEnd::Unknown, text.len())
+            }
+            Some((at, len)) if !self.released => {
+                out.calls.count_search(text.len());
+                SearchResult::End { at, len }
+            }
+            _ if self.call_ended && !self.released || lenient => {
+                SearchResult::Missing(MissingEnd::Elsewhere, text.len().max(1))
+            }
+            _ => SearchResult::Missing(MissingEnd::Unknown, text.len()),
+        }
+    }
+
+    /// Forgets all tags that would count if the value's end were missing.
+    fn give_up_holding(&mut self) {
+        (self.text_after, self.second_choice) = (None, None);
+        self.held_from = self.doubtful.map(|(at, _)| at);
+        self.call_ended = false;
+    }
+
+    /// Records an end tag that ends the value unless a better one is found.
+    fn doubt(&mut self, end: (usize, usize)) {
+        self.doubted_twice |= self.doubtful.is_some();
+        if !self.released && self.doubtful.is_none() {
+            self.doubtful = Some(end);
+            self.held_from.get_or_insert(end.0);
+        }
+    }
+
+    /// Holds the text from `at` on, unless a quoted call or released text rules out that other
+    /// markup ends the value.
+    fn hold(&mut self, at: usize) {
+        if !self.quotes_call && !self.released {
+            self.held_from.get_or_insert(at);
         }
     }
 
@@ -93,51 +204,140 @@ impl EndSearch {
         place: ValuePlace<'_>,
         text: &str,
         out: &CallSink<'_>,
-    ) -> Result<Option<(usize, usize)>, Undecided> {
+    ) -> Result<Walked, Undecided> {
         let ValuePlace { spec, value, .. } = place;
         while let Some(hit) = spec.value_tags.find(&text.as_bytes()[self.looked..]) {
             let at = self.looked + hit;
-            self.shield.feed(&text[self.looked..at]);
+            self.pass(&text[self.looked..at]);
             self.looked = at;
             let rest = &text[at..];
             let mut len = rest.chars().next().map_or(1, char::len_utf8);
-            if !self.shield.is_up() {
-                let own = last(longest(rest, &value.ends), out)?;
-                if let Some((_, end)) = own {
-                    if self.json {
-                        return Ok(Some((at, end)));
-                    } else if self.depth > 0 {
-                        self.depth -= 1;
-                    } else if continues(place, &text[..at], &rest[end..], out.calls.ended)? {
-                        return Ok(Some((at, end)));
+            if self.shield.is_up() {
+                self.pass(&rest[..len]);
+                self.looked = at + len;
+                continue;
+            }
+            let quoting = self.depth > 0 || self.quotes_call;
+            let whole_json = self.json && self.shield.is_closed() && !quoting;
+            if let Some((_, end)) = last(longest(rest, &value.ends), out)? {
+                if whole_json {
+                    return Ok(Walked::End { at, len: end });
+                } else if self.depth > 0 {
+                    self.depth -= 1;
+                } else if continues(place, &text[..at], &rest[end..], out)? {
+                    if !self.is_in_quoted_call() {
+                        return Ok(Walked::End { at, len: end });
+                    }
+                    self.doubt((at, end));
+                } else if next_call_follows(place, &rest[end..], out)? {
+                    self.doubt((at, end));
+                } else if !self.is_in_quoted_call() && !self.released {
+                    self.text_after = Some((at, end));
+                    self.held_from.get_or_insert(at);
+                }
+                len = end;
+            } else if whole_json && last(longest(rest, &spec.ends), out)?.is_some() {
+                return Ok(Walked::Elsewhere);
+            } else {
+                self.weigh_text(place, rest, out)?;
+                if last(
+                    ending::begins_head(spec, rest, &out.calls.tools).map(|is| is.then_some(())),
+                    out,
+                )?
+                .is_some()
+                {
+                    if whole_json && self.shield.is_whole() {
+                        return Ok(Walked::Elsewhere);
+                    }
+                    self.enter_quoted_call();
+                } else if let Some(found) = self.parameter(place, rest, out)? {
+                    if whole_json {
+                        return Ok(Walked::Elsewhere);
+                    }
+                    self.open_parameter(place, (at, rest), found);
+                    len = found.len;
+                } else if let Some((_, end)) = last(longest(rest, &spec.ends), out)? {
+                    if self.is_in_quoted_call() {
+                        if !parameter_follows(place, &rest[end..], out)? {
+                            self.leave_quoted_call();
+                        }
                     } else {
-                        self.text_after = Some((at, end));
+                        let ends = ends_call(place, rest, out)?;
+                        self.call_ended |= ends && !self.quotes_call && !self.released;
+                        self.hold(at);
                     }
                     len = end;
-                } else if self.json && last(longest(rest, &spec.ends), out)?.is_some() {
-                    return Ok(None);
-                } else {
-                    self.weigh_text(place, rest, out)?;
-                    if let Some(end) = last(self.parameter(place, rest, out), out)? {
-                        if self.json {
-                            return Ok(None);
-                        }
-                        // A parameter that is quoted as plain text is not closed by a marker token.
-                        let typed = !rest.starts_with(is_reserved);
-                        let mut ends = value.ends.iter().flat_map(TagTexts::texts);
-                        if !typed || ends.any(|end| !end.starts_with(is_reserved)) {
-                            self.depth += 1;
-                        }
-                        len = end;
-                    }
+                } else if last(inner_tags(spec, rest), out)?.is_some() {
+                    self.hold(at);
                 }
             }
-            self.shield.feed(&text[at..at + len]);
+            self.pass(&text[at..at + len]);
             self.looked = at + len;
         }
-        self.shield.feed(&text[self.looked..]);
+        self.pass(&text[self.looked..]);
         self.looked = text.len();
         Err(Undecided)
+    }
+
+    /// Reads text without a tag that counts.
+    fn pass(&mut self, text: &str) {
+        self.shield.feed(text);
+        if let Some(last) = text.bytes().last() {
+            self.line_start = last == b'\n';
+        }
+    }
+
+    fn is_in_quoted_call(&self) -> bool {
+        !self.quoted.is_empty()
+    }
+
+    /// Records the head of a quoted call. A head between two parameters of a quoted call ends it.
+    fn enter_quoted_call(&mut self) {
+        self.quotes_call = true;
+        if !self.call_ended {
+            self.give_up_holding();
+        }
+        if self.quoted.last() == Some(&self.depth) {
+            return;
+        }
+        if self.quoted.len() < MAX_QUOTED_CALLS {
+            self.quoted.push(self.depth);
+        } else {
+            self.quoted_more = self.quoted_more.saturating_add(1);
+        }
+    }
+
+    /// Records the end tag of a call inside a quoted call. Inside one of its values it is data.
+    fn leave_quoted_call(&mut self) {
+        if self.quoted_more > 0 {
+            self.quoted_more -= 1;
+        } else if self.quoted.last().is_some_and(|&depth| self.depth <= depth) {
+            self.quoted.pop();
+        }
+    }
+
+    /// Counts the parameter's opener at the start of `rest`, if it is part of a quotation: inside
+    /// a quoted call, or where the family writes openers if its name is new.
+    fn open_parameter(
+        &mut self,
+        place: ValuePlace<'_>,
+        (at, rest): (usize, &str),
+        opener: InnerHeader,
+    ) {
+        let ValuePlace { spec, value, .. } = place;
+        if !self.is_in_quoted_call() {
+            let is_new = opener.torn || !place.given.has(self.header.key());
+            if !is_new || !spec.headers.may_begin(self.line_start) {
+                return;
+            }
+            self.hold(at);
+        }
+        // A parameter that is quoted as plain text is not closed by a marker token.
+        let typed = !rest.starts_with(is_reserved);
+        let mut ends = value.ends.iter().flat_map(TagTexts::texts);
+        if !typed || ends.any(|end| !end.starts_with(is_reserved)) {
+            self.depth += 1;
+        }
     }
 
     /// Decides whether an end tag with text after it may be used, by the tag at the start of
@@ -152,8 +352,11 @@ impl EndSearch {
             return Ok(());
         };
         let spec = place.spec;
-        if goes_on(place, rest, out.calls.ended)? {
-            (self.text_after, self.second_choice) = (None, Some(end));
+        if goes_on(place, rest, out)? {
+            self.text_after = None;
+            if self.held_from.is_some() {
+                self.second_choice = Some(end);
+            }
             return Ok(());
         }
         for tags in [&spec.parts, &spec.ends, &spec.followers] {
@@ -164,75 +367,30 @@ impl EndSearch {
         Ok(())
     }
 
-    /// Returns the length of a parameter's header at the start of `text`. The header of a declared
-    /// parameter may lack a tag.
-    pub(super) fn parameter(
+    /// Returns the parameter's header at the start of `text`. The header of a declared parameter may
+    /// lack a tag.
+    fn parameter(
         &mut self,
         place: ValuePlace<'_>,
         text: &str,
         out: &CallSink<'_>,
-    ) -> Result<Option<usize>, Undecided> {
+    ) -> Result<Option<InnerHeader>, Undecided> {
         let ValuePlace { spec, tool, .. } = place;
-        let Some((opener, len)) = longest(text, spec.openers())? else { return Ok(None) };
+        let Some((opener, len)) = last(longest(text, spec.openers()), out)? else {
+            return Ok(None);
+        };
         self.header.begin(spec, opener);
         let mut cursor = TextCursor::new(&text[len..]);
         match self.header.feed(spec, out.calls.options.limits.name, &mut cursor) {
-            HeaderStep::Value(_) => Ok(Some(len + cursor.at)),
+            HeaderStep::Value(_) => Ok(Some(InnerHeader { len: len + cursor.at, torn: false })),
+            HeaderStep::More if out.calls.ended => Ok(None),
             HeaderStep::More => Err(Undecided),
             HeaderStep::Again | HeaderStep::Bad => {
                 let is_known = |key: &str| declares(&out.calls.tools, tool, key);
-                let torn = self.header.is_torn(spec, cursor.rest(), is_known)?;
-                Ok(torn.then_some(len + cursor.at))
+                let torn = self.header.is_torn(spec, cursor.rest(), is_known);
+                let torn = last(torn.map(|torn| torn.then_some(())), out)?;
+                Ok(torn.map(|()| InnerHeader { len: len + cursor.at, torn: true }))
             }
         }
     }
-}
-
-/// Returns `look`, but at the end of the stream treats an undecided result as not found.
-fn last<T>(look: Result<Option<T>, Undecided>, out: &CallSink<'_>) -> Result<Option<T>, Undecided> {
-    if out.calls.ended { Ok(look.unwrap_or(None)) } else { look }
-}
-
-/// Returns whether `rest`, the text after an end tag, is a legal continuation of the call:
-///
-/// - a parameter,
-/// - the call's end, followed by the section's end or another call,
-/// - the section's end.
-///
-/// A repetition of the end tag is skipped. `before` is the text before the end tag.
-fn continues(
-    place: ValuePlace<'_>,
-    before: &str,
-    rest: &str,
-    ended: bool,
-) -> Result<bool, Undecided> {
-    let ValuePlace { spec, value, .. } = place;
-    let again = |rest: &str| match longest(rest, &value.ends) {
-        Err(Undecided) if !ended => Err(Undecided),
-        found => Ok(found.unwrap_or(None).map(|(_, len)| len)),
-    };
-    match after_end(rest, again)? {
-        None => Ok(true),
-        Some("") => {
-            // If the two end tags were exchanged, the call's end is not data.
-            let ends = spec.ends.iter().flat_map(TagTexts::texts);
-            let swapped = || ends.clone().any(|end| before.trim_ascii_end().ends_with(end));
-            if ended { Ok(!swapped()) } else { Err(Undecided) }
-        }
-        Some(rest) => goes_on(place, rest, ended),
-    }
-}
-
-/// Returns whether `rest` begins with a text that may follow a parameter.
-fn goes_on(
-    ValuePlace { spec, .. }: ValuePlace<'_>,
-    rest: &str,
-    ended: bool,
-) -> Result<bool, Undecided> {
-    let followers = &[spec.followers.as_slice()];
-    let (inner, turn) = (&spec.inner, spec.turn.as_slice());
-    let closing = Closing { ends: &spec.ends, inner, followers, turn, ended };
-    Ok(closing.begins(spec.openers(), rest)?
-        || closing.begins(&spec.separators, rest)?
-        || closing.is_at(rest)?)
 }

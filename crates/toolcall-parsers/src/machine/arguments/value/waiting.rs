@@ -38,7 +38,7 @@ pub(super) fn examine(
     looked: &mut usize,
     (tools, limits): (&Tools, crate::CallLimits),
 ) -> Waited {
-    let ValuePlace { spec, value, tool } = place;
+    let ValuePlace { spec, value, tool, .. } = place;
     let most = limits.value.min(MAX_TEXT_AFTER_END);
     while let Some(hit) = spec.value_tags.find(&text.as_bytes()[*looked..]) {
         let at = *looked + hit;

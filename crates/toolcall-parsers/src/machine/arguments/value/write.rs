@@ -13,7 +13,8 @@ use crate::{
     machine::{arguments::parameters::spec::Edges, call_sink::CallSink},
     typing::TypeSet,
     value::{
-        Fit, JsonScan, escape, is_plain, is_string_literal, json_or_string, may_be_null, typed,
+        Fit, JsonScan, escape, is_plain, is_string_literal, json, json_or_string, may_be_null,
+        typed,
     },
 };
 
@@ -116,8 +117,13 @@ impl Value {
                 self.json.emit(&mut self.collected, |piece| out.arguments(piece));
                 let long = self.collected.len() > limit;
                 let decided = matches!(self.mode, TextMode::Text(texts) if !texts.may_be_more(&self.collected));
-                if long || decided {
-                    self.outgrown = !matches!(self.mode, TextMode::Text(_));
+                let json = self.mode.is_only_json()
+                    || self.mode == TextMode::Guess && self.collected.starts_with(['{', '[']);
+                if long && json || self.unmendable {
+                    // A limit must not make another value of it.
+                    self.unmendable = true;
+                    self.collected.clear();
+                } else if long || decided {
                     self.open_string(out);
                 }
             }
@@ -140,24 +146,33 @@ impl Value {
             self.put_edge(out);
         }
         self.edge.clear();
-        let mut mistyped = self.outgrown;
+        let mut mistyped = false;
         match self.mode {
+            _ if self.unmendable => {}
             TextMode::String => out.arguments("\""),
             TextMode::Drop => {
                 out.diagnose(DiagnosticKind::DuplicateParameter, offset, self.dropped);
             }
-            _ if self.json.is_emitting() => {}
+            _ if self.json.is_emitting() => self.mended = self.json.is_mended(),
             mode => {
-                self.write_key(out);
-                let fit = write(&self.collected, mode, |piece| out.arguments(piece));
+                let mut json = core::mem::take(&mut self.pending);
+                json.clear();
+                let fit = write(&self.collected, mode, |piece| json.push_str(piece));
                 mistyped |= fit == Fit::No && mode != TextMode::Guess;
+                (self.mended, self.unmendable) = (fit == Fit::Mended, fit == Fit::Broken);
+                if !self.unmendable {
+                    self.write_key(out);
+                    out.arguments(&json);
+                }
+                self.pending = json;
+                self.pending.clear();
             }
         }
         self.collected.clear();
         if mistyped {
             out.diagnose(DiagnosticKind::Mistyped, offset, 0);
         }
-        self.mode != TextMode::Drop
+        self.mode != TextMode::Drop && !self.unmendable
     }
 
     /// Emits held JSON under the key of the last value.
@@ -251,6 +266,7 @@ fn write(text: &str, mode: TextMode, mut out: impl FnMut(&str)) -> Fit {
             }
             typed(text, types, &mut out)
         }
+        TextMode::Json => json(text, out),
         _ => json_or_string(text, out),
     }
 }

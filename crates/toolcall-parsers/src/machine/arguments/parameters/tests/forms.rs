@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::{
-    family::{Repeated, Types, Undeclared},
+    family::{Types, Undeclared},
     template::Template,
 };
 
@@ -35,7 +35,11 @@ fn names_and_values_are_read_as_tag_pairs() {
         ("g", pair("a>b", "</arg_key>"), "{\"a>b\": \"</arg_key>\"}."),
         ("g", pair("\"a\"", "v\n"), "{\"\\\"a\\\"\": \"v\\n\"}."),
         ("f", pair("n", "1") + &pair("s", "1") + "<", "{\"n\": 1, \"s\": \"1\"}."),
-        ("g", format!("<arg_key>x</arg_key>{}!", pair("y", "1")), "{noise 1}{\"y\": \"1\"}|!"),
+        (
+            "g",
+            format!("<arg_key>x</arg_key>{}!", pair("y", "1")),
+            " malformed|<arg_key>y</arg_key>\n<arg_value>1</arg_value>\n!",
+        ),
         ("g", "<arg_key><arg_key></tool_call>".into(), " malformed|</tool_call>"),
         ("g", "<arg_key>x</arg_key></tool_call>".into(), " malformed|</tool_call>"),
         ("g", "<arg_key>x</arg_key><arg_value>a</arg_v".into(), "{\"x\": \"a incomplete"),
@@ -50,7 +54,7 @@ fn missing_value_end_keeps_the_next_pair_and_the_end_of_the_call() {
     for (text, expected) in [
         (
             "<arg_key>s</arg_key>\n<arg_value>Oslo\n<arg_key>t</arg_key>\n<arg_value>B</arg_value>\n<",
-            "{\"s\": \"Oslo\"{missing_closer 0}, \"t\": \"B\"}.",
+            "{\"s\": \"Oslo\\n<arg_key>t</arg_key>\\n<arg_value>B</arg_value>\\n< malformed|",
         ),
         (
             "<arg_key>n</arg_key><arg_value>1<arg_key>s</arg_key><arg_value>v</arg_value>!",
@@ -62,7 +66,7 @@ fn missing_value_end_keeps_the_next_pair_and_the_end_of_the_call() {
         ),
         (
             "<arg_key>s</arg_key><arg_value>1<arg_key>t</arg_key> is lost</arg_value>!",
-            "{\"s\": \"1 malformed|is lost</arg_value>!",
+            "{\"s\": \"1<arg_key>t</arg_key> is lost</arg_value>! malformed|",
         ),
         ("<arg_key>s</arg_key><arg_value>v</tool_call>", "{\"s\": \"v\"}."),
         (
@@ -125,8 +129,8 @@ fn tags_are_read_with_and_without_the_space_of_the_template() {
     let form = Form { types: Types::Wire, ..form("<x>{name}{parameters}</x>", &[parameter], &[]) };
     let mut family = Family::new(&form, &["</｜DSML｜ invoke>"], &[], &["<｜DSML｜ invoke"]);
     let text =
-        "<｜DSML｜ parameter name=\"s\" string=\"true\">v</｜DSML｜parameter><｜DSML｜ invoke";
-    family.check("f", text, "{\"s\": \"v\"}|<｜DSML｜ invoke");
+        "<｜DSML｜ parameter name=\"s\" string=\"true\">v</｜DSML｜parameter></｜DSML｜ invoke>";
+    family.check("f", text, "{\"s\": \"v\"}|</｜DSML｜ invoke>");
 }
 
 #[test]
@@ -143,7 +147,7 @@ fn type_between_name_and_value_is_read() {
         ("<k>q</k>\n<t>string</t>\n<v>1</v>", "{\"q\": \"1\"}."),
         ("<k>q</k><t>int</t><v>x</v>", "{\"q\": \"x\"{mistyped 0}}."),
         ("<k>n</k><t>string</t><v>1</v>", "{\"n\": 1}."),
-        ("<k>q</k><t>int</t><k>n</k><v>1</v>", "{noise 1}{\"n\": 1}."),
+        ("<k>q</k><t>int</t><k>n</k><v>1</v>", " malformed|<k>n</k><v>1</v>"),
         // Declared strings may be written as JSON.
         ("<k>s</k><v>\"0417\"</v>", "{\"s\": \"0417\"}."),
         ("<k>s</k><v>\"a\" b</v>", "{\"s\": \"\\\"a\\\" b\"}."),
@@ -176,8 +180,8 @@ fn typed_token_tags_are_read_in_every_spelling() {
             "{\"s\": 1}.",
         ),
         (
-            "<|open|>argument key=\"q\"<|sep|>1<|close|>argument<|sep|><|open|>call",
-            "{\"q\": 1}|<|open|>call",
+            "<|open|>argument key=\"q\"<|sep|>1<|close|>argument<|sep|><|close|>call<|sep|>",
+            "{\"q\": 1}|<|close|>call<|sep|>",
         ),
     ] {
         family.check("f", text, expected);
@@ -229,9 +233,8 @@ fn trimming_families_remove_all_whitespace_at_value_edges() {
 }
 
 #[test]
-fn keep_first_families_keep_the_first_of_repeated_parameters() {
-    let form = Form { repeated: Repeated::KeepFirst, ..pairs() };
-    let mut family = Family::new(&form, &["</tool_call>"], &[], &[]);
+fn first_of_repeated_parameters_is_kept() {
+    let mut family = Family::new(&pairs(), &["</tool_call>"], &[], &[]);
     let pair =
         |key: &str, value: &str| format!("<arg_key>{key}</arg_key><arg_value>{value}</arg_value>");
     let text = pair("a", "1") + &pair("a", "second") + &pair("b", "3");
@@ -244,7 +247,8 @@ fn header_ends_a_value_inside_a_line_only_if_headers_may_begin_anywhere() {
     let text = "<parameter=s>a<parameter=t>b</parameter>!";
     family.check("f", text, "{\"s\": \"a<parameter=t>b\"}|!");
     family.spec.headers = HeadersIn::Text;
-    family.check("f", text, "{\"s\": \"a\"{missing_closer 0}, \"t\": \"b\"}|!");
+    let text = "<parameter=s>a<parameter=t>b</parameter></function>";
+    family.check("f", text, "{\"s\": \"a\"{missing_closer 0}, \"t\": \"b\"}|</function>");
 }
 
 #[test]

@@ -2,21 +2,30 @@
 
 use std::{fmt, path::Path};
 
-use llm_stream_guard::{
-    Format, Grammar, Profile, Start, profile,
-    think_filter::{
-        self, BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, TokenSuffix,
-        Wrapper,
-    },
-};
 use serde_json::Value;
+use think_filter::{
+    BoundNewlines, DupOpen, Format, MarkerCase, Openers, Pairing, Recur, Start, StrayClose,
+    TokenSuffix, Wrapper,
+};
 use toolcall_parsers::{
-    Family,
+    Family, Grammar,
     family::{FamilyError, FamilyFile, ReasoningMarks, reasoning},
     same_name,
 };
 
-use super::files::FILES;
+use super::{Profile, files::FILES, profile};
+
+/// A family's file that cannot be read. The message names file, line and field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FamilyFileError(String);
+
+impl fmt::Display for FamilyFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for FamilyFileError {}
 
 /// Returns the whole file of a registered family, with inherited parts included. Aliases are not
 /// accepted.
@@ -26,26 +35,61 @@ pub fn family_file(name: &str) -> Option<Value> {
     file.and_then(|(_, text)| serde_json::from_str(text).ok())
 }
 
-/// Reads the file of a family that is not registered: TOML, or JSON by its extension.
-///
-/// # Errors
-/// The file cannot be read, or is not a family. The error names file and field.
-pub fn read_family(path: &Path) -> Result<Profile, String> {
-    let fault = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
-    let is_json = path.extension().is_some_and(|kind| kind == "json");
-    let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
-    let family = if is_json { Family::from_json(&text) } else { Family::from_toml(&name, &text) };
-    let family = family.map_err(|error| fault(&error))?;
-    // The file was read before, so that it is valid JSON or TOML.
-    let file = FamilyFile::parse(&name, &text).ok().filter(|_| !is_json);
-    let placed = |error: FamilyError| file.as_ref().map_or(error.clone(), |file| file.error(error));
-    let grammar = Grammar::new(family).map_err(|error| fault(&placed(error.into())))?;
-    let said = match &file {
-        None => serde_json::from_str(&text).unwrap_or_default(),
-        Some(file) => file.value().clone(),
-    };
-    own_profile(grammar, &said).map_err(|error| fault(&placed(error)))
+impl Profile {
+    /// Reads the file of a family that is not registered: TOML, or JSON by its extension. The file
+    /// is in the [family language], and describes calls and reasoning.
+    ///
+    /// [family language]: https://github.com/llm-stream-guard/llm-stream-guard/blob/main/docs/family-language.md
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a family. The error names file and field.
+    pub fn from_family_file(path: &Path) -> Result<Self, FamilyFileError> {
+        let fault =
+            |error: &dyn fmt::Display| FamilyFileError(format!("{}: {error}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
+        let is_json = path.extension().is_some_and(|kind| kind == "json");
+        let name = path.file_stem().map_or_else(Default::default, |stem| stem.to_string_lossy());
+        let read = if is_json { Self::from_family_json(&text) } else { read_toml(&name, &text) };
+        read.map_err(|error| fault(&error))
+    }
+
+    /// Reads a family from the text of a TOML file. `name` is the family's name. A mistake is a
+    /// [`FamilyFileError`].
+    ///
+    /// ```
+    /// use llm_stream_guard::{End, Guard, Profile};
+    /// let file = "reasoning = 'qwen3'\n[calls]\ncall = '<run>{object}</run>'\n";
+    /// let guard = Guard::builder(&Profile::from_family_toml("runner", file)?).build()?;
+    /// let wire = "<think>Hm.</think><run>{\"name\": \"ping\", \"arguments\": {}}</run>";
+    /// let message = guard.parse(wire, End::Stop)?;
+    /// assert_eq!((message.reasoning.as_str(), message.calls[0].name.as_str()), ("Hm.", "ping"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The text is not a family. The error names line and field.
+    pub fn from_family_toml(name: &str, text: &str) -> Result<Self, FamilyFileError> {
+        read_toml(name, text).map_err(|error| FamilyFileError(error.to_string()))
+    }
+
+    /// Reads a family from JSON with the keys of a family's file, and `name`.
+    ///
+    /// # Errors
+    /// The text is not a family. The error names the field.
+    pub fn from_family_json(text: &str) -> Result<Self, FamilyError> {
+        let grammar = Grammar::new(Family::from_json(text)?)?;
+        // The text was read before, so that it is valid JSON.
+        own_profile(grammar, &serde_json::from_str(text).unwrap_or_default())
+    }
+}
+
+fn read_toml(name: &str, text: &str) -> Result<Profile, FamilyError> {
+    let family = Family::from_toml(name, text)?;
+    let file = FamilyFile::parse(name, text)?;
+    Grammar::new(family)
+        .map_err(FamilyError::from)
+        .and_then(|grammar| own_profile(grammar, file.value()))
+        .map_err(|error| file.error(error))
 }
 
 /// Returns the profile of a family with this grammar and this file.
@@ -134,18 +178,15 @@ fn format(name: &str, marks: &ReasoningMarks) -> Format {
 
 #[cfg(test)]
 mod tests {
-    use llm_stream_guard::{
-        End, Guard, Message, Profile, profile,
-        think_filter::{self, StrayClose},
-    };
+    use think_filter::StrayClose;
 
-    use super::read_family;
+    use crate::{End, Guard, Message, Profile, profile};
 
     fn read(name: &str, text: &str) -> Result<Profile, String> {
         let file = format!("llm-stream-guard-own-{}-{name}", std::process::id());
         let path = std::env::temp_dir().join(file.to_lowercase().replace('-', "_"));
         std::fs::write(&path, text).unwrap();
-        let read = read_family(&path);
+        let read = Profile::from_family_file(&path).map_err(|error| error.to_string());
         std::fs::remove_file(&path).unwrap();
         read
     }
@@ -233,7 +274,7 @@ mod tests {
                 continue;
             }
             read += 1;
-            let own = read_family(&path).unwrap_or_else(|error| panic!("{error}"));
+            let own = Profile::from_family_file(&path).unwrap_or_else(|error| panic!("{error}"));
             let known = profile(&own.name).unwrap();
             assert_eq!(own.tool_in_reasoning, known.tool_in_reasoning, "{}", known.name);
             assert_eq!(own.needs_special_tokens, known.needs_special_tokens);

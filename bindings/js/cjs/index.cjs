@@ -1,0 +1,2 @@
+// The package for `require`. The modules are the same as for `import`.
+module.exports = require("../js/all/node.js");

@@ -1,0 +1,30 @@
+//! Requests as servers need them.
+
+use llm_stream_guard::{Answer, Server, forward_request, request_token_ids};
+use serde_json::{Value, json};
+use wasm_bindgen::prelude::*;
+
+use crate::fault;
+
+/// Returns a request as `server` needs it, as `{"body": .., "isRaw": ..}`. With `has_ids`, the
+/// server is asked for the ids of tokens.
+#[wasm_bindgen(js_name = forwardRequest)]
+pub fn forward(request: &str, server: &str, has_ids: bool) -> Result<String, JsValue> {
+    let mut body: Value = serde_json::from_str(request).map_err(fault)?;
+    let server = match server {
+        "vllm" => Server::Vllm,
+        "sglang" => Server::Sglang,
+        "llama.cpp" => Server::LlamaCpp,
+        "ollama" => Server::Ollama,
+        other => {
+            let words = "`vllm`, `sglang`, `llama.cpp`, `ollama`, `other`";
+            return Err(fault(format!("server: expected one of {words}, found `{other}`")));
+        }
+    };
+    let is_raw = forward_request(&mut body, server) == Answer::Raw;
+    if has_ids && is_raw {
+        // Ids that come with the answer are left in it: clients ignore them.
+        let _ = request_token_ids(&mut body, server);
+    }
+    Ok(json!({"body": body, "isRaw": is_raw}).to_string())
+}

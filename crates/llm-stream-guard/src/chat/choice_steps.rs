@@ -1,0 +1,88 @@
+//! Steps of a choice: what follows for its state when its guard has read something.
+
+use jail_match::{End, LimitError, ServerItem};
+use wire_remap::Tally;
+
+use super::{choice_state::ChoiceState, chunk::ToolCallDelta, note::Note, writer::DeltaWriter};
+use crate::{guard::Guard, observe::Stats};
+
+/// Counts that survive when a finish reason resets the guard.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counted {
+    pub(super) stats: Option<Box<Stats>>,
+    pub(super) decoded: Tally,
+}
+
+/// Handles a delta of a call that the server made: text held before it is emitted first.
+pub(super) fn native(
+    guard: &mut Guard,
+    call: ToolCallDelta,
+    writer: &mut DeltaWriter<'_, '_>,
+) -> Result<(), LimitError> {
+    let result = guard.server_item(ServerItem::Call, writer).map(drop);
+    settle(guard, writer);
+    writer.native(call);
+    report_violations(guard, writer.lane);
+    result
+}
+
+/// Emits the fields and entries whose text has been released.
+pub(super) fn settle(guard: &Guard, writer: &mut DeltaWriter<'_, '_>) {
+    writer.lane.at = writer.lane.fed.saturating_sub((guard.undecided() + writer.lane.cut) as u64);
+    writer.forget_taken(guard.taken_out());
+    if !guard.withholds_call() {
+        writer.settle(writer.lane.at);
+    }
+}
+
+pub(super) fn holds(guard: &Guard, lane: &ChoiceState) -> bool {
+    lane.cut > 0 || guard.held().bytes > 0 || guard.withholds_call()
+}
+
+/// Records whether a stop string, a bad payload or a limit ended the text.
+pub(super) fn look(guard: &Guard, writer: &mut DeltaWriter<'_, '_>) {
+    writer.lane.ended_by = writer.lane.ended_by.or(guard.ended_by());
+    if let (None, Some(string)) = (&writer.lane.stopped, guard.stop_string()) {
+        writer.lane.stopped = Some(string.to_owned());
+    }
+    if let (None, Some(rejected)) = (writer.lane.rejected, guard.rejected()) {
+        writer.lane.rejected = Some(rejected);
+        writer.note(Note::Rejected(rejected));
+    }
+}
+
+pub(super) fn finish(
+    guard: &mut Guard,
+    writer: &mut DeltaWriter<'_, '_>,
+    end: End,
+    counted: &mut Counted,
+) -> Result<(), LimitError> {
+    let result = guard.finish(end, writer);
+    if let Some(tally) = guard.remap_tally() {
+        counted.decoded += &tally;
+    }
+    look(guard, writer);
+    let tokens = &mut writer.lane.reasoning_tokens;
+    *tokens = tokens.saturating_add(guard.reasoning_tokens());
+    writer.lane.at = writer.lane.fed;
+    writer.forget_taken(guard.taken_out());
+    writer.lane.held_since = None;
+    writer.settle_all();
+    writer.close_inline();
+    writer.end_native(end != End::Stop || writer.lane.finished);
+    report_violations(guard, writer.lane);
+    guard.find_causes();
+    if counted.stats.is_none() {
+        counted.stats = guard.stats().cloned().map(Box::new);
+    }
+    guard.reset();
+    result
+}
+
+/// Reports violations and the ends of upstream's calls to the guard's observer.
+pub(super) fn report_violations(guard: &mut Guard, lane: &mut ChoiceState) {
+    lane.violations.drain(..).for_each(|violation| guard.violation(violation.name()));
+    for (index, outcome) in lane.native.unreported.drain(..) {
+        guard.server_call(index, outcome);
+    }
+}

@@ -1,0 +1,457 @@
+//! The laws of doubt: cut, damaged and quoted calls never become other calls.
+//!
+//! - **Cuts** (L16): the complete calls of a cut message are the first complete calls of the whole.
+//! - **Quotation** (L17): a call that only a value contains never starts, whatever one edit and one
+//!   cut do to the wire, under small and large limits.
+//! - **Containers** (L18): damaged objects and lists give the same result whole and in pieces.
+//! - **Keys** (L19): no complete call has a key twice.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use toolcall_parsers::{
+    CallLimits, EncodeCall, End, Event, Grammar, Options, Outcome, Parser, Tools, encode, grammars,
+    template::Hole,
+};
+
+use crate::support::vectors_if_any;
+
+/// The tool whose call quotes.
+const OUTER: &str = "save_page";
+/// The tool whose calls are only quoted.
+const QUOTED: &str = "drop_table";
+
+/// A call that a parser reported.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Seen {
+    name: String,
+    arguments: String,
+    outcome: Option<Outcome>,
+}
+
+impl Seen {
+    fn runs(&self) -> bool {
+        matches!(self.outcome, Some(Outcome::Complete | Outcome::Repaired))
+    }
+}
+
+/// The calls that a parser reports, as a sink.
+#[derive(Debug, Clone, Default)]
+struct Record(Vec<Seen>);
+
+impl Record {
+    fn event(&mut self, event: &Event<'_>) {
+        match *event {
+            Event::CallStart { name, .. } => {
+                self.0.push(Seen { name: name.to_owned(), ..Seen::default() });
+            }
+            Event::CallArguments { fragment, .. } => {
+                self.0.last_mut().expect("a call started").arguments.push_str(fragment);
+            }
+            Event::CallEnd { outcome, .. } => {
+                self.0.last_mut().expect("a call started").outcome = Some(outcome);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn parser(grammar: &Grammar, limit: usize) -> Parser {
+    let mut options = Options::default();
+    options.limits = CallLimits { value: limit, ..CallLimits::default() };
+    let builder = Parser::builder(grammar.clone()).tools(tools()).options(options);
+    builder.build().expect("a sound table")
+}
+
+/// Reads `wire` in chunks of `len` bytes, rounded up to characters.
+fn read(parser: &Parser, wire: &str, end: End, len: usize) -> Vec<Seen> {
+    let (mut parser, mut record) = (parser.clone(), Record::default());
+    let mut rest = wire;
+    while !rest.is_empty() {
+        let at = (len..rest.len()).find(|&at| rest.is_char_boundary(at)).unwrap_or(rest.len());
+        let (chunk, tail) = rest.split_at(at);
+        parser.push(chunk, &mut |event: Event<'_>| record.event(&event)).expect("limits release");
+        rest = tail;
+    }
+    parser.finish(end, &mut |event: Event<'_>| record.event(&event)).expect("limits release");
+    record.0
+}
+
+fn tools() -> Tools {
+    let object =
+        |properties: serde_json::Value| json!({"type": "object", "properties": properties});
+    Tools::new([
+        (
+            OUTER,
+            object(json!({
+                "title": {"type": "string"},
+                "body": {"type": "string"},
+                "meta": {"type": "object"},
+                "rows": {"type": "array"},
+            })),
+        ),
+        (QUOTED, object(json!({"table": {"type": "string"}, "title": {"type": "string"}}))),
+    ])
+}
+
+/// A small generator of numbers, so that a seed reproduces a case.
+#[derive(Debug, Clone)]
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most.max(1)
+    }
+}
+
+/// Returns a family's wires of calls whose value quotes calls of [`QUOTED`].
+fn quoting(grammar: &Grammar) -> Vec<String> {
+    let call = |table: &str| {
+        let arguments = json!({"table": table}).to_string();
+        encode(grammar, &[EncodeCall::new(QUOTED, &arguments)], &tools()).ok()
+    };
+    let (Some(block), Some(other)) = (call("users"), call("orders")) else { return Vec::new() };
+    let boundary = |at: usize| (at..).find(|&at| block.is_char_boundary(at)).unwrap_or(0);
+    let half = &block[..boundary(block.len() / 2)];
+    let most = &block[..boundary(block.len() * 4 / 5)];
+    let values = [
+        format!("Never write this:\n{block}\nThat is all."),
+        format!("as in {block} here"),
+        format!("{block}{other}"),
+        format!("first\n{block}\nsecond\n{other}\nthird"),
+        format!("a start:\n{half}\nno more"),
+        format!("a start: {most} no more"),
+        format!("see\n{block}\n{}z", "long text. ".repeat(7_000)),
+    ];
+    let mut wires = Vec::new();
+    for value in &values {
+        for arguments in [
+            json!({"body": value}),
+            json!({"title": "one", "body": value}),
+            json!({"body": value, "title": "two"}),
+            json!({"meta": {"k": [1, "x"]}, "body": value, "rows": [1, 2]}),
+        ] {
+            let arguments = arguments.to_string();
+            wires.extend(encode(grammar, &[EncodeCall::new(OUTER, &arguments)], &tools()));
+        }
+    }
+    wires
+}
+
+/// Returns the tags, words and signs of a wire.
+fn tokens(wire: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = wire;
+    while let Some(first) = rest.chars().next() {
+        let len = match first {
+            '\\' => rest.chars().take(2).map(char::len_utf8).sum(),
+            '<' | '[' => match rest.find(['>', ']', '\n']) {
+                Some(end) if end < 64 => end + 1,
+                _ => 1,
+            },
+            c if c.is_alphanumeric() || c == ' ' => {
+                rest.find(|c: char| !(c.is_alphanumeric() || c == ' ')).unwrap_or(rest.len())
+            }
+            c => c.len_utf8(),
+        };
+        let len = (len..=rest.len()).find(|&at| rest.is_char_boundary(at)).unwrap_or(rest.len());
+        tokens.push(&rest[..len]);
+        rest = &rest[len..];
+    }
+    tokens
+}
+
+/// Returns the index of `wire` after which the first value of its call has begun.
+fn start_of_value(parser: &Parser, wire: &str) -> usize {
+    let (mut parser, mut record) = (parser.clone(), Record::default());
+    for (at, scalar) in wire.char_indices() {
+        let mut bytes = [0; 4];
+        let mut sink = |event: Event<'_>| record.event(&event);
+        parser.push(scalar.encode_utf8(&mut bytes), &mut sink).expect("limits release");
+        if record.0.first().is_some_and(|call| call.arguments.contains("\":")) {
+            return at + scalar.len_utf8();
+        }
+    }
+    wire.len()
+}
+
+/// Deletes, doubles, swaps or inserts one token after the start of the first value. Edits that make another
+/// well-formed call are left out: heads of the quoted call, quotes and brackets, and insertions of
+/// end tags.
+fn edited(wire: &str, from: usize, random: &mut Random) -> (String, String) {
+    let (head, rest) = wire.split_at(from);
+    let mut tokens = tokens(rest);
+    let plain = |token: &str| {
+        !token.contains(QUOTED) && token.contains(|c: char| c.is_alphanumeric() || c == '\\')
+    };
+    let at = random.below(tokens.len());
+    let kind = random.below(4);
+    if tokens.is_empty() || !plain(tokens[at]) {
+        return (wire.to_owned(), String::from("no edit"));
+    }
+    let what = format!("{} {:?}", ["delete", "double", "swap", "insert"][kind], tokens[at]);
+    match kind {
+        0 => drop(tokens.remove(at)),
+        1 => tokens.insert(at, tokens[at]),
+        2 if at > 0 && plain(tokens[at - 1]) => tokens.swap(at, at - 1),
+        _ if is_end(tokens[at]) => {}
+        _ => tokens.insert(random.below(tokens.len()), tokens[at]),
+    }
+    ([head, &tokens.concat()].concat(), what)
+}
+
+/// Returns whether a token ends something.
+fn is_end(token: &str) -> bool {
+    token.starts_with("</") || token.contains("end") || !token.contains(char::is_alphanumeric)
+}
+
+fn shown(wire: &str) -> String {
+    let at = (0..=200.min(wire.len())).rev().find(|&at| wire.is_char_boundary(at)).unwrap_or(0);
+    if wire.len() < 1200 { wire.to_owned() } else { format!("{}…({})", &wire[..at], wire.len()) }
+}
+
+/// Returns the keys of the outermost object that occur twice.
+fn repeated_keys(arguments: &str) -> Option<String> {
+    struct Keys;
+    impl<'de> serde::de::Visitor<'de> for Keys {
+        type Value = Option<String>;
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: serde::de::MapAccess<'de>>(
+            self,
+            mut map: A,
+        ) -> Result<Self::Value, A::Error> {
+            let (mut seen, mut twice) = (BTreeSet::new(), None);
+            while let Some(key) = map.next_key::<String>()? {
+                let _: serde::de::IgnoredAny = map.next_value()?;
+                if !seen.insert(key.clone()) {
+                    twice = Some(key);
+                }
+            }
+            Ok(twice)
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_str(arguments);
+    serde::de::Deserializer::deserialize_map(&mut reader, Keys)
+        .unwrap_or(Some(String::from("not JSON")))
+}
+
+/// Checks the law of quotation on `cases` random edits and cuts of each family's wires. Returns
+/// the violations and the number of cases.
+fn check_quotation(grammar: &Grammar, cases: usize, seed: u64) -> (Vec<String>, usize) {
+    let wires = quoting(grammar);
+    let mut random = Random(seed);
+    let (mut broken, mut checked) = (Vec::new(), 0);
+    let parsers = [8, 300, 1 << 20].map(|limit| parser(grammar, limit));
+    let mut check = |wire: &str, end: End, limit: usize, what: &str| {
+        let calls = read(&parsers[limit], wire, end, [1 << 30, 7][wire.len() % 2]);
+        if calls.iter().any(|call| call.name == QUOTED) {
+            broken.push(format!(
+                "{} {end:?} limit {limit} {what}: the quoted call starts\n  {}",
+                grammar.name(),
+                shown(wire)
+            ));
+        }
+        for call in calls.iter().filter(|call| call.runs()) {
+            if let Some(key) = repeated_keys(&call.arguments) {
+                broken.push(format!(
+                    "{} {what}: key {key} twice in {}\n  {}",
+                    grammar.name(),
+                    shown(&call.arguments),
+                    shown(wire)
+                ));
+            }
+        }
+    };
+    for wire in &wires {
+        check(wire, End::Stop, 0, "unchanged");
+        check(wire, End::Stop, 2, "unchanged");
+        checked += 2;
+    }
+    if wires.is_empty() {
+        return (broken, 0);
+    }
+    let starts: Vec<usize> = wires.iter().map(|wire| start_of_value(&parsers[2], wire)).collect();
+    for case in 0..cases {
+        let long = case % 16 != 0;
+        let short: Vec<usize> =
+            (0..wires.len()).filter(|&n| !long || wires[n].len() < 4_000).collect();
+        let n = short[random.below(short.len())];
+        let (wire, from) = (&wires[n], starts[n]);
+        let (mut wire, mut what) = match case % 3 {
+            0 => (wire.clone(), String::from("no edit")),
+            _ => edited(wire, from, &mut random),
+        };
+        let mut end = End::Stop;
+        if case % 3 == 0 || random.below(2) == 0 {
+            let at = random.below(wire.len());
+            let at = (at..=wire.len()).find(|&at| wire.is_char_boundary(at)).unwrap_or(0);
+            wire.truncate(at);
+            what.push_str(" and cut");
+            end = [End::Length, End::Aborted][random.below(2)];
+        }
+        check(&wire, end, random.below(3), &what);
+        checked += 1;
+    }
+    (broken, checked)
+}
+
+/// Checks the law of cuts on each wire.
+fn check_cuts(grammar: &Grammar, tools: &Tools, wire: &str) -> Vec<String> {
+    let mut broken = Vec::new();
+    let builder = Parser::builder(grammar.clone()).tools(tools.clone());
+    let new = builder.build().expect("a sound table");
+    let whole: Vec<Seen> =
+        read(&new, wire, End::Stop, usize::MAX >> 1).into_iter().filter(Seen::runs).collect();
+    let (mut parser, mut record) = (new, Record::default());
+    for (at, scalar) in wire.char_indices() {
+        let mut bytes = [0; 4];
+        let chunk = scalar.encode_utf8(&mut bytes);
+        parser.push(chunk, &mut |event: Event<'_>| record.event(&event)).expect("limits release");
+        for end in [End::Length, End::Aborted] {
+            let (mut cut, mut seen) = (parser.clone(), record.clone());
+            cut.finish(end, &mut |event: Event<'_>| seen.event(&event)).expect("limits release");
+            let calls: Vec<Seen> = seen.0.into_iter().filter(Seen::runs).collect();
+            let same = calls.len() <= whole.len()
+                && calls
+                    .iter()
+                    .zip(&whole)
+                    .all(|(a, b)| a.name == b.name && a.arguments == b.arguments);
+            if !same {
+                let cut = &wire[..at + scalar.len_utf8()];
+                broken.push(format!(
+                    "{} {end:?} after {cut:?}: {calls:?}, whole {whole:?}",
+                    grammar.name()
+                ));
+            }
+        }
+    }
+    broken
+}
+
+/// Damaged containers, and what they become.
+const CONTAINERS: &[(&str, Option<&str>)] = &[
+    (r#"{"a": True}"#, Some(r#"{"a":true}"#)),
+    ("[1, 2,]", Some("[1,2]")),
+    (r#"{"k": 1,}"#, Some(r#"{"k":1}"#)),
+    ("[1, None]", Some("[1,null]")),
+    ("{\"a\": 'x'}", Some(r#"{"a":"x"}"#)),
+    (r#"{"n": 007}"#, Some(r#"{"n":7}"#)),
+    (r#"{"k": "say "hi" now"}"#, Some(r#"{"k":"say \"hi\" now"}"#)),
+    (r#"{"k": "\w+"}"#, Some(r#"{"k":"\\w+"}"#)),
+    (r#"{"k": "a", b: 2}"#, Some(r#"{"b":2,"k":"a"}"#)),
+    ("{'a': {'b': True}}", Some(r#"{"a":{"b":true}}"#)),
+    ("{b: 'it's'}", None),
+    (r#"{"k": 7 "z": ]}"#, None),
+    (r#"{"k": NaN}"#, None),
+    ("[1 2]", None),
+    (r#"{"k": 1"#, None),
+];
+
+/// Checks the law of containers. If the family's values are text between tags, also what the
+/// containers become.
+fn check_containers(grammar: &Grammar) -> (Vec<String>, usize) {
+    let mut holes = grammar.family().forms.iter().flat_map(|form| {
+        form.parameters.iter().chain(&form.elements).flat_map(|template| template.holes())
+    });
+    let is_text = holes.any(|hole| matches!(hole, Hole::Value(_)));
+    let mut broken = Vec::new();
+    let mut checked = 0;
+    for (damaged, mended) in CONTAINERS {
+        let (key, good) = if damaged.starts_with('[') {
+            ("rows", "[7357]")
+        } else {
+            ("meta", r#"{"mark":7357}"#)
+        };
+        let arguments = format!(r#"{{"{key}": {good}, "title": "t"}}"#);
+        let Ok(wire) = encode(grammar, &[EncodeCall::new(OUTER, &arguments)], &tools()) else {
+            continue;
+        };
+        let spelled =
+            [good.to_owned(), good.replace(':', ": "), good.replace('"', "'").replace(':', ": ")];
+        let Some(text) = spelled.iter().find(|text| wire.contains(text.as_str())) else { continue };
+        let wire = wire.replace(text.as_str(), damaged);
+        let parser = parser(grammar, 1 << 20);
+        let results = [1 << 30, 1, 3].map(|len| read(&parser, &wire, End::Stop, len));
+        checked += 1;
+        let runs = results[0].first().filter(|call| call.runs());
+        let value =
+            runs.and_then(|call| serde_json::from_str::<serde_json::Value>(&call.arguments).ok());
+        let value = value.map(|value| value[key].clone());
+        let mended = mended.map(|json| serde_json::from_str(json).expect("JSON"));
+        if results[0] != results[1] || results[0] != results[2] {
+            broken.push(format!("{} {damaged}: {results:?}", grammar.name()));
+        } else if is_text && value != mended {
+            broken.push(format!("{} {damaged}: {value:?}, {:?}", grammar.name(), results[0]));
+        }
+    }
+    (broken, checked)
+}
+
+/// Returns the grammars that the tests read: all, or that of the variable `FAMILY`.
+fn chosen() -> impl Iterator<Item = Grammar> {
+    let only = std::env::var("FAMILY").ok();
+    grammars().filter(move |it| only.as_deref().is_none_or(|only| only == it.name()))
+}
+
+fn assert_none(broken: &[String]) {
+    let shown: Vec<&str> = broken.iter().take(20).map(String::as_str).collect();
+    assert!(broken.is_empty(), "{} violations\n{}", broken.len(), shown.join("\n"));
+}
+
+#[test]
+fn complete_calls_of_a_cut_message_are_those_of_the_whole() {
+    let mut broken = Vec::new();
+    for grammar in chosen() {
+        for case in vectors_if_any(grammar.name()) {
+            let tools = case.tools.as_deref().map_or_else(Tools::none, |tools| {
+                let tools = serde_json::from_str(tools).expect("the reader checked it");
+                Tools::from_json(&tools).expect("sound tools")
+            });
+            if case.wire.len() < 2_000 {
+                broken.extend(check_cuts(&grammar, &tools, &case.wire));
+            }
+        }
+        for wire in quoting(&grammar).iter().filter(|wire| wire.len() < 1_000) {
+            broken.extend(check_cuts(&grammar, &tools(), wire));
+        }
+    }
+    assert_none(&broken);
+}
+
+#[test]
+fn call_that_only_a_value_contains_never_starts() {
+    let (mut broken, mut checked) = (Vec::new(), 0);
+    for grammar in chosen() {
+        let edits = !OWN_QUOTES.contains(&grammar.name());
+        let cases = if edits { quotation_cases() } else { 0 };
+        let (violations, cases) = check_quotation(&grammar, cases, 11);
+        broken.extend(violations);
+        checked += cases;
+    }
+    assert_none(&broken);
+    assert!(checked > 10_000 || std::env::var("FAMILY").is_ok(), "only {checked} cases");
+}
+
+/// Families with quotes of their own, where a quote more or less makes another well-formed call.
+const OWN_QUOTES: &[&str] = &["functiongemma", "gemma4", "harn_text", "lfm2"];
+
+/// The number of random edits for each family: `DOUBT_CASES`, or few.
+fn quotation_cases() -> usize {
+    std::env::var("DOUBT_CASES").ok().and_then(|number| number.parse().ok()).unwrap_or(200)
+}
+
+#[test]
+fn damaged_containers_are_read_alike_whole_and_in_pieces() {
+    let (mut broken, mut checked) = (Vec::new(), 0);
+    for grammar in chosen() {
+        let (violations, cases) = check_containers(&grammar);
+        broken.extend(violations);
+        checked += cases;
+    }
+    assert_none(&broken);
+    assert!(checked > 1_000 || std::env::var("FAMILY").is_ok(), "only {checked} cases");
+}
