@@ -1,6 +1,6 @@
 //! The compiled form of a form's `parameter` templates.
 
-use alloc::{vec, vec::Vec};
+use alloc::{string::String, vec, vec::Vec};
 
 use super::{call_heads::CallHead, path, value_tags::ValueTags};
 use crate::{
