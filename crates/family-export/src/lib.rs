@@ -18,7 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //! A template comes as [`Exported`], with the list of what it leaves out. A grammar comes as [`CallGrammar`]
-//! or [`LazyGbnf`]. A family that a target cannot express is an [`ExportError`].
+//! or [`LazyGbnf`]; [`raw_request`] writes it into a request ([`ToolDemand`]). A family that a target cannot express is an [`ExportError`].
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
@@ -26,11 +26,13 @@ mod expr;
 mod grammar;
 mod limits;
 mod outline;
+mod request;
 mod response_template;
 
 use core::fmt;
 
 pub use grammar::{CallGrammar, LazyGbnf, call_grammar};
+pub use request::{OWN_FORMAT, ToolDemand, demands_call, raw_request, takes_grammar};
 pub use response_template::{Exported, response_template};
 
 /// An error: a family cannot be written in the target's language.

@@ -11,6 +11,7 @@ use llm_stream_guard_serve::{FamilyChoice, TimeSpan, listen_address};
 
 pub(crate) use self::{
     grammar::{GrammarArgs, GrammarLanguage},
+    rows::OnError,
     settings::SettingArgs,
 };
 use crate::pattern::Pattern;

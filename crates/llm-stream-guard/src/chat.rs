@@ -102,6 +102,7 @@ pub use delta::Delta;
 pub use error::{ChatError, Failures};
 pub use field::Field;
 pub(crate) use field::append_to;
+pub(crate) use finish::end_of;
 pub use guard::ChatGuard;
 pub use keep_alive::{KeepAlive, Ticking};
 pub(crate) use marker_ids::{ChunkPiece, ChunkTokens, TokenReader};

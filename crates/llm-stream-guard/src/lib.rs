@@ -29,7 +29,8 @@
 //! | build a guard | [`GuardBuilder`]: [`ReasoningOptions`], [`CallOptions`] with [`Delivery`] and [`BrokenBlock`], [`Limits`], [`StopStrings`] ([`StopString`], [`Shown`]); [`BuildError`] |
 //! | build a guard from data | [`GuardSettings`] with [`LimitSettings`] and [`TokenSettings`]; [`Word`], [`SettingsError`] |
 //! | apply what a request demands | [`AnswerRules`], [`ToolChoice`], [`BadPayload`]; [`RequestError`], [`Rejected`] |
-//! | receive the result | [`Sink`], [`Event`], [`Outcome`], [`Diagnostic`]; [`Message`] for a whole text, [`Stopped`] |
+//! | receive the result | [`Sink`], [`Event`], [`Outcome`], [`Diagnostic`]; [`Message`] for a whole text, [`MessageEnd`] with [`OpenAtEnd`], [`Stopped`] |
+//! | read rows of whole texts | [`RowReader`] with [`CompileRow`], [`RowSettings`] ([`RowSetting`]), [`RowCounts`], [`RowError`] |
 //! | guard a `Stream` | [`guard_text`], [`Guarded`]; [`Stage`] for machines of your own |
 //! | count and observe | [`Stats`], [`Observer`], `TracingObserver` (feature `tracing`) |
 //! | give token ids, and get roles | [`Token`], [`RoleReader`], [`RoleSpan`], [`RoleCounts`]; [`NoRoles`] if a stage changes the text |
@@ -56,6 +57,7 @@ mod profile;
 mod reasoning;
 mod record;
 mod roles;
+mod rows;
 mod servers;
 mod settings;
 mod stages;
@@ -64,8 +66,8 @@ mod stream;
 
 pub use arguments_view::{ArgumentsChange, ArgumentsStep, ArgumentsView};
 pub use guard::{
-    AnswerRules, BuildError, CallOptions, Delivery, Guard, GuardBuilder, GuardStage,
-    ReasoningOptions, RequestError, Token, TokenKind, ToolChoice,
+    AnswerRules, BuildError, CallOptions, Delivery, Guard, GuardBuilder, GuardStage, MessageEnd,
+    OpenAtEnd, ReasoningOptions, RequestError, Token, TokenKind, ToolChoice,
 };
 pub use identify::{
     AddedToken, AddedTokens, Candidate, Certainty, Checkpoint, CheckpointError, Detection,
@@ -86,6 +88,7 @@ pub use profile::{
 };
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
 pub use roles::{NoRoles, RoleCounts, RoleReader, RoleSpan, TokenRole, loss_mask};
+pub use rows::{CompileRow, RowCounts, RowError, RowReader, RowSetting, RowSettings};
 pub use servers::{Answer, Server, forward_request, request_token_ids};
 pub use settings::{GuardSettings, LimitSettings, SettingsError, TokenSettings, Word};
 pub use stop::{EmptyStop, Shown, StopString, StopStrings, Stopped};

@@ -111,3 +111,6 @@ pub(crate) mod rendering {
     /// Maximum length of a reported problem of a chat template, in bytes.
     pub(crate) const MAX_PROBLEM_BYTES: usize = 400;
 }
+
+/// Maximum number of compiled guards that a reader of rows keeps.
+pub(crate) const MAX_ROW_GUARDS: usize = 64;

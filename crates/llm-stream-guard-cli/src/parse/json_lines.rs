@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use llm_stream_guard::chat::Delta;
+use llm_stream_guard::{MessageEnd, chat::Delta};
 use llm_stream_guard_serve::parse::{Remark, Render};
 use serde::Serialize;
 
@@ -25,6 +25,7 @@ enum Fields<'o> {
     Start { index: u32, id: &'o str, name: &'o str },
     Arguments { index: u32, fragment: &'o str },
     End { index: u32, outcome: &'o str },
+    MessageEnd { finish: &'o str, open: &'o str },
     Note(NoteFields<'o>),
 }
 
@@ -73,6 +74,11 @@ impl<W: Write> Render for JsonLines<W> {
         let Remark { kind, at, bytes, count, call, message } = note;
         let fields = Fields::Note(NoteFields { kind, at, bytes, count, call, message });
         self.line(&Object { r#type: "diagnostic", choice, fields })
+    }
+
+    fn end(&mut self, choice: u32, end: MessageEnd) -> io::Result<()> {
+        let fields = Fields::MessageEnd { finish: end.finish(), open: end.open.name() };
+        self.line(&Object { r#type: "end", choice, fields })
     }
 
     fn flush(&mut self) -> io::Result<()> {

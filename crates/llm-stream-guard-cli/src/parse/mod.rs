@@ -21,6 +21,7 @@ pub(crate) use json_lines::JsonLines;
 pub(crate) use readable::printable;
 pub(crate) use readable::{Colour, Readable};
 pub(crate) use setup::{builder, guard, read_tools};
+use setup::{builder_with, read_settings};
 pub use table::{ColumnFile, ParseTable};
 
 pub(crate) use llm_stream_guard_serve::parse::{ChatReader, Intake, Remark, Render};

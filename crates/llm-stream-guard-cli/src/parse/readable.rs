@@ -6,7 +6,7 @@ use std::{
     io::{self, IsTerminal as _, Write},
 };
 
-use llm_stream_guard::{Outcome, chat::Delta};
+use llm_stream_guard::{End, MessageEnd, OpenAtEnd, Outcome, chat::Delta};
 use llm_stream_guard_serve::parse::{Remark, Render};
 
 /// Whether escape sequences may be used.
@@ -132,6 +132,16 @@ impl<W: Write> Render for Readable<W> {
         self.fresh_line()
     }
 
+    fn end(&mut self, choice: u32, end: MessageEnd) -> io::Result<()> {
+        if end.is_whole() {
+            return Ok(());
+        }
+        self.enter(choice, Part::Note)?;
+        self.fresh_line()?;
+        self.dimmed(&described_end(end))?;
+        self.fresh_line()
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
@@ -139,6 +149,18 @@ impl<W: Write> Render for Readable<W> {
     fn finish(&mut self) -> io::Result<()> {
         self.fresh_line()?;
         self.flush()
+    }
+}
+
+fn described_end(MessageEnd { end, open }: MessageEnd) -> String {
+    let how = match end {
+        End::Stop => "! the model stopped",
+        End::Length => "! a limit cut the answer",
+        _ => "! the answer was cut",
+    };
+    match open {
+        OpenAtEnd::Nothing => how.to_owned(),
+        open => format!("{how} inside of {}", open.name()),
     }
 }
 

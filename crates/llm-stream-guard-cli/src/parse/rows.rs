@@ -5,25 +5,27 @@
 //! {"id": 7, "text": "<think>hm</think>Hi.","message":{"content":"Hi.","reasoning":"hm",...}}
 //! ```
 
+mod line;
+
 use std::{
-    borrow::Cow,
-    collections::BTreeMap,
     io::{self, BufRead, Write},
     num::NonZero,
+    sync::Arc,
     thread,
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use llm_stream_guard::{Call, End, Guard, Message, Outcome};
-use serde::Serialize;
-use serde_json::value::RawValue;
+use llm_stream_guard::{
+    CompileRow, End, Event, Message, RowCounts, RowError, RowReader, RowSetting, RowSettings,
+};
 
+use self::line::{FieldNames, LineError, Row, RowLine, write_error};
 use super::{
-    guard, open,
+    builder_with, open, read_settings,
     table::{self, ColumnFile, ParseTable},
 };
 use crate::{
-    args::ParseArgs,
+    args::{OnError, ParseArgs},
     error::{Error, misuse},
     limits::MAX_ROW_BYTES,
     lookup,
@@ -32,94 +34,99 @@ use crate::{
 /// Number of lines that a thread takes at once.
 const LINES: usize = 256;
 
-/// The field that is added to each row.
-const FIELD: &str = "message";
-
 /// The settings of all rows.
-struct Rows<'a> {
-    guard: Guard,
-    column: &'a str,
-    end: End,
+#[derive(Debug)]
+struct Rows {
+    names: FieldNames,
+    on_error: OnError,
+    /// Whether only counts are wanted.
+    count: bool,
 }
 
-/// A message as the row's field.
-#[derive(Serialize)]
-struct MessageField<'m> {
-    content: &'m str,
-    reasoning: &'m str,
-    calls: Vec<CallField<'m>>,
-    outcome: &'static str,
-    diagnostics: Vec<Notice>,
+/// The rows of a thread: what is written for them, and their counts.
+#[derive(Debug, Default)]
+struct ReadRows {
+    written: Vec<u8>,
+    counts: RowCounts,
 }
 
-#[derive(Serialize)]
-struct CallField<'m> {
-    id: &'m str,
-    name: &'m str,
-    arguments: &'m str,
-    outcome: &'static str,
-}
-
-#[derive(Serialize)]
-struct Notice {
-    kind: &'static str,
-    at: u64,
-    bytes: u64,
-    call: Option<u32>,
-}
-
-impl<'m> MessageField<'m> {
-    fn of(message: &'m Message) -> Self {
-        let mut worst = Outcome::Complete;
-        let call = |Call { id, name, arguments, outcome, .. }: &'m Call| {
-            let outcome = outcome.unwrap_or(Outcome::Incomplete);
-            worst = worst.worse(outcome);
-            CallField { id, name, arguments, outcome: outcome.name() }
-        };
-        let calls: Vec<_> = message.calls.iter().map(call).collect();
-        let notices = message.diagnostics.iter().map(|it| Notice {
-            kind: it.kind.name(),
-            at: it.at,
-            bytes: it.bytes,
-            call: it.call,
-        });
-        let diagnostics = notices.collect();
-        let Message { content, reasoning, .. } = message;
-        Self { content, reasoning, calls, outcome: worst.name(), diagnostics }
-    }
+/// A line of a file, with its number from 1.
+#[derive(Debug)]
+struct NumberedLine {
+    number: usize,
+    /// The line without the white space around it.
+    bytes: Vec<u8>,
+    /// Whether the line is longer than a row may be. Its bytes were then dropped.
+    is_too_long: bool,
 }
 
 /// Parses the texts of a column, on all cores. Rows keep their order and their bytes.
 ///
 /// # Errors
-/// No family is named, a line is not an object, or its column is not a text.
+/// No family is named, a line already has a field of messages, or a row cannot be read and errors
+/// end the command.
 pub(super) fn parse_rows(
     args: &ParseArgs,
     column: &str,
     (out, tables): (&mut (dyn Write + Send), Option<ParseTable>),
 ) -> Result<(), Error> {
-    let reading = &args.reading;
-    let Some(profile) = lookup::told(reading)? else {
-        return Err(misuse("--column needs --family, --model, --grammar or --template"));
-    };
+    let (reading, rows) = (&args.reading, &args.rows);
+    let threads = rows.threads.or_else(|| thread::available_parallelism().ok());
+    let threads = threads.map_or(1, NonZero::get);
     let end = reading.settings.finish.unwrap_or(End::Stop);
-    let guard = guard(reading, &profile)?;
-    let threads = args.rows.threads;
-    let threads = threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
+    let reader = RowReader::new(end, compile(args)?);
     let path = reading.file.as_path();
-    if !args.rows.jsonl && table::is_parquet(path) {
-        let table = ColumnFile { path, column, field: FIELD, guard, end, threads };
+    if !rows.jsonl && table::is_parquet(path) {
+        let table = ColumnFile {
+            path,
+            column,
+            field: &rows.into,
+            reader,
+            row: &rows.row,
+            raises: rows.on_error == OnError::Raise,
+            count: rows.count,
+            parts: rows.parts.as_deref(),
+            threads,
+        };
         return table::parse(&table, tables, out);
     }
-    let rows = Rows { guard, column, end };
-    let bar = bar(args);
-    if path.as_os_str() == "-" {
-        return write_rows(&rows, &mut bar.wrap_read(io::stdin().lock()), (threads, out));
+    if rows.parts.is_some() {
+        return Err(misuse("--parts needs a Parquet file"));
     }
-    let file = bar.wrap_read(open(path)?.0);
-    let written = write_rows(&rows, &mut io::BufReader::new(file), (threads, out));
+    let names =
+        FieldNames { column: column.to_owned(), into: rows.into.clone(), row: rows.row.clone() };
+    let all = Rows { names, on_error: rows.on_error, count: rows.count };
+    let bar = bar(args);
+    let mut readers = vec![reader; threads];
+    let counts = match path.as_os_str() == "-" {
+        true => all.write(&mut bar.wrap_read(io::stdin().lock()), &mut readers, out),
+        false => {
+            let file = bar.wrap_read(open(path)?.0);
+            all.write(&mut io::BufReader::new(file), &mut readers, out)
+        }
+    }?;
     bar.finish_and_clear();
-    written
+    table::report(&counts, rows.count, out)
+}
+
+/// Returns a function that compiles the guard of a row. That of a row without settings is compiled
+/// once, so that a fault in the arguments ends the command.
+fn compile(args: &ParseArgs) -> Result<CompileRow, Error> {
+    let named = lookup::told(&args.reading)?;
+    let names_family =
+        |(setting, _): &(RowSetting, _)| matches!(setting, RowSetting::Family | RowSetting::Model);
+    if named.is_none() && !args.rows.row.iter().any(names_family) {
+        return Err(misuse("--column needs --family, --model, --grammar or --template"));
+    }
+    let settings = read_settings(&args.reading.settings)?;
+    if let Some(profile) = &named {
+        builder_with(&settings, profile)?.build().map_err(misuse)?;
+    }
+    Ok(Arc::new(move |row: &RowSettings<'_>| {
+        let profile = row.profile(named.as_ref())?;
+        let builder = builder_with(&settings, &profile).map_err(|error| error.to_string())?;
+        row.set_in(builder)?.build().map_err(|error| error.to_string())
+    }))
 }
 
 /// Returns a progress bar on a terminal, over the bytes of the file.
@@ -133,95 +140,139 @@ fn bar(args: &ParseArgs) -> ProgressBar {
     }
 }
 
-/// Reads lines, parses them on several threads, and writes them in order.
-fn write_rows(
-    rows: &Rows<'_>,
-    input: &mut dyn BufRead,
-    (threads, out): (usize, &mut (dyn Write + Send)),
-) -> Result<(), Error> {
-    let mut number = 0;
-    loop {
-        let lines = read_lines(input, threads.saturating_mul(LINES))?;
-        if lines.is_empty() {
-            out.flush()?;
-            return Ok(());
-        }
-        let per_thread = lines.len().div_ceil(threads).max(1);
-        let parts = thread::scope(|scope| {
-            let parts = lines.chunks(per_thread).enumerate().map(|(part, lines)| {
-                let first = number + part * per_thread;
-                scope.spawn(move || rows.parse(first, lines))
+impl Rows {
+    /// Reads lines, parses them with one reader on each thread, and writes them in order.
+    fn write(
+        &self,
+        input: &mut dyn BufRead,
+        readers: &mut [RowReader],
+        out: &mut (dyn Write + Send),
+    ) -> Result<RowCounts, Error> {
+        let (mut number, mut counts) = (0, RowCounts::default());
+        loop {
+            let lines = read_lines(input, readers.len().saturating_mul(LINES), &mut number)?;
+            if lines.is_empty() {
+                out.flush()?;
+                return Ok(counts);
+            }
+            let per_thread = lines.len().div_ceil(readers.len()).max(1);
+            let parts = thread::scope(|scope| {
+                let parts = lines.chunks(per_thread).zip(&mut *readers);
+                let parts: Vec<_> =
+                    parts.map(|(lines, reader)| scope.spawn(|| self.read(lines, reader))).collect();
+                let joined = parts.into_iter().map(|part| {
+                    part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                });
+                joined.collect::<Vec<_>>()
             });
-            let parts: Vec<_> = parts.collect();
-            let joined = parts
-                .into_iter()
-                .map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            joined.collect::<Vec<_>>()
-        });
-        for part in parts {
-            out.write_all(&part?)?;
+            for part in parts {
+                let ReadRows { written, counts: more } = part?;
+                out.write_all(&written)?;
+                counts.merge(&more);
+            }
         }
-        number += lines.len();
+    }
+
+    /// Reads lines one after the other.
+    fn read(&self, lines: &[NumberedLine], reader: &mut RowReader) -> Result<ReadRows, Error> {
+        let mut read = ReadRows::default();
+        for line in lines {
+            if !line.bytes.is_empty() || line.is_too_long {
+                self.line(line, reader, &mut read)
+                    .map_err(|fault| misuse(format!("line {}: {fault}", line.number)))?;
+            }
+        }
+        Ok(read)
+    }
+
+    /// Reads a line. The message of a missing text or null is null.
+    fn line(
+        &self,
+        NumberedLine { number, bytes, is_too_long }: &NumberedLine,
+        reader: &mut RowReader,
+        read: &mut ReadRows,
+    ) -> Result<(), String> {
+        let found = match *is_too_long {
+            true => Err(LineError::NoObject(format!("longer than {MAX_ROW_BYTES} bytes"))),
+            false => RowLine::read(bytes, &self.names),
+        };
+        let (line, row) = match found {
+            Ok(found) => found,
+            Err(LineError::Taken(name)) => return Err(format!("the row has a field `{name}`")),
+            Err(LineError::NoObject(fault)) => {
+                self.check(&fault)?;
+                read.counts.end_row(&Err(RowError::Settings(String::new())), None);
+                if !self.count {
+                    write_error(&self.names, *number, &fault, &mut read.written);
+                }
+                return Ok(());
+            }
+        };
+        let mut message = Message::default();
+        let ended = match &row {
+            Ok(Row { text: None, .. }) => {
+                read.counts.null();
+                if !self.count {
+                    line.write(&self.names, None, &mut read.written);
+                }
+                return Ok(());
+            }
+            Ok(row @ Row { text: Some(text), .. }) => {
+                let mut sink = |event: Event<'_>| match self.count {
+                    true => llm_stream_guard::Sink::event(&mut read.counts, event),
+                    false => message.collect(event),
+                };
+                reader.read(text.as_bytes(), &row.settings(), &mut sink)
+            }
+            Err(fault) => Err(RowError::Settings(fault.clone())),
+        };
+        let family = row.as_ref().ok().and_then(|row| row.settings().family);
+        read.counts.end_row(&ended, family);
+        let ended = ended.map_err(|error| error.to_string());
+        if let Err(fault) = &ended {
+            self.check(fault)?;
+        }
+        if !self.count {
+            let ended = ended.as_ref().map(|end| *end).map_err(String::as_str);
+            line.write(&self.names, Some((&message, ended)), &mut read.written);
+        }
+        Ok(())
+    }
+
+    /// Returns the fault of a row if it ends the command.
+    fn check(&self, fault: &str) -> Result<(), String> {
+        match self.on_error {
+            OnError::Row => Ok(()),
+            OnError::Raise => Err(fault.to_owned()),
+        }
     }
 }
 
-/// Reads the next lines: at most `count`, or fewer if they are long.
-fn read_lines(input: &mut dyn BufRead, count: usize) -> Result<Vec<String>, Error> {
+/// Reads the next lines: at most `count`, or fewer if they are long. `number` counts them.
+fn read_lines(
+    input: &mut dyn BufRead,
+    count: usize,
+    number: &mut usize,
+) -> Result<Vec<NumberedLine>, Error> {
     let mut lines = Vec::new();
     let mut bytes = 0;
     while lines.len() < count && bytes < MAX_ROW_BYTES {
-        let mut line = String::new();
+        let mut line = Vec::new();
         let most = u64::try_from(MAX_ROW_BYTES).unwrap_or(u64::MAX);
-        let read = io::Read::take(&mut *input, most).read_line(&mut line).map_err(misuse)?;
+        let read =
+            io::Read::take(&mut *input, most).read_until(b'\n', &mut line).map_err(misuse)?;
         if read == 0 {
             break;
         }
-        if read == MAX_ROW_BYTES && !line.ends_with('\n') {
-            return Err(misuse(format!("a line is longer than {MAX_ROW_BYTES} bytes")));
+        *number += 1;
+        let is_too_long = read == MAX_ROW_BYTES && !line.ends_with(b"\n");
+        if is_too_long {
+            line = Vec::new();
+            input.skip_until(b'\n').map_err(misuse)?;
         }
         bytes += read;
-        lines.push(line);
+        let bytes = line.trim_ascii().to_vec();
+        lines.push(NumberedLine { number: *number, bytes, is_too_long });
     }
     Ok(lines)
-}
-
-impl Rows<'_> {
-    /// Returns lines with their messages. `first` is the number of lines before them.
-    fn parse(&self, first: usize, lines: &[String]) -> Result<Vec<u8>, Error> {
-        let mut out = Vec::new();
-        for (at, line) in lines.iter().enumerate() {
-            let line = line.trim();
-            if line.is_empty() {
-                continue;
-            }
-            self.row(line, &mut out)
-                .map_err(|fault| misuse(format!("line {}: {fault}", first + at + 1)))?;
-        }
-        Ok(out)
-    }
-
-    /// Writes a line with its message. The message of a missing text or null is null.
-    fn row(&self, line: &str, out: &mut Vec<u8>) -> Result<(), String> {
-        let fields: BTreeMap<Cow<'_, str>, &RawValue> =
-            serde_json::from_str(line).map_err(|error| format!("expected an object: {error}"))?;
-        if fields.contains_key(FIELD) {
-            return Err(format!("the row has a field `{FIELD}`"));
-        }
-        let text = match fields.get(self.column) {
-            None => None,
-            Some(value) => serde_json::from_str::<Option<String>>(value.get())
-                .map_err(|_| format!("expected a text at `{}`", self.column))?,
-        };
-        let object = line.strip_suffix('}').unwrap_or(line);
-        out.extend_from_slice(object.as_bytes());
-        out.extend_from_slice(if fields.is_empty() { b"\"" } else { b",\"" });
-        out.extend_from_slice(FIELD.as_bytes());
-        out.extend_from_slice(b"\":");
-        let field = text.map(|text| self.guard.parse(&text, self.end)).transpose();
-        let message = field.map_err(|error| error.to_string())?;
-        serde_json::to_writer(&mut *out, &message.as_ref().map(MessageField::of))
-            .map_err(|error| error.to_string())?;
-        out.extend_from_slice(b"}\n");
-        Ok(())
-    }
 }

@@ -22,7 +22,14 @@ pub(crate) fn guard(args: &ReadingArgs, profile: &Profile) -> Result<Guard, Erro
 
 /// Returns the builder of the guard for streams of `profile`.
 pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuilder, Error> {
-    let settings = settings(&args.settings)?;
+    builder_with(&read_settings(&args.settings)?, profile)
+}
+
+/// Returns the builder of the guard for streams of `profile` with settings that were read.
+pub(super) fn builder_with(
+    settings: &GuardSettings,
+    profile: &Profile,
+) -> Result<GuardBuilder, Error> {
     let own = profile.response_template.is_some() || profile.format.is_some();
     if settings.start == Some(Start::Reasoning) && profile.reasoning.is_none() && !own {
         return Err(misuse(format!(
@@ -34,7 +41,7 @@ pub(crate) fn builder(args: &ReadingArgs, profile: &Profile) -> Result<GuardBuil
 }
 
 /// Returns the settings of the arguments. Limits of zero are refused where the guard is built.
-fn settings(args: &SettingArgs) -> Result<GuardSettings, Error> {
+pub(super) fn read_settings(args: &SettingArgs) -> Result<GuardSettings, Error> {
     let mut settings = GuardSettings::from(args);
     settings.tools = args.tools.as_deref().map(read_tools).transpose()?;
     if let Some(path) = &args.prompt {

@@ -2,11 +2,11 @@
 
 use std::{
     fs::File,
-    io::{IsTerminal as _, Read as _, Write, stdout},
+    io::{IsTerminal as _, Read as _, Write, stderr, stdout},
     path::Path,
 };
 
-use llm_stream_guard::{End, Guard};
+use llm_stream_guard::{RowCounts, RowReader, RowSetting};
 
 use crate::error::{Error, misuse};
 
@@ -14,7 +14,7 @@ use crate::error::{Error, misuse};
 const PARQUET: [u8; 4] = *b"PAR1";
 
 /// Reads a table, and writes its rows with their messages.
-pub type ParseTable = fn(&ColumnFile<'_>, &mut (dyn Write + Send)) -> Result<(), String>;
+pub type ParseTable = fn(&ColumnFile<'_>, &mut (dyn Write + Send)) -> Result<RowCounts, String>;
 
 /// A Parquet file of texts, as `parse --column` was given it. [`run_with_tables`] hands it to the
 /// function that reads it.
@@ -28,10 +28,16 @@ pub struct ColumnFile<'a> {
     pub column: &'a str,
     /// The name of the column of messages.
     pub field: &'a str,
-    /// The guard of the family.
-    pub guard: Guard,
-    /// The reason why each answer ended.
-    pub end: End,
+    /// The reader of the rows.
+    pub reader: RowReader,
+    /// The columns of the rows' own settings.
+    pub row: &'a [(RowSetting, String)],
+    /// Whether a row that cannot be read ends the command.
+    pub raises: bool,
+    /// Whether only counts are wanted.
+    pub count: bool,
+    /// The folder in which each row group is written to its own file.
+    pub parts: Option<&'a Path>,
     /// The maximum number of threads that parse.
     pub threads: usize,
 }
@@ -54,8 +60,28 @@ pub(super) fn parse(
         let how = "build the command of `bindings/columns` to read it";
         return Err(misuse(format!("{path} is a Parquet file; {how}")));
     };
-    if stdout().is_terminal() {
+    let writes = !table.count && table.parts.is_none();
+    if writes && stdout().is_terminal() {
         return Err(misuse("Parquet is not written to a terminal; redirect the output to a file"));
     }
-    parse(table, out).map_err(|fault| misuse(format!("{path}: {fault}")))
+    let counts = parse(table, out).map_err(|fault| misuse(format!("{path}: {fault}")))?;
+    report(&counts, table.count, out)
+}
+
+/// Writes the counts if they are wanted, and otherwise notes how many rows have an error.
+pub(super) fn report(
+    counts: &RowCounts,
+    count: bool,
+    out: &mut (dyn Write + Send),
+) -> Result<(), Error> {
+    if count {
+        let text = serde_json::to_string(counts).map_err(misuse)?;
+        writeln!(out, "{text}")?;
+        out.flush()?;
+    } else if counts.errors > 0 {
+        let RowCounts { rows, errors, .. } = counts;
+        // A failure to print this cannot be reported.
+        let _ = writeln!(stderr(), "note: {errors} of {rows} rows have an error");
+    }
+    Ok(())
 }

@@ -121,7 +121,9 @@ fn each_choice_has_its_own_state() {
     assert_eq!(of_type(&of(0), "reasoning", "text"), ["Two cities."]);
     assert_eq!(of_type(&of(0), "call_start", "name"), ["get_weather"]);
     let other = "Without a tool: it is cold < in Oslo, 5 °C.";
-    assert_eq!(of(1), [json!({"type": "content", "choice": 1, "text": other})]);
+    let content = json!({"type": "content", "choice": 1, "text": other});
+    let end = json!({"type": "end", "choice": 1, "finish": "stop", "open": "none"});
+    assert_eq!(of(1), [content, end]);
 }
 
 #[test]

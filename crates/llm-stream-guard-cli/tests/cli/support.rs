@@ -28,8 +28,9 @@ pub(crate) fn run(args: &[&str]) -> Output {
 }
 
 pub(crate) fn run_on(input: &[u8], args: &[&str]) -> Output {
-    let (stdin, stdout) = (Stdio::piped(), Stdio::piped());
-    let mut child = command(args).stdin(stdin).stdout(stdout).spawn().expect("the binary runs");
+    let mut command = command(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
     child.stdin.take().expect("piped").write_all(input).expect("it reads its input");
     child.wait_with_output().expect("it ends")
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io};
 
-use llm_stream_guard::{Outcome, chat::Delta};
+use llm_stream_guard::{MessageEnd, Outcome, chat::Delta};
 use serde_json::{Map, Value, json};
 
 use super::shown::{Remark, Render};
@@ -18,6 +18,7 @@ struct Message {
     reasoning: String,
     calls: Vec<Call>,
     diagnostics: Vec<Value>,
+    end: Option<MessageEnd>,
 }
 
 /// A call of a message.
@@ -61,6 +62,8 @@ impl Message {
                 "content": self.content,
                 "reasoning": self.reasoning,
                 "calls": calls,
+                "finish": self.end.map(MessageEnd::finish),
+                "open": self.end.map(|end| end.open.name()),
             },
             "diagnostics": self.diagnostics,
         })
@@ -101,6 +104,11 @@ impl Render for Collected {
 
     fn note(&mut self, choice: u32, note: Remark<'_>) -> io::Result<()> {
         self.0.entry(choice).or_default().diagnostics.push(diagnostic(note));
+        Ok(())
+    }
+
+    fn end(&mut self, choice: u32, end: MessageEnd) -> io::Result<()> {
+        self.0.entry(choice).or_default().end = Some(end);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use llm_stream_guard::chat::Delta;
+use llm_stream_guard::{MessageEnd, chat::Delta};
 
 /// A diagnostic of the guard.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,6 +35,15 @@ pub trait Render {
     /// # Errors
     /// The output failed.
     fn note(&mut self, choice: u32, note: Remark<'_>) -> io::Result<()>;
+
+    /// Writes how a choice ended, after all its deltas and notes. By default, writes nothing.
+    ///
+    /// # Errors
+    /// The output failed.
+    fn end(&mut self, choice: u32, end: MessageEnd) -> io::Result<()> {
+        let _ = (choice, end);
+        Ok(())
+    }
 
     /// Flushes the output. Called after each piece of input.
     ///

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io};
 
 use llm_stream_guard::{
-    End,
+    End, MessageEnd,
     chat::{ChatNote, ChatSink, ChatStep, Delta, Note as ChoiceNote},
 };
 
@@ -14,6 +14,8 @@ pub struct EventWriter<'r> {
     render: &'r mut dyn Render,
     /// Whether each choice has its finish reason.
     finished: BTreeMap<u32, bool>,
+    /// How each choice ended. A choice whose note has come may still have deltas.
+    ends: BTreeMap<u32, MessageEnd>,
     /// The first error of the output; nothing is written after it.
     result: io::Result<()>,
 }
@@ -21,7 +23,8 @@ pub struct EventWriter<'r> {
 impl<'r> EventWriter<'r> {
     /// Creates a writer to `render`.
     pub fn new(render: &'r mut dyn Render) -> Self {
-        Self { render, finished: BTreeMap::new(), result: Ok(()) }
+        let (finished, ends) = (BTreeMap::new(), BTreeMap::new());
+        Self { render, finished, ends, result: Ok(()) }
     }
 
     fn show(&mut self, choice: u32, note: Remark<'_>) {
@@ -45,11 +48,17 @@ impl<'r> EventWriter<'r> {
         open.into_iter().for_each(|index| self.show(index, note));
     }
 
-    /// Ends the stream. If it was cut, notes the choices without a finish reason.
+    /// Ends the stream. If it was cut, notes the choices without a finish reason. Then writes how each
+    /// choice ended.
     pub fn end(&mut self, end: End) {
         let kind = "no_finish_reason";
         let open = if end == End::Aborted { self.open() } else { Vec::new() };
         open.into_iter().for_each(|index| self.show(index, Remark { kind, ..Remark::default() }));
+        for (choice, end) in std::mem::take(&mut self.ends) {
+            if self.result.is_ok() {
+                self.result = self.render.end(choice, end);
+            }
+        }
     }
 
     /// Flushes the output.
@@ -96,6 +105,10 @@ impl ChatSink for EventWriter<'_> {
             },
             ChoiceNote::Violation(violation) => {
                 Remark { kind: violation.name(), ..Remark::default() }
+            }
+            ChoiceNote::End(end) => {
+                self.ends.insert(choice, end);
+                return;
             }
             _ => return,
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
+use family_export::{demands_call, takes_grammar};
 use llm_stream_guard::{
     Answer, AnswerRules, BuildError, GuardBuilder, Server,
     chat::{self, ChatGuard, ChatLimits, ChatOptions, ReasoningField, TokenIds},
@@ -23,7 +24,7 @@ use crate::{
     guards::{CompiledGuards, Conditions},
     metrics::{OTHER, Told},
     routes::Route,
-    tool_grammar::{Demand, demands_call, has_own_format, takes_grammar},
+    tool_grammar::{self, has_own_format},
 };
 
 /// A request for upstream, and the guard for its answer.
@@ -125,9 +126,10 @@ impl Proxy {
         let forced = demands_call(&rules);
         if config.tool_grammar == ToolGrammar::Send
             && let Some(profile) = family.unmapped()
-            && let Some(demand) = Demand::new((&conditions.view, &body), (rules, profile), server)
+            && let Some(demand) =
+                tool_grammar::demand((&conditions.view, &body), (rules, profile), server)
         {
-            elsewhere(move || demand.made()).await?.write(&mut body);
+            elsewhere(move || tool_grammar::made(demand)).await?.write(&mut body);
         }
         if dialect == ApiDialect::Completions {
             completions::strip(&mut body);

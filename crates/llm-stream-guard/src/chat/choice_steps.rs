@@ -62,6 +62,9 @@ pub(super) fn finish(
         counted.decoded += &tally;
     }
     look(guard, writer);
+    if let (Some(end), false) = (guard.message_end(), writer.lane.finished) {
+        writer.note(Note::End(end));
+    }
     let tokens = &mut writer.lane.reasoning_tokens;
     *tokens = tokens.saturating_add(guard.reasoning_tokens());
     writer.lane.at = writer.lane.fed;

@@ -23,7 +23,7 @@ fn meaning(word: &str) -> Option<&'static str> {
 }
 
 /// Returns how the text ended, by upstream's finish reason.
-pub(super) fn end_of(word: &str) -> End {
+pub(crate) fn end_of(word: &str) -> End {
     match meaning(word) {
         Some("stop" | "tool_calls" | "function_call") => End::Stop,
         Some("length") => End::Length,

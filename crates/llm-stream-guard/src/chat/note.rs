@@ -5,6 +5,7 @@ use std::{collections::VecDeque, fmt};
 use toolcall_parsers::{Diagnostic, Outcome, Rejected};
 
 use super::{chunk::Chunk, step::ChatStep};
+use crate::guard::MessageEnd;
 
 /// A receiver of the output of a [`super::ChatGuard`], in order.
 pub trait ChatSink {
@@ -75,6 +76,8 @@ pub enum Note {
     Rejected(Rejected),
     /// A breach of the protocol by upstream, or an exceeded limit.
     Violation(Violation),
+    /// The choice ended. A choice with a finish reason ends once.
+    End(MessageEnd),
 }
 
 /// A breach of the protocol by upstream, or an exceeded limit. No output is dropped unless the

@@ -2,7 +2,7 @@
 //! response template.
 
 use jail_match::{
-    Channel, Counters, Driver, Edge, End, Held, LimitError, ServerItem, Sink, Stretch,
+    Channel, Counters, Driver, Edge, End, Held, HeldKind, LimitError, ServerItem, Sink, Stretch,
 };
 use toolcall_parsers::{BrokenBlock, Grammar, Ids, Parallel, Rejected, ToolCallParser, Wanted};
 
@@ -114,6 +114,28 @@ impl Cursor {
         match self {
             Self::Family(family) => family.driver.is_unclosed(),
             Self::Template(_) => false,
+        }
+    }
+
+    /// Whether text was held that has begun a call. Ask before the cursor ends the message.
+    pub(super) fn has_begun_call(&self) -> bool {
+        match self {
+            Self::Family(family) => {
+                let Held { bytes, kind } = family.held();
+                bytes > 0 && matches!(kind, HeldKind::Candidate | HeldKind::Call)
+            }
+            Self::Template(template) => template.open_channel() == Some(None),
+        }
+    }
+
+    /// Whether reasoning is open, after the cursor ended the message with `end`.
+    pub(super) fn ends_in_reasoning(&self, end: End) -> bool {
+        match self {
+            // A server that separates reasoning does not report its end.
+            Self::Family(FamilyCursor { driver, .. }) => {
+                driver.channel() == Channel::REASONING && (driver.is_unclosed() || end != End::Stop)
+            }
+            Self::Template(template) => template.open_channel() == Some(Some(Channel::REASONING)),
         }
     }
 

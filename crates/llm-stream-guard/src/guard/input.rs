@@ -5,8 +5,13 @@ use std::sync::Arc;
 use jail_match::{Diagnostic, DiagnosticKind, End, Event, LimitError, Sink, Span, SpanKind};
 
 use super::{
-    collapse::Watch, cursor::Cursor, markers_held::MarkersHeld, output::Chain,
-    remap_stage::RemapStage, tokens::Token,
+    collapse::Watch,
+    cursor::Cursor,
+    markers_held::MarkersHeld,
+    message_end::{EndWatch, MessageEnd},
+    output::Chain,
+    remap_stage::RemapStage,
+    tokens::Token,
 };
 use crate::stop::{StopStrings, Stopped};
 
@@ -25,8 +30,8 @@ pub(super) struct TextInput {
     /// Visible text that is emitted before the first text of the model.
     prepend: Option<Arc<Box<str>>>,
     prepended: bool,
-    /// Whether a stage ended the message, so that no more text reaches the cursor.
-    ended: bool,
+    /// How the message ended, so that no more text reaches the cursor.
+    ended: Option<MessageEnd>,
 }
 
 /// The stop strings, and the marker tokens in the text that they hold back.
@@ -52,7 +57,7 @@ impl Input {
             strings.reset();
             markers.reset();
         }
-        (*prepended, *ended) = (false, false);
+        (*prepended, *ended) = (false, None);
     }
 
     /// Returns the result of every push after a collapse ended the message.
@@ -77,6 +82,11 @@ impl Input {
 
     /// Whether a stage ended the message.
     pub(super) fn ended(&self) -> bool {
+        self.text.ended()
+    }
+
+    /// Returns how the message ended.
+    pub(super) fn message_end(&self) -> Option<MessageEnd> {
         self.text.ended
     }
 
@@ -187,7 +197,7 @@ impl TextInput {
 
     /// Whether no more text reaches the cursor.
     pub(super) fn ended(&self) -> bool {
-        self.ended
+        self.ended.is_some()
     }
 
     pub(super) fn push(
@@ -263,10 +273,13 @@ impl TextInput {
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        if std::mem::replace(&mut self.ended, true) {
+        if self.ended.is_some() {
             return Ok(());
         }
-        cursor.finish(end, out)?;
+        let mut watch = EndWatch::new(cursor.has_begun_call(), out);
+        let finished = cursor.finish(end, &mut watch);
+        self.ended = Some(watch.message_end(end, cursor.ends_in_reasoning(end)));
+        finished?;
         out.cursor_ended(end, cursor.is_unclosed());
         Ok(())
     }

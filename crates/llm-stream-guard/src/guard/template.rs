@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jail_match::{
-    Counters, Dangling, Edge, End, Event, Held, InlineTags, LimitPolicy, Limits, Sink, Span, Trace,
-    Whitespace,
+    Channel, Counters, Dangling, Edge, End, Event, Held, InlineTags, LimitPolicy, Limits, Sink,
+    Span, Trace, Whitespace,
 };
 use response_templates::{NoAnchor, ResponseTemplate, TemplateParser};
 use think_filter::Withheld;
@@ -53,6 +53,12 @@ impl TemplateCursor {
 
     pub(super) fn buffered(&self) -> usize {
         self.parser.buffered()
+    }
+
+    /// Returns the channel of the open field, `Some(None)` if that is a field of calls.
+    pub(super) fn open_channel(&self) -> Option<Option<Channel>> {
+        let field = self.parser.open_field()?;
+        Some(self.parser.template().channel(field))
     }
 
     /// Returns the offset of the first byte that is still kept.

@@ -25,6 +25,8 @@ mod laws;
 mod lifecycle;
 /// Every limit, and the heap they leave.
 mod limits;
+/// Ends of messages, and what was open then.
+mod message_end;
 /// Model ids and the patterns of families.
 mod models;
 /// Names, limits and estimates of reasoning.

@@ -188,6 +188,14 @@ impl TemplateParser {
         self.state.origin = origin;
     }
 
+    /// Returns the name of the field whose closer has not come. The end of the message closes no
+    /// field. Fields without a closer are never open.
+    #[must_use]
+    pub fn open_field(&self) -> Option<&str> {
+        let field = self.template.inner.fields.get(self.state.watch.checked_sub(1)?)?;
+        field.close.as_ref().map(|_| field.name.as_str())
+    }
+
     /// Returns the closed regions if [`TemplateSettings::keep_regions`] is set. Regions of the
     /// prompt come first.
     #[must_use]

@@ -1,7 +1,7 @@
 //! Finish reasons: one per choice, last, right.
 
 use llm_stream_guard::{
-    End, StopString,
+    End, MessageEnd, OpenAtEnd, StopString,
     chat::{ChatGuard, ChatNote, ChatOptions, Chunk, Note, Stop, Synthesis, Violation},
 };
 use serde_json::json;
@@ -130,7 +130,12 @@ fn text_after_the_finish_reason_is_forwarded_and_noted() {
         .collect();
     assert_eq!(text, "ab <");
     let notes: Vec<_> = seen.notes.iter().map(|note| note.note).collect();
-    let expected = [Violation::AfterFinish, Violation::SecondFinish].map(Note::Violation);
+    let end = MessageEnd { end: End::Stop, open: OpenAtEnd::Nothing };
+    let expected = [
+        Note::End(end),
+        Note::Violation(Violation::AfterFinish),
+        Note::Violation(Violation::SecondFinish),
+    ];
     assert_eq!(notes, expected);
     let reasons = choices(&seen.chunks).iter().filter(|it| it["finish_reason"].is_string()).count();
     assert_eq!(reasons, 1);

@@ -264,7 +264,11 @@ fn chat_notes_reach_the_callback() {
     options.synthesis = Synthesis::Always;
     let stream = guard_chunks(items, chat("hermes", options));
     drain(stream.on_note(move |_| *count.lock().expect("no panic") += 1));
-    assert_eq!(*notes.lock().expect("no panic"), 2, "the call's end, and no finish reason");
+    assert_eq!(
+        *notes.lock().expect("no panic"),
+        3,
+        "the ends of the call and the choice, and no finish reason"
+    );
 }
 
 // Contract: S1.51.
