@@ -21,7 +21,7 @@ const COLUMNS: &str = "bindings/columns";
 const CHECKERS: &str = "mypy ruff typing_extensions";
 
 /// The packages of the tests. The tests of a missing one are skipped.
-const TESTS: [&str; 9] = [
+const TESTS: [&str; 15] = [
     "pytest",
     "pyarrow",
     "openai",
@@ -31,6 +31,12 @@ const TESTS: [&str; 9] = [
     "pyspark",
     "polars",
     "duckdb",
+    "pandas",
+    "tokenizers",
+    "tiktoken",
+    "sentencepiece",
+    "llguidance",
+    "outlines-core",
 ];
 
 /// The tests: of the package, the examples of its docstrings, and those of the pages.
@@ -116,7 +122,7 @@ impl Environment {
         match self.fetch(root, CHECKERS) {
             Err(missing) => println!("skipped style and types of the Python package: {missing}"),
             Ok(()) => {
-                for line in ["ruff check .", "ruff format --check .", "mypy python"] {
+                for line in ["ruff check .", "ruff format --check .", "mypy python tests/uses.py"] {
                     self.module(line).run(&package)?;
                 }
             }

@@ -5,12 +5,12 @@ use std::{fmt::Write as _, sync::Arc};
 use arrow_array::{
     Array as _, ArrayRef, GenericStringArray, ListArray, OffsetSizeTrait, StructArray, UInt32Array,
     UInt64Array,
-    builder::{GenericStringBuilder, StringBuilder, UInt32Builder, UInt64Builder},
+    builder::{BooleanBuilder, GenericStringBuilder, StringBuilder, UInt32Builder, UInt64Builder},
 };
 use arrow_buffer::{NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Fields};
-use llm_stream_guard::{Diagnostic, Event, Outcome, Sink, TokenRole};
+use llm_stream_guard::{Diagnostic, Event, MessageEnd, Outcome, RowError, Sink, TokenRole};
 
 /// The error for a column that is too long for its offsets.
 #[derive(Debug)]
@@ -38,15 +38,36 @@ pub struct Columns<O: OffsetSizeTrait> {
     worst: Outcome,
     outcome: StringBuilder,
     diagnostics: Diagnostics,
+    ends: Ends,
     /// The roles of tokens, if the rows are lists of tokens.
     roles: Option<RoleNames>,
     nulls: NullBufferBuilder,
+}
+
+/// How the rows ended, or why not.
+#[derive(Debug, Default)]
+struct Ends {
+    finish: StringBuilder,
+    open: StringBuilder,
+    error: StringBuilder,
+}
+
+impl Ends {
+    fn add(&mut self, read: Option<&Result<MessageEnd, RowError>>) {
+        let end = read.and_then(|read| read.as_ref().ok());
+        self.finish.append_option(end.map(|end| end.finish()));
+        self.open.append_option(end.map(|end| end.open.name()));
+        let error = read.and_then(|read| read.as_ref().err());
+        self.error.append_option(error.map(ToString::to_string));
+    }
 }
 
 /// The roles of the tokens of all rows, by name.
 #[derive(Debug, Default)]
 struct RoleNames {
     names: StringBuilder,
+    /// Whether each token is learnt, if that is asked for.
+    mask: Option<BooleanBuilder>,
     offsets: Offsets,
 }
 
@@ -59,6 +80,7 @@ impl<O: OffsetSizeTrait> Default for Columns<O> {
             worst: Outcome::Complete,
             outcome: StringBuilder::new(),
             diagnostics: Diagnostics::default(),
+            ends: Ends::default(),
             roles: None,
             nulls: NullBufferBuilder::new(0),
         }
@@ -191,7 +213,7 @@ impl Diagnostics {
 }
 
 /// The ends of the lists of all rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Offsets {
     ends: Vec<i32>,
     /// Number of items so far, or `None` if there are too many for the offsets.
@@ -242,14 +264,23 @@ fn structure(
 }
 
 impl<O: OffsetSizeTrait> Columns<O> {
-    /// Creates columns with an additional one for the roles of tokens.
-    pub fn with_roles() -> Self {
-        Self { roles: Some(RoleNames::default()), ..Self::default() }
+    /// Creates columns with an additional one for the roles of tokens, and one for whether tokens
+    /// are learnt if there is a `mask`.
+    pub fn with_roles(mask: bool) -> Self {
+        let mask = mask.then(BooleanBuilder::new);
+        Self { roles: Some(RoleNames { mask, ..RoleNames::default() }), ..Self::default() }
+    }
+
+    /// Adds whether the current row's next token is learnt. Each token also has its role.
+    pub fn learnt(&mut self, learnt: bool) {
+        if let Some(RoleNames { mask: Some(mask), .. }) = &mut self.roles {
+            mask.append_value(learnt);
+        }
     }
 
     /// Adds the role of the current row's next token.
     pub fn role(&mut self, role: TokenRole) {
-        if let Some(RoleNames { names, offsets }) = &mut self.roles {
+        if let Some(RoleNames { names, offsets, .. }) = &mut self.roles {
             names.append_value(role.name());
             offsets.grow();
         }
@@ -260,18 +291,20 @@ impl<O: OffsetSizeTrait> Columns<O> {
         self.content.null();
         self.reasoning.null();
         self.outcome.append_null();
+        self.ends.add(None);
         self.nulls.append_null();
         self.end_lists();
     }
 
-    /// Ends the current row.
-    pub fn end_row(&mut self) {
+    /// Ends the current row. A row with an error keeps what was read before it.
+    pub fn end_row(&mut self, read: &Result<MessageEnd, RowError>) {
         if self.calls.open {
             self.event(Event::CallEnd { index: 0, outcome: Outcome::Incomplete });
         }
         self.content.end();
         self.reasoning.end();
-        self.outcome.append_value(self.worst.name());
+        self.outcome.append_option(read.as_ref().ok().map(|_| self.worst.name()));
+        self.ends.add(Some(read));
         self.nulls.append_non_null();
         self.end_lists();
         self.worst = Outcome::Complete;
@@ -297,9 +330,17 @@ impl<O: OffsetSizeTrait> Columns<O> {
             ("calls", self.calls.finish(nulls.clone())?),
             ("outcome", Arc::new(self.outcome.finish())),
             ("diagnostics", self.diagnostics.finish(nulls.clone())?),
+            ("finish", Arc::new(self.ends.finish.finish())),
+            ("open", Arc::new(self.ends.open.finish())),
+            ("error", Arc::new(self.ends.error.finish())),
         ];
-        if let Some(RoleNames { mut names, offsets }) = self.roles {
+        if let Some(RoleNames { mut names, mask, offsets }) = self.roles {
+            let mask =
+                mask.map(|mut mask| offsets.clone().list(Arc::new(mask.finish()), nulls.clone()));
             columns.push(("token_roles", offsets.list(Arc::new(names.finish()), nulls.clone())?));
+            if let Some(mask) = mask {
+                columns.push(("loss_mask", mask?));
+            }
         }
         Ok(structure(columns, nulls)?.into_data())
     }

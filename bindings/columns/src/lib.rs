@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! ["<think>hm</think>Hi.", null]
-//! [{content: "Hi.", reasoning: "hm", calls: [], outcome: "complete", diagnostics: []}, null]
+//! [{content: "Hi.", reasoning: "hm", calls: [], outcome: "complete", diagnostics: [],
+//!   finish: "stop", open: "none", error: null}, null]
 //! ```
 //!
 //! The Python package reads columns with this crate. The crate's binary is the `llm-stream-guard`
@@ -14,8 +15,10 @@ mod columns;
 #[cfg(feature = "command")]
 mod parquet_file;
 mod rows;
+mod texts;
 
 pub use columns::{Columns, Overflow};
 #[cfg(feature = "command")]
 pub use parquet_file::parse_parquet;
-pub use rows::{BatchError, How, on_threads, parse_texts};
+pub use rows::{BatchError, BatchSettings, count_texts, on_threads, parse_texts};
+pub use texts::TextArray;

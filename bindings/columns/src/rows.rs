@@ -1,16 +1,16 @@
 //! Parses rows of texts on several threads.
 
-use std::{fmt, ops::Range, thread};
+use std::{fmt, ops::Range, str, thread};
 
-use arrow_array::{
-    Array, ArrayAccessor, LargeStringArray, OffsetSizeTrait, StringArray, StringArrayType,
-    StringViewArray,
-};
+use arrow_array::{Array, OffsetSizeTrait};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
-use llm_stream_guard::{End, Guard, LimitError};
+use llm_stream_guard::{MessageEnd, RowCounts, RowError, RowReader, RowSetting, RowSettings, Sink};
 
-use crate::columns::{Columns, Overflow};
+use crate::{
+    columns::{Columns, Overflow},
+    texts::TextArray,
+};
 
 /// Minimum number of rows for a thread.
 const ROWS_OF_THREAD: usize = 64;
@@ -24,92 +24,164 @@ const THREADS: usize = 256;
 pub enum BatchError {
     /// A column is longer than its offsets can count.
     Overflow(Overflow),
-    /// A message exceeds a limit of the guard.
-    Limit(LimitError),
-    /// The vocabulary lacks this token.
-    Token(u32),
-    /// The array has another type than strings.
+    /// A row has an error, and errors of rows are errors of their batch.
+    Row(usize, RowError),
+    /// The array has another type than strings or bytes.
     Type(DataType),
+    /// A column of settings has another number of rows than the texts.
+    Length(RowSetting),
 }
 
 impl fmt::Display for BatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Overflow(error) => error.fmt(f),
-            Self::Limit(error) => error.fmt(f),
-            Self::Token(id) => write!(f, "the vocabulary has no token {id}"),
+            Self::Row(row, error) => write!(f, "row {row}: {error}"),
             Self::Type(found) => write!(f, "expected an array of strings, found `{found}`"),
+            Self::Length(setting) => {
+                write!(f, "the column of {setting:?} has another length than the texts")
+            }
         }
     }
 }
 
 impl std::error::Error for BatchError {}
 
-/// The end of each message, and the maximum number of threads.
-#[derive(Debug, Clone, Copy)]
-pub struct How {
-    /// The reason why each answer ended.
-    pub end: End,
+/// The settings of a batch.
+#[derive(Debug)]
+pub struct BatchSettings<'s> {
+    /// The reader of rows, of which each thread takes a clone.
+    pub reader: &'s RowReader,
+    /// The columns of the rows' own settings.
+    pub rows: Vec<(RowSetting, TextArray<'s>)>,
+    /// Whether the first row with an error ends the batch.
+    pub raises: bool,
     /// The maximum number of threads.
     pub threads: usize,
 }
 
-/// The rows of a batch, and how to parse them.
-struct Rows<F> {
-    len: usize,
-    how: How,
-    /// Returns the text of a row, or `None` for null.
-    text: F,
-}
+impl BatchSettings<'_> {
+    /// Checks that each column of settings has `len` rows.
+    ///
+    /// # Errors
+    /// A column has another number of rows.
+    pub fn check(&self, len: usize) -> Result<(), BatchError> {
+        let other = self.rows.iter().find(|(_, values)| values.len() != len);
+        other.map_or(Ok(()), |(setting, _)| Err(BatchError::Length(*setting)))
+    }
 
-/// Parses each text of an array of strings. Each thread makes an array of its rows, in their order.
-///
-/// # Errors
-/// The array has another type, or a message or a column exceeds a limit.
-pub fn parse_texts(
-    guard: &Guard,
-    texts: &dyn Array,
-    how: How,
-) -> Result<Vec<ArrayData>, BatchError> {
-    let (any, len) = (texts.as_any(), texts.len());
-    if let Some(array) = any.downcast_ref::<StringArray>() {
-        parse_rows::<i32>(guard, Rows { len, how, text: |row| text(array, row) })
-    } else if let Some(array) = any.downcast_ref::<LargeStringArray>() {
-        parse_rows::<i64>(guard, Rows { len, how, text: |row| text(array, row) })
-    } else if let Some(array) = any.downcast_ref::<StringViewArray>() {
-        parse_rows::<i64>(guard, Rows { len, how, text: |row| text(array, row) })
-    } else {
-        Err(BatchError::Type(texts.data_type().clone()))
+    /// Returns the settings of a row.
+    ///
+    /// # Errors
+    /// A setting is not UTF-8.
+    pub fn of_row(&self, row: usize) -> Result<RowSettings<'_>, RowError> {
+        let mut settings = RowSettings::default();
+        for (setting, values) in &self.rows {
+            let value = values.get(row).map(str::from_utf8).transpose();
+            let fault = |_| RowError::Settings(format!("the {setting:?} of the row is not UTF-8"));
+            settings.set(*setting, value.map_err(fault)?);
+        }
+        Ok(settings)
+    }
+
+    /// Returns the error of a row if it ends the batch.
+    ///
+    /// # Errors
+    /// The row has an error, and errors end the batch.
+    pub fn raised<T>(&self, row: usize, read: &Result<T, RowError>) -> Result<(), BatchError> {
+        match read {
+            Err(error) if self.raises => Err(BatchError::Row(row, error.clone())),
+            _ => Ok(()),
+        }
     }
 }
 
-/// Returns the text of a row, or `None` for null.
-fn text<'a, A>(array: &'a A, row: usize) -> Option<&'a str>
-where
-    &'a A: StringArrayType<'a>,
-    A: Array,
-{
-    array.is_valid(row).then(|| ArrayAccessor::value(&array, row))
+/// A receiver of the rows of a range.
+trait RowSink: Sink {
+    /// Ends a row without a text.
+    fn null(&mut self);
+
+    /// Ends a row that has a text.
+    fn end_row(&mut self, read: &Result<MessageEnd, RowError>, settings: &RowSettings<'_>);
+}
+
+impl<O: OffsetSizeTrait> RowSink for Columns<O> {
+    fn null(&mut self) {
+        Self::null(self);
+    }
+
+    fn end_row(&mut self, read: &Result<MessageEnd, RowError>, _: &RowSettings<'_>) {
+        Self::end_row(self, read);
+    }
+}
+
+impl RowSink for RowCounts {
+    fn null(&mut self) {
+        Self::null(self);
+    }
+
+    fn end_row(&mut self, read: &Result<MessageEnd, RowError>, settings: &RowSettings<'_>) {
+        Self::end_row(self, read, settings.family);
+    }
+}
+
+/// Parses each text of an array of strings or bytes. Each thread makes an array of its rows, in
+/// their order.
+///
+/// # Errors
+/// The array has another type, a column exceeds a limit, or a row has an error that ends the batch.
+pub fn parse_texts(
+    texts: &dyn Array,
+    settings: &BatchSettings<'_>,
+) -> Result<Vec<ArrayData>, BatchError> {
+    let texts = TextArray::new(texts)?;
+    match texts.is_large() {
+        true => parse_rows::<i64>(&texts, settings),
+        false => parse_rows::<i32>(&texts, settings),
+    }
+}
+
+/// Counts the messages of an array of strings or bytes.
+///
+/// # Errors
+/// As [`parse_texts`].
+pub fn count_texts(
+    texts: &dyn Array,
+    settings: &BatchSettings<'_>,
+) -> Result<RowCounts, BatchError> {
+    let texts = TextArray::new(texts)?;
+    settings.check(texts.len())?;
+    let parts = on_threads(texts.len(), settings.threads, |range| {
+        let mut counts = RowCounts::default();
+        read_range(&texts, range, settings, &mut counts).map(|()| counts)
+    });
+    let mut all = RowCounts::default();
+    parts?.iter().for_each(|part| all.merge(part));
+    Ok(all)
 }
 
 /// Parses rows, a contiguous range on each thread.
-fn parse_rows<'t, O: OffsetSizeTrait>(
-    guard: &Guard,
-    rows: Rows<impl Fn(usize) -> Option<&'t str> + Sync>,
+fn parse_rows<O: OffsetSizeTrait>(
+    texts: &TextArray<'_>,
+    settings: &BatchSettings<'_>,
 ) -> Result<Vec<ArrayData>, BatchError> {
-    let Rows { len, how, text } = &rows;
-    on_threads(*len, how.threads, |range| parse_range::<O>(guard.clone(), how.end, range.map(text)))
+    settings.check(texts.len())?;
+    on_threads(texts.len(), settings.threads, |range| {
+        let mut columns = Columns::<O>::default();
+        read_range(texts, range, settings, &mut columns)?;
+        columns.finish().map_err(BatchError::Overflow)
+    })
 }
 
 /// Runs `parse` for contiguous ranges of rows, each on its own thread.
 ///
 /// # Errors
 /// The first error of `parse`, in the order of rows.
-pub fn on_threads(
+pub fn on_threads<T: Send>(
     len: usize,
     threads: usize,
-    parse: impl Fn(Range<usize>) -> Result<ArrayData, BatchError> + Sync,
-) -> Result<Vec<ArrayData>, BatchError> {
+    parse: impl Fn(Range<usize>) -> Result<T, BatchError> + Sync,
+) -> Result<Vec<T>, BatchError> {
     let of_thread = len.div_ceil(threads.clamp(1, THREADS)).max(ROWS_OF_THREAD);
     let ranges = (0..len).step_by(of_thread).map(|from| from..(from + of_thread).min(len));
     let parse = &parse;
@@ -125,22 +197,25 @@ pub fn on_threads(
     })
 }
 
-/// Parses texts one after the other.
-fn parse_range<'t, O: OffsetSizeTrait>(
-    mut guard: Guard,
-    end: End,
-    texts: impl Iterator<Item = Option<&'t str>>,
-) -> Result<ArrayData, BatchError> {
-    let mut columns = Columns::<O>::default();
-    for text in texts {
-        let Some(text) = text else {
-            columns.null();
+/// Parses rows one after the other.
+fn read_range(
+    texts: &TextArray<'_>,
+    range: Range<usize>,
+    settings: &BatchSettings<'_>,
+    sink: &mut impl RowSink,
+) -> Result<(), BatchError> {
+    let mut reader = settings.reader.clone();
+    for row in range {
+        let Some(text) = texts.get(row) else {
+            sink.null();
             continue;
         };
-        guard.push(text, &mut columns).map_err(BatchError::Limit)?;
-        guard.finish(end, &mut columns).map_err(BatchError::Limit)?;
-        guard.reset();
-        columns.end_row();
+        let (of_row, read) = match settings.of_row(row) {
+            Ok(of_row) => (of_row, reader.read(text, &of_row, sink)),
+            Err(error) => (RowSettings::default(), Err(error)),
+        };
+        settings.raised(row, &read)?;
+        sink.end_row(&read, &of_row);
     }
-    columns.finish().map_err(BatchError::Overflow)
+    Ok(())
 }

@@ -8,10 +8,14 @@ use std::{
 };
 
 use arrow_array::{
-    Array, ArrayRef, Int64Array, LargeStringArray, ListArray, RecordBatch, StringArray,
-    StructArray, UInt32Array, UInt64Array, cast::AsArray as _,
+    Array, ArrayRef, BinaryArray, DictionaryArray, Int64Array, LargeStringArray, ListArray,
+    NullArray, RecordBatch, StringArray, StructArray, UInt32Array, UInt64Array, cast::AsArray as _,
+    types::Int32Type,
 };
-use parquet::arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder};
+use parquet::{
+    arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
+    file::properties::WriterProperties,
+};
 use serde_json::{Value, json};
 
 /// Number of rows, enough for several batches of one thread.
@@ -69,6 +73,10 @@ fn value(array: &dyn Array, row: usize) -> Value {
         json!(texts.value(row))
     } else if let Some(texts) = any.downcast_ref::<LargeStringArray>() {
         json!(texts.value(row))
+    } else if any.is::<BinaryArray>() || any.is::<NullArray>() {
+        json!("bytes")
+    } else if let Some(kinds) = any.downcast_ref::<DictionaryArray<Int32Type>>() {
+        value(kinds.values().as_ref(), kinds.key(row).expect("a key"))
     } else if let Some(numbers) = any.downcast_ref::<Int64Array>() {
         json!(numbers.value(row))
     } else if let Some(numbers) = any.downcast_ref::<UInt64Array>() {
@@ -133,6 +141,88 @@ fn long_strings_keep_their_type() {
     let message = found[0].column_by_name("message").expect("the column").as_struct();
     let content = message.column_by_name("content").expect("the field");
     assert_eq!(content.as_string::<i64>().value(0), "Hi.");
+}
+
+#[test]
+fn row_groups_become_files_and_are_not_written_again() {
+    let path = scratch("groups.parquet");
+    let folder = scratch("groups");
+    let _ = fs::remove_dir_all(&folder);
+    let texts: StringArray = (0..ROWS).map(text).collect();
+    let ids: Int64Array = (0..ROWS as i64).collect();
+    let columns: Vec<(&str, ArrayRef)> = vec![("id", Arc::new(ids)), ("text", Arc::new(texts))];
+    let batch = RecordBatch::try_from_iter(columns).expect("columns of one length");
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(2000)).build();
+    let file = File::create(&path).expect("a file");
+    let mut writer =
+        ArrowWriter::try_new(file, batch.schema(), Some(properties)).expect("a writer");
+    writer.write(&batch).expect("rows");
+    writer.close().expect("an end");
+
+    let whole = objects(&rows(&path, &[]));
+    let parts = |folder: &Path| {
+        let output = run(&path, &["--parts", folder.to_str().expect("UTF-8")]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stdout.is_empty());
+        let mut files: Vec<_> =
+            fs::read_dir(folder).expect("a folder").map(|it| it.expect("a file").path()).collect();
+        files.sort();
+        files
+    };
+    let files = parts(&folder);
+    assert_eq!(files.len(), 3);
+    let read = |file: &PathBuf| {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).expect("a file"));
+        let reader = reader.expect("Parquet").build().expect("a reader");
+        objects(&reader.collect::<Result<Vec<_>, _>>().expect("rows"))
+    };
+    assert!(files.iter().flat_map(read).collect::<Vec<_>>() == whole);
+
+    // A run that was stopped has an unfinished file, and lacks another.
+    fs::write(&files[0], "kept").expect("a file");
+    fs::rename(&files[2], files[2].with_extension("unfinished")).expect("a file");
+    assert_eq!(parts(&folder), files);
+    assert_eq!(fs::read(&files[0]).expect("a file"), b"kept");
+    assert!(read(&files[2])[..] == whole[4000..]);
+}
+
+#[test]
+fn bytes_dictionaries_and_nulls_are_read_and_errors_stay_in_their_row() {
+    let path = scratch("kinds.parquet");
+    let bytes: BinaryArray =
+        [Some(&b"<think>a</think>b"[..]), None, Some(b"\xff")].iter().collect();
+    let kinds: DictionaryArray<Int32Type> = [Some("c"), None, Some("c")].into_iter().collect();
+    let nulls = NullArray::new(3);
+    let ends: StringArray = [Some("length"), None, Some("stop")].into_iter().collect();
+    let keys: Int64Array = (0..3).collect();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("text", Arc::new(bytes)),
+        ("kind", Arc::new(kinds)),
+        ("null", Arc::new(nulls)),
+        ("end", Arc::new(ends)),
+        ("key", Arc::new(keys)),
+    ];
+    write(&path, columns);
+    let settings = ["--row", "finish=end", "--row", "key=key"];
+    let found = objects(&rows(&path, &settings));
+    assert_eq!(found[0]["message"]["reasoning"], "a");
+    assert_eq!(found[0]["message"]["finish"], "length");
+    assert_eq!(found[1]["message"], Value::Null);
+    assert_eq!(found[2]["message"]["error"], "the text is not UTF-8 at byte 0");
+    let raised = run(&path, &["--on-error", "raise"]);
+    let fault = String::from_utf8_lossy(&raised.stderr).into_owned();
+    assert!(fault.contains("row 2: the text is not UTF-8"), "{fault}");
+    let run_on = |column: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_llm-stream-guard"))
+            .args(["parse", path.to_str().expect("UTF-8"), "--family", "qwen3"])
+            .args(["--column", column, "--count"])
+            .output()
+            .expect("the command starts");
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+    };
+    assert_eq!(run_on("text")["errors"], 1);
+    assert_eq!(run_on("kind")["finish"], json!({"stop": 2}));
+    assert_eq!(run_on("null")["nulls"], 3);
 }
 
 #[test]

@@ -41,7 +41,7 @@ def wires(
     `tools` are declared where a case declares none. Without a prompt, the first closer that nothing
     opened ends reasoning that the prompt may have opened.
     """
-    known = set(families())
+    known = set(families(aliases=True))
     for name, case in cases(folder):
         # Where a vector asks for another policy, its wire is read with the family's own.
         if "wire" not in case or case["family"] not in known:

@@ -13,7 +13,7 @@ use pyo3::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    convert::{Piece, end, to_json, to_python},
+    convert::{Piece, chunk_to_json, end, to_python},
     settings::{Settings, fault},
     stream_error,
 };
@@ -90,6 +90,9 @@ fn note_json(ChatNote { choice, note }: ChatNote) -> Value {
             json!({"kind": "call_end", "index": index, "outcome": outcome.name()})
         }
         Note::Rejected(_) => json!({"kind": "rejected"}),
+        Note::End(end) => {
+            json!({"kind": "end", "finish": end.finish(), "open": end.open.name()})
+        }
         Note::Violation(violation) => json!({"kind": violation.name()}),
         _ => json!({"kind": "other"}),
     };
@@ -129,7 +132,7 @@ impl PyChatGuard {
     ) -> PyResult<Bound<'py, PyList>> {
         let Self { guard, notes } = self;
         let mut sink = ChunkKeeper { chunks: Vec::new(), notes };
-        match to_json(chunk)?.into_chunk() {
+        match chunk_to_json(chunk)?.into_chunk() {
             Ok(clean) => {
                 let result = py.detach(|| guard.push(clean, &mut sink));
                 ended(py, result, list_of(py, sink.chunks)?)
@@ -165,7 +168,7 @@ impl PyChatGuard {
         py: Python<'py>,
         response: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let response = serde_json::from_value(to_json(response)?).map_err(fault)?;
+        let response = serde_json::from_value(chunk_to_json(response)?).map_err(fault)?;
         let Self { guard, notes } = self;
         let whole = py.detach(|| guard.complete_noting(response, |note| notes.push(note)));
         to_python(py, &whole.map_err(|error| stream_error(py, error, py.None()))?)

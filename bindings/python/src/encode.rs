@@ -12,13 +12,13 @@ use crate::{
 };
 
 /// Writes calls as a model would have written them. A call has a name, the arguments' JSON text and
-/// an id or `None`.
+/// an id or `None`. Also returns whether ids were dropped, because the family cannot write them.
 #[pyfunction]
 #[pyo3(signature = (calls, **settings))]
 pub(crate) fn encode(
     calls: Vec<(String, String, Option<String>)>,
     settings: Option<&Bound<'_, PyDict>>,
-) -> PyResult<String> {
+) -> PyResult<(String, bool)> {
     let settings = Settings::new(settings)?;
     let profile = settings.profile()?;
     let grammar = profile.grammar().map_err(fault)?;
@@ -34,6 +34,7 @@ pub(crate) fn encode(
     });
     let encoded: Vec<_> = encoded.collect();
     let tools = settings.tools().cloned().unwrap_or_else(|| Tools::implied_by(&encoded));
-    toolcall_parsers::encode(&grammar, &encoded, &tools)
-        .map_err(|error| EncodeError::new_err(error.to_string()))
+    let (text, dropped) = toolcall_parsers::encode_dropping_ids(&grammar, &encoded, &tools)
+        .map_err(|error| EncodeError::new_err(error.to_string()))?;
+    Ok((text, !dropped.is_empty()))
 }

@@ -1,208 +1,194 @@
-//! The Python class of one event of a message.
+//! The Python classes of the events of a message, one for each kind.
+//!
+//! ```text
+//! Hi.  [call]       Content(text="Hi.")  CallStart(index=0, id="call_..", name="ring")
+//! ```
 
-use llm_stream_guard::{Diagnostic, Outcome};
+use llm_stream_guard::Diagnostic;
 use pyo3::{
-    exceptions::PyAttributeError,
     prelude::*,
     sync::PyOnceLock,
-    types::{PyDict, PyString, PyType},
+    types::{PyDict, PyString, PyTuple, PyType},
 };
 
 use crate::recorder::{Item, Recorder};
 
-/// One event of a message. `kind` decides which other attributes there are:
-///
-/// - `content`, `reasoning`: `text`
-/// - `call_start`: `index`, `id`, `name`
-/// - `call_arguments`: `index`, `fragment`
-/// - `call_end`: `index`, `outcome`
-/// - `diagnostic`: `diagnostic`
-///
-/// Another attribute raises `AttributeError`.
-#[pyclass(frozen, name = "Event", module = "toolcall_parsers")]
-#[derive(Debug)]
-pub(crate) struct PyEvent(Parts);
-
-/// The fields of an event.
-#[derive(Debug)]
-enum Parts {
-    Content(Py<PyString>),
-    Reasoning(Py<PyString>),
-    CallStart { index: u32, id: Py<PyString>, name: Py<PyString> },
-    CallArguments { index: u32, fragment: Py<PyString> },
-    CallEnd { index: u32, outcome: Outcome },
-    Diagnostic(Diagnostic),
+/// A field of an event.
+trait EventField {
+    /// Returns the field as a Python value.
+    fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
 }
 
-impl PyEvent {
-    /// Creates the event of a recorder's item.
-    pub(crate) fn of(py: Python<'_>, recorder: &Recorder, item: &Item) -> Self {
-        let text = |range| PyString::new(py, recorder.text(range)).unbind();
-        Self(match item {
-            Item::Content(range) => Parts::Content(text(range)),
-            Item::Reasoning(range) => Parts::Reasoning(text(range)),
-            Item::CallStart { index, id, name } => {
-                Parts::CallStart { index: *index, id: text(id), name: text(name) }
-            }
-            Item::CallArguments { index, fragment } => {
-                Parts::CallArguments { index: *index, fragment: text(fragment) }
-            }
-            Item::CallEnd { index, outcome } => Parts::CallEnd { index: *index, outcome: *outcome },
-            Item::Diagnostic(diagnostic) => Parts::Diagnostic(*diagnostic),
-        })
-    }
-
-    const fn name_of_kind(&self) -> &'static str {
-        match self.0 {
-            Parts::Content(_) => "content",
-            Parts::Reasoning(_) => "reasoning",
-            Parts::CallStart { .. } => "call_start",
-            Parts::CallArguments { .. } => "call_arguments",
-            Parts::CallEnd { .. } => "call_end",
-            Parts::Diagnostic(_) => "diagnostic",
-        }
-    }
-
-    fn none<T>(&self, attribute: &str) -> PyResult<T> {
-        let kind = self.name_of_kind();
-        Err(PyAttributeError::new_err(format!("a `{kind}` event has no `{attribute}`")))
+impl EventField for Py<PyString> {
+    fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.bind(py).clone().into_any())
     }
 }
 
-#[pymethods]
-impl PyEvent {
-    #[classattr]
-    fn __match_args__() -> (&'static str,) {
-        ("kind",)
+impl EventField for Py<PyAny> {
+    fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.bind(py).clone())
     }
+}
 
-    /// The kind of the event.
-    #[getter]
-    fn kind<'py>(&self, py: Python<'py>) -> &Bound<'py, PyString> {
-        use pyo3::intern;
-        match self.0 {
-            Parts::Content(_) => intern!(py, "content"),
-            Parts::Reasoning(_) => intern!(py, "reasoning"),
-            Parts::CallStart { .. } => intern!(py, "call_start"),
-            Parts::CallArguments { .. } => intern!(py, "call_arguments"),
-            Parts::CallEnd { .. } => intern!(py, "call_end"),
-            Parts::Diagnostic(_) => intern!(py, "diagnostic"),
+impl EventField for u32 {
+    fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.into_pyobject(py)?.into_any())
+    }
+}
+
+/// Defines the class of a kind of events: its name, its kind, and its fields.
+macro_rules! event_class {
+    ($(#[$doc:meta])* $rust:ident, $class:literal, $kind:literal, {
+        $($(#[$field_doc:meta])* $field:ident: $type:ty),*
+    }) => {
+        $(#[$doc])*
+        #[pyclass(frozen, name = $class, module = "toolcall_parsers")]
+        #[derive(Debug)]
+        pub(crate) struct $rust {
+            $($(#[$field_doc])* #[pyo3(get)] $field: $type),*
         }
-    }
 
-    /// Text of the answer or of the reasoning.
-    #[getter]
-    fn text(&self, py: Python<'_>) -> PyResult<Py<PyString>> {
-        match &self.0 {
-            Parts::Content(text) | Parts::Reasoning(text) => Ok(text.clone_ref(py)),
-            _ => self.none("text"),
+        impl $rust {
+            /// Returns the fields, in order.
+            fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                PyTuple::new(py, [$(self.$field.value(py)?),*])
+            }
         }
-    }
 
-    /// Position of the call among the message's calls, from 0.
-    #[getter]
-    fn index(&self) -> PyResult<u32> {
-        match self.0 {
-            Parts::CallStart { index, .. }
-            | Parts::CallArguments { index, .. }
-            | Parts::CallEnd { index, .. } => Ok(index),
-            _ => self.none("index"),
+        #[pymethods]
+        impl $rust {
+            #[new]
+            fn new($($field: $type),*) -> Self {
+                Self { $($field),* }
+            }
+
+            #[classattr]
+            fn kind(py: Python<'_>) -> Py<PyString> {
+                PyString::intern(py, $kind).unbind()
+            }
+
+            #[classattr]
+            fn __match_args__(py: Python<'_>) -> PyResult<Py<PyTuple>> {
+                Ok(PyTuple::new(py, [$(stringify!($field)),*])?.unbind())
+            }
+
+            /// Returns the event as a dictionary with `kind` and the fields of its kind.
+            fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+                let dict = PyDict::new(py);
+                dict.set_item("kind", $kind)?;
+                $(dict.set_item(stringify!($field), plain(self.$field.value(py)?)?)?;)*
+                Ok(dict)
+            }
+
+            fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+                let Ok(other) = other.cast::<Self>() else { return Ok(false) };
+                self.fields(py)?.eq(other.get().fields(py)?)
+            }
+
+            fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+                (PyString::intern(py, $kind), self.fields(py)?).into_pyobject(py)?.hash()
+            }
+
+            fn __reduce__<'py>(
+                slf: &Bound<'py, Self>,
+            ) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+                Ok((slf.get_type(), slf.get().fields(slf.py())?))
+            }
+
+            fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+                let fields = [$(
+                    format!("{}={}", stringify!($field), self.$field.value(py)?.repr()?)
+                ),*];
+                Ok(format!("{}({})", $class, fields.join(", ")))
+            }
         }
-    }
+    };
+}
 
-    /// Id of the call: the wire's own, or a generated one.
-    #[getter]
-    fn id(&self, py: Python<'_>) -> PyResult<Py<PyString>> {
-        match &self.0 {
-            Parts::CallStart { id, .. } => Ok(id.clone_ref(py)),
-            _ => self.none("id"),
-        }
+event_class! {
+    /// Visible text of the answer.
+    PyContent, "Content", "content", {
+        /// The next piece of text.
+        text: Py<PyString>
     }
+}
 
-    /// Complete name of the called tool.
-    #[getter]
-    fn name(&self, py: Python<'_>) -> PyResult<Py<PyString>> {
-        match &self.0 {
-            Parts::CallStart { name, .. } => Ok(name.clone_ref(py)),
-            _ => self.none("name"),
-        }
+event_class! {
+    /// Text of the reasoning.
+    PyReasoning, "Reasoning", "reasoning", {
+        /// The next piece of text.
+        text: Py<PyString>
     }
+}
 
-    /// The next piece of the arguments' JSON text.
-    #[getter]
-    fn fragment(&self, py: Python<'_>) -> PyResult<Py<PyString>> {
-        match &self.0 {
-            Parts::CallArguments { fragment, .. } => Ok(fragment.clone_ref(py)),
-            _ => self.none("fragment"),
-        }
+event_class! {
+    /// The start of a call, with its name.
+    PyCallStart, "CallStart", "call_start", {
+        /// Position of the call among the message's calls, from 0.
+        index: u32,
+        /// Id of the call: the wire's own, or a generated one.
+        id: Py<PyString>,
+        /// Complete name of the called tool.
+        name: Py<PyString>
     }
+}
 
-    /// Outcome of the call: `complete`, `repaired`, `malformed` or `incomplete`.
-    #[getter]
-    fn outcome(&self) -> PyResult<&'static str> {
-        match self.0 {
-            Parts::CallEnd { outcome, .. } => Ok(outcome.name()),
-            _ => self.none("outcome"),
-        }
+event_class! {
+    /// An addition to the arguments of a call.
+    PyCallArguments, "CallArguments", "call_arguments", {
+        /// Position of the call among the message's calls, from 0.
+        index: u32,
+        /// The next piece of the arguments' JSON text.
+        fragment: Py<PyString>
     }
+}
 
+event_class! {
+    /// The end of a call, with its outcome.
+    PyCallEnd, "CallEnd", "call_end", {
+        /// Position of the call among the message's calls, from 0.
+        index: u32,
+        /// Outcome of the call: `complete`, `repaired`, `malformed` or `incomplete`.
+        outcome: Py<PyString>
+    }
+}
+
+event_class! {
     /// A notice about the input that is not an error.
-    #[getter]
-    fn diagnostic<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match &self.0 {
-            Parts::Diagnostic(diagnostic) => diagnostic_of(py, diagnostic),
-            _ => self.none("diagnostic"),
+    PyNotice, "Notice", "diagnostic", {
+        /// Kind and place of the notice.
+        diagnostic: Py<PyAny>
+    }
+}
+
+/// Returns the event of a recorder's item.
+pub(crate) fn event_of<'py>(
+    py: Python<'py>,
+    recorder: &Recorder,
+    item: &Item,
+) -> PyResult<Bound<'py, PyAny>> {
+    let text = |range| PyString::new(py, recorder.text(range)).unbind();
+    Ok(match item {
+        Item::Content(range) => Bound::new(py, PyContent { text: text(range) })?.into_any(),
+        Item::Reasoning(range) => Bound::new(py, PyReasoning { text: text(range) })?.into_any(),
+        Item::CallStart { index, id, name } => {
+            let start = PyCallStart { index: *index, id: text(id), name: text(name) };
+            Bound::new(py, start)?.into_any()
         }
-    }
-
-    /// Returns the event as a dictionary with `kind` and the attributes of its kind.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        dict.set_item("kind", self.name_of_kind())?;
-        match &self.0 {
-            Parts::Content(text) | Parts::Reasoning(text) => dict.set_item("text", text)?,
-            Parts::CallStart { index, id, name } => {
-                dict.set_item("index", index)?;
-                dict.set_item("id", id)?;
-                dict.set_item("name", name)?;
-            }
-            Parts::CallArguments { index, fragment } => {
-                dict.set_item("index", index)?;
-                dict.set_item("fragment", fragment)?;
-            }
-            Parts::CallEnd { index, outcome } => {
-                dict.set_item("index", index)?;
-                dict.set_item("outcome", outcome.name())?;
-            }
-            Parts::Diagnostic(Diagnostic { kind, at, bytes, call, .. }) => {
-                let fields = PyDict::new(py);
-                fields.set_item("kind", kind.name())?;
-                fields.set_item("at", at)?;
-                fields.set_item("bytes", bytes)?;
-                fields.set_item("call", call)?;
-                dict.set_item("diagnostic", fields)?;
-            }
+        Item::CallArguments { index, fragment } => {
+            let fragment = text(fragment);
+            Bound::new(py, PyCallArguments { index: *index, fragment })?.into_any()
         }
-        Ok(dict)
-    }
-
-    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let Ok(other) = other.cast::<Self>() else { return Ok(false) };
-        self.to_dict(py)?.eq(other.get().to_dict(py)?)
-    }
-
-    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        self.__repr__(py)?.into_pyobject(py)?.hash()
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let dict = self.to_dict(py)?;
-        let mut fields = Vec::new();
-        for (name, value) in dict.iter() {
-            fields.push(format!("{name}={}", value.repr()?));
+        Item::CallEnd { index, outcome } => {
+            let outcome = PyString::intern(py, outcome.name()).unbind();
+            Bound::new(py, PyCallEnd { index: *index, outcome })?.into_any()
         }
-        Ok(format!("Event({})", fields.join(", ")))
-    }
+        Item::Diagnostic(diagnostic) => {
+            let diagnostic = diagnostic_of(py, diagnostic)?.unbind();
+            Bound::new(py, PyNotice { diagnostic })?.into_any()
+        }
+    })
 }
 
 /// Returns a diagnostic as an object of the package's class.
@@ -213,4 +199,12 @@ pub(crate) fn diagnostic_of<'py>(
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.import(py, "toolcall_parsers._types", "Diagnostic")?;
     class.call1((kind.name(), at, bytes, call))
+}
+
+/// Returns a diagnostic as a dictionary, and another value unchanged.
+fn plain(value: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    match value.hasattr("__dataclass_fields__")? {
+        true => value.getattr("__dict__"),
+        false => Ok(value),
+    }
 }

@@ -1,6 +1,8 @@
 //! The Python class of a guard for one message.
 
-use llm_stream_guard::{Guard, Ids, LimitError, Profile, Token, TokenKind};
+use llm_stream_guard::{
+    Event, Guard, Ids, LimitError, Message, MessageEnd, OpenAtEnd, Profile, Token, TokenKind,
+};
 use pyo3::{
     exceptions::PyValueError,
     prelude::*,
@@ -9,7 +11,7 @@ use pyo3::{
 
 use crate::{
     convert::{Piece, end, to_python},
-    event::PyEvent,
+    event::event_of,
     message::message_of,
     recorder::Recorder,
     settings::Settings,
@@ -49,8 +51,8 @@ impl PyGuard {
             false => py.detach(|| read(guard, recorder)),
         };
         let recorder = &self.recorder;
-        let events = recorder.items().iter().map(|item| PyEvent::of(py, recorder, item));
-        let events = PyList::new(py, events)?;
+        let events = recorder.items().iter().map(|item| event_of(py, recorder, item));
+        let events = PyList::new(py, events.collect::<PyResult<Vec<_>>>()?)?;
         match result {
             Ok(()) => Ok(events),
             Err(error) => Err(stream_error(py, error, events)),
@@ -76,8 +78,8 @@ impl PyGuard {
     ) -> PyResult<Bound<'py, PyList>> {
         let piece = Piece::of(chunk)?;
         self.read(py, piece.as_bytes().len(), |guard, recorder| match piece {
-            Piece::Text(text) => guard.push(text, recorder),
-            _ => guard.push_bytes(piece.as_bytes(), recorder),
+            Piece::Text(text) => guard.push(&text, recorder),
+            Piece::Bytes(bytes) => guard.push_bytes(&bytes, recorder),
         })
     }
 
@@ -107,11 +109,25 @@ impl PyGuard {
 
     /// Parses a whole text as a clone of this guard would, and leaves this guard unchanged.
     #[pyo3(signature = (text, *, end = "stop"))]
-    fn parse<'py>(&self, py: Python<'py>, text: &str, end: &str) -> PyResult<Bound<'py, PyAny>> {
-        let end = self::end(end)?;
-        let guard = &self.guard;
-        let message = py.detach(|| guard.parse(text, end));
-        message_of(py, &message.map_err(|error| stream_error(py, error, py.None()))?)
+    fn parse<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        end: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (piece, end) = (Piece::of(text)?, self::end(end)?);
+        let (mut guard, mut message) = (self.guard.clone(), Message::default());
+        let read = py.detach(|| {
+            let mut sink = |event: Event<'_>| message.collect(event);
+            match &piece {
+                Piece::Text(text) => guard.push(text, &mut sink)?,
+                Piece::Bytes(bytes) => guard.push_bytes(bytes, &mut sink)?,
+            }
+            guard.finish(end, &mut sink)
+        });
+        read.map_err(|error| stream_error(py, error, py.None()))?;
+        let nothing = MessageEnd { end, open: OpenAtEnd::Nothing };
+        message_of(py, &message, guard.message_end().unwrap_or(nothing))
     }
 
     /// Resets the guard for a new message.
@@ -127,6 +143,12 @@ impl PyGuard {
 
     fn __copy__(&self) -> Self {
         self.clone()
+    }
+
+    /// After `finish`, the part of the message that was open: `none`, `reasoning` or `call`.
+    #[getter]
+    fn open(&self) -> Option<&'static str> {
+        self.guard.message_end().map(|end| end.open.name())
     }
 
     /// Number of bytes held back because their meaning is not certain yet.

@@ -13,9 +13,11 @@ mod event;
 mod explain;
 mod grammar;
 mod guard;
+mod limits;
 mod message;
 mod names;
 mod recorder;
+mod request;
 mod roles;
 mod settings;
 mod splitter;
@@ -41,6 +43,13 @@ pyo3::create_exception!(
     "A stream broke the protocol or hit a limit. `released` is what was emitted before."
 );
 
+pyo3::create_exception!(
+    toolcall_parsers,
+    RowError,
+    pyo3::exceptions::PyValueError,
+    "A row of a column cannot be read. `args` are the reason and the position of the row."
+);
+
 /// Returns a [`StreamError`] with the output that was released before it.
 fn stream_error<'py>(
     py: Python<'py>,
@@ -58,18 +67,26 @@ fn stream_error<'py>(
 mod native {
     #[pymodule_export]
     use super::{
-        EncodeError, SettingsError, StreamError,
-        batch::{Vocabulary, parse_batch, parse_token_batch},
+        EncodeError, RowError, SettingsError, StreamError,
+        batch::{Vocabulary, count_batch, parse_batch, parse_token_batch},
         chat::{PyChatGuard, PySseGuard},
         encode::encode,
-        event::PyEvent,
+        event::{PyCallArguments, PyCallEnd, PyCallStart, PyContent, PyNotice, PyReasoning},
         explain::explain,
-        grammar::structural_tag,
+        grammar::grammar,
         guard::PyGuard,
         names::{
             detect, families, identify, profile, reasoning_after, reasoning_tags, serve_renderings,
         },
+        request::forward_request,
         roles::token_roles,
         splitter::PySplitter,
     };
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

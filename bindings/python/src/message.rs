@@ -1,6 +1,6 @@
 //! Conversion of whole messages for Python.
 
-use llm_stream_guard::{Call, Message, Outcome};
+use llm_stream_guard::{Call, Message, MessageEnd, Outcome};
 use pyo3::{
     prelude::*,
     sync::PyOnceLock,
@@ -18,7 +18,11 @@ pub(crate) const fn outcome_of(call: &Call) -> &'static str {
 }
 
 /// Returns a message as an object of the package's class.
-pub(crate) fn message_of<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn message_of<'py>(
+    py: Python<'py>,
+    message: &Message,
+    end: MessageEnd,
+) -> PyResult<Bound<'py, PyAny>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static CALL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = CLASS.import(py, "toolcall_parsers._types", "Message")?;
@@ -30,5 +34,6 @@ pub(crate) fn message_of<'py>(py: Python<'py>, message: &Message) -> PyResult<Bo
     let calls = PyList::new(py, calls.collect::<PyResult<Vec<_>>>()?)?;
     let diagnostics = message.diagnostics.iter().map(|one| diagnostic_of(py, one));
     let diagnostics = PyList::new(py, diagnostics.collect::<PyResult<Vec<_>>>()?)?;
-    class.call1((&message.content, &message.reasoning, calls, diagnostics))
+    let Message { content, reasoning, .. } = message;
+    class.call1((content, reasoning, calls, diagnostics, end.finish(), end.open.name()))
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use llm_stream_guard::{
-    Checkpoint, Reasoning, Start, Worker, all_names, reasoning, think_filter::last_turn,
+    Checkpoint, Reasoning, Start, Worker, all_names, profiles, reasoning, reasoning_formats,
+    think_filter::last_turn, toolcall_parsers,
 };
 use pyo3::{exceptions::PyOSError, prelude::*, types::PyDict};
 
@@ -12,10 +13,20 @@ use crate::{
     settings::{Settings, fault},
 };
 
-/// Names of all families, aliases included, sorted.
+/// Returns the names of all families, sorted: of profiles, tool-call families and reasoning formats.
+/// Further names that settings accept are `aliases`: names of models and of other projects.
 #[pyfunction]
-pub(crate) fn families() -> Vec<String> {
-    all_names()
+#[pyo3(signature = (*, aliases = false))]
+pub(crate) fn families(aliases: bool) -> Vec<String> {
+    if aliases {
+        return all_names();
+    }
+    let mut names: Vec<String> = profiles().iter().map(|profile| profile.name.clone()).collect();
+    names.extend(toolcall_parsers::families().map(|family| family.name.to_owned()));
+    names.extend(reasoning_formats().iter().map(|format| format.name().to_owned()));
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// The profile that the settings name, as a dictionary.

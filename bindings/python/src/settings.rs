@@ -1,18 +1,21 @@
 //! Converts keyword arguments into a guard.
 
+use std::sync::Arc;
+
 use llm_stream_guard::{
-    Guard, GuardBuilder, GuardSettings, Ids, Profile, SettingsError as Refused, TokenSettings,
-    Tools,
+    CompileRow, Guard, GuardBuilder, GuardSettings, Ids, Profile, RowSettings,
+    SettingsError as Refused, TokenSettings, Tools,
     chat::{ChatGuard, ChatOptions},
 };
-use pyo3::{exceptions::PyTypeError, prelude::*, types::PyDict};
+use pyo3::{
+    exceptions::PyTypeError,
+    prelude::*,
+    types::{PyDict, PyString},
+};
+use serde_json::{Map, Value};
 
-use crate::{SettingsError, convert::to_json};
-
-/// Creates an exception for a setting.
-pub(crate) fn fault(error: impl std::fmt::Display) -> PyErr {
-    SettingsError::new_err(error.to_string())
-}
+pub(crate) use crate::convert::fault;
+use crate::convert::{text_of, to_json};
 
 /// Creates an exception for refused settings. An unknown keyword is a `TypeError`, as in every
 /// function of Python.
@@ -34,8 +37,17 @@ impl Settings {
     /// A keyword is unknown, or a value is invalid.
     pub(crate) fn new(given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let Some(given) = given else { return Ok(Self(GuardSettings::default())) };
-        let given = to_json(given.as_any()).map_err(fault)?;
-        GuardSettings::from_json(&given).map(Self).map_err(refused)
+        let mut settings = Map::new();
+        for (name, value) in given.iter() {
+            let name = text_of(name.cast::<PyString>()?)?.into_owned();
+            // An unknown setting is refused whatever its value is.
+            let value = match GuardSettings::fields().contains(&name.as_str()) {
+                true => to_json(&value).map_err(|error| fault(format!("{name}: {error}")))?,
+                false => Value::Null,
+            };
+            settings.insert(name, value);
+        }
+        GuardSettings::from_json(&Value::Object(settings)).map(Self).map_err(refused)
     }
 
     /// Returns the profile that the settings name, changed by the settings that belong to a
@@ -57,12 +69,22 @@ impl Settings {
         self.0.marker_tokens.as_ref().map(TokenSettings::texts).unwrap_or_default()
     }
 
+    /// Returns whether the marker tokens have ids.
+    pub(crate) fn has_token_ids(&self) -> bool {
+        matches!(self.0.marker_tokens, Some(TokenSettings::WithIds(_)))
+    }
+
     /// Returns the builder of the guard for `profile` with all other settings. `ids` is the default
     /// policy for ids.
     pub(crate) fn builder(&self, profile: &Profile, ids: Ids) -> GuardBuilder {
+        self.with_ids(ids).builder_for(profile)
+    }
+
+    /// Returns the settings with a policy for ids: `ids`, if they have none.
+    fn with_ids(&self, ids: Ids) -> GuardSettings {
         let mut settings = self.0.clone();
         settings.ids.get_or_insert(ids);
-        settings.builder_for(profile)
+        settings
     }
 
     /// Builds the guard for the settings, and returns it with its profile.
@@ -75,5 +97,30 @@ impl Settings {
     /// Builds the guard of chat chunks.
     pub(crate) fn chat(&self) -> PyResult<ChatGuard> {
         self.0.chat(ChatOptions::default()).map_err(refused)
+    }
+
+    /// Returns a function that compiles the guards of rows. If each row names its family or model,
+    /// the settings need not name one.
+    pub(crate) fn compile_row(&self, each_is_named: bool) -> PyResult<CompileRow> {
+        let settings = self.with_ids(Ids::counting());
+        let named = match self.names_profile() || !each_is_named {
+            true => Some(self.profile()?),
+            false => None,
+        };
+        if let Some(profile) = &named {
+            settings.builder_for(profile).build().map_err(fault)?;
+        }
+        Ok(Arc::new(move |row: &RowSettings<'_>| {
+            let builder = settings.builder_for(&*row.profile(named.as_ref())?);
+            row.set_in(builder)?.build().map_err(|error| error.to_string())
+        }))
+    }
+
+    /// Returns whether a setting names the profile.
+    fn names_profile(&self) -> bool {
+        let GuardSettings { model, family, template, profile, request, .. } = &self.0;
+        let by_request = request.as_ref().is_some_and(|body| body.get("model").is_some());
+        let named = model.is_some() || family.is_some() || template.is_some();
+        named || profile.is_some() || by_request
     }
 }

@@ -12,6 +12,7 @@ from conformance import cases
 from toolcall_parsers import families, parse_batch
 from toolcall_parsers.columns import (
     arrow_batches,
+    openai_messages,
     polars_messages,
     ray_postprocess,
     register_duckdb,
@@ -128,6 +129,54 @@ def test_a_postprocess_gives_the_rows_of_a_batch() -> None:
     rows = [postprocess({"generated_text": text, "id": 1}) for text in texts]
     assert [row["message"] for row in rows] == one_process(texts, "qwen3")
     assert rows[0]["id"] == 1
+
+
+def test_rows_that_cannot_be_read_have_an_error_in_a_postprocess() -> None:
+    texts: list[Any] = ["a", "\ud800", b"\xff", None, "b"]
+    postprocess = ray_postprocess(family="qwen3")
+    rows = [postprocess({"generated_text": text})["message"] for text in texts]
+    assert rows == parse_batch(texts, family="qwen3").to_pylist()
+    assert "expected a text" in postprocess({"generated_text": 7})["message"]["error"]
+
+
+def test_settings_come_from_other_columns() -> None:
+    table = pa.table({"text": ["<think>a", "b"], "why": ["length", "stop"], "n": [1, 2]})
+    add = arrow_batches("text", family="qwen3", from_columns={"end": "why", "key": "n"})
+    rows = add(table)["message"].to_pylist()
+    assert [(row["finish"], row["open"]) for row in rows] == [
+        ("length", "reasoning"),
+        ("stop", "none"),
+    ]
+
+
+def test_openai_messages_have_the_calls_that_run() -> None:
+    call = '<tool_call>{"name": "ring", "arguments": {"n": %d}}</tool_call>'
+    texts = [
+        call % 1 + call % 2,
+        "<think>a</think>b",
+        None,
+        (call % 3)[:40],
+        b"\xff",
+        "c" + call % 4,
+    ]
+    rows = parse_batch(texts, family="qwen3", key=list("abcdef"))
+    for part in (rows, pa.concat_arrays([rows, rows])[6:]):
+        found = openai_messages(part).to_pylist()
+        assert found[2] is None and found[4] is None
+        assert [row and row["content"] for row in found] == [None, "b", None, None, None, "c"]
+        assert found[1]["reasoning_content"] == "a"
+        calls = [row and row["tool_calls"] for row in found]
+        assert [call["function"]["arguments"] for call in calls[0]] == ['{"n": 1}', '{"n": 2}']
+        assert calls[1] is None and calls[3] is None
+        assert calls[5][0]["function"] == {"name": "ring", "arguments": '{"n": 4}'}
+        assert calls[5][0]["id"] == rows.to_pylist()[5]["calls"][0]["id"]
+
+
+def test_columns_of_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    texts = completions("qwen3", 100)
+    frame = pandas.DataFrame({"text": texts})
+    assert parse_batch(frame["text"], family="qwen3").to_pylist() == one_process(texts, "qwen3")
 
 
 def test_a_series_of_polars() -> None:

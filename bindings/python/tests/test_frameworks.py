@@ -75,14 +75,155 @@ class TestLiteLlm:
         assert guard.settings({"model": "nobody/nothing"}) is None
         request = {"model": "mine"}
         asyncio.run(callback.async_pre_call_hook(None, None, request, "completion"))
-        assert request == {"model": "mine", "skip_special_tokens": False}
+        assert request == {"model": "mine"}
+
+    def test_a_request_with_tools_asks_the_server_for_raw_text(self) -> None:
+        pytest.importorskip("litellm")
+        from toolcall_parsers.litellm import GuardCallback
+
+        callback = GuardCallback({"mine": {"family": "kimi_k2"}})
+        request = self.request(model="mine", tool_choice="auto")
+        sent = asyncio.run(callback.async_pre_call_hook(None, None, request, "completion"))
+        # `auto` needs options of the server at its start, `none` does not.
+        assert (sent["tool_choice"], sent["skip_special_tokens"]) == ("none", False)
+        assert sent["tools"] == [TOOL]
+        # The guard still reads the answer as the client asked for it.
+        settings = callback.settings(sent)
+        assert settings is not None
+        assert settings["request"]["tool_choice"] == "auto"
+        demanding = self.request(model="mine", tool_choice="required")
+        sent = asyncio.run(callback.async_pre_call_hook(None, None, demanding, "completion"))
+        assert "structural_tag" in sent["structured_outputs"]
+
+    def test_a_client_that_demands_json_keeps_its_format(self) -> None:
+        pytest.importorskip("litellm")
+        from toolcall_parsers.litellm import GuardCallback
+
+        callback = GuardCallback({"mine": {"family": "qwen3", "server": "sglang"}})
+        format_ = {"type": "json_object"}
+        request = self.request(model="mine", tool_choice="required", response_format=format_)
+        sent = asyncio.run(callback.async_pre_call_hook(None, None, request, "completion"))
+        assert sent["response_format"] == format_
+        assert sent["separate_reasoning"] is False
+
+
+class RawServer(BaseHTTPRequestHandler):
+    """Answers with raw text, and refuses tools as a vLLM without parsers does."""
+
+    bodies: list[dict[str, Any]] = []  # noqa: RUF012
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.bodies.append(body)
+        if body.get("tools") and body.get("tool_choice", "auto") != "none":
+            sent = json.dumps({"error": {"message": '"auto" tool choice requires more options'}})
+            return self.answer(400, "application/json", sent)
+        base = {"id": "c", "created": 1, "model": "m"}
+        if body.get("stream"):
+            base["object"] = "chat.completion.chunk"
+            cuts = [TEXT[at : at + 7] for at in range(0, len(TEXT), 7)]
+            choices = [{"index": 0, "delta": {"content": cut}} for cut in cuts]
+            choices.append({"index": 0, "delta": {}, "finish_reason": "stop"})
+            events = [json.dumps({**base, "choices": [choice]}) for choice in choices]
+            sent = "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"])
+            return self.answer(200, "text/event-stream", sent)
+        message = {"role": "assistant", "content": TEXT}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        sent = json.dumps({**base, "object": "chat.completion", "choices": [choice]})
+        return self.answer(200, "application/json", sent)
+
+    def answer(self, status: int, kind: str, sent: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        self.wfile.write(sent.encode())
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def raw_url() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), RawServer)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+
+
+class TestOpenAi:
+    """Clients of the `openai` package before a server without parsers."""
+
+    REQUEST: dict[str, Any] = {  # noqa: RUF012
+        "model": "Qwen/Qwen3-8B",
+        "messages": [{"role": "user", "content": "hi"}],
+        "tools": [TOOL],
+    }
+
+    def client(self, url: str, kind: str = "OpenAI") -> Any:
+        openai = pytest.importorskip("openai")
+        from toolcall_parsers import guarded
+
+        return guarded(getattr(openai, kind)(base_url=url, api_key="none", max_retries=0))
+
+    def check(self, message: Any) -> None:
+        assert (message.reasoning_content, message.content) == ("hm", "Well. ")
+        assert message.tool_calls[0].function.arguments == '{"times": 2}'
+
+    def test_a_server_without_parsers_refuses_the_request_itself(self, raw_url: str) -> None:
+        openai = pytest.importorskip("openai")
+        client = openai.OpenAI(base_url=raw_url, api_key="none", max_retries=0)
+        with pytest.raises(openai.BadRequestError):
+            client.chat.completions.create(**self.REQUEST)
+
+    def test_a_whole_answer_is_clean(self, raw_url: str) -> None:
+        client = self.client(raw_url)
+        answer = client.chat.completions.create(**self.REQUEST, tool_choice="auto")
+        self.check(answer.choices[0].message)
+        assert answer.choices[0].finish_reason == "tool_calls"
+        raw = client.chat.completions.with_raw_response.create(**self.REQUEST)
+        self.check(raw.parse().choices[0].message)
+        assert raw.status_code == 200
+
+    def test_a_demand_for_calls_is_sent_as_a_grammar(self, raw_url: str) -> None:
+        self.client(raw_url).chat.completions.create(**self.REQUEST, tool_choice="required")
+        sent = RawServer.bodies[-1]
+        assert (sent["tool_choice"], sent["skip_special_tokens"]) == ("none", False)
+        assert "ring" in sent["structured_outputs"]["structural_tag"]
+
+    def test_a_stream_is_clean(self, raw_url: str) -> None:
+        with self.client(raw_url).chat.completions.create(**self.REQUEST, stream=True) as stream:
+            deltas = [chunk.choices[0].delta for chunk in stream]
+        assert "".join(delta.content or "" for delta in deltas) == "Well. "
+        calls = [call for delta in deltas for call in delta.tool_calls or []]
+        assert "".join(call.function.arguments or "" for call in calls) == '{"times": 2}'
+
+    def test_an_async_client_is_clean(self, raw_url: str) -> None:
+        client = self.client(raw_url, "AsyncOpenAI")
+
+        async def both() -> tuple[Any, list[Any]]:
+            create = client.chat.completions.create
+            answer = await create(**self.REQUEST)
+            stream = await create(**self.REQUEST, stream=True)
+            return answer, [chunk async for chunk in stream]
+
+        answer, chunks = asyncio.run(both())
+        self.check(answer.choices[0].message)
+        assert chunks[-1].choices[0].finish_reason == "tool_calls"
+
+    def test_an_unknown_model_passes_unchanged(self, raw_url: str) -> None:
+        request = {**self.REQUEST, "model": "nobody/nothing", "tools": []}
+        answer = self.client(raw_url).chat.completions.create(**request)
+        assert answer.choices[0].message.content == TEXT
 
 
 class Server(BaseHTTPRequestHandler):
     """Answers as the proxy does."""
 
+    bodies: list[dict[str, Any]] = []  # noqa: RUF012
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.bodies.append(body)
         message = {"role": "assistant", "content": "Well.", "reasoning_content": "hm"}
         base = {"id": "c", "created": 1, "model": "m"}
         if body.get("stream"):
@@ -133,3 +274,28 @@ class TestLangChain:
             whole += chunk
         assert whole.content == "Well."
         assert whole.additional_kwargs["reasoning_content"] == "hm"
+
+    def test_reasoning_of_earlier_messages_is_sent_back(self, url: str) -> None:
+        model = self.model(url)
+        first = model.invoke("hi")
+        model.invoke([("human", "hi"), first, ("human", "and now?")])
+        sent = Server.bodies[-1]["messages"]
+        assert [message.get("reasoning_content") for message in sent] == [None, "hm", None]
+
+    def test_calls_are_read_from_the_text_of_a_server_without_parsers(self, raw_url: str) -> None:
+        pytest.importorskip("langchain_openai")
+        from toolcall_parsers.langchain import ChatGuardedOpenAI
+
+        model = ChatGuardedOpenAI(
+            base_url=raw_url, model="m", api_key="none", max_retries=0, guard={"family": "qwen3"}
+        ).bind_tools([TOOL])
+        whole = model.invoke("hi")
+        chunks = list(model.stream("hi"))
+        streamed = chunks[0]
+        for chunk in chunks[1:]:
+            streamed += chunk
+        for message in (whole, streamed):
+            assert message.additional_kwargs["reasoning_content"] == "hm"
+            assert [(call["name"], call["args"]) for call in message.tool_calls] == [
+                ("ring", {"times": 2})
+            ]

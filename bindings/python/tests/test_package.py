@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import copy
 import json
 import pickle
 import re
@@ -53,9 +55,47 @@ class TestGuard:
             {"kind": "call_arguments", "index": 0, "fragment": '{"times": 2}'},
             {"kind": "call_end", "index": 0, "outcome": "complete"},
         ]
-        with pytest.raises(AttributeError, match="a `content` event has no `index`"):
-            _ = events[1].index
-        assert repr(events[1]) == "Event(kind='content', text='Hi.')"
+        with pytest.raises(AttributeError, match="no attribute 'index'"):
+            _ = events[1].index  # type: ignore[union-attr]
+        assert repr(events[1]) == "Content(text='Hi.')"
+        assert isinstance(events[1], tp.Content) and isinstance(events[1], tp.Event)
+
+    def test_events_are_matched_by_class(self) -> None:
+        found: list[Any] = []
+        for event in tp.Guard(family="qwen3", ids="counting").push(f"<think>hm</think>Hi.{CALL}"):
+            match event:
+                case tp.Content(text) | tp.Reasoning(text):
+                    found.append(text)
+                case tp.CallStart(index, _, name):
+                    found.append((index, name))
+        assert found == ["hm", "Hi.", (0, "ring")]
+
+    def test_events_can_be_pickled_and_copied(self) -> None:
+        guard = tp.Guard(family="qwen3")
+        events = guard.push(f"<think>hm</think>Hi.{CALL}{CALL[:20]}") + guard.finish("length")
+        assert {event.kind for event in events} == {
+            "content",
+            "reasoning",
+            "call_start",
+            "call_arguments",
+            "call_end",
+            "diagnostic",
+        }
+        assert pickle.loads(pickle.dumps(events)) == events  # noqa: S301
+        assert copy.deepcopy(events) == events
+        assert len(set(events)) == len(events)
+
+    def test_events_are_collected_into_a_message(self) -> None:
+        guard = tp.Guard(family="qwen3", ids="counting")
+        text = f"<think>hm</think>Hi.{CALL}{CALL[:56]}"
+        events = guard.push(text) + guard.finish("length")
+        whole = tp.parse(text, end="length", family="qwen3", ids="counting")
+        assert tp.collect(events, finish="length", open=guard.open) == whole
+        collector = tp.Collector()
+        for event in events:
+            if event.kind != "call_end" or event.index == 0:
+                collector.add(event)
+        assert [call.outcome for call in collector.message().calls] == ["complete", "incomplete"]
 
     def test_equal_events_are_equal_and_hash_alike(self) -> None:
         first, second = (tp.Guard(family="qwen3").push("Hi.") for _ in range(2))
@@ -72,8 +112,13 @@ class TestGuard:
     def test_other_types_of_chunks_are_refused(self) -> None:
         with pytest.raises(TypeError, match="expected `str` or `bytes`, found `int`"):
             tp.Guard(family="qwen3").push(7)  # type: ignore[arg-type]
-        with pytest.raises(UnicodeEncodeError):
-            tp.Guard(family="qwen3").push("\ud800")
+
+    def test_a_lone_surrogate_is_read_like_bytes_that_are_not_utf8(self) -> None:
+        for piece in ("a\ud800b", b"a\xffb", memoryview(b"a\xffb")):
+            guard = tp.Guard(family="qwen3")
+            events = guard.push(piece) + guard.finish()
+            assert "".join(event.text for event in events) == "a\ufffdb"  # type: ignore[union-attr]
+            assert tp.Guard(family="qwen3").parse(piece).content == "a\ufffdb"
 
     def test_a_finished_guard_is_used_again_after_a_reset(self) -> None:
         guard = tp.Guard(family="qwen3")
@@ -91,10 +136,10 @@ class TestGuard:
     def test_a_copy_goes_on_independently(self) -> None:
         guard = tp.Guard(family="qwen3")
         guard.push("<think>hm")
-        copy = guard.copy()
-        assert copy.push("m")[0].kind == "reasoning"
+        other = guard.copy()
+        assert other.push("m")[0].kind == "reasoning"
         assert guard.push("</think>a")[-1].kind == "content"
-        assert copy.push("m")[0].kind == "reasoning"
+        assert other.push("m")[0].kind == "reasoning"
 
     def test_marker_tokens_act_and_text_that_spells_them_does_not(self) -> None:
         guard = tp.Guard(family="qwen3", marker_tokens=["<think>", "</think>"])
@@ -155,7 +200,7 @@ class TestSettings:
     def test_errors_have_the_texts_of_the_library(
         self, settings: dict[str, Any], text: str
     ) -> None:
-        with pytest.raises(ValueError, match=text):
+        with pytest.raises(tp.SettingsError, match=text):
             tp.Guard(**settings)
 
     def test_unknown_settings_are_named(self) -> None:
@@ -192,7 +237,82 @@ class TestSettings:
             assert (message.reasoning, message.content) == ("a", "b")
 
     def test_families_have_aliases(self) -> None:
-        assert {"qwen3", "hermes", "harmony", "gpt-oss"} <= set(tp.families())
+        assert {"qwen3", "hermes", "harmony", "deepseek_r1"} <= set(tp.families())
+        assert "gpt-oss" not in tp.families()
+        assert {"qwen3", "gpt-oss"} <= set(tp.families(aliases=True))
+        for name in tp.families():
+            assert tp.profile(family=name)["name"]
+
+
+def recursive(depth: int | None) -> Any:
+    """Return lists of this depth, or a list that holds itself."""
+    value: list[Any] = []
+    if depth is None:
+        value.append(value)
+        return value
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("depth", [None, 200, 20_000])
+class TestDeepObjects:
+    """Deep and recursive objects are refused at every entry; the interpreter goes on."""
+
+    def test_settings(self, depth: int | None) -> None:
+        deep = recursive(depth)
+        tool = {"name": "f", "parameters": {"x": deep}}
+        for settings in (
+            {"family": "qwen3", "tools": [tool]},
+            {"family": "qwen3", "tools": deep},
+            {"family": "qwen3", "request": {"x": deep}},
+            {"template": {"fields": deep}},
+            {"profile": {"name": deep}},
+        ):
+            for make in (tp.Guard, tp.ChatGuard, tp.SseGuard, tp.profile):
+                with pytest.raises(ValueError, match=r"deeper|recursive|tools: "):
+                    make(**settings)
+
+    def test_text_of_templates(self, depth: int | None) -> None:
+        with pytest.raises(tp.SettingsError):
+            tp.Guard(template="[" * (depth or 100_000))
+
+    def test_chunks_and_answers(self, depth: int | None) -> None:
+        deep = {"choices": [], "x": recursive(depth)}
+        with pytest.raises(ValueError, match="deeper"):
+            tp.ChatGuard(family="qwen3").push(deep)
+        with pytest.raises(ValueError, match="deeper"):
+            tp.ChatGuard(family="qwen3").complete(deep)
+        with pytest.raises(ValueError, match="deeper"):
+            tp.forward_request({"model": "qwen3:8b", **deep})
+
+    def test_bytes_of_event_streams(self, depth: int | None) -> None:
+        sse = tp.SseGuard(family="qwen3")
+        count = depth or 100_000
+        event = b'data: {"choices": [], "x": %s%s}\n\n' % (b"[" * count, b"]" * count)
+        assert sse.push(event) == event
+
+    def test_calls(self, depth: int | None) -> None:
+        call = {"name": "f", "arguments": {"x": recursive(depth)}}
+        with contextlib.suppress(ValueError, RecursionError):
+            tp.encode([call], family="qwen3")
+
+
+class TestNumbers:
+    """Numbers that JSON cannot write."""
+
+    def test_settings_are_refused(self) -> None:
+        for number in (float("nan"), float("inf"), 1 << 64):
+            tool = {"name": "f", "parameters": {"default": number}}
+            with pytest.raises(tp.SettingsError, match="tools: "):
+                tp.Guard(family="qwen3", tools=[tool])
+
+    def test_floats_of_chunks_become_none(self) -> None:
+        odd = chunk("Hi.", score=float("nan"))
+        [clean] = tp.ChatGuard(family="qwen3").push(odd)
+        assert clean["choices"][0]["delta"]["content"] == "Hi."
+        with pytest.raises(ValueError, match="64 bits"):
+            tp.ChatGuard(family="qwen3").push(chunk("Hi.", score=1 << 64))
 
 
 class TestMessages:
@@ -200,6 +320,18 @@ class TestMessages:
         message = tp.parse(CALL[:50], family="hermes", end="length")
         assert message.outcome == "incomplete"
         assert message.to_openai() == {"role": "assistant", "content": None}
+        with pytest.raises(ValueError, match="the call of `ring` is incomplete"):
+            message.to_openai(broken="raise")
+        assert message.open == "call"
+
+    def test_arguments_are_objects(self) -> None:
+        [call] = tp.parse(CALL, family="hermes").calls
+        assert call.object == call.partial_object == {"times": 2}
+        text = CALL.replace("2", '2, "text": "a\\nb')[:-14]
+        [cut] = tp.parse(text, family="hermes", end="length").calls
+        assert cut.partial_object == {"times": 2, "text": "a\nb"}
+        with pytest.raises(ValueError, match="incomplete"):
+            _ = cut.object
 
     def test_a_message_can_be_pickled(self) -> None:
         message = tp.parse(f"Hi.{CALL}", family="hermes")
@@ -310,6 +442,21 @@ class TestStreams:
         assert calls[0].function.name == "ring"
         assert "a" in [getattr(one.choices[0].delta, "reasoning_content", None) for one in clean]
 
+    def test_openai_answers_are_read(self) -> None:
+        types = pytest.importorskip("openai.types.chat")
+        message = {"role": "assistant", "content": f"<think>a</think>b{CALL}"}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        whole = {"id": "c", "created": 1, "model": "m", "object": "chat.completion"}
+        answer = types.ChatCompletion.model_validate({**whole, "choices": [choice]})
+        clean = tp.ChatGuard(family="qwen3").complete(answer)
+        assert clean["choices"][0]["message"]["content"] == "b"
+
+    def test_the_end_of_each_choice_is_noted(self) -> None:
+        notes: list[dict[str, Any]] = []
+        chunks = [chunk("<think>a"), chunk(finish_reason="length")]
+        list(tp.guard_chunks(chunks, family="qwen3", on_note=notes.append))
+        assert {"choice": 0, "kind": "end", "finish": "length", "open": "reasoning"} in notes
+
     def test_a_whole_response_is_clean(self) -> None:
         message = {"role": "assistant", "content": f"<think>a</think>b{CALL}"}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
@@ -340,6 +487,14 @@ class TestFamilies:
         for one in (call, api, {"name": "ring", "arguments": {"times": 2}}):
             wire = tp.encode([one], family="qwen3", tools=None)
             assert json.loads(tp.parse(wire, family="qwen3").calls[0].arguments) == {"times": 2}
+
+    def test_calls_of_a_message_are_written_without_ids_that_have_no_place(self) -> None:
+        calls = tp.parse(CALL, family="hermes").calls
+        wire = tp.encode(calls, family="qwen3_coder")
+        assert tp.parse(wire, family="qwen3_coder").calls[0].name == "ring"
+        own = {"id": "x", "name": "ring", "arguments": {}}
+        with pytest.warns(UserWarning, match="left out"):
+            tp.encode([own], family="qwen3_coder")
 
     def test_calls_that_cannot_be_written_raise(self) -> None:
         with pytest.raises(tp.EncodeError, match="ring"):

@@ -76,8 +76,8 @@ def test_each_token_has_a_role() -> None:
 def test_a_structural_tag_admits_calls_alone_where_they_are_required() -> None:
     tool = {"type": "function", "function": {"name": "ring", "parameters": {"type": "object"}}}
     request = {"tools": [tool], "tool_choice": "required"}
-    tag = _native.structural_tag(family="qwen3", request=request)
+    tag, _ = _native.grammar("structural_tag", family="qwen3", request=request)
     assert tag["type"] == "structural_tag"
     assert "ring" in str(tag)
     with pytest.raises(_native.SettingsError):
-        _native.structural_tag(family="deepseek_r1", request=request)
+        _native.grammar("structural_tag", family="deepseek_r1", request=request)

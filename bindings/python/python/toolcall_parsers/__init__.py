@@ -13,23 +13,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._batch import message_type, parse_batch
-from ._families import detect, encode, identify
+from ._batch import count_batch, message_type, parse_batch
+from ._events import Collector, Event, collect
+from ._families import detect, encode, family_of, identify
+from ._grammars import grammar
 from ._native import (
+    CallArguments,
+    CallEnd,
+    CallStart,
     ChatGuard,
+    Content,
     EncodeError,
-    Event,
     Guard,
+    Notice,
+    Reasoning,
+    RowError,
     SettingsError,
     SseGuard,
     StreamError,
     Vocabulary,
+    __version__,
     families,
     profile,
 )
 from ._recordings import explain
+from ._requests import forward_request, guarded
 from ._streams import guard_chunks, guard_sse, guard_text
-from ._types import Call, Candidate, Detection, Diagnostic, Identification, Message
+from ._types import Call, Candidate, Detection, Diagnostic, Identification, Message, OpenAIMessage
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -39,8 +49,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Call",
+    "CallArguments",
+    "CallEnd",
+    "CallStart",
     "Candidate",
     "ChatGuard",
+    "Collector",
+    "Content",
     "Detection",
     "Diagnostic",
     "EncodeError",
@@ -48,17 +63,28 @@ __all__ = [
     "Guard",
     "Identification",
     "Message",
+    "Notice",
+    "OpenAIMessage",
+    "Reasoning",
+    "RowError",
     "SettingsError",
     "SseGuard",
     "StreamError",
     "Vocabulary",
+    "__version__",
+    "collect",
+    "count_batch",
     "detect",
     "encode",
     "explain",
     "families",
+    "family_of",
+    "forward_request",
+    "grammar",
     "guard_chunks",
     "guard_sse",
     "guard_text",
+    "guarded",
     "identify",
     "message_type",
     "parse",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import _native
@@ -55,16 +56,50 @@ def detect(text: str | Iterable[str]) -> Detection:
     return detection(_native.detect([text] if isinstance(text, str) else list(text)))
 
 
+def family_of(
+    *,
+    model: str | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    text: str | Iterable[str] | None = None,
+) -> str | None:
+    """Return the family of a model's id, of a checkpoint, or of a recording, or `None`.
+
+    The evidence is in what `identify` returns for a checkpoint, and `detect` for a recording.
+
+    >>> family_of(model="Qwen/Qwen3-8B"), family_of(model="nobody/nothing")
+    ('qwen3', None)
+    >>> family_of(text="<|channel|>analysis<|message|>hm<|end|>")
+    'harmony'
+    """
+    given = [value for value in (model, checkpoint, text) if value is not None]
+    if len(given) != 1:
+        raise TypeError("expected one of `model`, `checkpoint` and `text`")
+    if checkpoint is not None:
+        return identify(checkpoint).family
+    if text is not None:
+        return detect(text).family
+    try:
+        name: str = _native.profile(model=model)["name"]
+    except _native.SettingsError:
+        return None
+    return name
+
+
 def encode(calls: Iterable[Call | Mapping[str, Any]], **settings: Unpack[Settings]) -> str:
     r"""Write calls as a model of the family would have written them.
 
     A call is a `Call`, a dictionary with `name` and `arguments`, or one of the chat-completions
-    API. Arguments are a dictionary or JSON text.
+    API. Arguments are a dictionary or JSON text. If the family writes no such ids, ids are left out,
+    with a warning for ids that the caller has written itself.
 
     >>> encode([{"name": "ring", "arguments": {"times": 2}}], family="hermes")
     '<tool_call>\n{"name": "ring", "arguments": {"times": 2}}\n</tool_call>'
     """
-    return _native.encode([_call(call) for call in calls], **settings)
+    given = list(calls)
+    text, without_ids = _native.encode([_call(call) for call in given], **settings)
+    if without_ids and not all(isinstance(call, Call) for call in given):
+        warnings.warn("the family has no place for these ids: they are left out", stacklevel=2)
+    return text
 
 
 def _call(call: Call | Mapping[str, Any]) -> tuple[str, str, str | None]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ._native import End
+
 
 class Settings(TypedDict, total=False):
     """How text is read. One of the first four names the format, or the request's model does.
@@ -43,3 +45,35 @@ class Settings(TypedDict, total=False):
     """How the events of a call are delivered. `atomic` gives all of them at the call's end."""
     limits: Mapping[str, int] | None
     """Limits of held text: bytes of a `candidate` and of `whitespace`, and `depth` of channels."""
+
+
+class ColumnSettings(TypedDict, total=False):
+    """How a column of texts is read: the settings of texts, of which some may be columns.
+
+    A column is an Arrow array, or a series of pandas or Polars. Where it is null, the row has no
+    such setting.
+    """
+
+    model: str | Any | None
+    """Id of the model, or a column of ids."""
+    family: str | Any | None
+    """Name of a family, or a column of names."""
+    template: str | Mapping[str, Any] | None
+    profile: Mapping[str, Any] | None
+    tools: Sequence[Mapping[str, Any]] | Any | None
+    """The tools that the request declared, or a column of them: lists, or their JSON text."""
+    request: Mapping[str, Any] | None
+    prompt: str | Any | None
+    """The rendered prompt, or a column of prompts."""
+    end: End | Any | None
+    """How generation ended, or a column of the finish reasons of servers. Unknown reasons are read
+    as an aborted answer."""
+    key: Any
+    """A column of keys, texts or integers, of which ids of calls are made."""
+    start: Literal["content", "reasoning"] | None
+    whitespace: Literal["framing", "verbatim", "trim", "before_calls", "reasoning_end"] | None
+    token_suffix: str | None
+    marker_tokens: Sequence[str] | Mapping[str, int] | None
+    ids: Literal["unique", "counting"] | None
+    delivery: Literal["streaming", "atomic"] | None
+    limits: Mapping[str, int] | None

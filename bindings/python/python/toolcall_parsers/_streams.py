@@ -10,7 +10,8 @@ from ._native import ChatGuard, Guard, SseGuard, StreamError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._native import End, Event
+    from ._events import Event
+    from ._native import End
     from ._settings import Settings
 
 _Chunk = TypeVar("_Chunk")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from ._partial import partial_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Outcome = Literal["complete", "repaired", "malformed", "incomplete"]
+Finish = Literal["stop", "length", "aborted"]
+Open = Literal["none", "reasoning", "call"]
 Certainty = Literal["unknown", "likely", "sure"]
 
 # From the best outcome to the worst.
@@ -42,6 +47,60 @@ class Call:
     outcome: Outcome = "complete"
     """How the call ended."""
 
+    @property
+    def runs(self) -> bool:
+        """Whether the call is complete or repaired, so that it may be run."""
+        return self.outcome in ("complete", "repaired")
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The arguments as an object. A call that does not run raises `ValueError`.
+
+        >>> Call("call_0", "ring", '{"times": 2}').object
+        {'times': 2}
+        """
+        if not self.runs:
+            raise ValueError(f"the call of `{self.name}` is {self.outcome}")
+        found: dict[str, Any] = json.loads(self.arguments)
+        return found
+
+    @property
+    def partial_object(self) -> dict[str, Any]:
+        """The arguments so far as an object, of which parts may still be missing: for display.
+
+        >>> Call("call_0", "write", '{"path": "a.txt", "text": "On', "incomplete").partial_object
+        {'path': 'a.txt', 'text': 'On'}
+        """
+        found = partial_json(self.arguments) if self.arguments else {}
+        return found if isinstance(found, dict) else {}
+
+
+class OpenAIFunction(TypedDict):
+    """The function of a call, as the chat-completions API has it."""
+
+    name: str
+    arguments: str
+
+
+class OpenAICall(TypedDict):
+    """A call, as the chat-completions API has it."""
+
+    id: str
+    type: Literal["function"]
+    function: OpenAIFunction
+
+
+class _OpenAIMessage(TypedDict):
+    role: Literal["assistant"]
+    content: str | None
+
+
+class OpenAIMessage(_OpenAIMessage, total=False):
+    """An assistant message, as the chat-completions API has it."""
+
+    reasoning_content: str
+    tool_calls: list[OpenAICall]
+
 
 @dataclass(frozen=True)
 class Message:
@@ -51,6 +110,9 @@ class Message:
     >>> message = parse("<think>hm</think>Hello.", family="qwen3")
     >>> message.content, message.reasoning, message.calls, message.outcome
     ('Hello.', 'hm', [], 'complete')
+    >>> message = parse("<think>hm", end="length", family="qwen3")
+    >>> message.outcome, message.finish, message.open
+    ('complete', 'length', 'reasoning')
     """
 
     content: str = ""
@@ -61,6 +123,10 @@ class Message:
     """The calls, in order, complete or not."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     """Diagnostics, in order."""
+    finish: Finish = "stop"
+    """How the message ended: the model stopped, a limit cut it, or it was aborted."""
+    open: Open = "none"
+    """The part that was open at the end."""
 
     @property
     def outcome(self) -> Outcome:
@@ -75,28 +141,28 @@ class Message:
         """
         return asdict(self)
 
-    def to_openai(self) -> dict[str, Any]:
+    def to_openai(self, *, broken: Literal["omit", "raise"] = "omit") -> OpenAIMessage:
         """Return the message as an assistant message of the chat-completions API.
 
-        Malformed or incomplete calls are omitted.
+        Malformed and incomplete calls must not run. They are omitted, or raise `ValueError` if
+        `broken` is `raise`; `outcome` tells of them.
 
         >>> call = Call("call_0", "ring", "{}")
         >>> Message(calls=[call]).to_openai()["tool_calls"][0]["function"]
         {'name': 'ring', 'arguments': '{}'}
         """
-        whole = [call for call in self.calls if call.outcome in ("complete", "repaired")]
-        message: dict[str, Any] = {"role": "assistant", "content": self.content or None}
+        calls: list[OpenAICall] = []
+        for call in self.calls:
+            if call.runs:
+                function: OpenAIFunction = {"name": call.name, "arguments": call.arguments}
+                calls.append({"id": call.id, "type": "function", "function": function})
+            elif broken == "raise":
+                raise ValueError(f"the call of `{call.name}` is {call.outcome}")
+        message: OpenAIMessage = {"role": "assistant", "content": self.content or None}
         if self.reasoning:
             message["reasoning_content"] = self.reasoning
-        if whole:
-            message["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
-                }
-                for call in whole
-            ]
+        if calls:
+            message["tool_calls"] = calls
         return message
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from langchain_openai import ChatOpenAI
+from pydantic import model_validator
+
+from ._requests import guarded
 
 # Names of the field, by server.
 _FIELDS = ("reasoning_content", "reasoning")
@@ -24,8 +27,37 @@ class ChatGuardedOpenAI(ChatOpenAI):
     """A `ChatOpenAI` whose messages have reasoning in `additional_kwargs["reasoning_content"]`.
 
     `ChatGuardedOpenAI(base_url="http://127.0.0.1:8080/v1", model="Qwen/Qwen3-8B", api_key="none")`
-    is used like `ChatOpenAI`, streams included.
+    is used like `ChatOpenAI`, streams included. Reasoning of earlier messages is sent back, which
+    models need between the calls of a turn.
+
+    Before a server without parsers, `guard` has the settings of `guarded`, such as
+    `guard={"server": "vllm"}` or `guard={"family": "qwen3"}`: calls and reasoning are then read from
+    the text of the model.
     """
+
+    guard: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _guard_clients(self) -> Any:
+        """Guard the clients that the class has made."""
+        if self.guard is not None:
+            made: Any = self
+            made.root_client = guarded(made.root_client, **self.guard)
+            made.client = made.root_client.chat.completions
+            made.root_async_client = guarded(made.root_async_client, **self.guard)
+            made.async_client = made.root_async_client.chat.completions
+        return self
+
+    def _get_request_payload(self, input_: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        payload: dict[str, Any] = super()._get_request_payload(input_, *args, **kwargs)
+        messages = self._convert_input(input_).to_messages()
+        sent = payload.get("messages") or []
+        if len(sent) == len(messages):
+            for message, fields in zip(messages, sent, strict=True):
+                reasoning = message.additional_kwargs.get("reasoning_content")
+                if reasoning and fields.get("role") == "assistant":
+                    fields["reasoning_content"] = reasoning
+        return payload
 
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], *args: Any, **kwargs: Any

@@ -14,44 +14,54 @@ from typing import TYPE_CHECKING, Any
 
 from litellm.integrations.custom_logger import CustomLogger
 
-from . import _native
+from ._requests import FORMATS, complete, forward_request, reading_settings
 from ._streams import guard_chunks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-# Where a request's body tells the guard something.
-_FIELDS = ("tools", "tool_choice", "parallel_tool_calls", "stop", "n", "reasoning_effort")
+# Where a request keeps what its client asked for, after its body was changed for the server.
+_ASKED = "toolcall_parsers_request"
 
 
 class GuardCallback(CustomLogger):
     """Cleans the answers of models whose families are known.
 
     `families` maps names of models in the proxy's configuration to settings, such as
-    `{"my-model": {"family": "qwen3"}}`. Other models are found by their names; the answers of an
-    unknown model pass unchanged.
+    `{"my-model": {"family": "qwen3", "server": "sglang"}}`. Other models are found by their names;
+    the answers of an unknown model pass unchanged. `server` is the kind of server of the models that
+    name none: `vllm`, `sglang`, `llama.cpp` or `ollama`.
     """
 
-    def __init__(self, families: dict[str, dict[str, Any]] | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        families: dict[str, dict[str, Any]] | None = None,
+        *,
+        server: str = "vllm",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self._families = families or {}
+        self._server = server
 
     def settings(self, request: dict[str, Any]) -> dict[str, Any] | None:
         """Return the settings for a request, or `None` for an unknown model."""
+        found = self._found(request)
+        return None if found is None else found[0]
+
+    def _found(self, request: dict[str, Any]) -> tuple[dict[str, Any], Any] | None:
+        """Return the settings for a request, and its server."""
         model = str(request.get("model") or "")
+        metadata = request.get("metadata")
+        asked = metadata.get(_ASKED) if isinstance(metadata, dict) else None
+        body = {**request, **(asked or {})}
         # A model of a provider is written `provider/model`.
-        names = [model, model.partition("/")[2]]
-        found = [self._families[name] for name in names if name in self._families]
-        found += [{"model": name} for name in names if name]
-        body = {name: request[name] for name in _FIELDS if request.get(name) is not None}
-        for settings in found:
-            try:
-                profile = _native.profile(**settings)
-            except _native.SettingsError:
-                continue
-            if not profile.get("tools") and not profile.get("response_template"):
-                body.pop("tools", None)
-            return {**settings, "request": body}
+        for name in (model, model.partition("/")[2]):
+            own = dict(self._families.get(name, {}))
+            server = own.pop("server", self._server)
+            settings = reading_settings({**body, "model": name}, own) if name else None
+            if settings is not None:
+                return settings, server
         return None
 
     async def async_pre_call_hook(
@@ -61,10 +71,20 @@ class GuardCallback(CustomLogger):
         data: dict[str, Any],
         call_type: Any,  # noqa: ARG002
     ) -> dict[str, Any]:
-        """Ask the server to keep the family's special tokens in the text."""
-        settings = self.settings(data)
-        if settings is not None and _native.Guard(**settings).needs_special_tokens:
-            data.setdefault("skip_special_tokens", False)
+        """Ask the server for the raw text of the model."""
+        found = self._found(data)
+        if found is None or "messages" not in data:
+            return data
+        settings, server = found
+        asked = settings["request"]
+        formats = {name: data[name] for name in FORMATS if data.get(name) is not None}
+        sent = forward_request({**asked, **formats}, server=server, **settings)
+        metadata = data.get("metadata")
+        kept = {name: value for name, value in asked.items() if name not in ("model", "messages")}
+        data["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), _ASKED: kept}
+        for name, value in sent.items():
+            if name not in ("model", "messages") and data.get(name) != value:
+                data[name] = value
         return data
 
     async def async_post_call_streaming_iterator_hook(
@@ -89,8 +109,7 @@ class GuardCallback(CustomLogger):
         settings = self.settings(data)
         if settings is None or not getattr(response, "choices", None):
             return response
-        clean = _native.ChatGuard(**settings).complete(response.model_dump(exclude_none=True))
-        return type(response)(**clean)
+        return type(response)(**complete(response.model_dump(exclude_none=True), settings))
 
 
 guard = GuardCallback()

@@ -24,8 +24,10 @@ _LAST_TOKENS = 512
 def names() -> Iterator[tuple[str, str | None]]:
     """Yield the names to register, each with its family or `None`."""
     yield PREFIX, None
-    for family in _native.families():
-        yield f"{PREFIX}_{family}", family
+    for family in _native.families(aliases=True):
+        # Command lines name parsers, so that names with blanks are left out.
+        if " " not in family:
+            yield f"{PREFIX}_{family}", family
 
 
 def class_of(name: str, bases: dict[str, type[Any]], module: str) -> type[Any]:
@@ -34,7 +36,7 @@ def class_of(name: str, bases: dict[str, type[Any]], module: str) -> type[Any]:
     An engine asks a module for a class. Hundreds of families have no class of their own before.
     """
     base, _, family = name.partition("__")
-    if base not in bases or family not in _native.families():
+    if base not in bases or family not in _native.families(aliases=True):
         message = f"module {module!r} has no attribute {name!r}"
         raise AttributeError(message)
     return type(name, (bases[base],), {"family": family, "__module__": module})

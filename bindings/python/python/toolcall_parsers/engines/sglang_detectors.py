@@ -20,7 +20,8 @@ from ._families import class_of, reads_calls, request_of, settings_of, without_r
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .._native import Event, Guard, ReasoningSplitter
+    from .._events import Event
+    from .._native import Guard, ReasoningSplitter
 
 
 def _settings_of(family: str | None, tokenizer: Any) -> dict[str, Any]:
@@ -148,7 +149,9 @@ class GuardDetector(BaseFormatDetector):
         start = "reasoning" if thinking_mode else "content"
         settings: dict[str, Any] = {**self._settings, "request": request, "start": start}
         try:
-            return StructuralTag.from_json(json.dumps(_native.structural_tag(**settings)))
+            return StructuralTag.from_json(
+                json.dumps(_native.grammar("structural_tag", **settings)[0])
+            )
         except _native.SettingsError:
             return None
 

@@ -38,7 +38,8 @@ from ._families import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .._native import Event, Guard, ReasoningSplitter
+    from .._events import Event
+    from .._native import CallArguments, CallStart, Guard, ReasoningSplitter
 
 # Tokens before the last ones that may hold the beginning of a tag.
 _TAG_TOKENS = 32
@@ -110,7 +111,7 @@ class GuardToolParser(ToolParser):
         """Allow only calls in the family's syntax, if a grammar can express them."""
         settings: dict[str, Any] = {**self._settings, "request": _request_of(request)}
         try:
-            tag = _native.structural_tag(**settings)
+            tag = _native.grammar("structural_tag", **settings)[0]
         except _native.SettingsError:
             return
         request.structured_outputs = StructuredOutputsParams(structural_tag=json.dumps(tag))
@@ -180,7 +181,7 @@ class GuardToolParser(ToolParser):
         fields = {name: value for name, value in fields.items() if value}
         return DeltaMessage(**fields) if fields else None
 
-    def _started(self, event: Event) -> DeltaToolCall:
+    def _started(self, event: CallStart) -> DeltaToolCall:
         """Record the start of a call in the server's notes."""
         self.current_tool_id = event.index
         self.current_tool_name_sent = True
@@ -189,7 +190,7 @@ class GuardToolParser(ToolParser):
         function = DeltaFunctionCall(name=event.name, arguments="")
         return DeltaToolCall(id=event.id, type="function", index=event.index, function=function)
 
-    def _grow(self, calls: list[DeltaToolCall], event: Event) -> None:
+    def _grow(self, calls: list[DeltaToolCall], event: CallArguments) -> None:
         """Add arguments to the call's delta, and to the server's notes."""
         self.prev_tool_call_arr[event.index]["arguments"] += event.fragment
         self.streamed_args_for_tool[event.index] += event.fragment
