@@ -26,6 +26,7 @@ export type DiagnosticKind =
   | "halted"
   | "empty_list"
   | "broken_block"
+  | "call_in_code"
   | "skipped"
   | "second_arguments"
   | "late_id"
@@ -107,6 +108,8 @@ export interface Settings {
   ids?: "unique" | "counting" | null;
   /** `atomic` gives all events of a call at its end. */
   delivery?: "streaming" | "atomic" | null;
+  /** Whether calls inside inline code and fenced blocks run. They run by default. */
+  inCode?: "run" | "text" | null;
   /** Limits of held text: bytes of a candidate and of white space, and channels open at once. */
   limits?: { candidate?: number; whitespace?: number; depth?: number } | null;
 }

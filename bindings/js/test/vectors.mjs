@@ -178,7 +178,8 @@ export function differs({ expect }, events) {
     if (event.kind === "call_arguments") calls[event.index].arguments += event.fragment;
     if (event.kind === "call_end") calls[event.index].outcome = event.outcome;
   }
-  const complete = calls.filter((call) => call.outcome === "complete");
+  const runs = (call) => call.outcome === "complete" || call.outcome === "repaired";
+  const complete = calls.filter(runs);
   const wanted = expect.calls ?? [];
   const isSame = (call, index) =>
     call.name === wanted[index].name &&
@@ -187,7 +188,7 @@ export function differs({ expect }, events) {
   if (complete.length !== wanted.length || !complete.every(isSame)) {
     return `calls: ${JSON.stringify(calls)}`;
   }
-  const broken = calls.filter((call) => call.outcome !== "complete");
+  const broken = calls.filter((call) => !runs(call));
   const { incomplete } = expect;
   if (incomplete && !broken.some(({ name }) => name === incomplete.name)) return "incomplete";
   return null;

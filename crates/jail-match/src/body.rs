@@ -12,6 +12,7 @@ use core::str::FromStr;
 
 use crate::{
     channel::Channel,
+    code::OpenCode,
     edge::BodyId,
     names::{UnknownName, named},
     sink::Sink,
@@ -150,6 +151,10 @@ pub struct Opener {
     pub room: usize,
     /// The suffix of the opener, or else the suffix that the stream's earlier markers carried.
     pub suffix: LearntSuffix,
+    /// The code that contains the opener, if the edge asks for it ([`crate::InCode::Told`]).
+    pub code: Option<OpenCode>,
+    /// Whether the opener is in quotes, if the edge asks for the code around it.
+    pub quoted: bool,
 }
 
 /// The machines that a [`crate::Driver`] hands text to. At most one is active at a time.

@@ -193,9 +193,68 @@ impl Code {
     }
 }
 
+/// The fence or inline code that contains an opener.
+///
+/// A body reads the text after its end with this, to learn whether the code is closed there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenCode(Code);
+
+/// The fate of the code that contains a call, as the text after the call shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeEnd {
+    /// The code is still open.
+    Open,
+    /// The code is closed after this many bytes of the text.
+    Closed(usize),
+    /// The line ended without the end of inline code: the backtick opened none.
+    Never,
+}
+
+impl OpenCode {
+    /// Returns the code that is open after the text that `code` has read.
+    pub(crate) fn around(mut code: Code) -> Option<Self> {
+        code.close_run();
+        (code.state != CodeState::Text).then_some(Self(code))
+    }
+
+    /// Reads the text that follows. The answer does not depend on how the text is cut.
+    pub fn read(&mut self, text: &str) -> CodeEnd {
+        let Self(code) = self;
+        for (at, byte) in text.bytes().enumerate() {
+            if byte == b'\n' {
+                code.close_run();
+                if matches!(code.state, CodeState::Inline(..=2)) {
+                    return CodeEnd::Never;
+                }
+            } else {
+                code.advance(&[byte]);
+            }
+            // A run of ticks is decided by the byte after it.
+            if code.run.is_none() && code.state == CodeState::Text {
+                return CodeEnd::Closed(at);
+            }
+            if byte == b'\n' {
+                code.newline();
+                if code.state == CodeState::Text {
+                    return CodeEnd::Closed(at);
+                }
+            }
+        }
+        CodeEnd::Open
+    }
+
+    /// Returns whether the code is closed if the text ends here.
+    #[must_use]
+    pub fn is_closed(self) -> bool {
+        let Self(mut code) = self;
+        code.close_run();
+        matches!(code.state, CodeState::Text | CodeState::Closing(_))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Code;
+    use super::{Code, CodeEnd, OpenCode};
 
     fn hidden_after(text: &str) -> bool {
         let mut whole = Code::default();
@@ -240,5 +299,43 @@ mod tests {
         ] {
             assert_eq!(hidden_after(text), hidden, "{text:?}");
         }
+    }
+
+    #[test]
+    fn code_around_a_call_is_closed_by_ticks_and_not_by_a_line() {
+        for (before, after, end) in [
+            ("`", "` b", Some(1)),
+            ("`", "`", Some(1)),
+            ("`", "``", None),
+            ("`", " b", None),
+            ("`", "\n`", None),
+            ("``", "` ``", Some(4)),
+            ("```\n", "\n``` \nb", Some(5)),
+            ("```\n", "\n```", Some(4)),
+            ("```\n", "\n``` x\n", None),
+            ("a ```xml\n", "\n```\n", Some(4)),
+        ] {
+            let mut code = Code::default();
+            code.advance(before.as_bytes());
+            let open = OpenCode::around(code).unwrap();
+            for step in [1, 2, 99] {
+                let (mut code, mut at, mut seen) = (open, 0, CodeEnd::Open);
+                while at < after.len() && seen == CodeEnd::Open {
+                    let next = (at + step).min(after.len());
+                    seen = match code.read(&after[at..next]) {
+                        CodeEnd::Closed(len) => CodeEnd::Closed(at + len),
+                        other => other,
+                    };
+                    at = next;
+                }
+                let closed = match seen {
+                    CodeEnd::Closed(at) => Some(at),
+                    CodeEnd::Never => None,
+                    CodeEnd::Open => code.is_closed().then_some(after.len()),
+                };
+                assert_eq!(closed, end, "{before:?} {after:?} by {step}");
+            }
+        }
+        assert_eq!(OpenCode::around(Code::default()), None);
     }
 }

@@ -122,6 +122,8 @@ kinds! {
     EmptyList = "empty_list", "a block of calls has no call in it: its markup was removed, other text in it passed", "nothing to mend if the model called nothing; if it meant a call, its syntax is not the family's";
     /// A block of calls became text because its first call was malformed or was cut.
     BrokenBlock = "broken_block", "a block of calls became text: its first call was malformed or was cut", "look at the text: the model left the family's syntax in the first call, or the token limit cut it";
+    /// A block of calls inside code stayed text, as the caller asked.
+    CallInCode = "call_in_code", "a block of calls inside code of the answer stayed text", "nothing to mend if the model only quoted it; set `in_code` to `run` if such calls are meant";
     /// Bytes after a malformed call were dropped.
     Skipped = "skipped", "bytes after a malformed call were dropped", "look at the call before it: the model left the family's syntax there";
     /// A second key for the arguments was ignored.

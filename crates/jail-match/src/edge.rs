@@ -110,6 +110,12 @@ impl Edge {
         Self { in_code: InCode::Literal, ..self }
     }
 
+    /// Tells the body of the marker in which code or quotes it begins.
+    #[must_use]
+    pub fn told_of_code(self) -> Self {
+        Self { in_code: InCode::Told, ..self }
+    }
+
     /// Makes the marker one of a pair: openers and closers with the same number.
     #[must_use]
     pub fn of_pair(self, pair: u8) -> Self {
@@ -269,6 +275,9 @@ pub enum InCode {
     Live,
     /// The marker is text inside code.
     Literal,
+    /// The marker acts, and its body learns which code or quotes contain it
+    /// ([`crate::Opener::code`], [`crate::Opener::quoted`]).
+    Told,
 }
 
 /// How often the marker of an edge may act.

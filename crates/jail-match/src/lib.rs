@@ -44,7 +44,7 @@
 //!
 //! | task | types |
 //! |---|---|
-//! | declare a marker | [`Edge`] with [`Then`]; its place ([`Anchor`]), spelling ([`LetterCase`], [`SuffixRule`], [`LearntSuffix`]), newlines ([`Newlines`], [`Bind`]), number of uses ([`Uses`]), code around it ([`InCode`]); [`EdgeError`] if a table refuses it |
+//! | declare a marker | [`Edge`] with [`Then`]; its place ([`Anchor`]), spelling ([`LetterCase`], [`SuffixRule`], [`LearntSuffix`]), newlines ([`Newlines`], [`Bind`]), number of uses ([`Uses`]), code around it ([`InCode`], [`OpenCode`], [`CodeEnd`]); [`EdgeError`] if a table refuses it |
 //! | treat a marker that the stream's end cuts | [`CutMarker`] for one edge, [`Dangling`] for the driver |
 //! | configure a driver | [`DriverSettings`]: [`Limits`], [`LimitPolicy`] and [`LimitError`], [`ReasoningLimit`], [`Whitespace`], [`InlineTags`], [`EdgeEvents`] |
 //! | read what a marker begins, such as a call | [`BodyParsers`]: [`BodyId`] and [`Opener`] in, [`Feed`] with its [`Verdict`], [`Refutation`] and [`Resume`] out; [`OnCommit`] for the channel around it |
@@ -107,6 +107,7 @@ mod whitespace;
 
 pub use body::{BodyParsers, End, Feed, NoBodies, Opener, Refutation, Resume, Verdict};
 pub use channel::{Channel, ChannelMask};
+pub use code::{CodeEnd, OpenCode};
 pub use diagnostic::{Diagnostic, DiagnosticKind};
 pub use driver::{
     Counters, Dangling, Driver, DriverSettings, EdgeEvents, Held, HeldKind, InlineTags, ServerItem,

@@ -124,6 +124,20 @@ pub enum Trace {
         /// The length of the marker or tag.
         len: u64,
     },
+    /// Whitespace is held, and text after it may be emitted before its fate is decided.
+    Held {
+        /// The offset of the whitespace.
+        at: u64,
+        /// The length of the whitespace.
+        len: u64,
+    },
+    /// Whitespace that was held is text. It is emitted next.
+    Released {
+        /// The offset of the whitespace.
+        at: u64,
+        /// The length of the whitespace.
+        len: u64,
+    },
     /// A body read the end tag of the item it was reading, or of an item around that.
     EndTag {
         /// The offset of the tag.

@@ -111,6 +111,7 @@ impl Table {
         let tracks_lines = edges.iter().any(|e| {
             e.on.has(Channel::CONTENT)
                 && (matches!(e.anchor, Anchor::Line | Anchor::LineStart)
+                    || e.in_code == InCode::Told
                     || e.in_code == InCode::Literal
                         && matches!(e.anchor, Anchor::Anywhere | Anchor::Unquoted | Anchor::Word))
         });
@@ -126,9 +127,10 @@ impl Table {
         }
         let mut quotable = None;
         for edge in &edges {
-            if matches!(edge.anchor, Anchor::Unquoted | Anchor::Word) {
+            let told = edge.in_code == InCode::Told;
+            if told || matches!(edge.anchor, Anchor::Unquoted | Anchor::Word) {
                 let first_bytes = quotable.get_or_insert_with(FirstBytes::default);
-                if edge.anchor == Anchor::Unquoted {
+                if told || edge.anchor == Anchor::Unquoted {
                     first_bytes.add(edge);
                 }
             }

@@ -48,6 +48,12 @@ fn as_text(detection: &Detection) -> String {
         Some(_) => "unknown: nothing speaks for a family alone\n".to_owned(),
         None => "unknown: nothing looks like a family's markup\n".to_owned(),
     };
+    if let [first, ..] = &detection.stripped[..] {
+        text.push_str(&format!(
+            "  this looks like `{first}` without its special tokens: ask the server to keep them \
+             (`skip_special_tokens: false`)\n"
+        ));
+    }
     for candidate in &detection.candidates {
         text.push_str(&format!("  {}: {candidate}\n", candidate.families.join(", ")));
     }

@@ -16,9 +16,11 @@ mod reading;
 #[cfg(feature = "jinja")]
 mod render;
 mod rules;
+mod stripped;
 mod turns;
 mod worker;
 
+pub(crate) use self::stripped::stripped;
 pub use self::{
     added_tokens::{AddedToken, AddedTokens},
     checkpoint::{Checkpoint, CheckpointError},

@@ -15,7 +15,7 @@ use response_templates::ResponseTemplate;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use think_filter::Start;
-use toolcall_parsers::{Ids, Tools};
+use toolcall_parsers::{CallsInCode, Ids, Tools};
 
 pub use self::{error::SettingsError, tokens::TokenSettings, word::Word};
 use crate::{
@@ -79,6 +79,9 @@ pub struct GuardSettings {
     /// How the events of a call are delivered.
     #[serde(deserialize_with = "word::read")]
     pub delivery: Option<Delivery>,
+    /// Policy for calls inside code of the answer.
+    #[serde(deserialize_with = "word::read")]
+    pub in_code: Option<CallsInCode>,
     /// Limits of held text.
     pub limits: Option<LimitSettings>,
 }
@@ -209,6 +212,7 @@ impl GuardSettings {
     pub fn builder_for(&self, profile: &Profile) -> GuardBuilder {
         let (mut calls, mut reasoning) = (CallOptions::default(), ReasoningOptions::default());
         calls.ids = self.ids.clone().unwrap_or_default();
+        calls.in_code = self.in_code.unwrap_or_default();
         reasoning.start = self.start;
         let mut builder = Guard::builder(&self.adjusted(profile))
             .calls(calls)

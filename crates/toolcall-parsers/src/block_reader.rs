@@ -10,11 +10,12 @@
 use alloc::{boxed::Box, sync::Arc};
 
 use jail_match::{
-    Anchor, BodyId, Diagnostic, End, Feed, LearntSuffix, Opener, Refutation, Resume, Sink, Verdict,
+    Anchor, BodyId, Channel, Diagnostic, End, Feed, LearntSuffix, Opener, Refutation, Resume, Sink,
+    Verdict,
 };
 
 use crate::{
-    calls::Calls,
+    calls::{BodyPlace, Calls},
     compiled::Grammar,
     cursor::TextCursor,
     decoded::Decoder,
@@ -58,7 +59,7 @@ pub(crate) struct Snapshot(BlockReader);
 impl BlockReader {
     pub(crate) fn new(grammar: Grammar, tools: Tools, options: Options) -> Self {
         let ids = options.ids.or_form_of(grammar.family());
-        let calls = Calls::new(tools, Options { ids, ..options });
+        let calls = Calls::new(tools, Options { ids, ..options }).with_unique_keys();
         Self {
             plan: Arc::clone(grammar.reading_plan()),
             suffix: LearntSuffix::NONE,
@@ -148,6 +149,7 @@ impl BlockReader {
     pub(crate) fn buffered(&self) -> usize {
         let read = self.machine.as_ref().map_or(0, |machine| machine.buffered());
         let read = read.saturating_add(self.calls.decoder().map_or(0, Decoder::buffered));
+        let read = read.saturating_add(self.calls.buffered_keys());
         read.saturating_add(self.last_block.as_ref().map_or(0, |block| block.recorded_len()))
     }
 
@@ -167,7 +169,7 @@ impl BlockReader {
         let plan = &self.plan;
         if let Some(opener) = plan.openers.get(usize::from(self.opener)) {
             let machine = self.machine.get_or_insert_with(|| Box::new(Machine::new()));
-            machine.begin(plan, opener.start, &opener.marker, self.attempt.into());
+            machine.begin(plan, opener, self.attempt.into());
         }
         if self.repeats_blocks {
             self.last_block.get_or_insert_default().clear();
@@ -221,6 +223,16 @@ impl BlockReader {
         let body: BodyId = opener.body;
         (self.opener, self.attempt) = (body, 0);
         self.calls.begin(opener.at);
+        // The header of a message begins no call inside a thought: it ends the thought.
+        let header =
+            |opener: &crate::machine::plan::Opener| matches!(opener.start, Start::Header(_));
+        let in_thought = opener.channel == Channel::REASONING
+            && !self.plan.openers.get(usize::from(body)).is_some_and(header);
+        self.calls.place = match opener.quoted || opener.code.is_some() {
+            _ if in_thought => BodyPlace::Thought,
+            true => BodyPlace::Quoted,
+            false => BodyPlace::Answer,
+        };
         self.set_suffix(opener.suffix);
         let opener = self.plan.openers.get(usize::from(self.opener));
         self.calls.announced &= opener.is_some_and(|opener| opener.at == Anchor::AfterCall);
@@ -258,9 +270,11 @@ impl BlockReader {
             (Verdict::Undecided, true) => Verdict::Certain,
             (Verdict::Complete(then), true) => Verdict::Complete(place(then)),
             (Verdict::Complete(then), false) => Verdict::Empty(place(then)),
-            (Verdict::RESCAN, false) if !machine.has_other_readings() => {
-                let refuted_by = text[..used].chars().next_back().unwrap_or_default();
-                match machine.prose_from(plan, refuted_by) {
+            // The opener is text where it is only mentioned.
+            (Verdict::RESCAN, false)
+                if !machine.has_other_readings() && calls.place == BodyPlace::Answer =>
+            {
+                match machine.prose_from(plan) {
                     Some(from) => {
                         let len = calls.no_call(from, sink);
                         Verdict::Refuted(Refutation::Markup { len })

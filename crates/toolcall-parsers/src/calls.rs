@@ -2,20 +2,22 @@
 //!
 //! The call machine reports every call through [`Calls`]. Engines outside of this crate do too.
 
+mod arguments;
+
 use alloc::{boxed::Box, string::String};
 
 use jail_match::{CallPart, Trace};
 
 use crate::{
-    decoded::Decoder,
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
     ids::Ids,
     limits::{MAX_LOOKAHEAD, MAX_SEARCHED_PER_BYTE},
-    options::{CallLimits, LateIds, Options, Parallel, StopAfter, UnknownTools},
-    tools::{Tool, Tools},
-    typing::has_containers,
+    options::{LateIds, Options, Parallel, StopAfter, UnknownTools},
+    tools::Tools,
     used_ids::{Claim, UsedIds},
 };
+
+use self::arguments::{ArgumentStages, KeyedOutput};
 
 /// Which call is open, and whether its events are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,28 +28,14 @@ enum Open {
     Muted,
 }
 
-/// Writes the JSON of the open call's arguments to the sink, and decodes strings in it.
-pub(crate) struct JsonOutput<'a> {
-    open: Option<u32>,
-    /// The decoder and the tool with the schema, if a string of the call may be decoded.
-    decoder: Option<(&'a mut Decoder, &'a Tool)>,
-    limits: &'a CallLimits,
-}
-
-impl JsonOutput<'_> {
-    /// Emits the next fragment of the arguments.
-    #[inline]
-    pub(crate) fn put(&mut self, fragment: &str, sink: &mut dyn Sink) {
-        let Some(index) = self.open.filter(|_| !fragment.is_empty()) else { return };
-        let Some((decoder, tool)) = &mut self.decoder else {
-            return sink.event(Event::CallArguments { index, fragment });
-        };
-        let mut out = |fragment: &str| sink.event(Event::CallArguments { index, fragment });
-        if decoder.feed(fragment, &tool.parameters, self.limits, &mut out) {
-            let reported = Diagnostic::new(DiagnosticKind::Tolerated, decoder.call_at, 0);
-            sink.event(reported.about(Some(index)).into());
-        }
-    }
+/// The place where a body begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyPlace {
+    Answer,
+    /// In code or quotes of the answer, where the opener may be only mentioned.
+    Quoted,
+    /// In a thought, where it may be only mentioned, too.
+    Thought,
 }
 
 /// The calls of one message. Gives them numbers and ids, and applies [`Options`] and [`Tools`].
@@ -80,15 +68,18 @@ pub struct Calls {
     pub(crate) cut: bool,
     /// Whether diagnostics are dropped, because the text belongs to a malformed call.
     pub(crate) quiet: bool,
+    /// Where the active body began.
+    pub(crate) place: BodyPlace,
     /// Whether the active body is certainly a call.
     committed: bool,
     /// Whether a call of this message was complete.
     complete: bool,
     /// Whether a marker announced the last call and only calls followed it.
     pub(crate) announced: bool,
-    /// Decodes string arguments that contain arrays or objects. Allocated with the first call whose
-    /// schema has such a parameter.
-    decoder: Option<Box<Decoder>>,
+    /// The stages before the sink. Allocated with the first call.
+    stages: Option<Box<ArgumentStages>>,
+    /// Whether members are compared by their keys.
+    unique_keys: bool,
 }
 
 impl Calls {
@@ -109,19 +100,26 @@ impl Calls {
             ended: false,
             cut: false,
             quiet: false,
+            place: BodyPlace::Answer,
             committed: false,
             again: 0,
             complete: false,
             announced: false,
-            decoder: None,
+            stages: None,
+            unique_keys: false,
         }
+    }
+
+    /// Drops members whose key came before in their object. The first one counts.
+    pub(crate) fn with_unique_keys(self) -> Self {
+        Self { unique_keys: true, ..self }
     }
 
     /// Restores the state of a new value. Tools and options are kept.
     pub fn reset(&mut self) {
         (self.at, self.next, self.open, self.committed) = (0, 0, Open::No, false);
         (self.complete, self.announced) = (false, false);
-        self.decoder = None;
+        self.stages = None;
         (self.searched, self.ended, self.cut, self.quiet) = (0, false, false, false);
         self.used_ids = None;
     }
@@ -221,6 +219,10 @@ impl Calls {
         let index = self.next;
         self.next = self.next.saturating_add(1);
         self.open = Open::Call(index);
+        if self.unique_keys {
+            let (at, most) = (self.at + offset as u64, self.options.limits.name);
+            self.stages.get_or_insert_default().keys.begin(at, most);
+        }
         let id = self.unique_id(id, (name, index), offset, sink);
         let at = self.at + offset as u64;
         sink.trace(Trace::Part { part: CallPart::Named, call: index, at });
@@ -293,52 +295,6 @@ impl Calls {
         }
     }
 
-    /// Emits the next fragment of the open call's arguments. An empty fragment is ignored.
-    #[inline]
-    pub fn arguments(&self, fragment: &str, sink: &mut dyn Sink) {
-        if let Open::Call(index) = self.open
-            && !fragment.is_empty()
-        {
-            sink.event(Event::CallArguments { index, fragment });
-        }
-    }
-
-    /// Prepares decoding of string arguments of the open call, if the schema of `tool` has arrays
-    /// or objects. `offset` is the position of the call in the text being fed.
-    pub(crate) fn decode_strings(&mut self, tool: &str, offset: usize) {
-        let reported = matches!(self.open, Open::Call(_));
-        let of_name = |declared: &Tool| declared.name == tool;
-        let Some(tool) = self.tools.iter().position(of_name).filter(|_| reported) else { return };
-        if self.tools.iter().nth(tool).is_some_and(|tool| has_containers(&tool.parameters)) {
-            let at = self.at + offset as u64;
-            self.decoder.get_or_insert_default().begin(tool, at);
-        }
-    }
-
-    /// Returns the decoder of the open call's strings, if any may be decoded.
-    pub(crate) fn decoder(&self) -> Option<&Decoder> {
-        self.decoder.as_deref().filter(|decoder| decoder.is_active())
-    }
-
-    /// Emits the next JSON fragment of the open call's arguments, after decoding strings in it.
-    #[inline]
-    pub(crate) fn json(&mut self, fragment: &str, sink: &mut dyn Sink) {
-        self.json_output().1.put(fragment, sink);
-    }
-
-    /// Returns the declared tools, and the writer of the open call's JSON.
-    #[inline]
-    pub(crate) fn json_output(&mut self) -> (&Tools, JsonOutput<'_>) {
-        let Self { tools, decoder, open, options, .. } = self;
-        let open = match *open {
-            Open::Call(index) => Some(index),
-            Open::No | Open::Muted => None,
-        };
-        let decoder = decoder.as_deref_mut().filter(|decoder| decoder.is_active());
-        let decoder = decoder.and_then(|it| tools.iter().nth(it.tool).map(|tool| (it, tool)));
-        (tools, JsonOutput { open, decoder, limits: &options.limits })
-    }
-
     /// Records that the character at `offset` of the text being fed makes the open call malformed.
     /// Only the first such character of a body is recorded.
     pub(crate) fn breaks_at(&mut self, offset: usize) {
@@ -350,10 +306,14 @@ impl Calls {
     /// Ends the open call, if there is one.
     pub fn end(&mut self, outcome: Outcome, sink: &mut dyn Sink) {
         if let Open::Call(index) = self.open {
-            if let Some(decoder) = &mut self.decoder {
-                let mut out = |fragment: &str| sink.event(Event::CallArguments { index, fragment });
-                decoder.flush(&mut out);
+            if let Some(ArgumentStages { keys, decoder }) = self.stages.as_deref_mut() {
+                let keys = Some(keys).filter(|_| self.unique_keys);
+                let mut keyed = KeyedOutput { index, keys };
+                if let Some(decoder) = decoder {
+                    decoder.flush(&mut |fragment: &str| keyed.put(fragment, sink));
+                }
             }
+            let outcome = self.keyed_outcome(outcome, index, sink);
             sink.event(Event::CallEnd { index, outcome });
             self.complete |= matches!(outcome, Outcome::Complete | Outcome::Repaired);
         }

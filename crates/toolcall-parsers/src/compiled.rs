@@ -16,6 +16,7 @@ use crate::{
         messages::{EntryKind, HeaderText, MessageEntry},
         plan::{Plan, Prose, Start},
     },
+    template::Part,
 };
 
 /// The compiled templates of a family, shared by any number of parsers. Cheap to clone.
@@ -129,6 +130,17 @@ impl Grammar {
         self.plan.openers.iter().filter(|opener| self.plan.is_marked(opener)).map(|o| &*o.marker)
     }
 
+    /// Returns the text up to the name of each way to begin a call, without a section around it:
+    /// `<invoke name="`. Texts without a tag are left out.
+    pub fn call_heads(&self) -> impl Iterator<Item = &str> {
+        let calls = self.family.forms.iter().flat_map(|form| &form.calls);
+        let first = calls.filter_map(|call| match call.parts.first() {
+            Some(Part::Literal(text)) => text.lines().next(),
+            _ => None,
+        });
+        first.map(str::trim_end).filter(|text| text.starts_with(['<', '[', ']']) && text.len() > 1)
+    }
+
     /// Returns, for each of [`Grammar::openers`], whether it does not occur in ordinary text.
     pub fn are_marked(&self) -> impl Iterator<Item = bool> {
         self.plan.openers.iter().map(|opener| self.plan.is_marked(opener))
@@ -240,9 +252,11 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
     for (opener, body) in plan.openers.iter().zip(first..) {
         let marker = || String::from(&*opener.marker);
         let edge = |on, then| {
-            Edge::new(marker(), on, then)
+            let edge = Edge::new(marker(), on, then)
                 .anchored(opener.at)
-                .bound(Newlines::declared(opener.newlines, 0))
+                .bound(Newlines::declared(opener.newlines, 0));
+            // Where the opener is removed although no call follows, a mention of it must stay.
+            if plan.may_be_prose(&opener.marker) { edge.told_of_code() } else { edge }
         };
         let stay = Then::Body(body, OnCommit::Stay);
         if usize::from(body.saturating_sub(first)) < plan.payloads {
@@ -335,6 +349,11 @@ fn header(edge: Edge, tokens: bool) -> Edge {
 
 impl Plan {
     /// Returns the end tags of sections whose openers are markup even if no call follows.
+    fn may_be_prose(&self, opener: &str) -> bool {
+        let sections = self.sections.iter().filter(|section| section.prose != Prose::Refutes);
+        sections.flat_map(|section| &section.opens).any(|known| **known == *opener)
+    }
+
     fn prose_ends(&self) -> Vec<&str> {
         let mut ends: Vec<&str> = Vec::new();
         let sections = self.sections.iter().filter(|section| section.prose != Prose::Refutes);

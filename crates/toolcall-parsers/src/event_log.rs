@@ -8,8 +8,8 @@
 use alloc::vec::Vec;
 
 use jail_match::{
-    Diagnostic, DiagnosticKind, End, Event, Feed, Outcome, OwnedEvent, Refutation, Sink, Trace,
-    Verdict,
+    CodeEnd, Diagnostic, DiagnosticKind, End, Event, Feed, OpenCode, Outcome, OwnedEvent,
+    Refutation, Sink, Trace, Verdict,
 };
 
 use crate::{
@@ -34,6 +34,9 @@ pub(crate) enum CommitAt {
     /// At the end of the body. If one of its calls is broken, or the body is too long, it is
     /// dropped.
     BlockEndOrNothing,
+    /// At the end of a message that leaves this code open. If the code is closed after the body,
+    /// the body is text.
+    CodeEnd(OpenCode),
 }
 
 impl CommitAt {
@@ -68,6 +71,38 @@ pub(crate) struct EventLog {
     fed: usize,
     /// Bytes of the body that may be logged.
     room: usize,
+    /// The body that has ended inside code, and waits for the end of the code.
+    ended: Option<EndedInCode>,
+}
+
+/// A body that has ended inside code.
+#[derive(Debug, Clone, Copy)]
+struct EndedInCode {
+    code: OpenCode,
+    verdict: Verdict,
+    /// Bytes after the body that were read.
+    read: usize,
+    /// Bytes of the text fed last that were read before.
+    known: usize,
+}
+
+impl EndedInCode {
+    /// Reads the text after the body, which begins after `used` bytes of `text`.
+    fn read(&mut self, text: &str, used: usize) -> Option<Decision> {
+        self.known = self.read;
+        let more = text.get(used.saturating_add(self.read)..).unwrap_or_default();
+        match self.code.read(more) {
+            CodeEnd::Open => {
+                self.read = self.read.saturating_add(more.len());
+                None
+            }
+            CodeEnd::Never => Some(Decision::Commit(self.verdict.after(used))),
+            CodeEnd::Closed(len) => {
+                let to = used.saturating_add(self.read).saturating_add(len);
+                Some(Decision::RollBack(LITERAL.after(to)))
+            }
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -114,7 +149,11 @@ impl EventLog {
             committed: false,
             at: reader.begun_at(),
             fed: 0,
-            room: if commit_at == CommitAt::BlockEnd { usize::MAX } else { room },
+            room: match commit_at {
+                CommitAt::BlockEnd | CommitAt::CodeEnd(_) => usize::MAX,
+                _ => room,
+            },
+            ended: None,
         }
     }
 
@@ -135,8 +174,16 @@ impl EventLog {
         self.fed
     }
 
+    /// Bytes of the text fed last that were read before.
+    pub(crate) fn known(&self) -> Option<usize> {
+        self.ended.map(|ended| ended.known)
+    }
+
     /// Feeds the reader, with the log as its sink.
     pub(crate) fn feed(&mut self, reader: &mut BlockReader, text: &str) -> Decision {
+        if let Some(ended) = &mut self.ended {
+            return ended.read(text, 0).unwrap_or(Decision::Wait { used: 0 });
+        }
         let head = within(text, self.room.saturating_sub(self.fed));
         let feed = match &text[..head] {
             "" => Verdict::Undecided.after(0),
@@ -148,6 +195,7 @@ impl EventLog {
                 self.at_first_call(reader, feed, head)
             }
             CommitAt::BlockEnd | CommitAt::BlockEndOrNothing => self.at_block_end(feed),
+            CommitAt::CodeEnd(code) => self.at_code_end(code, feed, text),
         };
         if let Some(decision) = decision {
             return decision;
@@ -192,6 +240,39 @@ impl EventLog {
         }
     }
 
+    fn at_code_end(&mut self, code: OpenCode, feed: Feed, text: &str) -> Option<Decision> {
+        match feed.verdict {
+            Verdict::Complete(_) => {
+                let ended = EndedInCode { code, verdict: feed.verdict, read: 0, known: 0 };
+                let ended = self.ended.insert(ended);
+                Some(ended.read(text, feed.used).unwrap_or(Decision::Wait { used: feed.used }))
+            }
+            verdict => (!verdict.is_open()).then_some(Decision::Commit(feed)),
+        }
+    }
+
+    /// Ends a stream inside code; `tail` was not consumed.
+    fn finish_in_code(
+        &mut self,
+        reader: &mut BlockReader,
+        (code, tail): (OpenCode, &str),
+        end: End,
+    ) -> Result<Feed, Feed> {
+        let (feed, code) = match self.ended {
+            Some(EndedInCode { code, verdict, .. }) => (verdict.after(0), code),
+            None => {
+                let feed = reader.finish(tail, end, self);
+                let mut code = code;
+                let rest = tail.get(feed.used..).unwrap_or_default();
+                if matches!(code.read(rest), CodeEnd::Closed(_)) {
+                    return Err(LITERAL.after(0));
+                }
+                (feed, code)
+            }
+        };
+        if end == End::Stop && !code.is_closed() { Ok(feed) } else { Err(LITERAL.after(0)) }
+    }
+
     /// Ends the stream; `tail` was not consumed. `Err` holds what happens to a body that is not a
     /// call.
     pub(crate) fn finish(
@@ -200,6 +281,9 @@ impl EventLog {
         tail: &str,
         end: End,
     ) -> Result<Feed, Feed> {
+        if let CommitAt::CodeEnd(code) = self.commit_at {
+            return self.finish_in_code(reader, (code, tail), end);
+        }
         let feed = reader.finish(tail, end, self);
         match (self.commit_at, self.outcome) {
             (CommitAt::FirstCall, Some(LoggedOutcome::Malformed))
@@ -225,8 +309,13 @@ impl EventLog {
     /// Drops the events and restores `reader`. If the block becomes text because of a call in it,
     /// that is reported.
     pub(crate) fn give_up(self, reader: &mut BlockReader, sink: &mut dyn Sink) {
-        if self.outcome.is_some() && self.commit_at != CommitAt::BlockEndOrNothing {
-            sink.event(Diagnostic::new(DiagnosticKind::BrokenBlock, self.at, 0).into());
+        let reported = match self.commit_at {
+            CommitAt::BlockEndOrNothing => None,
+            CommitAt::CodeEnd(_) => Some(DiagnosticKind::CallInCode),
+            _ => Some(DiagnosticKind::BrokenBlock),
+        };
+        if let Some(kind) = reported.filter(|_| self.outcome.is_some()) {
+            sink.event(Diagnostic::new(kind, self.at, 0).into());
         }
         self.roll_back(reader);
     }

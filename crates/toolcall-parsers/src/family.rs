@@ -283,6 +283,14 @@ pub(crate) fn is_token(tag: &str) -> bool {
     inside.starts_with(bar) && inside.ends_with(bar)
 }
 
+/// Returns whether `tag` has a shape that only special tokens have: `<|x|>`, `[UPPER]` or `]<]x[>[`.
+pub(crate) fn has_token_shape(tag: &str) -> bool {
+    let between = |open, close| tag.strip_prefix(open).and_then(|tag| tag.strip_suffix(close));
+    let letter = |byte| matches!(byte, b'A'..=b'Z' | b'_');
+    let upper = |word: &str| !word.is_empty() && word.bytes().all(letter);
+    is_token(tag) || between("[", "]").is_some_and(upper) || between("]<]", "[>[").is_some()
+}
+
 /// Messages with headers, which decide the channel of their text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Messages {

@@ -88,6 +88,7 @@ mod texts;
 mod tool_call_parser;
 mod tools;
 mod typing;
+mod unique_keys;
 mod used_ids;
 // Every byte of a value passes through this module, so a panic here could be provoked by a model.
 #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -103,8 +104,8 @@ pub use family::{Family, InReasoning};
 pub use ids::{IdSource, Ids};
 pub use machine::compile::CompileError;
 pub use options::{
-    BadPayload, BrokenBlock, CallLimits, LateIds, Options, Parallel, Repair, StopAfter, Tolerance,
-    UnknownTools, Wanted,
+    BadPayload, BrokenBlock, CallLimits, CallsInCode, LateIds, Options, Parallel, Repair,
+    StopAfter, Tolerance, UnknownTools, Wanted,
 };
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use registry::{

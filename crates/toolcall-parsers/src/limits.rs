@@ -40,6 +40,10 @@ pub(crate) const MAX_ARGUMENT_DEPTH: usize = 128;
 /// malformed, because a parameter given twice could not be recognised.
 pub(crate) const MAX_PARAMETER_NAMES: usize = 64 * 1024;
 
+/// Maximum length of the names of all members of a call's open objects together, in bytes. More
+/// names make the call malformed, because a member given twice could not be recognised.
+pub(crate) const MAX_MEMBER_NAMES: usize = 1024 * 1024;
+
 /// Maximum length of a word or number that is held because it may have to be mended, in bytes.
 pub(crate) const MAX_MENDED_TOKEN: usize = 32;
 

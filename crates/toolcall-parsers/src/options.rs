@@ -1,6 +1,9 @@
 //! Options of a parser: the caller's policies, which apply to every family.
 
 use alloc::sync::Arc;
+use core::str::FromStr;
+
+use jail_match::{Edge, InCode, Then, UnknownName, named};
 
 use crate::ids::Ids;
 
@@ -28,6 +31,8 @@ pub struct Options {
     pub bad_payload: BadPayload,
     /// Policy for a block of calls whose first call is malformed or cut.
     pub broken_block: BrokenBlock,
+    /// Policy for a block of calls inside code of the answer.
+    pub in_code: CallsInCode,
     /// Limits inside a call.
     pub limits: CallLimits,
 }
@@ -171,6 +176,54 @@ pub enum BrokenBlock {
     TextIfMalformed,
     /// Emits the text of the block in place of the call.
     Text,
+}
+
+/// Policy for a block of calls inside code of the answer: inline code, or a fenced block. A fence
+/// that the family writes around its own calls does not count.
+///
+/// ```
+/// use toolcall_parsers::{CallsInCode, End, Options, Parser, grammar, parse};
+/// let mut options = Options::default();
+/// options.in_code = CallsInCode::Text;
+/// let parser = Parser::builder(grammar("hermes")?).options(options).build()?;
+/// let quoted = "Write `<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>` here.";
+/// let message = parse(&parser, quoted, End::Stop)?;
+/// assert_eq!((message.content.as_str(), message.calls.len()), (quoted, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
+pub enum CallsInCode {
+    /// The calls run. Code does not matter.
+    #[default]
+    Run,
+    /// The block is text if the code is closed after it, or if the message was cut before. It runs
+    /// if the model ended its message without closing the code, and after a lone backtick.
+    ///
+    /// The events of the block wait for that. A block that is longer than
+    /// [`Limits::candidate`](crate::Limits::candidate), with the text up to the end of the code, is
+    /// text.
+    Text,
+}
+
+impl CallsInCode {
+    /// Makes the openers among `edges` ask for the code around them, if calls in code are text.
+    pub fn apply(self, edges: &mut [Edge]) {
+        for edge in edges.iter_mut().filter(|_| self == Self::Text) {
+            if matches!(edge.then, Then::Body(..)) && edge.in_code == InCode::Live {
+                edge.in_code = InCode::Told;
+            }
+        }
+    }
+}
+
+impl FromStr for CallsInCode {
+    type Err = UnknownName;
+
+    /// Reads `run` or `text`.
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        named("policy", name, &[("run", Self::Run), ("text", Self::Text)])
+    }
 }
 
 /// Limits inside a call, in bytes.

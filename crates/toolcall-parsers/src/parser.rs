@@ -90,7 +90,9 @@ impl ParserBuilder {
     /// A marker of a grammar loaded at run time is invalid. The error names it.
     pub fn build(self) -> Result<Parser, EdgeError> {
         let grammar = self.grammar.for_tools(&self.tools);
-        let table = Table::new(edges(&grammar, InReasoning::Literal, 0))?;
+        let mut edges = edges(&grammar, InReasoning::Literal, 0);
+        self.options.in_code.apply(&mut edges);
+        let table = Table::new(edges)?;
         Ok(Parser {
             driver: Driver::new(table, self.settings),
             bodies: ToolCallParser::new(grammar, self.tools, self.options),

@@ -5,13 +5,15 @@
 //! BadPayload::Reject, answer [{"name": "f", "parameters": {}}]   events of f after the last `]`
 //! BadPayload::Reject, answer [{"name": "f"}, oops                dropped: `Rejected`
 //! BrokenBlock::Text,  answer <tool_call>{oops}</tool_call>       the block is emitted as text
+//! CallsInCode::Text,  answer `<tool_call>{..}</tool_call>` is    text, after the second backtick
 //! ```
 
 use alloc::boxed::Box;
-use core::fmt;
+use core::{fmt, num::NonZeroU64};
 
 use jail_match::{
-    BodyId, BodyParsers, Diagnostic, DiagnosticKind, End, Feed, Opener, Resume, Sink, Verdict,
+    BodyId, BodyParsers, Diagnostic, DiagnosticKind, End, Feed, OpenCode, Opener, Resume, Sink,
+    Verdict,
 };
 
 use crate::{
@@ -19,7 +21,7 @@ use crate::{
     compiled::Grammar,
     event_log::{CommitAt, Decision, EventLog},
     ids::Ids,
-    options::{BadPayload, BrokenBlock, Options, Parallel, Wanted},
+    options::{BadPayload, BrokenBlock, CallsInCode, Options, Parallel, Wanted},
     tools::Tools,
 };
 
@@ -47,10 +49,15 @@ pub struct ToolCallParser {
     broken_block: BrokenBlock,
     /// Events of the active body that wait for a decision.
     log: Option<Box<EventLog>>,
+    /// Whether the message ends inside the code that contains a call.
+    code_stays_open: bool,
     /// Maximum bytes of the active body that are kept while it is undecided.
-    room: usize,
-    /// Bytes of a payload that is dropped with all text after it, if the active body is one.
-    dropped: Option<u64>,
+    room: u32,
+    /// The code around the active body, if calls in code are text.
+    code: Option<Box<OpenCode>>,
+    /// One more than the bytes of a payload that is dropped with all text after it, if the active
+    /// body is one.
+    dropped: Option<NonZeroU64>,
 }
 
 impl ToolCallParser {
@@ -61,7 +68,9 @@ impl ToolCallParser {
             broken_block: options.broken_block,
             reader: BlockReader::new(grammar, tools, options),
             log: None,
+            code_stays_open: false,
             room: 0,
+            code: None,
             dropped: None,
         }
     }
@@ -110,6 +119,7 @@ impl ToolCallParser {
     pub fn reset(&mut self) {
         self.reader.reset();
         (self.log, self.dropped) = (None, None);
+        (self.code, self.code_stays_open) = (None, false);
     }
 
     /// Returns the payload that was dropped because it was not calls, if the active body is one.
@@ -145,10 +155,13 @@ impl ToolCallParser {
     /// Opens a log for the active body, if the policies ask for one.
     fn open_log(&mut self) {
         let payload = self.reader.is_payload();
-        let commit_at = CommitAt::under(payload, self.bad_payload(), self.broken_block);
+        let commit_at = match self.code.as_deref() {
+            Some(&code) => Some(CommitAt::CodeEnd(code)),
+            None => CommitAt::under(payload, self.bad_payload(), self.broken_block),
+        };
         self.log = commit_at.map(|commit_at| {
             // One byte before the driver would take the body for text.
-            let room = self.room.saturating_sub(1);
+            let room = self.room.saturating_sub(1) as usize;
             Box::new(EventLog::new(&mut self.reader, commit_at, room))
         });
     }
@@ -183,7 +196,10 @@ impl BodyParsers for ToolCallParser {
     }
 
     fn begin(&mut self, opener: Opener) {
-        self.room = opener.room;
+        self.room = u32::try_from(opener.room).unwrap_or(u32::MAX);
+        let policy = self.reader.options().in_code;
+        let is_text = policy == CallsInCode::Text && !self.code_stays_open;
+        self.code = opener.code.filter(|_| is_text).map(Box::new);
         self.reader.begin(&opener);
         self.open_log();
     }
@@ -203,7 +219,7 @@ impl BodyParsers for ToolCallParser {
         }
         // No other reading of the payload is left, so that all of it is dropped.
         if self.rejects() {
-            self.dropped.get_or_insert_default();
+            self.dropped.get_or_insert(NonZeroU64::MIN);
         }
         self.dropped.is_some()
     }
@@ -212,6 +228,10 @@ impl BodyParsers for ToolCallParser {
         if let Some(mut log) = self.log.take() {
             match log.finish(&mut self.reader, tail, end) {
                 Ok(feed) => {
+                    // The code stays open to the end, so that later calls in it run, too.
+                    if self.code.is_some() {
+                        self.code_stays_open = true;
+                    }
                     log.commit(sink);
                     return feed;
                 }
@@ -221,12 +241,12 @@ impl BodyParsers for ToolCallParser {
                     if !self.rejects() {
                         return feed;
                     }
-                    self.dropped = Some(fed);
+                    self.dropped = Some(NonZeroU64::MIN.saturating_add(fed));
                 }
             }
         }
         if let Some(dropped) = self.dropped {
-            let bytes = dropped.saturating_add(tail.len() as u64);
+            let bytes = dropped.get().saturating_sub(1).saturating_add(tail.len() as u64);
             let at = self.reader.begun_at();
             sink.event(Diagnostic::new(DiagnosticKind::BadPayload, at, bytes).into());
             return Verdict::Complete(Resume::SameChannel).after(tail.len());
@@ -257,6 +277,10 @@ impl BodyParsers for ToolCallParser {
     }
 
     fn looked_at(&self, offered: usize) -> usize {
-        if self.dropped.is_some() { offered } else { self.reader.looked_at(offered) }
+        match self.log.as_ref().and_then(|log| log.known()) {
+            _ if self.dropped.is_some() => offered,
+            Some(known) => offered.saturating_sub(known),
+            None => self.reader.looked_at(offered),
+        }
     }
 }

@@ -43,6 +43,8 @@ class Settings(TypedDict, total=False):
     """How generated ids of calls are made. `counting` gives each message the same ids."""
     delivery: Literal["streaming", "atomic"] | None
     """How the events of a call are delivered. `atomic` gives all of them at the call's end."""
+    in_code: Literal["run", "text"] | None
+    """Whether calls inside inline code and fenced blocks run. Under `text` they are text."""
     limits: Mapping[str, int] | None
     """Limits of held text: bytes of a `candidate` and of `whitespace`, and `depth` of channels."""
 

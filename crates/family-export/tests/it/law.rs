@@ -1,7 +1,10 @@
 //! The law that texts of a grammar parse to complete calls whose arguments satisfy the schemas.
 
 use family_export::CallGrammar;
-use llm_stream_guard::{End, Guard, Outcome, Profile, ReasoningOptions, Start, ToolChoice, Tools};
+use llm_stream_guard::{
+    Diagnostic, DiagnosticKind, End, Guard, Outcome, Profile, ReasoningOptions, Start, ToolChoice,
+    Tools,
+};
 use serde_json::{Value, json};
 
 use crate::schema::violation;
@@ -72,8 +75,12 @@ impl<'l> Law<'l> {
             return Some(format!("content {:?}", message.content));
         }
         let has_lengths = !grammar.widened().iter().any(|it| it.starts_with("lengths"));
+        // No grammar can keep an open object from repeating a key. The first one counts.
+        let twice = |it: &Diagnostic| it.kind == DiagnosticKind::DuplicateParameter;
+        let repeats = message.diagnostics.iter().any(twice);
         for call in &message.calls {
-            if call.outcome != Some(Outcome::Complete) {
+            let repaired = repeats && call.outcome == Some(Outcome::Repaired);
+            if call.outcome != Some(Outcome::Complete) && !repaired {
                 return Some(format!("outcome {:?} of {:?}", call.outcome, call.arguments));
             }
             let tool = self.tools.as_array().unwrap().iter().find(|tool| tool["name"] == call.name);

@@ -10,8 +10,9 @@ use crate::{
     body::{BodyParsers, Opener},
     channel::Channel,
     chars::ceil_char_boundary,
+    code::OpenCode,
     diagnostic::{Diagnostic, DiagnosticKind},
-    edge::{Anchor, Then, Uses},
+    edge::{Anchor, InCode, Then, Uses},
     event::Event,
     sink::{Sink, SpanKind, Trace},
     whitespace::Boundary,
@@ -57,7 +58,11 @@ impl Driver {
             let suffix = self.suffix_in(edge, &text[at + bound..at + len]).or(self.suffix);
             let room = self.settings.limits.candidate.saturating_sub(len);
             let after = place + len as u64;
-            scan.bodies.begin(Opener { body, channel, at: after, len, room, suffix });
+            let told = self.table.edges()[edge].in_code == InCode::Told;
+            let told = told && channel == Channel::CONTENT;
+            let code = OpenCode::around(self.message.code).filter(|_| told);
+            let quoted = told && self.message.preceding.is_quoted();
+            scan.bodies.begin(Opener { body, channel, at: after, len, room, suffix, code, quoted });
             let candidate = Candidate { opener: len, fed: len, bound, edge, on_commit };
             self.state = DriverState::Candidate(candidate);
             scan.cursor.pos = at + len;

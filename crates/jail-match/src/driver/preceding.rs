@@ -9,14 +9,23 @@
 use crate::table::FirstBytes;
 
 /// The last characters since markup, and the quotes they are in.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Preceding {
-    /// The last eight bytes, which hold at least two characters. Zeros come first if there are
-    /// fewer.
+    /// The last eight bytes, which hold at least two characters. [`NOTHING`] comes first if there
+    /// are fewer.
     last: [u8; 8],
     /// The closing mark of the quotes that the text is in, its last byte last; zeros if it is in
     /// none.
     closing: [u8; 4],
+}
+
+/// A byte that text does not contain.
+const NOTHING: u8 = 0xff;
+
+impl Default for Preceding {
+    fn default() -> Self {
+        Self { last: [NOTHING; 8], closing: [0; 4] }
+    }
 }
 
 /// Marks that open quotes, and the mark that closes each.
@@ -101,7 +110,7 @@ impl Preceding {
             let bytes = self.last.get(at..)?;
             core::str::from_utf8(bytes).ok()
         });
-        let mut back = whole.unwrap_or_default().chars().rev().take_while(|it| *it != '\0');
+        let mut back = whole.unwrap_or_default().chars().rev();
         [back.next(), back.next()]
     }
 }

@@ -238,10 +238,10 @@ impl Driver {
         let code = self.message.code;
         let class = self.class(code);
         let mut edges = self.table.edges().iter().enumerate();
-        let after_end =
-            self.emitter.edge_of_markup() && (self.message.ended || self.emitter.after_call());
+        let after_call = self.emitter.edge_of_markup() && self.emitter.after_call();
+        let after_end = after_call || self.emitter.edge_of_markup() && self.message.ended;
         let torn = end != End::Stop
-            && self.settings.dangling == Dangling::Drop
+            && (after_call || self.settings.dangling == Dangling::Drop)
             && rest.len() > 1
             && !rest[0].is_ascii_alphanumeric();
         // A tail as long as the longest marker cannot be a part of one.

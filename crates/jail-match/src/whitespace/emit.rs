@@ -4,7 +4,7 @@ use super::{Emitter, Rule, TextPiece, trim_end, trim_start};
 use crate::{
     channel::Channel,
     event::Event,
-    sink::{Sink, Span, SpanKind},
+    sink::{Sink, Span, SpanKind, Trace},
 };
 
 impl Emitter {
@@ -91,7 +91,8 @@ impl Emitter {
             if self.budget.spills() {
                 // Reasoning over the limit becomes content, so held whitespace of the content comes
                 // first.
-                self.content.release(Channel::CONTENT, sink);
+                let moves = self.moves(Channel::CONTENT);
+                self.content.release(Channel::CONTENT, moves, sink);
                 self.content.visible = true;
             }
             self.budget.put(over, sink);
@@ -103,12 +104,16 @@ impl Emitter {
         if !self.budget.counts(channel) {
             let held = self.run(channel).text.len();
             self.count(channel, held);
-            return self.run(channel).release(channel, sink);
+            let moves = self.moves(channel);
+            return self.run(channel).release(channel, moves, sink);
         }
         let (text, spans) = self.run(channel).take();
         let mut rest = text.as_str();
         for (at, len) in spans {
             let (text, after) = rest.split_at(len as usize);
+            if self.moves(channel) {
+                sink.trace(Trace::Released { at, len });
+            }
             self.put(TextPiece { channel, text, at }, sink);
             rest = after;
         }

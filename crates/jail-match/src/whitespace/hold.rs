@@ -4,7 +4,7 @@ use super::{Emitter, Rule, TextPiece, is_space};
 use crate::{
     channel::Channel,
     diagnostic::{Diagnostic, DiagnosticKind},
-    sink::{Sink, Span, SpanKind},
+    sink::{Sink, Span, SpanKind, Trace},
 };
 
 impl Emitter {
@@ -23,10 +23,15 @@ impl Emitter {
         (run.eat, run.visible, run.overflow) = (false, true, false);
     }
 
+    /// Returns whether text may overtake held whitespace of `channel`.
+    pub(super) fn moves(&self, channel: Channel) -> bool {
+        matches!(self.policy.rule(channel), Rule::Trim | Rule::TrimEnd)
+    }
+
     /// Holds a piece of whitespace. A run that outgrows the limit is text.
     pub(super) fn hold(&mut self, piece: TextPiece<'_>, sink: &mut dyn Sink) {
         let TextPiece { channel, text, at } = piece;
-        let limit = self.limit;
+        let (limit, moves) = (self.limit, self.moves(channel));
         let run = self.run(channel);
         if run.eat {
             sink.account(Span { kind: SpanKind::Framing, at, len: text.len() as u64 });
@@ -37,6 +42,9 @@ impl Emitter {
             return;
         }
         run.hold(text, at);
+        if moves {
+            sink.trace(Trace::Held { at, len: text.len() as u64 });
+        }
         if run.text.len() > limit {
             let bytes = run.text.len() as u64;
             // The diagnostic is at the limit's byte, wherever the chunk that crossed it ended.

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::{
     channel::Channel,
     event::Event,
-    sink::{Sink, Span, SpanKind},
+    sink::{Sink, Span, SpanKind, Trace},
 };
 
 /// A held run of whitespace, with the stream offset and length of each of its pieces.
@@ -38,8 +38,12 @@ impl WhitespaceRun {
         self.text.clear();
     }
 
-    pub(super) fn release(&mut self, channel: Channel, sink: &mut dyn Sink) {
+    /// Emits the run as text of `channel`. `moves` states whether text may have overtaken it.
+    pub(super) fn release(&mut self, channel: Channel, moves: bool, sink: &mut dyn Sink) {
         if !self.text.is_empty() {
+            for &(at, len) in self.spans.iter().filter(|_| moves) {
+                sink.trace(Trace::Released { at, len });
+            }
             sink.event(Event::text(channel, &self.text));
             self.text.clear();
             self.spans.clear();

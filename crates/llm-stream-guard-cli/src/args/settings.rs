@@ -6,7 +6,9 @@ use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use llm_stream_guard::{Delivery, End, GuardSettings, Ids, LimitSettings, Start, Whitespace, Word};
+use llm_stream_guard::{
+    CallsInCode, Delivery, End, GuardSettings, Ids, LimitSettings, Start, Whitespace, Word,
+};
 
 /// Settings of a guard.
 #[derive(Debug, Args)]
@@ -36,6 +38,11 @@ pub(crate) struct SettingArgs {
     /// Whether events of a call are printed as they are read or together at its end
     #[arg(long, value_parser = word::<Delivery>(), default_value = "streaming")]
     pub(crate) delivery: Delivery,
+    /// Whether calls in inline code and fenced blocks of the answer run
+    ///
+    /// `text`: they are text if the code is closed after them.
+    #[arg(long, value_parser = word::<CallsInCode>())]
+    pub(crate) in_code: Option<CallsInCode>,
     /// Maximum number of bytes held after an opener that is not certain yet
     #[arg(long, value_name = "BYTES")]
     pub(crate) limit_candidate: Option<usize>,
@@ -62,6 +69,7 @@ impl From<&SettingArgs> for GuardSettings {
         let mut settings = Self::default();
         settings.start = args.start;
         settings.whitespace = args.whitespace;
+        settings.in_code = args.in_code;
         settings.delivery = Some(args.delivery);
         settings.limits = Some(limits);
         // Counted ids give the same output for the same recording.

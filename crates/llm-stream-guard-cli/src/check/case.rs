@@ -3,7 +3,8 @@
 use guard_laws::{GuardMachine, TokenMachine};
 use jail_match::Whitespace;
 use llm_stream_guard::{
-    End, Format, Guard, GuardBuilder, InReasoning, Profile, ReasoningOptions, Tools, UnknownName,
+    CallOptions, CallsInCode, End, Format, Guard, GuardBuilder, InReasoning, Profile,
+    ReasoningOptions, Tools, UnknownName,
 };
 use stream_laws::{
     json::JsonValue,
@@ -81,7 +82,9 @@ pub(super) fn builder_with(case: &VectorCase, own: &[Profile]) -> Result<GuardBu
     let mut reasoning = ReasoningOptions::default();
     reasoning.start = self::start(case);
     set_options(&mut profile, &mut reasoning, case)?;
-    let mut builder = Guard::builder(&profile).reasoning(reasoning);
+    let mut calls = CallOptions::default();
+    calls.in_code = in_code(case)?;
+    let mut builder = Guard::builder(&profile).reasoning(reasoning).calls(calls);
     if let Some(tools) = &case.tools {
         builder = builder.tools(tools_of(tools)?);
     }
@@ -137,6 +140,16 @@ fn tools_of(json: &str) -> Result<Tools, String> {
 
 /// Options that [`whitespace`] reads.
 const OF_WHITESPACE: [&str; 2] = ["trim", "drop_ws_before_tools"];
+/// The option that [`in_code`] reads.
+const IN_CODE: &str = "in_code";
+
+/// Returns the policy for calls in code that the vector declares.
+fn in_code(case: &VectorCase) -> Result<CallsInCode, String> {
+    if !case.options.contains_key(IN_CODE) {
+        return Ok(CallsInCode::default());
+    }
+    word(case, IN_CODE)?.parse().map_err(|error| format!("option `{IN_CODE}`: {error}"))
+}
 
 fn set_options(
     profile: &mut Profile,
@@ -148,7 +161,7 @@ fn set_options(
     let mut format = profile.format.clone().or_else(registered);
     let mut changed = false;
     for name in case.options.keys().map(String::as_str) {
-        if OF_WHITESPACE.contains(&name) {
+        if OF_WHITESPACE.contains(&name) || name == IN_CODE {
             continue;
         }
         match name {

@@ -259,6 +259,11 @@ mod tests {
             "expected one of `unique`",
         ),
         (
+            "models.PATTERN.in_code",
+            "[models]\nPATTERN = { profile = 'qwen3', in_code = 'x' }",
+            "expected one of `run`",
+        ),
+        (
             "models.PATTERN.delivery",
             "[models]\nPATTERN = { profile = 'qwen3', delivery = 'x' }",
             "expected one of `streaming`",
@@ -347,7 +352,7 @@ mod tests {
         let other = Endpoint { ca, key_env, ..Endpoint::at(url) };
         config.upstreams.insert("b".into(), other);
         config.record = Some(Record::to("a"));
-        let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', upstream = 'b', model = 'm', start = 'content', whitespace = 'trim', token_suffix = ':x', ids = 'unique', delivery = 'atomic' }";
+        let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', upstream = 'b', model = 'm', start = 'content', whitespace = 'trim', token_suffix = ':x', ids = 'unique', delivery = 'atomic', in_code = 'text' }";
         config.models = parse(whole).unwrap();
         config.models.values_mut().for_each(|model| model.checkpoint = checkpoint());
         let known: BTreeSet<String> = ROWS.iter().map(|(key, ..)| (*key).to_owned()).collect();

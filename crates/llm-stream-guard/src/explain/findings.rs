@@ -8,7 +8,7 @@ use super::{
     report::{ExplanationSummary, Finding, Happening, RecordedNote, Step},
     words::code,
 };
-use crate::identify::{Candidate, detect};
+use crate::identify::{Candidate, detect, stripped as stripped_families};
 
 /// Facts for the findings that are not in the steps.
 #[derive(Debug)]
@@ -95,6 +95,18 @@ fn end(facts: &Facts<'_>) -> &'static str {
 fn stripped(facts: &Facts<'_>, summary: &ExplanationSummary, found: &mut FoundCauses) {
     let mut events = facts.steps.iter().flat_map(|step| &step.events);
     let opened = events.any(|event| matches!(event, Happening::Opener { .. }));
+    let advice = "ask the server to keep them: `skip_special_tokens: false`";
+    let families = stripped_families(facts.wire);
+    if let Some(family) = families.first().filter(|_| summary.calls.is_empty()) {
+        let says = || {
+            format!(
+                "these are the words between the special tokens of {}, which the server left out",
+                code(family)
+            )
+        };
+        found.add("stripped_markers", 0, says, advice);
+        return;
+    }
     let Some(at) = facts.wire.find("{\"") else { return };
     if !facts.special || opened || !summary.calls.is_empty() {
         return;
@@ -104,7 +116,6 @@ fn stripped(facts: &Facts<'_>, summary: &ExplanationSummary, found: &mut FoundCa
          markers are special tokens, which servers leave out of the text unless asked"
             .to_owned()
     };
-    let advice = "ask the server to keep them: `skip_special_tokens: false`";
     found.add("stripped_markers", at as u64, says, advice);
 }
 
@@ -149,9 +160,11 @@ fn foreign(
     let reads = |family: &Candidate| family.markers.iter().any(|one| one.contains(marker.as_str()));
     summary.looks_like =
         candidates.into_iter().filter(reads).flat_map(|one| one.families).collect();
-    if summary.looks_like.is_empty() {
-        // No family reads a call, but families may use the marker.
-        summary.looks_like = families_with(marker);
+    // Families may use the marker although they read no call.
+    for name in families_with(marker) {
+        if !summary.looks_like.contains(&name) {
+            summary.looks_like.push(name);
+        }
     }
     let markers = facts.foreign.iter().map(|(marker, count)| format!("{} ({count})", code(marker)));
     let markers: Vec<String> = markers.take(6).collect();
@@ -176,7 +189,9 @@ fn foreign(
 /// Returns the names of the families that use this marker.
 #[must_use]
 pub fn families_with(marker: &str) -> Vec<String> {
-    let has = |grammar: &Grammar| grammar.markers().any(|one| one == marker);
+    let has = |grammar: &Grammar| {
+        grammar.markers().any(|one| one == marker) || grammar.call_heads().any(|one| one == marker)
+    };
     grammars().filter(has).map(|grammar| grammar.name().to_owned()).collect()
 }
 

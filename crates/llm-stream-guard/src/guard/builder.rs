@@ -231,7 +231,7 @@ impl GuardBuilder {
             remap_stage::detect(&mut edges, table, &remap);
         }
         let stats = self.stats.map(|stats| {
-            let headers = grammar.openers();
+            let headers = grammar.openers().chain(grammar.call_heads());
             let own = edges.iter().map(|edge| edge.marker.as_ref()).chain(headers);
             let stats = stats.watching(Foreign::new(own));
             Box::new(match special {
@@ -242,6 +242,7 @@ impl GuardBuilder {
         let whitespace =
             if edges.is_empty() { Whitespace::Verbatim } else { self.profile.whitespace };
         let shown = (!tokens.is_empty()).then(|| tokens::respell(&mut edges, &tokens));
+        options.in_code.apply(&mut edges);
         let table = Table::new(edges)?;
         let withheld = Withheld::new(self.reasoning.nonempty_content, self.reasoning.unclosed);
         let events = match withheld.waits_for_closers() {

@@ -45,7 +45,9 @@ impl Guard {
         let stats = match self.output.stats.take() {
             Some(stats) => *stats,
             None => {
-                let openers = self.grammar().into_iter().flat_map(Grammar::openers);
+                let grammar = self.grammar();
+                let heads = grammar.into_iter().flat_map(Grammar::call_heads);
+                let openers = grammar.into_iter().flat_map(Grammar::openers).chain(heads);
                 let own = self.edges().iter().map(|edge| edge.marker.as_ref()).chain(openers);
                 StatsCollector::default().watching(Foreign::new(own))
             }

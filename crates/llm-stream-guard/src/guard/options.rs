@@ -6,8 +6,8 @@ use jail_match::{Dangling, InlineTags, ReasoningLimit, UnknownName, named};
 use serde::{Deserialize, Serialize};
 use think_filter::{Start, Unclosed};
 use toolcall_parsers::{
-    BadPayload, BrokenBlock, CallLimits, Ids, LateIds, Options, Parallel, Repair, StopAfter,
-    Tolerance, UnknownTools,
+    BadPayload, BrokenBlock, CallLimits, CallsInCode, Ids, LateIds, Options, Parallel, Repair,
+    StopAfter, Tolerance, UnknownTools,
 };
 use wire_remap::{CollapseLimits, Regime, RemapTable};
 
@@ -99,6 +99,8 @@ pub struct CallOptions {
     pub bad_payload: BadPayload,
     /// Policy for a block of calls whose first call is malformed or cut.
     pub broken_block: BrokenBlock,
+    /// Policy for a block of calls inside code of the answer.
+    pub in_code: CallsInCode,
     /// Maximum bytes of arguments kept under atomic delivery. Default 1 MiB.
     pub atomic_limit: usize,
 }
@@ -116,6 +118,7 @@ impl Default for CallOptions {
             limits: options.limits,
             bad_payload: options.bad_payload,
             broken_block: options.broken_block,
+            in_code: options.in_code,
             atomic_limit: 1 << 20,
         }
     }
@@ -134,6 +137,7 @@ impl CallOptions {
         options.limits = self.limits;
         options.bad_payload = self.bad_payload;
         options.broken_block = self.broken_block;
+        options.in_code = self.in_code;
         options.wanted = choice.wanted();
         // An id can be added late only to a call that is still held.
         options.late_ids = match delivery {

@@ -8,7 +8,7 @@ use jail_match::{
 };
 use response_templates::{NoAnchor, ResponseTemplate, TemplateParser};
 use think_filter::Withheld;
-use toolcall_parsers::{BadPayload, BrokenBlock, Ids, InReasoning, Options};
+use toolcall_parsers::{BadPayload, BrokenBlock, CallsInCode, Ids, InReasoning, Options};
 
 use super::{
     BuildError, Delivery, Guard, GuardBuilder, ToolChoice,
@@ -186,6 +186,7 @@ impl GuardBuilder {
             ("tool_choice", guided),
             ("bad_payload", calls.bad_payload != BadPayload::default()),
             ("broken_block", calls.broken_block != BrokenBlock::default()),
+            ("in_code", calls.in_code != CallsInCode::default()),
             ("limit", reasoning.limit.is_some()),
             ("unclosed", reasoning.unclosed.is_some()),
             ("inline_tags", reasoning.inline_tags != InlineTags::default()),

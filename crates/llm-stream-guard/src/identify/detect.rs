@@ -4,7 +4,10 @@ use std::{cmp::Reverse, fmt};
 
 use serde::Serialize;
 
-use super::reading::{Reading, readers};
+use super::{
+    reading::{Reading, readers},
+    stripped::stripped,
+};
 use crate::{
     Profile, Start, Tools,
     limits::{MAX_CANDIDATES, MAX_DETECTED_BYTES},
@@ -41,6 +44,9 @@ pub struct Detection {
     pub certainty: Certainty,
     /// Groups of families, best first. Empty if the text contains no family's markup.
     pub candidates: Vec<Candidate>,
+    /// Families whose special tokens a server may have left out of a text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stripped: Vec<String>,
 }
 
 /// Families that read a text alike, and the evidence for them.
@@ -140,7 +146,9 @@ pub fn detect<'t>(messages: impl IntoIterator<Item = &'t str>) -> Detection {
         .into_iter()
         .take(MAX_CANDIDATES)
         .map(|(reading, profiles)| candidate(reading, profiles));
-    Detection { certainty, candidates: candidates.collect() }
+    let mut stripped: Vec<String> = texts.iter().flat_map(|text| stripped(text)).collect();
+    stripped.dedup();
+    Detection { certainty, candidates: candidates.collect(), stripped }
 }
 
 /// Returns the part of a text that is read.
@@ -196,8 +204,10 @@ impl Reading {
     }
 
     /// Returns the evidence against a reading, the gravest first.
-    fn badness(&self) -> (usize, usize, Reverse<usize>, Reverse<usize>) {
+    fn badness(&self) -> (usize, bool, usize, Reverse<usize>, Reverse<usize>) {
         let (calls, marks) = (Reverse(self.complete), Reverse(self.explained.len()));
-        (self.left_count, self.made.broken, calls, marks)
+        // Markup that was removed although no call came explains less than a broken call.
+        let none = self.made.calls.is_empty() && self.made.broken == 0;
+        (self.left_count, none, self.made.broken, calls, marks)
     }
 }

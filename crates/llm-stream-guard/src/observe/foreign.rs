@@ -38,7 +38,9 @@ impl Foreign {
 
     fn compile(own: &[&str]) -> Self {
         let mut markers: Vec<String> = grammars()
-            .flat_map(|family| family.markers().map(str::to_owned).collect::<Vec<_>>())
+            .flat_map(|family| {
+                family.markers().chain(family.call_heads()).map(str::to_owned).collect::<Vec<_>>()
+            })
             .collect();
         let formats = think_filter::formats();
         markers.extend(formats.iter().flat_map(|format| &format.open).map(ToString::to_string));

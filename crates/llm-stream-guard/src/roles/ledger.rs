@@ -23,6 +23,11 @@ pub(crate) struct RoleLedger {
     spans: VecDeque<(u64, u64, TokenRole)>,
     /// Role and length of emitted texts, in order.
     passed: VecDeque<(TokenRole, u64)>,
+    /// Held whitespace whose role is not known, with its start and end. Text after it may be
+    /// emitted before.
+    waiting: Vec<(u64, u64)>,
+    /// Held whitespace that the next emitted text contains, with its start and end.
+    released: VecDeque<(u64, u64)>,
     /// Where parts of calls begin.
     parts: VecDeque<(u64, TokenRole)>,
     /// The role of calls' bytes at the end of the last span.
@@ -49,15 +54,49 @@ impl RoleLedger {
             Channel::REASONING => TokenRole::Reasoning,
             _ => TokenRole::Markup,
         };
-        match self.passed.back_mut() {
-            Some((last, bytes)) if *last == role => *bytes += len as u64,
-            _ => self.passed.push_back((role, len as u64)),
+        let len = self.place_released(role, len as u64);
+        if len == 0 {
+            return;
         }
+        match self.passed.back_mut() {
+            Some((last, bytes)) if *last == role => *bytes += len,
+            _ => self.passed.push_back((role, len)),
+        }
+    }
+
+    /// Gives released whitespace at the start of a text of `len` bytes its role. Returns the length
+    /// of the other text.
+    fn place_released(&mut self, role: TokenRole, mut len: u64) -> u64 {
+        while let Some((from, to)) = self.released.pop_front() {
+            let end = to.min(from + len);
+            self.decide(from, end);
+            self.add(from, end, role);
+            len -= end - from;
+            if end < to {
+                self.released.push_front((end, to));
+                break;
+            }
+        }
+        len
+    }
+
+    /// Records that the role of a range is known.
+    fn decide(&mut self, from: u64, to: u64) {
+        self.waiting.retain_mut(|(at, end)| {
+            if *at >= from && *at < to {
+                *at = to;
+            }
+            *at < *end
+        });
     }
 
     /// Accounts for a range that is not text.
     #[inline]
     pub(crate) fn span(&mut self, Span { kind, at, len }: Span) {
+        if !self.waiting.is_empty() {
+            self.decide(at, at + len);
+            self.released.retain(|(from, _)| !(at..at + len).contains(from));
+        }
         match kind {
             SpanKind::Markup | SpanKind::Framing => self.add(at, at + len, TokenRole::Markup),
             SpanKind::Dropped => self.add(at, at + len, TokenRole::Dropped),
@@ -103,6 +142,8 @@ impl RoleLedger {
                 }
                 self.parts.push_back((at, role));
             }
+            Trace::Held { at, len } => self.waiting.push((at, at + len)),
+            Trace::Released { at, len } => self.released.push_back((at, at + len)),
             Trace::Opened { .. } | Trace::Refuted { .. } => {
                 self.parts.clear();
                 self.part = None;
@@ -137,7 +178,11 @@ impl RoleLedger {
             let Some((role, left)) = self.passed.front_mut() else { break };
             let (from, ..) =
                 self.spans.front().copied().unwrap_or((u64::MAX, 0, TokenRole::Markup));
-            let len = (*left).min(from - self.at);
+            let held = self.waiting.iter().map(|(at, _)| *at).min().unwrap_or(u64::MAX);
+            let len = (*left).min(from.min(held).saturating_sub(self.at));
+            if len == 0 {
+                break;
+            }
             let role = *role;
             *left -= len;
             if *left == 0 {

@@ -61,6 +61,12 @@ const FIXED: &[Fixed] = &[
         source!("toolcall-parsers/src/limits.rs"),
     ),
     (
+        "the keys of a call's open objects",
+        "1 MiB",
+        "MAX_MEMBER_NAMES: usize = 1024 * 1024;",
+        source!("toolcall-parsers/src/limits.rs"),
+    ),
+    (
         "a word or a number that may have to be mended",
         "32 bytes",
         "MAX_MENDED_TOKEN: usize = 32;",

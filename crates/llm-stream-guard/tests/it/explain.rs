@@ -58,7 +58,8 @@ fn every_byte_has_the_fate_the_guard_gave_it() {
             markers.iter().map(|region| MIXED[region.at..region.at + region.len].trim()).collect();
         assert_eq!(boxed, ["</think>", "<tool_call>", "</tool_call>"]);
         assert_eq!(kinds(&told), ["prompt_opened_reasoning", "opener_in_prose", "foreign_markup"]);
-        assert!(told.summary.looks_like.contains(&"mistral".to_owned()));
+        let like = &told.summary.looks_like;
+        assert!(like.contains(&"mistral".to_owned()), "{like:?}");
     }
 }
 

@@ -23,6 +23,7 @@ pub const OPTIONS: &[&str] = &[
     "tag",
     "markers",
     "variant",
+    "in_code",
 ];
 
 /// One case of a vector file.

@@ -56,10 +56,21 @@ pub(crate) fn read_object(text: &str) -> Result<Members<'_>, NotJson> {
     if reader.at == text.len() { Ok(members) } else { Err(reader.expected("the end")) }
 }
 
-/// Returns the first key that occurs twice.
+/// Returns the first key that an object has twice, at any level.
 pub(crate) fn repeated<'m>(members: &'m [(String, JsonNode<'_>)]) -> Option<&'m str> {
     let mut seen = alloc::collections::BTreeSet::new();
-    members.iter().map(|(key, _)| key.as_str()).find(|key| !seen.insert(*key))
+    let mut inner = members.iter().map(|(_, value)| value);
+    let twice = members.iter().map(|(key, _)| key.as_str()).find(|key| !seen.insert(*key));
+    twice.or_else(|| inner.find_map(repeated_in))
+}
+
+/// Returns the first key that an object inside `value` has twice.
+fn repeated_in<'m>(value: &'m JsonNode<'_>) -> Option<&'m str> {
+    match value {
+        JsonNode::Object(members) => repeated(members),
+        JsonNode::Array(items) => items.iter().find_map(repeated_in),
+        _ => None,
+    }
 }
 
 struct JsonReader<'t> {

@@ -36,7 +36,7 @@ use self::{
 };
 use self::{
     error::EncodeFault,
-    input::{JsonNode, Members, read_object},
+    input::{JsonNode, Members, read_object, repeated},
 };
 use crate::{
     compiled::Grammar,
@@ -264,6 +264,10 @@ impl<'c> CallToWrite<'c> {
             ("", _) => return Err(EncodeFault::new(EncodeErrorKind::Name, "it is empty")),
             (_, Some("")) => return Err(EncodeFault::new(EncodeErrorKind::Id, "it is empty")),
             _ => {}
+        }
+        if let Some(key) = repeated(&arguments) {
+            let why = "it is repeated: the first one counts here, but the last one in JSON";
+            return Err(EncodeFault::new(EncodeErrorKind::Key, why).for_key(key));
         }
         if order == KeyOrder::Sorted {
             sort(&mut arguments);

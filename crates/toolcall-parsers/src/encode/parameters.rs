@@ -13,11 +13,7 @@ use super::{
     typed::{self, Reading},
 };
 use crate::{
-    encode::{
-        EncodeErrorKind,
-        error::EncodeFault,
-        input::{JsonNode, repeated},
-    },
+    encode::{EncodeErrorKind, error::EncodeFault, input::JsonNode},
     machine::arguments::{parameters::HeadersIn, tag::TagTexts, value::ending::call_end},
     template::{Hole, Template, Trim},
     typing::admitted,
@@ -32,10 +28,6 @@ impl Writer<'_> {
         call: &CallToWrite<'_>,
         separator: &str,
     ) -> Result<(), EncodeFault> {
-        if let Some(key) = repeated(&call.arguments) {
-            let why = "it is repeated: the first one counts here, but the last one in JSON";
-            return Err(EncodeFault::new(EncodeErrorKind::Key, why).for_key(key));
-        }
         for (i, (key, value)) in call.arguments.iter().enumerate() {
             self.out.push_str(if i > 0 { separator } else { "" });
             let templates = &self.form.parameters;

@@ -17,7 +17,7 @@ use crate::{
     encode::{
         EncodeErrorKind,
         error::EncodeFault,
-        input::{JsonNode, Members, repeated},
+        input::{JsonNode, Members},
     },
     family::Spacing,
     typing::Path,
@@ -58,11 +58,6 @@ pub(super) fn text(node: &JsonNode<'_>) -> Result<String, EncodeFault> {
 
 /// Writes members as the keyword arguments of a call.
 pub(super) fn keywords(members: &Members<'_>, out: &mut String) -> Result<(), EncodeFault> {
-    if let Some(key) = repeated(members) {
-        return Err(
-            EncodeFault::new(EncodeErrorKind::Key, "a keyword cannot be repeated").for_key(key)
-        );
-    }
     for (i, (key, value)) in members.iter().enumerate() {
         if let Some(at) = not_identifier(key, &[]) {
             let why = "a keyword must be an identifier";

@@ -5,7 +5,7 @@ use jail_match::{Feed, Resume, Verdict};
 use super::{
     call_sink::CallSink,
     message_header::MessageHeader,
-    plan::{Arguments, LeafId, NodeId, Plan, Prose, SectionId, Start},
+    plan::{Arguments, LeafId, NodeId, Opener, Plan, Prose, SectionId, Start},
     readers::ArgumentReaders,
     state::{
         CallHeader, CurrentCall, List, MachineState, PlanPlace, Readings, Recovery, SkippedText,
@@ -73,9 +73,9 @@ impl Machine {
         }
     }
 
-    /// Starts reading after the opener `marker`. `attempt` is the number of readings of this text
+    /// Starts reading after `opener`. `attempt` is the number of readings of this text
     /// that failed before.
-    pub(crate) fn begin(&mut self, plan: &Plan, start: Start, marker: &str, attempt: usize) {
+    pub(crate) fn begin(&mut self, plan: &Plan, opener: &Opener, attempt: usize) {
         (self.readings.attempt, self.readings.choices, self.place.calls_seen) = (attempt, 0, 0);
         (self.place.section, self.place.list, self.header.in_call) = (None, List::None, false);
         self.call.name.clear();
@@ -89,7 +89,7 @@ impl Machine {
         if attempt == 0 {
             self.message.is_text = false;
         }
-        match start {
+        match opener.start {
             Start::Node(node) => self.go(plan, node),
             Start::List(section) => {
                 self.enter(plan, section, List::Section);
@@ -97,7 +97,7 @@ impl Machine {
             Start::Letter(node) => {
                 self.go(plan, node);
                 self.begin_field(plan);
-                self.header.field.push_str(marker);
+                self.header.field.push_str(&opener.marker);
             }
             Start::Object(node) => {
                 self.go(plan, node);
@@ -148,14 +148,10 @@ impl Machine {
 
     /// Returns the offset where the section's tags end, if the block held no call but its opener is
     /// still markup.
-    pub(crate) fn prose_from(&self, plan: &Plan, refuted_by: char) -> Option<u64> {
+    pub(crate) fn prose_from(&self, plan: &Plan) -> Option<u64> {
         let section = self.place.section.map(|id| plan.section(id));
         let follows = section.is_some_and(|section| section.prose == Prose::Follows);
-        // Text that begins like a payload is an attempt at a call, and is released as one.
-        let at_head = match self.state {
-            MachineState::Header => !matches!(refuted_by, '{' | '['),
-            state => state == MachineState::Field,
-        };
+        let at_head = matches!(self.state, MachineState::Header | MachineState::Field);
         let prose = follows && at_head && !self.header.in_call && self.place.list == List::None;
         (prose || self.skipped.bytes > 0).then_some(self.tags_end)
     }

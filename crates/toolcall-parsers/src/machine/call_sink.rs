@@ -4,7 +4,7 @@ use jail_match::{CallPart, Trace};
 
 use super::plan::Plan;
 use crate::{
-    calls::Calls,
+    calls::{BodyPlace, Calls},
     cursor::TextCursor,
     event::{DiagnosticKind, Outcome, Sink},
     family::CommitOn,
@@ -58,9 +58,17 @@ impl CallSink<'_> {
     }
 
     /// Returns whether only a declared name makes this a call, because no marker announced it or
-    /// the call before it.
+    /// the call before it, or because a thought may mention calls.
     pub(crate) fn must_be_declared(&self, commit: CommitOn) -> bool {
-        commit == CommitOn::DeclaredName && !self.calls.committed() && !self.calls.announced
+        let unmarked = commit == CommitOn::DeclaredName && !self.calls.announced;
+        let mentioned = self.calls.place == BodyPlace::Thought && !self.calls.tools.is_empty();
+        (unmarked || mentioned) && !self.calls.committed()
+    }
+
+    /// Returns whether the call begins only with its arguments, because a thought may mention its
+    /// name.
+    pub(crate) fn waits_for_arguments(&self) -> bool {
+        self.calls.place == BodyPlace::Thought && !self.calls.committed()
     }
 
     /// Emits the start of a call, which makes the body certain.

@@ -16,6 +16,7 @@ use super::{
     state::{List, MachineState},
 };
 use crate::{
+    calls::BodyPlace,
     cursor::{Prefix, Undecided, match_prefix},
     event::DiagnosticKind,
     family::CommitOn,
@@ -168,6 +169,27 @@ impl Machine {
                 !section.ends.tags.is_empty() && section.commit == CommitOn::Marker
             }
             _ => false,
+        }
+    }
+
+    /// Handles the character at the cursor, which does not fit into a header that has a name. If
+    /// arguments begin there, the header of a call is damaged: the call is malformed, because its
+    /// text may quote others. `node` is the place after the name.
+    fn broken_header(&mut self, node: NodeId, out: &mut CallSink<'_>) -> MachineStep {
+        let plan = out.plan;
+        let arguments = matches!(out.cursor.peek(), Some(b'{' | b'['));
+        let leaf = plan.first_leaf(node);
+        let Some(leaf) = leaf.filter(|_| arguments && out.calls.place == BodyPlace::Answer) else {
+            return self.bad(out);
+        };
+        let known = out.calls.tools.admits(&self.call.name);
+        if plan.leaf(leaf).commit != CommitOn::Marker || !known {
+            return self.bad(out);
+        }
+        self.place.leaf = leaf;
+        match self.start(out) {
+            Ok(()) => self.bad(out),
+            Err(step) => step,
         }
     }
 

@@ -17,6 +17,7 @@ impl Machine {
         match self.state {
             MachineState::Arguments if calls.is_open() || readers.object.answered => {
                 let decoded = calls.decoder().map_or(0, Decoder::held);
+                let decoded = decoded.saturating_add(calls.held_keys(readers.value.is_literal()));
                 readers.held(decoded).unwrap_or_else(item)
             }
             MachineState::Arguments if readers.object.is_listed() => 0,

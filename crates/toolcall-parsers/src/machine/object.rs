@@ -326,8 +326,15 @@ impl Machine {
             return None;
         }
         if !self.call.started {
-            out.cursor.back(1);
-            return Some(self.bad(out));
+            // In a thought, the end of the object confirms a call without arguments.
+            let ends = self.readers.object.has_name && out.waits_for_arguments();
+            if !ends {
+                out.cursor.back(1);
+                return Some(self.bad(out));
+            }
+            if let Err(step) = self.start(out) {
+                return Some(step);
+            }
         }
         self.end_item(out);
         if self.readers.object.in_list {

@@ -148,6 +148,13 @@ pub(crate) enum FieldKind {
     Attributes(Vec<(Box<str>, Self)>),
 }
 
+impl FieldKind {
+    /// Returns whether the field holds the name of the tool.
+    pub(crate) fn is_name(&self) -> bool {
+        matches!(self, Self::Name | Self::Declared | Self::IdWithName { .. })
+    }
+}
+
 /// Whether the text of a field may be in quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quotes {
@@ -270,6 +277,20 @@ pub(crate) enum Bracket {
 
 /// Lookup of nodes, leaves, sections and forms by index.
 impl Plan {
+    /// Returns the first form of arguments that a header may lead to from `node` on.
+    pub(crate) fn first_leaf(&self, node: NodeId) -> Option<LeafId> {
+        let (mut next, mut left) = (Some(node), self.nodes.len());
+        while let Some(node) = next.filter(|_| left > 0) {
+            let TrieNode { leaves, tags, field, .. } = self.node(node);
+            if let Some(&leaf) = leaves.first() {
+                return Some(leaf);
+            }
+            let field = field.as_ref().map(|(_, to)| *to);
+            (next, left) = (tags.first().map(|tag| tag.to).or(field), left.saturating_sub(1));
+        }
+        None
+    }
+
     #[inline]
     pub(crate) fn node(&self, id: NodeId) -> &TrieNode {
         &self.nodes[usize::from(id)]

@@ -205,7 +205,7 @@ impl ArgumentReaders {
             ActiveReader::Value | ActiveReader::Object => {
                 Some(self.value.held().saturating_add(decoded))
             }
-            ActiveReader::Parameters => Some(self.parameters.held()),
+            ActiveReader::Parameters => Some(self.parameters.held().saturating_add(decoded)),
             ActiveReader::Elements => Some(self.elements.held()),
             ActiveReader::None => Some(0),
         }

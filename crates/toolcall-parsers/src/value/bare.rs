@@ -77,7 +77,19 @@ impl Transcoder {
             is_text = self.mode == StringMode::Guess && !json;
         }
         if is_text || self.scalar.len() > cx.dialect.limits.value {
-            self.begin_string(cx);
+            self.give_up_type(cx);
+        }
+    }
+
+    /// Makes a string of a held value, if its type allows one. Otherwise the value is too long: a
+    /// limit must not make another value of it.
+    fn give_up_type(&mut self, cx: &mut Cx<'_, '_>) {
+        match self.mode {
+            StringMode::Typed(types) if !types.has(TypeSet::STRING) => {
+                self.overlong = true;
+                self.scalar.clear();
+            }
+            _ => self.begin_string(cx),
         }
     }
 
@@ -124,12 +136,15 @@ impl Transcoder {
         // A value whose type is guessed is held only as long as a number or a word can be.
         let limits = &cx.dialect.limits;
         if is_text || self.scalar.len() > if guess { limits.name } else { limits.value } {
-            self.begin_string(cx);
+            self.give_up_type(cx);
         }
     }
 
     /// Ends a value whose text is held or is being emitted.
     pub(super) fn end_held(&mut self, bare: bool, cx: &mut Cx<'_, '_>) -> Flow {
+        if core::mem::take(&mut self.overlong) {
+            return cx.bad(0);
+        }
         let mut fit = Fit::Yes;
         if self.mode == StringMode::String {
             cx.out.put("\"");

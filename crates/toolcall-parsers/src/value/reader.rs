@@ -86,6 +86,11 @@ impl ValueReader {
         self.carry.clear();
     }
 
+    /// Returns whether the value is converted from another syntax than JSON.
+    pub(crate) fn is_literal(&self) -> bool {
+        self.state == ValueState::Literal
+    }
+
     /// Returns the number of bytes held.
     pub(crate) fn held(&self) -> usize {
         if self.state == ValueState::Literal { self.literal.held() } else { 0 }

@@ -133,6 +133,7 @@ pub(super) struct Transcoder {
     pub(super) mode: StringMode,
     /// Whether only white space of the value was read.
     pub(super) blank: bool,
+    pub(super) overlong: bool,
     pub(super) path: Path,
     /// First bytes of texts that may end the string.
     pub(super) stops: [u8; 3],
@@ -167,6 +168,7 @@ impl Transcoder {
             blanks: String::new(),
             mode: StringMode::String,
             blank: true,
+            overlong: false,
             path: Path::default(),
             stops: [0; 3],
             looked: 0,
@@ -191,7 +193,7 @@ impl Transcoder {
         (self.top, self.state, self.word, self.mode) =
             (top, TranscoderState::Value, "", StringMode::String);
         (self.certain, self.key, self.between) = (false, false, Between::Blanks);
-        (self.tolerated, self.looked, self.room) = (0, 0, usize::MAX);
+        (self.tolerated, self.looked, self.room, self.overlong) = (0, 0, usize::MAX, false);
         if top == Top::Keywords {
             self.frames.push(Container::Keywords);
             self.lead.push('{');

@@ -4,7 +4,8 @@
 //! - **Quotation** (L17): a call that only a value contains never starts, whatever one edit and one
 //!   cut do to the wire, under small and large limits.
 //! - **Containers** (L18): damaged objects and lists give the same result whole and in pieces.
-//! - **Keys** (L19): no complete call has a key twice.
+//! - **Keys** (L19): no complete call has a key twice, and the first one counts.
+//! - **Limits** (L20): under smaller limits a call becomes worse, never another.
 
 use std::collections::BTreeSet;
 
@@ -391,6 +392,73 @@ fn check_containers(grammar: &Grammar) -> (Vec<String>, usize) {
     (broken, checked)
 }
 
+/// Checks that a key which a call has twice counts once, and that the first one does.
+fn check_keys(grammar: &Grammar) -> (Vec<String>, usize) {
+    let (mut broken, mut checked) = (Vec::new(), 0);
+    for (arguments, expected) in [
+        (
+            json!({"title": "one", "zwo": "two", "body": "three"}),
+            json!({"title": "one", "body": "three"}),
+        ),
+        (
+            json!({"meta": {"title": 1, "zwo": [2, {"x": "}"}], "body": 3}, "title": "t"}),
+            json!({"meta": {"title": 1, "body": 3}, "title": "t"}),
+        ),
+    ] {
+        let wire = encode(grammar, &[EncodeCall::new(OUTER, &arguments.to_string())], &tools());
+        let Ok(wire) = wire else { continue };
+        let twice = wire.replace("zwo", "title");
+        if twice == wire {
+            continue;
+        }
+        let parser = parser(grammar, 1 << 20);
+        let results = [1 << 30, 1, 3].map(|len| read(&parser, &twice, End::Stop, len));
+        checked += 1;
+        let runs = results[0].first().filter(|call| call.runs());
+        let fine = runs.is_none_or(|call| {
+            let value: Option<serde_json::Value> = serde_json::from_str(&call.arguments).ok();
+            value.as_ref() == Some(&expected) && call.outcome == Some(Outcome::Repaired)
+        });
+        if !fine || results[0] != results[1] || results[0] != results[2] {
+            broken.push(format!("{} {twice:?}: {:?}", grammar.name(), results[0]));
+        }
+    }
+    (broken, checked)
+}
+
+/// Checks that smaller limits make calls worse, and never others.
+fn check_limits(grammar: &Grammar) -> (Vec<String>, usize) {
+    let (mut broken, mut checked) = (Vec::new(), 0);
+    let large = parser(grammar, 1 << 20);
+    let small = [8, 40, 300].map(|limit| (limit, parser(grammar, limit)));
+    for wire in &quoting(grammar) {
+        let all = read(&large, wire, End::Stop, 1 << 30);
+        for (limit, parser) in &small {
+            let calls = read(parser, wire, End::Stop, 7);
+            checked += 1;
+            let same = |call: &Seen| {
+                let mut whole = all.iter().filter(|other| other.name == call.name);
+                if call.runs() {
+                    whole.any(|other| other.runs() && same_json(&call.arguments, &other.arguments))
+                } else {
+                    whole.next().is_some()
+                }
+            };
+            if !calls.iter().all(same) {
+                let (name, wire) = (grammar.name(), shown(wire));
+                broken.push(format!("{name} limit {limit}: {calls:?}, whole {all:?}\n  {wire}"));
+            }
+        }
+    }
+    (broken, checked)
+}
+
+/// Returns whether two texts are the same JSON.
+fn same_json(a: &str, b: &str) -> bool {
+    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    a == b || read(a).is_some() && read(a) == read(b)
+}
+
 /// Returns the grammars that the tests read: all, or that of the variable `FAMILY`.
 fn chosen() -> impl Iterator<Item = Grammar> {
     let only = std::env::var("FAMILY").ok();
@@ -449,6 +517,30 @@ fn damaged_containers_are_read_alike_whole_and_in_pieces() {
     let (mut broken, mut checked) = (Vec::new(), 0);
     for grammar in chosen() {
         let (violations, cases) = check_containers(&grammar);
+        broken.extend(violations);
+        checked += cases;
+    }
+    assert_none(&broken);
+    assert!(checked > 1_000 || std::env::var("FAMILY").is_ok(), "only {checked} cases");
+}
+
+#[test]
+fn key_that_a_call_has_twice_counts_once() {
+    let (mut broken, mut checked) = (Vec::new(), 0);
+    for grammar in chosen() {
+        let (violations, cases) = check_keys(&grammar);
+        broken.extend(violations);
+        checked += cases;
+    }
+    assert_none(&broken);
+    assert!(checked > 150 || std::env::var("FAMILY").is_ok(), "only {checked} cases");
+}
+
+#[test]
+fn smaller_limits_make_calls_worse_and_never_others() {
+    let (mut broken, mut checked) = (Vec::new(), 0);
+    for grammar in chosen() {
+        let (violations, cases) = check_limits(&grammar);
         broken.extend(violations);
         checked += cases;
     }

@@ -7,6 +7,7 @@ mod dangling;
 mod doubt;
 mod guided;
 mod headers;
+mod in_code;
 mod inserted;
 mod laws;
 mod limits;

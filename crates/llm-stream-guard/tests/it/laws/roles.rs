@@ -3,7 +3,7 @@
 use guard_laws::{likely_marker_tokens, markers_in, reasoning_options};
 use llm_stream_guard::{
     End, Guard, Message, RoleCounts, RoleReader, RoleSpan, Start, Token, TokenKind, TokenRole,
-    loss_mask, profile,
+    Whitespace, Word, loss_mask, profile,
 };
 use stream_laws::Cut;
 
@@ -66,8 +66,17 @@ fn role_byte_counts_sum_to_the_input_and_match_the_events() {
         let all = likely_marker_tokens(&plain);
         let guard = Guard::builder(&inputs.profile).marker_tokens(all).build().expect("builds");
         let markers: Vec<String> = guard.marker_tokens().map(String::from).collect();
+        let policies = Whitespace::WORDS.iter().map(|policy| {
+            let mut profile = inputs.profile.clone();
+            profile.whitespace = policy.parse().expect("a policy");
+            Guard::builder(&profile).build().expect("builds")
+        });
+        let policies: Vec<Guard> = policies.collect();
         for (seed, wire) in (0..).zip(inputs.all()) {
-            for (guard, markers) in [(&plain, Vec::new()), (&guard, markers_in(wire, &markers))] {
+            let other = &policies[seed as usize % policies.len()];
+            for (guard, markers) in
+                [(&plain, vec![]), (other, vec![]), (&guard, markers_in(wire, &markers))]
+            {
                 let tokens = tokens(wire, &markers, seed);
                 let (spans, message) = read(guard, &tokens);
                 let mut token = 0;
@@ -126,6 +135,28 @@ fn call_names_and_arguments_have_roles() {
         broken[..broken.len().min(20)].join("\n")
     );
     assert!(named > 500, "{named}");
+}
+
+#[test]
+fn whitespace_that_text_overtakes_gets_its_role_later() {
+    let mut profile = profile("qwen3").expect("registered");
+    profile.whitespace = Whitespace::Trim;
+    let guard = Guard::builder(&profile).build().expect("builds");
+    let tokens = ["é", "\n", "<think>", "é", "</think>", "so"].map(|it| (it, TokenKind::Text));
+    let (spans, message) = read(&guard, &tokens);
+    let roles: Vec<_> = spans.iter().map(|span| (span.token, span.role.name())).collect();
+    assert_eq!(message.content, "é\nso");
+    assert_eq!(
+        roles,
+        [
+            (0, "content"),
+            (1, "content"),
+            (2, "markup"),
+            (3, "reasoning"),
+            (4, "markup"),
+            (5, "content")
+        ]
+    );
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn inexpressible_values_are_refused_with_their_place() {
         (TREE, plain, f("{\"s\": \"\", \"c\": \"\"}"), Kind::Key, None),
         (TREE, plain, f("{\"s\": \"a]</s>\"}"), Kind::Value, Some(1)),
         (TREE, plain, f("{\"n\": \"7\"}"), Kind::Value, None),
-        (TREE, plain, f("{\"q\": {\"a\": \"\", \"a\": \"\"}}"), Kind::Value, None),
+        (TREE, plain, f("{\"q\": {\"a\": \"\", \"a\": \"\"}}"), Kind::Key, None),
         (TREE, plain, f("{\"q\": {\"item\": \"\"}}"), Kind::Value, None),
     ];
     for (templates, options, call, kind, at) in rows {

@@ -46,7 +46,10 @@ impl Closing<'_> {
             Some(rest) => {
                 let mut found = self.begins(self.turn, rest)?;
                 for tags in self.followers {
-                    found |= self.begins(tags, rest)?;
+                    // The stream may end inside the tag.
+                    let torn = |text: &str| self.ended && text.starts_with(rest);
+                    found |=
+                        self.begins(tags, rest)? || tags.iter().flat_map(TagTexts::texts).any(torn);
                 }
                 Ok(found)
             }

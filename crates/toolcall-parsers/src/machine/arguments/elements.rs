@@ -152,8 +152,8 @@ impl Elements {
                 ElementsState::Tag => self.tag(out),
                 ElementsState::Search => self.search(spec, out),
             };
-            if self.unmendable {
-                break Progress::Bad;
+            if core::mem::take(&mut self.unmendable) {
+                out.calls.break_silently(out.cursor.at);
             }
             if let Some(progress) = progress {
                 break progress;

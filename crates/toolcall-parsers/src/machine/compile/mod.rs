@@ -38,7 +38,7 @@ use super::{
     },
 };
 use crate::{
-    family::{At, CommitOn, Family, Form, WhitespaceRule, Words, is_token},
+    family::{At, CommitOn, Family, Form, WhitespaceRule, Words, has_token_shape, is_token},
     template::Template,
 };
 
@@ -171,7 +171,12 @@ impl Compiler<'_> {
             }
             let ends = self.ends(&suffix, form, Outer::Message);
             let opens = tags.first().map_or(Vec::new(), |tag| self.trie.spell(tag, form));
-            let prose = match opens.iter().any(|open| is_token(open)) {
+            let shaped = opens.iter().any(|open| has_token_shape(open));
+            let tokens = self.family.special_tokens && !opens.is_empty();
+            // In messages, and where only a declared name makes it a call, only the shape of the
+            // opener shows that it is a token.
+            let tokens = tokens && self.family.messages.is_none();
+            let prose = |commit| match shaped || tokens && commit == CommitOn::Marker {
                 true if bracket == Bracket::None && are_tagged(&calls) => Prose::MayBeSkipped,
                 true => Prose::Follows,
                 false => Prose::Refutes,
@@ -182,7 +187,7 @@ impl Compiler<'_> {
                     calls: node,
                     separators: finish::separators(form),
                     bracket,
-                    prose,
+                    prose: prose(commit),
                     opens: opens.clone(),
                     ends: ends.clone(),
                     commit,

@@ -51,8 +51,9 @@ impl Machine {
                 self.begin_reader(&leaf.arguments);
             }
             arguments => {
-                if leaf.commit == CommitOn::DeclaredName && !out.calls.committed() {
-                    match goes_on(leaf, out.cursor.rest()) {
+                let waits = out.waits_for_arguments();
+                if waits || leaf.commit == CommitOn::DeclaredName && !out.calls.committed() {
+                    match goes_on(leaf, out.cursor.rest(), waits) {
                         Err(Undecided) => return MachineStep::more(out.cursor.at),
                         Ok(false) => return self.bad(out),
                         Ok(true) => {}
@@ -89,21 +90,30 @@ pub(super) fn only(plan: &Plan, node: &TrieNode) -> Option<LeafId> {
     (!leads_on && !must_look).then_some(*leaf)
 }
 
-/// Returns whether `rest` confirms a header that a sentence may also contain. A newline, the first
-/// parameter or the end of the call does.
-fn goes_on(leaf: &Leaf, rest: &str) -> Result<bool, Undecided> {
-    let Arguments::Parameters(spec) = &leaf.arguments else { return Ok(true) };
-    let blank = blanks(rest);
-    if rest[..blank].contains('\n') {
-        return Ok(true);
-    }
-    if blank > MAX_BLANKS {
-        return Ok(false);
-    }
-    let rest = &rest[blank..];
+/// Returns whether `rest` confirms a header that a sentence may also contain. The beginning of the
+/// arguments or the end of the call does. A newline does, too, except in a thought.
+fn goes_on(leaf: &Leaf, rest: &str, in_thought: bool) -> Result<bool, Undecided> {
     let own = leaf.ends.tags.iter().flatten().map(|end| &**end);
-    let tags = spec.openers().iter().chain(&spec.ends).flat_map(TagTexts::texts).chain(own);
-    Ok(longest_prefix(rest, tags)?.is_some())
+    let blank = blanks(rest);
+    let after = &rest[blank..];
+    match &leaf.arguments {
+        Arguments::Parameters(spec) => {
+            if !in_thought && rest[..blank].contains('\n') {
+                return Ok(true);
+            }
+            if blank > MAX_BLANKS {
+                return Ok(false);
+            }
+            let tags = spec.openers().iter().chain(&spec.ends).flat_map(TagTexts::texts);
+            Ok(longest_prefix(after, tags.chain(own))?.is_some())
+        }
+        Arguments::Value(_) if in_thought => match after.as_bytes() {
+            [] if blank <= MAX_BLANKS => Err(Undecided),
+            [b'{', ..] => Ok(true),
+            _ => Ok(longest_prefix(after, own)?.is_some()),
+        },
+        _ => Ok(true),
+    }
 }
 
 /// Returns whether the arguments of `leaf` may begin with `rest`, which is not empty.

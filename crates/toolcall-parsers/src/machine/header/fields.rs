@@ -92,7 +92,12 @@ impl Machine {
             let so_far = &out.cursor.text[from..out.cursor.at];
             let long = self.header.field.len().saturating_add(so_far.len()) >= limit;
             if long || !fits(&field.kind, stops(), [&self.header.field, so_far], scalar) {
-                return self.bad(out);
+                self.header.field.push_str(so_far);
+                let text = core::mem::take(&mut self.header.field);
+                let named = field.kind.is_name() && !long;
+                let named = named && self.take_field(&field.kind, text.trim_ascii(), out);
+                self.header.field = text;
+                return if named { self.broken_header(*to, out) } else { self.bad(out) };
             }
             out.cursor.advance(scalar.len_utf8());
             if node.commit == CommitOn::DeclaredName

@@ -119,7 +119,8 @@ impl Machine {
                     }
                 }
                 let kept = self.readers.object.arguments == ArgumentsState::Kept;
-                if leaf.commit == CommitOn::Marker || committed || kept {
+                let marked = leaf.commit == CommitOn::Marker && !out.waits_for_arguments();
+                if marked || committed || kept {
                     if let Err(step) = self.start(out) {
                         return Some(step);
                     }

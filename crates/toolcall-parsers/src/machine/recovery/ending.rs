@@ -11,6 +11,7 @@ use alloc::string::String;
 use jail_match::{End, Feed, Refutation, Resume, Verdict};
 
 use crate::{
+    calls::BodyPlace,
     cursor::TextCursor,
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
@@ -19,7 +20,7 @@ use crate::{
         call::Machine,
         call_sink::CallSink,
         object::ArgumentsState,
-        plan::{Arguments, Leaf, Missing, Plan},
+        plan::{Arguments, Leaf, Missing, Plan, Prose},
         readers::ActiveReader,
         state::{List, MachineState},
     },
@@ -58,21 +59,11 @@ impl Machine {
     }
 
     fn finish_tail(&mut self, end: End, out: &mut CallSink<'_>) -> Feed {
-        let plan = out.plan;
         let tail = out.cursor;
         self.finish_name(out);
         out.cursor = tail;
         if !out.calls.committed() {
-            if self.skipped.bytes > 0 {
-                let from = self.tags_end;
-                let len = out.calls.no_call(from, out.sink);
-                return Verdict::Refuted(Refutation::Markup { len }).after(0);
-            }
-            return match self.commit(plan) {
-                CommitOn::Marker => Verdict::Empty(Resume::SameChannel),
-                CommitOn::DeclaredName => Verdict::RESCAN,
-            }
-            .after(0);
+            return self.finish_candidate(end, out).after(0);
         }
         let used = tail.text.len();
         if out.calls.is_open() {
@@ -92,7 +83,11 @@ impl Machine {
             MachineState::Between | MachineState::CallEnd(_) | MachineState::SectionEnd(_)
                 if self.place.list == List::None =>
             {
-                return block_ended(0);
+                let torn = end != End::Stop && self.is_torn_tag(out);
+                if torn {
+                    out.diagnose(DiagnosticKind::CutOpener, used, used as u64);
+                }
+                return block_ended(if torn { used } else { 0 });
             }
             MachineState::Between | MachineState::CallEnd(_) | MachineState::SectionEnd(_) => {}
             // A further call was cut before it was certain.
@@ -109,6 +104,42 @@ impl Machine {
             }
         }
         block_ended(used)
+    }
+
+    /// Returns whether the unread text is the beginning of a tag that may follow the last call: an
+    /// end tag, the next call or the next section.
+    fn is_torn_tag(&self, out: &CallSink<'_>) -> bool {
+        let tail = out.cursor.rest().trim_ascii_start();
+        let plan = out.plan;
+        let leaf = plan.leaves.get(usize::from(self.place.leaf));
+        let own = leaf.into_iter().flat_map(|leaf| leaf.ends.tags.iter().flatten());
+        let section = self.place.section.map(|id| plan.section(id));
+        let of_section = section.into_iter().flat_map(|section| {
+            let next = plan.node(section.calls).tags.iter().map(|tag| &tag.text);
+            section.ends.tags.iter().flatten().chain(&section.opens).chain(next)
+        });
+        let torn = |tag: &str| tag.len() > tail.len() && tag.starts_with(tail);
+        !tail.is_empty() && own.chain(of_section).any(|tag| torn(tag))
+    }
+
+    /// Decides about a candidate at the end of the stream. A marked candidate is removed, but words
+    /// after the opener of a section are text.
+    fn finish_candidate(&self, end: End, out: &mut CallSink<'_>) -> Verdict {
+        let section = self.place.section.map(|id| out.plan.section(id));
+        let special = section.is_some_and(|section| section.prose != Prose::Refutes);
+        let field = self.state == MachineState::Field && !self.header.field.trim().is_empty();
+        let words = self.skipped.bytes > 0 || end == End::Stop && special && field;
+        if words && out.calls.place != BodyPlace::Answer {
+            return Verdict::RESCAN;
+        }
+        if words {
+            let len = out.calls.no_call(self.tags_end, out.sink);
+            return Verdict::Refuted(Refutation::Markup { len });
+        }
+        match self.commit(out.plan) {
+            CommitOn::Marker => Verdict::Empty(Resume::SameChannel),
+            CommitOn::DeclaredName => Verdict::RESCAN,
+        }
     }
 
     /// Returns the evidence that would make the text being read a call.

@@ -126,11 +126,14 @@ fn commits(grammar: &Grammar, markers: &[&str]) -> Vec<String> {
             wires.extend(encode(&way, &[EncodeCall::new(name, arguments)], &Tools::none()));
         }
     }
-    let respelled = |wire: &String| {
+    let respelled = |wire: &String, n: usize| {
         let spellings = family.forms.iter().flat_map(|form| &form.spellings);
-        spellings.fold(wire.clone(), |wire, (text, others)| wire.replace(text, &others[0]))
+        spellings.fold(wire.clone(), |wire, (text, others)| {
+            wire.replace(text, others.get(n).unwrap_or(&others[0]))
+        })
     };
-    wires.extend(wires.clone().iter().map(respelled));
+    let written = wires.clone();
+    wires.extend((0..4).flat_map(|n| written.iter().map(move |wire| respelled(wire, n))));
     let mut commits = Vec::new();
     let mut add = |whole: String| {
         commits.extend(suffixes(&[&whole]));

@@ -106,7 +106,12 @@ impl Elements {
                 let held = &self.text[element.text..];
                 let is_string = element.types.is_some_and(TypeSet::only_string);
                 let begun = held.len() > MAX_HELD_BLANKS || !text.trim_ascii().is_empty();
-                if is_string && begun || self.text.len() > limit {
+                let may_be_string = element.types.is_none_or(|types| types.has(TypeSet::STRING));
+                if self.text.len() > limit && !may_be_string {
+                    // A limit must not make another value of it.
+                    self.unmendable = true;
+                    self.text.truncate(element.text);
+                } else if is_string && begun || self.text.len() > limit {
                     self.begin_string(out);
                 }
             }

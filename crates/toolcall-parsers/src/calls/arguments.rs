@@ -1,0 +1,174 @@
+//! The way of a call's arguments to the sink.
+//!
+//! ```text
+//! JSON of a reader -> strings decoded, if the schema has containers -> keys compared -> sink
+//! ```
+
+use alloc::boxed::Box;
+
+use super::{Calls, Open};
+use crate::{
+    decoded::Decoder,
+    event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
+    options::CallLimits,
+    tools::{Tool, Tools},
+    typing::has_containers,
+    unique_keys::UniqueKeys,
+};
+
+/// Writes the JSON of the open call's arguments to the sink, and decodes strings in it.
+pub(crate) struct JsonOutput<'a> {
+    open: Option<u32>,
+    keys: Option<&'a mut UniqueKeys>,
+    /// The decoder and the tool with the schema, if a string of the call may be decoded.
+    decoder: Option<(&'a mut Decoder, &'a Tool)>,
+    limits: &'a CallLimits,
+}
+
+impl JsonOutput<'_> {
+    /// Emits the next fragment of the arguments.
+    #[inline]
+    pub(crate) fn put(&mut self, fragment: &str, sink: &mut dyn Sink) {
+        let Some(index) = self.open.filter(|_| !fragment.is_empty()) else { return };
+        let mut out = KeyedOutput { index, keys: self.keys.as_deref_mut() };
+        let Some((decoder, tool)) = &mut self.decoder else { return out.put(fragment, sink) };
+        let mut write = |fragment: &str| out.put(fragment, sink);
+        if decoder.feed(fragment, &tool.parameters, self.limits, &mut write) {
+            let reported = Diagnostic::new(DiagnosticKind::Tolerated, decoder.call_at, 0);
+            sink.event(reported.about(Some(index)).into());
+        }
+    }
+}
+/// The stages that the arguments of a call pass before they are emitted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ArgumentStages {
+    /// Decodes strings that contain arrays or objects. Allocated with the first call whose schema
+    /// has such a parameter.
+    pub(super) decoder: Option<Box<Decoder>>,
+    /// Drops members whose key came before.
+    pub(super) keys: UniqueKeys,
+}
+
+/// Writes the final JSON of a call to the sink: members with a key that came before are dropped.
+pub(super) struct KeyedOutput<'a> {
+    pub(super) index: u32,
+    pub(super) keys: Option<&'a mut UniqueKeys>,
+}
+
+impl KeyedOutput<'_> {
+    #[inline]
+    pub(super) fn put(&mut self, fragment: &str, sink: &mut dyn Sink) {
+        let index = self.index;
+        let Some(keys) = &mut self.keys else {
+            return sink.event(Event::CallArguments { index, fragment });
+        };
+        if keys.is_broken() {
+            return;
+        }
+        let mut write = |fragment: &str| sink.event(Event::CallArguments { index, fragment });
+        if keys.feed(fragment, &mut write) {
+            let at = keys.call_at();
+            let reported = Diagnostic::new(DiagnosticKind::DuplicateParameter, at, 0);
+            sink.event(reported.about(Some(index)).into());
+        }
+    }
+}
+
+impl Calls {
+    /// Emits the next fragment of the open call's arguments. An empty fragment is ignored.
+    #[inline]
+    pub fn arguments(&mut self, fragment: &str, sink: &mut dyn Sink) {
+        if let Open::Call(index) = self.open
+            && !fragment.is_empty()
+        {
+            let keys = self.stages.as_deref_mut().map(|stages| &mut stages.keys);
+            let keys = keys.filter(|_| self.unique_keys);
+            KeyedOutput { index, keys }.put(fragment, sink);
+        }
+    }
+
+    /// Returns the number of bytes on the wire that wait until a key is known to be new. `literal`
+    /// states that the reader emits a comma only with the key after it.
+    pub(crate) fn held_keys(&self, literal: bool) -> usize {
+        let keys = self.stages.as_ref().map(|stages| &stages.keys);
+        let keys = keys.filter(|keys| self.is_open() && !keys.is_broken());
+        keys.map_or(0, |keys| if literal { keys.held_key() } else { keys.held() })
+    }
+
+    /// Returns the number of bytes in the buffers that compare keys.
+    pub(crate) fn buffered_keys(&self) -> usize {
+        self.stages.as_ref().map_or(0, |stages| stages.keys.buffered())
+    }
+
+    /// Prepares decoding of string arguments of the open call, if the schema of `tool` has arrays
+    /// or objects. `offset` is the position of the call in the text being fed.
+    pub(crate) fn decode_strings(&mut self, tool: &str, offset: usize) {
+        let reported = matches!(self.open, Open::Call(_));
+        let of_name = |declared: &Tool| declared.name == tool;
+        let Some(tool) = self.tools.iter().position(of_name).filter(|_| reported) else { return };
+        if self.tools.iter().nth(tool).is_some_and(|tool| has_containers(&tool.parameters)) {
+            let at = self.at + offset as u64;
+            let stages = self.stages.get_or_insert_default();
+            stages.decoder.get_or_insert_default().begin(tool, at);
+        }
+    }
+
+    /// Returns the decoder of the open call's strings, if any may be decoded.
+    pub(crate) fn decoder(&self) -> Option<&Decoder> {
+        let decoder = self.stages.as_ref().and_then(|stages| stages.decoder.as_deref());
+        decoder.filter(|decoder| decoder.is_active())
+    }
+
+    /// Emits the next JSON fragment of the open call's arguments, after decoding strings in it.
+    #[inline]
+    pub(crate) fn json(&mut self, fragment: &str, sink: &mut dyn Sink) {
+        self.json_output().1.put(fragment, sink);
+    }
+
+    /// Returns the declared tools, and the writer of the open call's JSON.
+    #[inline]
+    pub(crate) fn json_output(&mut self) -> (&Tools, JsonOutput<'_>) {
+        let Self { tools, stages, open, options, unique_keys, .. } = self;
+        let open = match *open {
+            Open::Call(index) => Some(index),
+            Open::No | Open::Muted => None,
+        };
+        let stages = stages.as_deref_mut().map(|ArgumentStages { keys, decoder }| (keys, decoder));
+        let (keys, decoder) = stages.unzip();
+        let decoder = decoder.and_then(Option::as_deref_mut);
+        let decoder = decoder.filter(|decoder| decoder.is_active());
+        let decoder = decoder.and_then(|it| tools.iter().nth(it.tool).map(|tool| (it, tool)));
+        let keys = keys.filter(|_| *unique_keys);
+        (tools, JsonOutput { open, keys, decoder, limits: &options.limits })
+    }
+
+    /// Marks the open call as malformed by the character at `offset` of the text being fed. It is
+    /// read to its end, but no more of its arguments are emitted.
+    pub(crate) fn break_silently(&mut self, offset: usize) {
+        self.breaks_at(offset);
+        if let Some(stages) = &mut self.stages {
+            stages.keys.set_broken();
+        }
+    }
+
+    /// Emits what waits for the comparison of keys. Returns `outcome`, lowered if members were
+    /// dropped or could not be compared.
+    pub(super) fn keyed_outcome(
+        &mut self,
+        outcome: Outcome,
+        index: u32,
+        sink: &mut dyn Sink,
+    ) -> Outcome {
+        let stages = self.stages.as_deref_mut().filter(|_| self.unique_keys);
+        let Some(ArgumentStages { keys, .. }) = stages else { return outcome };
+        keys.flush(&mut |fragment: &str| sink.event(Event::CallArguments { index, fragment }));
+        let outcome = match outcome {
+            _ if keys.is_broken() => Outcome::Malformed,
+            Outcome::Complete | Outcome::Repaired if keys.has_overflowed() => Outcome::Malformed,
+            Outcome::Complete if keys.has_dropped() => Outcome::Repaired,
+            outcome => outcome,
+        };
+        keys.end();
+        outcome
+    }
+}
