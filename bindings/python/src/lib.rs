@@ -87,6 +87,7 @@ mod native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("REQUEST_FORMATS", family_export::OWN_FORMAT)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -107,7 +108,45 @@ class TestLiteLlm:
         assert sent["separate_reasoning"] is False
 
 
-class RawServer(BaseHTTPRequestHandler):
+class ChatServer(BaseHTTPRequestHandler):
+    """Answers requests for chat completions."""
+
+    def answer(self, status: int, kind: str, sent: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        self.wfile.write(sent.encode())
+
+    def complete(self, message: dict[str, Any]) -> None:
+        """Send a whole answer with this message."""
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        sent = json.dumps({**BASE, "object": "chat.completion", "choices": [choice]})
+        self.answer(200, "application/json", sent)
+
+    def stream(self, choices: list[dict[str, Any]]) -> None:
+        """Send a stream with one choice in each chunk."""
+        base = {**BASE, "object": "chat.completion.chunk"}
+        events = [json.dumps({**base, "choices": [choice]}) for choice in choices]
+        sent = "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"])
+        self.answer(200, "text/event-stream", sent)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+BASE = {"id": "c", "created": 1, "model": "m"}
+
+
+@contextmanager
+def serving(handler: type[ChatServer]) -> Iterator[str]:
+    """Run a server, and give the address for clients."""
+    server = HTTPServer(("127.0.0.1", 0), handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+
+
+class RawServer(ChatServer):
     """Answers with raw text, and refuses tools as a vLLM without parsers does."""
 
     bodies: list[dict[str, Any]] = []  # noqa: RUF012
@@ -118,36 +157,18 @@ class RawServer(BaseHTTPRequestHandler):
         if body.get("tools") and body.get("tool_choice", "auto") != "none":
             sent = json.dumps({"error": {"message": '"auto" tool choice requires more options'}})
             return self.answer(400, "application/json", sent)
-        base = {"id": "c", "created": 1, "model": "m"}
         if body.get("stream"):
-            base["object"] = "chat.completion.chunk"
             cuts = [TEXT[at : at + 7] for at in range(0, len(TEXT), 7)]
             choices = [{"index": 0, "delta": {"content": cut}} for cut in cuts]
             choices.append({"index": 0, "delta": {}, "finish_reason": "stop"})
-            events = [json.dumps({**base, "choices": [choice]}) for choice in choices]
-            sent = "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"])
-            return self.answer(200, "text/event-stream", sent)
-        message = {"role": "assistant", "content": TEXT}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        sent = json.dumps({**base, "object": "chat.completion", "choices": [choice]})
-        return self.answer(200, "application/json", sent)
-
-    def answer(self, status: int, kind: str, sent: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.end_headers()
-        self.wfile.write(sent.encode())
-
-    def log_message(self, *_: Any) -> None:
-        pass
+            return self.stream(choices)
+        return self.complete({"role": "assistant", "content": TEXT})
 
 
 @pytest.fixture
 def raw_url() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), RawServer)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
+    with serving(RawServer) as url:
+        yield url
 
 
 class TestOpenAi:
@@ -216,7 +237,7 @@ class TestOpenAi:
         assert answer.choices[0].message.content == TEXT
 
 
-class Server(BaseHTTPRequestHandler):
+class Server(ChatServer):
     """Answers as the proxy does."""
 
     bodies: list[dict[str, Any]] = []  # noqa: RUF012
@@ -224,33 +245,17 @@ class Server(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.bodies.append(body)
-        message = {"role": "assistant", "content": "Well.", "reasoning_content": "hm"}
-        base = {"id": "c", "created": 1, "model": "m"}
         if body.get("stream"):
-            kind = "text/event-stream"
             deltas = [{"reasoning_content": "h"}, {"reasoning_content": "m"}, {"content": "Well."}]
-            base["object"] = "chat.completion.chunk"
-            events = [json.dumps({**base, "choices": [{"index": 0, "delta": d}]}) for d in deltas]
-            sent = "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"])
-        else:
-            kind = "application/json"
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            sent = json.dumps({**base, "object": "chat.completion", "choices": [choice]})
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.end_headers()
-        self.wfile.write(sent.encode())
-
-    def log_message(self, *_: Any) -> None:
-        pass
+            return self.stream([{"index": 0, "delta": delta} for delta in deltas])
+        message = {"role": "assistant", "content": "Well.", "reasoning_content": "hm"}
+        return self.complete(message)
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), Server)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
+    with serving(Server) as url:
+        yield url
 
 
 class TestLangChain:

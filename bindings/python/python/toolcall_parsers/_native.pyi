@@ -12,6 +12,9 @@ from ._types import Diagnostic, Message, Open, Outcome
 
 __version__: str
 
+REQUEST_FORMATS: Sequence[str]
+"""Fields by which a request itself sets the form of its answer."""
+
 End: TypeAlias = Literal["stop", "length", "aborted"]
 BatchHow: TypeAlias = tuple[End, int, bool, list[tuple[str, Any]]]
 Role: TypeAlias = Literal["content", "reasoning", "call_name", "arguments", "markup", "dropped"]

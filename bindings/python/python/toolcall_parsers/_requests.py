@@ -43,22 +43,6 @@ _READ = (
 )
 
 
-# Fields by which a request itself sets the form of its answer.
-FORMATS = (
-    "ebnf",
-    "grammar",
-    "guided_choice",
-    "guided_grammar",
-    "guided_json",
-    "guided_regex",
-    "json_schema",
-    "regex",
-    "response_format",
-    "structural_tag",
-    "structured_outputs",
-)
-
-
 def forward_request(
     body: Mapping[str, Any], *, server: Server = "vllm", **settings: Unpack[Settings]
 ) -> dict[str, Any]:

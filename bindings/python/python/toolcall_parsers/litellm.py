@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from litellm.integrations.custom_logger import CustomLogger
 
-from ._requests import FORMATS, complete, forward_request, reading_settings
+from . import _native
+from ._requests import complete, forward_request, reading_settings
 from ._streams import guard_chunks
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class GuardCallback(CustomLogger):
             return data
         settings, server = found
         asked = settings["request"]
-        formats = {name: data[name] for name in FORMATS if data.get(name) is not None}
+        formats = {name: data[name] for name in _native.REQUEST_FORMATS if data.get(name) is not None}
         sent = forward_request({**asked, **formats}, server=server, **settings)
         metadata = data.get("metadata")
         kept = {name: value for name, value in asked.items() if name not in ("model", "messages")}
