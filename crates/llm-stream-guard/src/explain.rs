@@ -178,11 +178,7 @@ impl Explainer {
         }
         let mut step = self.step(0, None);
         step.ms = self.steps.last().and_then(|step| step.ms);
-        step.end = Some(match end {
-            End::Stop => "stop",
-            End::Length => "length",
-            _ => "aborted",
-        });
+        step.end = Some(end.name());
         self.run(step, |guard, sink| guard.finish(end, sink));
         let Self { name, guard, wire, mut steps, ledger, mut summary, tokens, .. } = self;
         let regions = ledger.settle(&wire, &mut steps);

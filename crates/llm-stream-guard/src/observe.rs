@@ -9,7 +9,7 @@ mod foreign;
 pub use events::TracingObserver;
 
 pub(crate) use causes::{Causes, StrippedCalls};
-pub(crate) use foreign::Foreign;
+pub(crate) use foreign::{Foreign, marks};
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 

@@ -111,7 +111,7 @@ impl RowReader {
     ) -> Result<MessageEnd, RowError> {
         let text =
             std::str::from_utf8(text).map_err(|error| RowError::Utf8(error.valid_up_to()))?;
-        let end = row.finish.map_or(self.end, end_of);
+        let end = self.end_of(row);
         let guard = self.guard(row)?;
         let read = guard.push(text, sink).and_then(|()| guard.finish(end, sink));
         let message_end = guard.message_end();

@@ -8,7 +8,10 @@ use super::{
     report::{ExplanationSummary, Finding, Happening, RecordedNote, Step},
     words::code,
 };
-use crate::identify::{Candidate, detect, stripped as stripped_families};
+use crate::{
+    identify::{Candidate, detect, stripped as stripped_families},
+    observe::marks,
+};
 
 /// Facts for the findings that are not in the steps.
 #[derive(Debug)]
@@ -93,11 +96,11 @@ fn end(facts: &Facts<'_>) -> &'static str {
 
 /// Adds a finding for calls whose markers the server left out.
 fn stripped(facts: &Facts<'_>, summary: &ExplanationSummary, found: &mut FoundCauses) {
-    let mut events = facts.steps.iter().flat_map(|step| &step.events);
-    let opened = events.any(|event| matches!(event, Happening::Opener { .. }));
+    if !summary.calls.is_empty() {
+        return;
+    }
     let advice = "ask the server to keep them: `skip_special_tokens: false`";
-    let families = stripped_families(facts.wire);
-    if let Some(family) = families.first().filter(|_| summary.calls.is_empty()) {
+    if let Some(family) = stripped_families(&[facts.wire]).first() {
         let says = || {
             format!(
                 "these are the words between the special tokens of {}, which the server left out",
@@ -107,8 +110,10 @@ fn stripped(facts: &Facts<'_>, summary: &ExplanationSummary, found: &mut FoundCa
         found.add("stripped_markers", 0, says, advice);
         return;
     }
+    let mut events = facts.steps.iter().flat_map(|step| &step.events);
+    let opened = events.any(|event| matches!(event, Happening::Opener { .. }));
     let Some(at) = facts.wire.find("{\"") else { return };
-    if !facts.special || opened || !summary.calls.is_empty() {
+    if !facts.special || opened {
         return;
     }
     let says = || {
@@ -189,9 +194,7 @@ fn foreign(
 /// Returns the names of the families that use this marker.
 #[must_use]
 pub fn families_with(marker: &str) -> Vec<String> {
-    let has = |grammar: &Grammar| {
-        grammar.markers().any(|one| one == marker) || grammar.call_heads().any(|one| one == marker)
-    };
+    let has = |grammar: &Grammar| marks(grammar).any(|one| one == marker);
     grammars().filter(has).map(|grammar| grammar.name().to_owned()).collect()
 }
 

@@ -231,9 +231,7 @@ impl GuardBuilder {
             remap_stage::detect(&mut edges, table, &remap);
         }
         let stats = self.stats.map(|stats| {
-            let headers = grammar.openers().chain(grammar.call_heads());
-            let own = edges.iter().map(|edge| edge.marker.as_ref()).chain(headers);
-            let stats = stats.watching(Foreign::new(own));
+            let stats = stats.watching(Foreign::beside(&edges, Some(&grammar)));
             Box::new(match special {
                 true => stats.watching_stripped(StrippedCalls::new(&self.tools)),
                 false => stats,

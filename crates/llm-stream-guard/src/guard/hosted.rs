@@ -45,11 +45,8 @@ impl Guard {
         let stats = match self.output.stats.take() {
             Some(stats) => *stats,
             None => {
-                let grammar = self.grammar();
-                let heads = grammar.into_iter().flat_map(Grammar::call_heads);
-                let openers = grammar.into_iter().flat_map(Grammar::openers).chain(heads);
-                let own = self.edges().iter().map(|edge| edge.marker.as_ref()).chain(openers);
-                StatsCollector::default().watching(Foreign::new(own))
+                let foreign = Foreign::beside(self.edges(), self.grammar());
+                StatsCollector::default().watching(foreign)
             }
         };
         self.output.stats = Some(Box::new(stats.observed(observer)));

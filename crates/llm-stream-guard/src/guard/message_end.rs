@@ -50,11 +50,7 @@ impl MessageEnd {
     /// Returns a short, stable name of the end: `stop`, `length` or `aborted`.
     #[must_use]
     pub const fn finish(self) -> &'static str {
-        match self.end {
-            End::Stop => "stop",
-            End::Length => "length",
-            _ => "aborted",
-        }
+        self.end.name()
     }
 
     /// Returns whether the model stopped on its own and left nothing open.

@@ -146,9 +146,7 @@ pub fn detect<'t>(messages: impl IntoIterator<Item = &'t str>) -> Detection {
         .into_iter()
         .take(MAX_CANDIDATES)
         .map(|(reading, profiles)| candidate(reading, profiles));
-    let mut stripped: Vec<String> = texts.iter().flat_map(|text| stripped(text)).collect();
-    stripped.dedup();
-    Detection { certainty, candidates: candidates.collect(), stripped }
+    Detection { certainty, candidates: candidates.collect(), stripped: stripped(&texts) }
 }
 
 /// Returns the part of a text that is read.

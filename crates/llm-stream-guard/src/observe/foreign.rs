@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::limits::MAX_SHARED_MARKERS;
-use jail_match::{MarkerSet, MarkerSetBuilder, Matcher, MatcherEvent};
-use toolcall_parsers::grammars;
+use jail_match::{Edge, MarkerSet, MarkerSetBuilder, Matcher, MatcherEvent};
+use toolcall_parsers::{Grammar, grammars};
 
 /// Minimum length of a marker. Shorter markers are often ordinary text.
 const SHORTEST: usize = 5;
@@ -12,6 +12,11 @@ const SHORTEST: usize = 5;
 /// The searches of recent guards, by their own markers. Guards of one family share a search: the
 /// markers of all other families take tens of kilobytes.
 static SHARED: Mutex<Vec<(Vec<String>, Foreign)>> = Mutex::new(Vec::new());
+
+/// Returns the texts that show a family: its markers, and those of calls without a section.
+pub(crate) fn marks(grammar: &Grammar) -> impl Iterator<Item = &str> {
+    grammar.markers().chain(grammar.call_heads())
+}
 
 /// A search for the markers of other families.
 #[derive(Debug, Clone)]
@@ -21,6 +26,18 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
+    /// Collects the markers of families other than that of a guard with these edges and this
+    /// grammar.
+    pub(crate) fn beside(edges: &[Edge], grammar: Option<&Grammar>) -> Self {
+        let of_grammar = |grammar: &'_ Grammar| {
+            let texts = grammar.openers().chain(grammar.call_heads());
+            texts.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let of_grammar = grammar.map(of_grammar).unwrap_or_default();
+        let edges = edges.iter().map(|edge| edge.marker.as_ref());
+        Self::new(edges.chain(of_grammar.iter().map(String::as_str)))
+    }
+
     /// Collects all registered markers except those that contain, or are part of, one of `own`.
     pub(crate) fn new<'m>(own: impl IntoIterator<Item = &'m str>) -> Self {
         let own: Vec<&str> = own.into_iter().filter(|own| own.len() >= SHORTEST).collect();
@@ -38,9 +55,7 @@ impl Foreign {
 
     fn compile(own: &[&str]) -> Self {
         let mut markers: Vec<String> = grammars()
-            .flat_map(|family| {
-                family.markers().chain(family.call_heads()).map(str::to_owned).collect::<Vec<_>>()
-            })
+            .flat_map(|family| marks(&family).map(str::to_owned).collect::<Vec<_>>())
             .collect();
         let formats = think_filter::formats();
         markers.extend(formats.iter().flat_map(|format| &format.open).map(ToString::to_string));
