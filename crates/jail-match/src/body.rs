@@ -32,12 +32,24 @@ pub enum End {
     Aborted,
 }
 
+impl End {
+    /// Returns a short, stable name: `stop`, `length` or `aborted`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Length => "length",
+            Self::Aborted => "aborted",
+        }
+    }
+}
+
 impl FromStr for End {
     type Err = UnknownName;
 
     /// Reads `stop`, `length` or `aborted`.
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let ends = [("stop", Self::Stop), ("length", Self::Length), ("aborted", Self::Aborted)];
+        let ends = [Self::Stop, Self::Length, Self::Aborted].map(|end| (end.name(), end));
         named("end", name, &ends)
     }
 }

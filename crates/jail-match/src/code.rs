@@ -226,18 +226,11 @@ impl OpenCode {
                 if matches!(code.state, CodeState::Inline(..=2)) {
                     return CodeEnd::Never;
                 }
-            } else {
-                code.advance(&[byte]);
             }
+            code.advance(&[byte]);
             // A run of ticks is decided by the byte after it.
             if code.run.is_none() && code.state == CodeState::Text {
                 return CodeEnd::Closed(at);
-            }
-            if byte == b'\n' {
-                code.newline();
-                if code.state == CodeState::Text {
-                    return CodeEnd::Closed(at);
-                }
             }
         }
         CodeEnd::Open

@@ -223,18 +223,16 @@ impl BlockReader {
         let body: BodyId = opener.body;
         (self.opener, self.attempt) = (body, 0);
         self.calls.begin(opener.at);
-        // The header of a message begins no call inside a thought: it ends the thought.
-        let header =
-            |opener: &crate::machine::plan::Opener| matches!(opener.start, Start::Header(_));
-        let in_thought = opener.channel == Channel::REASONING
-            && !self.plan.openers.get(usize::from(body)).is_some_and(header);
-        self.calls.place = match opener.quoted || opener.code.is_some() {
-            _ if in_thought => BodyPlace::Thought,
-            true => BodyPlace::Quoted,
-            false => BodyPlace::Answer,
-        };
         self.set_suffix(opener.suffix);
+        let (is_quoted, channel) = (opener.quoted || opener.code.is_some(), opener.channel);
         let opener = self.plan.openers.get(usize::from(self.opener));
+        // The header of a message begins no call inside a thought: it ends the thought.
+        let header = opener.is_some_and(|opener| matches!(opener.start, Start::Header(_)));
+        self.calls.place = match channel {
+            Channel::REASONING if !header => BodyPlace::Thought,
+            _ if is_quoted => BodyPlace::Quoted,
+            _ => BodyPlace::Answer,
+        };
         self.calls.announced &= opener.is_some_and(|opener| opener.at == Anchor::AfterCall);
         match opener {
             Some(opener) if opener.start == Start::RepeatedBlock => {

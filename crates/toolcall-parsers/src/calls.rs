@@ -8,6 +8,7 @@ use alloc::{boxed::Box, string::String};
 
 use jail_match::{CallPart, Trace};
 
+use self::arguments::{ArgumentStages, KeyedOutput};
 use crate::{
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
     ids::Ids,
@@ -16,8 +17,6 @@ use crate::{
     tools::Tools,
     used_ids::{Claim, UsedIds},
 };
-
-use self::arguments::{ArgumentStages, KeyedOutput};
 
 /// Which call is open, and whether its events are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -221,7 +220,8 @@ impl Calls {
         self.open = Open::Call(index);
         if self.unique_keys {
             let (at, most) = (self.at + offset as u64, self.options.limits.name);
-            self.stages.get_or_insert_default().keys.begin(at, most);
+            let stages = self.stages.get_or_insert_default();
+            stages.keys.get_or_insert_default().begin(at, most);
         }
         let id = self.unique_id(id, (name, index), offset, sink);
         let at = self.at + offset as u64;
@@ -307,8 +307,7 @@ impl Calls {
     pub fn end(&mut self, outcome: Outcome, sink: &mut dyn Sink) {
         if let Open::Call(index) = self.open {
             if let Some(ArgumentStages { keys, decoder }) = self.stages.as_deref_mut() {
-                let keys = Some(keys).filter(|_| self.unique_keys);
-                let mut keyed = KeyedOutput { index, keys };
+                let mut keyed = KeyedOutput { index, keys: keys.as_mut() };
                 if let Some(decoder) = decoder {
                     decoder.flush(&mut |fragment: &str| keyed.put(fragment, sink));
                 }

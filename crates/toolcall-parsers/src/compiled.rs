@@ -14,7 +14,7 @@ use crate::{
     machine::{
         compile::{CompileError, Guided, anchor, compile_guided, respell::Respell},
         messages::{EntryKind, HeaderText, MessageEntry},
-        plan::{Plan, Prose, Start},
+        plan::{Plan, Prose, Section, Start},
     },
     template::Part,
 };
@@ -348,16 +348,21 @@ fn header(edge: Edge, tokens: bool) -> Edge {
 }
 
 impl Plan {
-    /// Returns the end tags of sections whose openers are markup even if no call follows.
-    fn may_be_prose(&self, opener: &str) -> bool {
-        let sections = self.sections.iter().filter(|section| section.prose != Prose::Refutes);
-        sections.flat_map(|section| &section.opens).any(|known| **known == *opener)
+    /// Returns the sections whose openers are markup even if no call follows.
+    fn prose_sections(&self) -> impl Iterator<Item = &Section> {
+        self.sections.iter().filter(|section| section.prose != Prose::Refutes)
     }
 
+    /// Returns whether `opener` begins a section that may hold text and no call.
+    fn may_be_prose(&self, opener: &str) -> bool {
+        let mut opens = self.prose_sections().flat_map(|section| &section.opens);
+        opens.any(|known| **known == *opener)
+    }
+
+    /// Returns the end tags of [`Plan::prose_sections`].
     fn prose_ends(&self) -> Vec<&str> {
         let mut ends: Vec<&str> = Vec::new();
-        let sections = self.sections.iter().filter(|section| section.prose != Prose::Refutes);
-        for end in sections.flat_map(|section| section.ends.tags.iter().flatten()) {
+        for end in self.prose_sections().flat_map(|section| section.ends.tags.iter().flatten()) {
             if end.len() > 1 && !ends.contains(&&**end) {
                 ends.push(end);
             }

@@ -299,7 +299,7 @@ impl Decoder {
 
 /// Returns the position after the closing quote of the string that `text` continues, and `true`.
 /// Without a closing quote, returns the length of `text` and `false`.
-fn string_end(text: &str, escaped: &mut bool) -> (usize, bool) {
+pub(crate) fn string_end(text: &str, escaped: &mut bool) -> (usize, bool) {
     let mut bytes = text.bytes();
     let mut at = 0;
     if core::mem::take(escaped) && bytes.next().is_some() {
@@ -320,7 +320,7 @@ fn string_end(text: &str, escaped: &mut bool) -> (usize, bool) {
 
 /// Appends the decoded inside of a JSON string to `text`. Returns the number of bytes read: all but
 /// a cut escape. Returns `None` if `raw` is not the inside of a string.
-fn decode(raw: &str, text: &mut String) -> Option<usize> {
+pub(crate) fn decode(raw: &str, text: &mut String) -> Option<usize> {
     let mut at = 0;
     while let Some(hit) = memchr::memchr(b'\\', &raw.as_bytes()[at..]) {
         text.push_str(&raw[at..at + hit]);
@@ -338,7 +338,7 @@ fn decode(raw: &str, text: &mut String) -> Option<usize> {
     Some(raw.len())
 }
 
-fn emit(text: &str, out: &mut dyn FnMut(&str)) {
+pub(crate) fn emit(text: &str, out: &mut dyn FnMut(&str)) {
     if !text.is_empty() {
         out(text);
     }

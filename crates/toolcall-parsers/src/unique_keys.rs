@@ -11,11 +11,12 @@
 #[cfg(test)]
 mod tests;
 
-use alloc::{borrow::Cow, collections::BTreeSet, string::String, vec::Vec};
+use alloc::{collections::BTreeSet, string::String, vec::Vec};
 
 use crate::{
+    decoded::{decode, emit, string_end},
     limits::MAX_MEMBER_NAMES,
-    value::{Escape, Flavor, is_plain, unescape},
+    value::is_plain,
 };
 
 /// Maximum number of an object's keys that are compared one by one.
@@ -37,11 +38,13 @@ enum KeysAt {
 }
 
 /// An open object or list.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Level {
     object: bool,
     /// Index of the level's first key.
     first: usize,
+    /// The keys, if there are many.
+    many: BTreeSet<String>,
 }
 
 /// A filter of JSON text that arrives in pieces. It drops members whose key the object has already.
@@ -54,8 +57,6 @@ pub(crate) struct UniqueKeys {
     /// The ends of the keys of all open objects in `names`.
     keys: Vec<usize>,
     names: String,
-    /// The keys of objects with many keys, each with the number of its level.
-    many: BTreeSet<(usize, String)>,
     /// The comma, the key and the blanks around them that are held.
     held: String,
     /// The bytes of the held text before the key.
@@ -108,7 +109,6 @@ impl UniqueKeys {
         keys.clear();
         names.clear();
         held.clear();
-        self.many.clear();
         (self.at, self.escaped, self.holds, self.dropping) = (KeysAt::Value, false, false, None);
         (self.overflowed, self.dropped, self.broken) = (false, false, false);
         self.key_len = 0;
@@ -161,50 +161,35 @@ impl UniqueKeys {
     /// Filters the next piece of the text. Returns whether a member began to be dropped in it.
     pub(crate) fn feed(&mut self, text: &str, out: &mut dyn FnMut(&str)) -> bool {
         if self.passes() && is_plain(text) {
-            out(text);
+            emit(text, out);
             return false;
         }
-        let out = &mut |piece: &str| {
-            if !piece.is_empty() {
-                out(piece);
-            }
-        };
-        let bytes = text.as_bytes();
         // Text from `from` on was neither emitted nor held.
         let (mut from, mut i, mut began) = (0, 0, false);
-        while let Some(&byte) = bytes.get(i) {
+        while let Some(&byte) = text.as_bytes().get(i) {
             let next = i.saturating_add(1);
             match self.at {
                 KeysAt::Text | KeysAt::Key => {
-                    if self.escaped {
-                        self.escaped = false;
-                        // An escaped character may have several bytes.
-                        self.count(1);
-                        i = next;
-                        continue;
-                    }
-                    let rest = bytes.get(i..).unwrap_or_default();
-                    let stop = memchr::memchr2(b'"', b'\\', rest);
-                    self.count(stop.unwrap_or(rest.len()));
-                    let Some(stop) = stop else { break };
-                    i = i.saturating_add(stop).saturating_add(1);
-                    match rest.get(stop) {
-                        Some(b'\\') => {
-                            self.count(1);
-                            self.escaped = true;
-                        }
-                        _ if self.at == KeysAt::Text => self.at = KeysAt::Value,
-                        _ => self.at = KeysAt::AfterKey,
-                    }
+                    let rest = text.get(i..).unwrap_or_default();
+                    let (len, closed) = string_end(rest, &mut self.escaped);
+                    self.count(len.saturating_sub(closed.into()));
+                    i = i.saturating_add(len);
+                    self.at = match (closed, self.at) {
+                        (false, at) => at,
+                        (true, KeysAt::Key) => KeysAt::AfterKey,
+                        (true, _) => KeysAt::Value,
+                    };
                     continue;
                 }
                 KeysAt::BeforeKey if byte == b'"' && self.dropping.is_none() => {
                     self.at = KeysAt::Key;
-                    self.key_from = self.held.len().saturating_add(next.saturating_sub(from));
-                    if !self.holds {
+                    if self.holds {
+                        let before = next.saturating_sub(from);
+                        self.key_from = self.held.len().saturating_add(before);
+                    } else {
                         // The first key of an object is new, so it is emitted at once.
-                        out(text.get(from..next).unwrap_or_default());
-                        (from, self.key_from) = (next, self.names.len());
+                        emit(text.get(from..next).unwrap_or_default(), out);
+                        from = next;
                     }
                 }
                 KeysAt::BeforeKey if byte == b'"' => self.at = KeysAt::Text,
@@ -228,7 +213,8 @@ impl UniqueKeys {
                     b'"' => self.at = KeysAt::Text,
                     b'{' | b'[' => {
                         let object = byte == b'{';
-                        self.levels.push(Level { object, first: self.keys.len() });
+                        let (first, many) = (self.keys.len(), BTreeSet::new());
+                        self.levels.push(Level { object, first, many });
                         self.at = if object { KeysAt::BeforeKey } else { KeysAt::Value };
                     }
                     b'}' | b']' => {
@@ -241,7 +227,7 @@ impl UniqueKeys {
                         if self.levels.last().is_some_and(|level| level.object) {
                             self.at = KeysAt::BeforeKey;
                             if self.dropping.is_none() {
-                                out(text.get(from..i).unwrap_or_default());
+                                emit(text.get(from..i).unwrap_or_default(), out);
                                 (from, self.holds) = (i, true);
                             }
                         }
@@ -257,7 +243,7 @@ impl UniqueKeys {
             (None, KeysAt::Key | KeysAt::AfterKey) if !self.holds => {
                 // The name of a first key is kept for comparison.
                 self.keep(rest);
-                out(rest);
+                emit(rest, out);
             }
             _ if self.holds => {
                 self.held.push_str(rest);
@@ -266,7 +252,7 @@ impl UniqueKeys {
                     self.flush(out);
                 }
             }
-            _ => out(rest),
+            _ => emit(rest, out),
         }
         began
     }
@@ -308,10 +294,6 @@ impl UniqueKeys {
         let start = self.start_of(level.first);
         self.keys.truncate(level.first);
         self.names.truncate(start);
-        if !self.many.is_empty() {
-            let depth = self.levels.len();
-            self.many.retain(|(level, _)| *level < depth);
-        }
     }
 
     /// Returns the start of key number `n` in the names.
@@ -320,81 +302,65 @@ impl UniqueKeys {
         before.copied().unwrap_or(0)
     }
 
+    /// Returns key number `n` of all open objects.
+    fn key(&self, n: usize) -> &str {
+        let end = self.keys.get(n).copied().unwrap_or(0);
+        self.names.get(self.start_of(n)..end).unwrap_or_default()
+    }
+
     /// Completes the key, whose last part is in `piece`. Returns whether the object did not have it
     /// yet. The text before a colon is emitted or held.
     fn is_new(&mut self, piece: &str, out: &mut dyn FnMut(&str)) -> bool {
-        let depth = self.levels.len().saturating_sub(1);
-        let first = self.levels.last().map_or(0, |level| level.first);
-        let raw = if self.holds {
+        let start = self.start_of(self.keys.len());
+        if self.holds {
             self.held.push_str(piece);
-            String::from(self.held.get(self.key_from..).unwrap_or_default())
+            self.names.push_str(self.held.get(self.key_from..).unwrap_or_default());
         } else {
-            out(piece);
             self.keep(piece);
-            let start = self.start_of(self.keys.len());
-            let raw = String::from(self.names.get(start..).unwrap_or_default());
-            self.names.truncate(start);
-            raw
-        };
+            emit(piece, out);
+        }
         if self.is_too_long() {
+            self.names.truncate(start);
             return true;
         }
-        let raw = raw.rsplit_once('"').map_or("", |(name, _)| name);
-        let name = decoded(raw);
-        let count = self.keys.len().saturating_sub(first);
+        self.decode_name(start);
+        let Some(level) = self.levels.last() else { return true };
+        let name = self.names.get(start..).unwrap_or_default();
+        let (first, count) = (level.first, self.keys.len().saturating_sub(level.first));
         let known = match count > FEW {
-            true => self.many.contains(&(depth, String::from(&*name))),
-            false => (first..self.keys.len()).any(|n| {
-                let end = self.keys.get(n).copied().unwrap_or(0);
-                self.names.get(self.start_of(n)..end) == Some(&*name)
-            }),
+            true => level.many.contains(name),
+            false => (first..self.keys.len()).any(|n| self.key(n) == name),
         };
-        if known {
-            return false;
+        if known || self.names.len() > MAX_MEMBER_NAMES {
+            self.overflowed |= !known;
+            self.names.truncate(start);
+            return !known;
         }
-        if name.len() > self.max_key
-            || self.names.len().saturating_add(name.len()) > MAX_MEMBER_NAMES
-        {
-            self.overflowed = true;
-            return true;
-        }
-        self.names.push_str(&name);
         self.keys.push(self.names.len());
-        if count == FEW {
-            for n in first..self.keys.len() {
-                let end = self.keys.get(n).copied().unwrap_or(0);
-                let name = self.names.get(self.start_of(n)..end).unwrap_or_default();
-                self.many.insert((depth, String::from(name)));
-            }
-        } else if count > FEW {
-            self.many.insert((depth, name.into_owned()));
+        let added = match count {
+            FEW => first..self.keys.len(),
+            count if count > FEW => self.keys.len().saturating_sub(1)..self.keys.len(),
+            _ => 0..0,
+        };
+        let added: Vec<String> = added.map(|n| String::from(self.key(n))).collect();
+        if let Some(level) = self.levels.last_mut() {
+            level.many.extend(added);
         }
         true
     }
-}
 
-/// Returns the text of a JSON string without its quotes.
-fn decoded(raw: &str) -> Cow<'_, str> {
-    if !raw.contains('\\') {
-        return Cow::Borrowed(raw);
-    }
-    let (mut text, mut rest) = (String::new(), raw);
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
-        text.push_str(before);
-        let len = match unescape(escape.as_bytes(), Flavor::Json) {
-            Escape::Is(scalar, len) => {
-                text.push(scalar);
-                len
+    /// Decodes the name that the names end with, from `start` on, and removes its closing quote.
+    fn decode_name(&mut self, start: usize) {
+        let raw = self.names.get(start..).unwrap_or_default();
+        let end = raw.rfind('"').unwrap_or(raw.len());
+        self.names.truncate(start.saturating_add(end));
+        let raw = self.names.get(start..).unwrap_or_default();
+        if raw.contains('\\') {
+            let mut name = String::new();
+            if decode(raw, &mut name) == Some(raw.len()) {
+                self.names.truncate(start);
+                self.names.push_str(&name);
             }
-            // A lone surrogate stays as it is written.
-            _ => {
-                text.push('\\');
-                1
-            }
-        };
-        rest = escape.get(len..).unwrap_or_default();
+        }
     }
-    text.push_str(rest);
-    Cow::Owned(text)
 }

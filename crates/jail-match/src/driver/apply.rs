@@ -60,7 +60,7 @@ impl Driver {
             let after = place + len as u64;
             let told = self.table.edges()[edge].in_code == InCode::Told;
             let told = told && channel == Channel::CONTENT;
-            let code = OpenCode::around(self.message.code).filter(|_| told);
+            let code = if told { OpenCode::around(self.message.code) } else { None };
             let quoted = told && self.message.preceding.is_quoted();
             scan.bodies.begin(Opener { body, channel, at: after, len, room, suffix, code, quoted });
             let candidate = Candidate { opener: len, fed: len, bound, edge, on_commit };

@@ -39,14 +39,15 @@ impl JsonOutput<'_> {
         }
     }
 }
+
 /// The stages that the arguments of a call pass before they are emitted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ArgumentStages {
     /// Decodes strings that contain arrays or objects. Allocated with the first call whose schema
     /// has such a parameter.
     pub(super) decoder: Option<Box<Decoder>>,
-    /// Drops members whose key came before.
-    pub(super) keys: UniqueKeys,
+    /// Drops members whose key came before, if the calls ask for that.
+    pub(super) keys: Option<UniqueKeys>,
 }
 
 /// Writes the final JSON of a call to the sink: members with a key that came before are dropped.
@@ -81,8 +82,7 @@ impl Calls {
         if let Open::Call(index) = self.open
             && !fragment.is_empty()
         {
-            let keys = self.stages.as_deref_mut().map(|stages| &mut stages.keys);
-            let keys = keys.filter(|_| self.unique_keys);
+            let keys = self.stages.as_deref_mut().and_then(|stages| stages.keys.as_mut());
             KeyedOutput { index, keys }.put(fragment, sink);
         }
     }
@@ -90,14 +90,17 @@ impl Calls {
     /// Returns the number of bytes on the wire that wait until a key is known to be new. `literal`
     /// states that the reader emits a comma only with the key after it.
     pub(crate) fn held_keys(&self, literal: bool) -> usize {
-        let keys = self.stages.as_ref().map(|stages| &stages.keys);
-        let keys = keys.filter(|keys| self.is_open() && !keys.is_broken());
+        let keys = self.keys().filter(|keys| self.is_open() && !keys.is_broken());
         keys.map_or(0, |keys| if literal { keys.held_key() } else { keys.held() })
     }
 
     /// Returns the number of bytes in the buffers that compare keys.
     pub(crate) fn buffered_keys(&self) -> usize {
-        self.stages.as_ref().map_or(0, |stages| stages.keys.buffered())
+        self.keys().map_or(0, UniqueKeys::buffered)
+    }
+
+    fn keys(&self) -> Option<&UniqueKeys> {
+        self.stages.as_ref().and_then(|stages| stages.keys.as_ref())
     }
 
     /// Prepares decoding of string arguments of the open call, if the schema of `tool` has arrays
@@ -128,7 +131,7 @@ impl Calls {
     /// Returns the declared tools, and the writer of the open call's JSON.
     #[inline]
     pub(crate) fn json_output(&mut self) -> (&Tools, JsonOutput<'_>) {
-        let Self { tools, stages, open, options, unique_keys, .. } = self;
+        let Self { tools, stages, open, options, .. } = self;
         let open = match *open {
             Open::Call(index) => Some(index),
             Open::No | Open::Muted => None,
@@ -138,7 +141,7 @@ impl Calls {
         let decoder = decoder.and_then(Option::as_deref_mut);
         let decoder = decoder.filter(|decoder| decoder.is_active());
         let decoder = decoder.and_then(|it| tools.iter().nth(it.tool).map(|tool| (it, tool)));
-        let keys = keys.filter(|_| *unique_keys);
+        let keys = keys.and_then(Option::as_mut);
         (tools, JsonOutput { open, keys, decoder, limits: &options.limits })
     }
 
@@ -146,8 +149,8 @@ impl Calls {
     /// read to its end, but no more of its arguments are emitted.
     pub(crate) fn break_silently(&mut self, offset: usize) {
         self.breaks_at(offset);
-        if let Some(stages) = &mut self.stages {
-            stages.keys.set_broken();
+        if let Some(keys) = self.stages.as_deref_mut().and_then(|stages| stages.keys.as_mut()) {
+            keys.set_broken();
         }
     }
 
@@ -159,8 +162,8 @@ impl Calls {
         index: u32,
         sink: &mut dyn Sink,
     ) -> Outcome {
-        let stages = self.stages.as_deref_mut().filter(|_| self.unique_keys);
-        let Some(ArgumentStages { keys, .. }) = stages else { return outcome };
+        let keys = self.stages.as_deref_mut().and_then(|stages| stages.keys.as_mut());
+        let Some(keys) = keys else { return outcome };
         keys.flush(&mut |fragment: &str| sink.event(Event::CallArguments { index, fragment }));
         let outcome = match outcome {
             _ if keys.is_broken() => Outcome::Malformed,

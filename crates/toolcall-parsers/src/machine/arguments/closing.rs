@@ -46,10 +46,11 @@ impl Closing<'_> {
             Some(rest) => {
                 let mut found = self.begins(self.turn, rest)?;
                 for tags in self.followers {
-                    // The stream may end inside the tag.
-                    let torn = |text: &str| self.ended && text.starts_with(rest);
-                    found |=
-                        self.begins(tags, rest)? || tags.iter().flat_map(TagTexts::texts).any(torn);
+                    found |= match longest(rest, tags) {
+                        // The stream ends inside the tag.
+                        Err(Undecided) if self.ended => true,
+                        follower => follower?.is_some(),
+                    };
                 }
                 Ok(found)
             }

@@ -12,7 +12,7 @@ use jail_match::{End, Feed, Refutation, Resume, Verdict};
 
 use crate::{
     calls::BodyPlace,
-    cursor::TextCursor,
+    cursor::{TextCursor, Undecided, longest_prefix},
     event::{DiagnosticKind, Outcome},
     family::CommitOn,
     machine::{
@@ -118,8 +118,8 @@ impl Machine {
             let next = plan.node(section.calls).tags.iter().map(|tag| &tag.text);
             section.ends.tags.iter().flatten().chain(&section.opens).chain(next)
         });
-        let torn = |tag: &str| tag.len() > tail.len() && tag.starts_with(tail);
-        !tail.is_empty() && own.chain(of_section).any(|tag| torn(tag))
+        let tags = own.chain(of_section).map(|tag| &**tag);
+        !tail.is_empty() && longest_prefix(tail, tags) == Err(Undecided)
     }
 
     /// Decides about a candidate at the end of the stream. A marked candidate is removed, but words
