@@ -78,7 +78,9 @@ class GuardCallback(CustomLogger):
             return data
         settings, server = found
         asked = settings["request"]
-        formats = {name: data[name] for name in _native.REQUEST_FORMATS if data.get(name) is not None}
+        formats = {
+            name: data[name] for name in _native.REQUEST_FORMATS if data.get(name) is not None
+        }
         sent = forward_request({**asked, **formats}, server=server, **settings)
         metadata = data.get("metadata")
         kept = {name: value for name, value in asked.items() if name not in ("model", "messages")}
