@@ -76,6 +76,11 @@ pub struct Decoder {
     /// Number of bytes of an event beyond the limits that were passed on or dropped.
     given: u64,
     failed: Option<TooLong>,
+    /// Number of bytes received.
+    received: u64,
+    /// Whether bytes are being read. At the start of a call it is set only if the caller's function
+    /// panicked in the last one.
+    reading: bool,
 }
 
 impl Decoder {
@@ -108,6 +113,24 @@ impl Decoder {
     /// Returns an error if an event exceeds the limits under [`SseLimitPolicy::Error`]. The decoder
     /// then stops, and every later push returns the same error.
     pub fn push(&mut self, bytes: &[u8], mut on: impl FnMut(SseItem<'_>)) -> Result<(), TooLong> {
+        self.begin_reading();
+        self.received += bytes.len() as u64;
+        let pushed = self.push_all(bytes, &mut on);
+        self.reading = false;
+        pushed
+    }
+
+    /// Begins to read. If the caller's function panicked in the last call, the event being read is
+    /// lost, and the next one begins here.
+    fn begin_reading(&mut self) {
+        if std::mem::replace(&mut self.reading, true) {
+            self.block.reset();
+            self.held.clear();
+            (self.at, self.given) = (self.received, 0);
+        }
+    }
+
+    fn push_all(&mut self, bytes: &[u8], on: &mut impl FnMut(SseItem<'_>)) -> Result<(), TooLong> {
         let mut rest = bytes;
         let mut held = std::mem::take(&mut self.held);
         // Only as much as completes a line is copied, so that reading soon continues in the
@@ -117,11 +140,11 @@ impl Decoder {
             held.extend_from_slice(&rest[..taken]);
             rest = &rest[taken..];
             let known = if rest.is_empty() { Known::Nothing } else { Known::NoLf };
-            let read = self.read(&held, known, &mut on)?;
+            let read = self.read(&held, known, on)?;
             held.drain(..read);
         }
         if held.is_empty() {
-            let read = self.read(rest, Known::Nothing, &mut on)?;
+            let read = self.read(rest, Known::Nothing, on)?;
             held.extend_from_slice(&rest[read..]);
         }
         self.held = held;
@@ -133,10 +156,17 @@ impl Decoder {
     /// # Errors
     /// See [`Decoder::push`].
     pub fn finish(&mut self, mut on: impl FnMut(SseItem<'_>)) -> Result<(), TooLong> {
+        self.begin_reading();
+        let finished = self.finish_all(&mut on);
+        self.reading = false;
+        finished
+    }
+
+    fn finish_all(&mut self, on: &mut impl FnMut(SseItem<'_>)) -> Result<(), TooLong> {
         let held = std::mem::take(&mut self.held);
-        let read = self.read(&held, Known::End, &mut on)?;
+        let read = self.read(&held, Known::End, on)?;
         if self.given > 0 || read < held.len() {
-            self.complete(&held[read..], &mut on)?;
+            self.complete(&held[read..], on)?;
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! The decoding of lines: the same at every cut, without lost bytes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use proptest::prelude::*;
 use sse_events::{Decoder, SseItem, SseLimitPolicy, SseLimits};
 use stream_laws::{Cut, CutPlan};
@@ -174,4 +176,23 @@ fn raw_bytes_of_all_items_concatenate_to_the_input() {
     }
     let mut decoder = Decoder::new().limits(limits.policy(SseLimitPolicy::Drop));
     decoder.push(b"data: longer than the limit\n\n", |item| assert_eq!(item.raw(), b"")).unwrap();
+}
+
+/// The event that was being read is lost, and the next chunk begins another one.
+#[test]
+fn decoder_goes_on_after_a_panic_of_its_caller() {
+    for first in ["data: a\n\n", "data: a\n\ndata: b", "data: a\r\n\r"] {
+        let mut decoder = Decoder::new();
+        let push = || {
+            decoder.push(b"da", |_| {})?;
+            decoder.push(first.trim_start_matches("da").as_bytes(), |_| resume_unwind(Box::new(())))
+        };
+        assert_eq!(catch_unwind(AssertUnwindSafe(push)).is_err(), first != "data: a\r\n\r");
+        let mut seen = Vec::new();
+        let mut on =
+            |item: SseItem<'_>| seen.push(String::from_utf8_lossy(item.raw()).into_owned());
+        decoder.push(b"\ndata: c\n\n", &mut on).expect("short events");
+        decoder.finish(&mut on).expect("short events");
+        assert!(seen.concat().ends_with("data: c\n\n"), "{first:?} {seen:?}");
+    }
 }
