@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from engines import Answer, vllm_deltas, vllm_whole, without_gpu
 from toolcall_parsers import families
+from toolcall_parsers.engines._families import reads_calls
 from wires import PIECES, Tokenizer, alike, answer_of, pieces, wires
 
 if TYPE_CHECKING:
@@ -139,7 +140,9 @@ def test_vectors_give_the_answer_of_the_guard(folder: str, size: int | None) -> 
         # With no choice and no tools, vLLM parses like with an automatic choice.
         choice = "auto" if case.get("tools") else None
         request = request_for(case.get("tools"), tool_choice=choice)
-        parser = parser_of(f"guard_{case['family']}", request)
+        parser = parser_of(
+            f"guard_{case['family']}", request, calls=reads_calls({"family": case["family"]})
+        )
         if size is None:
             got = whole(parser, case["wire"], request)
         else:
@@ -206,6 +209,20 @@ class TestRequests:
         assert "<tool_call>" in json.dumps(tag)
         for got in answers("guard_qwen3", f"<think>hm</think>{CALL}", request):
             assert got == Answer("hm", "", [("ring", '{"times": 2}')])
+
+    def test_forced_calls_may_follow_a_thought_unless_it_is_switched_off(self) -> None:
+        from xgrammar import Grammar
+        from xgrammar.testing import _is_grammar_accept_string as accepts
+
+        thought = f"<think>\nhm\n</think>\n\n{CALL}"
+        for switch, allowed in [({}, True), ({"enable_thinking": False}, False)]:
+            request = request_for([RING], tool_choice="required", chat_template_kwargs=switch)
+            request = parser_of("guard_qwen3", request).adjust_request(request)
+            assert request._grammar_from_parser  # noqa: SLF001
+            grammar = Grammar.from_structural_tag(request.structured_outputs.structural_tag)
+            assert accepts(grammar, CALL)
+            assert accepts(grammar, thought) == allowed
+            assert not accepts(grammar, f"Well. {CALL}")
 
     def test_an_automatic_choice_is_not_constrained(self) -> None:
         request = request_for([RING], tool_choice="auto")

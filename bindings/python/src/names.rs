@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use llm_stream_guard::{
     Checkpoint, Reasoning, Start, Worker, all_names, profiles, reasoning, reasoning_formats,
-    think_filter::last_turn, toolcall_parsers,
+    toolcall_parsers,
 };
 use pyo3::{exceptions::PyOSError, prelude::*, types::PyDict};
 
@@ -61,9 +61,7 @@ pub(crate) fn reasoning_after(
     if reasoning.start_after(prompt) == Start::Reasoning {
         return Ok(Some(true));
     }
-    let Reasoning::Format(format) = reasoning else { return Ok(None) };
-    let turn = last_turn(prompt);
-    Ok(format.close.iter().any(|close| turn.contains(&**close)).then_some(false))
+    Ok(reasoning.is_closed_after(prompt).then_some(false))
 }
 
 /// Returns how the models of the settings' profile separate reasoning.

@@ -109,12 +109,24 @@ class GuardToolParser(ToolParser):
 
     def _constrain(self, request: Any) -> None:
         """Allow only calls in the family's syntax, if a grammar can express them."""
-        settings: dict[str, Any] = {**self._settings, "request": _request_of(request)}
+        asked = _request_of(request)
+        arguments = getattr(request, "chat_template_kwargs", None)
+        settings: dict[str, Any] = {
+            **self._settings,
+            "request": {**asked, "chat_template_kwargs": arguments or {}},
+        }
+        # The grammar owns the thought where the server begins with it at the first token. An
+        # earlier server begins after the thought.
+        owns_thought = hasattr(request, "_grammar_from_parser")
+        if not owns_thought:
+            settings["start"] = "content"
         try:
             tag = _native.grammar("structural_tag", **settings)[0]
         except _native.SettingsError:
             return
         request.structured_outputs = StructuredOutputsParams(structural_tag=json.dumps(tag))
+        if owns_thought:
+            request._grammar_from_parser = True  # noqa: SLF001
         if isinstance(request, ChatCompletionRequest):
             request.response_format = None
         else:
