@@ -70,6 +70,9 @@ impl<'m> Message<'m> {
             return Err(ExportError::new("its answers are messages, which begin with headers"));
         }
         let start = match (is_required, self.request.start) {
+            (true, Start::Content) if self.request.may_think => {
+                self.own_thought(&not).then(calls.at_start())
+            }
             (true, Start::Content) => calls.at_start(),
             (true, Start::Reasoning) => {
                 Node::seq([self.thought(&not)?, line_ends(), calls.after_text()])

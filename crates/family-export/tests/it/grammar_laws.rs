@@ -4,6 +4,7 @@
 use family_export::{CallGrammar, call_grammar};
 use llm_stream_guard::{
     AnswerRules, Parallel, Profile, Start, ToolChoice, Tools, profile,
+    think_filter::format,
     toolcall_parsers::{EncodeCall, encode, families},
 };
 use serde_json::{Value, json};
@@ -119,6 +120,35 @@ fn texts_of_required_grammars_started_in_reasoning_first_end_the_reasoning() {
         seen += 1;
         let law = Law { start, ..Law::required(&profile, &tools) };
         failures.extend(check(&law, &grammar, 50).err());
+    }
+    assert!(seen > 40, "{seen} families that reason");
+    assert_none(&failures);
+}
+
+#[test]
+fn texts_of_required_grammars_may_begin_with_a_thought() {
+    let (tools, mut failures, mut seen) = (tools(), Vec::new(), 0);
+    let declared = Tools::from_json(&tools).unwrap();
+    for profile in profiles() {
+        let at_once = call_grammar(&profile, &AnswerRules::required(&declared)).unwrap();
+        let request = AnswerRules { may_think: true, ..AnswerRules::required(&declared) };
+        let grammar = call_grammar(&profile, &request).unwrap();
+        failures.extend(check(&Law::required(&profile, &tools), &grammar, 50).err());
+        let mut random = Random::new(5);
+        let call = at_once.random_text(|bound| random.below(bound));
+        assert!(grammar.admits(&call), "{}: {call:?}", profile.name);
+        let tags = profile.reasoning.as_deref().and_then(|name| format(name).ok());
+        let tags = tags.filter(|it| it.answer.is_empty() && it.label.is_none());
+        let Some((open, close)) =
+            tags.and_then(|it| Some((it.open.into_iter().next()?, it.close.into_iter().next()?)))
+        else {
+            continue;
+        };
+        seen += 1;
+        let thought = format!("{open}\nhm.\n{close}\n\n{call}");
+        assert!(grammar.admits(&thought), "{}: {thought:?}", profile.name);
+        assert!(!at_once.admits(&thought), "{}: {thought:?}", profile.name);
+        assert!(!grammar.admits(&format!("Well. {call}")), "{}", profile.name);
     }
     assert!(seen > 40, "{seen} families that reason");
     assert_none(&failures);

@@ -153,6 +153,13 @@ impl Asked {
         };
         if is_on { Start::Reasoning } else { Start::Content }
     }
+
+    /// Returns whether a model may begin with a thought that its prompt did not open: nothing in
+    /// the request or in the template closes it.
+    pub(super) fn may_think(&self, profile: &Profile) -> bool {
+        let is_off = self.reasoning == Some(false) || self.effort == Some(false);
+        profile.switch.is_empty() && !is_off && self.arguments.values().all(|&on| on)
+    }
 }
 
 /// Whether a profile reads calls: some profiles do so by their reasoning format.

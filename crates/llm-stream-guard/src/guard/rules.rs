@@ -31,14 +31,18 @@ pub struct AnswerRules {
     pub parallel: Parallel,
     /// Where the prompt ends: in the answer, or in reasoning.
     pub start: Start,
+    /// Whether an answer that starts in the content may still begin with a thought: the models
+    /// reason, and neither the prompt nor the request is known to have closed or switched it off.
+    pub may_think: bool,
 }
 
 impl AnswerRules {
-    /// Creates rules that require a call of one of these tools, from the answer's beginning on.
+    /// Creates rules that require a call of one of these tools, from the answer's beginning on and
+    /// without a thought.
     #[must_use]
     pub fn required(tools: &Tools) -> Self {
         let (choice, parallel, start) = (ToolChoice::Required, Parallel::Any, Start::Content);
-        Self { tools: tools.clone(), choice, parallel, start }
+        Self { tools: tools.clone(), choice, parallel, start, may_think: false }
     }
 }
 
@@ -54,6 +58,11 @@ impl GuardBuilder {
             Reasoning::Format(format) => !Format::is_passthrough(format),
             _ => true,
         });
+        let may_think = match (&told, self.reasoning.start, &self.prompt) {
+            (None, ..) | (_, Some(_), _) => false,
+            (Some(told), None, Some(prompt)) => !told.is_closed_after(prompt),
+            (_, None, None) => self.asked.may_think(&self.profile),
+        };
         let start = match (told, self.reasoning.start, &self.prompt) {
             (None, ..) => Start::Content,
             (_, Some(start), _) => start,
@@ -61,7 +70,7 @@ impl GuardBuilder {
             (_, None, None) => self.asked.start(&self.profile),
         };
         let (tools, choice) = (self.tools.clone(), self.choice.clone());
-        AnswerRules { tools, choice, parallel: self.calls.parallel, start }
+        AnswerRules { tools, choice, parallel: self.calls.parallel, start, may_think }
     }
 
     /// Returns how the profile's models reason.
