@@ -29,7 +29,7 @@ SETTINGS = {
 
 def guard_says(case):
     """The calls of a case: those that run, and whether others were cut or malformed."""
-    line = [program, "parse", "--family", "hermes", "--format", "json", "-"]
+    line = [program, "parse", "--family", "hermes", "-"]
     lines = subprocess.run(line, input=events(case), capture_output=True, text=True).stdout.splitlines()
     calls = {}
     for it in map(json.loads, lines):
@@ -80,22 +80,24 @@ def chat_helper(client, model):
         yield "helper", None
 
 
-def blocks(message):
-    """The calls of a message that an agent runs. The last one of a message that was cut does not."""
+def blocks(message, runs):
+    """The calls of a message that an agent runs. The last one of a message that was cut does not, unless the
+    guard dropped the one that was cut."""
     calls = [block for block in message.content if block.type == "tool_use"]
-    if message.stop_reason == "max_tokens" and message.content and message.content[-1].type == "tool_use":
+    cut = message.stop_reason == "max_tokens" and message.content and message.content[-1].type == "tool_use"
+    if cut and len(calls) > len(runs):
         calls = calls[:-1]
     return [(block.name, block.input) for block in calls if "INVALID_JSON" not in block.input]
 
 
-def messages(client, model):
+def messages(client, model, runs):
     ask = {"model": model, "messages": USER, "max_tokens": 99}
     try:
         with client.messages.stream(**ask) as stream:
-            yield "stream", blocks(stream.get_final_message())
+            yield "stream", blocks(stream.get_final_message(), runs)
     except ValueError:
         yield "stream", None
-    yield "whole", blocks(client.messages.create(**ask))
+    yield "whole", blocks(client.messages.create(**ask), runs)
 
 
 def items(response):
@@ -132,7 +134,7 @@ try:
             asked = openai.OpenAI(base_url=f"{base}/v1", api_key="none", max_retries=0)
             messaged = anthropic.Anthropic(base_url=base, api_key="none", max_retries=0)
             model = f"{MODEL}/{case}"
-            found = [*chat(asked, model), *chat_helper(asked, model), *messages(messaged, model), *responses(asked, model)]
+            found = [*chat(asked, model), *chat_helper(asked, model), *messages(messaged, model, runs), *responses(asked, model)]
             for how, calls in found:
                 # A client that raised an error ran nothing.
                 right = may_fail if calls is None else calls == runs

@@ -20,7 +20,7 @@ const PIECES: [&str; 24] = [
 ];
 
 /// Pieces of texts other than markers: deciding bytes of bodies, code, whitespace.
-const FILLERS: [&str; 14] = [
+const FILLERS: [&str; 17] = [
     "</call>",
     "</ca",
     "```\n",
@@ -35,6 +35,9 @@ const FILLERS: [&str; 14] = [
     "◁",
     "\n\n\n",
     "x!",
+    "\0",
+    "\u{FFFD}",
+    "\r\n",
 ];
 
 /// The text around a piece that makes it an expression.
@@ -100,7 +103,6 @@ fn edge(input: &mut Input<'_>) -> Edge {
         Anchor::Opened,
         Anchor::Start,
         Anchor::Unquoted,
-        Anchor::Word,
     ]);
     let bind = *input.pick(&[Bind::WhenFraming, Bind::Always]);
     let newlines = match input.below(2) {
@@ -129,13 +131,7 @@ fn edge(input: &mut Input<'_>) -> Edge {
 }
 
 fn settings(input: &mut Input<'_>) -> DriverSettings {
-    let whitespace = *input.pick(&[
-        Whitespace::Verbatim,
-        Whitespace::Framing,
-        Whitespace::Trim,
-        Whitespace::BeforeCalls,
-        Whitespace::ReasoningEnd,
-    ]);
+    let whitespace = *input.pick(&Whitespace::ALL);
     // The second implementation of these two has no limit.
     let wide = matches!(whitespace, Whitespace::Trim | Whitespace::ReasoningEnd);
     let run = 1 + input.below(6);

@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use guard_laws::GuardMachine;
 use llm_stream_guard::{
-    BadPayload, BrokenBlock, CallOptions, Collapse, CollapseAction, CollapseLimits, Dangling,
-    Delivery, End, Grammar, Guard, GuardBuilder, InReasoning, Jailer, LimitPolicy, Limits,
-    Parallel, Profile, ReasoningLimit, ReasoningOptions, Repair, Start, StopAfter, StopString,
-    Tolerance, ToolChoice, Tools, Unclosed, UnknownTools, Whitespace,
+    BadPayload, BrokenBlock, CallOptions, CallsInCode, Collapse, CollapseAction, CollapseLimits,
+    Dangling, Delivery, End, Grammar, Guard, GuardBuilder, InReasoning, Jailer, LimitPolicy,
+    Limits, Parallel, Profile, ReasoningLimit, ReasoningOptions, Repair, Start, StopAfter,
+    StopString, Tolerance, ToolChoice, Tools, Unclosed, UnknownTools, Whitespace,
     jail_match::{Jail, JailPair, OnFail},
     profiles,
     toolcall_parsers::{Family, family::Suffix, grammars},
@@ -127,6 +127,7 @@ fn options(input: &mut Input<'_>) -> CallOptions {
     options.unknown_tools =
         *input.pick(&[UnknownTools::Pass, UnknownTools::Report, UnknownTools::Drop]);
     options.tolerance = *input.pick(&[Tolerance::Strict, Tolerance::Lenient]);
+    options.in_code = *input.pick(&[CallsInCode::Run, CallsInCode::Text]);
     options.limits.name = 1 + input.below(HOLD / 2);
     options.limits.early_arguments = 1 + input.below(HOLD);
     options.limits.value = 1 + input.below(HOLD);
@@ -150,8 +151,7 @@ pub(crate) fn varied(
     };
     let mut profile = profile.clone();
     if input.one_in(2) {
-        profile.whitespace =
-            *input.pick(&[Whitespace::Verbatim, Whitespace::Framing, Whitespace::Trim]);
+        profile.whitespace = *input.pick(&Whitespace::ALL);
     }
     if input.one_in(6) {
         profile.token_suffix = Some(":6124c78e".to_owned());

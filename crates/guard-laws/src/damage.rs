@@ -7,8 +7,10 @@ use llm_stream_guard::{
 use stream_laws::Random;
 
 /// Text between calls, and in place of damaged parts.
-const FILLERS: [&str; 16] =
-    ["x", " ", "\n", "\n\n", "  \n", "é", "{", "}", "[", "]", ",", "\"", ":", "<", "a b", "?"];
+const FILLERS: [&str; 19] = [
+    "x", " ", "\n", "\n\n", "  \n", "é", "{", "}", "[", "]", ",", "\"", ":", "<", "a b", "?", "\0",
+    "\u{FFFD}", "\r\n",
+];
 
 /// Argument objects that the families write in different ways.
 const ARGUMENTS: [&str; 4] = [

@@ -1,10 +1,10 @@
 //! Guards with random options, so that a law about guards is checked for all options.
 
 use llm_stream_guard::{
-    BadPayload, BrokenBlock, CallOptions, CollapseLimits, Dangling, Delivery, Guard, GuardBuilder,
-    GuardStage, InReasoning, Jailer, LimitPolicy, Limits, Parallel, Profile, Reasoning,
-    ReasoningLimit, ReasoningOptions, Repair, Start, StopAfter, StopString, Tolerance, ToolChoice,
-    Tools, Unclosed, UnknownTools, Whitespace,
+    BadPayload, BrokenBlock, CallOptions, CallsInCode, CollapseLimits, Dangling, Delivery, Guard,
+    GuardBuilder, GuardStage, InReasoning, Jailer, LimitPolicy, Limits, Parallel, Profile,
+    Reasoning, ReasoningLimit, ReasoningOptions, Repair, Start, StopAfter, StopString, Tolerance,
+    ToolChoice, Tools, Unclosed, UnknownTools, Whitespace,
     jail_match::{Jail, JailPair, OnFail},
     reasoning,
     wire_remap::{MarkerDetection, Regime, RemapTable},
@@ -51,10 +51,8 @@ pub fn varied(profile: &Profile, tools: &Tools, random: &mut Random) -> Guard {
         4 | 5 => calls.broken_block = BrokenBlock::Text,
         _ => {}
     }
-    match random.below(6) {
-        0 => profile.whitespace = Whitespace::Verbatim,
-        1 => profile.whitespace = Whitespace::Trim,
-        _ => {}
+    if random.below(2) == 0 {
+        profile.whitespace = Whitespace::ALL[random.below(Whitespace::ALL.len())];
     }
     let mut stop = Vec::new();
     if random.below(4) == 0 {
@@ -110,7 +108,8 @@ fn jailer(random: &mut Random) -> Jailer {
 
 fn varied_calls(random: &mut Random) -> CallOptions {
     let mut options = CallOptions::default();
-    match random.below(10) {
+    match random.below(11) {
+        10 => options.in_code = CallsInCode::Text,
         0 | 1 => options.repair = Repair::Close,
         2 => options.parallel = Parallel::One,
         3 => options.stop = StopAfter::FirstCall,

@@ -191,11 +191,18 @@ pub trait BodyParsers {
         false
     }
 
+    /// Returns whether the active body has begun a call whose events it keeps back. Such a call
+    /// continues after a [`ServerItem::Channel`](crate::ServerItem::Channel), as a committed one
+    /// does.
+    fn keeps_call(&self) -> bool {
+        false
+    }
+
     /// Ends the stream. `tail` is the text that was not consumed.
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Feed;
 
-    /// Releases the memory of the active body. Called when the body is complete or refuted, or the
-    /// stream ended.
+    /// Releases the memory of the active body. Called when the body is complete or refuted, the
+    /// stream ended, or the sink panicked while the body was fed.
     fn end(&mut self) {}
 
     /// Releases all memory at the end of the stream.

@@ -23,6 +23,7 @@ mod push;
 mod scan;
 mod server_items;
 mod state;
+mod value_text;
 mod window;
 
 pub use server_items::ServerItem;
@@ -32,7 +33,7 @@ use alloc::sync::Arc;
 
 use self::{
     candidate::Rescans,
-    message::{MessageState, Separated},
+    message::{MessageState, Separated, few},
     window::{DriverState, Follows, OpenChannel},
 };
 use crate::{
@@ -73,6 +74,9 @@ pub struct Driver {
     rescans: Rescans,
     /// Whether text without a stop byte may go straight to the sink.
     quiet: bool,
+    /// Whether text is being read. At the start of a call it is set only if the sink or a body
+    /// panicked in the last one.
+    reading: bool,
     counters: Counters,
 }
 
@@ -94,6 +98,7 @@ impl Driver {
             suffix: LearntSuffix::NONE,
             rescans: Rescans::default(),
             quiet: false,
+            reading: false,
             counters: Counters::default(),
         };
         driver.restart();
@@ -114,7 +119,7 @@ impl Driver {
         let (start, settings) = (self.settings.start, &self.settings);
         (self.suffix, self.state) = (settings.suffix, DriverState::Text);
         self.message = MessageState {
-            swallow: settings.newlines.binding(self.binds_optional()).1,
+            swallow: few(settings.newlines.binding(self.binds_optional()).1),
             ..MessageState::default()
         };
         if start != Channel::CONTENT {
@@ -126,7 +131,7 @@ impl Driver {
         }
         self.emitter.reset();
         self.rescans = Rescans::default();
-        self.quiet = false;
+        (self.quiet, self.reading) = (false, false);
     }
 
     /// Returns the channel that text goes to now.
@@ -151,7 +156,7 @@ impl Driver {
     /// Returns how many newlines would still belong to the marker just passed.
     #[must_use]
     pub fn bound_newlines(&self) -> usize {
-        self.message.swallow
+        self.message.swallow.into()
     }
 
     /// Returns the suffix that the markers of the stream carry.

@@ -201,9 +201,6 @@ pub enum Anchor {
     /// The marker acts anywhere but in quotes that begin with such a marker: in
     /// `` `<|start|>assistant` `` it is text.
     Unquoted,
-    /// The marker acts after whitespace or directly after markup, but not in quotes as described at
-    /// [`Anchor::Unquoted`].
-    Word,
     /// The marker acts only after a call, with nothing but whitespace between. For closers without
     /// an opener.
     AfterCall,

@@ -40,6 +40,7 @@ use crate::{
 };
 use blocks::Blocks;
 use mark_matcher::Progress;
+use pair::Extent;
 use rules::CompiledRules;
 use settle::Breach;
 
@@ -88,6 +89,9 @@ pub struct Jail {
     partial: Option<u64>,
     counters: JailCounters,
     failed: Option<LimitError>,
+    /// Whether text is being read. At the start of a call it is set only if the caller's function
+    /// panicked in the last one.
+    reading: bool,
 }
 
 impl Jail {
@@ -108,6 +112,7 @@ impl Jail {
             partial: None,
             counters: JailCounters::default(),
             failed: None,
+            reading: false,
         }
     }
 
@@ -125,11 +130,12 @@ impl Jail {
         if let Some(error) = self.failed {
             return Err(error);
         }
+        self.begin_reading();
         self.counters.bytes_in += chunk.len() as u64;
         let mut pending = core::mem::take(&mut self.pending);
         let step = self.rules.longest.saturating_add(4);
         let pushed = pending.push(chunk, step, |text| self.scan(text, false, &mut on));
-        self.pending = pending;
+        (self.pending, self.reading) = (pending, false);
         pushed.map_err(|error| self.fail(error))?;
         if !self.pending.is_empty() {
             self.counters.partial += u64::from(self.partial != Some(self.base));
@@ -149,13 +155,14 @@ impl Jail {
         if let Some(error) = self.failed {
             return Err(error);
         }
+        self.begin_reading();
         let mut pending = core::mem::take(&mut self.pending);
         let finished = pending.rescan(|text| {
             let keep = self.scan(text, true, &mut on)?;
             self.close_all(&mut on)?;
             Ok(keep)
         });
-        self.pending = pending;
+        (self.pending, self.reading) = (pending, false);
         finished.map(drop).map_err(|error| self.fail(error))
     }
 
@@ -168,9 +175,10 @@ impl Jail {
         if let Some(error) = self.failed {
             return Err(error);
         }
+        self.begin_reading();
         let mut pending = core::mem::take(&mut self.pending);
         let settled = pending.rescan(|text| self.scan(text, true, &mut on));
-        self.pending = pending;
+        (self.pending, self.reading) = (pending, false);
         settled.map(drop).map_err(|error| self.fail(error))
     }
 
@@ -190,12 +198,12 @@ impl Jail {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        if self.open_at().is_none() {
-            return Ok(false);
-        }
-        self.breach(0, Breach { kind, then, at: self.base }, &mut on)
-            .map_err(|error| self.fail(error))?;
-        Ok(true)
+        self.begin_reading();
+        let open = self.open_at().is_some();
+        let breach = Breach { kind, then, at: self.base };
+        let expired = if open { self.breach(0, breach, &mut on) } else { Ok(()) };
+        self.reading = false;
+        expired.map_err(|error| self.fail(error)).map(|()| open)
     }
 
     /// Returns the stream offset of the outermost open block, if a limit can still end it.
@@ -232,6 +240,19 @@ impl Jail {
     #[must_use]
     pub fn counters(&self) -> &JailCounters {
         &self.counters
+    }
+
+    /// Begins to read. If the caller's function panicked in the last call, what the jail held is
+    /// lost, and open blocks stay open.
+    fn begin_reading(&mut self) {
+        if core::mem::replace(&mut self.reading, true) {
+            (self.base, self.before) = (self.counters.bytes_in, None);
+            self.progress.start_over();
+            (self.partial, self.pending) = (None, Pending::default());
+            let pairs = &self.rules.pairs;
+            let has_end = |pair: usize| pairs[pair].extent != Extent::Start;
+            self.blocks.lose_text(has_end);
+        }
     }
 
     fn fail(&mut self, error: LimitError) -> LimitError {

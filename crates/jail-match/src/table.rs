@@ -113,7 +113,7 @@ impl Table {
                 && (matches!(e.anchor, Anchor::Line | Anchor::LineStart)
                     || e.in_code == InCode::Told
                     || e.in_code == InCode::Literal
-                        && matches!(e.anchor, Anchor::Anywhere | Anchor::Unquoted | Anchor::Word))
+                        && matches!(e.anchor, Anchor::Anywhere | Anchor::Unquoted))
         });
         if tracks_lines {
             for byte in [b'\n', b'`'] {
@@ -128,7 +128,7 @@ impl Table {
         let mut quotable = None;
         for edge in &edges {
             let told = edge.in_code == InCode::Told;
-            if told || matches!(edge.anchor, Anchor::Unquoted | Anchor::Word) {
+            if told || edge.anchor == Anchor::Unquoted {
                 let first_bytes = quotable.get_or_insert_with(FirstBytes::default);
                 if told || edge.anchor == Anchor::Unquoted {
                     first_bytes.add(edge);
@@ -263,9 +263,7 @@ fn classes(edge: &Edge) -> Classes {
             continue;
         }
         let not_at = match edge.anchor {
-            Anchor::Anywhere | Anchor::Unquoted | Anchor::Word | Anchor::Ended | Anchor::Opened => {
-                0
-            }
+            Anchor::Anywhere | Anchor::Unquoted | Anchor::Ended | Anchor::Opened => 0,
             Anchor::LineStart | Anchor::Line => 1 << class(channel, Place::Within),
             Anchor::Lead | Anchor::Start | Anchor::AfterCall => {
                 1 << class(channel, Place::Within) | 1 << class(channel, Place::Line)

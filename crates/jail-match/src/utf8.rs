@@ -44,10 +44,11 @@ impl Utf8 {
     fn push_cut(&mut self, mut bytes: &[u8], on: &mut dyn FnMut(&str)) {
         while self.len > 0 && !bytes.is_empty() {
             self.held[self.len] = bytes[0];
-            match core::str::from_utf8(&self.held[..=self.len]) {
+            let held = self.held;
+            match core::str::from_utf8(&held[..=self.len]) {
                 Ok(text) => {
-                    on(text);
                     self.len = 0;
+                    on(text);
                 }
                 Err(error) if error.error_len().is_none() => self.len += 1,
                 Err(_) => {

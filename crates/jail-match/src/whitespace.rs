@@ -90,6 +90,10 @@ enum Rule {
 }
 
 impl Whitespace {
+    /// All policies, the default one first.
+    pub const ALL: [Self; 5] =
+        [Self::Framing, Self::Verbatim, Self::Trim, Self::BeforeCalls, Self::ReasoningEnd];
+
     fn rule(self, channel: Channel) -> Rule {
         match (self, channel) {
             (Self::Framing, _) => Rule::DropBlank,

@@ -83,6 +83,18 @@ enum Then {
     Nothing,
 }
 
+/// Emits a scalar whose other bytes did not come.
+fn end_scalar(
+    utf8: &mut Utf8,
+    input: &mut Input,
+    cursor: &mut Cursor,
+    out: &mut Chain<'_>,
+) -> Pushed {
+    let mut pushed = Ok(());
+    utf8.finish(|text| pushed = input.push(Token::of_text(text), cursor, out));
+    pushed
+}
+
 impl Guard {
     /// Creates a builder of a guard for `profile`.
     #[must_use]
@@ -138,6 +150,10 @@ impl Guard {
                 result = cursor.push(text, sink);
             }
         });
+        if utf8.held() > 0 {
+            // Text that comes next follows the scalar that was cut.
+            self.path = Path::Staged;
+        }
         result
     }
 
@@ -162,9 +178,8 @@ impl Guard {
     /// As [`Guard::push`].
     pub fn finish<S: Sink + ?Sized>(&mut self, end: End, sink: &mut S) -> Result<(), LimitError> {
         let finished = self.staged(&mut ByRef(sink), Then::Finish, |utf8, input, cursor, out| {
-            let mut finished = Ok(());
-            utf8.finish(|text| finished = input.push(Token::of_text(text), cursor, out));
-            finished.and_then(|()| input.finish(end, cursor, out))
+            end_scalar(utf8, input, cursor, out)?;
+            input.finish(end, cursor, out)
         });
         self.count(|stats| stats.finished(end));
         finished
@@ -173,7 +188,8 @@ impl Guard {
     /// Begins another message in the same stream; see [`jail_match::Driver::message_boundary`].
     pub fn message_boundary<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         // If a limit of a jail is hit here, the next call reports it.
-        let _ = self.staged(&mut ByRef(sink), Then::Nothing, |_, _, cursor, out| {
+        let _ = self.staged(&mut ByRef(sink), Then::Nothing, |utf8, input, cursor, out| {
+            end_scalar(utf8, input, cursor, out)?;
             let open = cursor.is_unclosed();
             cursor.message_boundary(out);
             out.message_boundary(open);
@@ -217,7 +233,10 @@ impl Guard {
         if input.ended() || then == Then::Finish {
             out.finish();
         }
-        self.path = Path::of(&self.input, &self.output);
+        self.path = match self.utf8.held() {
+            0 => Path::of(&self.input, &self.output),
+            _ => Path::Staged,
+        };
         let held = self.held();
         let Self { cursor, output, .. } = self;
         if let Some(stats) = &mut output.stats {

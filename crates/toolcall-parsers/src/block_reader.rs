@@ -159,6 +159,11 @@ impl BlockReader {
         self.machine.as_ref().map_or(0, |machine| machine.held(&self.calls))
     }
 
+    /// Returns whether the active body is certainly a call.
+    pub(crate) fn has_begun_call(&self) -> bool {
+        self.calls.committed()
+    }
+
     /// Returns the stream offset of the first character that made a call of the active body
     /// malformed, or 0.
     pub(crate) fn broke_at(&self) -> u64 {

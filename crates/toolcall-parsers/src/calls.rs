@@ -151,9 +151,9 @@ impl Calls {
         (self.committed, self.broke_at) = (false, 0);
     }
 
-    /// Ends the active body.
+    /// Ends the active body. A call is open then only after a panic of the sink; it has no end.
     pub(crate) fn end_body(&mut self) {
-        self.committed = false;
+        (self.committed, self.open) = (false, Open::No);
     }
 
     pub(crate) fn committed(&self) -> bool {

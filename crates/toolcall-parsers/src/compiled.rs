@@ -278,9 +278,10 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
                     edges.push(header(edge(others, text.unwrap_or(leave)), tokens));
                     continue;
                 }
-                let edge = |on, then| header(unquoted(edge(on, then), is_bare), tokens);
-                edges.push(edge(content, text.unwrap_or(stay)));
-                edges.push(edge(others, text.unwrap_or(leave)));
+                let edge = |on, then, is_bare| header(unquoted(edge(on, then), is_bare), tokens);
+                edges.push(edge(content, text.unwrap_or(stay), is_bare));
+                // A thought may be left in the middle of a line.
+                edges.push(edge(others, text.unwrap_or(leave), false));
             }
             (Start::Letter(_), _) | (_, InReasoning::Literal) => edges.push(edge(content, stay)),
             // A thought may mention a call that only its declared name distinguishes from text.
@@ -328,11 +329,11 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
     edges.into_iter().map(finished).collect()
 }
 
-/// Returns `edge` with the anchor of a header: not after a quote. A bare header (without its first
-/// token) must begin a word outside of code.
+/// Returns `edge` with the anchor of a header: not after a quote. In an answer, a bare header
+/// (without its first token) must begin a line, outside of code.
 fn unquoted(edge: Edge, is_bare: bool) -> Edge {
     match edge.anchor {
-        Anchor::Anywhere if is_bare => edge.anchored(Anchor::Word).literal_in_code(),
+        Anchor::Anywhere if is_bare => edge.anchored(Anchor::Line).literal_in_code(),
         Anchor::Anywhere => edge.anchored(Anchor::Unquoted),
         _ => edge,
     }

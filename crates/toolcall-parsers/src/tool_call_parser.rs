@@ -224,6 +224,10 @@ impl BodyParsers for ToolCallParser {
         self.dropped.is_some()
     }
 
+    fn keeps_call(&self) -> bool {
+        self.log.is_some() && self.reader.has_begun_call()
+    }
+
     fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Feed {
         if let Some(mut log) = self.log.take() {
             match log.finish(&mut self.reader, tail, end) {

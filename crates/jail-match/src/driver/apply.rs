@@ -2,8 +2,9 @@
 
 use super::{
     Driver, EdgeEvents,
-    message::Separated,
+    message::{Separated, few},
     scan::EdgeMatch,
+    value_text::ValueText,
     window::{Candidate, Cursor, DriverState, OpenChannel, Scan},
 };
 use crate::{
@@ -74,7 +75,7 @@ impl Driver {
         scan.sink.trace(Trace::Matched { edge, at: place, len: len as u64 });
         scan.cursor = Cursor::at(at + len);
         let edge_pair = self.table.edges()[edge].pair;
-        self.message.swallow = self.table.edges()[edge].binds(self.binds_optional()).1;
+        self.message.swallow = few(self.table.edges()[edge].binds(self.binds_optional()).1);
         self.message.ended = self.table.edges()[edge].ends_message;
         match then {
             Then::Enter(to) => self.enter(to, edge_pair, scan.sink),
@@ -93,6 +94,7 @@ impl Driver {
     pub(super) fn enter(&mut self, to: Channel, pair: u8, sink: &mut dyn Sink) {
         self.emitter.boundary(Boundary::Enter(to), self.channel(), sink);
         let message = &mut self.message;
+        message.value = ValueText::default();
         message.open.push(OpenChannel { channel: to, pair });
         message.spent &= !self.table.per_entry(to);
         if to == Channel::REASONING {
@@ -120,6 +122,7 @@ impl Driver {
     /// Closes the current channel, if one is open.
     pub(super) fn leave(&mut self, sink: &mut dyn Sink) {
         self.emitter.boundary(Boundary::Leave, self.channel(), sink);
+        self.message.value = ValueText::default();
         self.message.open.pop();
     }
 

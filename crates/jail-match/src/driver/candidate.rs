@@ -8,6 +8,7 @@
 
 use super::{
     Driver,
+    value_text::ValueText,
     window::{Candidate, Cursor, DriverState, Scan},
 };
 use crate::{
@@ -215,6 +216,7 @@ impl Driver {
     ) {
         if self.may_rescan(scan) {
             scan.cursor.pos = scan.cursor.out + candidate.opener + markup;
+            self.expect_value(scan, scan.cursor.pos);
             self.no_body(candidate, scan, Resume::SameChannel);
             self.message.block_opened = true;
         } else {
@@ -237,10 +239,20 @@ impl Driver {
     /// Ends a candidate that is text. The cursor is after the byte that decided it.
     pub(super) fn refute<B: ?Sized>(&mut self, candidate: Candidate, scan: &mut Scan<'_, B>) {
         self.keep_as_text(scan);
+        self.expect_value(scan, scan.cursor.out + candidate.opener);
         if self.may_rescan(scan) {
             // The opener must not match again, but a marker that begins inside it may.
             let second = scan.cursor.out + candidate.bound + 1;
             scan.cursor.pos = ceil_char_boundary(scan.window.text, second);
+        }
+    }
+
+    /// Prepares for a value at index `from`, after an opener that began no call.
+    fn expect_value<B: ?Sized>(&mut self, scan: &Scan<'_, B>, from: usize) {
+        let text = scan.window.bytes().get(from..).unwrap_or_default();
+        let value = ValueText::at_start(text, scan.window.offset(from));
+        if let Some(value) = value.filter(|_| !self.message.preceding.is_quoted()) {
+            self.message.value = value;
         }
     }
 

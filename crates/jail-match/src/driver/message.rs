@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{mention::Mentions, preceding::Preceding, window::OpenChannel};
+use super::{mention::Mentions, preceding::Preceding, value_text::ValueText, window::OpenChannel};
 use crate::{channel::Channel, code::Code, table::Table};
 
 /// The state that starts over with each message of a stream.
@@ -13,7 +13,7 @@ pub(super) struct MessageState {
     /// Lines and code of the content.
     pub(super) code: Code,
     /// Newlines that still belong to the marker just passed.
-    pub(super) swallow: usize,
+    pub(super) swallow: u8,
     /// Bits of the edges whose limited uses are used up.
     pub(super) spent: u64,
     /// Spans of reasoning so far.
@@ -31,6 +31,8 @@ pub(super) struct MessageState {
     pub(super) mentions: Mentions,
     /// The text since the last markup, if the table has edges that depend on it.
     pub(super) preceding: Preceding,
+    /// The value after an opener that began no call.
+    pub(super) value: ValueText,
 }
 
 /// Whether the server separated the message's reasoning from its text.
@@ -66,4 +68,9 @@ impl MessageState {
             _ => Separated::Before,
         };
     }
+}
+
+/// Returns a number of newlines that a marker binds. They are few.
+pub(super) fn few(newlines: usize) -> u8 {
+    u8::try_from(newlines).unwrap_or(u8::MAX)
 }

@@ -1,9 +1,8 @@
-//! The text before the cursor. It shows whether a marker is quoted, or is part of a word.
+//! The text before the cursor. It shows whether a marker is quoted.
 //!
 //! ```text
 //! Yes.<|start|>assistant<|message|>       `<|start|>` follows text: a marker
 //! Write `<|start|>assistant<|message|>`   `<|start|>` follows an opening quotation mark: text
-//! size=s or to=s                          `to=` begins a word: a marker
 //! ```
 
 use crate::table::FirstBytes;
@@ -16,7 +15,7 @@ pub(super) struct Preceding {
     last: [u8; 8],
     /// The closing mark of the quotes that the text is in, its last byte last; zeros if it is in
     /// none.
-    closing: [u8; 4],
+    closing: [u8; 3],
 }
 
 /// A byte that text does not contain.
@@ -24,7 +23,7 @@ const NOTHING: u8 = 0xff;
 
 impl Default for Preceding {
     fn default() -> Self {
-        Self { last: [NOTHING; 8], closing: [0; 4] }
+        Self { last: [NOTHING; 8], closing: [0; 3] }
     }
 }
 
@@ -42,7 +41,7 @@ impl Preceding {
         let mut rest = text;
         while !rest.is_empty() {
             let next = match self.closing {
-                [0, 0, 0, 0] => rest.iter().position(|&byte| begins_marker.has(byte)),
+                [0, 0, 0] => rest.iter().position(|&byte| begins_marker.has(byte)),
                 _ => Some(0),
             };
             let Some((&byte, after)) = next.and_then(|at| {
@@ -52,12 +51,12 @@ impl Preceding {
             }) else {
                 return self.push(rest);
             };
-            let opened = if self.closing == [0; 4] { self.opened() } else { None };
+            let opened = if self.closing == [0; 3] { self.opened() } else { None };
             self.push(&[byte]);
             if let Some(closing) = opened {
                 self.closing = closing;
             } else if byte == b'\n' || self.closes() {
-                self.closing = [0; 4];
+                self.closing = [0; 3];
             }
             rest = after;
         }
@@ -70,18 +69,13 @@ impl Preceding {
         self.last = last.to_be_bytes();
     }
 
-    /// Returns whether a word may begin here.
-    pub(super) fn begins_word(self) -> bool {
-        self.last_two()[0].is_none_or(char::is_whitespace)
-    }
-
     /// Returns whether a marker here is in quotes.
     pub(super) fn is_quoted(self) -> bool {
-        self.closing != [0; 4] || self.opened().is_some()
+        self.closing != [0; 3] || self.opened().is_some()
     }
 
     /// Returns the bytes of the mark that closes the quotes, if the last character opens some.
-    fn opened(self) -> Option<[u8; 4]> {
+    fn opened(self) -> Option<[u8; 3]> {
         let [last, before] = self.last_two();
         let (open, close) = QUOTES.into_iter().find(|(open, _)| last == Some(*open))?;
         let begins = |before: char| before.is_whitespace() || matches!(before, '(' | '[' | '{');
@@ -91,7 +85,7 @@ impl Preceding {
         if open == close && !before.is_none_or(begins) {
             return None;
         }
-        let (mut closing, mut buffer) = ([0; 4], [0; 4]);
+        let (mut closing, mut buffer) = ([0; 3], [0; 4]);
         let bytes = close.encode_utf8(&mut buffer).bytes();
         closing.iter_mut().rev().zip(bytes.rev()).for_each(|(to, byte)| *to = byte);
         Some(closing)

@@ -2,6 +2,7 @@
 
 use super::{
     Driver, candidate,
+    value_text::ValueText,
     window::{Cursor, DriverState, Follows, Scan, Window},
 };
 use crate::{
@@ -21,12 +22,16 @@ impl Driver {
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
         self.counters.bytes_in += chunk.len() as u64;
+        if !self.begin_reading(chunk.len(), bodies) {
+            return self.push_slow(chunk, bodies, sink);
+        }
         let feed = bodies.feed(chunk, sink);
         self.counters.examined += candidate::looked_at(feed, chunk, bodies);
         if matches!(feed.verdict, Verdict::Certain) && feed.used == chunk.len() {
             // The common case: almost every chunk of a long call is consumed whole.
             self.base += chunk.len() as u64;
             self.account_body(self.base, bodies.held(), sink);
+            self.reading = false;
             return Ok(());
         }
         let (used, done) = feed.of_committed();
@@ -41,10 +46,36 @@ impl Driver {
                 self.account_body(self.base, 0, sink);
                 self.body_done(then, self.base, sink);
                 bodies.end();
+                self.reading = false;
                 return self.push_slow(&chunk[used..], bodies, sink);
             }
         }
+        self.reading = false;
         Ok(())
+    }
+
+    /// Begins to read a chunk of `len` bytes, or the pending text. Returns `false` if the sink or a
+    /// body panicked in the last call: what the driver held is lost then, an open body ends, and
+    /// the text is read in the same channel.
+    fn begin_reading<B: BodyParsers + ?Sized>(&mut self, len: usize, bodies: &mut B) -> bool {
+        let was_reading = core::mem::replace(&mut self.reading, true);
+        if was_reading {
+            self.recover(len, bodies);
+        }
+        !was_reading
+    }
+
+    #[cold]
+    fn recover<B: BodyParsers + ?Sized>(&mut self, len: usize, bodies: &mut B) {
+        self.pending.clear();
+        self.base = self.counters.bytes_in.saturating_sub(len as u64);
+        self.stretches.clear();
+        self.emitter.reset();
+        (self.message.swallow, self.message.value) = (0, ValueText::default());
+        if self.is_in_body() {
+            bodies.end();
+            self.state = DriverState::Text;
+        }
     }
 
     /// Feeds a chunk in any state.
@@ -58,6 +89,7 @@ impl Driver {
         if let DriverState::Failed(error) = self.state {
             return Err(error);
         }
+        self.begin_reading(chunk.len(), bodies);
         let step = self.table.longest().max(16) + 4;
         let mut pending = core::mem::take(&mut self.pending);
         let pushed = pending.push(chunk, step, |text| {
@@ -67,6 +99,7 @@ impl Driver {
             Ok(keep)
         });
         self.pending = pending;
+        self.reading = false;
         pushed?;
         self.counters.held_max = self.counters.held_max.max(self.buffered());
         self.counters.reasoning_bytes = self.emitter.reasoning_bytes();
@@ -76,6 +109,7 @@ impl Driver {
             && self.stretches.is_empty()
             && self.message.swallow == 0
             && self.message.mentions.is_settled()
+            && self.message.value.is_over()
             && self.emitter.passes(self.channel())
             && self.channel() != Channel::HIDDEN
             && (!self.tracks() || self.message.code.is_settled());
@@ -89,11 +123,13 @@ impl Driver {
         bodies: &mut B,
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
+        self.begin_reading(0, bodies);
         let mut pending = core::mem::take(&mut self.pending);
         let base = self.base;
         let keep =
             pending.rescan(|text| self.process(Window { text, base, follows }, bodies, sink));
         self.pending = pending;
+        self.reading = false;
         self.base += keep? as u64;
         Ok(())
     }

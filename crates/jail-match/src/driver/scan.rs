@@ -11,7 +11,7 @@
 
 use super::{
     Dangling, Driver, InlineTags,
-    message::Separated,
+    message::{Separated, few},
     preceding::Preceding,
     window::{Cursor, Scan, Window},
 };
@@ -147,13 +147,13 @@ impl Driver {
         if self.message.swallow == 0 || rest.is_empty() {
             return;
         }
-        let n = rest.iter().take(self.message.swallow).take_while(|&&b| b == b'\n').count();
+        let n = rest.iter().take(self.message.swallow.into()).take_while(|&&b| b == b'\n').count();
         scan.account(SpanKind::Markup, pos..pos + n);
         if self.tracks() {
             self.message.code.advance(&rest[..n]);
         }
         scan.cursor = Cursor::at(pos + n);
-        self.message.swallow = if n < rest.len() { 0 } else { self.message.swallow - n };
+        self.message.swallow -= if n < rest.len() { self.message.swallow } else { few(n) };
     }
 
     /// Emits the text up to `to` and tracks its lines.
@@ -173,8 +173,7 @@ impl Driver {
     }
 
     /// Tracks lines and code up to `to` with `read`: [`Code::advance`], or [`Code::within`] for
-    /// text
-    /// without newlines and backticks.
+    /// text without newlines and backticks.
     fn track_by<B: ?Sized>(
         &mut self,
         read: impl FnOnce(&mut Code, &[u8]),
@@ -192,6 +191,8 @@ impl Driver {
             if self.tracks() {
                 read(&mut self.message.code, text);
             }
+            let at = scan.window.offset(scan.cursor.seen);
+            self.message.value.advance(text, at);
             scan.cursor.seen = to;
         }
     }
@@ -332,11 +333,6 @@ impl Driver {
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
             Anchor::Unquoted => !preceding().is_quoted(),
-            Anchor::Word => {
-                let preceding = preceding();
-                let begins = self.emitter.edge_of_markup() || preceding.begins_word();
-                begins && !preceding.is_quoted()
-            }
             Anchor::Lead => self.emitter.lead(),
             Anchor::Start => self.emitter.untouched(),
             Anchor::AfterCall => self.emitter.after_call(),
@@ -358,8 +354,12 @@ impl Driver {
         let text = &window.bytes()[at..];
         let from = window.offset(at);
         let literal = self.stretches.is_literal(from, from + edge.marker.len() as u64);
+        let in_value = || {
+            let (value, from) = (&message.value, window.offset(start.tracked));
+            matches!(edge.then, Then::Body(..)) && value.is_open_after(start.untracked(), from)
+        };
         let fits = unspent && room && anchored && !hidden && paired && !literal;
-        fits && self.suffix_fits(edge, text) && !is_shown()
+        fits && self.suffix_fits(edge, text) && !is_shown() && !in_value()
     }
 
     /// Returns the text before a place.

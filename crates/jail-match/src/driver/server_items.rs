@@ -2,6 +2,7 @@
 
 use super::{
     Driver,
+    value_text::ValueText,
     window::{Cursor, DriverState, Follows, Scan, Window},
 };
 use crate::{
@@ -45,6 +46,9 @@ impl Driver {
         match self.state {
             DriverState::Failed(error) => return Err(error),
             DriverState::Committed | DriverState::Halted(_) => return Ok(false),
+            DriverState::Candidate(_) if item != ServerItem::Call && bodies.keeps_call() => {
+                return Ok(false);
+            }
             DriverState::Text | DriverState::Candidate(_) => {}
         }
         self.settle(bodies, sink)?;
@@ -53,6 +57,7 @@ impl Driver {
             return Ok(false);
         }
         self.message.interrupt(&self.table);
+        self.message.value = ValueText::default();
         match item {
             ServerItem::Call => {
                 self.emitter.boundary(Boundary::Call, self.channel(), sink);

@@ -241,6 +241,13 @@ impl Blocks {
         self.text.drain(block.from..block.from + block.start);
     }
 
+    /// Forgets all kept text. Blocks stay open whose pair `has_end`.
+    pub(super) fn lose_text(&mut self, has_end: impl Fn(usize) -> bool) {
+        self.text.clear();
+        self.stack.retain(|block| block.pair.is_none_or(&has_end));
+        self.stack.iter_mut().for_each(|block| (block.from, block.start) = (0, 0));
+    }
+
     /// Releases all kept text as text, and closes all blocks.
     pub(super) fn abandon(&mut self, on: &mut impl FnMut(JailEvent<'_>)) {
         let route = self.route();

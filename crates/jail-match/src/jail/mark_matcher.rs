@@ -65,6 +65,11 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
+    /// Forgets the position. The count stays.
+    pub(super) fn start_over(&mut self) {
+        self.at = None;
+    }
+
     /// Moves to the position `at` of a matcher. Runs that began there earlier are kept.
     fn enter(&mut self, at: (u64, usize), runs: usize) {
         if self.at != Some(at) {

@@ -1,5 +1,7 @@
 //! The jail: which marks count, and which text stays outside.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use jail_match::{
     Inner, Jail, JailBuilder, JailEvent, JailPair, LetterCase, Mark, MarkPosition, Nested, OnFail,
     Quote, Release,
@@ -346,4 +348,42 @@ fn check_accepts_a_prefix_of_the_match_or_refuses_it() {
     for none in [None, Some(0), Some(2), Some(9)] {
         assert_eq!(taken(none), "xaéby", "{none:?}");
     }
+}
+
+/// What was held is lost, and open blocks stay open, so that no secret passes as text.
+#[test]
+fn jail_goes_on_after_a_panic_of_its_caller() {
+    let jail = Jail::builder().rule(JailPair::new("<s>", "</s>")).rule(JailPair::new("(", ")"));
+    let jail = jail.build().expect("two pairs");
+    let text = "a <s>b(c</s>) d (e) f<s";
+    for size in 1..text.len() {
+        for at in 1..12 {
+            let (mut jail, mut events) = (jail.clone(), 0);
+            let mut on = |_: JailEvent<'_>| {
+                events += 1;
+                if events == at {
+                    resume_unwind(Box::new("caller"));
+                }
+            };
+            let mut step = |text: Option<&str>| {
+                let push = || match text {
+                    Some(text) => jail.push(text, &mut on),
+                    None => jail.finish(&mut on),
+                };
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(push)) {
+                    assert!(panic.is::<&str>(), "size {size}, event {at}: the jail panicked");
+                }
+            };
+            text.as_bytes().chunks(size).map(str::from_utf8).for_each(|it| step(it.ok()));
+            step(None);
+        }
+    }
+    let mut jail = jail.clone();
+    let push = || jail.push("x<s>key", |_| resume_unwind(Box::new("caller")));
+    assert!(catch_unwind(AssertUnwindSafe(push)).is_err());
+    assert_eq!(show(&jail, &["more</s> text"]), "more</s> text", "the block had not begun");
+    jail.push("<s>ke", |_| {}).expect("no limit");
+    let push = || jail.push("y", |_| resume_unwind(Box::new("caller")));
+    assert!(catch_unwind(AssertUnwindSafe(push)).is_ok(), "the block withholds its text");
+    assert_eq!(show(&jail, &["</s>z"]), "[key|</s>]z");
 }

@@ -123,6 +123,8 @@ struct Naive<'t> {
     shown: Vec<String>,
     /// Text since the last markup, in any channel.
     since_markup: String,
+    /// Start and text of a value after an opener that began no call.
+    value: Option<(usize, String)>,
     rescan: (usize, u32),
     calls: u32,
     steps: Vec<Step>,
@@ -154,6 +156,7 @@ impl<'t> Naive<'t> {
             lines: String::new(),
             shown: vec![String::new()],
             since_markup: String::new(),
+            value: None,
             rescan: (0, 0),
             calls: 0,
             steps: Vec::new(),
@@ -214,6 +217,9 @@ impl<'t> Naive<'t> {
             let at = self.at + offset;
             self.see_line(scalar.encode_utf8(&mut [0; 4]));
             self.since_markup.push(scalar);
+            if let Some((_, text)) = self.value.as_mut().filter(|(from, _)| *from <= at) {
+                text.push(scalar);
+            }
             if let (Channel::CONTENT, Some(shown)) = (channel, self.shown.last_mut()) {
                 shown.push(scalar);
             }
@@ -304,16 +310,11 @@ impl<'t> Naive<'t> {
             e.on.has(Channel::CONTENT)
                 && (matches!(e.anchor, Anchor::Line | Anchor::LineStart)
                     || e.in_code == InCode::Literal
-                        && matches!(e.anchor, Anchor::Anywhere | Anchor::Unquoted | Anchor::Word))
+                        && matches!(e.anchor, Anchor::Anywhere | Anchor::Unquoted))
         });
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
             Anchor::Unquoted => !is_quoted(self.edges, &self.preceding(lines)),
-            Anchor::Word => {
-                let preceding = self.preceding(lines);
-                (self.blank || preceding.ends_with(char::is_whitespace) || preceding.is_empty())
-                    && !is_quoted(self.edges, &preceding)
-            }
             Anchor::Lead => self.lead,
             Anchor::Start => self.steps.iter().all(|step| match step {
                 Step::Text(_, _, scalar) => matches!(scalar, ' ' | '\t' | '\r' | '\n'),
@@ -334,7 +335,14 @@ impl<'t> Naive<'t> {
         let opened_by = self.stack.last().map_or(0, |&(_, pair)| pair);
         let paired = [0, opened_by].contains(&edge.pair) || opened_by == 0;
         let mentioned = edge.orphan && content && self.mentions() > 0;
-        edge.on.has(channel) && !mentioned && anchored && !hidden && paired && !self.spent[n]
+        let in_value = matches!(edge.then, Then::Body(..)) && self.in_value();
+        edge.on.has(channel)
+            && !mentioned
+            && !in_value
+            && anchored
+            && !hidden
+            && paired
+            && !self.spent[n]
     }
 
     fn binds(&self, n: usize) -> (usize, usize) {
@@ -431,6 +439,7 @@ impl<'t> Naive<'t> {
             (self.lead, self.after_call) = (true, false);
         }
         self.stack.push((to, pair));
+        self.value = None;
         for (spent, edge) in self.spent.iter_mut().zip(self.edges) {
             *spent &= !(edge.uses == Uses::OncePerEntry && edge.on.has(to));
         }
@@ -451,6 +460,7 @@ impl<'t> Naive<'t> {
         if from != Channel::HIDDEN {
             (self.lead, self.after_call) = (true, false);
         }
+        self.value = None;
         self.stack.pop();
     }
 
@@ -493,6 +503,7 @@ impl<'t> Naive<'t> {
                     self.out.span(RecordedSpanKind::Markup, start as u64, found.len as u64);
                     self.steps.push(Step::Mark);
                     (self.at, self.blank, self.block_opened) = (open, true, true);
+                    self.expect_value(open);
                     self.swallow = 0;
                     return;
                 }
@@ -582,9 +593,41 @@ impl<'t> Naive<'t> {
     }
 
     fn refute(&mut self, found: &Match, death: usize) {
+        self.expect_value(self.at + found.len);
         if self.may_rescan(death) {
             let first = self.text[self.at + found.bound..].chars().next();
             self.emit(self.at + found.bound + first.map_or(0, char::len_utf8));
         }
+    }
+
+    /// Prepares for a value at `from`, after an opener that began no call.
+    fn expect_value(&mut self, from: usize) {
+        let is_quotable =
+            |edge: &Edge| matches!(edge.anchor, Anchor::Unquoted) || edge.in_code == InCode::Told;
+        let quoted =
+            self.edges.iter().any(is_quotable) && is_quoted(self.edges, &self.since_markup);
+        let rest = self.text[from..].trim_ascii_start();
+        if !quoted && rest.starts_with(['{', '[', '"']) {
+            self.value = Some((self.text.len() - rest.len(), String::new()));
+        }
+    }
+
+    /// Returns whether the text so far ends in the value.
+    fn in_value(&self) -> bool {
+        let Some((_, text)) = &self.value else { return false };
+        let (mut open, mut string, mut scalars) = (0_u32, false, text.chars());
+        while let Some(scalar) = scalars.next() {
+            match scalar {
+                '\\' if string => drop(scalars.next()),
+                '"' => string = !string,
+                '{' | '[' if !string => open += 1,
+                '}' | ']' if !string => open = open.saturating_sub(1),
+                _ => {}
+            }
+            if open == 0 && !string {
+                return false;
+            }
+        }
+        !text.is_empty()
     }
 }

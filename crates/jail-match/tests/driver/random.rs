@@ -33,8 +33,9 @@ const PIECES: &[&str] = &[
 
 /// Pieces of texts other than markers: deciding bytes of bodies, code, whitespace.
 const FILLERS: &[&str] = &[
-    "\"", "'", "(", ":", "!", ";", ".", "?", "</call>", "</ca", "x", " ", "\n", "\n\n", "`", "```",
-    "\n```\n", "~~~", "\t", "é", "▷", "A", "12", ":x>", ":b-1]", ":>",
+    "{", "{\"", "\\\"", "}", "\"", "'", "(", ":", "!", ";", ".", "?", "</call>", "</ca", "x", " ",
+    "\n", "\n\n", "`", "```", "\n```\n", "~~~", "\t", "é", "▷", "A", "12", ":x>", ":b-1]", ":>",
+    "\0", "\u{FFFD}", "\r\n",
 ];
 
 pub(crate) fn marker() -> impl Strategy<Value = String> {
@@ -72,7 +73,6 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
         1 => Just(Anchor::Opened),
         1 => Just(Anchor::Start),
         1 => Just(Anchor::Unquoted),
-        1 => Just(Anchor::Word),
     ];
     let newlines = prop_oneof![
         3 => Just(Newlines::NONE),

@@ -5,6 +5,7 @@ use jail_match::{ByRef, Channel, LimitError, ServerItem, Sink};
 use super::{
     Guard, Then,
     cursor::Cursor,
+    end_scalar,
     input::Input,
     output::Chain,
     tokens::{Path, Token},
@@ -28,7 +29,8 @@ impl Guard {
             return self.cursor.server_item(item, &mut ByRef(sink));
         }
         let mut taken = false;
-        self.staged(&mut ByRef(sink), Then::Nothing, |_, input, cursor, out| {
+        self.staged(&mut ByRef(sink), Then::Nothing, |utf8, input, cursor, out| {
+            end_scalar(utf8, input, cursor, out)?;
             taken = input.server_item(item, cursor, out)?;
             if taken && item == ServerItem::Call {
                 out.call();
@@ -52,7 +54,8 @@ impl Guard {
         if self.input.wire.is_none() {
             return self.push(text, sink);
         }
-        self.staged(&mut ByRef(sink), Then::ChunkEnded, |_, input, cursor, out| {
+        self.staged(&mut ByRef(sink), Then::ChunkEnded, |utf8, input, cursor, out| {
+            end_scalar(utf8, input, cursor, out)?;
             if let Some(wire) = &mut input.wire {
                 wire.pass(text);
             }

@@ -16,6 +16,7 @@ use jail_match::{
 use super::{
     Guard, Then,
     cursor::Cursor,
+    end_scalar,
     input::Input,
     output::{Chain, Output},
 };
@@ -158,7 +159,10 @@ impl Guard {
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
         self.count(|stats| stats.chunk(token.text.len()));
-        self.staged(sink, Then::ChunkEnded, |_, input, cursor, out| input.push(token, cursor, out))
+        self.staged(sink, Then::ChunkEnded, |utf8, input, cursor, out| {
+            end_scalar(utf8, input, cursor, out)?;
+            input.push(token, cursor, out)
+        })
     }
 
     /// Returns the texts that act only as marker tokens: those of

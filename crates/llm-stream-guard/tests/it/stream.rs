@@ -10,7 +10,7 @@ use std::{
 
 use futures_core::{FusedStream, Stream};
 use llm_stream_guard::{
-    Guard, JailedStream, LimitPolicy, Limits, Outcome, OwnedEvent, guard_text, profile,
+    End, Event, Guard, JailedStream, LimitPolicy, Limits, Outcome, OwnedEvent, guard_text, profile,
 };
 
 type Item = Result<&'static str, &'static str>;
@@ -131,4 +131,20 @@ fn jail_without_a_parser_releases_a_block_as_one_piece() {
     assert_eq!(seen, joined);
     let error = JailedStream::builder().tool_call_parser("hermez").build().unwrap_err();
     assert!(error.to_string().contains("`hermes`"), "{error}");
+}
+
+#[test]
+fn scalar_that_is_cut_comes_before_the_text_after_it() {
+    let mut guard = Guard::builder(&profile("qwen3").expect("registered")).build().expect("builds");
+    let mut seen = String::new();
+    let mut sink = |event: Event<'_>| {
+        if let Event::Content(text) = event {
+            seen.push_str(text);
+        }
+    };
+    guard.push_bytes(b"a\xc3", &mut sink).expect("no limit");
+    guard.push("x", &mut sink).expect("no limit");
+    guard.push_bytes("é".as_bytes(), &mut sink).expect("no limit");
+    guard.finish(End::Stop, &mut sink).expect("no limit");
+    assert_eq!(seen, "a\u{FFFD}xé");
 }

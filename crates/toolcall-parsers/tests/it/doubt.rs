@@ -4,6 +4,7 @@
 //! - **Quotation** (L17): a call that only a value contains never starts, whatever one edit and one
 //!   cut do to the wire, under small and large limits.
 //! - **Containers** (L18): damaged objects and lists give the same result whole and in pieces.
+//! - **Values without a call** (L17): nor does a call in a JSON value after an opener without a name.
 //! - **Keys** (L19): no complete call has a key twice, and the first one counts.
 //! - **Limits** (L20): under smaller limits a call becomes worse, never another.
 
@@ -546,4 +547,47 @@ fn smaller_limits_make_calls_worse_and_never_others() {
     }
     assert_none(&broken);
     assert!(checked > 1_000 || std::env::var("FAMILY").is_ok(), "only {checked} cases");
+}
+
+/// Returns the wires of a family that quote a call in a JSON value after an opener without a name.
+fn values_without_a_call(grammar: &Grammar) -> Vec<String> {
+    // The text after the header of a message is an answer.
+    if grammar.family().messages.is_some() {
+        return Vec::new();
+    }
+    let arguments = json!({"table": "users"}).to_string();
+    let calls = [arguments.as_str(), "{}"].map(|it| EncodeCall::new(QUOTED, it));
+    let blocks = calls.iter().filter_map(|call| encode(grammar, &[*call], &tools()).ok());
+    let openers: Vec<String> = grammar.openers().map(ToString::to_string).collect();
+    let openers = openers
+        .iter()
+        .filter(|opener| opener.starts_with(['<', '[']) && opener.chars().any(char::is_alphabetic));
+    blocks
+        .flat_map(|block| {
+            let string = json!(block).to_string();
+            let values = [format!("{{\"see\": {string}}}"), format!("[0, {block}]"), string];
+            openers.clone().flat_map(move |opener| {
+                values.clone().map(|value| format!("{opener}{value} and so on"))
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn call_in_a_value_after_an_opener_without_a_name_never_starts() {
+    let (mut broken, mut wires) = (Vec::new(), 0);
+    for grammar in grammars() {
+        let parser = parser(&grammar, CallLimits::default().value);
+        for wire in values_without_a_call(&grammar) {
+            wires += 1;
+            for len in [wire.len(), 1, 7] {
+                let seen = read(&parser, &wire, End::Stop, len);
+                if seen.iter().any(|call| call.name == QUOTED) {
+                    broken.push(format!("{} {len}: {} -> {seen:?}", grammar.name(), shown(&wire)));
+                }
+            }
+        }
+    }
+    assert!(wires > 300, "{wires} wires");
+    assert_none(&broken);
 }

@@ -5,6 +5,7 @@ use llm_stream_guard::{
     BrokenBlock, BuildError, CallOptions, Delivery, End, Grammar, Guard, Ids, Limits, Message,
     Outcome, Profile, Tools, Whitespace,
     chat::{ChatGuard, ChatOptions, Chunk},
+    jail_match::{Channel, ServerItem},
     profile,
     toolcall_parsers::{EncodeCall, encode, grammars},
 };
@@ -99,6 +100,22 @@ fn broken_block_becomes_text_and_the_next_block_is_read() {
     let message = read(hermes(BrokenBlock::Text).build().expect("builds"), &[wire]);
     let text = "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": ?}}</tool_call> then ";
     assert_eq!(told(&message), (vec!["g"], text, vec!["broken_block"]));
+}
+
+/// A thought that the server separated ends no call, whether its events wait or not.
+#[test]
+fn call_goes_on_after_reasoning_of_the_server_under_broken_block_text() {
+    let mut guard = hermes(BrokenBlock::Text).build().expect("builds");
+    let mut message = Message::default();
+    let mut sink = |event: llm_stream_guard::Event<'_>| {
+        message.collect(event);
+    };
+    guard.push("<tool_call>{\"name\": \"f\", \"argu", &mut sink).expect("fits");
+    let item = ServerItem::Channel(Channel::REASONING);
+    assert_eq!(guard.server_item(item, &mut sink), Ok(false));
+    guard.push("ments\": {\"a\": 1}}</tool_call>", &mut sink).expect("fits");
+    guard.finish(End::Stop, &mut sink).expect("fits");
+    assert_eq!((told(&message).0, &*message.calls[0].arguments), (vec!["f"], "{\"a\": 1}"));
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod inserted_tokens;
 mod marker_tokens;
 mod nonempty;
 mod options;
+mod panicking_sinks;
 mod profiles;
 mod remap;
 mod roles;
