@@ -57,19 +57,20 @@ async function chat(client, model) {
   return { chunks: chatCalls([...calls.values()]), whole: chatCalls(whole.choices[0].message.tool_calls), helper };
 }
 
-// The last call of a message that was cut does not run.
-function blocks(message) {
+// The last call of a message that was cut does not run, unless the guard dropped the one that was cut.
+function blocks(message, runs) {
   let calls = message.content.filter((block) => block.type === "tool_use");
-  if (message.stop_reason === "max_tokens" && message.content.at(-1)?.type === "tool_use") {
+  const cut = message.stop_reason === "max_tokens" && message.content.at(-1)?.type === "tool_use";
+  if (cut && calls.length > runs.length) {
     calls = calls.slice(0, -1);
   }
   return calls.filter((block) => !("INVALID_JSON" in block.input)).map((block) => [block.name, block.input]);
 }
 
-async function ofMessages(client, model) {
+async function ofMessages(client, model, runs) {
   const ask = { model, messages, max_tokens: 99 };
-  const stream = await refused(async () => blocks(await client.messages.stream(ask).finalMessage()));
-  return { "messages stream": stream, "messages whole": blocks(await client.messages.create(ask)) };
+  const stream = await refused(async () => blocks(await client.messages.stream(ask).finalMessage(), runs));
+  return { "messages stream": stream, "messages whole": blocks(await client.messages.create(ask), runs) };
 }
 
 const items = (response) =>
@@ -106,7 +107,7 @@ for (const [name, { runs, outcomes }] of Object.entries(expected)) {
     const model = `${base}/${name}`;
     const found = {
       ...(await chat(client, model)),
-      ...(await ofMessages(messaged, model)),
+      ...(await ofMessages(messaged, model, runs)),
       ...(await ofResponses(client, model)),
       ...(await vercel(address, model, runs)),
     };

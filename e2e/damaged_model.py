@@ -77,6 +77,7 @@ def whole(deltas):
 
 def events(case):
     deltas, reason = CASES[case]
+    deltas = [{"role": "assistant", **deltas[0]}, *deltas[1:]]
     choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     choices.append({"index": 0, "delta": {}, "finish_reason": reason})
     chunks = [{"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": MODEL, "choices": [it]} for it in choices]
