@@ -83,18 +83,6 @@ enum Then {
     Nothing,
 }
 
-/// Emits a scalar whose other bytes did not come.
-fn end_scalar(
-    utf8: &mut Utf8,
-    input: &mut Input,
-    cursor: &mut Cursor,
-    out: &mut Chain<'_>,
-) -> Pushed {
-    let mut pushed = Ok(());
-    utf8.finish(|text| pushed = input.push(Token::of_text(text), cursor, out));
-    pushed
-}
-
 impl Guard {
     /// Creates a builder of a guard for `profile`.
     #[must_use]
@@ -151,7 +139,6 @@ impl Guard {
             }
         });
         if utf8.held() > 0 {
-            // Text that comes next follows the scalar that was cut.
             self.path = Path::Staged;
         }
         result
@@ -178,7 +165,7 @@ impl Guard {
     /// As [`Guard::push`].
     pub fn finish<S: Sink + ?Sized>(&mut self, end: End, sink: &mut S) -> Result<(), LimitError> {
         let finished = self.staged(&mut ByRef(sink), Then::Finish, |utf8, input, cursor, out| {
-            end_scalar(utf8, input, cursor, out)?;
+            input.end_scalar(utf8, cursor, out)?;
             input.finish(end, cursor, out)
         });
         self.count(|stats| stats.finished(end));
@@ -189,7 +176,7 @@ impl Guard {
     pub fn message_boundary<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         // If a limit of a jail is hit here, the next call reports it.
         let _ = self.staged(&mut ByRef(sink), Then::Nothing, |utf8, input, cursor, out| {
-            end_scalar(utf8, input, cursor, out)?;
+            input.end_scalar(utf8, cursor, out)?;
             let open = cursor.is_unclosed();
             cursor.message_boundary(out);
             out.message_boundary(open);
@@ -233,10 +220,7 @@ impl Guard {
         if input.ended() || then == Then::Finish {
             out.finish();
         }
-        self.path = match self.utf8.held() {
-            0 => Path::of(&self.input, &self.output),
-            _ => Path::Staged,
-        };
+        self.path = Path::of(&self.input, &self.output, &self.utf8);
         let held = self.held();
         let Self { cursor, output, .. } = self;
         if let Some(stats) = &mut output.stats {
@@ -256,7 +240,7 @@ impl Guard {
     pub fn reset(&mut self) {
         self.utf8 = Utf8::default();
         self.input.reset();
-        self.path = Path::of(&self.input, &self.output);
+        self.path = Path::of(&self.input, &self.output, &self.utf8);
         self.cursor.reset();
         self.output.reset();
     }

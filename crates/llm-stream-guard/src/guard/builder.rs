@@ -283,9 +283,9 @@ impl Guard {
         output: Output,
         atomic_limit: usize,
     ) -> Self {
-        let path = Path::of(&input, &output);
-        let atomic_limit = u32::try_from(atomic_limit).unwrap_or(u32::MAX);
         let utf8 = Utf8::default();
+        let path = Path::of(&input, &output, &utf8);
+        let atomic_limit = u32::try_from(atomic_limit).unwrap_or(u32::MAX);
         Self { path, utf8, input, cursor, output, special: false, atomic_limit }
     }
 }

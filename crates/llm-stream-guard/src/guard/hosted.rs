@@ -50,7 +50,7 @@ impl Guard {
             }
         };
         self.output.stats = Some(Box::new(stats.observed(observer)));
-        self.path = Path::of(&self.input, &self.output);
+        self.path = Path::of(&self.input, &self.output, &self.utf8);
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jail_match::{Diagnostic, DiagnosticKind, End, Event, LimitError, Sink, Span, SpanKind};
+use jail_match::{Diagnostic, DiagnosticKind, End, Event, LimitError, Sink, Span, SpanKind, Utf8};
 
 use super::{
     collapse::Watch,
@@ -143,6 +143,18 @@ impl Input {
             }
             Some(wire) => wire.push(token.text, text, cursor, out),
         }
+    }
+
+    /// Emits a scalar whose other bytes did not come.
+    pub(super) fn end_scalar(
+        &mut self,
+        utf8: &mut Utf8,
+        cursor: &mut Cursor,
+        out: &mut Chain<'_>,
+    ) -> Result<(), LimitError> {
+        let mut pushed = Ok(());
+        utf8.finish(|text| pushed = self.push(Token::of_text(text), cursor, out));
+        pushed
     }
 
     /// Emits text held as the start of a stop string or a delimiter as text.

@@ -5,7 +5,6 @@ use jail_match::{ByRef, Channel, LimitError, ServerItem, Sink};
 use super::{
     Guard, Then,
     cursor::Cursor,
-    end_scalar,
     input::Input,
     output::Chain,
     tokens::{Path, Token},
@@ -30,7 +29,7 @@ impl Guard {
         }
         let mut taken = false;
         self.staged(&mut ByRef(sink), Then::Nothing, |utf8, input, cursor, out| {
-            end_scalar(utf8, input, cursor, out)?;
+            input.end_scalar(utf8, cursor, out)?;
             taken = input.server_item(item, cursor, out)?;
             if taken && item == ServerItem::Call {
                 out.call();
@@ -55,7 +54,7 @@ impl Guard {
             return self.push(text, sink);
         }
         self.staged(&mut ByRef(sink), Then::ChunkEnded, |utf8, input, cursor, out| {
-            end_scalar(utf8, input, cursor, out)?;
+            input.end_scalar(utf8, cursor, out)?;
             if let Some(wire) = &mut input.wire {
                 wire.pass(text);
             }

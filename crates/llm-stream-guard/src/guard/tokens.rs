@@ -9,14 +9,13 @@
 use std::sync::Arc;
 
 use jail_match::{
-    ByRef, Edge, Event, LimitError, MarkerTokens, Reserved, Sink, escape_reserved, is_reserved,
-    may_have_reserved, unescape_reserved,
+    ByRef, Edge, Event, LimitError, MarkerTokens, Reserved, Sink, Utf8, escape_reserved,
+    is_reserved, may_have_reserved, unescape_reserved,
 };
 
 use super::{
     Guard, Then,
     cursor::Cursor,
-    end_scalar,
     input::Input,
     output::{Chain, Output},
 };
@@ -71,8 +70,11 @@ pub(super) enum Path {
 }
 
 impl Path {
-    /// Returns the path through these stages.
-    pub(super) fn of(input: &Input, output: &Output) -> Self {
+    /// Returns the path through these stages. Text that comes next follows a scalar that was cut.
+    pub(super) fn of(input: &Input, output: &Output, utf8: &Utf8) -> Self {
+        if utf8.held() > 0 {
+            return Self::Staged;
+        }
         match (input.is_passed() && output.is_empty(), &output.tokens) {
             (true, None) => Self::Plain,
             (true, Some(_)) => Self::Tokens,
@@ -160,7 +162,7 @@ impl Guard {
     ) -> Result<(), LimitError> {
         self.count(|stats| stats.chunk(token.text.len()));
         self.staged(sink, Then::ChunkEnded, |utf8, input, cursor, out| {
-            end_scalar(utf8, input, cursor, out)?;
+            input.end_scalar(utf8, cursor, out)?;
             input.push(token, cursor, out)
         })
     }
