@@ -212,6 +212,7 @@ impl GuardBuilder {
         {
             return Err(BuildError::NoTags { option });
         }
+        let may_be_json = self.asked.json && opening.start == Start::Reasoning;
         let tags = format.as_ref().map(Format::edges).unwrap_or_default();
         let tokens = match self.marker_tokens.is_empty() {
             true => MarkerTokens::default(),
@@ -263,7 +264,7 @@ impl GuardBuilder {
         let input = Input {
             watch: self.collapse.map(|limits| Box::new(Watch::new(remap.table(), limits))),
             wire: remap.table().map(|table| Box::new(RemapStage::new(table, &remap))),
-            text: TextInput::new(stop, prepend),
+            text: TextInput::new(stop, prepend).of_json(may_be_json),
         };
         let output = Output {
             forms: remap.table().map(remap_stage::forms),

@@ -30,6 +30,10 @@ pub(super) struct TextInput {
     /// Visible text that is emitted before the first text of the model.
     prepend: Option<Arc<Box<str>>>,
     prepended: bool,
+    /// Whether the answer to the request is JSON, although the prompt may have opened reasoning.
+    asks_json: bool,
+    /// Whether the first visible character can still be that of the JSON.
+    may_be_json: bool,
     /// How the message ended, so that no more text reaches the cursor.
     ended: Option<MessageEnd>,
 }
@@ -44,12 +48,14 @@ struct StopStage {
 impl Input {
     /// Whether all stages are absent or have nothing left to do.
     pub(super) fn is_passed(&self) -> bool {
-        let Self { watch, wire, text: TextInput { stop, prepend, prepended, .. } } = self;
+        let Self { watch, wire, text: TextInput { stop, prepend, prepended, may_be_json, .. } } =
+            self;
         let prepended = prepend.is_none() || *prepended;
-        watch.is_none() && stop.is_none() && wire.is_none() && prepended
+        watch.is_none() && stop.is_none() && wire.is_none() && prepended && !may_be_json
     }
 
     pub(super) fn reset(&mut self) {
+        self.text.may_be_json = self.text.asks_json;
         let Self { watch, wire, text: TextInput { stop, prepended, ended, .. } } = self;
         watch.iter_mut().for_each(|stage| stage.reset());
         wire.iter_mut().for_each(|stage| stage.reset());
@@ -207,6 +213,11 @@ impl TextInput {
         Self { stop: stop.map(stage), prepend, ..Self::default() }
     }
 
+    /// Reads an answer that begins with a bracket as content, if `asks` is set.
+    pub(super) fn of_json(self, asks: bool) -> Self {
+        Self { asks_json: asks, may_be_json: asks, ..self }
+    }
+
     /// Whether no more text reaches the cursor.
     pub(super) fn ended(&self) -> bool {
         self.ended.is_some()
@@ -225,7 +236,7 @@ impl TextInput {
             return self.stopping(|stop, on| stop.push(token.text, on), cursor, out);
         }
         place_first(&self.prepend, &mut self.prepended, token.text, out);
-        cursor.push_token(token, out)
+        push_first(&mut self.may_be_json, token, cursor, out)
     }
 
     /// Searches for stop strings, reads the text before them, and accounts for the rest.
@@ -235,14 +246,14 @@ impl TextInput {
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        let Self { stop, prepend, prepended, .. } = self;
+        let Self { stop, prepend, prepended, may_be_json, .. } = self;
         let Some(StopStage { strings: stop, markers }) = stop.as_deref_mut() else { return Ok(()) };
         let before = stop.stopped();
         let mut result = Ok(());
         let mut read = |token: Token<'_>| {
             if result.is_ok() {
                 place_first(prepend, prepended, token.text, out);
-                result = cursor.push_token(token, out);
+                result = push_first(may_be_json, token, cursor, out);
             }
         };
         step(stop, &mut |text| markers.pass(text, &mut read));
@@ -295,6 +306,26 @@ impl TextInput {
         out.cursor_ended(end, cursor.is_unclosed());
         Ok(())
     }
+}
+
+/// Reads the next text. A bracket as the first visible character begins the JSON that the request
+/// asks for, and no reasoning.
+fn push_first(
+    may_be_json: &mut bool,
+    token: Token<'_>,
+    cursor: &mut Cursor,
+    out: &mut Chain<'_>,
+) -> Result<(), LimitError> {
+    let visible = |text: &str| text.find(|scalar: char| !scalar.is_ascii_whitespace());
+    let first = if *may_be_json { visible(token.text) } else { None };
+    *may_be_json &= first.is_none();
+    let json = first.and_then(|at| token.text.split_at_checked(at));
+    let Some((blanks, rest)) = json.filter(|(_, rest)| rest.starts_with(['{', '['])) else {
+        return cursor.push_token(token, out);
+    };
+    cursor.push_token(Token::of_text(blanks), out)?;
+    cursor.server_item(ServerItem::Channel(Channel::CONTENT), out)?;
+    cursor.push_token(Token { text: rest, ..token }, out)
 }
 
 /// Emits the text that an option puts before the model's first text.

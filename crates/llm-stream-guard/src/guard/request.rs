@@ -33,6 +33,8 @@ pub(super) struct Asked {
     effort: Option<bool>,
     /// Number of answers the request asks for, if it has one.
     answers: Option<u32>,
+    /// Whether the answer is JSON: the server is asked for a format.
+    pub(super) json: bool,
     /// Whether the prompt is the text of a message to be continued.
     pub(super) continued: bool,
 }
@@ -50,6 +52,8 @@ impl GuardBuilder {
     ///   `chat_template_kwargs` decide, then the request's own options: `enable_thinking`, `think`,
     ///   `thinking`, `reasoning`, and a `reasoning_effort` of `none`. Where the template reads
     ///   `reasoning_effort`, that decides first.
+    /// - If the server is asked for JSON (`response_format`, `guided_json`, `structured_outputs`), an
+    ///   answer that begins with a bracket is content, wherever the prompt ends.
     /// - A final message to be continued decides where the answer begins.
     /// - Generated ids continue after the calls of earlier messages.
     ///
@@ -108,6 +112,7 @@ impl GuardBuilder {
         self.asked.arguments.extend(flags);
         self.asked.reasoning = reasoning_is_on(body).or(self.asked.reasoning);
         self.asked.effort = effort_is_on(body).or(self.asked.effort);
+        self.asked.json |= asks_json(body);
         if self.prompt.is_none() {
             self.prompt = continued(body).map(str::to_owned);
             self.asked.continued = self.prompt.is_some();
@@ -240,6 +245,15 @@ fn effort_is_on(body: &Value) -> Option<bool> {
         .or_else(|| word("/reasoning_effort"))
         .or_else(|| word("/reasoning/effort"));
     effort.map(|effort| effort != "none")
+}
+
+/// Returns whether a request asks the server for JSON, in the spelling of each API.
+fn asks_json(body: &Value) -> bool {
+    let kind = body.pointer("/response_format/type").and_then(Value::as_str);
+    let fields = ["/guided_json", "/json_schema", "/structured_outputs/json", "/format"];
+    matches!(kind, Some("json_object" | "json_schema"))
+        || body.pointer("/structured_outputs/json_object") == Some(&Value::Bool(true))
+        || fields.iter().any(|field| body.pointer(field).is_some_and(|it| !it.is_null()))
 }
 
 /// Returns the text of the last message, if the answer continues it.

@@ -1,8 +1,8 @@
 //! Guards made from the request their stream answers.
 
 use llm_stream_guard::{
-    BuildError, CallOptions, End, Guard, GuardBuilder, Ids, Parallel, Profile, ReasoningOptions,
-    Start, ToolChoice, profile,
+    BuildError, CallOptions, End, Event, Guard, GuardBuilder, Ids, Message, Parallel, Profile,
+    ReasoningOptions, Start, StopString, ToolChoice, profile,
 };
 use serde_json::{Value, json};
 
@@ -245,4 +245,38 @@ fn tools_without_a_call_grammar_are_an_error_unless_choice_is_none_or_required()
     assert_eq!(built(json!("required")), Ok(()), "what is required is read without a grammar");
     let body = json!({"tools": [{"type": "web_search"}]});
     assert!(Guard::builder(&Profile::named("x")).request(&body).build().is_ok());
+}
+
+/// Where the start of an answer is known from the model's id alone, a server that was asked for
+/// JSON shows by the first character whether it let the model think.
+#[test]
+fn json_that_the_request_asks_for_is_content() {
+    let format = json!({"type": "json_schema", "json_schema": {"name": "a", "schema": {}}});
+    for (field, value) in [
+        ("response_format", format),
+        ("response_format", json!({"type": "json_object"})),
+        ("guided_json", json!({"type": "object"})),
+        ("structured_outputs", json!({"json": {"type": "object"}})),
+    ] {
+        let builder = Guard::for_model("Qwen/QwQ-32B").unwrap().request(&json!({field: value}));
+        let guard = builder.stop([StopString::hidden("STOP")]).build().unwrap();
+        for (wire, reasoning, content) in [
+            (r#"{"city": "Oslo"}"#, "", r#"{"city": "Oslo"}"#),
+            ("\n [1, 2]", "", "[1, 2]"),
+            ("A list.\n</think>\n\n[1]", "A list.", "[1]"),
+        ] {
+            for size in 1..=wire.len() {
+                let (mut guard, mut message) = (guard.clone(), Message::default());
+                let mut sink = |event: Event<'_>| message.collect(event);
+                for chunk in wire.as_bytes().chunks(size) {
+                    guard.push_bytes(chunk, &mut sink).unwrap();
+                }
+                guard.finish(End::Stop, &mut sink).unwrap();
+                let seen = (message.reasoning.trim(), message.content.trim());
+                assert_eq!(seen, (reasoning, content), "{field}: {wire:?} by {size}");
+            }
+        }
+    }
+    let free = Guard::for_model("Qwen/QwQ-32B").unwrap().request(&json!({})).build().unwrap();
+    assert_eq!(free.parse("{x} is a set.</think>Yes.", End::Stop).unwrap().content, "Yes.");
 }
