@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use jail_match::{Diagnostic, DiagnosticKind, End, Event, LimitError, Sink, Span, SpanKind, Utf8};
+use jail_match::{
+    Channel, Diagnostic, DiagnosticKind, End, Event, LimitError, ServerItem, Sink, Span, SpanKind,
+    Utf8,
+};
 
 use super::{
     collapse::Watch,
