@@ -199,7 +199,8 @@ pub enum Anchor {
     /// it.
     Line,
     /// The marker acts anywhere but in quotes that begin with such a marker: in
-    /// `` `<|start|>assistant` `` it is text.
+    /// `` `<|start|>assistant` `` it is text. A marker that begins with a letter acts only after
+    /// whitespace or directly after markup.
     Unquoted,
     /// The marker acts only after a call, with nothing but whitespace between. For closers without
     /// an opener.

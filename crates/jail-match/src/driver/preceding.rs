@@ -1,8 +1,9 @@
-//! The text before the cursor. It shows whether a marker is quoted.
+//! The text before the cursor. It shows whether a marker is quoted, or is part of a word.
 //!
 //! ```text
 //! Yes.<|start|>assistant<|message|>       `<|start|>` follows text: a marker
 //! Write `<|start|>assistant<|message|>`   `<|start|>` follows an opening quotation mark: text
+//! potato=s or to=s                        `to=` begins a word: a marker
 //! ```
 
 use crate::table::FirstBytes;
@@ -67,6 +68,13 @@ impl Preceding {
         let last = u64::from_be_bytes(self.last);
         let last = text.iter().skip(skip).fold(last, |last, &byte| last << 8 | u64::from(byte));
         self.last = last.to_be_bytes();
+    }
+
+    /// Returns whether `marker` may act here: outside of quotes, and not inside a word.
+    /// `after_markup` states that only whitespace came since markup.
+    pub(super) fn admits(self, marker: &str, after_markup: bool) -> bool {
+        let in_word = || !after_markup && self.last_two()[0].is_some_and(|it| !it.is_whitespace());
+        !self.is_quoted() && !(marker.starts_with(char::is_alphanumeric) && in_word())
     }
 
     /// Returns whether a marker here is in quotes.

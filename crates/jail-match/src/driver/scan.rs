@@ -332,7 +332,7 @@ impl Driver {
         let preceding = || self.preceding(start);
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
-            Anchor::Unquoted => !preceding().is_quoted(),
+            Anchor::Unquoted => preceding().admits(&edge.marker, self.emitter.edge_of_markup()),
             Anchor::Lead => self.emitter.lead(),
             Anchor::Start => self.emitter.untouched(),
             Anchor::AfterCall => self.emitter.after_call(),

@@ -314,7 +314,13 @@ impl<'t> Naive<'t> {
         });
         let anchored = match edge.anchor {
             Anchor::Anywhere => true,
-            Anchor::Unquoted => !is_quoted(self.edges, &self.preceding(lines)),
+            Anchor::Unquoted => {
+                let preceding = self.preceding(lines);
+                let begins = |text: &str| text.is_empty() || text.ends_with(char::is_whitespace);
+                let is_word = edge.marker.starts_with(char::is_alphanumeric);
+                let may_begin = !is_word || self.blank || begins(&preceding);
+                may_begin && !is_quoted(self.edges, &preceding)
+            }
             Anchor::Lead => self.lead,
             Anchor::Start => self.steps.iter().all(|step| match step {
                 Step::Text(_, _, scalar) => matches!(scalar, ' ' | '\t' | '\r' | '\n'),
