@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+mod derive;
 mod grammar;
 mod rows;
 mod settings;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use llm_stream_guard_serve::{FamilyChoice, TimeSpan, listen_address};
 
 pub(crate) use self::{
+    derive::DeriveArgs,
     grammar::{GrammarArgs, GrammarLanguage},
     rows::OnError,
     settings::SettingArgs,
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Detect(DetectArgs),
     /// Find the family of a checkpoint's model
     Identify(IdentifyArgs),
+    /// Write the file of a family that a checkpoint's chat template shows
+    Derive(DeriveArgs),
     /// Write tool calls as a family's models write them
     Encode(EncodeArgs),
     /// List the tool-call families, reasoning formats and profiles, or find a model's

@@ -7,6 +7,7 @@
 
 mod args;
 mod check;
+mod derive;
 mod detect;
 mod encode;
 mod error;
@@ -69,6 +70,7 @@ fn dispatch(cli: &Cli, tables: Option<ParseTable>) -> Result<bool, Error> {
         Command::Check(args) => check::check(args, &mut out),
         Command::Detect(args) => detect::detect(args, &mut out),
         Command::Identify(args) => identify::identify(args, &mut out),
+        Command::Derive(args) => derive::derive(args, &mut out).map(|()| true),
         Command::Encode(args) => encode::encode(args, &mut out).map(|()| true),
         Command::Families(args) => families::families(args, &mut out).map(|()| true),
         Command::Serve(args) => serve::serve(args, &mut out),

@@ -7,8 +7,10 @@ mod telemetry;
 use std::{
     io::{self, IsTerminal as _, Write},
     net::{Ipv4Addr, SocketAddr},
+    path::Path,
 };
 
+use llm_stream_guard::{Checkpoint, Profile, Worker};
 use llm_stream_guard_serve::{
     CheckpointTokens, Config, FamilyChoice, FamilyName, Fault, Proxy, Record, Upstream,
     check_health, demo, is_open, read_models, serve as listen, serve_metrics,
@@ -30,7 +32,7 @@ use crate::{
 /// # Errors
 /// The arguments are wrong, the address cannot be listened on, or the output cannot be written.
 pub(crate) fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, Error> {
-    let config = config(args)?;
+    let mut config = config(args)?;
     if args.print_config {
         out.write_all(config.to_toml().as_bytes())?;
         out.flush()?;
@@ -40,6 +42,11 @@ pub(crate) fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, Error
         return is_alive(config.listen);
     }
     log(args.log_format)?;
+    if config.profile == FamilyChoice::Auto
+        && let Some(family) = args.checkpoint.as_deref().map(Path::new).and_then(derived_family)
+    {
+        config.profile = FamilyChoice::One(Box::new(family));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(misuse)?;
     #[cfg(feature = "otel")]
@@ -90,6 +97,16 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
         config.checkpoint = Some(tokens.map_err(|error| misuse(format!("--checkpoint {error}")))?);
     }
     Ok(config)
+}
+
+/// Returns the family that the checkpoint's chat template shows, if no known family fits it.
+fn derived_family(path: &Path) -> Option<FamilyName> {
+    let checkpoint = Checkpoint::read(path).ok()?;
+    let program = std::env::current_exe().ok()?;
+    let found = Worker::new(program).args(["identify", "--worker"]).identify(&checkpoint);
+    let profile = found.profile.filter(Profile::is_derived)?;
+    tracing::info!(checkpoint = %path.display(), "family derived from the chat template");
+    Some(FamilyName::of_checkpoint(path, profile))
 }
 
 /// Sets up the log: `RUST_LOG` selects the level, `info` by default.

@@ -5,6 +5,8 @@ mod added_tokens;
 mod checkpoint;
 #[cfg(feature = "jinja")]
 mod context;
+#[cfg(feature = "toml")]
+mod derive;
 mod detect;
 mod gguf;
 mod identification;
@@ -20,6 +22,10 @@ mod stripped;
 mod turns;
 mod worker;
 
+#[cfg(all(feature = "jinja", feature = "toml"))]
+pub use self::derive::derive_trusted;
+#[cfg(feature = "toml")]
+pub use self::derive::{DeriveError, DerivedFamily};
 pub(crate) use self::stripped::stripped;
 pub use self::{
     added_tokens::{AddedToken, AddedTokens},

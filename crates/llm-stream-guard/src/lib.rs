@@ -69,10 +69,14 @@ pub use guard::{
     AnswerRules, BuildError, CallOptions, Delivery, Guard, GuardBuilder, GuardStage, MessageEnd,
     OpenAtEnd, ReasoningOptions, RequestError, Token, TokenKind, ToolChoice,
 };
+#[cfg(all(feature = "jinja", feature = "toml"))]
+pub use identify::derive_trusted;
 pub use identify::{
     AddedToken, AddedTokens, Candidate, Certainty, Checkpoint, CheckpointError, Detection,
     Identification, Worker, detect, identify,
 };
+#[cfg(feature = "toml")]
+pub use identify::{DeriveError, DerivedFamily};
 #[cfg(feature = "jinja")]
 pub use identify::{identify_trusted, serve_renderings};
 pub use jailed::{JailedError, JailedStream, JailedStreamBuilder};

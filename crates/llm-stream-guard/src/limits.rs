@@ -40,6 +40,15 @@ pub(crate) const MAX_GGUF_HEAD_BYTES: u64 = 256 << 20;
 /// Maximum length of a rendered turn that is examined, in bytes.
 pub(crate) const MAX_TURN_BYTES: usize = 16 << 10;
 
+/// Maximum length of a rendered turn from which a family is derived, in bytes. The turn is read once
+/// for each cut.
+#[cfg(feature = "toml")]
+pub(crate) const MAX_DERIVED_BYTES: usize = 4 << 10;
+
+/// Time after which no further file of a family is tried for a chat template.
+#[cfg(feature = "toml")]
+pub(crate) const MAX_DERIVE_TIME: Duration = Duration::from_secs(3);
+
 /// Maximum number of bytes of each text in which families are detected.
 pub(crate) const MAX_DETECTED_BYTES: usize = 1 << 20;
 
@@ -114,3 +123,19 @@ pub(crate) mod rendering {
 
 /// Maximum number of compiled guards that a reader of rows keeps.
 pub(crate) const MAX_ROW_GUARDS: usize = 64;
+
+/// Limits of the search for the file of a derived family.
+#[cfg(feature = "toml")]
+pub(crate) mod deriving {
+    /// Maximum number of drafts that are compared with the renderings.
+    pub(crate) const MAX_DRAFTS: usize = 160;
+
+    /// Maximum number of drafts whose reading is proved.
+    pub(crate) const MAX_PROOFS: usize = 12;
+
+    /// Maximum number of the project's families that are tried for a chat template.
+    pub(crate) const MAX_TRIED_FAMILIES: usize = 4;
+
+    /// Maximum number of places at which a text that two renderings share is cut, besides the last.
+    pub(crate) const MAX_TEXT_CUTS: usize = 4;
+}

@@ -33,6 +33,9 @@ use self::{
     table::FAMILIES,
 };
 
+/// The beginning of the `source` of families that were derived from a chat template.
+pub(crate) const DERIVED: &str = "derived from a chat template";
+
 /// How a model family writes reasoning and tool calls.
 ///
 /// Names are looked up when a guard is built. Tool-call families, reasoning formats and profiles
@@ -171,6 +174,13 @@ impl Profile {
             None => grammar(family),
         };
         grammar.map(Some)
+    }
+
+    /// Returns whether the calls are read by a family that was derived from a chat template.
+    #[must_use]
+    pub fn is_derived(&self) -> bool {
+        let source = |grammar: &Grammar| grammar.family().source.starts_with(DERIVED);
+        self.grammar.as_ref().is_some_and(source)
     }
 
     /// Whether a response template reads the message.

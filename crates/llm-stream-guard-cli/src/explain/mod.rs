@@ -72,7 +72,8 @@ pub(crate) fn report(args: &ExplainArgs) -> Result<Report, Error> {
         let builder = parse::builder(reading, profile)?.stage(GuardStage::Stats);
         let by_ids = tokens.as_ref().map(|tokens| builder.clone().marker_tokens(tokens.texts()));
         let by_ids = by_ids.map(|builder| builder.build().map_err(misuse)).transpose()?;
-        Ok((profile.name.clone(), builder.build().map_err(misuse)?, by_ids))
+        let derived = if profile.is_derived() { ", derived from a chat template" } else { "" };
+        Ok((format!("{}{derived}", profile.name), builder.build().map_err(misuse)?, by_ids))
     });
     let guards = guards.collect::<Result<Vec<_>, Error>>()?;
     let end = reading.settings.finish;

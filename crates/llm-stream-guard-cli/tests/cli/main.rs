@@ -3,6 +3,7 @@
 mod call_grammars;
 mod check;
 mod console;
+mod derive;
 mod encode;
 mod explain;
 mod export;

@@ -46,6 +46,9 @@ impl fmt::Display for Identification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.families.first() {
             Some(first) => write!(f, "{first} ({})", self.certainty)?,
+            None if self.profile.as_ref().is_some_and(Profile::is_derived) => {
+                f.write_str("derived from its chat template")?;
+            }
             None => f.write_str("unknown")?,
         }
         if let [_, others @ ..] = &self.families[..]
@@ -167,7 +170,7 @@ pub(super) fn identified(checkpoint: &Checkpoint, render: Option<Render<'_>>) ->
             false
         }
     };
-    if found.families.is_empty() {
+    if found.families.is_empty() && found.profile.is_none() {
         if !none_are_read {
             found.families = told.iter().map(|(name, _)| (*name).to_owned()).collect();
         }
@@ -215,6 +218,23 @@ impl Identification {
     }
 }
 
+#[cfg(feature = "toml")]
+impl Identification {
+    /// Takes the family that the chat template shows, if it can be proved.
+    fn derive(&mut self, checkpoint: &Checkpoint, render: Render<'_>) {
+        match super::derive::derived(checkpoint, render) {
+            Ok(derived) => {
+                self.profile = Some(derived.profile);
+                self.certainty = Certainty::Likely;
+                let evidence =
+                    "a family was derived from them and proved: `derive` writes its file";
+                self.evidence.push(evidence.into());
+            }
+            Err(refusal) => self.evidence.push(refusal.to_string()),
+        }
+    }
+}
+
 impl Identification {
     /// Adds the evidence of a rendering. Returns whether the template certainly writes no calls of
     /// a known family, so that calls in its text are quoted.
@@ -237,6 +257,8 @@ impl Identification {
         let Some(best) = fits.first() else {
             if probed.calls_are_rendered {
                 self.evidence.push("it renders calls that no family reads".into());
+                #[cfg(feature = "toml")]
+                self.derive(checkpoint, render);
             } else if !failed {
                 self.evidence.push("it renders no calls".into());
             }

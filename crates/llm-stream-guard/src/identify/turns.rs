@@ -162,7 +162,7 @@ impl<'c> Prompter<'c> {
 
 /// Returns the part of `whole` after its common prefix with the prompt, cut before a mark rather
 /// than inside it.
-fn behind<'w>(prompt: &str, whole: &'w str) -> &'w str {
+pub(super) fn behind<'w>(prompt: &str, whole: &'w str) -> &'w str {
     let common = prompt.chars().zip(whole.chars()).take_while(|(a, b)| a == b);
     let common: usize = common.map(|(scalar, _)| scalar.len_utf8()).sum();
     let open = whole[..common].rfind(['<', '[']);

@@ -67,7 +67,7 @@ impl Worker {
         identified(checkpoint, Some(&|job: &Job| self.render(job)))
     }
 
-    fn render(&self, job: &Job) -> Vec<Rendered> {
+    pub(super) fn render(&self, job: &Job) -> Vec<Rendered> {
         let problem = match self.run(job) {
             Ok(rendered) if rendered.len() == job.contexts.len() => return rendered,
             Ok(_) => "the worker left something out".to_owned(),

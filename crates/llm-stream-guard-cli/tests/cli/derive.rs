@@ -1,0 +1,34 @@
+//! `derive`.
+
+use crate::support::{refused, run, run_on, scratch};
+
+const TEMPLATE: &str = "{%- for m in messages -%}<s>{{ m.role }}\n{{ m.content or '' }}\
+    {%- for c in m.tool_calls or [] -%}<do>{\"fn\": {{ c.function.name | tojson }}, \
+    \"with\": {{ c.function.arguments | tojson }}}</do>{%- endfor -%}<|end|>\n{% endfor -%}\
+    {%- if add_generation_prompt -%}<s>assistant\n{% endif -%}";
+
+#[test]
+fn derived_file_reads_what_the_template_renders() {
+    let template = scratch("own_template.jinja", TEMPLATE);
+    let derived = run(&["derive", &template]);
+    let file = String::from_utf8(derived.stdout).expect("UTF-8");
+    assert!(file.contains("call = '<do>{object}</do>'"), "{file}");
+    let family = scratch("own_family.toml", &file);
+    let wire = b"Well. <do>{\"fn\": \"ping\", \"with\": {\"n\": 1}}</do><|end|>";
+    let read = run_on(wire, &["parse", "--family", &family]);
+    let events = String::from_utf8(read.stdout).expect("UTF-8");
+    assert!(events.contains("\"ping\"") && !events.contains("<|end|>"), "{events}");
+    let explained = run_on(wire, &["explain", "--family", &family]);
+    let explained = String::from_utf8(explained.stdout).expect("UTF-8");
+    assert!(explained.contains("derived from a chat template"), "{explained}");
+    let found = run(&["identify", &template]);
+    let found = String::from_utf8(found.stdout).expect("UTF-8");
+    assert!(found.starts_with("derived from its chat template"), "{found}");
+}
+
+#[test]
+fn template_without_calls_is_refused_with_the_reason() {
+    let plain = "{% for m in messages %}<s>{{ m.role }}: {{ m.content }}</s>{% endfor %}";
+    let template = scratch("plain_template.jinja", plain);
+    refused(&["derive", &template], &["plain_template.jinja", "it renders no calls"]);
+}
