@@ -74,7 +74,7 @@ impl Preceding {
     /// `after_markup` states that only whitespace came since markup.
     pub(super) fn admits(self, marker: &str, after_markup: bool) -> bool {
         let in_word = || !after_markup && self.last_two()[0].is_some_and(|it| !it.is_whitespace());
-        !self.is_quoted() && !(marker.starts_with(char::is_alphanumeric) && in_word())
+        !(self.is_quoted() || marker.starts_with(char::is_alphanumeric) && in_word())
     }
 
     /// Returns whether a marker here is in quotes.

@@ -1,6 +1,6 @@
 //! A replacement for the parser of response templates, for builds without it.
 
-use jail_match::{Counters, Edge, End, Held, Sink};
+use jail_match::{Channel, Counters, Edge, End, Held, Sink};
 use toolcall_parsers::{Ids, Options};
 
 pub(super) use NoTemplate as TemplateCursor;
@@ -31,6 +31,10 @@ impl NoTemplate {
     }
 
     pub(super) fn buffered(&self) -> usize {
+        match *self {}
+    }
+
+    pub(super) fn open_channel(&self) -> Option<Option<Channel>> {
         match *self {}
     }
 
