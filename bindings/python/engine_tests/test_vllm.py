@@ -218,7 +218,7 @@ class TestRequests:
         for switch, allowed in [({}, True), ({"enable_thinking": False}, False)]:
             request = request_for([RING], tool_choice="required", chat_template_kwargs=switch)
             request = parser_of("guard_qwen3", request).adjust_request(request)
-            assert request._grammar_from_parser  # noqa: SLF001
+            assert request._grammar_from_parser
             grammar = Grammar.from_structural_tag(request.structured_outputs.structural_tag)
             assert accepts(grammar, CALL)
             assert accepts(grammar, thought) == allowed

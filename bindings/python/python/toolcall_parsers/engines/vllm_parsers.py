@@ -126,7 +126,7 @@ class GuardToolParser(ToolParser):
             return
         request.structured_outputs = StructuredOutputsParams(structural_tag=json.dumps(tag))
         if owns_thought:
-            request._grammar_from_parser = True  # noqa: SLF001
+            request._grammar_from_parser = True
         if isinstance(request, ChatCompletionRequest):
             request.response_format = None
         else:
