@@ -127,12 +127,8 @@ impl Table {
         }
         let mut quotable = None;
         for edge in &edges {
-            let told = edge.in_code == InCode::Told;
-            if told || edge.anchor == Anchor::Unquoted {
-                let first_bytes = quotable.get_or_insert_with(FirstBytes::default);
-                if told || edge.anchor == Anchor::Unquoted {
-                    first_bytes.add(edge);
-                }
+            if edge.in_code == InCode::Told || edge.anchor == Anchor::Unquoted {
+                quotable.get_or_insert_with(FirstBytes::default).add(edge);
             }
         }
         let newline_starts = edges.iter().any(|edge| edge.marker.starts_with('\n'));

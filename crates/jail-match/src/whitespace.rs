@@ -53,20 +53,10 @@ pub enum Whitespace {
     ReasoningEnd,
 }
 
-/// The policies by their names.
-const NAMES: [(&str, Whitespace); 5] = [
-    ("framing", Whitespace::Framing),
-    ("verbatim", Whitespace::Verbatim),
-    ("trim", Whitespace::Trim),
-    ("before_calls", Whitespace::BeforeCalls),
-    ("reasoning_end", Whitespace::ReasoningEnd),
-];
-
 impl fmt::Display for Whitespace {
     /// Writes the name of the policy: `before_calls`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = NAMES.iter().find(|(_, policy)| policy == self);
-        f.pad(found.map_or("", |(name, _)| *name))
+        f.pad(self.name())
     }
 }
 
@@ -75,7 +65,7 @@ impl FromStr for Whitespace {
 
     /// Reads the name of a policy, as `Display` writes it.
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        named("whitespace policy", name, &NAMES)
+        named("whitespace policy", name, &Self::ALL.map(|policy| (policy.name(), policy)))
     }
 }
 
@@ -93,6 +83,16 @@ impl Whitespace {
     /// All policies, the default one first.
     pub const ALL: [Self; 5] =
         [Self::Framing, Self::Verbatim, Self::Trim, Self::BeforeCalls, Self::ReasoningEnd];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Framing => "framing",
+            Self::Verbatim => "verbatim",
+            Self::Trim => "trim",
+            Self::BeforeCalls => "before_calls",
+            Self::ReasoningEnd => "reasoning_end",
+        }
+    }
 
     fn rule(self, channel: Channel) -> Rule {
         match (self, channel) {
@@ -126,11 +126,12 @@ pub(crate) fn is_blank(text: &str) -> bool {
 mod tests {
     use alloc::string::ToString;
 
-    use super::{NAMES, Whitespace};
+    use super::Whitespace;
 
     #[test]
     fn every_policy_is_read_from_the_name_it_is_written_with() {
-        for (name, policy) in NAMES {
+        let names = ["framing", "verbatim", "trim", "before_calls", "reasoning_end"];
+        for (name, policy) in names.into_iter().zip(Whitespace::ALL) {
             assert_eq!(name.parse(), Ok(policy));
             assert_eq!(policy.to_string(), name);
         }

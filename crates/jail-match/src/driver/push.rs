@@ -22,9 +22,10 @@ impl Driver {
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
         self.counters.bytes_in += chunk.len() as u64;
-        if !self.begin_reading(chunk.len(), bodies) {
+        if self.reading {
             return self.push_slow(chunk, bodies, sink);
         }
+        self.reading = true;
         let feed = bodies.feed(chunk, sink);
         self.counters.examined += candidate::looked_at(feed, chunk, bodies);
         if matches!(feed.verdict, Verdict::Certain) && feed.used == chunk.len() {
@@ -54,19 +55,17 @@ impl Driver {
         Ok(())
     }
 
-    /// Begins to read a chunk of `len` bytes, or the pending text. Returns `false` if the sink or a
-    /// body panicked in the last call: what the driver held is lost then, an open body ends, and
-    /// the text is read in the same channel.
-    fn begin_reading<B: BodyParsers + ?Sized>(&mut self, len: usize, bodies: &mut B) -> bool {
-        let was_reading = core::mem::replace(&mut self.reading, true);
-        if was_reading {
+    /// Begins to read a chunk of `len` bytes, or the pending text. If the sink or a body panicked in
+    /// the last call, what the driver held is lost, an open body ends, and the text is read in the
+    /// same channel.
+    fn begin_reading<B: BodyParsers + ?Sized>(&mut self, len: usize, bodies: &mut B) {
+        if core::mem::replace(&mut self.reading, true) {
             self.recover(len, bodies);
         }
-        !was_reading
     }
 
     #[cold]
-    fn recover<B: BodyParsers + ?Sized>(&mut self, len: usize, bodies: &mut B) {
+    pub(super) fn recover<B: BodyParsers + ?Sized>(&mut self, len: usize, bodies: &mut B) {
         self.pending.clear();
         self.base = self.counters.bytes_in.saturating_sub(len as u64);
         self.stretches.clear();
@@ -124,10 +123,19 @@ impl Driver {
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
         self.begin_reading(0, bodies);
+        self.rescan_pending(follows, |driver, window| driver.process(window, bodies, sink))
+    }
+
+    /// Reads the pending text with `read`, which returns the index from which it stays pending.
+    pub(super) fn rescan_pending(
+        &mut self,
+        follows: Follows,
+        read: impl FnOnce(&mut Self, Window<'_>) -> Result<usize, LimitError>,
+    ) -> Result<(), LimitError> {
+        self.reading = true;
         let mut pending = core::mem::take(&mut self.pending);
         let base = self.base;
-        let keep =
-            pending.rescan(|text| self.process(Window { text, base, follows }, bodies, sink));
+        let keep = pending.rescan(|text| read(self, Window { text, base, follows }));
         self.pending = pending;
         self.reading = false;
         self.base += keep? as u64;

@@ -3,7 +3,7 @@
 use super::{
     Driver,
     value_text::ValueText,
-    window::{Cursor, DriverState, Follows, Scan, Window},
+    window::{Cursor, DriverState, Follows, Scan},
 };
 use crate::{
     body::BodyParsers, channel::Channel, limits::LimitError, sink::Sink, whitespace::Boundary,
@@ -90,22 +90,20 @@ impl Driver {
         sink: &mut dyn Sink,
     ) -> Result<(), LimitError> {
         self.quiet = false;
+        if core::mem::take(&mut self.reading) {
+            self.recover(0, bodies);
+        }
         if !self.pending.is_empty() && matches!(self.state, DriverState::Text) {
             self.process_pending(Follows::NoMarker, bodies, sink)?;
         }
         while let DriverState::Candidate(candidate) = self.state {
-            let mut pending = core::mem::take(&mut self.pending);
-            let base = self.base;
-            let keep = pending.rescan(|text| {
-                let window = Window { text, base, follows: Follows::NoMarker };
-                let cursor = Cursor { pos: text.len(), ..Cursor::at(0) };
+            self.rescan_pending(Follows::NoMarker, |driver, window| {
+                let cursor = Cursor { pos: window.text.len(), ..Cursor::at(0) };
                 let scan = &mut Scan { window, cursor, bodies: &mut *bodies, sink: &mut *sink };
-                self.refute(candidate, scan);
+                driver.refute(candidate, scan);
                 scan.bodies.end();
-                self.process_from(scan)
-            });
-            self.pending = pending;
-            self.base += keep? as u64;
+                driver.process_from(scan)
+            })?;
         }
         Ok(())
     }
