@@ -61,7 +61,7 @@ pub(crate) fn reasoning_after(
     if reasoning.start_after(prompt) == Start::Reasoning {
         return Ok(Some(true));
     }
-    Ok(reasoning.is_closed_after(prompt).then_some(false))
+    Ok(reasoning.closes_in(prompt).then_some(false))
 }
 
 /// Returns how the models of the settings' profile separate reasoning.

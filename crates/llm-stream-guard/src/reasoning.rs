@@ -44,13 +44,13 @@ impl Reasoning {
         self.opening_after(prompt).start
     }
 
-    /// Returns whether the last turn of `prompt` closes reasoning, so that the answer has none.
+    /// Returns whether the last turn of `prompt` has a closing tag of reasoning. If it also leaves
+    /// no reasoning open ([`Reasoning::start_after`]), the answer has none.
     #[must_use]
-    pub fn is_closed_after(&self, prompt: &str) -> bool {
+    pub fn closes_in(&self, prompt: &str) -> bool {
         let Self::Format(format) = self else { return false };
         let turn = last_turn(prompt);
-        self.start_after(prompt) == Start::Content
-            && format.close.iter().any(|close| turn.contains(&**close))
+        format.close.iter().any(|close| turn.contains(&**close))
     }
 
     /// Returns the state in which a stream begins if the caller chose `start`; see

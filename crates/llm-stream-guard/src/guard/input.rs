@@ -32,13 +32,20 @@ pub(super) struct TextInput {
     stop: Option<Box<StopStage>>,
     /// Visible text that is emitted before the first text of the model.
     prepend: Option<Arc<Box<str>>>,
+    first: FirstText,
+    /// How the message ended, so that no more text reaches the cursor.
+    ended: Option<MessageEnd>,
+}
+
+/// The treatment of the model's first text.
+#[derive(Debug, Clone, Copy, Default)]
+struct FirstText {
+    /// Whether a text that an option puts first was emitted.
     prepended: bool,
     /// Whether the answer to the request is JSON, although the prompt may have opened reasoning.
     asks_json: bool,
     /// Whether the first visible character can still be that of the JSON.
     may_be_json: bool,
-    /// How the message ended, so that no more text reaches the cursor.
-    ended: Option<MessageEnd>,
 }
 
 /// The stop strings, and the marker tokens in the text that they hold back.
@@ -51,22 +58,21 @@ struct StopStage {
 impl Input {
     /// Whether all stages are absent or have nothing left to do.
     pub(super) fn is_passed(&self) -> bool {
-        let Self { watch, wire, text: TextInput { stop, prepend, prepended, may_be_json, .. } } =
-            self;
-        let prepended = prepend.is_none() || *prepended;
-        watch.is_none() && stop.is_none() && wire.is_none() && prepended && !may_be_json
+        let Self { watch, wire, text: TextInput { stop, prepend, first, .. } } = self;
+        let prepended = prepend.is_none() || first.prepended;
+        watch.is_none() && stop.is_none() && wire.is_none() && prepended && !first.may_be_json
     }
 
     pub(super) fn reset(&mut self) {
-        self.text.may_be_json = self.text.asks_json;
-        let Self { watch, wire, text: TextInput { stop, prepended, ended, .. } } = self;
+        let Self { watch, wire, text: TextInput { stop, first, ended, .. } } = self;
         watch.iter_mut().for_each(|stage| stage.reset());
         wire.iter_mut().for_each(|stage| stage.reset());
         for StopStage { strings, markers } in stop.iter_mut().map(|stage| &mut **stage) {
             strings.reset();
             markers.reset();
         }
-        (*prepended, *ended) = (false, None);
+        first.reset();
+        *ended = None;
     }
 
     /// Returns the result of every push after a collapse ended the message.
@@ -180,7 +186,7 @@ impl Input {
 
     /// Skips the text that an option puts before the model's first text.
     pub(super) fn skip_prepended(&mut self) {
-        self.text.prepended = true;
+        self.text.first.prepended = true;
     }
 
     /// Ends the message and releases held text.
@@ -217,8 +223,10 @@ impl TextInput {
     }
 
     /// Reads an answer that begins with a bracket as content, if `asks` is set.
-    pub(super) fn of_json(self, asks: bool) -> Self {
-        Self { asks_json: asks, may_be_json: asks, ..self }
+    pub(super) fn of_json(mut self, asks: bool) -> Self {
+        self.first.asks_json = asks;
+        self.first.reset();
+        self
     }
 
     /// Whether no more text reaches the cursor.
@@ -238,8 +246,9 @@ impl TextInput {
             }
             return self.stopping(|stop, on| stop.push(token.text, on), cursor, out);
         }
-        place_first(&self.prepend, &mut self.prepended, token.text, out);
-        push_first(&mut self.may_be_json, token, cursor, out)
+        let prepend = self.prepend.as_ref().map(|text| &***text);
+        self.first.prepend(prepend, token.text, out);
+        self.first.push(token, cursor, out)
     }
 
     /// Searches for stop strings, reads the text before them, and accounts for the rest.
@@ -249,14 +258,14 @@ impl TextInput {
         cursor: &mut Cursor,
         out: &mut Chain<'_>,
     ) -> Result<(), LimitError> {
-        let Self { stop, prepend, prepended, may_be_json, .. } = self;
+        let Self { stop, prepend, first, .. } = self;
         let Some(StopStage { strings: stop, markers }) = stop.as_deref_mut() else { return Ok(()) };
-        let before = stop.stopped();
-        let mut result = Ok(());
+        let (before, mut result) = (stop.stopped(), Ok(()));
+        let prepend = prepend.as_ref().map(|text| &***text);
         let mut read = |token: Token<'_>| {
             if result.is_ok() {
-                place_first(prepend, prepended, token.text, out);
-                result = push_first(may_be_json, token, cursor, out);
+                first.prepend(prepend, token.text, out);
+                result = first.push(token, cursor, out);
             }
         };
         step(stop, &mut |text| markers.pass(text, &mut read));
@@ -311,34 +320,40 @@ impl TextInput {
     }
 }
 
-/// Reads the next text. A bracket as the first visible character begins the JSON that the request
-/// asks for, and no reasoning.
-fn push_first(
-    may_be_json: &mut bool,
-    token: Token<'_>,
-    cursor: &mut Cursor,
-    out: &mut Chain<'_>,
-) -> Result<(), LimitError> {
-    let visible = |text: &str| text.find(|scalar: char| !scalar.is_ascii_whitespace());
-    let first = if *may_be_json { visible(token.text) } else { None };
-    *may_be_json &= first.is_none();
-    let json = first.and_then(|at| token.text.split_at_checked(at));
-    let Some((blanks, rest)) = json.filter(|(_, rest)| rest.starts_with(['{', '['])) else {
-        return cursor.push_token(token, out);
-    };
-    cursor.push_token(Token::of_text(blanks), out)?;
-    cursor.server_item(ServerItem::Channel(Channel::CONTENT), out)?;
-    cursor.push_token(Token { text: rest, ..token }, out)
-}
+impl FirstText {
+    fn reset(&mut self) {
+        (self.prepended, self.may_be_json) = (false, self.asks_json);
+    }
 
-/// Emits the text that an option puts before the model's first text.
-fn place_first(prepend: &Option<Arc<Box<str>>>, done: &mut bool, text: &str, out: &mut Chain<'_>) {
-    if let Some(prepend) = prepend
-        && !*done
-        && !text.is_empty()
-    {
-        *done = true;
-        out.event(Event::Content(prepend));
+    /// Emits the text that an option puts before the model's first text.
+    fn prepend(&mut self, prepend: Option<&str>, text: &str, out: &mut Chain<'_>) {
+        if let Some(prepend) = prepend
+            && !self.prepended
+            && !text.is_empty()
+        {
+            self.prepended = true;
+            out.event(Event::Content(prepend));
+        }
+    }
+
+    /// Reads the next text. A bracket as the first visible character begins the JSON that the
+    /// request asks for, and no reasoning.
+    fn push(
+        &mut self,
+        token: Token<'_>,
+        cursor: &mut Cursor,
+        out: &mut Chain<'_>,
+    ) -> Result<(), LimitError> {
+        let visible = |text: &str| text.find(|scalar: char| !scalar.is_ascii_whitespace());
+        let first = if self.may_be_json { visible(token.text) } else { None };
+        self.may_be_json &= first.is_none();
+        let json = first.and_then(|at| token.text.split_at_checked(at));
+        let Some((blanks, rest)) = json.filter(|(_, rest)| rest.starts_with(['{', '['])) else {
+            return cursor.push_token(token, out);
+        };
+        cursor.push_token(Token::of_text(blanks), out)?;
+        cursor.server_item(ServerItem::Channel(Channel::CONTENT), out)?;
+        cursor.push_token(Token { text: rest, ..token }, out)
     }
 }
 

@@ -58,16 +58,16 @@ impl GuardBuilder {
             Reasoning::Format(format) => !Format::is_passthrough(format),
             _ => true,
         });
-        let may_think = match (&told, self.reasoning.start, &self.prompt) {
-            (None, ..) | (_, Some(_), _) => false,
-            (Some(told), None, Some(prompt)) => !told.is_closed_after(prompt),
-            (_, None, None) => self.asked.may_think(&self.profile),
-        };
-        let start = match (told, self.reasoning.start, &self.prompt) {
-            (None, ..) => Start::Content,
-            (_, Some(start), _) => start,
-            (Some(told), None, Some(prompt)) => told.start_after(prompt),
-            (_, None, None) => self.asked.start(&self.profile),
+        let (start, may_think) = match (told, self.reasoning.start, &self.prompt) {
+            (None, ..) => (Start::Content, false),
+            (_, Some(start), _) => (start, false),
+            (Some(told), None, Some(prompt)) => {
+                let start = told.start_after(prompt);
+                (start, start == Start::Reasoning || !told.closes_in(prompt))
+            }
+            (_, None, None) => {
+                (self.asked.start(&self.profile), self.asked.may_think(&self.profile))
+            }
         };
         let (tools, choice) = (self.tools.clone(), self.choice.clone());
         AnswerRules { tools, choice, parallel: self.calls.parallel, start, may_think }

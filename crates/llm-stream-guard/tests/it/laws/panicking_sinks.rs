@@ -3,7 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use guard_laws::{Damage, varied};
-use llm_stream_guard::{End, Event, Guard, Ids, Message, Profile, Sink, profiles};
+use llm_stream_guard::{
+    End, Event, Guard, Ids, Message, Profile, Sink,
+    jail_match::{Channel, ServerItem},
+    profiles,
+};
 use stream_laws::Random;
 
 /// Wires per profile.
@@ -36,6 +40,13 @@ fn interrupted(guard: &mut Guard, chunks: &[&[u8]], at: usize) -> Result<usize, 
             let _ = guard.push_bytes(chunk, sink);
         })
         .map_err(|()| format!("chunk {n} of {} panicked", chunks.len()))?;
+        if n % 5 == 4 {
+            let channel = if n % 2 == 0 { Channel::REASONING } else { Channel::CONTENT };
+            caught(&mut |sink| {
+                let _ = guard.server_item(ServerItem::Channel(channel), sink);
+            })
+            .map_err(|()| format!("the item after chunk {n} panicked"))?;
+        }
     }
     caught(&mut |sink| {
         let _ = guard.finish(End::Stop, sink);
