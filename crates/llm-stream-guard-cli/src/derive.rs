@@ -1,12 +1,13 @@
 //! `derive`: writes the file of a family that a chat template shows.
 
-use std::{env, io::Write};
+use std::io::Write;
 
-use llm_stream_guard::{Checkpoint, Worker};
+use llm_stream_guard::Checkpoint;
 
 use crate::{
     args::DeriveArgs,
     error::{Error, misuse},
+    identify::worker,
 };
 
 /// Prints the file of the family that the checkpoint's chat template shows. Another process of this
@@ -17,8 +18,8 @@ use crate::{
 /// be written.
 pub(crate) fn derive(args: &DeriveArgs, out: &mut dyn Write) -> Result<(), Error> {
     let checkpoint = Checkpoint::read(&args.path).map_err(misuse)?;
-    let worker = Worker::new(env::current_exe().map_err(misuse)?).args(["identify", "--worker"]);
-    let derived = worker
+    let derived = worker()
+        .map_err(misuse)?
         .derive(&checkpoint)
         .map_err(|refusal| misuse(format!("{}: {refusal}", args.path.display())))?;
     out.write_all(derived.file.as_bytes())?;

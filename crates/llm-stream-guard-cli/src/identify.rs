@@ -1,6 +1,9 @@
 //! `identify`: finds the family of a checkpoint's model.
 
-use std::{env, io::Write};
+use std::{
+    env,
+    io::{self, Write},
+};
 
 use llm_stream_guard::{Checkpoint, Worker, serve_renderings};
 
@@ -19,8 +22,7 @@ pub(crate) fn identify(args: &IdentifyArgs, out: &mut dyn Write) -> Result<bool,
         return serve_renderings().map(|()| true).map_err(misuse);
     };
     let checkpoint = Checkpoint::read(path).map_err(misuse)?;
-    let worker = Worker::new(env::current_exe().map_err(misuse)?).args(["identify", "--worker"]);
-    let found = worker.identify(&checkpoint);
+    let found = worker().map_err(misuse)?.identify(&checkpoint);
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&found).map_err(misuse)?)?;
     } else {
@@ -28,4 +30,12 @@ pub(crate) fn identify(args: &IdentifyArgs, out: &mut dyn Write) -> Result<bool,
     }
     out.flush()?;
     Ok(found.profile.is_some() || !found.families.is_empty())
+}
+
+/// Returns the worker that renders templates: another process of this command.
+///
+/// # Errors
+/// The path of the command is unknown.
+pub(crate) fn worker() -> io::Result<Worker> {
+    Ok(Worker::new(env::current_exe()?).args(["identify", "--worker"]))
 }

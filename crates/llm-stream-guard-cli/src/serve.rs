@@ -10,7 +10,7 @@ use std::{
     path::Path,
 };
 
-use llm_stream_guard::{Checkpoint, Profile, Worker};
+use llm_stream_guard::{Checkpoint, Profile};
 use llm_stream_guard_serve::{
     CheckpointTokens, Config, FamilyChoice, FamilyName, Fault, Proxy, Record, Upstream,
     check_health, demo, is_open, read_models, serve as listen, serve_metrics,
@@ -24,6 +24,7 @@ use self::signals::{End, Hangup};
 use crate::{
     args::{LogFormat, ServeArgs},
     error::{Error, misuse},
+    identify::worker,
 };
 
 /// Runs `serve` until a signal ends it, or checks the health of a running proxy. Returns `false` if
@@ -102,8 +103,7 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
 /// Returns the family that the checkpoint's chat template shows, if no known family fits it.
 fn derived_family(path: &Path) -> Option<FamilyName> {
     let checkpoint = Checkpoint::read(path).ok()?;
-    let program = std::env::current_exe().ok()?;
-    let found = Worker::new(program).args(["identify", "--worker"]).identify(&checkpoint);
+    let found = worker().ok()?.identify(&checkpoint);
     let profile = found.profile.filter(Profile::is_derived)?;
     tracing::info!(checkpoint = %path.display(), "family derived from the chat template");
     Some(FamilyName::of_checkpoint(path, profile))

@@ -113,7 +113,8 @@ impl Worker {
     /// The template renders no calls, loses a part of them, or writes them in a way that the
     /// language of families cannot say. The error has the two texts that differ.
     pub fn derive(&self, checkpoint: &Checkpoint) -> Result<DerivedFamily, DeriveError> {
-        derived(checkpoint, &|job| self.render(job))
+        let render: Render<'_> = &|job| self.render(job);
+        derived(checkpoint, render, || readers(checkpoint, render))
     }
 }
 
@@ -124,7 +125,8 @@ impl Worker {
 /// As [`Worker::derive`].
 #[cfg(feature = "jinja")]
 pub fn derive_trusted(checkpoint: &Checkpoint) -> Result<DerivedFamily, DeriveError> {
-    derived(checkpoint, &super::render::render)
+    let render: Render<'_> = &super::render::render;
+    derived(checkpoint, render, || readers(checkpoint, render))
 }
 
 impl Profile {
@@ -139,13 +141,21 @@ impl Profile {
     }
 }
 
-/// Derives a family from a checkpoint's chat template.
+/// Returns the families of the project that read the renderings of a checkpoint's chat template.
+fn readers(checkpoint: &Checkpoint, render: Render<'_>) -> Vec<String> {
+    let template = checkpoint.template.as_deref().unwrap_or_default();
+    probe(checkpoint, template, render).readers.into_iter().map(|fit| fit.profile.name).collect()
+}
+
+/// Derives a family from a checkpoint's chat template. A file may begin from one of the `families`,
+/// which are asked for only if calls are rendered.
 ///
 /// # Errors
 /// As [`Worker::derive`].
 pub(super) fn derived(
     checkpoint: &Checkpoint,
     render: Render<'_>,
+    families: impl FnOnce() -> Vec<String>,
 ) -> Result<DerivedFamily, DeriveError> {
     let template = checkpoint.template.as_deref();
     let template =
@@ -177,9 +187,7 @@ pub(super) fn derived(
     }
     let turn = TurnText::new(&renderings, &bodies, &end);
     let search = Search { renderings: &renderings, bodies: &bodies, turn: &turn, begun };
-    let fits = probe(checkpoint, template, render).readers;
-    let families: Vec<String> = fits.into_iter().map(|fit| fit.profile.name).collect();
-    let reader = match search.known(&families) {
+    let reader = match search.known(&families()) {
         Some((derived, true)) => return Ok(derived),
         other => other.map(|(derived, _)| derived),
     };

@@ -222,7 +222,7 @@ impl Identification {
 impl Identification {
     /// Takes the family that the chat template shows, if it can be proved.
     fn derive(&mut self, checkpoint: &Checkpoint, render: Render<'_>) {
-        match super::derive::derived(checkpoint, render) {
+        match super::derive::derived(checkpoint, render, Vec::new) {
             Ok(derived) => {
                 self.profile = Some(derived.profile);
                 self.certainty = Certainty::Likely;

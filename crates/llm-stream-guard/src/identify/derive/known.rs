@@ -30,13 +30,7 @@ pub(super) fn files<'t>(
         && let Some(format) = &profile.format
     {
         let opens = |prompt: &str| format.start_after(prompt) == Start::Reasoning;
-        let on = opens(&renderings.prompt);
-        let switch = renderings.switched.iter().find(|(_, [off, on])| opens(off) != opens(on));
-        let line = match switch {
-            Some((name, _)) => format!("starts = \"switch\", switch = {{ {name} = {on} }}"),
-            None if on => "starts = \"open\"".to_owned(),
-            None => "starts = \"closed\"".to_owned(),
-        };
+        let line = renderings.starts(opens).unwrap_or_else(|| "starts = \"closed\"".to_owned());
         all.push(format!("reasoning = {{ {line} }}\n"));
     }
     let ends = turn.ends("");

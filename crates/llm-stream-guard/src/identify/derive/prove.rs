@@ -57,7 +57,7 @@ pub(super) fn written(
     (ends, count): (&str, usize),
 ) -> Result<Written, DeriveError> {
     let mut found = Written::default();
-    let mut equal = [false; 16];
+    let mut equal: Vec<usize> = Vec::new();
     for (n, (sample, wire)) in renderings.wires.iter().enumerate().take(count) {
         if sample.calls.is_empty() || wire.is_err() {
             continue;
@@ -86,24 +86,19 @@ pub(super) fn written(
             true => body.trim_end().ends_with(text.trim_end()),
             false => body.contains(text.trim()),
         };
-        if ends(body) {
-            found.equal += 1;
-            if let Some(equal) = equal.get_mut(n) {
-                *equal = true;
-            }
-        } else {
-            if ends(&objects(body, sample))
-                && let Some(equal) = equal.get_mut(n)
-            {
-                *equal = true;
-            }
-            found.differences.push([body.to_owned(), text]);
+        let same = ends(body);
+        if same || ends(&objects(body, sample)) {
+            equal.push(n);
+        }
+        match same {
+            true => found.equal += 1,
+            false => found.differences.push([body.to_owned(), text]),
         }
     }
-    let shown = |n: usize| !renderings.one_call || n != TWO_CALLS;
-    let calls = equal[TWO_CALLS] || !shown(TWO_CALLS) && equal[ONE];
+    let is_equal = |n: usize| equal.contains(&n);
+    let calls = is_equal(TWO_CALLS) || renderings.one_call && is_equal(ONE);
     // A template that leaves a section open after one call does so after two keys, too.
-    found.sound = calls && (equal[TWO_KEYS] || !equal[ONE]);
+    found.sound = calls && (is_equal(TWO_KEYS) || !is_equal(ONE));
     Ok(found)
 }
 

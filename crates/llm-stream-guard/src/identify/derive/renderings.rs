@@ -133,6 +133,19 @@ impl Renderings<'_> {
         }
     }
 
+    /// Returns how a family's file says where the answer begins, by a function that tells whether a
+    /// prompt `opens` a thought. Nothing if no prompt does.
+    pub(super) fn starts(&self, opens: impl Fn(&str) -> bool) -> Option<String> {
+        let default = opens(&self.prompt);
+        let switch = self.switched.iter().find(|(_, [off, on])| opens(off) != opens(on));
+        match switch {
+            Some((name, _)) => {
+                Some(format!("starts = \"switch\", switch = {{ {name} = {default} }}"))
+            }
+            None => default.then(|| "starts = \"open\"".to_owned()),
+        }
+    }
+
     /// Returns the text before content next to calls, if it is the text before a thought.
     pub(super) fn content_as_thought(&self) -> Option<String> {
         let (before, _) = self.wire(THOUGHT).ok()?.split_once(REASONING)?;

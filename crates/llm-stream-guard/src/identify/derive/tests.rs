@@ -1,6 +1,6 @@
 //! Tests of derivations from templates of shapes that no family has, and of refusals.
 
-use super::{DeriveError, DerivedFamily, derived};
+use super::{DeriveError, DerivedFamily, derive_trusted};
 use crate::{Checkpoint, End, Guard, Start, identify::render};
 
 /// Returns a template whose turns are `<s>ROLE` to `</s>`, and whose calls are `calls`.
@@ -14,7 +14,7 @@ fn template(calls: &str) -> String {
 }
 
 fn derive(calls: &str) -> Result<DerivedFamily, DeriveError> {
-    derived(&Checkpoint::from_template(&template(calls)), &render::render)
+    derive_trusted(&Checkpoint::from_template(&template(calls)))
 }
 
 /// Derives a family and reads a wire of the same shape.
@@ -101,7 +101,7 @@ fn reasoning_and_its_start_are_derived() {
     let open = text.replace("<s>assistant\n{% endif", "<s>assistant\n<muse>\n{% endif");
     for (text, start) in [(text, Start::Content), (open, Start::Reasoning)] {
         let checkpoint = Checkpoint::from_template(&text);
-        let derived = derived(&checkpoint, &render::render).unwrap_or_else(|it| panic!("{it}"));
+        let derived = derive_trusted(&checkpoint).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(derived.profile.start, start, "{}", derived.file);
         let guard = Guard::builder(&derived.profile).build().unwrap();
         let thought =
@@ -151,7 +151,7 @@ fn templates_of_a_folder_are_measured() {
         let checkpoint = Checkpoint::from_template(&text);
         let result = match std::env::var("OWN") {
             Ok(_) => own(&checkpoint, &text),
-            Err(_) => derived(&checkpoint, &render::render),
+            Err(_) => derive_trusted(&checkpoint),
         };
         let spent = begun.elapsed().as_millis();
         match result {
@@ -169,66 +169,4 @@ fn templates_of_a_folder_are_measured() {
     }
     println!("{derives} derived, {refused} refused");
     assert!(derives > 0, "no template was derived");
-}
-
-/// Prints the drafts for the template `TEMPLATE`, and how well they write.
-#[test]
-#[ignore = "needs a chat template"]
-fn drafts_of_a_template_are_shown() {
-    let path = std::env::var("TEMPLATE").expect("a path");
-    let text = std::fs::read_to_string(path).unwrap();
-    let checkpoint = Checkpoint::from_template(&text);
-    let renderings = super::renderings::rendered(&checkpoint, &text, &render::render).unwrap();
-    let end = super::turn::end_of(&renderings);
-    let bodies = super::Bodies::new(&renderings, &end);
-    let turn = super::TurnText::new(&renderings, &bodies, &end);
-    println!("end {end:?}, one {:?}", bodies.body(1));
-    println!(
-        "prompt {:?}",
-        renderings
-            .prompt
-            .chars()
-            .rev()
-            .take(80)
-            .collect::<String>()
-            .chars()
-            .rev()
-            .collect::<String>()
-    );
-    println!("answer {:?}\nthought {:?}", renderings.wire(5), renderings.wire(6));
-    for draft in bodies.drafts().unwrap() {
-        let file = turn.file(&draft, (&turn.ways[0], super::turn::Write::default()), &[]);
-        let found = super::prove::grammar_of(&file).and_then(|grammar| {
-            super::prove::written(&renderings, &bodies, &grammar, (&draft.ends, 99))
-        });
-        println!("{file}{found:#?}\n");
-        let perfect = found.is_ok_and(|found| found.differences.is_empty());
-        for way in turn.ways.iter().filter(|_| perfect) {
-            let profile = super::prove::profile_of(&turn.file(
-                &draft,
-                (way, super::turn::Write::default()),
-                &[],
-            ));
-            let read = profile.and_then(|profile| {
-                let reader = super::prove::ProofReader::new(&profile, &renderings)?;
-                reader.reads(&renderings.wires, super::prove::Cuts::All)?;
-                super::quotes::survive(&reader, &renderings, &bodies)
-            });
-            println!("{way:?} {:?}", read.map_err(|it| it.to_string()));
-        }
-    }
-    let search = super::Search {
-        renderings: &renderings,
-        bodies: &bodies,
-        turn: &turn,
-        begun: std::time::Instant::now(),
-    };
-    for fit in super::probe(&checkpoint, &text, &render::render).readers {
-        for file in super::known::files(&fit.profile.name, &turn, &renderings) {
-            let file = file.text(&[]);
-            let found = search.read(&file, None).map(|_| ()).map_err(|it| it.to_string());
-            println!("{file}{found:?}\n");
-        }
-    }
-    println!("{:#?}", derived(&checkpoint, &render::render).map(|it| it.file));
 }

@@ -243,13 +243,7 @@ impl Thought {
     fn written(&self, renderings: &Renderings<'_>) -> String {
         let block = format!("{}{{text}}{}", literal(&self.open), literal(&self.close));
         let opens = |prompt: &str| prompt.trim_end().ends_with(self.open.trim());
-        let default = opens(&renderings.prompt);
-        let switch = renderings.switched.iter().find(|(_, [off, on])| opens(off) != opens(on));
-        let starts = match switch {
-            Some((name, _)) => format!(", starts = \"switch\", switch = {{ {name} = {default} }}"),
-            None if default => ", starts = \"open\"".to_owned(),
-            None => String::new(),
-        };
+        let starts = renderings.starts(opens).map_or_else(String::new, |it| format!(", {it}"));
         format!("{{ block = {}{starts} }}", quoted(&block))
     }
 }

@@ -2,7 +2,7 @@
 //! wires that were not rendered for the derivation.
 
 use super::{EACH, derive, template};
-use crate::{Checkpoint, End, Guard, identify::render};
+use crate::{Checkpoint, End, Guard, derive_trusted};
 
 /// A template's calls, a wire of its shape with two calls, and the text that the file must have.
 type Row = (&'static str, &'static str, &'static str, &'static str);
@@ -311,9 +311,8 @@ fn messages_with_channels_are_derived_and_read() {
         {%- for c in m.tool_calls or [] -%}<|from|>assistant<|to|>tool {{ c.function.name }}<|body|>{{ c.function.arguments | tojson }}<|stop|>{%- endfor -%}\
         {%- else -%}<|from|>{{ m.role }}<|body|>{{ m.content }}<|stop|>{%- endif -%}{%- endfor -%}\
         {%- if add_generation_prompt -%}<|from|>assistant{%- endif -%}";
-    let derived =
-        crate::identify::derive::derived(&Checkpoint::from_template(text), &render::render)
-            .unwrap_or_else(|refusal| panic!("{refusal}"));
+    let derived = derive_trusted(&Checkpoint::from_template(text))
+        .unwrap_or_else(|refusal| panic!("{refusal}"));
     let guard = Guard::builder(&derived.profile).build().unwrap();
     let wire = "<|to|>self<|body|>Hm.<|stop|><|from|>assistant<|to|>user<|body|>Well.<|stop|><|from|>assistant<|to|>tool ping<|body|>{\"n\": 3}<|stop|>";
     let message = guard.parse(wire, End::Stop).unwrap();
@@ -361,6 +360,6 @@ fn templates_that_lose_or_mix_parts_are_refused_with_the_renderings() {
         assert_eq!(refusal.renderings().len(), 2, "{what}: {refusal}");
     }
     let answers = template("").replace("{{ m.content or '' }}", "");
-    let refusal = super::derived(&Checkpoint::from_template(&answers), &render::render);
+    let refusal = derive_trusted(&Checkpoint::from_template(&answers));
     assert!(refusal.is_err());
 }
