@@ -13,7 +13,7 @@ const PYTHONS: [&str; 3] = ["target/venv/bin/python", "python3", "python"];
 pub(crate) fn run(root: &Path, count: u32, seed: u32) -> Result<(), String> {
     let Some(python) = PYTHONS.into_iter().find(|python| has_package(root, python)) else {
         println!(
-            "skipped: no Python with `transformers` and `regex`; get one with \
+            "skipped: no Python with `transformers` 5.24 or later and `regex`; get one with \
              `python3 -m venv target/venv && target/venv/bin/pip install transformers regex`"
         );
         return Ok(());
@@ -36,7 +36,9 @@ pub(crate) fn run(root: &Path, count: u32, seed: u32) -> Result<(), String> {
 }
 
 fn has_package(root: &Path, python: &str) -> bool {
-    let import = "import transformers.utils.chat_parsing.response_parser, regex";
+    // The package has this parser since 5.24.
+    let import = "import regex; from transformers.utils.chat_parsing.content_parsers \
+                  import CONTENT_PARSERS; CONTENT_PARSERS['python-call-list']";
     let mut command = Command::new(python);
     let found = command.args(["-c", import]).current_dir(root).output();
     found.is_ok_and(|output| output.status.success())

@@ -2,13 +2,16 @@
 
 use alloc::{
     borrow::{Cow, ToOwned},
+    collections::BTreeSet,
     string::String,
     vec::Vec,
 };
 use core::fmt::Write;
 
 use crate::{
-    chars::{is_blank, is_word},
+    bare_keys::BareKeys,
+    call_list,
+    chars::is_blank,
     json::{self, JsonObject, JsonTree},
     malformed::Malformed,
     pattern::{Found, Matches, Program, group},
@@ -16,7 +19,8 @@ use crate::{
     text::strip,
 };
 
-/// Returns the value of a region of `field` with this text. `groups` are those of its opener.
+/// Returns the value of a region of `field` with this text. `groups` are those of its opener and its
+/// closer.
 pub(crate) fn value(
     field: &Field,
     groups: &[(String, String)],
@@ -49,6 +53,7 @@ fn parse(content: &Content, text: &str) -> Result<JsonTree, Malformed> {
             JsonTree::Bool(text.eq_ignore_ascii_case("true") || text == "1")
         }
         Content::Json(dialect) => return parse_json(dialect, text),
+        Content::CallList => call_list::parse(text).ok_or(Malformed::CallList)?,
         Content::Tags { pattern, value, merge } => {
             return tags(pattern, value.as_deref(), *merge, text);
         }
@@ -87,7 +92,10 @@ pub(crate) fn rewritten<'t>(dialect: &Dialect, text: &'t str) -> Result<Cow<'t, 
         work = Cow::Owned(lift(&work, open, close, &mut lifted));
     }
     if dialect.unquoted_keys {
-        work = Cow::Owned(quote_keys(&work));
+        let (mut keys, mut json) = (BareKeys::new(true), String::with_capacity(work.len() + 16));
+        keys.push(&work, &mut json);
+        keys.end(&mut json);
+        work = Cow::Owned(json);
     }
     if sentinels {
         work = Cow::Owned(put_back(&work, &lifted));
@@ -113,24 +121,6 @@ fn lift(text: &str, open: &str, close: &str, lifted: &mut Vec<String>) -> String
     work + rest
 }
 
-/// Quotes each word that is directly between `{` or `,` and `:`.
-fn quote_keys(text: &str) -> String {
-    let mut work = String::with_capacity(text.len() + 16);
-    let mut rest = text;
-    while let Some(at) = rest.find(['{', ',']) {
-        let (before, behind) = rest.split_at(at + 1);
-        work.push_str(before);
-        let end = behind.find(|c| !is_word(c)).unwrap_or(behind.len());
-        if end > 0 && behind[end..].starts_with(':') {
-            let _ = write!(work, "\"{}\":", &behind[..end]);
-            rest = &behind[end + 1..];
-        } else {
-            rest = behind;
-        }
-    }
-    work + rest
-}
-
 /// Replaces the numbers by the strings of `lifted`, written as JSON strings.
 fn put_back(text: &str, lifted: &[String]) -> String {
     let mut work = String::with_capacity(text.len());
@@ -152,9 +142,19 @@ fn tags(
     text: &str,
 ) -> Result<JsonTree, Malformed> {
     let mut object = JsonObject::default();
+    // The keys whose value is a list because the key came again.
+    let mut merged = BTreeSet::new();
     for found in Matches::new(pattern, text) {
         let (key, value) = tag(pattern, text, &found)?;
-        add(&mut object, key, member_value(parser, value)?, merge);
+        let value = member_value(parser, value)?;
+        let is_merged = merge && object.get(key).is_some() && !merged.insert(key);
+        match object.get_mut(key) {
+            Some(JsonTree::Array(items)) if is_merged => items.push(value),
+            Some(first) if merge => {
+                *first = JsonTree::Array(Vec::from([core::mem::take(first), value]));
+            }
+            _ => object.set(key, value),
+        }
     }
     Ok(JsonTree::Object(object))
 }
@@ -184,17 +184,6 @@ pub(crate) fn member_value(
         // A missing value is null unless it is parsed or trimmed.
         (None, None | Some(Content::Text { strip: false })) => Ok(JsonTree::Null),
         (None, Some(_)) => Err(Malformed::TagValue),
-    }
-}
-
-fn add(object: &mut JsonObject, key: &str, value: JsonTree, merge: bool) {
-    match object.get_mut(key) {
-        Some(JsonTree::Array(items)) if merge => items.push(value),
-        Some(other) if merge => {
-            let first = core::mem::take(other);
-            *other = JsonTree::Array(Vec::from([first, value]));
-        }
-        _ => object.set(key, value),
     }
 }
 

@@ -68,6 +68,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod bare_keys;
+mod call_list;
 mod cast;
 mod chars;
 mod content;

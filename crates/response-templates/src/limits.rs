@@ -7,6 +7,12 @@ pub(crate) const MAX_SEARCHED: usize = 16;
 /// programs quadratic time to convert.
 pub(crate) const MAX_DIGITS: usize = 4300;
 
+/// The maximum number of lists and dictionaries around a value of a call list.
+pub(crate) const MAX_CALL_LIST_DEPTH: usize = 100;
+
+/// The maximum number of characters of an integer of a call list, the sign included.
+pub(crate) const MAX_CALL_LIST_INTEGER_CHARS: usize = 17;
+
 /// The maximum number of characters in a pattern with its repetitions written out.
 pub(crate) const MAX_PATTERN_CHARS: usize = 20_000;
 

@@ -15,6 +15,8 @@ pub enum Malformed {
     Int,
     /// The text is not a number.
     Float,
+    /// The text is not a list of calls.
+    CallList,
     /// A tag does not have a key.
     TagKey,
     /// A tag has no value, but its value must be parsed.
@@ -45,6 +47,7 @@ impl Malformed {
             Self::Sentinel => "sentinel_in_input",
             Self::Int => "malformed_int",
             Self::Float => "malformed_float",
+            Self::CallList => "malformed_call_list",
             Self::TagKey => "tag_without_key",
             Self::TagValue => "tag_without_value",
             Self::UndefinedPlaceholder => "placeholder_undefined",

@@ -114,6 +114,10 @@ fn source(field: &Field, groups: &[(String, String)], transform: &Transform) -> 
         Transform::Place { root, path } => (root, path),
         _ => return None,
     };
+    // The closer may set or replace this group.
+    if field.close.iter().any(|close| close.program.names.contains(root)) {
+        return None;
+    }
     let group = groups.iter().find(|(name, _)| name == root);
     match group {
         // A member of the item with this name would replace the group.

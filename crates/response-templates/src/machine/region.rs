@@ -55,6 +55,7 @@ pub(super) struct Opener {
     pub(super) start: u64,
     /// The end of the opener, where the region's text begins.
     pub(super) end: u64,
+    /// The groups of the opener that took part, and at the end those of the closer.
     pub(super) groups: Vec<(String, String)>,
 }
 
@@ -214,6 +215,13 @@ impl Current {
         } else {
             cx.out.text(channel, at, text);
         }
+    }
+
+    /// Adds the groups of the closer. They replace groups of the opener with the same names.
+    pub(super) fn add_groups(&mut self, groups: Vec<(String, String)>) {
+        let known = &mut self.opener.groups;
+        known.retain(|(name, _)| groups.iter().all(|(other, _)| other != name));
+        known.extend(groups);
     }
 
     /// Closes the region. `ended` states whether the stream ended. No field is open afterwards.

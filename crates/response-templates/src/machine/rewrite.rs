@@ -11,7 +11,7 @@
 use alloc::{string::String, vec::Vec};
 use core::mem;
 
-use crate::{chars::is_word, content, json::escaped, template::Dialect};
+use crate::{bare_keys::BareKeys, content, json::escaped, template::Dialect};
 
 /// A rewriter of the text of a region. Bare names get quotes, and text between the dialect's
 /// delimiters becomes a JSON string.
@@ -25,7 +25,6 @@ use crate::{chars::is_word, content, json::escaped, template::Dialect};
 /// * delimiters of two kinds overlap.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rewriter {
-    keys: bool,
     delimiters: Vec<(String, String)>,
     /// Whether delimiters of two kinds may overlap. The end of the text decides which of them
     /// count.
@@ -34,15 +33,10 @@ pub(super) struct Rewriter {
     inside: Option<usize>,
     /// The end of the text, if it may be the start of a delimiter.
     tail: String,
-    /// Whether the text is inside a JSON string, and whether a backslash there was the last
-    /// character.
-    quoted: bool,
-    escape: bool,
     /// The number of bytes that wait for the end.
     pub(super) waiting: Option<usize>,
-    /// Whether only word characters came after the last brace or comma; `key` holds them.
-    in_key: bool,
-    key: String,
+    /// The writer of text outside of delimited strings.
+    writer: BareKeys,
     /// The JSON that was written.
     pub(super) json: String,
 }
@@ -56,7 +50,7 @@ impl Rewriter {
             earlier(n).any(|other| overlap(open, other) || overlap(close, other))
         });
         (*unquoted_keys || !delimiters.is_empty()).then(|| Self {
-            keys: *unquoted_keys,
+            writer: BareKeys::new(*unquoted_keys),
             delimiters: delimiters.clone(),
             overlapping,
             ..Self::default()
@@ -65,7 +59,7 @@ impl Rewriter {
 
     /// Returns the number of bytes that were read and not written yet.
     pub(super) fn held(&self) -> usize {
-        let known = self.tail.len().saturating_add(self.key.len());
+        let known = self.tail.len().saturating_add(self.writer.held());
         known.saturating_add(self.waiting.unwrap_or(0))
     }
 
@@ -76,16 +70,18 @@ impl Rewriter {
             return;
         }
         if self.delimiters.is_empty() {
-            return self.plain(text);
+            return self.writer.push(text, &mut self.json);
         }
         let (mut whole, delimiters) = (mem::take(&mut self.tail), mem::take(&mut self.delimiters));
         whole.push_str(text);
         let mut rest = whole.as_str();
         while let Some((at, len, kind)) = self.next(&delimiters, rest) {
             self.part(&rest[..at]);
-            self.end_key();
+            self.writer.end(&mut self.json);
             rest = &rest[at..];
-            if kind.is_some() && (self.overlapping || self.quoted || self.inside.is_some()) {
+            if kind.is_some()
+                && (self.overlapping || self.writer.is_quoted() || self.inside.is_some())
+            {
                 self.waiting = Some(rest.len());
                 return;
             }
@@ -123,7 +119,7 @@ impl Rewriter {
     pub(super) fn end(&mut self, dialect: &Dialect, text: &str) {
         let tail = mem::take(&mut self.tail);
         self.part(&tail);
-        self.end_key();
+        self.writer.end(&mut self.json);
         if self.waiting.is_some() {
             let whole = content::rewritten(dialect, text).unwrap_or_default();
             // Text that is not JSON makes the call malformed, as in the message.
@@ -136,40 +132,8 @@ impl Rewriter {
         match self.inside {
             // Writing to a string cannot fail.
             Some(_) => drop(escaped(text, &mut self.json)),
-            None => {
-                for byte in text.bytes() {
-                    self.quoted ^= byte == b'"' && !self.escape;
-                    self.escape = byte == b'\\' && self.quoted && !self.escape;
-                }
-                self.plain(text);
-            }
+            None => self.writer.push(text, &mut self.json),
         }
-    }
-
-    /// Writes text outside of delimited strings.
-    fn plain(&mut self, text: &str) {
-        if !self.keys {
-            return self.json.push_str(text);
-        }
-        for c in text.chars() {
-            if self.in_key && is_word(c) {
-                self.key.push(c);
-                continue;
-            }
-            let quote = if c == ':' && !self.key.is_empty() { "\"" } else { "" };
-            self.json.push_str(quote);
-            self.end_key();
-            self.json.push_str(quote);
-            self.json.push(c);
-            self.in_key = matches!(c, '{' | ',');
-        }
-    }
-
-    /// Ends the name that is being read.
-    fn end_key(&mut self) {
-        self.json.push_str(&self.key);
-        self.key.clear();
-        self.in_key = false;
     }
 }
 

@@ -156,10 +156,17 @@ impl TemplateParser {
         let groups = self.groups(text, boundary);
         let leftover = self.template.inner.leftover;
         self.with_region(sink, |current, cx| {
+            let groups = match side {
+                Side::Open => Some(groups),
+                Side::Close => {
+                    current.add_groups(groups);
+                    None
+                }
+            };
             current.close(false, cx);
             cx.out.marker(2 * field + side as usize, found.start, found.end);
             current.renew(if side == Side::Open { Some(field) } else { leftover });
-            if side == Side::Open {
+            if let Some(groups) = groups {
                 current.begin(Opener { start: found.start, end: found.end, groups }, cx);
             }
         });

@@ -30,6 +30,7 @@ pub(crate) fn content(
         "json" => Content::Json(dialect(args, strip, key)?),
         "xml-inline" => tags(args, key)?,
         "kv-lines" => lines(args, strip, key)?,
+        "python-call-list" => Content::CallList,
         _ => return Err(ResponseTemplateError::new(ErrorKind::ContentName, "content")),
     })
 }

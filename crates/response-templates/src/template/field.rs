@@ -65,6 +65,8 @@ pub(crate) enum Content {
         value: Option<Box<Self>>,
         merge: bool,
     },
+    /// Calls in the syntax of Python: `python-call-list`.
+    CallList,
     /// Lines of keys and values: `kv-lines`. Without a separator, lines end at white space.
     Lines {
         line: Option<String>,

@@ -215,8 +215,6 @@ fn misplaced(root: &str, member: bool, parts: FieldParts<'_>) -> Option<ErrorKin
     } else if has(open) {
         member.then_some(ErrorKind::PlaceholderPath)
     } else {
-        // The language allows groups of the closer, but they have no value: each region is
-        // malformed.
         (!has(close)).then_some(ErrorKind::UndefinedPlaceholder)
     }
 }

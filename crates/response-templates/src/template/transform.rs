@@ -26,7 +26,7 @@ pub(crate) enum Transform {
 }
 
 /// The values of placeholders. The content, or the members of an item, take precedence over the
-/// groups of the opener.
+/// groups of the opener and the closer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Scope<'s> {
     Content(&'s JsonTree),
