@@ -8,6 +8,7 @@ mod settings;
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use llm_stream_guard_serve::{FamilyChoice, TimeSpan, listen_address};
 
 pub(crate) use self::{
@@ -20,7 +21,7 @@ use crate::pattern::Pattern;
 
 /// Turns the raw text stream of open-weight models into content, reasoning and tool calls.
 #[derive(Debug, Parser)]
-#[command(name = "llm-stream-guard", version)]
+#[command(name = "llm-stream-guard", version = env!("LLM_STREAM_GUARD_VERSION"))]
 pub struct Cli {
     /// The subcommand to run.
     #[command(subcommand)]
@@ -52,6 +53,15 @@ pub(crate) enum Command {
     Families(FamiliesArgs),
     /// Run as a proxy between clients and an inference server
     Serve(ServeArgs),
+    /// Write the completions of a shell, to be saved where the shell looks for them
+    Completions(CompletionsArgs),
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell that reads the completions
+    pub(crate) shell: Shell,
 }
 
 /// The format of a log.

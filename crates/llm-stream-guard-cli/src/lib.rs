@@ -27,7 +27,8 @@ use std::{
     process::ExitCode,
 };
 
-use args::Command;
+use args::{Command, CompletionsArgs};
+use clap::CommandFactory as _;
 use error::Error;
 
 pub use args::Cli;
@@ -62,6 +63,18 @@ fn exit_code(ran: Result<bool, Error>) -> ExitCode {
     }
 }
 
+/// Writes the completions of a shell.
+fn completions(args: &CompletionsArgs, out: &mut dyn Write) -> Result<(), Error> {
+    // The writer panics if it cannot write, so it writes to memory.
+    let mut script = Vec::new();
+    let mut command = Cli::command();
+    let name = command.get_name().to_owned();
+    clap_complete::generate(args.shell, &mut command, name, &mut script);
+    out.write_all(&script)?;
+    out.flush()?;
+    Ok(())
+}
+
 fn dispatch(cli: &Cli, tables: Option<ParseTable>) -> Result<bool, Error> {
     let mut out = BufWriter::new(io::stdout());
     match &cli.command {
@@ -74,5 +87,6 @@ fn dispatch(cli: &Cli, tables: Option<ParseTable>) -> Result<bool, Error> {
         Command::Encode(args) => encode::encode(args, &mut out).map(|()| true),
         Command::Families(args) => families::families(args, &mut out).map(|()| true),
         Command::Serve(args) => serve::serve(args, &mut out),
+        Command::Completions(args) => completions(args, &mut out).map(|()| true),
     }
 }

@@ -230,3 +230,25 @@ fn families_are_listed_as_text_and_json() {
     let text = String::from_utf8(run(&["families"]).stdout).expect("UTF-8");
     assert!(text.lines().any(|line| line.starts_with("qwen3 ") && line.contains("end")), "{text}");
 }
+
+#[test]
+fn completions_have_every_command_and_option() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = run(&["completions", shell]);
+        assert!(output.status.success(), "{shell}");
+        let script = String::from_utf8(output.stdout).expect("text");
+        for word in ["parse", "serve", "whitespace"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        let completes_values = !matches!(shell, "elvish" | "powershell");
+        assert_eq!(script.contains("before_calls"), completes_values, "{shell}");
+    }
+    refused(&["completions", "tcsh"], &["bash", "zsh"]);
+}
+
+#[test]
+fn version_begins_with_that_of_the_package() {
+    let printed = String::from_utf8(run(&["--version"]).stdout).expect("text");
+    let version = printed.trim().strip_prefix("llm-stream-guard ").expect("the name");
+    assert!(version.starts_with(env!("CARGO_PKG_VERSION")), "{version}");
+}
