@@ -47,6 +47,8 @@ pub(super) enum ParameterTag {
 /// The readers of arguments. One of them is in use.
 #[derive(Debug, Clone)]
 pub(super) struct ArgumentReaders {
+    /// Whether the call is not read exactly as it was written. The readers of tags have their own.
+    repaired: bool,
     pub(super) active: ActiveReader,
     pub(super) value: ValueReader,
     pub(super) object: ObjectReader,
@@ -58,6 +60,7 @@ pub(super) struct ArgumentReaders {
 impl ArgumentReaders {
     pub(super) fn new() -> Self {
         Self {
+            repaired: false,
             active: ActiveReader::None,
             value: ValueReader::new(ValueKind::Arguments),
             object: ObjectReader::new(),
@@ -69,7 +72,7 @@ impl ArgumentReaders {
 
     /// Prepares the reader of `arguments` for a call of the tool `name`.
     pub(super) fn begin(&mut self, arguments: &Arguments, name: &str) {
-        self.active = ActiveReader::None;
+        (self.active, self.repaired) = (ActiveReader::None, false);
         match arguments {
             Arguments::None => {}
             Arguments::Value(_) => self.begin_value(ValueKind::Arguments),
@@ -149,14 +152,13 @@ impl ArgumentReaders {
             Arguments::Parameters(_) => self.parameters.is_repaired(),
             Arguments::Elements(_) => self.elements.is_repaired(),
             _ => false,
-        };
+        } || self.repaired;
         if repaired { Outcome::Repaired } else { Outcome::Complete }
     }
 
     /// Records that the call is not read exactly as it was written.
     pub(super) fn repair(&mut self) {
-        self.parameters.repair();
-        self.elements.repair();
+        self.repaired = true;
     }
 
     /// Records that text came after a parameter or element.

@@ -241,6 +241,10 @@ impl Machine {
             let text =
                 ends.min_by_key(|rest| rest.len()).filter(|rest| !rest.trim_ascii().is_empty());
             self.text_from = text.map(|text| tail.len().saturating_sub(text.len()));
+            // Without the call's end, only text after the last bracket is missing.
+            if used < tail.len() {
+                self.readers.repair();
+            }
             out.diagnose(DiagnosticKind::MissingCloser, used, 0);
         }
         used.is_some()
@@ -260,11 +264,17 @@ impl Machine {
             }
             Note::Begun => {}
             Note::Mistyped => out.diagnose(DiagnosticKind::Mistyped, out.cursor.at, 0),
-            Note::MissingEnd => out.diagnose(DiagnosticKind::MissingCloser, out.cursor.at, 0),
+            Note::MissingEnd => {
+                out.diagnose(DiagnosticKind::MissingCloser, out.cursor.at, 0);
+                self.readers.repair();
+            }
             Note::Searched(bytes) => {
                 out.calls.count_search(bytes);
             }
-            Note::Tolerated(_) => out.diagnose(DiagnosticKind::Tolerated, out.cursor.at, 0),
+            Note::Tolerated(_) => {
+                out.diagnose(DiagnosticKind::Tolerated, out.cursor.at, 0);
+                self.readers.repair();
+            }
         }
         None
     }

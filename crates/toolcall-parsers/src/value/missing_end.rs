@@ -7,8 +7,11 @@
 //! ```
 //!
 //! Outside of strings the end is certain, because a complete call does not contain markup there.
-//! Inside a string it counts only if the end of the stream, an end-of-turn token or an opener
-//! follows. In the family's own quotes, the text after it is also searched for the closing quote.
+//! Inside a string it counts only in the family's own quotes, and only if no closing quote comes
+//! after it. In other quotes it is data, and so the call is not complete.
+//!
+//! The call is repaired. It is malformed if a value is missing, too: after a key, a comma or the
+//! opening bracket of an inner value.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -16,7 +19,7 @@
 )]
 
 use super::{
-    Note, Scanned, Syntax,
+    Note, Scanned,
     dialect::ValueDialect,
     transcoder::{Cx, Flow, StringMode, Transcoder, TranscoderState},
 };
@@ -153,14 +156,12 @@ impl Transcoder {
                 Ok(()) | Err(Scanned::Noted { .. }) => {}
                 fault => return fault,
             },
-            TranscoderState::After
-                if self.key && self.scalar.is_empty() && self.mode != StringMode::Key =>
-            {
-                return cx.bad(0);
-            }
             TranscoderState::After if !self.key => self.settle(cx),
-            TranscoderState::Value if self.lead.is_empty() => return cx.bad(0),
-            _ => {}
+            // The brackets of the arguments, and nothing in them.
+            TranscoderState::Element if self.frames.len() == 1 && !self.lead.ends_with(", ") => {}
+            TranscoderState::Done => {}
+            // A key without its value, or a comma or bracket without the element after it.
+            _ => return cx.bad(0),
         }
         self.close_all(cx);
         Ok(())
@@ -178,8 +179,9 @@ impl Transcoder {
         dialect: &ValueDialect<'_>,
         text: &str,
     ) -> Result<CallEndInString, Undecided> {
-        if !dialect.is(Syntax::Literal) || self.mode == StringMode::Plain || self.frames.is_empty()
-        {
+        // A string in other quotes may be text that begins with an apostrophe.
+        let may_end = self.own_quote().is_some() && self.mode != StringMode::Plain;
+        if !may_end || self.frames.is_empty() {
             return Ok(CallEndInString::No);
         }
         let mut at = 0;
@@ -203,8 +205,7 @@ impl Transcoder {
         }
         match longest_prefix(rest, dialect.follows.iter().map(|text| text.as_str()))? {
             Some(_) => Ok(CallEndInString::At(at)),
-            None if self.own_quote().is_some() => Ok(CallEndInString::Followed(at)),
-            None => Ok(CallEndInString::No),
+            None => Ok(CallEndInString::Followed(at)),
         }
     }
 }

@@ -207,6 +207,12 @@ impl Transcoder {
                 Ok(true) => return cx.bad(0),
                 Ok(false) => 1,
             },
+            // With quotes of two kinds, it is uncertain which of them end the string.
+            _ if !own && cx.dialect.is(Syntax::Literal) => match cx.dialect.own_quote(rest) {
+                Err(Undecided) => return cx.more(),
+                Ok(Some(_)) => return cx.bad(0),
+                Ok(None) => rest.chars().next().map_or(1, char::len_utf8),
+            },
             _ if self.may_quote(text, cx) && self.begins_end(cx)? => {
                 return self.begin_search(text);
             }

@@ -99,11 +99,6 @@ impl Elements {
         self.repaired
     }
 
-    /// Records that the call is not read exactly as it was written.
-    pub(crate) fn repair(&mut self) {
-        self.repaired = true;
-    }
-
     /// Records that text was skipped before the next element.
     pub(crate) fn text_came(&mut self) {
         self.after_text = true;

@@ -120,11 +120,6 @@ impl Parameters {
         self.repaired
     }
 
-    /// Records that the call is not read exactly as it was written.
-    pub(crate) fn repair(&mut self) {
-        self.repaired = true;
-    }
-
     /// Returns whether the reader is directly after a parameter, or before the first one.
     pub(crate) fn is_between(&self) -> bool {
         self.state == ParametersState::Between

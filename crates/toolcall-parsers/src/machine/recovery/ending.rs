@@ -191,7 +191,7 @@ impl Machine {
             },
             &(Arguments::Value(syntax) | Arguments::Keywords(syntax)) => {
                 if end == End::Stop && self.finish_value(leaf, syntax, out) {
-                    return Outcome::Complete;
+                    return self.readers.outcome(&leaf.arguments);
                 }
                 return self.close_value(out);
             }
