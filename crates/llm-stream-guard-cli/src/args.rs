@@ -223,8 +223,11 @@ pub(crate) struct ReadingArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Files of vectors, one JSON object a line
-    #[arg(required = true)]
+    #[arg(required_unless_present = "rule")]
     pub(crate) files: Vec<PathBuf>,
+    /// Only cases of this rule of `docs/semantics.md`; without files, those the command has
+    #[arg(long, value_name = "N")]
+    pub(crate) rule: Option<u32>,
     /// A tool-call family of your own, for cases of its name: TOML, or JSON if it ends so
     #[arg(long = "grammar", value_name = "FILE")]
     pub(crate) grammars: Vec<PathBuf>,

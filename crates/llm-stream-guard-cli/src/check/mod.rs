@@ -4,6 +4,7 @@ mod case;
 mod explained;
 mod read;
 mod roles;
+mod rules;
 mod template;
 
 use std::{
@@ -47,6 +48,12 @@ pub(crate) fn check(args: &CheckArgs, out: &mut dyn Write) -> Result<bool, Error
         let read = read_lines(path, template.as_ref())
             .map_err(|error| misuse(format!("{}: {error}", path.display())));
         lines.append(&mut read?);
+    }
+    if let Some(rule) = args.rule {
+        if args.files.is_empty() {
+            lines = rules::lines();
+        }
+        rules::retain(&mut lines, rule)?;
     }
     if lines.is_empty() {
         return Err(misuse("no case in the files given"));

@@ -48,17 +48,21 @@ pub(crate) fn read_lines(
     template: Option<&JsonTree>,
 ) -> std::io::Result<Vec<CaseLine>> {
     let bytes = std::fs::read(path)?;
-    let file = path.display().to_string();
+    Ok(lines_of(&path.display().to_string(), &bytes, template))
+}
+
+/// Reads the lines of the text of `file` that are not blank, as [`read_lines`] does.
+pub(super) fn lines_of(file: &str, text: &[u8], template: Option<&JsonTree>) -> Vec<CaseLine> {
     let mut ids = HashSet::new();
-    let lines = (1..).zip(bytes.split(|&byte| byte == b'\n'));
+    let lines = (1..).zip(text.split(|&byte| byte == b'\n'));
     let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
     let mut read = |(number, line): (usize, &[u8])| {
         let case = read_line(line, template, &mut ids);
         let id = case.as_ref().map(|case| case.id().to_owned());
         let id = id.unwrap_or_else(|_| id_of(line).unwrap_or(format!("{file}:{number}")));
-        CaseLine { file: file.clone(), number, id, case }
+        CaseLine { file: file.to_owned(), number, id, case }
     };
-    Ok(lines.map(&mut read).collect())
+    lines.map(&mut read).collect()
 }
 
 fn read_line(

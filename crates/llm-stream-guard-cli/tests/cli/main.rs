@@ -18,6 +18,7 @@ mod lifecycle;
 #[cfg(feature = "otel")]
 mod otel;
 mod rows;
+mod rules;
 mod serve;
 mod support;
 mod template_or_family;

@@ -14,7 +14,7 @@ const GAPS: &str = include_str!("../../../../docs/gaps.md");
 
 /// Each page with the areas of its promises and how many an area has.
 const PAGES: [(&str, &[(&str, usize)]); 4] = [
-    ("docs/streams.md", &[("S1", 62), ("X", 40)]),
+    ("crates/llm-stream-guard/CONTRACT.md", &[("S1", 62), ("X", 40)]),
     ("crates/wire-remap/CONTRACT.md", &[("S2", 23)]),
     ("crates/think-filter/CONTRACT.md", &[("S3", 26)]),
     ("crates/stream-lifecycle/CONTRACT.md", &[("S4", 30)]),

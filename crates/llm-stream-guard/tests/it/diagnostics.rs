@@ -17,7 +17,7 @@ the offset in the text, the number of bytes it concerns, and the call it is abou
 (`Event::Diagnostic`, `Message::diagnostics`). `explain` shows the same words beside the text.
 
 A kind marked *limit* reports that a [limit](limits.md) was hit. What each family tolerates, and which
-kind tells of it: [tolerance](tolerance.md).
+kind tells of it: [semantics](semantics.md).
 
 | kind | meaning | what to do |
 |---|---|---|

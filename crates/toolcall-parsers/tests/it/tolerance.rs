@@ -65,7 +65,8 @@ fn outcome(grammar: &Grammar, tools: &Tools, wire: &str) -> &'static str {
     found
 }
 
-fn row(name: &str) -> Option<String> {
+/// Returns the outcomes of all damages in a family, as the cells of a row.
+fn cells(name: &str) -> Option<String> {
     let grammar = grammar(name).expect("a registered family");
     let tools = serde_json::json!([{"type": "function", "function": {"name": NAME, "parameters": {
         "type": "object",
@@ -79,16 +80,32 @@ fn row(name: &str) -> Option<String> {
         _ => "",
     });
     let cells: Vec<&str> = cells.collect();
-    Some(format!("| {name} | {} |\n", cells.join(" | ")))
+    Some(cells.join(" | "))
+}
+
+/// Returns the table: a row for each group of families with the same outcomes, the largest first.
+fn table() -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for name in families().map(|summary| summary.name) {
+        let Some(cells) = cells(name) else { continue };
+        match groups.iter_mut().find(|(known, _)| *known == cells) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((cells, vec![name])),
+        }
+    }
+    groups.sort_by_key(|(_, names)| core::cmp::Reverse(names.len()));
+    let heads: Vec<&str> = DAMAGES.iter().map(|(head, _)| *head).collect();
+    let rule = "|---".repeat(heads.len());
+    let mut table = format!("| {} | families |\n{rule}|---|\n", heads.join(" | "));
+    for (cells, names) in groups {
+        table += &format!("| {cells} | {} |\n", names.join(" "));
+    }
+    table
 }
 
 #[test]
 fn tolerance_page_matches_the_parser() {
-    let heads: Vec<&str> = DAMAGES.iter().map(|(head, _)| *head).collect();
-    let mut table =
-        format!("| family | {} |\n|---{}|\n", heads.join(" | "), "|---".repeat(heads.len()));
-    table.extend(families().filter_map(|summary| row(summary.name)));
-
+    let table = table();
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/tolerance.md");
     let page = fs::read_to_string(&path).expect("the page");
     let (before, rest) = page.split_once("<!-- table -->\n").expect("a mark before the table");

@@ -1,6 +1,6 @@
 //! Recovery: damaged calls, and calls that the end of the stream cuts.
 //!
-//! The rows of `docs/tolerance.md` by the file that handles them:
+//! The rules of `docs/semantics.md` by the file that handles them:
 //!
 //! | on the wire | file |
 //! |---|---|
