@@ -21,61 +21,54 @@ pub(super) struct Row {
 
 const HEAD: &str = "# Results beside other parsers
 
-The project's [vectors](../vectors/README.md) under the parsers that other projects ship. One command installs the
+The project's [vectors](../vectors/README.md) under the parsers that other projects ship, and the cost of both. One command installs the
 parsers, runs them all, and writes this page and its [charts](results.html):
 
 ```console
 $ cargo xtask compare
 ```
 
-The command needs Python 3.11 or later and a network. It builds some 420 crates of other projects first. Engines are
-installed without their dependencies, and modules that need a GPU are replaced by stubs, so the code that reads
-text is the engines' own. `cargo xtask compare DIRECTORY` reads the [vectors](../vectors/README.md) of a directory, too, such as a
-public suite that you wrote as vectors, and writes its pages to `target/compare`.
+It needs Python 3.11 or later and a network, and builds some 420 crates first. Modules that need a GPU are replaced by stubs; the code that
+reads text is the engines' own. `cargo xtask compare DIRECTORY` also reads the vectors of a directory, and writes to `target/compare`.
 
-The vectors were written for this project and follow its rules, and this project is tested with them. A parser with
-other rules loses here even where its rules suit its server. Read the figures as the distance from these rules, and look
-at the [vectors](../vectors/) of your family.
+**Read the figures as the distance from this project's rules.** The vectors were written for this project, and it is tested with them. A
+parser with other rules loses here even where its rules suit its server.
+
+Figures are percent of the cases that count, rounded down. \"Ours\" is this project on the same cases. [What is counted](#what-is-counted).
 ";
 
 const COUNTED: &str = "
 ## What is counted
 
-- **Cases.** A parser reads the vectors of the families for which it registers a parser. The `names` tables of the
-  [family files](../families/README.md) and `xtask/compare/names.tsv` say which. Vectors for calls alone and for
-  reasoning alone are used. openai-harmony has no parser for one of the two, so its cases have both, and count as cases
-  of calls. Vectors with options of our library and repeated texts are left out.
-- **llama.cpp.** The server reads only what its model wrote. Each case is therefore sent as the beginning of the answer,
-  and the model, which is any small one, is made to end it. The chat templates are those that llama.cpp is tested with.
-  Its models write calls under a grammar of the declared tools, and the server refuses a text that the grammar excludes.
-  Such cases are left out, because they cannot occur there. The answer is not streamed, and the model's work is not a
-  cost of the parser, so neither is measured.
-- **openai-harmony.** It reads tokens. A stream that cuts tags has other tokens, which it refuses; such a case counts as a
-  failure.
-- **transformers.** The response templates are those that its server has for models without one.
-- **Whole and streamed.** A whole text goes through the parser's own function for whole texts. A streamed text arrives
-  one character at a time, except that a tag such as `<tool_call>` is one piece, because most tokenizers have it as one
-  token. Parsers that read tokens get a tokenizer in which each tag is one special token.
-- **Tools.** A case without tools declares the tools that it calls, with open parameters, because some parsers read
-  no others. Our library reads such a case without any tools.
-- **Calls right.** All calls in order, with equal names, and arguments that are equal as JSON values. Numbers are compared
-  by value, and missing arguments count as an empty object.
-- **Text right.** The text outside calls, or the reasoning and the text, equals the expected text up to white space.
-- **White space.** The streamed text is right, but white space differs. This is a difference in policy.
-- **Our decisions.** Vectors with a `policy` field record a decision of this project. They are counted apart, as
-  agreement.
-- **Cut answers.** Parsers differ by intent about cut and malformed calls. Such cases count only for equal results and
-  for wrong arguments.
-- **Same result.** The same calls, and the same text up to white space, however the text is cut. The first column
-  compares three streams that keep tags whole: single characters, and random pieces of up to nine characters and tags.
-  The second column adds a stream in one piece, single characters, and random pieces that cut tags.
-- **Quoted markup.** Cases in which markup is mentioned in prose, shown as code, or part of a value. Calls and text must be
-  right in the stream.
-- **Wrong arguments.** Cases with a call that a client would run: the name is that of a call of the text, the arguments
-  are a JSON object, and they are not the arguments that the model wrote. A cut call that was completed counts.
-- **Failures.** Cases in which a run raised an error or took longer than ten seconds.
-- **Ours.** The same figure for our library on the same cases.
+- **Cases.** A parser reads the vectors of the families for which it registers a parser: the `names` tables of the
+  [family files](../families/README.md) and `xtask/compare/names.tsv`. Vectors with options of this library are left out.
+- **llama.cpp.** Each case is sent as the beginning of an answer that any small model ends. Cases that the grammar of the declared tools
+  excludes are left out. Streams and cost are not measured.
+- **openai-harmony.** It reads tokens, and refuses streams that cut tags: such a case is a failure. Its cases have calls and reasoning.
+- **Streamed.** One character at a time, but a tag such as `<tool_call>` is one piece, and one special token.
+- **Tools.** A case without tools declares the tools that it calls, with open parameters. This library reads it without tools.
+- **Calls right.** All calls in order, names and arguments equal as JSON values. Missing arguments are an empty object.
+- **Text right.** Text outside calls, or reasoning and text, equals the expected text up to white space. The column \"white space\" counts
+  the cases where only that differs.
+- **Our decisions.** Vectors with a `policy` field follow a [rule](semantics.md) of this project. They are counted apart, as agreement.
+- **Cut answers** count only for equal results and for wrong arguments.
+- **Same result.** Calls and text do not depend on the cuts: first with whole tags, then with cuts inside tags.
+- **Quoted markup.** Markup is mentioned in prose, shown as code, or part of a value.
+- **Wrong arguments.** Cases with a call that a client would run with arguments that the model did not write.
+- **Failures.** A run raised an error or took longer than ten seconds.
 ";
+
+const COST: &str = "
+## Cost
+
+Microseconds for a token of a stream in which tags are whole: the median over the profiles that the parser reads right. Crates are called
+from Rust, packages from Python, one stream at a time in one thread. Prose has 256 KiB, the string 64 KiB. A stream of more than 10 seconds is
+stopped (`>`). Times vary up to twofold between runs.
+
+";
+
+/// Results of other commands: ratios of crates, and the engines' own tests.
+const FURTHER: &str = include_str!("../../compare/further.md");
 
 /// Returns the text of the page.
 pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
@@ -134,14 +127,7 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
             )
         }),
     );
-    out.push_str(
-        "\n## Cost\n\nMicroseconds for a token of a stream in which tags are whole: the median over the profiles that the parser reads\n\
-         right. Crates are called from Rust, packages from Python, one stream at a time in one thread. Prose has 256 KiB, the \
-         string\n64 KiB. A stream of more than 10 seconds is stopped; its cell begins with `>`. \
-         `cargo xtask bench --peers` has ratios for each\nprofile of the crates; see [performance](performance.md). \
-         Times vary up to twofold between runs, and more on a busy machine.\nThe times of a parser are measured by its \
-         command [below](#versions-and-commands), with `--costs` and `costs.jsonl`.\n\n",
-    );
+    out.push_str(COST);
     table(
         &mut out,
         "parser | prose | a call with a long string",
@@ -150,20 +136,17 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
             format!("{} | {prose} | {call}", row.title)
         }),
     );
-    out.push_str("\n## Versions and commands\n\n");
+    out.push_str(FURTHER);
+    out.push_str("\n## Versions\n\nAfter `cargo xtask compare` made the cases, each parser runs alone, with `--costs` and `costs.jsonl` for its times:\n\n```sh\n");
+    let place = "target/compare";
+    out.push_str(&format!("{} --vectors < {place}/cases.jsonl    # crates\n", super::PEERS));
+    out.push_str(&format!("{place}/venv/bin/python xtask/compare/run.py READER {place}/cases.jsonl {place}/READER.jsonl\n```\n\n"));
     table(
         &mut out,
-        "parser | version | command, after `cargo xtask compare` made the cases",
+        "parser | version | reader",
         rows.iter().map(|row| {
-            let place = "target/compare";
-            let command = row.reader.as_ref().map_or_else(
-                || format!("{} --vectors < {place}/cases.jsonl", super::PEERS),
-                |it| {
-                    let script = "xtask/compare/run.py";
-                    format!("{place}/venv/bin/python {script} {it} {place}/cases.jsonl {place}/{it}.jsonl")
-                },
-            );
-            format!("{} | {} | `{command}`", row.title, row.version)
+            let reader = row.reader.as_ref().map_or("crates".to_owned(), |it| format!("`{it}`"));
+            format!("{} | {} | {reader}", row.title, row.version)
         }),
     );
     out.push_str(COUNTED);
@@ -189,12 +172,12 @@ fn time(time: Option<Time>) -> String {
     format!("{more}{micros:.digits$}")
 }
 
-/// Returns a share in percent, rounded down, and as a fraction.
+/// Returns a share in percent, rounded down.
 fn cell(share: Share) -> String {
     match tenths(share) {
         None => "-".to_owned(),
         Some(tenths) => {
-            format!("{}.{} % ({}/{})", tenths / 10, tenths % 10, share.good, share.of)
+            format!("{}.{}", tenths / 10, tenths % 10)
         }
     }
 }
@@ -225,8 +208,8 @@ mod tests {
 
     #[test]
     fn almost_all_is_not_rounded_to_all() {
-        assert_eq!(cell(Share { good: 1999, of: 2000 }), "99.9 % (1999/2000)");
-        assert_eq!(cell(Share { good: 3, of: 3 }), "100.0 % (3/3)");
+        assert_eq!(cell(Share { good: 1999, of: 2000 }), "99.9");
+        assert_eq!(cell(Share { good: 3, of: 3 }), "100.0");
         assert_eq!(cell(Share::default()), "-");
     }
 
