@@ -34,7 +34,7 @@ const MARKERS: &str = "\n## Markers
 
 Special tokens are stripped by servers unless they are asked to keep them.
 
-| format | opener | closer | markup of the answer | special tokens |
+| opener | closer | markup of the answer | special tokens | formats |
 |---|---|---|---|---|
 ";
 
@@ -48,10 +48,15 @@ const RULES: &str = "\n## Rules
 | repeated opener | an opener directly after another one, or after the prompt's: `absorbed`, or `text` |
 | closes | which closer ends a span: `any`, or only its `own` |
 | newlines | the newlines removed with opener and closer under `framing` and `trim`; bold: under every policy |
-| call in it | the effect of a call's opener inside reasoning, per profile that uses the format |
 
-| format | opener counts | spans | stray closer | repeated opener | closes | newlines | case | call in it |
-|---|---|---|---|---|---|---|---|---|
+| opener counts | spans | stray closer | repeated opener | closes | newlines | case | formats |
+|---|---|---|---|---|---|---|---|
+";
+
+const CALLS: &str = "\n## Calls in reasoning
+
+The effect of a call's opener inside reasoning, by profile:
+
 ";
 
 const CHANNELS: &str = "\n## Messages
@@ -67,7 +72,8 @@ const NAMES: &str = "\n## Names by engine
 
 The names of the parsers of other engines. Each of them, and the format's own name, selects the
 format. ASCII case is ignored, and `-` equals `_`. If engines use one name for different formats, the
-format of that name is selected; without one the name is refused. `engine:name` selects one of them.
+format of that name is selected; without one the name is refused. `engine:name` selects one of them. Engines that
+use the format's own name are left out.
 
 ";
 
@@ -85,25 +91,39 @@ fn document() -> String {
     let (all, profiles) = (reasoning_formats(), profiles());
     let formats: Vec<&Format> = all.iter().filter_map(format_of).collect();
     let mut text = HEAD.to_owned() + MARKERS;
-    for format in &formats {
-        row(&mut text, &markers(format));
-    }
+    grouped(&mut text, formats.iter().map(|format| (format, markers(format))));
     text += RULES;
-    for format in formats.iter().filter(|format| !format.is_passthrough()) {
-        row(&mut text, &rules(format, &profiles));
+    let acting = formats.iter().filter(|format| !format.is_passthrough());
+    grouped(&mut text, acting.clone().map(|format| (format, rules(format))));
+    text += CALLS;
+    for wanted in [InReasoning::End, InReasoning::Suspend, InReasoning::Literal] {
+        text += &calls(wanted, &profiles);
     }
     text += CHANNELS;
     for family in all.iter().filter_map(family_of) {
         row(&mut text, &[code([family.name()]), family.family().about.clone()]);
     }
     text += NAMES;
-    let heads = ENGINES.iter().map(|(_, engine)| (*engine).to_owned());
-    row(&mut text, &["format".to_owned()].into_iter().chain(heads).collect::<Vec<_>>());
-    text += &("|---".repeat(ENGINES.len() + 1) + "|\n");
     for format in &all {
-        row(&mut text, &names(format.name()));
+        text += &names(format.name());
     }
     text
+}
+
+/// Writes a row for each group of formats with the same cells, the largest first.
+fn grouped<'f>(text: &mut String, formats: impl Iterator<Item = (&'f &'f Format, Vec<String>)>) {
+    let mut groups: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
+    for (format, cells) in formats {
+        match groups.iter_mut().find(|(known, _)| *known == cells) {
+            Some((_, names)) => names.push(&format.name),
+            None => groups.push((cells, vec![&format.name])),
+        }
+    }
+    groups.sort_by_key(|(_, names)| core::cmp::Reverse(names.len()));
+    for (cells, names) in groups {
+        let cells: Vec<String> = cells.into_iter().chain([code(names)]).collect();
+        row(text, &cells);
+    }
 }
 
 fn format_of(reasoning: &Reasoning) -> Option<&Format> {
@@ -143,7 +163,6 @@ fn markers(format: &Format) -> Vec<String> {
         open += ", with the suffix of the checkpoint";
     }
     vec![
-        code([format.name.as_ref()]),
         open,
         code(format.close.iter().map(AsRef::as_ref)),
         code(format.answer.iter().map(|wrapper| wrapper.marker.as_ref())),
@@ -151,8 +170,8 @@ fn markers(format: &Format) -> Vec<String> {
     ]
 }
 
-fn rules(format: &Format, profiles: &[Profile]) -> Vec<String> {
-    let cells = [
+fn rules(format: &Format) -> Vec<String> {
+    [
         match format.openers {
             Openers::Anywhere => "anywhere",
             Openers::Line => "line",
@@ -187,38 +206,40 @@ fn rules(format: &Format, profiles: &[Profile]) -> Vec<String> {
             MarkerCase::Exact => "exact",
             MarkerCase::Insensitive => "any",
         },
-    ];
-    let calls = |wanted: InReasoning| {
-        let of = |p: &&Profile| {
-            p.tools.is_some()
-                && p.reasoning.as_deref() == Some(format.name.as_ref())
-                && p.tool_in_reasoning == wanted
-        };
-        let names: Vec<&str> = profiles.iter().filter(of).map(|p| p.name.as_str()).collect();
-        let does = match wanted {
-            InReasoning::Literal => "is text",
-            InReasoning::Suspend => "suspends it",
-            InReasoning::End => "ends it",
-        };
-        (!names.is_empty()).then(|| format!("{does}: {}", code(names)))
-    };
-    let calls: Vec<String> = [InReasoning::End, InReasoning::Suspend, InReasoning::Literal]
-        .into_iter()
-        .filter_map(calls)
-        .collect();
-    let calls = if calls.is_empty() { "-".to_owned() } else { calls.join("; ") };
-    let name = code([format.name.as_ref()]);
-    [name].into_iter().chain(cells.map(String::from)).chain([calls]).collect()
+    ]
+    .map(String::from)
+    .into()
 }
 
-fn names(format: &str) -> Vec<String> {
-    let by = |engine: &str| {
-        let rows =
-            reasoning_aliases().filter(|row: &Alias| row.engine == engine && row.of == format);
-        code(rows.map(|row| row.name))
+/// Returns the line of the profiles in which a call inside reasoning has this effect.
+fn calls(wanted: InReasoning, profiles: &[Profile]) -> String {
+    let of = |p: &&Profile| p.tools.is_some() && p.tool_in_reasoning == wanted;
+    let formats = reasoning_formats();
+    let formats: Vec<&str> =
+        formats.iter().filter_map(format_of).map(|format| format.name.as_ref()).collect();
+    let has_format = |p: &&Profile| p.reasoning.as_deref().is_some_and(|it| formats.contains(&it));
+    let names = profiles.iter().filter(of).filter(has_format).map(|p| p.name.as_str());
+    let does = match wanted {
+        InReasoning::Literal => "is text",
+        InReasoning::Suspend => "suspends it",
+        InReasoning::End => "ends it",
     };
-    let engines = ENGINES.iter().map(|(engine, _)| by(engine));
-    [code([format])].into_iter().chain(engines).collect()
+    format!("- {does}: {}\n", code(names))
+}
+
+/// Returns the line of a format's names in engines.
+fn names(format: &str) -> String {
+    let by = |(engine, title): &(&str, &str)| {
+        let rows =
+            reasoning_aliases().filter(|row: &Alias| row.engine == *engine && row.of == format);
+        let names: Vec<&str> = rows.map(|row| row.name).filter(|name| *name != format).collect();
+        (!names.is_empty()).then(|| format!("{title} {}", code(names)))
+    };
+    let engines: Vec<String> = ENGINES.iter().filter_map(by).collect();
+    if engines.is_empty() {
+        return String::new();
+    }
+    format!("- {}: {}\n", code([format]), engines.join(", "))
 }
 
 #[test]
