@@ -89,6 +89,30 @@ mod tests {
         assert_eq!(missing(&pages, &links(text)), ["b.md"]);
     }
 
+    /// Returns the rows of the index's table of search words: the words, and the page.
+    fn searches(index: &str) -> Vec<(&str, &str)> {
+        let table = index.split_once("## You searched for").unwrap().1;
+        let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | ["));
+        rows.filter_map(|(words, page)| Some((words, page.split_once("](")?.1.split_once(')')?.0)))
+            .collect()
+    }
+
+    #[test]
+    fn words_that_people_search_for_are_on_the_page() {
+        let docs = crate::root().join("docs");
+        let index = fs::read_to_string(docs.join("README.md")).unwrap();
+        let searches = searches(&index);
+        assert!(searches.len() > 20, "{searches:?}");
+        let mut missing = Vec::new();
+        for (words, page) in searches {
+            let text = fs::read_to_string(docs.join(page)).unwrap().to_lowercase();
+            let lower = words.replace('`', "").to_lowercase();
+            let absent = lower.split_whitespace().filter(|word| !text.contains(word));
+            missing.extend(absent.map(|word| format!("{words}: {page} lacks `{word}`")));
+        }
+        assert_eq!(missing, Vec::<String>::new());
+    }
+
     #[test]
     fn every_link_of_a_page_leads_to_a_file() {
         let root = crate::root();

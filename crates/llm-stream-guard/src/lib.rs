@@ -134,6 +134,8 @@ mod pages {
     struct Pipeline;
     #[doc = include_str!("../../../docs/servers.md")]
     struct Servers;
+    #[doc = include_str!("../../../docs/systems.md")]
+    struct Systems;
     #[doc = include_str!("../../../docs/tokens.md")]
     struct Tokens;
     #[doc = include_str!("../../../docs/tutorial-rust.md")]
