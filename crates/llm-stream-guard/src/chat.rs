@@ -37,6 +37,7 @@
 //! | receive the result | [`ChatSink`]: each [`ChatStep`] as chunks or as [`Delta`]s, and each [`Note`] about a choice as a [`ChatNote`]; [`ChatError`], [`Failures`] |
 //! | guard a stream of chunks | [`guard_chunks`], [`ChatStream`] |
 //! | guard the bytes of an event stream | [`guard_sse`], [`SseStream`]; [`ChatSse`] with [`SseSink`] and [`ChatSseError`]; [`SplitEscapes`] |
+//! | divide a server's text by its token ids | [`TokenText`], [`DividedText`] |
 //! | keep annotations of a transport | [`Annotated`], [`Annotation`], [`Annotations`]; [`ChatItem`], [`FailureItem`] and [`Opened`] for item types of your own |
 //! | give signs of life | [`KeepAlive`], [`Ticking`] |
 
@@ -84,6 +85,7 @@ mod step;
 mod stream;
 mod token_content;
 mod token_ids;
+mod token_text;
 mod tokens;
 mod upstream_calls;
 mod usage;
@@ -116,5 +118,6 @@ pub use sse::{ChatSse, ChatSseError, Done, SseSink};
 pub use sse_stream::{SseStream, guard_sse};
 pub use step::ChatStep;
 pub use stream::{ChatStream, guard_chunks};
+pub use token_text::{DividedText, TokenText};
 
 pub use crate::json::Balance;

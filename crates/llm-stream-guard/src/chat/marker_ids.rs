@@ -104,8 +104,12 @@ pub(crate) struct ChunkTokens {
 
 impl ChunkTokens {
     pub(crate) fn new(reader: &TokenReader) -> Self {
+        Self::of(Arc::clone(&reader.table))
+    }
+
+    const fn of(table: Arc<MarkerTable>) -> Self {
         Self {
-            table: Arc::clone(&reader.table),
+            table,
             awaited: VecDeque::new(),
             held: String::new(),
             lags: false,
@@ -117,6 +121,12 @@ impl ChunkTokens {
     /// Bytes of text that wait for the rest of a marker.
     pub(super) fn held(&self) -> usize {
         self.held.len()
+    }
+
+    /// Begins a new stream, and returns text that waits for the rest of a marker.
+    pub(super) fn restart(&mut self) -> String {
+        let table = Arc::clone(&self.table);
+        std::mem::replace(self, Self::of(table)).held
     }
 
     /// Forgets awaited marker tokens, and returns text that waits for the rest of one.
