@@ -26,8 +26,8 @@ use crate::{
 
 /// The settings of a guard.
 ///
-/// One of [`model`](Self::model), [`family`](Self::family), [`profile`](Self::profile) and
-/// `template` names the format, or the request's model does. A setting that is `null` counts as
+/// One of [`model`](Self::model), [`family`](Self::family), [`profile`](Self::profile), `template`
+/// and `family_file` names the format, or the request's model does. A setting that is `null` counts as
 /// absent. Unknown settings are refused.
 ///
 /// ```
@@ -56,6 +56,11 @@ pub struct GuardSettings {
     pub template: Option<ResponseTemplate>,
     /// A profile of your own.
     pub profile: Option<Profile>,
+    /// A family's file, such as [`DerivedFamily::file`](crate::DerivedFamily::file): the text of
+    /// TOML or JSON, or an object with the keys of the JSON. A family of TOML has the name `own`.
+    #[cfg(feature = "toml")]
+    #[serde(deserialize_with = "field::family_file")]
+    pub family_file: Option<Profile>,
     /// The tools that the request declared.
     #[serde(deserialize_with = "field::tools")]
     pub tools: Option<Tools>,
@@ -159,13 +164,20 @@ impl GuardSettings {
         let template = self.template.as_ref().map(|it| Profile::of_template(it.clone()));
         #[cfg(not(feature = "response-templates"))]
         let template: Option<Profile> = None;
-        let own = template.as_ref().or(profile.as_ref());
-        let given = [model.is_some(), family.is_some(), template.is_some(), profile.is_some()];
+        #[cfg(feature = "toml")]
+        let file = self.family_file.as_ref();
+        #[cfg(not(feature = "toml"))]
+        let file: Option<&Profile> = None;
+        let given = [template.as_ref(), profile.as_ref(), file];
+        let own = given.into_iter().flatten().next();
+        let given = given.map(|given| given.is_some());
+        let given = given.into_iter().chain([model.is_some(), family.is_some()]);
         let one_of = |names: &str| {
             let template = if cfg!(feature = "response-templates") { ", `template`" } else { "" };
-            SettingsError::new("", format!("{names}`model`, `family`{template}, `profile`"))
+            let file = if cfg!(feature = "toml") { ", `family_file`" } else { "" };
+            SettingsError::new("", format!("{names}`model`, `family`{template}, `profile`{file}"))
         };
-        if given.into_iter().filter(|&given| given).count() > 1 {
+        if given.filter(|&given| given).count() > 1 {
             return Err(one_of("expected only one of "));
         }
         let of_model =

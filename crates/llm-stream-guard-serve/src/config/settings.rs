@@ -16,11 +16,12 @@ pub struct ModelSettings {
 }
 
 /// Settings that a configuration makes in other ways, or that belong to one request.
-const ELSEWHERE: [&str; 9] = [
+const ELSEWHERE: [&str; 10] = [
     "model",
     "family",
     "template",
     "profile",
+    "family_file",
     "tools",
     "request",
     "prompt",

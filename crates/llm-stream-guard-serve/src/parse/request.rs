@@ -21,8 +21,8 @@ const OWN: [&str; 4] = ["text", "chunks", "added_tokens", "finish"];
 
 /// Settings that a request cannot have: tokens come as `added_tokens`, formats and limits belong to
 /// the configuration, and an answer is whole.
-const REFUSED: [&str; 6] =
-    ["template", "profile", "request", "marker_tokens", "delivery", "limits"];
+const REFUSED: [&str; 7] =
+    ["template", "profile", "family_file", "request", "marker_tokens", "delivery", "limits"];
 
 /// Returns the names of the settings that a request can have.
 fn setting_names() -> impl Iterator<Item = &'static str> {

@@ -12,6 +12,9 @@ use serde::{
 use serde_json::Value;
 use toolcall_parsers::Tools;
 
+#[cfg(feature = "toml")]
+use crate::profile::Profile;
+
 /// Returns the names of the fields of a struct.
 pub(super) fn names<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     let names = Cell::new(&[] as &[&str]);
@@ -63,4 +66,22 @@ pub(super) fn template<'de, D: Deserializer<'de>>(
         Some(object) => object.to_string(),
     };
     ResponseTemplate::from_json(&text).map(Some).map_err(D::Error::custom)
+}
+
+/// The name of a family whose file does not say it.
+#[cfg(feature = "toml")]
+const OWN_FAMILY: &str = "own";
+
+/// Reads a family's file: the text of TOML or JSON, or an object.
+#[cfg(feature = "toml")]
+pub(super) fn family_file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Profile>, D::Error> {
+    let json = |text: &str| Profile::from_family_json(text).map_err(D::Error::custom);
+    match Option::<Value>::deserialize(from)? {
+        None => Ok(None),
+        Some(Value::String(text)) if text.trim_start().starts_with('{') => json(&text).map(Some),
+        Some(Value::String(text)) => {
+            Profile::from_family_toml(OWN_FAMILY, &text).map(Some).map_err(D::Error::custom)
+        }
+        Some(object) => json(&object.to_string()).map(Some),
+    }
 }

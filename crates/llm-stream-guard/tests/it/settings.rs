@@ -24,7 +24,8 @@ fn parsed(settings: &Value, text: &str) -> Message {
 fn wrong_entries_are_refused_with_their_name_and_what_was_expected() {
     for (settings, field, expected) in [
         (json!(7), "", "expected an object of settings"),
-        (json!({}), "", "expected one of `model`, `family`, `template`, `profile`, or a `request`"),
+        (json!({}), "", "expected one of `model`, `family`, `template`, `profile`"),
+        (json!({}), "", ", or a `request` with a model"),
         (json!({"model": "qwen3:8b", "family": "qwen3"}), "", "expected only one of `model`"),
         (json!({"famly": "qwen3"}), "famly", "unexpected setting `famly`; expected one of `model`"),
         (json!({"family": 7}), "family", "expected a string"),
@@ -121,4 +122,32 @@ fn a_profile_of_the_callers_has_the_settings_of_a_profile() {
         (Whitespace::Trim, Some(":x"))
     );
     assert_eq!(settings.start, Some(Start::Content));
+}
+
+#[cfg(feature = "toml")]
+#[test]
+fn family_file_is_read_as_toml_json_or_an_object() {
+    let toml = "[calls]\ncall = '<run>{object}</run>'\n";
+    let object = json!({"name": "mine", "calls": {"call": "<run>{object}</run>"}});
+    let wire = r#"<run>{"name": "ring", "arguments": {}}</run>"#;
+    for (file, name) in
+        [(json!(toml), "own"), (object.clone(), "mine"), (json!(object.to_string()), "mine")]
+    {
+        let settings = json!({"family_file": file});
+        assert_eq!(read(&settings).profile().unwrap().name, name, "{settings}");
+        assert_eq!(parsed(&settings, wire).calls[0].name, "ring", "{settings}");
+    }
+    for (file, expected) in [
+        (json!("[calls]\ncall = 7"), "line 2"),
+        (json!("no"), "line 1"),
+        (json!("{"), "EOF"),
+        (json!([]), "expected"),
+        (json!(7), "expected"),
+    ] {
+        let error = refused(&json!({"family_file": file}));
+        assert_eq!(error.field(), "family_file", "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    let both = refused(&json!({"family": "qwen3", "family_file": toml}));
+    assert!(both.to_string().contains("only one of"), "{both}");
 }
