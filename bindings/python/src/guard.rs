@@ -2,9 +2,10 @@
 
 use llm_stream_guard::{
     Event, Guard, Ids, LimitError, Message, MessageEnd, OpenAtEnd, Profile, Token, TokenKind,
+    chat::{DividedText, TokenText},
 };
 use pyo3::{
-    exceptions::PyValueError,
+    exceptions::{PyTypeError, PyValueError},
     prelude::*,
     types::{PyDict, PyList},
 };
@@ -14,7 +15,7 @@ use crate::{
     event::event_of,
     message::message_of,
     recorder::Recorder,
-    settings::Settings,
+    settings::{Settings, fault},
     stream_error,
 };
 
@@ -29,6 +30,8 @@ pub(crate) struct PyGuard {
     guard: Guard,
     profile: Profile,
     recorder: Recorder,
+    /// Divides text that comes with token ids, if the marker tokens have ids.
+    texts: Option<TokenText>,
     finished: bool,
 }
 
@@ -60,23 +63,50 @@ impl PyGuard {
     }
 }
 
+/// Divides a text by the ids of its tokens.
+///
+/// # Errors
+/// The settings have no marker tokens with ids.
+pub(crate) fn divided(
+    texts: Option<&mut TokenText>,
+    text: &str,
+    ids: &[u32],
+) -> PyResult<DividedText> {
+    let no_ids = || fault("`ids` need `marker_tokens` with ids: a mapping from texts to ids");
+    texts.map(|texts| texts.divide(text, ids)).ok_or_else(no_ids)
+}
+
 #[pymethods]
 impl PyGuard {
     /// Creates a guard. See `Settings` for the keyword arguments.
     #[new]
     #[pyo3(signature = (**settings))]
     fn new(settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let (profile, guard) = Settings::new(settings)?.guard(Ids::default())?;
-        Ok(Self { guard, profile, recorder: Recorder::default(), finished: false })
+        let settings = Settings::new(settings)?;
+        let (profile, guard) = settings.guard(Ids::default())?;
+        let texts = settings.token_text(&guard);
+        Ok(Self { guard, profile, recorder: Recorder::default(), texts, finished: false })
     }
 
-    /// Feeds the next piece of text and returns the events that are certain.
+    /// Feeds the next piece of text and returns the events that are certain. `ids` are the ids of
+    /// its tokens.
+    #[pyo3(signature = (chunk, ids = None))]
     fn push<'py>(
         &mut self,
         py: Python<'py>,
         chunk: &Bound<'py, PyAny>,
+        ids: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let piece = Piece::of(chunk)?;
+        if let Some(ids) = ids {
+            let Piece::Text(text) = piece else {
+                return Err(PyTypeError::new_err("`ids` are those of a `str`"));
+            };
+            let divided = divided(self.texts.as_mut(), &text, &ids)?;
+            return self.read(py, text.len(), |guard, recorder| {
+                divided.tokens().try_for_each(|token| guard.push_token(token, recorder))
+            });
+        }
         self.read(py, piece.as_bytes().len(), |guard, recorder| match piece {
             Piece::Text(text) => guard.push(&text, recorder),
             Piece::Bytes(bytes) => guard.push_bytes(&bytes, recorder),
@@ -101,8 +131,14 @@ impl PyGuard {
     #[pyo3(signature = (end = "stop"))]
     fn finish<'py>(&mut self, py: Python<'py>, end: &str) -> PyResult<Bound<'py, PyList>> {
         let end = self::end(end)?;
-        let events =
-            self.read(py, self.guard.buffered(), |guard, recorder| guard.finish(end, recorder));
+        let waiting = self.texts.as_mut().map(TokenText::finish).unwrap_or_default();
+        let bytes = self.guard.buffered().saturating_add(waiting.len());
+        let events = self.read(py, bytes, |guard, recorder| {
+            if !waiting.is_empty() {
+                guard.push(&waiting, recorder)?;
+            }
+            guard.finish(end, recorder)
+        });
         self.finished = true;
         events
     }
@@ -133,6 +169,7 @@ impl PyGuard {
     /// Resets the guard for a new message.
     fn reset(&mut self) {
         self.guard.reset();
+        let _ = self.texts.as_mut().map(TokenText::finish);
         self.finished = false;
     }
 
@@ -167,6 +204,12 @@ impl PyGuard {
     #[getter]
     fn needs_special_tokens(&self) -> bool {
         self.guard.needs_special_tokens()
+    }
+
+    /// The texts that act only as marker tokens: those of the setting that the family uses.
+    #[getter]
+    fn marker_tokens(&self) -> Vec<&str> {
+        self.guard.marker_tokens().collect()
     }
 
     /// Estimated number of reasoning tokens so far.

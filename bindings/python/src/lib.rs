@@ -8,6 +8,7 @@
 mod batch;
 mod chat;
 mod convert;
+mod derive;
 mod encode;
 mod event;
 mod explain;
@@ -70,6 +71,7 @@ mod native {
         EncodeError, RowError, SettingsError, StreamError,
         batch::{Vocabulary, count_batch, parse_batch, parse_token_batch},
         chat::{PyChatGuard, PySseGuard},
+        derive::derive,
         encode::encode,
         event::{PyCallArguments, PyCallEnd, PyCallStart, PyContent, PyNotice, PyReasoning},
         explain::explain,

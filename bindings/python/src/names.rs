@@ -1,6 +1,6 @@
 //! Finds families by name, by text, and by the files of a checkpoint.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use llm_stream_guard::{
     Checkpoint, Reasoning, Start, Worker, all_names, profiles, reasoning, reasoning_formats,
@@ -91,6 +91,17 @@ pub(crate) fn detect(py: Python<'_>, texts: Vec<String>) -> PyResult<Bound<'_, P
     to_python(py, &found)
 }
 
+/// Reads the files of a checkpoint.
+///
+/// # Errors
+/// An `OSError` for a file that cannot be read, and a `SettingsError` for a malformed one.
+pub(crate) fn read_checkpoint(path: &Path) -> PyResult<Checkpoint> {
+    Checkpoint::read(path).map_err(|error| match error {
+        llm_stream_guard::CheckpointError::Io(..) => PyOSError::new_err(error.to_string()),
+        _ => fault(error),
+    })
+}
+
 /// Identifies the family of a checkpoint's model. `command` renders the chat template; without it,
 /// the template is not rendered.
 #[pyfunction]
@@ -99,10 +110,7 @@ pub(crate) fn identify(
     path: PathBuf,
     command: Vec<String>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let checkpoint = Checkpoint::read(&path).map_err(|error| match error {
-        llm_stream_guard::CheckpointError::Io(..) => PyOSError::new_err(error.to_string()),
-        _ => fault(error),
-    })?;
+    let checkpoint = read_checkpoint(&path)?;
     let found = py.detach(|| match command.split_first() {
         Some((program, args)) => Worker::new(program).args(args).identify(&checkpoint),
         None => llm_stream_guard::identify(&checkpoint),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use llm_stream_guard::{
     CompileRow, Guard, GuardBuilder, GuardSettings, Ids, Profile, RowSettings,
     SettingsError as Refused, TokenSettings, Tools,
-    chat::{ChatGuard, ChatOptions},
+    chat::{ChatGuard, ChatOptions, TokenText},
 };
 use pyo3::{
     exceptions::PyTypeError,
@@ -74,6 +74,14 @@ impl Settings {
         matches!(self.0.marker_tokens, Some(TokenSettings::WithIds(_)))
     }
 
+    /// Returns the divider of texts for `guard`, if the marker tokens have ids.
+    pub(crate) fn token_text(&self, guard: &Guard) -> Option<TokenText> {
+        match &self.0.marker_tokens {
+            Some(TokenSettings::WithIds(tokens)) => Some(TokenText::new(guard, tokens)),
+            _ => None,
+        }
+    }
+
     /// Returns the builder of the guard for `profile` with all other settings. `ids` is the default
     /// policy for ids.
     pub(crate) fn builder(&self, profile: &Profile, ids: Ids) -> GuardBuilder {
@@ -118,9 +126,9 @@ impl Settings {
 
     /// Returns whether a setting names the profile.
     fn names_profile(&self) -> bool {
-        let GuardSettings { model, family, template, profile, request, .. } = &self.0;
+        let GuardSettings { model, family, template, profile, family_file, request, .. } = &self.0;
         let by_request = request.as_ref().is_some_and(|body| body.get("model").is_some());
         let named = model.is_some() || family.is_some() || template.is_some();
-        named || profile.is_some() || by_request
+        named || profile.is_some() || family_file.is_some() || by_request
     }
 }

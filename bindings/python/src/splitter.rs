@@ -8,13 +8,15 @@
 use std::collections::VecDeque;
 
 use llm_stream_guard::{
-    Event, Grammar, Guard, Ids, InReasoning, LimitError, Reasoning, Sink,
+    End, Event, Grammar, Guard, Ids, InReasoning, LimitError, Reasoning, Sink,
+    chat::TokenText,
     jail_match::{Channel, Edge, Span, SpanKind, Then, Trace},
 };
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
     convert::end,
+    guard::divided,
     names::{reasoning_of, reasoning_tags},
     settings::Settings,
     stream_error,
@@ -30,6 +32,8 @@ type Pieces = (String, String);
 pub(crate) struct PySplitter {
     guard: Guard,
     fates: Fates,
+    /// Divides text that comes with token ids, if the marker tokens have ids.
+    texts: Option<TokenText>,
     /// The effect of each edge of the guard.
     effects: Vec<Effect>,
     /// Whether markers of the answer stay in the rest where a parser of calls needs them.
@@ -226,19 +230,37 @@ impl PySplitter {
         (read(guard, &mut sink), fates)
     }
 
-    /// Runs `read`, and returns the text that is certain after it.
-    fn read(
+    /// Feeds text, by the ids of its tokens if there are any, and returns the text that is certain
+    /// after it.
+    fn feed(
         &mut self,
         py: Python<'_>,
         lead: bool,
-        read: impl FnOnce(&mut Guard, &mut Fate<'_>) -> Result<(), LimitError>,
+        (text, ids): (&str, Option<&[u32]>),
     ) -> PyResult<Pieces> {
-        let (result, fates) = self.run(Destination::Rest, read);
+        let divided = ids.map(|ids| divided(self.texts.as_mut(), text, ids)).transpose()?;
+        self.fates.text.push_str(divided.as_ref().map_or(text, |divided| divided.text()));
+        let (result, fates) = self.run(Destination::Rest, |guard, sink| match &divided {
+            None => guard.push(text, sink),
+            Some(divided) => divided.tokens().try_for_each(|token| guard.push_token(token, sink)),
+        });
         let pieces = fates.settle(lead);
         match result {
             Ok(()) => Ok(pieces),
             Err(error) => Err(stream_error(py, error, pieces)),
         }
+    }
+
+    /// Ends the message. Text that the guard drops goes to the destination `dropped`.
+    fn end(&mut self, dropped: Destination, end: End) -> (Result<(), LimitError>, &mut Fates) {
+        let waiting = self.texts.as_mut().map(TokenText::finish).unwrap_or_default();
+        self.fates.text.push_str(&waiting);
+        self.run(dropped, |guard, sink| {
+            if !waiting.is_empty() {
+                guard.push(&waiting, sink)?;
+            }
+            guard.finish(end, sink)
+        })
     }
 }
 
@@ -248,7 +270,9 @@ impl PySplitter {
     #[new]
     #[pyo3(signature = (**settings))]
     fn new(settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let (profile, guard) = Settings::new(settings)?.guard(Ids::counting())?;
+        let read = Settings::new(settings)?;
+        let (profile, guard) = read.guard(Ids::counting())?;
+        let texts = read.token_text(&guard);
         let effects = guard.edges().iter().map(Effect::of).collect();
         let reopening = match profile.tool_in_reasoning {
             InReasoning::Suspend => reasoning_tags(settings)?.0,
@@ -266,24 +290,24 @@ impl PySplitter {
             Some(_) => None,
         };
         let fates = Fates::default();
-        Ok(Self { guard, fates, effects, keep_markup: false, reopening, whole })
+        Ok(Self { guard, fates, texts, effects, keep_markup: false, reopening, whole })
     }
 
-    /// Feeds the next piece of text and returns the reasoning and the rest that are certain.
-    fn push(&mut self, py: Python<'_>, text: &str) -> PyResult<Pieces> {
+    /// Feeds the next piece of text and returns the reasoning and the rest that are certain. `ids`
+    /// are the ids of its tokens.
+    #[pyo3(signature = (text, ids = None))]
+    fn push(&mut self, py: Python<'_>, text: &str, ids: Option<Vec<u32>>) -> PyResult<Pieces> {
         if let Some(first) = &mut self.whole {
             return Ok((String::new(), std::mem::take(first) + text));
         }
-        self.fates.text.push_str(text);
-        self.read(py, false, |guard, sink| guard.push(text, sink))
+        self.feed(py, false, (text, ids.as_deref()))
     }
 
     /// Ends the message and returns its last reasoning and rest.
     #[pyo3(signature = (end = "stop"))]
     fn finish(&mut self, py: Python<'_>, end: &str) -> PyResult<Pieces> {
         let end = self::end(end)?;
-        let (result, fates) =
-            self.run(Destination::AfterCall, |guard, sink| guard.finish(end, sink));
+        let (result, fates) = self.end(Destination::AfterCall, end);
         let mut pieces = fates.settle(false);
         fates.give(u64::MAX, Destination::AfterCall, &mut pieces);
         result.map(|()| pieces.clone()).map_err(|error| stream_error(py, error, pieces))
@@ -291,17 +315,18 @@ impl PySplitter {
 
     /// Feeds the next piece of text while the message may still begin with reasoning. The first
     /// piece of the rest includes all later text, because another parser reads from there on.
-    fn push_lead(&mut self, py: Python<'_>, text: &str) -> PyResult<Pieces> {
+    #[pyo3(signature = (text, ids = None))]
+    fn push_lead(&mut self, py: Python<'_>, text: &str, ids: Option<Vec<u32>>) -> PyResult<Pieces> {
         if self.whole.is_some() {
-            return self.push(py, text);
+            return self.push(py, text, ids);
         }
-        self.fates.text.push_str(text);
-        let (reasoning, mut rest) = self.read(py, true, |guard, sink| guard.push(text, sink))?;
+        let (reasoning, mut rest) = self.feed(py, true, (text, ids.as_deref()))?;
         if self.fates.next().is_some_and(Destination::is_rest) {
             // Tell the other parser that reasoning continues after this call.
             let open = self.fates.last == Some(Destination::Reasoning);
             rest.extend(self.reopening.as_deref().filter(|_| open));
             rest.push_str(&std::mem::take(&mut self.fates.text));
+            rest.push_str(&self.texts.as_mut().map(TokenText::finish).unwrap_or_default());
         }
         Ok((reasoning, rest))
     }
@@ -310,7 +335,7 @@ impl PySplitter {
     /// text.
     fn finish_lead(&mut self, py: Python<'_>, end: &str) -> PyResult<Pieces> {
         let end = self::end(end)?;
-        let (result, fates) = self.run(Destination::Nowhere, |guard, sink| guard.finish(end, sink));
+        let (result, fates) = self.end(Destination::Nowhere, end);
         for span in &mut fates.spans {
             span.2 = Destination::Nowhere;
         }

@@ -157,6 +157,31 @@ class TestGuard:
         events = guard.push_token("<think>", marker=True) + guard.push_token("a </think> b")
         assert {event.kind for event in events} == {"reasoning"}
 
+    def test_text_is_read_by_the_ids_of_its_tokens(self) -> None:
+        guard = tp.Guard(family="qwen3", marker_tokens={"<think>": 7, "</think>": 8, "<pad>": 9})
+        assert sorted(guard.marker_tokens) == ["</think>", "<think>"]
+        for _ in range(2):
+            events = guard.push("<think>a </think> b", [7, 40, 41, 42])
+            # The text of the closer comes in two pieces, after its id.
+            events += guard.push("</th", [8]) + guard.push("ink>c <think>", [43, 44])
+            message = tp.collect(events + guard.finish())
+            assert (message.reasoning, message.content) == ("a </think> b", "c <think>")
+            guard.reset()
+
+    def test_text_that_waits_for_a_marker_is_released_at_the_end(self) -> None:
+        guard = tp.Guard(family="qwen3", marker_tokens={"<think>": 7})
+        message = tp.collect(guard.push("Hi. <thi", [40, 7]) + guard.finish())
+        assert message.content == "Hi. <thi"
+
+    def test_ids_need_marker_tokens_and_text(self) -> None:
+        with pytest.raises(tp.SettingsError, match="`ids` need `marker_tokens` with ids"):
+            tp.Guard(family="qwen3").push("a", [1])
+        guard = tp.Guard(family="qwen3", marker_tokens={"<think>": 7})
+        with pytest.raises(TypeError, match="`ids` are those of a `str`"):
+            guard.push(b"a", [1])  # type: ignore[call-overload]
+        with pytest.raises(OverflowError):
+            guard.push("a", [-1])
+
     def test_long_pieces_are_parsed_without_the_interpreter(self) -> None:
         guards = [tp.Guard(family="qwen3") for _ in range(4)]
         wire = f"{CALL}x" * 5000

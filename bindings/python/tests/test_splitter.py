@@ -81,3 +81,16 @@ def test_a_structural_tag_admits_calls_alone_where_they_are_required() -> None:
     assert "ring" in str(tag)
     with pytest.raises(_native.SettingsError):
         _native.grammar("structural_tag", family="deepseek_r1", request=request)
+
+
+def test_typed_tags_stay_in_their_part() -> None:
+    splitter = _native.ReasoningSplitter(
+        family="qwen3", marker_tokens={"<think>": 7, "</think>": 8, "<tool_call>": 9}
+    )
+    other = splitter.copy()
+    parts = [splitter.push("<think>a </think>", [7, 40]), splitter.push("b", [41])]
+    parts += [splitter.push("</think>c <think>", [8, 42, 43]), splitter.finish()]
+    assert ["".join(part) for part in zip(*parts, strict=True)] == ["a </think>b", "c <think>"]
+    assert other.push_lead("<think>a </think>", [7, 40]) == ("a </think>", "")
+    # Text that waits for a marker belongs to what the other parser reads.
+    assert other.push_lead("</think>c<tool_", [8, 42, 9]) == ("", "c<tool_")

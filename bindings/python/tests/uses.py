@@ -1,4 +1,4 @@
-"""Twenty typical uses, for the checkers of types: `mypy --strict` and `pyright` accept them.
+"""Typical uses, for the checkers of types: `mypy --strict` and `pyright` accept them.
 
 The file is not run.
 """
@@ -142,3 +142,11 @@ def handled(text: str) -> str:
         return str(error)
     except tp.StreamError as error:
         return str(error.released)
+
+
+def derived(folder: str, text: str) -> tp.Message:
+    return tp.parse(text, family_file=tp.derive(folder))
+
+
+def by_ids(text: str, ids: list[int]) -> list[tp.Event]:
+    return tp.Guard(family="qwen3", marker_tokens={"<think>": 7}).push(text, ids)

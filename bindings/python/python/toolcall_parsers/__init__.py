@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ._batch import count_batch, message_type, parse_batch
 from ._events import Collector, Event, collect
-from ._families import detect, encode, family_of, identify
+from ._families import derive, detect, encode, family_of, identify
 from ._grammars import grammar
 from ._native import (
     CallArguments,
@@ -74,6 +74,7 @@ __all__ = [
     "__version__",
     "collect",
     "count_batch",
+    "derive",
     "detect",
     "encode",
     "explain",

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _native
 from ._types import Call, Detection, Identification, detection, identification
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from os import PathLike
+    from collections.abc import Iterable
 
     from typing_extensions import Unpack
 
@@ -40,10 +41,72 @@ def identify(path: str | PathLike[str], *, render: bool = True) -> Identificatio
     ...     identify(folder, render=False).family
     'solar_open'
     """
-    command: list[str] = []
-    if render and sys.executable and _native.__file__:
-        command = [sys.executable, "-I", "-S", "-c", _WORKER, _native.__file__]
-    return identification(_native.identify(path, command))
+    return identification(_native.identify(path, _command() if render else []))
+
+
+def derive(source: str | PathLike[str] | _HasChatTemplate) -> str:
+    """Return the text of the family's file that a chat template shows, for models of no known family.
+
+    `source` is a checkpoint's folder, a file of it, the text of a template, or a tokenizer of
+    `transformers`. The result is the setting `family_file` of all functions. It is proved: the
+    encoder writes what the template renders, and the parser reads it back. Another process renders
+    the template, with limits on memory and time.
+
+    Raises `SettingsError` if the template shows no calls, or writes them in a way that a file cannot
+    say. The error then has the two renderings that differ.
+
+    >>> template = (
+    ...     "{% for m in messages %}<s>{{ m.role }}: {{ m.content or '' }}"
+    ...     "{% for c in m.tool_calls or [] %}"
+    ...     "<do {{ c.function.name }}>{{ c.function.arguments | tojson }}</do>"
+    ...     "{% endfor %}<|end|>{% endfor %}"
+    ...     "{% if add_generation_prompt %}<s>assistant: {% endif %}"
+    ... )
+    >>> from toolcall_parsers import parse
+    >>> parse('<do ring>{"times": 2}</do>', family_file=derive(template)).calls[0].arguments
+    '{"times": 2}'
+    """
+    if not isinstance(source, (str, PathLike)):
+        return _native.derive(_config_of(source), _command())
+    # A path has no braces.
+    if isinstance(source, str) and ("{%" in source or "{{" in source):
+        return _native.derive({"chat_template": source}, _command())
+    return _native.derive(source, _command())
+
+
+class _HasChatTemplate(Protocol):
+    """A tokenizer of `transformers`."""
+
+    @property
+    def chat_template(self) -> Any: ...
+
+
+def _config_of(tokenizer: _HasChatTemplate) -> dict[str, Any]:
+    """Return what the `tokenizer_config.json` of a tokenizer says about its template."""
+    template = getattr(tokenizer, "chat_template", None)
+    if template is None:
+        kind = type(tokenizer).__name__
+        message = f"expected a path, a chat template or a tokenizer with one, found `{kind}`"
+        raise _native.SettingsError(message)
+    if isinstance(template, Mapping):
+        template = [{"name": name, "template": text} for name, text in template.items()]
+    config: dict[str, Any] = {"chat_template": template}
+    for name in ("bos_token", "eos_token", "name_or_path"):
+        value = getattr(tokenizer, name, None)
+        if isinstance(value, str):
+            config[name] = value
+    added: dict[str, int] = getattr(tokenizer, "get_added_vocab", dict)()
+    config["added_tokens_decoder"] = {
+        str(number): {"content": text} for text, number in added.items()
+    }
+    return config
+
+
+def _command() -> list[str]:
+    """Return the command that renders templates, or nothing where there is no interpreter."""
+    if not sys.executable or not _native.__file__:
+        return []
+    return [sys.executable, "-I", "-S", "-c", _WORKER, _native.__file__]
 
 
 def detect(text: str | Iterable[str]) -> Detection:
@@ -106,7 +169,9 @@ def _call(call: Call | Mapping[str, Any]) -> tuple[str, str, str | None]:
     """Return name, JSON text of the arguments, and id."""
     if isinstance(call, Call):
         return call.name, call.arguments, call.id
-    function = call.get("function", call)
+    function = call.get("function", call) if isinstance(call, Mapping) else None
+    if not isinstance(function, Mapping) or not {"name", "arguments"} <= function.keys():
+        raise TypeError("expected a call: an object with `name` and `arguments`")
     arguments = function["arguments"]
     if not isinstance(arguments, str):
         arguments = json.dumps(arguments, ensure_ascii=False)

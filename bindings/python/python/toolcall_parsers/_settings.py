@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Settings(TypedDict, total=False):
-    """How text is read. One of the first four names the format, or the request's model does.
+    """How text is read. One of the first five names the format, or the request's model does.
 
     A setting that is `None` counts as absent.
     """
@@ -24,6 +24,8 @@ class Settings(TypedDict, total=False):
     """A checkpoint's response template, or the `tokenizer_config.json` that holds one."""
     profile: Mapping[str, Any] | None
     """A profile, as `profile`, `identify` and `detect` return it."""
+    family_file: str | Mapping[str, Any] | None
+    """The text of a family's file, as `derive` returns it: TOML, or JSON."""
     tools: Sequence[Mapping[str, Any]] | None
     """The tools that the request declared, as chat-completions requests have them."""
     request: Mapping[str, Any] | None
@@ -62,6 +64,7 @@ class ColumnSettings(TypedDict, total=False):
     """Name of a family, or a column of names."""
     template: str | Mapping[str, Any] | None
     profile: Mapping[str, Any] | None
+    family_file: str | Mapping[str, Any] | None
     tools: Sequence[Mapping[str, Any]] | Any | None
     """The tools that the request declared, or a column of them: lists, or their JSON text."""
     request: Mapping[str, Any] | None
