@@ -25,9 +25,12 @@ from sglang.srt.entrypoints.openai.serving_chat import OpenAIServingChat
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang.srt.parser.reasoning_parser import ReasoningParser
 from sglang.srt.plugins import load_plugins
+from sglang.srt.sampling.sampling_params import REQUEST_REASONING_IN_GRAMMAR_KEY
 from sglang.srt.server_args import _reasoning_parser_choices, _tool_call_parser_choices
 
 load_plugins()
+
+from toolcall_parsers.engines.sglang_grammar import convert_with_grammar
 
 RING = {
     "type": "function",
@@ -104,11 +107,17 @@ class TestRegistry:
 
 # Where the engine's two passes give another answer than the guard alone; docs/engines.md has the
 # reasons.
-DIFFER = {
+SUFFIXES = {
     f"profiles/{family}:{family}/{case}"
     for family in ("hy_v3", "hy_v4")
     for case in ("suffix-of-others", "suffix-missing")
 }
+# The case declares no tools, so that SGLang gets another one.
+UNDECLARED = {"profiles/tagged:trinity/suspended"} | {
+    f"profiles/calls_in_reasoning:{family}/call-in-reasoning"
+    for family in ("apertus", "gemma4", "kimi_k2", "minimax_m3", "reka_flash", "trinity")
+}
+DIFFER = SUFFIXES | UNDECLARED
 
 
 @pytest.mark.parametrize("size", [None, *PIECES])
@@ -147,6 +156,23 @@ def test_a_reasoning_parser_alone_gives_the_answer_of_the_guard(size: int | None
     assert differ == set()
 
 
+def converted(name: str, choice: Any, params: dict[str, Any], prompt: str) -> Any:
+    """Return what the plug-in makes of a request that the server has converted."""
+    adapted = SimpleNamespace(
+        sampling_params=params, require_reasoning=True, text=prompt, input_ids=None
+    )
+    server = SimpleNamespace(
+        tool_call_parser=name, tokenizer_manager=SimpleNamespace(tokenizer=Tokenizer())
+    )
+    request = ChatCompletionRequest(
+        model="m",
+        messages=[{"role": "user", "content": "hi"}],
+        tools=[RING],
+        tool_choice=choice,
+    )
+    return convert_with_grammar(lambda _, request: (adapted, request), server, request)[0]
+
+
 def test_without_a_reasoning_parser_its_markup_is_content() -> None:
     parser = FunctionCallParser(tools_of([RING]), "guard_qwen3", tokenizer=Tokenizer())
     content, calls = parser.parse_non_stream(f"<think>hm</think>{CALL}")
@@ -169,6 +195,36 @@ class TestRequests:
     def test_an_automatic_choice_is_not_constrained(self) -> None:
         parser = FunctionCallParser(tools_of([RING]), "guard_qwen3", tokenizer=Tokenizer())
         assert parser.get_structure_constraint("auto") is None
+
+    def test_forced_calls_may_follow_a_thought_unless_the_prompt_closed_it(self) -> None:
+        from xgrammar import Grammar
+        from xgrammar.testing import _is_grammar_accept_string as accepts
+
+        opened, closed = "<|im_start|>assistant\n", "<|im_start|>assistant\n<think>\n\n</think>\n\n"
+        for choice in ("required", ToolChoice(function={"name": "ring"})):
+            for prompt, thought in [(opened, True), (closed, False)]:
+                params = {"structural_tag": "that of the server", "custom_params": {"own": 1}}
+                request = converted("guard_qwen3", choice, params, prompt)
+                assert request.sampling_params["custom_params"] == {
+                    "own": 1,
+                    REQUEST_REASONING_IN_GRAMMAR_KEY: True,
+                }
+                grammar = Grammar.from_structural_tag(params["structural_tag"])
+                assert accepts(grammar, CALL)
+                assert accepts(grammar, f"<think>\nhm\n</think>\n\n{CALL}") == thought
+                assert not accepts(grammar, f"Well. {CALL}")
+
+    def test_other_requests_keep_the_grammar_of_the_server(self) -> None:
+        for name, choice, params in [
+            ("guard_qwen3", "auto", {"structural_tag": "x"}),
+            ("guard_qwen3", "required", {}),
+            ("hermes", "required", {"structural_tag": "x"}),
+        ]:
+            assert converted(name, choice, dict(params), "").sampling_params == params
+
+    def test_the_conversion_of_requests_is_hooked(self) -> None:
+        convert = OpenAIServingChat._convert_to_internal_request
+        assert convert.__wrapped__.__qualname__ == convert.__qualname__
 
     def test_reasoning_that_a_template_opened_is_heard(self) -> None:
         parser = ReasoningParser("guard_qwen3", force_reasoning=True, tokenizer=Tokenizer())

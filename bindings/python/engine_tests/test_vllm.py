@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from engines import Answer, vllm_deltas, vllm_whole, without_gpu
 from toolcall_parsers import families
-from toolcall_parsers.engines._families import reads_calls
+from toolcall_parsers.engines._families import MarkerTokens, reads_calls
 from wires import PIECES, Tokenizer, alike, answer_of, pieces, wires
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ RING = {
 }
 CALL = '<tool_call>\n{"name": "ring", "arguments": {"times": 2}}\n</tool_call>'
 THINK = ("<think>", "</think>")
+TWO = 2
 
 
 def request_for(tools: list[Any] | None = None, **more: Any) -> Any:
@@ -58,9 +60,14 @@ def parser_of(
     *,
     calls: bool = True,
     reasoning: bool = True,
+    passes: int = 1,
 ) -> Any:
     tokenizer = tokenizer or Tokenizer()
-    kind = ParserManager.get_parser(
+    get_parser = ParserManager.get_parser
+    if passes == TWO:
+        # The engine's own, which reads an answer in two passes.
+        get_parser = partial(get_parser.__func__.__wrapped__, ParserManager)
+    kind = get_parser(
         tool_parser_name=name if calls else None,
         reasoning_parser_name=name if reasoning else None,
         enable_auto_tools=True,
@@ -115,13 +122,14 @@ class TestRegistry:
             parser_of("guard_deepseek_r1", request_for())
 
 
-# Where the engine's two passes give another answer than the guard alone; docs/engines.md has the
-# reasons.
+# Where two passes give another answer than the guard alone; docs/engines.md has the reasons.
 SUFFIXES = {
     f"profiles/{family}:{family}/{case}"
     for family in ("hy_v3", "hy_v4")
     for case in ("suffix-of-others", "suffix-missing")
 }
+# The family has no calls.
+REASONING_ALONE = {"profiles/glm41v:glm41v/answer"}
 WHOLE = SUFFIXES | {"profiles/inkling:inkling/any-order"}
 ONE_PIECE = {
     "profiles/calls_in_reasoning:trinity/call-in-reasoning",
@@ -131,9 +139,10 @@ ONE_PIECE = {
 }
 
 
+@pytest.mark.parametrize("passes", [1, TWO])
 @pytest.mark.parametrize("size", [None, *PIECES])
 @pytest.mark.parametrize("folder", ["tools", "profiles"])
-def test_vectors_give_the_answer_of_the_guard(folder: str, size: int | None) -> None:
+def test_vectors_give_the_answer_of_the_guard(folder: str, size: int | None, passes: int) -> None:
     count, differ = 0, set()
     for name, case, guard in wires(folder, prompt=""):
         expected = answer_of(guard.parse(case["wire"]), streamed=size is not None)
@@ -141,7 +150,10 @@ def test_vectors_give_the_answer_of_the_guard(folder: str, size: int | None) -> 
         choice = "auto" if case.get("tools") else None
         request = request_for(case.get("tools"), tool_choice=choice)
         parser = parser_of(
-            f"guard_{case['family']}", request, calls=reads_calls({"family": case["family"]})
+            f"guard_{case['family']}",
+            request,
+            calls=reads_calls({"family": case["family"]}),
+            passes=passes,
         )
         if size is None:
             got = whole(parser, case["wire"], request)
@@ -151,7 +163,10 @@ def test_vectors_give_the_answer_of_the_guard(folder: str, size: int | None) -> 
         if not alike(got, expected):
             differ.add(name)
     assert count > 300
-    known = WHOLE if size is None else SUFFIXES | (ONE_PIECE if size == max(PIECES) else set())
+    known = set() if size is None else REASONING_ALONE
+    if passes == TWO:
+        two = WHOLE if size is None else SUFFIXES | (ONE_PIECE if size == max(PIECES) else set())
+        known = known | two
     assert differ == {name for name in known if name.startswith(folder)}
 
 
@@ -283,6 +298,129 @@ class TestTokens:
         assert parser.is_reasoning_end_streaming(prompt + ids, ids[-1:])
 
 
+# Parts of an answer: those that are markers are tokens, the others are typed letter by letter.
+TYPED = [
+    ("<think>", True),
+    ("Not </think> yet. ", False),
+    ("</think>", True),
+    ("Say <tool_call> and <think>. ", False),
+    ("<tool_call>", True),
+    ('\n{"name": "ring", "arguments": {"times": "</tool_call>"}}\n', False),
+    ("</tool_call>", True),
+]
+
+
+class TestTypedMarkers:
+    """Markers that the model types as ordinary tokens do not act."""
+
+    tokenizer = Tokenizer(*THINK, "<tool_call>", "</tool_call>", "<|im_end|>")
+    expected = Answer(
+        "Not </think> yet. ",
+        "Say <tool_call> and <think>. ",
+        [("ring", '{"times": "</tool_call>"}')],
+    )
+
+    def tokens(self) -> list[tuple[str, int]]:
+        found = []
+        for text, marker in TYPED:
+            if marker:
+                found.append((text, self.tokenizer.get_vocab()[text]))
+            else:
+                found += [(letter, ord(letter)) for letter in text]
+        return found
+
+    def request(self) -> Any:
+        tools = [{"type": "function", "function": {"name": "ring"}}]
+        return request_for(tools, tool_choice="auto")
+
+    def test_whole_answers(self) -> None:
+        text = "".join(text for text, _ in self.tokens())
+        ids = [number for _, number in self.tokens()]
+        end = self.tokenizer.get_vocab()["<|im_end|>"]
+        for cut, more in [(0, []), (0, [end]), (len("</tool_call>"), [])]:
+            request = self.request()
+            parser = parser_of("guard_qwen3", request, self.tokenizer)
+            parser.set_prompt_token_ids([])
+            reasoning, content, calls = parser.parse(
+                text[: len(text) - cut], request, True, [*ids, *more]
+            )
+            answer = Answer(reasoning, content, [(call.name, call.arguments) for call in calls])
+            assert answer == self.expected
+
+    def test_whole_answers_of_a_reasoning_parser_alone(self) -> None:
+        text = "".join(text for text, _ in self.tokens())
+        request = request_for()
+        parser = parser_of("guard_qwen3", request, self.tokenizer, calls=False)
+        parser.set_prompt_token_ids([])
+        ids = [number for _, number in self.tokens()]
+        reasoning, content, _ = parser.parse(text, request, True, ids)
+        assert reasoning == self.expected.reasoning
+        assert content.startswith(self.expected.content)
+
+    @pytest.mark.parametrize("passes", [1, TWO])
+    @pytest.mark.parametrize("size", [1, 3, 1000])
+    @pytest.mark.parametrize("lag", [0, 5])
+    def test_streams(self, size: int, passes: int, lag: int) -> None:
+        if passes == TWO and (size > 1 or lag):
+            pytest.skip("the second pass begins with text that is not that of its ids")
+        tokens = self.tokens()
+        parts = [tokens[at : at + size] for at in range(0, len(tokens), size)]
+        request = self.request()
+        parser = parser_of("guard_qwen3", request, self.tokenizer, passes=passes)
+        answer, text, sent = Answer(), "", 0
+        for at, part in enumerate(parts):
+            text += "".join(text for text, _ in part)
+            last = at + 1 == len(parts)
+            # A server holds text back that may begin a stop string.
+            until = len(text) if last else max(len(text) - lag, sent)
+            delta = parser.parse_delta(
+                text[sent:until],
+                [number for _, number in part],
+                request,
+                prompt_token_ids=[],
+                finished=last,
+            )
+            sent = until
+            if delta is None:
+                continue
+            answer.reasoning += delta.reasoning or ""
+            answer.content += delta.content or ""
+            for call in delta.tool_calls or []:
+                answer.add(call.index, call.function.name, call.function.arguments)
+        assert answer == self.expected
+
+    def test_reasoning_tokens_are_counted_exactly(self) -> None:
+        parser = parser_of("guard_qwen3", self.request(), self.tokenizer)
+        ids = [number for _, number in self.tokens()]
+        assert parser.count_reasoning_tokens(ids) == len(self.expected.reasoning)
+
+    def test_the_grammar_does_not_begin_at_a_typed_closer(self) -> None:
+        parser = parser_of("guard_qwen3", self.request(), self.tokenizer).reasoning_parser
+        opener, closer = (self.tokenizer.get_vocab()[tag] for tag in THINK)
+        ids = [opener, *map(ord, "a </think>")]
+        assert not parser.is_reasoning_end_streaming(ids, ids[-1:])
+        assert parser.is_reasoning_end_streaming([*ids, closer], [closer])
+
+    def test_text_that_is_not_that_of_the_tokens_is_one_piece(self) -> None:
+        markers = MarkerTokens(self.tokenizer, {"family": "qwen3"})
+        ids = [number for _, number in self.tokens()]
+        assert markers.divide("Other text.", ids) == [("Other text.", ids)]
+
+
+def test_parsers_of_two_families_stay_two() -> None:
+    for tools, reasoning, kind in [
+        ("guard_qwen3", "guard_qwen3", "GuardParser"),
+        ("guard_qwen3", None, "GuardParser"),
+        (None, "guard_qwen3", "GuardParser"),
+        ("guard_qwen3", "guard_deepseek_r1", "_Parser"),
+        ("guard_qwen3", "deepseek_r1", "_Parser"),
+        ("hermes", "qwen3", "_Parser"),
+    ]:
+        found = ParserManager.get_parser(tools, reasoning, enable_auto_tools=True)
+        assert found.__name__ == kind, (tools, reasoning)
+    assert ParserManager.get_parser() is None
+
+
 class TestServer:
     """The code of the server that makes responses of the engine's outputs."""
 
@@ -344,7 +482,10 @@ class TestServer:
 
     def test_a_stream_of_responses(self) -> None:
         request = request_for([RING], stream=True, stream_options={"include_usage": True})
-        texts = pieces(f"<think>hm</think>Well. {CALL}", 5)
+        # Deltas have whole tokens.
+        tokenizer = Tokenizer(*THINK)
+        ids = tokenizer.encode(f"<think>hm</think>Well. {CALL}")
+        texts = [tokenizer.decode(ids[at : at + 3]) for at in range(0, len(ids), 3)]
         _, arguments = self.arguments(texts, request)
 
         async def read() -> list[Any]:

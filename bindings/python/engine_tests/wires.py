@@ -68,6 +68,8 @@ class Tokenizer:
     def get_vocab(self) -> dict[str, int]:
         return {text: SPECIAL_BASE + at for at, text in enumerate(self.special)}
 
+    get_added_vocab = get_vocab
+
     def encode(self, text: str, **_: Any) -> list[int]:
         ids = []
         while text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .. import _native
 from .._families import identify
@@ -127,6 +127,32 @@ def is_forced(choice: Any) -> bool:
     return choice == "required" or (choice is not None and not isinstance(choice, str))
 
 
+def marker_tokens(tokenizer: Any, settings: dict[str, Any]) -> MarkerTokens:
+    """Return the marker tokens of a tokenizer and the family that settings name."""
+    named: dict[str, Any] = {
+        name: settings[name] for name in ("model", "family", "profile") if name in settings
+    }
+    try:
+        return _cached(tokenizer, json.dumps(named, sort_keys=True))
+    except TypeError:
+        # The tokenizer has no hash.
+        return MarkerTokens(tokenizer, named)
+
+
+@lru_cache(maxsize=64)
+def _cached(tokenizer: Any, named: str) -> MarkerTokens:
+    return MarkerTokens(tokenizer, json.loads(named))
+
+
+def _used(added: dict[str, int], settings: dict[str, Any]) -> list[str]:
+    """Return the added tokens that are markers of the family."""
+    try:
+        return _native.Guard(**settings, marker_tokens=added).marker_tokens
+    except _native.SettingsError:
+        # A response template is not read by tokens.
+        return []
+
+
 class Decoder:
     """A decoder of tokens with an engine's tokenizer."""
 
@@ -163,6 +189,71 @@ class Decoder:
                 pieces.append(text)
                 waiting.clear()
         return pieces
+
+
+Piece: TypeAlias = "tuple[str, list[int] | None]"
+"""A piece of text, with the ids of its tokens if they are known."""
+
+
+class MarkerTokens:
+    """The added tokens of an engine's tokenizer, and those of them that a family uses as markers."""
+
+    def __init__(self, tokenizer: Any, settings: dict[str, Any]) -> None:
+        """Find the tokens. `settings` name the family."""
+        added: dict[str, int] = getattr(tokenizer, "get_added_vocab", dict)()
+        self._texts = {number: text for text, number in added.items()}
+        self._decode = Decoder(tokenizer)
+        used = _used(added, settings)
+        self._used = {added[text] for text in used}
+        self.settings: dict[str, Any] = {"marker_tokens": {text: added[text] for text in used}}
+        """The setting of a guard that is fed with ids."""
+
+    def __bool__(self) -> bool:
+        """Return whether ids tell anything that the text does not."""
+        return bool(self._used)
+
+    def divide(self, text: str, ids: Iterable[int]) -> list[Piece]:
+        """Divide a text at its added tokens. Return pieces, each with its ids.
+
+        If the texts of the tokens are not those of the text, the result is one piece.
+        """
+        pieces: list[Piece] = []
+        ids, at = list(ids), 0
+        if len(ids) < 2 or self._used.isdisjoint(ids):
+            return [(text, ids)]
+        for part in self._runs(ids):
+            piece, rest = self._text_of(part), text[at:]
+            if rest.startswith(f" {piece}"):
+                # Some tokenizers drop a blank at the beginning of what they decode.
+                piece = f" {piece}"
+            elif piece.startswith(rest):
+                # A stop string has cut the text, or the rest comes later.
+                piece = rest
+            elif not rest.startswith(piece):
+                if part[0] not in self._texts or part[0] in self._used:
+                    return [(text, ids)]
+                # The server leaves such tokens out of the text.
+                continue
+            pieces.append((piece, part))
+            at += len(piece)
+        return pieces if at == len(text) else [(text, ids)]
+
+    def _runs(self, ids: list[int]) -> Iterator[list[int]]:
+        """Yield each added token alone, and the other tokens in runs."""
+        run: list[int] = []
+        for token in ids:
+            if token not in self._texts:
+                run.append(token)
+                continue
+            if run:
+                yield run
+            yield [token]
+            run = []
+        if run:
+            yield run
+
+    def _text_of(self, part: list[int]) -> str:
+        return self._texts.get(part[0]) or self._decode(part)
 
 
 def joined(texts: Iterable[str]) -> str | None:

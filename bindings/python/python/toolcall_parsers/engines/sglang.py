@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._families import names
+
+# The method of the server that converts a request, if it is there.
+_CONVERT = (
+    "sglang.srt.entrypoints.openai.serving_chat.OpenAIServingChat._convert_to_internal_request"
+)
 
 
 def register() -> None:
@@ -19,3 +26,19 @@ def register() -> None:
         reasoning = getattr(detectors, f"GuardReasoningDetector{suffix}")
         # The engine looks reasoning parsers up by their names in lower case.
         ReasoningParser.DetectorMap[name.lower()] = reasoning
+    _hook()
+
+
+def _hook() -> None:
+    """Let the engine's registry of hooks wrap the conversion of requests."""
+    try:
+        from sglang.srt.plugins.hook_registry import HookRegistry, HookType
+    except ImportError:
+        return
+
+    def convert(theirs: Any, *args: Any, **kwargs: Any) -> Any:
+        from .sglang_grammar import convert_with_grammar
+
+        return convert_with_grammar(theirs, *args, **kwargs)
+
+    HookRegistry.register(_CONVERT, convert, HookType.AROUND)

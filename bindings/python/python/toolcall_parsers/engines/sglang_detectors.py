@@ -34,6 +34,30 @@ def _settings_of(family: str | None, tokenizer: Any) -> dict[str, Any]:
     return settings_of(family, models)
 
 
+def structural_tag_of(settings: dict[str, Any], request: Any, prompt: str) -> Any:
+    """Return the grammar of the calls that a request requires, if one can express them.
+
+    The prompt decides whether there may be a thought before them.
+    """
+    choice = request.tool_choice
+    if hasattr(choice, "model_dump"):
+        choice = choice.model_dump(exclude_none=True)
+    body = request_of(_dumped(request.tools or []), choice, parallel=request.parallel_tool_calls)
+    body["chat_template_kwargs"] = request.chat_template_kwargs or {}
+    return _written({**settings, "request": body, "prompt": prompt})
+
+
+def _written(settings: dict[str, Any]) -> Any:
+    """Return the grammar of settings in the engine's form, if one can express the calls."""
+    from xgrammar import StructuralTag
+
+    try:
+        tag = _native.grammar("structural_tag", **settings)[0]
+    except _native.SettingsError:
+        return None
+    return StructuralTag.from_json(json.dumps(tag))
+
+
 def _dumped(tools: Iterable[Any]) -> list[dict[str, Any]]:
     return [tool.model_dump(exclude_none=True) for tool in tools]
 
@@ -47,7 +71,8 @@ class GuardDetector(BaseFormatDetector):
     def __init__(self, tokenizer: Any = None) -> None:
         """Find the family."""
         super().__init__()
-        self._settings = without_reasoning(_settings_of(self.family, tokenizer))
+        self.own_settings = _settings_of(self.family, tokenizer)
+        self._settings = without_reasoning(self.own_settings)
         if not reads_calls(self._settings):
             message = f"the family {self.family!r} has no tool calls"
             raise ValueError(message)
@@ -142,18 +167,10 @@ class GuardDetector(BaseFormatDetector):
         """Return a grammar of the calls that the request requires, if one can express them."""
         if tool_choice == "auto":
             return None
-        from xgrammar import StructuralTag
-
         self.get_required_tool_parser(tool_choice)
         request = request_of(_dumped(tools or []), self._choice, parallel=parallel_tool_calls)
         start = "reasoning" if thinking_mode else "content"
-        settings: dict[str, Any] = {**self._settings, "request": request, "start": start}
-        try:
-            return StructuralTag.from_json(
-                json.dumps(_native.grammar("structural_tag", **settings)[0])
-            )
-        except _native.SettingsError:
-            return None
+        return _written({**self._settings, "request": request, "start": start})
 
     def structure_info(self) -> Any:
         """Raise an error, because calls of many families do not begin with their name."""

@@ -1,8 +1,11 @@
 """Tool parser and reasoning parser of vLLM.
 
-vLLM reads an answer in two passes: the reasoning parser first, then the tool parser, which gets the
-rest. The reasoning parser therefore leaves calls as they are written. In a stream it hands over at
-the first text that is not reasoning; reasoning between calls is then read by the tool parser.
+A vLLM that composes no parser of its own (`vllm_unified`), or has another parser beside one of these,
+reads an answer in two passes: the reasoning parser first, then the tool parser, which gets the rest.
+The reasoning parser therefore leaves calls as they are written. In a stream it hands over at the
+first text that is not reasoning; reasoning between calls is then read by the tool parser.
+
+Streams come with token ids, and are read by them. Whole answers come without.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from ._families import (
     class_of,
     is_forced,
     joined,
+    marker_tokens,
     reads_calls,
     request_of,
     settings_of,
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
 
     from .._events import Event
     from .._native import CallArguments, CallStart, Guard, ReasoningSplitter
+    from ._families import Piece
 
 # Tokens before the last ones that may hold the beginning of a tag.
 _TAG_TOKENS = 32
@@ -53,7 +58,7 @@ def _dumped(value: Any) -> Any:
     return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value
 
 
-def _request_of(request: Any) -> dict[str, Any]:
+def request_fields(request: Any) -> dict[str, Any]:
     """Return the fields of a request that concern calls."""
     tools = [_dumped(tool) for tool in getattr(request, "tools", None) or []]
     choice = _dumped(getattr(request, "tool_choice", None))
@@ -86,17 +91,20 @@ class GuardToolParser(ToolParser):
     def __init__(self, tokenizer: Any, tools: Any = None) -> None:
         """Find the family."""
         super().__init__(tokenizer, tools)
-        self._settings = settings_of(self.family, [_model_of(tokenizer)])
-        if not reads_calls(self._settings):
+        self.settings = settings_of(self.family, [_model_of(tokenizer)])
+        if not reads_calls(self.settings):
             message = f"the family {self.family!r} has no tool calls"
             raise ValueError(message)
+        self._markers = marker_tokens(tokenizer, self.settings)
         self._stream: Guard | None = None
+        self._by_ids = False
 
-    def _guard(self, request: Any) -> Guard:
-        settings = self._settings
+    def _guard(self, request: Any, *, by_ids: bool = False) -> Guard:
+        settings = self.settings
         if self.skip_reasoning_parsing:
             settings = without_reasoning(settings)
-        return _native.Guard(**{**settings, "start": "content", "request": _request_of(request)})
+        settings = {**settings, "start": "content", "request": request_fields(request)}
+        return _native.Guard(**settings, **(self._markers.settings if by_ids else {}))
 
     def adjust_request(self, request: Any) -> Any:
         """Keep special tokens, and constrain the calls that the request requires."""
@@ -109,10 +117,10 @@ class GuardToolParser(ToolParser):
 
     def _constrain(self, request: Any) -> None:
         """Allow only calls in the family's syntax, if a grammar can express them."""
-        asked = _request_of(request)
+        asked = request_fields(request)
         arguments = getattr(request, "chat_template_kwargs", None)
         settings: dict[str, Any] = {
-            **self._settings,
+            **self.settings,
             "request": {**asked, "chat_template_kwargs": arguments or {}},
         }
         # The grammar owns the thought where the server begins with it at the first token. An
@@ -156,22 +164,25 @@ class GuardToolParser(ToolParser):
         delta_text: str,
         previous_token_ids: Sequence[int],  # noqa: ARG002
         current_token_ids: Sequence[int],  # noqa: ARG002
-        delta_token_ids: Sequence[int],  # noqa: ARG002
+        delta_token_ids: Sequence[int],
         request: Any,
     ) -> DeltaMessage | None:
         """Parse the next text of a stream."""
         if self._stream is None:
-            self._stream = self._guard(request)
-        return self._delta(self._stream.push(delta_text))
+            self._by_ids = bool(self._markers and delta_token_ids)
+            self._stream = self._guard(request, by_ids=self._by_ids)
+        ids = list(delta_token_ids) if self._by_ids else None
+        return self.delta_of(self._stream.push(delta_text, ids))
 
     def finish_streaming(self) -> DeltaMessage | None:
         """Parse the held text at the end of the stream."""
         if self._stream is None:
             return None
         guard, self._stream = self._stream, None
-        return self._delta(guard.finish())
+        return self.delta_of(guard.finish())
 
-    def _delta(self, events: Iterable[Event]) -> DeltaMessage | None:
+    def delta_of(self, events: Iterable[Event]) -> DeltaMessage | None:
+        """Return a delta of events, and note its calls for the server."""
         content: list[str] = []
         reasoning: list[str] = []
         calls: list[DeltaToolCall] = []
@@ -224,24 +235,28 @@ class GuardReasoningParser(ReasoningParser):
         """Find the family, and where the chat template ends."""
         super().__init__(tokenizer, *args, **kwargs)
         model = getattr(kwargs.get("model_config"), "model", None)
-        self._settings = settings_of(self.family, [model, _model_of(tokenizer)])
+        self.settings = settings_of(self.family, [model, _model_of(tokenizer)])
         if arguments := kwargs.get("chat_template_kwargs"):
-            self._settings["request"] = {"chat_template_kwargs": arguments}
-        self._tags = _native.reasoning_tags(**self._settings)
+            self.settings["request"] = {"chat_template_kwargs": arguments}
+        self._tags = _native.reasoning_tags(**self.settings)
         self._decode = Decoder(tokenizer)
+        self._markers = marker_tokens(tokenizer, self.settings)
         self._stream: ReasoningSplitter | None = None
+        self._by_ids = False
         self._ended = False
         # The text that `is_reasoning_end` was last asked about, and its number of tokens: the
         # prompt, where a structured output waits for the reasoning.
         self._asked: tuple[str, int] | None = None
 
-    def _splitter(self, **more: Any) -> ReasoningSplitter:
-        settings: dict[str, Any] = {**self._settings, **more}
+    def _splitter(self, *, by_ids: bool = False, **more: Any) -> ReasoningSplitter:
+        settings: dict[str, Any] = {**self.settings, **more}
+        if by_ids:
+            settings.update(self._markers.settings)
         return _native.ReasoningSplitter(**settings)
 
     def adjust_request(self, request: Any) -> Any:
         """Keep markers that are special tokens in the text."""
-        _with_special_tokens(request, _native.Guard(**self._settings))
+        _with_special_tokens(request, _native.Guard(**self.settings))
         return request
 
     @property
@@ -256,13 +271,13 @@ class GuardReasoningParser(ReasoningParser):
 
     def set_prompt_token_ids(self, prompt_token_ids: Sequence[int]) -> None:
         """Set the prompt, whose end decides where the answer begins."""
-        self._settings["prompt"] = self._decode.last(prompt_token_ids)
+        self.settings["prompt"] = self._decode.last(prompt_token_ids)
 
     def is_reasoning_end(self, input_ids: Sequence[int]) -> bool:
         """Return whether the tokens close reasoning: no reasoning follows a prompt that does."""
         text = self._decode.last(input_ids)
         self._asked = text, len(input_ids)
-        return _native.reasoning_after(text, **self._settings) is False
+        return _native.reasoning_after(text, **self.settings) is False
 
     def is_reasoning_end_streaming(
         self, input_ids: Sequence[int], delta_ids: Iterable[int]
@@ -274,14 +289,15 @@ class GuardReasoningParser(ReasoningParser):
         if self._asked is not None:
             prompt, length = self._asked
             output = list(input_ids)[length:]
-            opened = _native.reasoning_after(prompt, **self._settings)
+            opened = _native.reasoning_after(prompt, **self.settings)
             if opened is None and len(output) <= _TAG_TOKENS:
-                splitter = self._splitter(prompt=prompt)
-                rest = splitter.push_lead(self._decode(output))[1]
+                splitter = self._splitter(prompt=prompt, by_ids=True)
+                rest = splitter.push_lead(self._decode(output), output)[1]
                 return bool(rest) or splitter.thinking is False
         count = _TAG_TOKENS + len(list(delta_ids))
-        splitter = self._splitter(start="reasoning", prompt=None)
-        splitter.push(self._decode(list(input_ids)[-count:]))
+        splitter = self._splitter(start="reasoning", prompt=None, by_ids=True)
+        last = list(input_ids)[-count:]
+        splitter.push(self._decode(last), last)
         return splitter.thinking is False
 
     def has_engine_confirmed_reasoning_end(self) -> bool:
@@ -290,15 +306,16 @@ class GuardReasoningParser(ReasoningParser):
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
         """Return the tokens after the reasoning."""
-        splitter = self._splitter(start="reasoning", prompt=None)
+        splitter = self._splitter(start="reasoning", prompt=None, by_ids=True)
         for at, piece in enumerate(self._decode.pieces(input_ids)):
-            if splitter.push_lead(piece)[1]:
+            if splitter.push_lead(piece, [input_ids[at]])[1]:
                 return input_ids[at:]
         return []
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
         """Return the number of tokens that are reasoning."""
-        roles = _native.token_roles(self._decode.pieces(token_ids), "stop", **self._settings)
+        settings: dict[str, Any] = {**self.settings, **self._markers.settings}
+        roles = _native.token_roles(self._decode.pieces(token_ids), "stop", **settings)
         return roles.count("reasoning")
 
     def extract_reasoning(
@@ -307,11 +324,18 @@ class GuardReasoningParser(ReasoningParser):
         request: Any,
     ) -> tuple[str | None, str | None]:
         """Split a whole answer into reasoning and the rest."""
-        asked = _request_of(request)
+        return self.split(model_output, request, None)
+
+    def split(
+        self, text: str, request: Any, pieces: list[Piece] | None
+    ) -> tuple[str | None, str | None]:
+        """Split a whole answer into reasoning and the rest, by pieces with ids if there are any."""
+        asked = request_fields(request)
         tools = [] if asked.get("tool_choice") == "none" else asked["tools"]
-        splitter = self._splitter(tools=tools or None)
+        splitter = self._splitter(tools=tools or None, by_ids=pieces is not None)
         splitter.keep_markup = bool(tools)
-        parts = [splitter.push(model_output), splitter.finish()]
+        parts = [splitter.push(*piece) for piece in pieces or [(text, None)]]
+        parts.append(splitter.finish())
         return joined(part[0] for part in parts), joined(part[1] for part in parts)
 
     def extract_reasoning_streaming(
@@ -321,14 +345,16 @@ class GuardReasoningParser(ReasoningParser):
         delta_text: str,
         previous_token_ids: Sequence[int],  # noqa: ARG002
         current_token_ids: Sequence[int],  # noqa: ARG002
-        delta_token_ids: Sequence[int],  # noqa: ARG002
+        delta_token_ids: Sequence[int],
     ) -> DeltaMessage | None:
         """Read the next text of the reasoning that leads the answer."""
         if self._ended:
             return DeltaMessage(content=delta_text) if delta_text else None
         if self._stream is None:
-            self._stream = self._splitter()
-        return self._delta(*self._stream.push_lead(delta_text))
+            self._by_ids = bool(self._markers and delta_token_ids)
+            self._stream = self._splitter(by_ids=self._by_ids)
+        ids = list(delta_token_ids) if self._by_ids else None
+        return self._delta(*self._stream.push_lead(delta_text, ids))
 
     def finish_streaming(self) -> DeltaMessage | None:
         """Read the text that was held, at the end of a stream that never left the reasoning."""
