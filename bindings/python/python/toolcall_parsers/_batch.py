@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ._settings import ColumnSettings
 
 # Settings that may be a column, and their names in the native module.
+# Levels of nested values, as in settings.
+_MAX_DEPTH = 127
+
 _OF_ROWS = {
     "family": "family",
     "model": "model",
@@ -213,6 +216,8 @@ def _arrow(values: Any) -> Any:
         values = values.tolist() if hasattr(values, "tolist") else list(values)
     # Some frameworks have NaN in place of null.
     values = [None if value != value else value for value in values]
+    # Arrow follows nested values until its stack ends. Bytes that are not UTF-8 are an error of a row.
+    values = [b"\xff" if _is_deep(value) else value for value in values]
     try:
         return pa.array(values)
     except UnicodeEncodeError:
@@ -225,6 +230,21 @@ def _arrow(values: Any) -> Any:
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         # A row that is no text has an error, and the others are read.
         return pa.array([_bytes(value) for value in values], pa.binary())
+
+
+def _is_deep(value: Any) -> bool:
+    """Tell whether lists or objects are nested deeper than settings may be."""
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (list, tuple, dict))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _bytes(value: Any) -> bytes | None:
@@ -257,7 +277,10 @@ def _tokens(values: Any) -> Any:
     import pyarrow as pa
 
     column = _arrow(values)
-    return column.cast(pa.large_list(pa.int64()))
+    try:
+        return column.cast(pa.large_list(pa.int64()))
+    except pa.ArrowNotImplementedError:
+        raise TypeError(f"expected lists of token ids, found `{column.type}`") from None
 
 
 def _setting(setting: str, values: Any) -> Any:

@@ -42,11 +42,18 @@ class Collector:
         elif isinstance(event, CallStart):
             self._calls[event.index] = _OpenCall(event)
         elif isinstance(event, CallArguments):
-            self._calls[event.index].arguments.append(event.fragment)
+            self._open(event.index).arguments.append(event.fragment)
         elif isinstance(event, CallEnd):
-            self._calls[event.index].outcome = event.outcome
-        else:
+            self._open(event.index).outcome = event.outcome
+        elif isinstance(event, Notice):
             self._diagnostics.append(event.diagnostic)
+        else:
+            raise TypeError(f"expected an event, found `{type(event).__name__}`")
+
+    def _open(self, index: int) -> _OpenCall:
+        if index not in self._calls:
+            raise ValueError(f"the events have no start of call {index}")
+        return self._calls[index]
 
     def message(self, *, finish: Finish = "stop", open: Open | None = None) -> Message:  # noqa: A002
         """Return the message so far. Calls that have not ended are incomplete.

@@ -51,9 +51,19 @@ def explain(
     ['wrong_family', 'prompt_opened_reasoning']
     """
     pieces = [recording] if isinstance(recording, str) else recording
-    chunks: list[tuple[str, float | None]] = [
-        (piece, None) if isinstance(piece, str) else (piece[1], piece[0]) for piece in pieces
-    ]
+    chunks = [_chunk(piece) for piece in pieces]
     if output == "html":
         return _native.explain(chunks, (end, "recording"), **settings)
     return _native.explain(chunks, (end, None), **settings)
+
+
+def _chunk(piece: str | tuple[float, str]) -> tuple[str, float | None]:
+    """Return the text of a chunk, and its time."""
+    if isinstance(piece, str):
+        return piece, None
+    try:
+        at, text = piece
+    except (TypeError, ValueError):
+        kind = type(piece).__name__
+        raise TypeError(f"expected a text, or its time and its text, found `{kind}`") from None
+    return text, at
