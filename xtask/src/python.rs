@@ -20,8 +20,12 @@ const COLUMNS: &str = "bindings/columns";
 /// Checkers of style and types, and the stubs that they read.
 const CHECKERS: &str = "mypy ruff typing_extensions";
 
+/// The type checker of editors, which reads the typical uses. It may have to fetch an interpreter of
+/// JavaScript.
+const EDITOR_CHECKER: &str = "pyright";
+
 /// The packages of the tests. The tests of a missing one are skipped.
-const TESTS: [&str; 15] = [
+const TESTS: [&str; 17] = [
     "pytest",
     "pyarrow",
     "openai",
@@ -32,7 +36,9 @@ const TESTS: [&str; 15] = [
     "polars",
     "duckdb",
     "pandas",
+    "datasets",
     "tokenizers",
+    "transformers",
     "tiktoken",
     "sentencepiece",
     "llguidance",
@@ -127,6 +133,7 @@ impl Environment {
                 }
             }
         }
+        self.check_uses(root)?;
         for crate_ in [PACKAGE, COLUMNS] {
             Invocation::new("cargo fmt --check").run(&root.join(crate_))?;
         }
@@ -139,6 +146,21 @@ impl Environment {
         Invocation::new("cargo clippy --locked --all-targets -- -D warnings")
             .env("CARGO_TARGET_DIR", &shared)
             .run(&package)
+    }
+
+    /// Checks the types of typical uses as an editor does.
+    fn check_uses(&self, root: &Path) -> Result<(), String> {
+        let package = root.join(PACKAGE);
+        let starts = || {
+            let version = self.module(&format!("{EDITOR_CHECKER} --version")).output(&package);
+            version.map(drop).map_err(|_| format!("{EDITOR_CHECKER} does not start"))
+        };
+        if let Err(missing) = self.fetch(root, EDITOR_CHECKER).and_then(|()| starts()) {
+            println!("skipped the types of typical uses: {missing}");
+            return Ok(());
+        }
+        let python = self.python.display();
+        self.module(&format!("{EDITOR_CHECKER} --pythonpath {python}")).run(&package)
     }
 
     /// Tests the command with Parquet, beside the same command with JSON lines.

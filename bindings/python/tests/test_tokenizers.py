@@ -37,21 +37,39 @@ def check(tokenizer: Any, ids: list[int], **settings: Any) -> None:
     assert len(row["token_roles"]) == len(ids)
 
 
+def byte_level() -> Any:
+    """Return a tokenizer of bytes and two added tokens."""
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    trainer = tokenizers.trainers.BpeTrainer(vocab_size=256, initial_alphabet=alphabet)
+    tokenizer.train_from_iterator([TEXT] * 3, trainer)
+    tokenizer.add_special_tokens(["<think>", "</think>"])
+    return tokenizer
+
+
 class TestTokenizers:
     def test_byte_level_tokens(self) -> None:
-        tokenizers = pytest.importorskip("tokenizers")
-        tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
-        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-        tokenizer.decoder = tokenizers.decoders.ByteLevel()
-        alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
-        trainer = tokenizers.trainers.BpeTrainer(vocab_size=256, initial_alphabet=alphabet)
-        tokenizer.train_from_iterator([TEXT] * 3, trainer)
-        tokenizer.add_special_tokens(["<think>", "</think>"])
+        tokenizer = byte_level()
         ids = tokenizer.encode(TEXT).ids
         check(tokenizer, ids, marker_tokens=["<think>", "</think>"])
         # Some token is a part of a character alone.
         vocabulary = tp.Vocabulary.from_tokenizer(tokenizer)
         assert any(len(vocabulary[token].decode(errors="ignore")) == 0 for token in ids)
+
+    def test_transformers(self) -> None:
+        transformers = pytest.importorskip("transformers")
+        tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=byte_level())
+        # A token that was added later, after an id without a token.
+        tokenizer.add_tokens(["<tool_call>"])
+        ids = tokenizer.encode(TEXT, add_special_tokens=False)
+        assert ids.count(tokenizer.convert_tokens_to_ids("<think>")) == 1
+        check(tokenizer, ids, marker_tokens=tokenizer.get_added_vocab())
+        vocabulary = tp.Vocabulary.from_tokenizer(tokenizer)
+        assert len(vocabulary) == len(tokenizer)
+        assert vocabulary[tokenizer.convert_tokens_to_ids("<tool_call>")] == b"<tool_call>"
 
     def test_tokens_with_byte_fallback(self) -> None:
         tokenizers = pytest.importorskip("tokenizers")
