@@ -35,6 +35,7 @@ pub use error::BuildError;
 pub use message_end::{MessageEnd, OpenAtEnd};
 pub use options::{CallOptions, Delivery, GuardStage, ReasoningOptions};
 pub use request::RequestError;
+pub(crate) use request::{Declared, RequestedChoice};
 pub use rules::AnswerRules;
 pub use tokens::{Token, TokenKind};
 

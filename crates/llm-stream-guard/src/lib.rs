@@ -29,6 +29,7 @@
 //! | build a guard | [`GuardBuilder`]: [`ReasoningOptions`], [`CallOptions`] with [`Delivery`], [`BrokenBlock`] and [`CallsInCode`], [`Limits`], [`StopStrings`] ([`StopString`], [`Shown`]); [`BuildError`] |
 //! | build a guard from data | [`GuardSettings`] with [`LimitSettings`] and [`TokenSettings`]; [`Word`], [`SettingsError`] |
 //! | apply what a request demands | [`AnswerRules`], [`ToolChoice`], [`BadPayload`]; [`RequestError`], [`Rejected`] |
+//! | put tools into the prompt | [`move_tools_to_prompt`], [`PromptToolsError`] |
 //! | receive the result | [`Sink`], [`Event`], [`Outcome`], [`Diagnostic`]; [`Message`] for a whole text, [`MessageEnd`] with [`OpenAtEnd`], [`Stopped`] |
 //! | read rows of whole texts | [`RowReader`] with [`CompileRow`], [`RowSettings`] ([`RowSetting`]), [`RowCounts`], [`RowError`] |
 //! | guard a `Stream` | [`guard_text`], [`Guarded`]; [`Stage`] for machines of your own |
@@ -54,6 +55,7 @@ pub mod lifecycle;
 mod limits;
 mod observe;
 mod profile;
+mod prompt_tools;
 mod reasoning;
 mod record;
 mod roles;
@@ -90,6 +92,7 @@ pub use profile::{
     ModelMatch, Profile, UnknownModel, all_names, named_profile, profile, profile_for_model,
     profiles, resolve_model,
 };
+pub use prompt_tools::{PromptToolsError, move_tools_to_prompt};
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
 pub use roles::{NoRoles, RoleCounts, RoleReader, RoleSpan, TokenRole, loss_mask};
 pub use rows::{CompileRow, RowCounts, RowError, RowReader, RowSetting, RowSettings};

@@ -33,6 +33,7 @@
 //! | reasoning, and messages with headers | [`InReasoning`], [`Messages`]: [`Route`]s to [`RouteTo`] |
 //! | markup to remove | [`Erase`] |
 //! | what only the encoder needs | [`Write`]: [`Escapes`], [`WrittenIds`], [`Spacing`], [`Words`] |
+//! | what only prompts need | [`ToolPrompt`], [`DeclareAs`] |
 //! | other sequences in place of the family's markers | [`Sequences`], [`OwnMarkers`] |
 
 mod check;
@@ -46,6 +47,7 @@ mod like;
 mod marks;
 mod messages;
 mod models;
+mod prompt;
 mod read;
 mod tag;
 #[cfg(all(test, feature = "toml"))]
@@ -62,6 +64,7 @@ pub use self::{
     like::{merge, reasoning, resolve, with_variant},
     marks::ReasoningMarks,
     models::{ModelId, ModelPattern},
+    prompt::{DeclareAs, ToolPrompt},
     write::{Escapes, KeyOrder, Spacing, Words, Write, WrittenIds},
 };
 
@@ -91,6 +94,8 @@ pub struct Family {
     pub suffix: Suffix,
     /// The options of the encoder.
     pub write: Write,
+    /// How prompts declare tools and show results.
+    pub prompt: ToolPrompt,
 }
 
 /// A form of calls: templates with common options.

@@ -50,6 +50,7 @@
 //! | declare the tools of a request | [`Tools`], [`Tool`], [`ToolsError`] |
 //! | receive the result | [`Sink`], [`Event`], [`OwnedEvent`], [`Diagnostic`] with its [`DiagnosticKind`]; [`Message`] and its [`Call`]s for a whole text |
 //! | write calls | [`EncodeCall`], [`EncodeError`], [`EncodeErrorKind`] |
+//! | write tools and results into a prompt | [`declare_tools`], [`ToolResult`], [`DeclareError`] |
 //! | make ids | [`Ids`], [`IdSource`], [`UsedIds`], [`Claim`] |
 //! | define a family | [`family`](mod@family): `FamilyFile` (feature `toml`), [`Form`](family::Form), templates of [`template`] |
 //! | require JSON in place of markup | [`guided::Payload`], [`guided::OwnCalls`], [`BadPayload`], [`Rejected`] |
@@ -69,6 +70,7 @@ mod block_reader;
 mod calls;
 mod compiled;
 mod cursor;
+mod declare;
 mod decoded;
 mod encode;
 mod event;
@@ -96,6 +98,7 @@ mod value;
 
 pub use calls::Calls;
 pub use compiled::{Grammar, edges};
+pub use declare::{DeclareError, ToolResult, declare_tools};
 pub use encode::{
     EncodeCall, EncodeError, EncodeErrorKind, encode, encode_dropping_ids, encode_form,
 };

@@ -9,7 +9,7 @@ use serde_json::Value;
 use think_filter::Start;
 use toolcall_parsers::{Parallel, Tools};
 
-use self::{choice::RequestedChoice, tools::Declared};
+pub(crate) use self::{choice::RequestedChoice, tools::Declared};
 use super::{BuildError, GuardBuilder, ToolChoice};
 use crate::{
     profile::Profile,

@@ -9,12 +9,12 @@ use super::{
     At, Erase, Escapes, Family, FamilyError, KeyOrder, Spacing, Suffix, Words, Write, WrittenIds,
     check,
     fields::{FamilyResult, FieldReader, Fields},
-    form, messages,
+    form, messages, prompt,
 };
 
 /// The keys of a file. `models`, `names`, `reasoning`, `template` and `variant` are read by other
 /// modules.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "name",
     "about",
     "source",
@@ -28,6 +28,7 @@ const KEYS: [&str; 15] = [
     "calls",
     "messages",
     "write",
+    "prompt",
     "template",
     "variant",
 ];
@@ -52,6 +53,7 @@ impl Family {
             special_tokens: fields.or_default("special_tokens", |field| field.flag())?,
             suffix: fields.word("suffix", &[("none", Suffix::None), ("learnt", Suffix::Learnt)])?,
             write: fields.or_default("write", write)?,
+            prompt: fields.or_default("prompt", prompt::read)?,
         };
         check::check(&family, value)?;
         Ok(family)

@@ -7,17 +7,17 @@ use crate::guard::ToolChoice;
 
 /// The request's rule about calls.
 #[derive(Debug, Default)]
-pub(super) struct RequestedChoice {
+pub(crate) struct RequestedChoice {
     /// `None` if the request has no rule.
-    pub(super) choice: Option<ToolChoice>,
+    pub(crate) choice: Option<ToolChoice>,
     /// Names of the tools that may be called, or `None` if all declared tools may be called.
-    pub(super) allowed: Option<Vec<String>>,
+    pub(crate) allowed: Option<Vec<String>>,
     /// Whether at most one call may be made.
-    pub(super) one: bool,
+    pub(crate) one: bool,
 }
 
 impl RequestedChoice {
-    pub(super) fn read(body: &Value) -> Result<Self, RequestError> {
+    pub(crate) fn read(body: &Value) -> Result<Self, RequestError> {
         // The older name goes with `functions`.
         let keys = ["tool_choice", "function_call"];
         let said = keys.iter().find_map(|key| Some((*key, body.get(*key)?)));

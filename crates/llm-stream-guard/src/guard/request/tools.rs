@@ -6,15 +6,15 @@ use super::RequestError;
 
 /// The tools of a request.
 #[derive(Debug, Default)]
-pub(super) struct Declared {
+pub(crate) struct Declared {
     /// Name and argument schema of each function that the model may call.
-    pub(super) functions: Vec<(String, Value)>,
+    pub(crate) functions: Vec<(String, Value)>,
     /// Other tools, unchanged.
-    pub(super) others: Vec<Value>,
+    pub(crate) others: Vec<Value>,
 }
 
 impl Declared {
-    pub(super) fn read(body: &Value) -> Result<Self, RequestError> {
+    pub(crate) fn read(body: &Value) -> Result<Self, RequestError> {
         let mut declared = Self::default();
         // Older requests have `functions` in place of `tools`.
         for key in ["tools", "functions"] {
