@@ -202,13 +202,17 @@ impl Body {
     ) -> Result<(), Fault> {
         let names: Vec<String> = self.fields.iter().map(|(name, _)| name.clone()).collect();
         let mut whole = Map::new();
-        for name in names {
-            if let Some(value) = self.get(&name)? {
-                whole.insert(name, value);
+        for name in &names {
+            if let Some(value) = self.get(name)? {
+                whole.insert(name.clone(), value);
             }
         }
+        let before: Vec<String> = whole.keys().cloned().collect();
         let mut whole = Value::from(whole);
         change(&mut whole).map_err(|error| Fault::new(Kind::Request, error))?;
+        for name in before.iter().filter(|name| whole.get(name.as_str()).is_none()) {
+            drop(self.take_text(name));
+        }
         whole.as_object().into_iter().flatten().for_each(|(name, value)| self.set(name, value));
         Ok(())
     }

@@ -27,7 +27,7 @@ pub use self::{
     checkpoint::CheckpointTokens,
     endpoint::{Endpoint, EndpointName, Endpoints},
     listen::listen_address,
-    model::{FamilyName, Model, Remap, read_template},
+    model::{FamilyName, Model, Remap, ToolsIn, read_template},
     output::{Output, ReasoningName},
     policy::{
         BareEnd, Completions, FamilyChoice, ServerName, ToolGrammar, UnknownModelPolicy,

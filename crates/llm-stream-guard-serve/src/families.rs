@@ -1,7 +1,8 @@
 //! The families of models: how their answers are read.
 
 use llm_stream_guard::{
-    AddedTokens, Answer, GuardBuilder, GuardSettings, GuardStage, Profile, Start, profile_for_model,
+    AddedTokens, Answer, GuardBuilder, GuardSettings, GuardStage, Profile, Start,
+    move_tools_to_prompt, profile_for_model,
 };
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +13,7 @@ use crate::{
     body::Body,
     config::{
         CheckpointTokens, Config, FamilyChoice, FamilyName, IdPattern, Model, ModelSettings, Remap,
+        ToolsIn,
     },
     error::Fault,
     limits::{MAX_RECENT_ID_BYTES, MAX_RECENT_MODELS},
@@ -24,6 +26,8 @@ pub(crate) struct Family {
     /// Whether the family comes from a file.
     is_own: bool,
     regime: Regime,
+    /// Whether the tools of requests are moved into the prompt.
+    tools_in_prompt: bool,
     settings: ModelSettings,
     /// The pattern of the configuration that matches the model.
     pattern: Option<Arc<str>>,
@@ -171,7 +175,8 @@ impl Family {
         let settings = model.settings.clone();
         let named = Self::named(model.profile.as_ref()?);
         let regime = table.map_or_else(Regime::off, Regime::on);
-        Some(Self { regime, settings, pattern: Some(pattern.into()), ..named })
+        let tools_in_prompt = model.tools == Some(ToolsIn::Prompt);
+        Some(Self { regime, tools_in_prompt, settings, pattern: Some(pattern.into()), ..named })
     }
 
     /// Returns the settings of the configuration.
@@ -224,6 +229,15 @@ impl Family {
         self.pattern.as_deref()
     }
 
+    /// Moves the tools of a request into its messages, if the family is configured so. Returns
+    /// whether it is.
+    pub(crate) fn move_tools(&self, body: &mut Body) -> Result<bool, Fault> {
+        if self.tools_in_prompt {
+            body.change_all(|body| move_tools_to_prompt(body, &self.profile))?;
+        }
+        Ok(self.tools_in_prompt)
+    }
+
     /// Replaces the delimiters in a request's texts by those that the model uses.
     pub(crate) fn remap(&self, body: &mut Body) -> Result<(), Fault> {
         if self.regime.table().is_none() {
@@ -237,7 +251,9 @@ impl From<Profile> for Family {
     fn from(profile: Profile) -> Self {
         let regime = Regime::off();
         let settings = ModelSettings::default();
-        Self { profile, is_own: false, regime, settings, pattern: None, tokens: None }
+        let tools_in_prompt = false;
+        let (pattern, tokens) = (None, None);
+        Self { profile, is_own: false, regime, tools_in_prompt, settings, pattern, tokens }
     }
 }
 

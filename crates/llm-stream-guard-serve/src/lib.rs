@@ -20,7 +20,7 @@
 //! | task | types |
 //! |---|---|
 //! | name the inference servers | [`Upstream`], [`Endpoint`], [`EndpointName`], [`Endpoints`], [`ServerName`] |
-//! | choose families for models | [`Model`] with [`ModelSettings`], [`Models`], [`FamilyName`], [`FamilyChoice`], [`UnknownModelPolicy`], [`CheckpointTokens`], [`Remap`] |
+//! | choose families for models | [`Model`] with [`ModelSettings`], [`Models`], [`FamilyName`], [`FamilyChoice`], [`UnknownModelPolicy`], [`CheckpointTokens`], [`Remap`], [`ToolsIn`] |
 //! | shape answers | [`Output`], [`ReasoningName`], [`BareEnd`], [`Completions`], [`UnsupportedTools`], [`ToolGrammar`] |
 //! | set limits | [`ProxyLimits`], [`Timeouts`], [`TimeSpan`], [`Record`] |
 //! | read an error | [`Fault`], [`Kind`], [`Reported`] |
@@ -69,7 +69,7 @@ mod trace;
 pub use config::{
     BareEnd, CheckpointTokens, Completions, Config, Endpoint, EndpointName, Endpoints,
     FamilyChoice, FamilyName, Model, ModelSettings, Models, Output, ProxyLimits, ReasoningName,
-    Record, Remap, ServerName, TimeSpan, Timeouts, ToolGrammar, UnknownModelPolicy,
+    Record, Remap, ServerName, TimeSpan, Timeouts, ToolGrammar, ToolsIn, UnknownModelPolicy,
     UnsupportedTools, Upstream, listen_address, read_models, read_template,
 };
 pub use error::{Fault, Kind, Reported};

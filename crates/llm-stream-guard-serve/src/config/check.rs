@@ -1,6 +1,8 @@
 //! Checks of values that are well-formed but invalid.
 
-use super::{Config, Endpoint, EndpointName, Model, Models, ProxyLimits, Record};
+use super::{
+    Config, Endpoint, EndpointName, FamilyName, Model, Models, ProxyLimits, Record, ToolsIn,
+};
 
 /// The number of copies of a body in memory: as received, as fields, and as sent.
 pub(crate) const COPIES: usize = 3;
@@ -128,7 +130,7 @@ fn models(models: &Models, at: &[&str]) -> Result<(), BadValue> {
         let bad = |name: &[&str], expected: &str| {
             Err(BadValue::new(&[at, &[pattern.as_str()], name].concat(), expected))
         };
-        let Model { profile, remap, checkpoint, upstream, model, settings } = model;
+        let Model { profile, remap, tools, checkpoint, upstream, model, settings } = model;
         if pattern.is_empty() || pattern.trim() != pattern {
             return bad(
                 &[],
@@ -139,9 +141,14 @@ fn models(models: &Models, at: &[&str]) -> Result<(), BadValue> {
             let expected = "expected at least one of `profile`, `checkpoint`, `upstream`, `model`";
             return bad(&[], expected);
         }
-        let of_family = remap.map(|_| "remap").into_iter().chain(settings.set_names()).next();
+        let of_table = [remap.map(|_| "remap"), tools.map(|_| "tools")];
+        let of_family = of_table.into_iter().flatten().chain(settings.set_names()).next();
         if let Some(name) = of_family.filter(|_| profile.is_none()) {
             return bad(&[name], "expected `profile` beside it");
+        }
+        let writes_calls = |it: &FamilyName| it.profile().grammar().is_ok_and(|it| it.is_some());
+        if *tools == Some(ToolsIn::Prompt) && !profile.as_ref().is_some_and(writes_calls) {
+            return bad(&["tools"], "expected a `profile` with calls, such as `json_in_tags`");
         }
         if matches!(upstream, Some(EndpointName::At(url)) if url.has_credentials()) {
             return bad(&["upstream"], WITHOUT_CREDENTIALS);
@@ -233,6 +240,16 @@ mod tests {
         ("record.each", "[record]\ndir = 'a'\neach = 0", "expected at least 1"),
         ("record.most", "[record]\ndir = 'a'\nmost = 0", "expected at least 1"),
         ("models.PATTERN.profile", "[models]\nPATTERN = { profile = 'x9' }", "unknown profile"),
+        (
+            "models.PATTERN.tools",
+            "[models]\nPATTERN = { profile = 'qwen3', tools = 'x' }",
+            "expected `request` or `prompt`",
+        ),
+        (
+            "models.PATTERN.tools",
+            "[models]\nPATTERN = { profile = 'thinking', tools = 'prompt' }",
+            "a `profile` with calls, such as `json_in_tags`",
+        ),
         (
             "models.PATTERN.remap",
             "[models]\nPATTERN = { profile = 'qwen3', remap = 'x' }",
@@ -352,7 +369,7 @@ mod tests {
         let other = Endpoint { ca, key_env, ..Endpoint::at(url) };
         config.upstreams.insert("b".into(), other);
         config.record = Some(Record::to("a"));
-        let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', upstream = 'b', model = 'm', start = 'content', whitespace = 'trim', token_suffix = ':x', ids = 'unique', delivery = 'atomic', in_code = 'text' }";
+        let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', tools = 'prompt', upstream = 'b', model = 'm', start = 'content', whitespace = 'trim', token_suffix = ':x', ids = 'unique', delivery = 'atomic', in_code = 'text' }";
         config.models = parse(whole).unwrap();
         config.models.values_mut().for_each(|model| model.checkpoint = checkpoint());
         let known: BTreeSet<String> = ROWS.iter().map(|(key, ..)| (*key).to_owned()).collect();

@@ -120,6 +120,9 @@ pub struct Model {
     /// Delimiters that are replaced on the wire.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remap: Option<Remap>,
+    /// Where the models find the tools of a request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ToolsIn>,
     /// The checkpoint of the models, if it differs from [`super::Config::checkpoint`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointTokens>,
@@ -144,6 +147,16 @@ pub enum Remap {
     HermesPlain,
 }
 
+/// Where models find the tools of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolsIn {
+    /// In the request: the chat template declares them.
+    Request,
+    /// In the messages, as text. The request has no tools.
+    Prompt,
+}
+
 impl<'de> Deserialize<'de> for Model {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;
@@ -162,11 +175,13 @@ impl<'de> Deserialize<'de> for Model {
 
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Model, A::Error> {
                 let mut table = Model::default();
-                let Model { profile, remap, checkpoint, upstream, model, settings } = &mut table;
+                let Model { profile, remap, tools, checkpoint, upstream, model, settings } =
+                    &mut table;
                 while let Some(name) = map.next_key::<String>()? {
                     match name.as_str() {
                         "profile" => *profile = Some(map.next_value()?),
                         "remap" => *remap = Some(map.next_value()?),
+                        "tools" => *tools = Some(map.next_value()?),
                         "checkpoint" => *checkpoint = Some(map.next_value()?),
                         "upstream" => *upstream = Some(map.next_value()?),
                         "model" => *model = Some(map.next_value()?),
@@ -185,7 +200,7 @@ impl<'de> Deserialize<'de> for Model {
 }
 
 /// The fields of a model's table besides [`ModelSettings`].
-const FIELDS: [&str; 5] = ["profile", "remap", "checkpoint", "upstream", "model"];
+const FIELDS: [&str; 6] = ["profile", "remap", "tools", "checkpoint", "upstream", "model"];
 
 /// Returns the error for an unknown field of a model's table.
 fn unknown<E: de::Error>(name: &str) -> E {

@@ -151,7 +151,8 @@ impl Proxy {
         body: &mut Body,
     ) -> Result<(ChatGuard, Arc<Conditions>, AnswerRules), Fault> {
         let Shared { config, families, guards, .. } = &*self.shared;
-        let mut sent = server.map(|server| (server, view.clone()));
+        let forwarded = if family.move_tools(body)? { body.view()? } else { view.clone() };
+        let mut sent = server.map(|server| (server, forwarded));
         let answer = sent.as_mut().map(|(server, sent)| forward_request(sent, *server));
         let answer = answer.unwrap_or(Answer::Raw);
         let has_own_format = has_own_format(body);

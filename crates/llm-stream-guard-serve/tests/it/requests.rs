@@ -134,6 +134,48 @@ async fn delimiters_are_remapped_in_requests_and_restored_in_answers() {
 }
 
 #[tokio::test]
+async fn tools_are_moved_into_the_prompt_and_calls_of_the_answer_are_read() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools_in_prompt.toml");
+    let plain = "profile = \"json_in_tags\", tools = \"prompt\"";
+    let remapped = format!("{plain}, remap = \"hermes\"");
+    let models = format!("[models]\nm = {{ {plain} }}\nr = {{ {remapped} }}\n");
+    std::fs::write(&path, models).unwrap();
+    let call = json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}});
+    let messages = json!([
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "5"},
+    ]);
+    let body = json!({"tools": tools(), "tool_choice": "required", "messages": messages});
+    for (server, opener) in [
+        (ServerName::Vllm, "<tool_call>"),
+        (ServerName::Ollama, "<tool_call>"),
+        (ServerName::Plain, "[[CALL]]"),
+    ] {
+        let closer = opener.replace("[[", "[[/").replace('<', "</");
+        let said = format!("{opener}{{\"name\": \"f\", \"arguments\": {{\"x\": 1}}}}{closer}");
+        let upstream = Replay::new(stream(&whole_event(&said), 5)).await;
+        let config = Config { server, ..Config::read(&path).unwrap() };
+        let served = Served::new(upstream.port, config).await;
+        let model = if opener.starts_with('<') { "m" } else { "r" };
+        let whole = served.ask(&asks(model, body.clone())).await.completion();
+        let calls = &whole.choices[0].message.tool_calls;
+        assert_eq!(calls.len(), 1, "{server:?}");
+        let (_, sent) = upstream.last_asked();
+        assert!(sent.get("tools").is_none(), "{sent}");
+        assert_ne!(sent.get("tool_choice"), Some(&json!("required")));
+        let messages = sent["messages"].as_array().unwrap();
+        let roles: Vec<&str> = messages.iter().map(|it| it["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["system", "user", "assistant", "user"]);
+        let system = messages[0]["content"].as_str().unwrap();
+        assert!(system.contains(opener) && system.contains("\"f\""), "{system}");
+        assert!(messages[2]["content"].as_str().unwrap().starts_with(opener));
+        // vLLM is still held to a grammar of the required call.
+        assert_eq!(sent.get("structured_outputs").is_some(), server == ServerName::Vllm);
+    }
+}
+
+#[tokio::test]
 async fn unknown_model_passes_or_is_refused() {
     let said = text_event("<think>hm</think>");
     let upstream = Replay::new(stream(&said, 100)).await;
