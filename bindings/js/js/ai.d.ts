@@ -1,9 +1,10 @@
-import type { Diagnostic, Settings } from "./index.js";
+import type { Diagnostic, Settings, ToolsInPrompt } from "./index.js";
 
 export { guardRequest, init } from "./index.js";
 
 /** Without `model`, `family` or `profile`, the id of the wrapped model decides. */
 export type MiddlewareSettings = Omit<Settings, "tools"> & {
+  tools?: ToolsInPrompt | undefined;
   onDiagnostic?: (diagnostic: Diagnostic) => void;
 };
 
@@ -14,6 +15,7 @@ export type MiddlewareSettings = Omit<Settings, "tools"> & {
  */
 export interface GuardMiddleware {
   readonly specificationVersion: any;
+  transformParams(call: { params: any; model: any }): Promise<any>;
   wrapGenerate(call: Wrapped): Promise<any>;
   wrapStream(call: Wrapped): Promise<any>;
 }

@@ -1,17 +1,29 @@
 // A middleware for language models of the Vercel AI SDK whose server leaves markup in the text.
-import { Guard } from "toolcall-parsers/core";
+import { Guard, guardRequest } from "toolcall-parsers/core";
 
+import { isInPrompt } from "./guards.js";
 import { Parts } from "./parts.js";
+import { Messages, toolsOf } from "./prompt.js";
 
 export { guardRequest, init } from "toolcall-parsers/core";
 
 /** Returns a middleware for `wrapLanguageModel`. */
 export function guardMiddleware(options = {}) {
-  const { specificationVersion = "v4", onDiagnostic, ...settings } = options;
+  const { specificationVersion = "v4", onDiagnostic, tools, ...settings } = options;
+  const inPrompt = isInPrompt(tools);
+  /** What was asked, by the parameters that were made from it. */
+  const asked = new WeakMap();
   // Wrong settings are an error before the request is sent.
-  const messageOf = ({ params, model }) => new Parts(guardOf(settings, params, model), onDiagnostic);
+  const messageOf = ({ params, model }) =>
+    new Parts(guardOf(settings, asked.get(params) ?? params, model), onDiagnostic);
   return {
     specificationVersion,
+    async transformParams({ params, model }) {
+      if (!inPrompt) return params;
+      const moved = withToolsInPrompt(namedBy(settings, model), params);
+      asked.set(moved, params);
+      return moved;
+    },
     async wrapGenerate(call) {
       const message = messageOf(call);
       try {
@@ -33,24 +45,28 @@ export function guardMiddleware(options = {}) {
   };
 }
 
+/** Returns settings that name a family: the given ones, or those of the model. */
+function namedBy(settings, model) {
+  const isNamed = settings.model ?? settings.family ?? settings.profile;
+  return isNamed ? settings : { ...settings, model: model.modelId };
+}
+
 /** Returns the guard of one message. The request decides the tools, and the model the family. */
 function guardOf(settings, params, model) {
-  const isNamed = settings.model ?? settings.family ?? settings.profile;
-  const named = isNamed ? settings : { ...settings, model: model.modelId };
-  const functions = (params.tools ?? []).filter((tool) => tool.type === "function");
+  const named = namedBy(settings, model);
+  const { functions, choice } = toolsOf(params);
   if (functions.length === 0) return new Guard(named);
-  const tools = functions.map(({ name, description, inputSchema }) => ({
-    type: "function",
-    function: { name, description, parameters: inputSchema },
-  }));
-  const request = { ...settings.request, tools };
-  const choice = params.toolChoice;
-  if (choice?.type === "tool") {
-    request.tool_choice = { type: "function", function: { name: choice.toolName } };
-  } else if (choice) {
-    request.tool_choice = choice.type;
-  }
-  return new Guard({ ...named, request });
+  return new Guard({ ...named, request: { ...settings.request, tools: functions, ...choice } });
+}
+
+/** Returns the parameters of a request whose tools are text of its messages. */
+function withToolsInPrompt(named, params) {
+  const { functions, others, choice } = toolsOf(params);
+  const messages = new Messages(params.prompt);
+  const request = { messages: messages.toChat(), tools: functions, ...choice };
+  const { body } = guardRequest(request, { ...named, tools: "prompt" });
+  const tools = others.length > 0 ? others : undefined;
+  return { ...params, prompt: messages.fromChat(body.messages), tools, toolChoice: undefined };
 }
 
 /** Returns a whole answer whose text was replaced by what it means. */

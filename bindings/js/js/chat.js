@@ -9,8 +9,8 @@ import { bytesOf, textOf } from "./text.js";
 export function chat(native, made, guardRequest) {
   /** Divides the settings: those of the guard, and what only these functions know. */
   function divided(settings) {
-    const { end = "stop", onDiagnostic, ...rest } = settings;
-    return { end, onDiagnostic, text: textOf(rest) };
+    const { end = "stop", onDiagnostic, calls, brokenCalls, ...rest } = settings;
+    return { end, onDiagnostic, chat: textOf({ calls, brokenCalls }), text: textOf(rest) };
   }
 
   /** Runs a step, reports diagnostics, and returns what `take` does, also if the step fails. */
@@ -31,8 +31,8 @@ export function chat(native, made, guardRequest) {
 
   /** Returns the guard of one answer, before it is known in which form the answer comes. */
   function guardAnswer(settings) {
-    const { end, onDiagnostic, text } = divided(settings);
-    const guard = made(() => new native.NativeAnswer(text, onDiagnostic !== undefined));
+    const { end, onDiagnostic, chat, text } = divided(settings);
+    const guard = made(() => new native.NativeAnswer(text, chat, onDiagnostic !== undefined));
     const take = () => {
       const bytes = guard.take();
       return bytes.length > 0 ? [bytes] : [];
@@ -73,8 +73,8 @@ export function chat(native, made, guardRequest) {
   }
 
   function guardChunks(settings) {
-    const { onDiagnostic, text } = divided(settings);
-    const chunks = made(() => new native.NativeChunks(text, onDiagnostic !== undefined));
+    const { onDiagnostic, chat, text } = divided(settings);
+    const chunks = made(() => new native.NativeChunks(text, chat, onDiagnostic !== undefined));
     const read = (step) => output(chunks, onDiagnostic, step, () => JSON.parse(chunks.take()));
     return pipe({
       push: (chunk) => read(() => chunks.push(JSON.stringify(chunk))),

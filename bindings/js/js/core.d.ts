@@ -9,9 +9,11 @@ export type {
   Path,
   Prepared,
   Profile,
+  RequestSettings,
   Server,
   Settings,
   StreamEnd,
+  ToolsInPrompt,
 } from "./index.js";
 export {
   ArgumentsView,

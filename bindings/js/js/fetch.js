@@ -1,9 +1,11 @@
 // A `fetch` that guards chat completions.
+import { isInPrompt } from "./guards.js";
 
 /** Returns `guardFetch` over the functions for chat completions. */
 export function fetcher(guardAnswer, guardRequest) {
   return function guardFetch(options = {}) {
     const { fetch: send = globalThis.fetch, server, ...settings } = options;
+    const inPrompt = isInPrompt(settings.tools);
 
     return async (input, init) => {
       const asked = await requestOf(input, init);
@@ -11,7 +13,10 @@ export function fetcher(guardAnswer, guardRequest) {
       const named = isNamed(settings) ? settings : { ...settings, model: asked.request.model };
       const guarded = { ...named, request: { ...settings.request, ...asked.request } };
       const { body, isRaw } = guardRequest(asked.request, { ...guarded, server });
-      if (!isRaw) return send(input, init);
+      if (!isRaw && !inPrompt) return send(input, init);
+      if (inPrompt) delete guarded.tools;
+      // A server that parses answers separates reasoning, and leaves calls that it was not told of.
+      if (!isRaw) guarded.start ??= "content";
       // Wrong settings are an error before the request is sent.
       const guard = guardAnswer(guarded);
       let isStream = false;

@@ -1,5 +1,5 @@
 // The functions of both modules: a guard, and a view of arguments. An entry loads its module first.
-import { StateError, StreamError } from "./errors.js";
+import { SettingsError, StateError, StreamError } from "./errors.js";
 import { Loader } from "./loader.js";
 import { pipe } from "./pipe.js";
 import { Halves, bytesOf, textOf } from "./text.js";
@@ -108,15 +108,28 @@ export function guards(native) {
   }
 
   function guardRequest(request, settings) {
-    const { server = "other", markerTokens } = settings ?? {};
-    if (server === "other") return { body: request, isRaw: true };
+    const { server = "other", markerTokens, tools } = settings ?? {};
+    const body = isInPrompt(tools) ? withToolsInPrompt(request, settings) : request;
+    if (server === "other") return { body, isRaw: true };
     const hasIds = markerTokens != null && !Array.isArray(markerTokens);
-    return JSON.parse(made(() => native.forwardRequest(JSON.stringify(request), server, hasIds)));
+    return JSON.parse(made(() => native.forwardRequest(JSON.stringify(body), server, hasIds)));
+  }
+
+  function withToolsInPrompt(request, { model, family, profile, tokenSuffix }) {
+    const named = textOf({ model, family, profile, tokenSuffix, request: { model: request.model } });
+    return JSON.parse(made(() => native.moveToolsToPrompt(JSON.stringify(request), named)));
   }
 
   const families = () => made(() => native.families());
   const ArgumentsView = argumentsView(native, made);
   return { ArgumentsView, families, Guard, guardRequest, guardText, loader, parse };
+}
+
+/** Returns whether the tools of requests go into the prompt. A list of tools has no effect on them. */
+export function isInPrompt(tools) {
+  if (typeof tools !== "string") return false;
+  if (tools === "prompt") return true;
+  throw new SettingsError(`tools: expected a list or \`prompt\`, found \`${tools}\``);
 }
 
 /** Returns how a stream ended: the word itself, or what a function reports at the end. */

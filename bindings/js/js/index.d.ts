@@ -200,13 +200,29 @@ export interface Prepared<Request> {
  */
 export function guardRequest<Request extends object>(
   request: Request,
-  settings?: Pick<Settings, "markerTokens"> & { server?: Server | undefined },
+  settings?: RequestSettings,
 ): Prepared<Request>;
+
+/**
+ * `prompt` writes the tools, and the calls and results of earlier messages, into the messages, and
+ * removes them from the request. For models whose chat template declares no tools.
+ */
+export type ToolsInPrompt = "prompt";
+
+/** Settings of a request. With `tools`, a family is needed as for a guard. */
+export type RequestSettings = Pick<
+  Settings,
+  "markerTokens" | "model" | "family" | "profile" | "tokenSuffix"
+> & { server?: Server | undefined; tools?: ToolsInPrompt | undefined };
 
 /** Settings of an answer of a chat completion. */
 export interface ChatSettings extends Settings {
   /** Called with the diagnostics of each choice. */
   onDiagnostic?: ((diagnostic: Diagnostic, choice: number) => void) | undefined;
+  /** `whole` gives each call in one piece, at its end. */
+  calls?: "streamed" | "whole" | null;
+  /** What becomes of a call that is malformed or was cut. */
+  brokenCalls?: "auto" | "keep" | "drop" | "release" | null;
 }
 
 /** Cleans the bytes of a chat-completion event stream. An error follows all bytes before it. */
@@ -226,7 +242,8 @@ export function guardCompletion<Completion extends object>(
 ): Completion;
 
 /** Without `model`, `family` or `profile`, the model of each request decides. */
-export interface FetchSettings extends ChatSettings {
+export interface FetchSettings extends Omit<ChatSettings, "tools"> {
+  tools?: ToolsInPrompt | undefined;
   server?: Server | undefined;
   /** Sends the requests. */
   fetch?: typeof fetch | undefined;

@@ -1,7 +1,7 @@
 // The events of one message as parts of the AI SDK.
 
 /** The key of what the package adds to a refused call, in its `providerMetadata`. */
-const PACKAGE = "toolcall-parsers";
+export const PACKAGE = "toolcall-parsers";
 /** The length of a message up to which its text is kept for calls that cannot run. */
 const KEPT = 1 << 22;
 

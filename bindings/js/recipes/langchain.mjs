@@ -5,11 +5,14 @@ import { guardFetch } from "toolcall-parsers";
 import { z } from "zod";
 
 export async function run({ baseURL, question, stream, weather }) {
+  // The agent closes the arguments of a call that was cut, and runs it. So it gets whole calls, and
+  // one that cannot run is text of the answer.
+  const fetch = guardFetch({ server: "vllm", calls: "whole", brokenCalls: "release" });
   const model = new ChatOpenAI({
     model: "Qwen/Qwen3-8B",
     apiKey: "none",
     maxRetries: 0,
-    configuration: { baseURL, fetch: guardFetch({ server: "vllm" }) },
+    configuration: { baseURL, fetch },
   });
   const getWeather = tool(weather, {
     name: "get_weather",

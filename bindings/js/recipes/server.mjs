@@ -13,7 +13,10 @@ export const TEXTS = {
 /** Returns the text of the model and the reason why it ended. */
 function answerTo({ messages }) {
   const last = messages.at(-1);
-  if (last.role === "tool") return [`<think>Fine.</think>It says: ${textOf(last.content)}`, "stop"];
+  // Where tools are in the prompt, a result is text of the user.
+  const [, inPrompt] = /^<tool_response>\n(.*)\n<\/tool_response>$/s.exec(textOf(last.content)) ?? [];
+  const result = last.role === "tool" ? textOf(last.content) : inPrompt;
+  if (result !== undefined) return [`<think>Fine.</think>It says: ${result}`, "stop"];
   const word = Object.keys(TEXTS).find((word) => textOf(last.content).includes(word));
   return TEXTS[word] ?? ["<think>Hm.</think>Hello.", "stop"];
 }

@@ -60,10 +60,12 @@ impl SseSink for Bytes {
 
 #[wasm_bindgen]
 impl NativeAnswer {
-    /// Creates a guard from settings. With `has_notes`, diagnostics are kept for `notes`.
+    /// Creates a guard from settings and those of chat completions. With `has_notes`, diagnostics
+    /// are kept for `notes`.
     #[wasm_bindgen(constructor)]
-    pub fn new(settings: &str, has_notes: bool) -> Result<NativeAnswer, JsValue> {
-        let sse = ChatSse::new(Settings::read(settings)?.chat()?);
+    pub fn new(settings: &str, chat: &str, has_notes: bool) -> Result<NativeAnswer, JsValue> {
+        let options = settings::chat_options(chat)?;
+        let sse = ChatSse::new(Settings::read(settings)?.chat(options)?);
         let output = Bytes { bytes: Vec::new(), notes: Notes::new(has_notes) };
         Ok(Self { sse, output })
     }
@@ -125,10 +127,12 @@ impl ChatSink for Chunks {
 
 #[wasm_bindgen]
 impl NativeChunks {
-    /// Creates a guard from settings. With `has_notes`, diagnostics are kept for `notes`.
+    /// Creates a guard from settings and those of chat completions. With `has_notes`, diagnostics
+    /// are kept for `notes`.
     #[wasm_bindgen(constructor)]
-    pub fn new(settings: &str, has_notes: bool) -> Result<NativeChunks, JsValue> {
-        let chat = Settings::read(settings)?.chat()?;
+    pub fn new(settings: &str, chat: &str, has_notes: bool) -> Result<NativeChunks, JsValue> {
+        let options = settings::chat_options(chat)?;
+        let chat = Settings::read(settings)?.chat(options)?;
         Ok(Self { chat, output: Chunks { chunks: Vec::new(), notes: Notes::new(has_notes) } })
     }
 

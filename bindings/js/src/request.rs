@@ -1,10 +1,20 @@
 //! Requests as servers need them.
 
-use llm_stream_guard::{Answer, Server, forward_request, request_token_ids};
+use llm_stream_guard::{Answer, Server, forward_request, move_tools_to_prompt, request_token_ids};
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
-use crate::fault;
+use crate::{fault, settings::Settings};
+
+/// Returns a request with its tools, and earlier calls and results, as text of its messages. The
+/// settings name the family.
+#[wasm_bindgen(js_name = moveToolsToPrompt)]
+pub fn move_tools(request: &str, settings: &str) -> Result<String, JsValue> {
+    let mut body: Value = serde_json::from_str(request).map_err(fault)?;
+    let profile = Settings::read(settings)?.profile()?;
+    move_tools_to_prompt(&mut body, &profile).map_err(fault)?;
+    Ok(body.to_string())
+}
 
 /// Returns a request as `server` needs it, as `{"body": .., "isRaw": ..}`. With `has_ids`, the
 /// server is asked for the ids of tokens.

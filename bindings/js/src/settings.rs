@@ -65,10 +65,25 @@ impl Settings {
 
     /// Builds the guard of chat chunks.
     #[cfg(feature = "chat")]
-    pub(crate) fn chat(&self) -> Result<ChatGuard, JsValue> {
+    pub(crate) fn chat(&self, options: ChatOptions) -> Result<ChatGuard, JsValue> {
         self.profile()?;
-        self.0.chat(ChatOptions::default()).map_err(refused)
+        self.0.chat(options).map_err(refused)
     }
+}
+
+/// Reads the settings that only chat completions have: `calls` and `brokenCalls`.
+#[cfg(feature = "chat")]
+pub(crate) fn chat_options(json: &str) -> Result<ChatOptions, JsValue> {
+    let given: Map<String, Value> = serde_json::from_str(json).map_err(fault)?;
+    let mut options = ChatOptions::default();
+    for (name, value) in given.into_iter().filter(|(_, value)| !value.is_null()) {
+        let read = match name.as_str() {
+            "calls" => serde_json::from_value(value).map(|calls| options.calls = calls),
+            _ => serde_json::from_value(value).map(|broken| options.broken_calls = broken),
+        };
+        read.map_err(|error| fault(format!("{name}: {error}")))?;
+    }
+    Ok(options)
 }
 
 /// Returns an exception for refused settings, with the name that JavaScript has for the setting.

@@ -183,4 +183,63 @@ for (const [version, ai] of [["v3", ai6], ["v4", ai7]]) {
     assert.equal(last.role, "tool");
     assert.match(JSON.stringify(last.content), /error-text|error-json/);
   });
+
+  for (const way of ["whole", "streamed"]) {
+    test(`${version} ${way}: tools, calls and results are text of the prompt`, async () => {
+      const seen = [];
+      const answers = [BAD, CALL("Paris"), "It is sunny."];
+      const model = { ...upstream(version, ""), modelId: "nobody-knows" };
+      for (const method of ["doGenerate", "doStream"]) {
+        model[method] = (options) => {
+          seen.push(options);
+          return upstream(version, answers[seen.length - 1])[method]();
+        };
+      }
+      const settings = { specificationVersion: version, tools: "prompt", family: "json_in_tags" };
+      const ran = [];
+      const execute = async (input) => {
+        ran.push(input);
+        return { sky: "sunny" };
+      };
+      const bytes = new Uint8Array([1, 2, 3]);
+      const options = {
+        model: ai.wrapLanguageModel({ model, middleware: guardMiddleware(settings) }),
+        tools: {
+          get_weather: ai.tool({ description: "the weather", inputSchema: ai.jsonSchema(TOOLS), execute }),
+        },
+        system: "Be brief.",
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "Weather?" },
+              { type: "file", data: bytes, mediaType: "application/pdf" },
+            ],
+          },
+        ],
+        stopWhen: ai.stepCountIs(4),
+      };
+      const result = way === "whole" ? await ai.generateText(options) : ai.streamText(options);
+      assert.equal(await result.text, "It is sunny.");
+      assert.deepEqual(ran, [{ city: "Paris" }]);
+      assert.deepEqual(seen.map(({ tools, toolChoice }) => [tools, toolChoice]), Array(3).fill([undefined, undefined]));
+      const [system, user, refused, told, called, shown] = seen[2].prompt;
+      assert.match(system.content, /^Be brief\.\n\nYou can call tools\..*"the weather".*<tool_call>/s);
+      assert.deepEqual(user.content.map((part) => part.type), ["text", "file"]);
+      assert.ok(Object.values(user.content[1].data.data ?? user.content[1].data).includes(3));
+      assert.deepEqual(refused.content.map(({ type, text }) => [type, text]), [["text", BAD.replace("\n</tool_call>", "")]]);
+      assert.equal(told.role, "user");
+      assert.match(told.content[0].text, /^<tool_response>\n.*\n<\/tool_response>$/s);
+      assert.deepEqual(called.content.map(({ text }) => text), [CALL("Paris")]);
+      assert.deepEqual(shown.content.map(({ text }) => text), ['<tool_response>\n{"sky":"sunny"}\n</tool_response>']);
+    });
+  }
+
+  test(`${version}: a family without calls cannot have tools in the prompt`, async () => {
+    const settings = { specificationVersion: version, tools: "prompt", family: "deepseek_r1" };
+    const model = ai.wrapLanguageModel({ model: upstream(version, "Hi"), middleware: guardMiddleware(settings) });
+    const tools = { get_weather: ai.tool({ inputSchema: ai.jsonSchema(TOOLS) }) };
+    await assert.rejects(ai.generateText({ model, tools, prompt: "Hi" }), /deepseek_r1.*json_in_tags/s);
+    assert.throws(() => guardMiddleware({ tools: "text" }), /expected a list or `prompt`/);
+  });
 }

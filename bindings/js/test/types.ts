@@ -61,6 +61,11 @@ export const asking: typeof fetch = guardFetch({
   onDiagnostic: ({ kind }, choice) => kinds.push(choice === 0 ? kind : "noise"),
 });
 export const body: { model: string } = guardRequest({ model: "x" }, { server: "sglang" }).body;
+export const inPrompt: { model: string } = guardRequest(
+  { model: "x" },
+  { tools: "prompt", family: "json_in_tags" },
+).body;
+export const whole: typeof fetch = guardFetch({ tools: "prompt", calls: "whole", brokenCalls: "drop" });
 export const clean: { id: string } = guardCompletion({ id: "c", choices: [] }, settings);
 export const chunks: TransformStream<{ id: string }, { id: string }> = guardChunks(settings);
 export const ended = guardText({ ...settings, end: () => "length" });
@@ -92,6 +97,8 @@ new Guard({ family: "qwen3", colour: 1 });
 new Guard({ family: "qwen3", start: "end" });
 // @ts-expect-error: a server that is not known
 guardFetch({ server: "tgi" });
+// @ts-expect-error: tools have no such place
+guardFetch({ tools: "text" });
 // @ts-expect-error: a kind that does not exist
 kinds.push("strange");
 // @ts-expect-error: the core does not read event streams
