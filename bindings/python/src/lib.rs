@@ -80,7 +80,7 @@ mod native {
         names::{
             detect, families, identify, profile, reasoning_after, reasoning_tags, serve_renderings,
         },
-        request::forward_request,
+        request::{forward_request, move_tools_to_prompt},
         roles::token_roles,
         splitter::PySplitter,
     };

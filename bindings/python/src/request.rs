@@ -47,3 +47,18 @@ pub(crate) fn forward_request<'py>(
     let no_grammar = no_grammar.map(|error| error.to_string());
     Ok((to_python(py, &body)?, answer == Answer::Raw, no_grammar))
 }
+
+/// Returns the body of a request with its tools, and earlier calls and results, as text of its
+/// messages.
+#[pyfunction]
+#[pyo3(signature = (body, **settings))]
+pub(crate) fn move_tools_to_prompt<'py>(
+    py: Python<'py>,
+    body: &Bound<'py, PyAny>,
+    settings: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut body = to_json(body).map_err(|error| fault(format!("body: {error}")))?;
+    let profile = Settings::new(settings)?.profile()?;
+    py.detach(|| llm_stream_guard::move_tools_to_prompt(&mut body, &profile)).map_err(fault)?;
+    to_python(py, &body)
+}

@@ -180,11 +180,12 @@ class TestOpenAi:
         "tools": [TOOL],
     }
 
-    def client(self, url: str, kind: str = "OpenAI") -> Any:
+    def client(self, url: str, kind: str = "OpenAI", **settings: Any) -> Any:
         openai = pytest.importorskip("openai")
         from toolcall_parsers import guarded
 
-        return guarded(getattr(openai, kind)(base_url=url, api_key="none", max_retries=0))
+        client = getattr(openai, kind)(base_url=url, api_key="none", max_retries=0)
+        return guarded(client, **settings)
 
     def check(self, message: Any) -> None:
         assert (message.reasoning_content, message.content) == ("hm", "Well. ")
@@ -210,6 +211,16 @@ class TestOpenAi:
         sent = RawServer.bodies[-1]
         assert (sent["tool_choice"], sent["skip_special_tokens"]) == ("none", False)
         assert "ring" in sent["structured_outputs"]["structural_tag"]
+
+    def test_tools_are_moved_into_the_prompt(self, raw_url: str) -> None:
+        client = self.client(raw_url, tools_in="prompt", family="json_in_tags")
+        answer = client.chat.completions.create(**self.REQUEST, tool_choice="required")
+        self.check(answer.choices[0].message)
+        sent = RawServer.bodies[-1]
+        assert not {"tools", "tool_choice"} & sent.keys()
+        assert "structural_tag" in sent["structured_outputs"]
+        assert [message["role"] for message in sent["messages"]] == ["system", "user"]
+        assert '"name": "ring"' in sent["messages"][0]["content"]
 
     def test_a_stream_is_clean(self, raw_url: str) -> None:
         with self.client(raw_url).chat.completions.create(**self.REQUEST, stream=True) as stream:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Server = Literal["vllm", "sglang", "llama.cpp", "ollama"]
 """The kind of an inference server."""
 
+ToolsIn = Literal["request", "prompt"]
+"""Where a model finds its tools. `prompt` is for models whose chat template declares none."""
+
 _Client = TypeVar("_Client")
 
 # Arguments of `create` that are not part of the body.
@@ -44,7 +47,11 @@ _READ = (
 
 
 def forward_request(
-    body: Mapping[str, Any], *, server: Server = "vllm", **settings: Unpack[Settings]
+    body: Mapping[str, Any],
+    *,
+    server: Server = "vllm",
+    tools_in: ToolsIn = "request",
+    **settings: Unpack[Settings],
 ) -> dict[str, Any]:
     """Return the body of a chat-completion request that `server` answers with raw text.
 
@@ -53,6 +60,9 @@ def forward_request(
     grammar. Pass the original body as the setting `request` of the guard for the answer: the new one
     no longer names the tool to call.
 
+    With `tools_in="prompt"`, tools and earlier calls and results become text of the messages, in the
+    syntax of the family, and the body has no tools.
+
     >>> tools = [{"type": "function", "function": {"name": "ring"}}]
     >>> body = {"model": "Qwen/Qwen3-8B", "messages": [], "tools": tools}
     >>> sent = forward_request(body, server="vllm")
@@ -60,17 +70,25 @@ def forward_request(
     ('none', False)
     """
     given: dict[str, Any] = {"request": body, **settings}
+    if tools_in == "prompt":
+        body = _native.move_tools_to_prompt(body, **given)
     sent, _, no_grammar = _native.forward_request(body, server, **given)
     if no_grammar is not None:
         warnings.warn(f"the server is not held to calls: {no_grammar}", stacklevel=2)
     return sent
 
 
-def guarded(client: _Client, *, server: Server = "vllm", **settings: Unpack[Settings]) -> _Client:
+def guarded(
+    client: _Client,
+    *,
+    server: Server = "vllm",
+    tools_in: ToolsIn = "request",
+    **settings: Unpack[Settings],
+) -> _Client:
     """Return a copy of an `openai` client whose chat completions are clean.
 
     `client` is an `OpenAI` or `AsyncOpenAI`, and `server` the kind of server that it asks. Requests
-    are changed as by `forward_request`, and answers are guarded, streams and whole ones. Without
+    are changed as by `forward_request`, which explains `tools_in`, and answers are guarded, streams and whole ones. Without
     settings, the model of each request names the family; the answers of unknown models pass
     unchanged.
 
@@ -82,16 +100,16 @@ def guarded(client: _Client, *, server: Server = "vllm", **settings: Unpack[Sett
     """
     copy: Any = client.with_options()  # type: ignore[attr-defined]
     completions = copy.chat.completions
-    completions.create = _Create(completions.create, server, settings)
+    completions.create = _Create(completions.create, (server, tools_in), settings)
     return copy  # type: ignore[no-any-return]
 
 
 class _Create:
     """The method `create` of chat completions, with a guard around it."""
 
-    def __init__(self, create: Any, server: Server, settings: Settings) -> None:
+    def __init__(self, create: Any, asks: tuple[Server, ToolsIn], settings: Settings) -> None:
         self._create = create
-        self._server = server
+        self._server, self._tools_in = asks
         self._settings = settings
         # Frameworks look at the signature and the name.
         self.__signature__ = inspect.signature(create)
@@ -108,10 +126,12 @@ class _Create:
         settings = reading_settings(body, self._settings)
         if settings is None:
             return self._create(**arguments)
-        sent = forward_request(body, server=self._server, **settings)
+        sent = forward_request(body, server=self._server, tools_in=self._tools_in, **settings)
         changed = {name: value for name, value in sent.items() if body.get(name) != value}
+        more = {**(arguments.get("extra_body") or {}), **changed}
+        arguments = {name: it for name, it in arguments.items() if name in sent or name not in body}
         # Fields of the server's own are not arguments, and those of the body win.
-        arguments["extra_body"] = {**(arguments.get("extra_body") or {}), **changed}
+        arguments["extra_body"] = {name: it for name, it in more.items() if name in sent}
         answer = self._create(**arguments)
         if inspect.isawaitable(answer):
             return _later(answer, settings)
