@@ -125,13 +125,16 @@ export class Parts {
    */
   #told() {
     if (this.#refused.length === 0) return [];
-    return this.#refused.splice(0).map(({ index, id, name, input: read, outcome }) => ({
-      type: "tool-call",
-      toolCallId: id,
-      toolName: name,
-      input: unreadable(this.#textOf(index) ?? read),
-      providerMetadata: { [PACKAGE]: { outcome, arguments: read } },
-    }));
+    return this.#refused.splice(0).map(({ index, id, name, input: read, outcome }) => {
+      const text = this.#textOf(index) ?? read;
+      return {
+        type: "tool-call",
+        toolCallId: id,
+        toolName: name,
+        input: unreadable(text),
+        providerMetadata: { [PACKAGE]: { outcome, arguments: read, text } },
+      };
+    });
   }
 
   #textOf(index) {

@@ -90,10 +90,10 @@ function isCall({ type, providerExecuted, providerOptions }) {
   return type === "tool-call" && !providerExecuted && !providerOptions?.[PACKAGE];
 }
 
-/** Returns a call that was refused as the text of the model, which is its input. */
+/** Returns a call that was refused as the text of the model. The SDK does not keep its input. */
 function shownAs(part) {
-  const isRefused = part.type === "tool-call" && part.providerOptions?.[PACKAGE];
-  return isRefused ? { type: "text", text: String(part.input) } : part;
+  const refused = part.type === "tool-call" ? part.providerOptions?.[PACKAGE] : undefined;
+  return refused ? { type: "text", text: refused.text } : part;
 }
 
 function callOf({ toolCallId, toolName, input }) {

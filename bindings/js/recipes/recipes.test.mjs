@@ -67,7 +67,7 @@ for (const name of RECIPES) {
   }
 }
 
-for (const family of ["json_in_tags", "hermes"]) {
+for (const family of ["json_in_tags", "qwen3"]) {
   for (const stream of [false, true]) {
     const way = stream ? "streamed" : "whole";
     test(`tools are in the prompt as ${family} writes calls, ${way}`, async () => {

@@ -65,7 +65,7 @@ export const inPrompt: { model: string } = guardRequest(
   { model: "x" },
   { tools: "prompt", family: "json_in_tags" },
 ).body;
-export const whole: typeof fetch = guardFetch({ tools: "prompt", calls: "whole", brokenCalls: "drop" });
+export const wholeCalls: typeof fetch = guardFetch({ tools: "prompt", calls: "whole", brokenCalls: "drop" });
 export const clean: { id: string } = guardCompletion({ id: "c", choices: [] }, settings);
 export const chunks: TransformStream<{ id: string }, { id: string }> = guardChunks(settings);
 export const ended = guardText({ ...settings, end: () => "length" });
