@@ -138,11 +138,11 @@ fn family_file_is_read_as_toml_json_or_an_object() {
         assert_eq!(parsed(&settings, wire).calls[0].name, "ring", "{settings}");
     }
     for (file, expected) in [
-        (json!("[calls]\ncall = 7"), "line 2"),
-        (json!("no"), "line 1"),
+        (json!("[calls]\ncall = 7"), "own.toml:2: `calls.call`"),
+        (json!("no"), "own.toml:1: "),
         (json!("{"), "EOF"),
-        (json!([]), "expected"),
-        (json!(7), "expected"),
+        (json!([]), "expected a table"),
+        (json!(7), "expected a table"),
     ] {
         let error = refused(&json!({"family_file": file}));
         assert_eq!(error.field(), "family_file", "{error}");
