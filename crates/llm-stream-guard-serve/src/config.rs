@@ -172,7 +172,7 @@ mod tests {
         let manual = include_str!("../../../docs/serve.md");
         let block = manual.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
         let config: Config = parse(block.unwrap()).unwrap();
-        assert_eq!(config.models.len(), 3);
+        assert_eq!(config.models.len(), 4);
         let printed = config.to_toml();
         assert_eq!(parse::<Config>(&printed).as_ref(), Ok(&config));
     }

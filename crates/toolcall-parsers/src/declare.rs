@@ -243,7 +243,7 @@ mod tests {
             {"name": "quote\"d", "parameters": {"$defs": {}}},
             {"name": "ping"},
         ]);
-        let text = declare_tools(&grammar("xml_tools").unwrap(), &tools).unwrap();
+        let text = declare_tools(&grammar("xml_calls").unwrap(), &tools).unwrap();
         for wanted in [
             "<tools>\n<tool name=\"tide\">\n<description>Tide at a port</description>\n",
             "\n<parameter name=\"port\" required=\"true\">{\"type\":\"string\"}</parameter>\n",

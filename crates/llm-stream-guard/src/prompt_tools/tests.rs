@@ -39,7 +39,7 @@ fn contents(body: &Value) -> Vec<(&str, &str)> {
 
 #[test]
 fn conversation_of_calls_becomes_text_that_a_guard_reads_back() {
-    for family in ["json_in_tags", "xml_tools", "hermes", "qwen3_coder", "pythonic", "glm45"] {
+    for family in ["json_in_tags", "xml_calls", "hermes", "qwen3_coder", "pythonic", "glm45"] {
         let arguments = r#"{"port":"Brest","day":3,"units":["m","ft"]}"#;
         let calls = json!([call("a", "tide", arguments), call("b", "ping", "{}")]);
         let request = json!({
@@ -124,7 +124,7 @@ fn calls_that_the_family_cannot_write_are_lines_of_json() {
     // A tool that is no longer declared is written by the types of its values.
     let calls = json!([call("a", "gone", r#"{"n": 2}"#)]);
     let sent = moved(
-        "xml_tools",
+        "xml_calls",
         json!({"tools": tools(), "messages": [
             {"role": "assistant", "tool_calls": calls},
         ]}),
