@@ -19,7 +19,7 @@ use crate::{
     encode::{EncodeCall, EncodeError, encode},
     family::DeclareAs,
     template::Hole,
-    tools::{Tools, ToolsError},
+    tools::{Tool, Tools, ToolsError},
 };
 
 /// The result of a call, for [`ToolResult::to_prompt`].
@@ -101,11 +101,12 @@ pub fn declare_tools(grammar: &Grammar, tools: &Value) -> Result<String, Declare
     let call = call(&sample).or_else(|error| call("{}").map_err(|_| error));
     let call = call.map_err(DeclareError::Example)?;
     let prompt = &grammar.family().prompt;
-    let declared = tools.as_array().into_iter().flatten().map(|tool| {
-        let function = tool.get("function").unwrap_or(tool);
+    let entries = tools.as_array().into_iter().flatten();
+    let declared = list.iter().zip(entries).map(|(tool, entry)| {
+        let description = entry.get("function").unwrap_or(entry).get("description");
         match prompt.declare {
-            DeclareAs::Json => as_json(function),
-            DeclareAs::Xml => as_xml(function),
+            DeclareAs::Json => as_json(tool, description),
+            DeclareAs::Xml => as_xml(tool, description),
         }
     });
     let declared = declared.collect::<Vec<_>>().join("\n");
@@ -117,16 +118,10 @@ pub fn declare_tools(grammar: &Grammar, tools: &Value) -> Result<String, Declare
     }))
 }
 
-fn name_and_schema(function: &Value) -> (&str, Option<&Value>) {
-    let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
-    (name, function.get("parameters").or_else(|| function.get("input_schema")))
-}
-
 /// Returns a declaration as a line of JSON, whose members have a fixed order.
-fn as_json(function: &Value) -> String {
-    let (name, schema) = name_and_schema(function);
-    let mut json = format!("{{\"name\": {}", Value::from(name));
-    for (key, value) in [("description", function.get("description")), ("parameters", schema)] {
+fn as_json(tool: &Tool, description: Option<&Value>) -> String {
+    let mut json = format!("{{\"name\": {}", Value::from(tool.name.as_str()));
+    for (key, value) in [("description", description), ("parameters", Some(&tool.parameters))] {
         if let Some(value) = value.filter(|value| !value.is_null()) {
             json += &format!(", \"{key}\": {value}");
         }
@@ -136,17 +131,16 @@ fn as_json(function: &Value) -> String {
 
 /// Returns a declaration as an XML element. A schema with more than properties is one element,
 /// because its parts may refer to each other.
-fn as_xml(function: &Value) -> String {
-    let (name, schema) = name_and_schema(function);
-    let mut xml = format!("<tool name={}>", quoted(name));
-    if let Some(text) = function.get("description").and_then(Value::as_str) {
+fn as_xml(tool: &Tool, description: Option<&Value>) -> String {
+    let mut xml = format!("<tool name={}>", quoted(&tool.name));
+    if let Some(text) = description.and_then(Value::as_str) {
         xml += &format!("\n<description>{text}</description>");
     }
     let is_plain = |key: &String| {
         let plain = ["type", "properties", "required", "additionalProperties", "$schema", "title"];
         plain.contains(&key.as_str())
     };
-    match schema.and_then(Value::as_object) {
+    match tool.parameters.as_object() {
         Some(schema) if schema.keys().all(is_plain) => {
             let required = required(schema);
             for (key, value) in properties(schema) {

@@ -148,12 +148,12 @@ impl ArgumentReaders {
 
     /// Returns the outcome of a call whose arguments are whole.
     pub(super) fn outcome(&self, arguments: &Arguments) -> Outcome {
-        let repaired = match arguments {
+        let in_tags = match arguments {
             Arguments::Parameters(_) => self.parameters.is_repaired(),
             Arguments::Elements(_) => self.elements.is_repaired(),
             _ => false,
-        } || self.repaired;
-        if repaired { Outcome::Repaired } else { Outcome::Complete }
+        };
+        if self.repaired || in_tags { Outcome::Repaired } else { Outcome::Complete }
     }
 
     /// Records that the call is not read exactly as it was written.

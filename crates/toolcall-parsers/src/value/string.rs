@@ -11,7 +11,7 @@
 )]
 
 use super::{
-    OpenQuote, Syntax,
+    OpenQuote, Scanned, Syntax,
     dialect::{Quote, Tolerated},
     escape::plain_len,
     missing_end::begins_call,
@@ -207,12 +207,7 @@ impl Transcoder {
                 Ok(true) => return cx.bad(0),
                 Ok(false) => 1,
             },
-            // With quotes of two kinds, it is uncertain which of them end the string.
-            _ if !own && cx.dialect.is(Syntax::Literal) => match cx.dialect.own_quote(rest) {
-                Err(Undecided) => return cx.more(),
-                Ok(Some(_)) => return cx.bad(0),
-                Ok(None) => rest.chars().next().map_or(1, char::len_utf8),
-            },
+            _ if is_mixed(text, cx)? => return cx.bad(0),
             _ if self.may_quote(text, cx) && self.begins_end(cx)? => {
                 return self.begin_search(text);
             }
@@ -376,4 +371,14 @@ impl Transcoder {
         }
         Ok(())
     }
+}
+
+/// Returns whether a quote of the family is here, in a string in other quotes. It is uncertain which
+/// of them end the string.
+fn is_mixed(text: Text, cx: &Cx<'_, '_>) -> Result<bool, Scanned> {
+    if matches!(text.quote, Quote::Own(_)) || !cx.dialect.is(Syntax::Literal) {
+        return Ok(false);
+    }
+    let quote = cx.dialect.own_quote(cx.rest());
+    quote.map(|quote| quote.is_some()).map_err(|Undecided| Scanned::More { used: cx.i })
 }
