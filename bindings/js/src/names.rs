@@ -35,13 +35,9 @@ pub fn detect(text: &str) -> Result<String, JsValue> {
 pub fn encode(calls: &str, settings: &str) -> Result<String, JsValue> {
     let settings = Settings::read(settings)?;
     let profile = settings.profile()?;
-    let grammar = profile.grammar().map_err(fault)?;
+    let grammar = profile.grammar_to_write().map_err(fault)?;
     let grammar =
         grammar.ok_or_else(|| fault(format!("`{}` writes no tool calls", profile.name)))?;
-    let grammar = match &profile.token_suffix {
-        Some(suffix) => grammar.with_token_suffix(suffix),
-        None => grammar,
-    };
     let calls: Vec<Value> = serde_json::from_str(calls).map_err(fault)?;
     let mut texts = Vec::new();
     for call in &calls {

@@ -21,13 +21,9 @@ pub(crate) fn encode(
 ) -> PyResult<(String, bool)> {
     let settings = Settings::new(settings)?;
     let profile = settings.profile()?;
-    let grammar = profile.grammar().map_err(fault)?;
+    let grammar = profile.grammar_to_write().map_err(fault)?;
     let grammar =
         grammar.ok_or_else(|| fault(format!("`{}` writes no tool calls", profile.name)))?;
-    let grammar = match &profile.token_suffix {
-        Some(suffix) => grammar.with_token_suffix(suffix),
-        None => grammar,
-    };
     let encoded = calls.iter().map(|(name, arguments, id)| {
         let call = EncodeCall::new(name, arguments);
         id.as_deref().map_or(call, |id| call.with_id(id))

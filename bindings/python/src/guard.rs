@@ -1,7 +1,8 @@
 //! The Python class of a guard for one message.
 
 use llm_stream_guard::{
-    Event, Guard, Ids, LimitError, Message, MessageEnd, OpenAtEnd, Profile, Token, TokenKind,
+    End, Event, Guard, Ids, LimitError, Message, MessageEnd, OpenAtEnd, Profile, Sink, Token,
+    TokenKind,
     chat::{DividedText, TokenText},
 };
 use pyo3::{
@@ -76,6 +77,23 @@ pub(crate) fn divided(
     texts.map(|texts| texts.divide(text, ids)).ok_or_else(no_ids)
 }
 
+/// Ends the division of texts, and returns the text that waits for the rest of a marker.
+pub(crate) fn waiting(texts: &mut Option<TokenText>) -> String {
+    texts.as_mut().map(TokenText::finish).unwrap_or_default()
+}
+
+/// Feeds the text that waited, and ends the message.
+pub(crate) fn finish_after(
+    guard: &mut Guard,
+    (waiting, end): (&str, End),
+    sink: &mut impl Sink,
+) -> Result<(), LimitError> {
+    if !waiting.is_empty() {
+        guard.push(waiting, sink)?;
+    }
+    guard.finish(end, sink)
+}
+
 #[pymethods]
 impl PyGuard {
     /// Creates a guard. See `Settings` for the keyword arguments.
@@ -131,14 +149,10 @@ impl PyGuard {
     #[pyo3(signature = (end = "stop"))]
     fn finish<'py>(&mut self, py: Python<'py>, end: &str) -> PyResult<Bound<'py, PyList>> {
         let end = self::end(end)?;
-        let waiting = self.texts.as_mut().map(TokenText::finish).unwrap_or_default();
+        let waiting = waiting(&mut self.texts);
         let bytes = self.guard.buffered().saturating_add(waiting.len());
-        let events = self.read(py, bytes, |guard, recorder| {
-            if !waiting.is_empty() {
-                guard.push(&waiting, recorder)?;
-            }
-            guard.finish(end, recorder)
-        });
+        let events =
+            self.read(py, bytes, |guard, recorder| finish_after(guard, (&waiting, end), recorder));
         self.finished = true;
         events
     }
@@ -169,7 +183,7 @@ impl PyGuard {
     /// Resets the guard for a new message.
     fn reset(&mut self) {
         self.guard.reset();
-        let _ = self.texts.as_mut().map(TokenText::finish);
+        drop(waiting(&mut self.texts));
         self.finished = false;
     }
 

@@ -16,7 +16,7 @@ use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
     convert::end,
-    guard::divided,
+    guard::{divided, finish_after, waiting},
     names::{reasoning_of, reasoning_tags},
     settings::Settings,
     stream_error,
@@ -253,14 +253,9 @@ impl PySplitter {
 
     /// Ends the message. Text that the guard drops goes to the destination `dropped`.
     fn end(&mut self, dropped: Destination, end: End) -> (Result<(), LimitError>, &mut Fates) {
-        let waiting = self.texts.as_mut().map(TokenText::finish).unwrap_or_default();
+        let waiting = waiting(&mut self.texts);
         self.fates.text.push_str(&waiting);
-        self.run(dropped, |guard, sink| {
-            if !waiting.is_empty() {
-                guard.push(&waiting, sink)?;
-            }
-            guard.finish(end, sink)
-        })
+        self.run(dropped, |guard, sink| finish_after(guard, (&waiting, end), sink))
     }
 }
 
@@ -326,7 +321,7 @@ impl PySplitter {
             let open = self.fates.last == Some(Destination::Reasoning);
             rest.extend(self.reopening.as_deref().filter(|_| open));
             rest.push_str(&std::mem::take(&mut self.fates.text));
-            rest.push_str(&self.texts.as_mut().map(TokenText::finish).unwrap_or_default());
+            rest.push_str(&waiting(&mut self.texts));
         }
         Ok((reasoning, rest))
     }

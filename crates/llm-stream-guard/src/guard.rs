@@ -35,7 +35,7 @@ pub use error::BuildError;
 pub use message_end::{MessageEnd, OpenAtEnd};
 pub use options::{CallOptions, Delivery, GuardStage, ReasoningOptions};
 pub use request::RequestError;
-pub(crate) use request::{Declared, RequestedChoice};
+pub(crate) use request::{Declared, RequestedChoice, is_function, name_of};
 pub use rules::AnswerRules;
 pub use tokens::{Token, TokenKind};
 

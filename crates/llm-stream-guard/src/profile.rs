@@ -176,6 +176,19 @@ impl Profile {
         grammar.map(Some)
     }
 
+    /// Returns the grammar with which calls are written: [`Profile::grammar`], with the suffix of the
+    /// checkpoint's tags. `None` if the models call no tools.
+    ///
+    /// # Errors
+    /// As [`Profile::grammar`].
+    pub fn grammar_to_write(&self) -> Result<Option<Grammar>, UnknownName> {
+        let grammar = self.grammar()?;
+        Ok(grammar.map(|grammar| match &self.token_suffix {
+            Some(suffix) => grammar.with_token_suffix(suffix),
+            None => grammar,
+        }))
+    }
+
     /// Returns whether the calls are read by a family that was derived from a chat template.
     #[must_use]
     pub fn is_derived(&self) -> bool {

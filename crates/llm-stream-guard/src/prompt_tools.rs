@@ -18,7 +18,7 @@ use toolcall_parsers::{Grammar, Tools, declare_tools};
 pub use self::error::PromptToolsError;
 use self::history::{History, has_calls};
 use crate::{
-    guard::{Declared, RequestedChoice, ToolChoice},
+    guard::{Declared, RequestedChoice, ToolChoice, is_function, name_of},
     profile::Profile,
 };
 
@@ -63,7 +63,7 @@ pub fn move_tools_to_prompt(body: &mut Value, profile: &Profile) -> Result<(), P
     let Some(messages) = body.get("messages").and_then(Value::as_array) else { return Ok(()) };
     let asked = ToolsAsked::read(body)?;
     let calls_tools = !asked.tools.is_empty() || messages.iter().any(has_calls);
-    let changed = match grammar_of(profile)? {
+    let changed = match profile.grammar_to_write().map_err(PromptToolsError::Family)? {
         Some(grammar) => {
             let system = asked.declaration(&grammar)?;
             let functions = Value::Array(asked.tools);
@@ -87,15 +87,6 @@ pub fn move_tools_to_prompt(body: &mut Value, profile: &Profile) -> Result<(), P
     Ok(())
 }
 
-/// Returns the grammar of a profile's calls, with the suffix of the checkpoint's tags.
-fn grammar_of(profile: &Profile) -> Result<Option<Grammar>, PromptToolsError> {
-    let grammar = profile.grammar().map_err(PromptToolsError::Family)?;
-    Ok(grammar.map(|grammar| match &profile.token_suffix {
-        Some(suffix) => grammar.with_token_suffix(suffix),
-        None => grammar,
-    }))
-}
-
 /// The tools of a request, and its rules about calls.
 #[derive(Debug)]
 struct ToolsAsked {
@@ -113,12 +104,10 @@ impl ToolsAsked {
             RequestedChoice::read(body).map_err(PromptToolsError::Request)?;
         let lists = ["tools", "functions"].into_iter().filter_map(|key| body.get(key)?.as_array());
         let is_allowed = |tool: &&Value| {
-            let function = tool.get("function").unwrap_or(tool);
-            let name = function.get("name").and_then(Value::as_str);
             let names = allowed.as_deref();
-            names.is_none_or(|names| names.iter().any(|known| Some(&**known) == name))
+            names.is_none_or(|names| names.iter().any(|known| Some(&**known) == name_of(tool)))
         };
-        let functions = lists.flatten().filter(|tool| !others.contains(tool)).filter(is_allowed);
+        let functions = lists.flatten().filter(|tool| is_function(tool)).filter(is_allowed);
         Ok(Self {
             tools: functions.cloned().collect(),
             choice: choice.unwrap_or(ToolChoice::Auto),

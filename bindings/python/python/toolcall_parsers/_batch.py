@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ._native import Role, Vocabulary
     from ._settings import ColumnSettings
 
-# Settings that may be a column, and their names in the native module.
 # Levels of nested values, as in settings.
 _MAX_DEPTH = 127
 
+# Settings that may be a column, and their names in the native module.
 _OF_ROWS = {
     "family": "family",
     "model": "model",

@@ -9,7 +9,10 @@ use serde_json::Value;
 use think_filter::Start;
 use toolcall_parsers::{Parallel, Tools};
 
-pub(crate) use self::{choice::RequestedChoice, tools::Declared};
+pub(crate) use self::{
+    choice::RequestedChoice,
+    tools::{Declared, is_function, name_of},
+};
 use super::{BuildError, GuardBuilder, ToolChoice};
 use crate::{
     profile::Profile,

@@ -34,13 +34,7 @@ impl Declared {
         if !entry.is_object() {
             return Err(RequestError::new(path, "an object"));
         }
-        let is_function = match entry.get("type").and_then(Value::as_str) {
-            None | Some("function") => true,
-            // `custom` means a function in one API, and a tool without a schema in another.
-            Some("custom") => entry.get("input_schema").is_some(),
-            Some(_) => false,
-        };
-        if !is_function {
+        if !is_function(entry) {
             self.others.push(entry.clone());
             return Ok(());
         }
@@ -55,7 +49,17 @@ impl Declared {
     }
 }
 
+/// Returns whether the declaration of a tool is one of a function.
+pub(crate) fn is_function(entry: &Value) -> bool {
+    match entry.get("type").and_then(Value::as_str) {
+        None | Some("function") => true,
+        // `custom` means a function in one API, and a tool without a schema in another.
+        Some("custom") => entry.get("input_schema").is_some(),
+        Some(_) => false,
+    }
+}
+
 /// Returns the name of a tool, in its declaration or in a choice.
-pub(super) fn name_of(tool: &Value) -> Option<&str> {
+pub(crate) fn name_of(tool: &Value) -> Option<&str> {
     tool.get("function").unwrap_or(tool).get("name")?.as_str()
 }
