@@ -103,6 +103,7 @@ fn edge(input: &mut Input<'_>) -> Edge {
         Anchor::Opened,
         Anchor::Start,
         Anchor::Unquoted,
+        Anchor::MessageEnd,
     ]);
     let bind = *input.pick(&[Bind::WhenFraming, Bind::Always]);
     let newlines = match input.below(2) {

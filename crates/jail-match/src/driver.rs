@@ -16,6 +16,7 @@
 mod apply;
 mod candidate;
 mod literal;
+mod marker_suffix;
 mod mention;
 mod message;
 mod preceding;

@@ -211,6 +211,9 @@ pub enum Anchor {
     /// The marker acts once, anywhere after the opener of a block without calls was taken for
     /// markup ([`Refutation::Markup`](crate::Refutation::Markup)). For the closer of that block.
     Opened,
+    /// The marker acts only as the last text of the message, so it is held until more text or the
+    /// end comes. For ends of turns in channels where they are text elsewhere.
+    MessageEnd,
 }
 
 /// Newlines (`\n`) next to a marker that are part of it when present.

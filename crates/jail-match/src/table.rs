@@ -259,7 +259,11 @@ fn classes(edge: &Edge) -> Classes {
             continue;
         }
         let not_at = match edge.anchor {
-            Anchor::Anywhere | Anchor::Unquoted | Anchor::Ended | Anchor::Opened => 0,
+            Anchor::Anywhere
+            | Anchor::Unquoted
+            | Anchor::Ended
+            | Anchor::Opened
+            | Anchor::MessageEnd => 0,
             Anchor::LineStart | Anchor::Line => 1 << class(channel, Place::Within),
             Anchor::Lead | Anchor::Start | Anchor::AfterCall => {
                 1 << class(channel, Place::Within) | 1 << class(channel, Place::Line)

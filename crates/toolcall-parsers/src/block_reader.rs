@@ -181,6 +181,13 @@ impl BlockReader {
         }
     }
 
+    /// Returns whether the text is that of a call: inside a call, or between tags after its head.
+    fn has_begun_arguments(&self) -> bool {
+        let between_tags =
+            || self.machine.as_ref().is_some_and(|machine| machine.is_between_tags(&self.plan));
+        self.calls.committed() || between_tags()
+    }
+
     fn forget_block(&mut self) {
         if let Some(block) = &mut self.last_block {
             block.clear();
@@ -251,6 +258,23 @@ impl BlockReader {
 
     #[inline]
     pub(crate) fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+        // Inside a call, an end of a turn waits: as the last text of the message it belongs to no
+        // value.
+        let Some(at) = self.plan.turn_end_in(text) else { return self.feed_text(text, sink) };
+        let before = match at {
+            0 if self.calls.committed() => Verdict::Certain.after(0),
+            0 => Verdict::Undecided.after(0),
+            _ => self.feed_text(&text[..at], sink),
+        };
+        if !before.verdict.is_open() || self.has_begun_arguments() {
+            return before;
+        }
+        let Feed { used, verdict } = self.feed_text(&text[before.used..], sink);
+        verdict.after(before.used + used)
+    }
+
+    #[inline]
+    fn feed_text(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         self.calls.begin_feed();
         if self.is_comparing() {
             return self.compare_block(text, sink);
@@ -319,12 +343,28 @@ impl BlockReader {
     }
 
     pub(crate) fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Feed {
+        let waits = self.plan.turn_end_in(tail).filter(|_| self.has_begun_arguments());
+        let is_whole = |text: &str| self.plan.turn_ends.iter().any(|turn_end| **turn_end == *text);
+        let (tail, fed) = match waits.and_then(|at| tail.split_at_checked(at)) {
+            Some((text, turn_end)) if is_whole(turn_end) => (text, 0),
+            Some(_) => {
+                // The beginning of such a token is the text that it was before.
+                let Feed { used, verdict } = self.feed_text(tail, sink);
+                if !verdict.is_open() {
+                    return verdict.after(used);
+                }
+                (&tail[used..], used)
+            }
+            None => (tail, 0),
+        };
         let is_comparing = self.is_comparing();
         let Self { plan, calls, machine, .. } = self;
         let Some(machine) = machine.as_mut().filter(|_| !is_comparing) else {
             return Verdict::RESCAN.after(0);
         };
-        machine.finish(end, &mut CallSink { plan, cursor: TextCursor::new(tail), calls, sink })
+        let Feed { used, verdict } =
+            machine.finish(end, &mut CallSink { plan, cursor: TextCursor::new(tail), calls, sink });
+        verdict.after(fed + used)
     }
 
     pub(crate) fn end(&mut self) {

@@ -72,6 +72,7 @@ mod compiled;
 mod cursor;
 mod declare;
 mod decoded;
+mod edges;
 mod encode;
 mod event;
 mod event_log;
@@ -97,8 +98,9 @@ mod used_ids;
 mod value;
 
 pub use calls::Calls;
-pub use compiled::{Grammar, edges};
+pub use compiled::Grammar;
 pub use declare::{DeclareError, ToolResult, declare_tools};
+pub use edges::edges;
 pub use encode::{
     EncodeCall, EncodeError, EncodeErrorKind, encode, encode_dropping_ids, encode_form,
 };

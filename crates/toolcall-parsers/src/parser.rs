@@ -6,7 +6,8 @@ use jail_match::{
 };
 
 use crate::{
-    compiled::{Grammar, edges},
+    compiled::Grammar,
+    edges::edges,
     event::{Event, Message, Sink},
     family::InReasoning,
     options::Options,

@@ -13,7 +13,7 @@ use super::{
     Dangling, Driver, InlineTags,
     message::{Separated, few},
     preceding::Preceding,
-    window::{Cursor, Scan, Window},
+    window::{Cursor, Follows, Scan, Window},
 };
 use crate::{
     body::{BodyParsers, End},
@@ -21,10 +21,9 @@ use crate::{
     chars::floor_char_boundary,
     code::Code,
     diagnostic::DiagnosticKind,
-    edge::{Anchor, CutMarker, Edge, InCode, Then},
-    marker::{Class, Haystack, Match, Search, newlines},
+    edge::{Anchor, CutMarker, InCode, Then},
+    marker::{Class, Haystack, Match, Prefix, Search, newlines},
     sink::SpanKind,
-    suffix::{self, LearntSuffix, SuffixRule},
     table::{Place, class},
     whitespace::{TextPiece, is_blank},
 };
@@ -208,6 +207,9 @@ impl Driver {
             self.is_live(edge, &Start { window, at, tracked: start, code })
         });
         match search {
+            Search::Match(Match { at, id, .. }) if self.waits_for_end(id, window) => {
+                return Decision::Hold(at);
+            }
             Search::Match(Match { at, len, id }) => {
                 return Decision::Edge(EdgeMatch { edge: id, at, len, bound: 0 });
             }
@@ -309,11 +311,16 @@ impl Driver {
             return pass;
         }
         match search {
-            Search::Match(Match { at, len, id }) => {
+            Search::Match(Match { at, len, id }) if !self.waits_for_end(id, window) => {
                 Decision::Edge(EdgeMatch { edge: id, at: at - bound, len: len + bound, bound })
             }
             _ => Decision::Hold(end - bound),
         }
+    }
+
+    /// Returns whether only the end of the message decides about a matched edge.
+    fn waits_for_end(&self, edge: usize, window: &Window<'_>) -> bool {
+        self.table.edges()[edge].anchor == Anchor::MessageEnd && window.follows == Follows::More
     }
 
     /// Returns whether the edge may match at `start`. The text before `start` must have been
@@ -322,6 +329,11 @@ impl Driver {
         let Start { window, at, code, .. } = *start;
         let message = &self.message;
         let unspent = message.spent & self.table.use_bit(edge) == 0;
+        let text = &window.bytes()[at..];
+        let is_last = || {
+            let shorter = matches!(self.table.set().match_prefix(edge, text), Prefix::Match(len) if len < text.len());
+            !shorter && window.follows != Follows::NoMarker
+        };
         let edge = &self.table.edges()[edge];
         let in_content = self.channel() == Channel::CONTENT;
         let opens = edge.then == Then::Enter(Channel::REASONING);
@@ -340,6 +352,7 @@ impl Driver {
             Anchor::Opened => message.block_opened,
             Anchor::Line => self.emitter.edge_of_markup() || in_content && code.at_blank_line(),
             Anchor::LineStart => in_content && code.at_line_start(),
+            Anchor::MessageEnd => is_last(),
         };
         let hidden = edge.in_code == InCode::Literal
             && in_content
@@ -351,7 +364,6 @@ impl Driver {
         };
         let opened_by = message.open.last().map_or(0, |open| open.pair);
         let paired = edge.pair == 0 || opened_by == 0 || edge.pair == opened_by;
-        let text = &window.bytes()[at..];
         let from = window.offset(at);
         let literal = self.stretches.is_literal(from, from + edge.marker.len() as u64);
         let in_value = || {
@@ -369,32 +381,5 @@ impl Driver {
             preceding.advance(start.untracked(), quotable);
         }
         preceding
-    }
-
-    /// Returns whether `text` may be the edge's marker with the suffix of the stream's markers.
-    fn suffix_fits(&self, edge: &Edge, text: &[u8]) -> bool {
-        if edge.suffix == SuffixRule::None || self.suffix.is_empty() {
-            return true;
-        }
-        let (head, close) =
-            edge.marker.as_bytes().split_at(suffix::suffix_place(edge.marker.as_bytes()));
-        let tail = text.get(head.len()..).unwrap_or_default();
-        self.suffix.as_bytes().iter().chain(close).zip(tail).all(|(a, b)| a == b)
-    }
-
-    /// Returns the suffix of the edge's marker in `text`.
-    pub(super) fn suffix_in(&self, edge: usize, text: &[u8]) -> LearntSuffix {
-        let edge = &self.table.edges()[edge];
-        match edge.suffix {
-            SuffixRule::None => LearntSuffix::NONE,
-            SuffixRule::Optional => LearntSuffix::found_in(edge.marker.as_bytes(), text),
-        }
-    }
-
-    /// Records that the edge acted with `text` as its marker. Keeps the stream's first suffix.
-    pub(super) fn spend(&mut self, edge: usize, text: &[u8]) {
-        self.message.interrupt(&self.table);
-        self.message.spent |= self.table.use_bit(edge);
-        self.suffix = self.suffix.or(self.suffix_in(edge, text));
     }
 }

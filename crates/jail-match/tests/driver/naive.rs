@@ -261,7 +261,8 @@ impl<'t> Naive<'t> {
         let mut best: Option<(usize, usize)> = None;
         for (n, edge) in self.edges.iter().enumerate() {
             for len in lengths(edge, rest, self.suffix.as_deref()) {
-                if self.is_live(n, lines) && best.is_none_or(|(_, most)| len > most) {
+                let ends = edge.anchor != Anchor::MessageEnd || len == rest.len();
+                if ends && self.is_live(n, lines) && best.is_none_or(|(_, most)| len > most) {
                     best = Some((n, len));
                 }
             }
@@ -313,7 +314,7 @@ impl<'t> Naive<'t> {
                         && matches!(e.anchor, Anchor::Anywhere | Anchor::Unquoted))
         });
         let anchored = match edge.anchor {
-            Anchor::Anywhere => true,
+            Anchor::Anywhere | Anchor::MessageEnd => true,
             Anchor::Unquoted => {
                 let preceding = self.preceding(lines);
                 let begins = |text: &str| text.is_empty() || text.ends_with(char::is_whitespace);

@@ -73,6 +73,7 @@ pub(crate) fn edge() -> impl Strategy<Value = Edge> {
         1 => Just(Anchor::Opened),
         1 => Just(Anchor::Start),
         1 => Just(Anchor::Unquoted),
+        1 => Just(Anchor::MessageEnd),
     ];
     let newlines = prop_oneof![
         3 => Just(Newlines::NONE),

@@ -156,6 +156,24 @@ impl Machine {
         (prose || self.skipped.bytes > 0).then_some(self.tags_end)
     }
 
+    /// Returns whether the name of a call was read, whose arguments are text between tags.
+    pub(crate) fn is_between_tags(&self, plan: &Plan) -> bool {
+        let tagged = |leaf: &LeafId| {
+            let arguments = &plan.leaf(*leaf).arguments;
+            matches!(
+                arguments,
+                Arguments::Raw { .. } | Arguments::Parameters(_) | Arguments::Elements(_)
+            )
+        };
+        let named = |leaf: &LeafId| !self.call.name.is_empty() || plan.leaf(*leaf).name.is_some();
+        let mut leaves = plan.node(self.place.node).leaves.iter();
+        match self.state {
+            MachineState::Arguments => tagged(&self.place.leaf),
+            MachineState::Header => leaves.any(|leaf| named(leaf) && tagged(leaf)),
+            _ => false,
+        }
+    }
+
     /// Continues at `node` of the header.
     pub(super) fn go(&mut self, plan: &Plan, node: NodeId) {
         self.place.node = node;

@@ -9,6 +9,8 @@
 //! - **Limits** (L20): under smaller limits a call becomes worse, never another.
 //! - **Gaps** (L21): a call whose text is missing up to its end is not complete, and no call that runs
 //!   lacks a key that its text has.
+//! - **Ends of turns** (L22): the token that ends a turn changes no call of the text before it, if it is
+//!   the last text of the message.
 
 use std::collections::BTreeSet;
 
@@ -497,6 +499,37 @@ fn check_gaps(grammar: &Grammar) -> (Vec<String>, usize) {
     (broken, checked)
 }
 
+/// Checks that the family's ends of turns at a cut of `wire` leave its calls as they are without them.
+fn check_turn_ends(grammar: &Grammar, wire: &str) -> (Vec<String>, usize) {
+    let (mut broken, mut checked) = (Vec::new(), 0);
+    let parser = parser(grammar, 1 << 20);
+    // In the head of a call the token is no value: such a call has no arguments and does not run.
+    let begun = |call: &Seen| call.runs() || !call.arguments.is_empty();
+    let calls = |wire: &str, end: End, len: usize| {
+        let seen = read(&parser, wire, end, len);
+        seen.into_iter().filter(begun).collect::<Vec<Seen>>()
+    };
+    let ends = &grammar.family().end_of_turn;
+    for turn_end in ends.iter().filter(|turn_end| !wire.contains(turn_end.as_str())) {
+        for at in (1..=wire.len()).filter(|&at| wire.is_char_boundary(at)) {
+            let end = if at % 2 == 0 { End::Stop } else { End::Length };
+            let (cut, ended) = (&wire[..at], [&wire[..at], turn_end].concat());
+            let expected = calls(cut, end, 1 << 30);
+            for len in [1 << 30, 3] {
+                checked += 1;
+                let seen = calls(&ended, end, len);
+                if seen != expected {
+                    broken.push(format!(
+                        "{} {end:?} {ended:?} by {len}: {seen:?}, without the token {expected:?}",
+                        grammar.name()
+                    ));
+                }
+            }
+        }
+    }
+    (broken, checked)
+}
+
 /// Returns whether two texts are the same JSON.
 fn same_json(a: &str, b: &str) -> bool {
     let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
@@ -602,6 +635,20 @@ fn call_with_a_gap_before_its_end_is_not_complete() {
     }
     assert_none(&broken);
     assert!(checked > 1_000 || std::env::var("FAMILY").is_ok(), "only {checked} cases");
+}
+
+#[test]
+fn end_of_turn_changes_no_call_before_it() {
+    let (mut broken, mut checked) = (Vec::new(), 0);
+    for grammar in chosen() {
+        for wire in quoting(&grammar).iter().filter(|wire| wire.len() < 400).take(1) {
+            let (violations, cases) = check_turn_ends(&grammar, wire);
+            broken.extend(violations);
+            checked += cases;
+        }
+    }
+    assert_none(&broken);
+    assert!(checked > 10_000 || std::env::var("FAMILY").is_ok(), "only {checked} cases");
 }
 
 /// Returns the wires of a family that quote a call in a JSON value after an opener without a name.

@@ -90,6 +90,14 @@ impl Compiler<'_> {
         // Which of these texts is a recovery point depends on the section of the fault.
         let opens = self.trie.sections.iter().flat_map(|section| &section.opens);
         let places = ends.chain(outer).chain(calls).chain(opens).map(|text| (&**text, false));
+        let tags = || {
+            let tags = openers.iter().map(|opener| &opener.marker);
+            let ends = messages.iter().flat_map(|messages| &messages.ends);
+            tags.chain(ends).map(|text| &**text).chain(places.clone().map(|(text, _)| text))
+        };
+        let only_ends = |end: &&String| !tags().any(|tag| tag.contains(end.as_str()));
+        let turn_ends = family.end_of_turn.iter().filter(only_ends);
+        let turn_ends = turn_ends.map(|end| Box::from(end.as_str())).collect();
         if messages.is_none() {
             openers.extend(repeated_block_openers(&openers, &orphans));
         }
@@ -105,6 +113,7 @@ impl Compiler<'_> {
             forms: self.forms,
             messages,
             erase,
+            turn_ends,
             orphans,
             follows: recovery_points.iter().map(|stop| String::from(&**stop)).collect(),
             recovery_points,

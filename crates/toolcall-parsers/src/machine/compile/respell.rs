@@ -67,10 +67,12 @@ impl Respell for Plan {
         leaves.respell(speller);
         sections.respell(speller);
         forms.respell(speller);
-        let Self { messages, erase, orphans, recovery_points, recovery_texts, follows, .. } = self;
+        let Self { messages, erase, turn_ends, orphans, .. } = self;
         messages.respell(speller);
         erase.respell(speller);
+        turn_ends.respell(speller);
         orphans.respell(speller);
+        let Self { recovery_points, recovery_texts, follows, .. } = self;
         recovery_points.respell(speller);
         *recovery_texts = recovery_texts.respelled(speller);
         follows.respell(speller);
