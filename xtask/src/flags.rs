@@ -20,6 +20,7 @@ cargo xtask bench --peers [FILTER]         the ratios beside those of other pars
 cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
 cargo xtask compare [DIRECTORY]            our vectors through the parsers of others; writes docs/results.*
                                            with a directory: its vectors, too, and pages below the target directory
+cargo xtask compare --fixtures             a public suite's answers through the command: how many are right
 cargo xtask fuzz [TARGET|all]              fuzz targets, for a time each (--seconds N, --jobs N)
 cargo xtask fuzz seed [TARGET]             inputs and words to begin with, made of the families
 cargo xtask mutants [PART] [--shard K/N]   changes of the code, by `cargo mutants`: a test must see each
@@ -54,10 +55,7 @@ pub(crate) enum Command {
     },
     Families(Tables),
     E2e(Against),
-    /// Vectors of a directory are compared, too.
-    Compare {
-        further: Option<PathBuf>,
-    },
+    Compare(Compared),
     Page,
     Js(Depth),
     Python(Depth),
@@ -98,6 +96,15 @@ pub(crate) enum Against {
     Clients,
     /// Many streams at once.
     Crowd,
+}
+
+/// The inputs of `compare`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Compared {
+    /// The project's vectors, and those of a directory, under the parsers of others.
+    Vectors { further: Option<PathBuf> },
+    /// The fixtures of a public suite, under this project.
+    Fixtures,
 }
 
 /// The extent of the checks of `ci`.
@@ -207,7 +214,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "help" => Command::Help,
         "ci" => Command::Ci(Scope::Change),
         "e2e" => Command::E2e(Against::Clients),
-        "compare" => Command::Compare { further: None },
+        "compare" => Command::Compare(Compared::Vectors { further: None }),
         "page" => Command::Page,
         "js" => Command::Js(Depth::Whole),
         "python" => Command::Python(Depth::Whole),
@@ -235,6 +242,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
                 let unknown = || Error::from(format!("no job {name:?}; there are {}", names()));
                 *scope = known.map(|(_, job)| Scope::Job(*job)).ok_or_else(unknown)?;
             }
+            (Command::Compare(compared), Arg::Long("fixtures")) => *compared = Compared::Fixtures,
             (Command::E2e(against), Arg::Long("soak")) => *against = Against::Crowd,
             (Command::Families(tables), Arg::Long("check")) => *tables = Tables::Checked,
             (Command::Js(depth) | Command::Python(depth), Arg::Long("check")) => {
@@ -242,7 +250,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             }
             (
                 Command::Drift { wheels: directory @ None }
-                | Command::Compare { further: directory @ None },
+                | Command::Compare(Compared::Vectors { further: directory @ None }),
                 Arg::Value(path),
             ) => *directory = Some(path.into()),
             (Command::Bench { pace, .. }, Arg::Long(flag)) => {

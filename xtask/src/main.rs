@@ -36,7 +36,7 @@ use std::{
     process::ExitCode,
 };
 
-use flags::{Against, Command, Tables};
+use flags::{Against, Command, Compared, Tables};
 
 fn main() -> ExitCode {
     let command = match flags::parse(std::env::args_os().skip(1)) {
@@ -64,7 +64,8 @@ fn main() -> ExitCode {
         Command::Families(Tables::Written) => families::run(&root),
         Command::Families(Tables::Checked) => families::check(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
-        Command::Compare { further } => compare::run(&root, further.as_deref()),
+        Command::Compare(Compared::Fixtures) => compare::fixtures(&root),
+        Command::Compare(Compared::Vectors { further }) => compare::run(&root, further.as_deref()),
         Command::Fuzz { effort, target } => fuzz::run(&root, effort, target.as_deref()),
         Command::Mutants { part, shard } => mutants::run(&root, part.as_deref(), shard.as_deref()),
         Command::Seeded => seeded::run(&root),
