@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from engines import Answer, without_gpu
 from toolcall_parsers import families
-from wires import PIECES, SPECIAL_BASE, Tokenizer, alike, answer_of, pieces, wires
+from toolcall_parsers._partial import partial_json
+from wires import BROKEN, PIECES, SPECIAL_BASE, Tokenizer, alike, answer_of, pieces, wires
 
 try:
     version("sglang")
@@ -178,6 +179,16 @@ def test_without_a_reasoning_parser_its_markup_is_content() -> None:
     content, calls = parser.parse_non_stream(f"<think>hm</think>{CALL}")
     assert content == "<think>hm</think>"
     assert calls[0].parameters == '{"times": 2}'
+
+
+@pytest.mark.parametrize("size", PIECES)
+@pytest.mark.parametrize("text", BROKEN)
+def test_a_stream_ends_a_broken_call_so_that_it_does_not_parse(text: str, size: int) -> None:
+    got = streamed(parsers_of("guard_qwen3", tools_of([RING])), text, size)
+    for _, arguments in got.calls:
+        with pytest.raises(ValueError, match=r"not JSON|Expecting"):
+            partial_json(arguments)
+    assert whole(parsers_of("guard_qwen3", tools_of([RING])), text).calls == []
 
 
 class TestRequests:

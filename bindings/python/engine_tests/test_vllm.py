@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from engines import Answer, vllm_deltas, vllm_whole, without_gpu
 from toolcall_parsers import families
+from toolcall_parsers._partial import partial_json
 from toolcall_parsers.engines._families import MarkerTokens, reads_calls
-from wires import PIECES, Tokenizer, alike, answer_of, pieces, wires
+from wires import BROKEN, PIECES, Tokenizer, alike, answer_of, pieces, wires
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -211,6 +212,20 @@ def answers(name: str, text: str, request: Any, **how: bool) -> list[Answer]:
     got = [whole(parser_of(name, request, **how), text, request)]
     got += [streamed(parser_of(name, request, **how), text, request, size) for size in PIECES]
     return got
+
+
+@pytest.mark.parametrize("passes", [1, TWO])
+@pytest.mark.parametrize("size", PIECES)
+@pytest.mark.parametrize("text", BROKEN)
+def test_a_stream_ends_a_broken_call_so_that_it_does_not_parse(
+    text: str, size: int, passes: int
+) -> None:
+    request = request_for([RING])
+    got = streamed(parser_of("guard_qwen3", request, passes=passes), text, request, size)
+    for _, arguments in got.calls:
+        with pytest.raises(ValueError, match=r"not JSON|Expecting"):
+            partial_json(arguments)
+    assert whole(parser_of("guard_qwen3", request, passes=passes), text, request).calls == []
 
 
 class TestRequests:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from conformance import cases
 from engines import Answer
 from toolcall_parsers import Guard, SettingsError, families
+from toolcall_parsers._native import SealedArguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,15 +17,32 @@ PIECES = [1, 7, 1 << 20]
 
 SPECIAL_BASE = 1 << 21
 
+# Answers whose call must not run: malformed before and after its arguments, and cut.
+BROKEN = [
+    '<tool_call>\n{"name": "ring", "arguments": {"times": two}}\n</tool_call>',
+    '<tool_call>\n{"name": "ring", "arguments": {"times": 2}, two}\n</tool_call>',
+    '<tool_call>\n{"name": "ring", "arguments": {"times": 2',
+    '<tool_call>\n{"name": "ring", "arguments": {"times": "tw',
+]
+
 
 def answer_of(message: Any, *, streamed: bool) -> Answer:
     """Return the answer of a message that the guard alone parsed.
 
     A stream has sent the beginning of a call before it shows that the call is cut.
     """
-    whole = ("complete", "repaired")
-    calls = [(c.name, c.arguments) for c in message.calls if streamed or c.outcome in whole]
+    calls = [(call.name, _sent(call)) for call in message.calls if streamed or _runs(call)]
     return Answer(message.reasoning, message.content, calls)
+
+
+def _runs(call: Any) -> bool:
+    return call.outcome in ("complete", "repaired")
+
+
+def _sent(call: Any) -> str:
+    """Return the arguments of a call as a stream sends them."""
+    arguments = SealedArguments()
+    return arguments.push(call.arguments) + arguments.end(_runs(call))
 
 
 def alike(one: Answer, other: Answer) -> bool:

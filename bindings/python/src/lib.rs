@@ -20,6 +20,7 @@ mod names;
 mod recorder;
 mod request;
 mod roles;
+mod sealed;
 mod settings;
 mod splitter;
 
@@ -82,6 +83,7 @@ mod native {
         },
         request::{forward_request, move_tools_to_prompt},
         roles::token_roles,
+        sealed::PySealedArguments,
         splitter::PySplitter,
     };
 

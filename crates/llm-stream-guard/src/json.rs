@@ -56,7 +56,13 @@ impl Balance {
 
     /// Reads the next piece up to the bracket that closes the outermost object or list. Returns the
     /// rest, which begins with that bracket and is not read, or is empty.
-    pub(crate) fn feed_until_close<'t>(&mut self, text: &'t str) -> &'t str {
+    ///
+    /// ```
+    /// let mut arguments = llm_stream_guard::chat::Balance::default();
+    /// assert_eq!(arguments.feed_until_close("{\"a\": [1]} "), "} ");
+    /// assert!(!arguments.is_closed());
+    /// ```
+    pub fn feed_until_close<'t>(&mut self, text: &'t str) -> &'t str {
         for (at, byte) in text.bytes().enumerate() {
             if self.depth == 1 && !self.strings.is_open() && matches!(byte, b'}' | b']') {
                 return text.get(at..).unwrap_or_default();

@@ -15,6 +15,7 @@ from sglang.srt.parser.reasoning_parser import BaseReasoningFormatDetector
 from sglang.srt.parser.reasoning_parser import StreamingParseResult as ReasoningParseResult
 
 from .. import _native
+from ._calls import StreamedArguments, runs
 from ._families import class_of, reads_calls, request_of, settings_of, without_reasoning
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class GuardDetector(BaseFormatDetector):
             message = f"the family {self.family!r} has no tool calls"
             raise ValueError(message)
         self._choice: Any = None
+        self._arguments = StreamedArguments()
         self._stream: Guard | None = None
 
     def _guard(self, tools: Iterable[Any]) -> Guard:
@@ -104,7 +106,7 @@ class GuardDetector(BaseFormatDetector):
                 tool_index=places.get(call.name, -1), name=call.name, parameters=call.arguments
             )
             for call in message.calls
-            if call.outcome in ("complete", "repaired")
+            if runs(call.outcome)
         ]
         # Families that write in messages have reasoning that no setting turns off.
         return StreamingParseResult(normal_text=message.reasoning + message.content, calls=calls)
@@ -130,6 +132,7 @@ class GuardDetector(BaseFormatDetector):
                 case "content" | "reasoning":
                     texts.append(event.text)
                 case "call_start":
+                    self._arguments.text_of(event)
                     self.current_tool_id = event.index
                     self.current_tool_name_sent = True
                     # The server compares these two for arguments that were not sent.
@@ -138,16 +141,20 @@ class GuardDetector(BaseFormatDetector):
                     calls.append(
                         ToolCallItem(tool_index=event.index, name=event.name, parameters="")
                     )
-                case "call_arguments":
-                    self.prev_tool_call_arr[event.index]["arguments"] += event.fragment
-                    self.streamed_args_for_tool[event.index] += event.fragment
-                    if calls and calls[-1].tool_index == event.index:
-                        calls[-1].parameters += event.fragment
-                    else:
-                        calls.append(
-                            ToolCallItem(tool_index=event.index, parameters=event.fragment)
-                        )
+                case "call_arguments" | "call_end":
+                    self._grow(calls, event.index, self._arguments.text_of(event))
         return StreamingParseResult(normal_text="".join(texts), calls=calls)
+
+    def _grow(self, calls: list[ToolCallItem], index: int, text: str) -> None:
+        """Add arguments to the last item, and to the server's notes."""
+        if not text:
+            return
+        self.prev_tool_call_arr[index]["arguments"] += text
+        self.streamed_args_for_tool[index] += text
+        if calls and calls[-1].tool_index == index:
+            calls[-1].parameters += text
+        else:
+            calls.append(ToolCallItem(tool_index=index, parameters=text))
 
     def supports_structural_tag(self) -> bool:
         """Return `False`: the engine's own form of structural tags is not used."""

@@ -27,6 +27,7 @@ from vllm.sampling_params import StructuredOutputsParams
 from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 from .. import _native
+from ._calls import StreamedArguments, runs
 from ._families import (
     Decoder,
     class_of,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .._events import Event
-    from .._native import CallArguments, CallStart, Guard, ReasoningSplitter
+    from .._native import CallStart, Guard, ReasoningSplitter
     from ._families import Piece
 
 # Tokens before the last ones that may hold the beginning of a tag.
@@ -96,6 +97,7 @@ class GuardToolParser(ToolParser):
             message = f"the family {self.family!r} has no tool calls"
             raise ValueError(message)
         self._markers = marker_tokens(tokenizer, self.settings)
+        self._arguments = StreamedArguments()
         self._stream: Guard | None = None
         self._by_ids = False
 
@@ -146,7 +148,7 @@ class GuardToolParser(ToolParser):
         calls = [
             ToolCall(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
             for call in message.calls
-            if call.outcome in ("complete", "repaired")
+            if runs(call.outcome)
         ]
         self.prev_tool_call_arr = [
             {"name": call.function.name, "arguments": call.function.arguments} for call in calls
@@ -193,9 +195,10 @@ class GuardToolParser(ToolParser):
                 case "reasoning":
                     (content if self.skip_reasoning_parsing else reasoning).append(event.text)
                 case "call_start":
+                    self._arguments.text_of(event)
                     calls.append(self._started(event))
-                case "call_arguments":
-                    self._grow(calls, event)
+                case "call_arguments" | "call_end":
+                    self._grow(calls, event.index, self._arguments.text_of(event))
         fields: dict[str, Any] = {
             "content": joined(content),
             "reasoning": joined(reasoning),
@@ -213,15 +216,17 @@ class GuardToolParser(ToolParser):
         function = DeltaFunctionCall(name=event.name, arguments="")
         return DeltaToolCall(id=event.id, type="function", index=event.index, function=function)
 
-    def _grow(self, calls: list[DeltaToolCall], event: CallArguments) -> None:
+    def _grow(self, calls: list[DeltaToolCall], index: int, text: str) -> None:
         """Add arguments to the call's delta, and to the server's notes."""
-        self.prev_tool_call_arr[event.index]["arguments"] += event.fragment
-        self.streamed_args_for_tool[event.index] += event.fragment
-        if calls and calls[-1].index == event.index:
-            calls[-1].function.arguments += event.fragment
+        if not text:
             return
-        function = DeltaFunctionCall(arguments=event.fragment)
-        calls.append(DeltaToolCall(index=event.index, function=function))
+        self.prev_tool_call_arr[index]["arguments"] += text
+        self.streamed_args_for_tool[index] += text
+        if calls and calls[-1].index == index:
+            calls[-1].function.arguments += text
+            return
+        function = DeltaFunctionCall(arguments=text)
+        calls.append(DeltaToolCall(index=index, function=function))
 
 
 class GuardReasoningParser(ReasoningParser):
