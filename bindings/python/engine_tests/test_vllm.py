@@ -404,6 +404,30 @@ class TestTypedMarkers:
                 answer.add(call.index, call.function.name, call.function.arguments)
         assert answer == self.expected
 
+    def test_markers_that_a_grammar_made_of_ordinary_tokens_act(self) -> None:
+        text = f"<think>hm</think>{CALL}"
+        ids = [ord(letter) for letter in text]
+        for size in (3, len(text)):
+            request = request_for([RING], tool_choice="required")
+            parser = parser_of("guard_qwen3", request, self.tokenizer)
+            request = parser.adjust_request(request)
+            answer = Answer()
+            for at in range(0, len(ids), size):
+                delta = parser.parse_delta(
+                    text[at : at + size],
+                    ids[at : at + size],
+                    request,
+                    prompt_token_ids=[],
+                    finished=at + size >= len(ids),
+                )
+                answer.reasoning += (delta and delta.reasoning) or ""
+                for call in (delta and delta.tool_calls) or []:
+                    answer.add(call.index, call.function.name, call.function.arguments)
+            assert answer == Answer("hm", "", [("ring", '{"times": 2}')])
+            assert parser.count_reasoning_tokens(ids) == len("hm")
+            reasoning, content, calls = parser.parse(text, request, True, ids)
+            assert (reasoning, content, len(calls)) == ("hm", None, 1)
+
     def test_reasoning_tokens_are_counted_exactly(self) -> None:
         parser = parser_of("guard_qwen3", self.request(), self.tokenizer)
         ids = [number for _, number in self.tokens()]

@@ -77,6 +77,15 @@ def _with_special_tokens(request: Any, guard: Guard) -> None:
         request.spaces_between_special_tokens = False
 
 
+def is_constrained(request: Any) -> bool:
+    """Return whether a grammar of this package holds the whole answer.
+
+    A grammar allows any tokens that spell a marker, so that such an answer is read by its text. Its
+    free text has no markers.
+    """
+    return bool(getattr(request, "_grammar_from_parser", False))
+
+
 class GuardToolParser(ToolParser):
     """Reads tool calls with the guard of the model's family."""
 
@@ -171,7 +180,8 @@ class GuardToolParser(ToolParser):
     ) -> DeltaMessage | None:
         """Parse the next text of a stream."""
         if self._stream is None:
-            self._by_ids = bool(self._markers and delta_token_ids)
+            by_ids = bool(self._markers and delta_token_ids)
+            self._by_ids = by_ids and not is_constrained(request)
             self._stream = self._guard(request, by_ids=self._by_ids)
         ids = list(delta_token_ids) if self._by_ids else None
         return self.delta_of(self._stream.push(delta_text, ids))
@@ -235,6 +245,8 @@ class GuardReasoningParser(ReasoningParser):
     family: str | None = None
     """The family, if the parser's name says it."""
     engine_based_streaming = True
+    by_text = False
+    """Whether the answer is read by its text, without the ids of its tokens."""
 
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
         """Find the family, and where the chat template ends."""
@@ -319,7 +331,9 @@ class GuardReasoningParser(ReasoningParser):
 
     def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
         """Return the number of tokens that are reasoning."""
-        settings: dict[str, Any] = {**self.settings, **self._markers.settings}
+        settings = dict(self.settings)
+        if not self.by_text:
+            settings.update(self._markers.settings)
         roles = _native.token_roles(self._decode.pieces(token_ids), "stop", **settings)
         return roles.count("reasoning")
 

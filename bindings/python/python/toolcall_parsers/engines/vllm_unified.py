@@ -16,7 +16,12 @@ from .. import _native
 from .._events import collect
 from ._calls import runs
 from ._families import marker_tokens, without_reasoning
-from .vllm_parsers import GuardReasoningParser, GuardToolParser, request_fields
+from .vllm_parsers import (
+    GuardReasoningParser,
+    GuardToolParser,
+    is_constrained,
+    request_fields,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,6 +78,13 @@ class GuardParser(DelegatingParser):
         settings = {**settings, "request": {**switches, **request_fields(request)}}
         return _native.Guard(**settings, **(self._markers.settings if by_ids else {}))
 
+    def _reads_ids(self, request: Any, ids: Sequence[int]) -> bool:
+        """Return whether an answer is read by the ids of its tokens, and note it for the count."""
+        by_text = is_constrained(request)
+        if self._reasoning_parser is not None:
+            self._reasoning_parser.by_text = by_text
+        return bool(self._markers and ids) and not by_text
+
     def parse(
         self,
         model_output: str,
@@ -82,7 +94,7 @@ class GuardParser(DelegatingParser):
     ) -> tuple[str | None, str | None, list[FunctionCall] | None]:
         """Parse a whole answer."""
         pieces: list[Piece] | None = None
-        if self._markers and model_output_token_ids:
+        if self._reads_ids(request, model_output_token_ids):
             pieces = self._markers.divide(model_output, model_output_token_ids)
         if self._tool_parser is None:
             reasoning, content = self._reasoning_parser.split(model_output, request, pieces)
@@ -125,7 +137,7 @@ class GuardParser(DelegatingParser):
         if self._stream is None:
             if prompt_token_ids is not None:
                 self.set_prompt_token_ids(prompt_token_ids)
-            self._by_ids = bool(self._markers and delta_token_ids)
+            self._by_ids = self._reads_ids(request, delta_token_ids)
             self._stream = self._guard(request, by_ids=self._by_ids)
         pieces: list[Piece] = [(delta_text, None)]
         if self._by_ids:
