@@ -2,6 +2,7 @@
 //! skipped.
 
 mod agents;
+mod engines;
 
 use std::{
     fs,
@@ -9,6 +10,8 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
+
+pub(crate) use engines::run as engines;
 
 use crate::process::{Invocation, installed, target};
 

@@ -6,36 +6,6 @@ use lexopt::{Arg, Error, Parser, ValueExt};
 
 use crate::fuzz::Effort;
 
-pub(crate) const USAGE: &str = "\
-cargo xtask ci [--full|--job NAME]         what a change must pass; what a release must, every step; or one
-                                           job of the continuous integration
-cargo xtask tidy                           house rules the compiler does not know
-cargo xtask families [--check]             the tables made of `families/`; or what is wrong with them
-cargo xtask drift [DIRECTORY]              names of parsers in the newest engine wheels that no family has;
-                                           downloads them, or reads those of the directory
-cargo xtask e2e [--soak]                   real clients and a real server, as far as they are there; or
-                                           a thousand streams at a time, for minutes
-cargo xtask bench [--all]                  ratios, allocations, memory, growth, hostile text; with each profile
-cargo xtask bench --peers [FILTER]         the ratios beside those of other parsers, which it builds first
-cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they grew; new ones to compare with
-cargo xtask compare [DIRECTORY]            our vectors through the parsers of others; writes docs/results.*
-                                           with a directory: its vectors, too, and pages below the target directory
-cargo xtask compare --fixtures             a public suite's answers through the command: how many are right
-cargo xtask fuzz [TARGET|all]              fuzz targets, for a time each (--seconds N, --jobs N)
-cargo xtask fuzz seed [TARGET]             inputs and words to begin with, made of the families
-cargo xtask mutants [PART] [--shard K/N]   changes of the code, by `cargo mutants`: a test must see each
-cargo xtask seeded                         faults put back one at a time: a law must see each
-cargo xtask templates [--count N] [SEED]   random templates' wires against the `transformers` package
-cargo xtask grammars [--count N]           grammars of all families under llguidance and XGrammar
-cargo xtask page                           the page of `explain` in a headless Chromium, if there is one, and
-                                           the page that explains recordings, if it can be built
-cargo xtask js [--check]                   the npm package: build, and tests in Node and in Chromium; or its
-                                           sources alone
-cargo xtask python [--check]               the Python package: style, types, wheel and tests; or style and
-                                           types alone
-cargo xtask book                           the pages of docs/ as a book in target/book, by `mdbook`
-cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
-
 /// The default effort for each fuzz target.
 const EFFORT: Effort = Effort { seconds: 60, jobs: 1 };
 
@@ -55,6 +25,10 @@ pub(crate) enum Command {
     },
     Families(Tables),
     E2e(Against),
+    /// Without a directory, the engines are installed in that of the user's caches.
+    Engines {
+        cache: Option<PathBuf>,
+    },
     Compare(Compared),
     Page,
     Js(Depth),
@@ -244,12 +218,16 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             }
             (Command::Compare(compared), Arg::Long("fixtures")) => *compared = Compared::Fixtures,
             (Command::E2e(against), Arg::Long("soak")) => *against = Against::Crowd,
+            (Command::E2e(Against::Clients), Arg::Long("engines")) => {
+                command = Command::Engines { cache: None };
+            }
             (Command::Families(tables), Arg::Long("check")) => *tables = Tables::Checked,
             (Command::Js(depth) | Command::Python(depth), Arg::Long("check")) => {
                 *depth = Depth::Quick;
             }
             (
                 Command::Drift { wheels: directory @ None }
+                | Command::Engines { cache: directory @ None }
                 | Command::Compare(Compared::Vectors { further: directory @ None }),
                 Arg::Value(path),
             ) => *directory = Some(path.into()),
@@ -343,6 +321,10 @@ mod tests {
         assert_eq!(command("ci --job lint"), None);
         assert_eq!(command("e2e"), Some(Command::E2e(Against::Clients)));
         assert_eq!(command("e2e --soak"), Some(Command::E2e(Against::Crowd)));
+        assert_eq!(command("e2e --engines"), Some(Command::Engines { cache: None }));
+        let cache = Some("/c".into());
+        assert_eq!(command("e2e --engines /c"), Some(Command::Engines { cache }));
+        assert_eq!(command("e2e --soak --engines"), None);
         assert_eq!(command("page"), Some(Command::Page));
         assert_eq!(command("js"), Some(Command::Js(Depth::Whole)));
         assert_eq!(command("js --check"), Some(Command::Js(Depth::Quick)));

@@ -29,6 +29,7 @@ mod seeded;
 mod source;
 mod templates;
 mod tidy;
+mod usage;
 mod words;
 
 use std::{
@@ -42,19 +43,20 @@ fn main() -> ExitCode {
     let command = match flags::parse(std::env::args_os().skip(1)) {
         Ok(command) => command,
         Err(error) => {
-            eprintln!("xtask: {error}\n\n{}", flags::USAGE);
+            eprintln!("xtask: {error}\n\n{}", usage::USAGE);
             return ExitCode::from(2);
         }
     };
     let root = root();
     let result = match command {
         Command::Help => {
-            println!("{}", flags::USAGE);
+            println!("{}", usage::USAGE);
             Ok(())
         }
         Command::Ci(scope) => ci::run(&root, scope),
         Command::E2e(Against::Clients) => e2e::run(&root),
         Command::E2e(Against::Crowd) => e2e::soak(&root),
+        Command::Engines { cache } => e2e::engines(&root, cache),
         Command::Page => page::run(&root),
         Command::Js(depth) => js::run(&root, depth),
         Command::Python(depth) => python::run(&root, depth),
