@@ -242,6 +242,14 @@ class TestRequests:
         assert parser.parse_non_stream("hm</think>Well.") == ("hm", "Well.")
         assert parser.detector.get_think_end_token_ids(Tokenizer("</think>")) == [SPECIAL_BASE]
 
+    def test_reasoning_that_no_prompt_of_the_template_opens_needs_its_opener(self) -> None:
+        for end, answer in [("", ("", "Well.")), ("<think>\n", ("Well.", ""))]:
+            tokenizer = Tokenizer()
+            prompt = f"<|im_start|>assistant\n{end}"
+            tokenizer.apply_chat_template = lambda *_, prompt=prompt, **__: prompt
+            parser = ReasoningParser("guard_qwen3", force_reasoning=True, tokenizer=tokenizer)
+            assert parser.parse_non_stream("Well.") == answer
+
     def test_reasoning_that_is_not_streamed_comes_at_once(self) -> None:
         parser = ReasoningParser("guard_qwen3", stream_reasoning=False, tokenizer=Tokenizer())
         steps = [parser.parse_stream_chunk(text) for text in ("<think>h", "m</think>", "Well.")]

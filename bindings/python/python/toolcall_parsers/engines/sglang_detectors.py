@@ -7,6 +7,7 @@ detector of calls. The reasoning detector therefore leaves calls as they are wri
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sglang.srt.function_call.base_format_detector import BaseFormatDetector
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
     from .._events import Event
     from .._native import Guard, ReasoningSplitter
+
+
+# A conversation that every template renders.
+_QUESTION = [{"role": "user", "content": "hi"}]
 
 
 def _settings_of(family: str | None, tokenizer: Any) -> dict[str, Any]:
@@ -61,6 +66,26 @@ def _written(settings: dict[str, Any]) -> Any:
 
 def _dumped(tools: Iterable[Any]) -> list[dict[str, Any]]:
     return [tool.model_dump(exclude_none=True) for tool in tools]
+
+
+@lru_cache(maxsize=64)
+def _opens_reasoning(tokenizer: Any, named: str) -> bool:
+    """Return whether a prompt of the tokenizer's template can end inside reasoning.
+
+    A template that cannot be rendered counts as one that can.
+    """
+    settings = json.loads(named)
+    for switches in ({}, {"enable_thinking": True, "thinking": True}):
+        try:
+            prompt = tokenizer.apply_chat_template(
+                _QUESTION, tokenize=False, add_generation_prompt=True, **switches
+            )
+            # A prompt that neither opens nor closes reasoning gives `None`.
+            if _native.reasoning_after(prompt, **settings):
+                return True
+        except Exception:
+            return True
+    return False
 
 
 class GuardDetector(BaseFormatDetector):
@@ -209,7 +234,8 @@ class GuardReasoningDetector(BaseReasoningFormatDetector):
             # The server asks this where the chat template does not decide: the guard finds out.
             **{"reasoning_default": "explicit_enable_thinking", **options},
         )
-        if force_reasoning:
+        # The server also forces reasoning where the template only has a switch for it.
+        if force_reasoning and _opens_reasoning(tokenizer, json.dumps(settings, sort_keys=True)):
             settings["start"] = "reasoning"
         elif options.get("continue_final_message"):
             settings["prompt"] = self.previous_content
