@@ -67,6 +67,6 @@ def chat(base, body, stream):
                     answer.finish = choice.get("finish_reason") or answer.finish
     except urllib.error.HTTPError as error:
         answer.refused = f"{error.code} {error.read().decode(errors='replace')[:200]}"
-    except OSError as error:
+    except (OSError, ValueError) as error:
         answer.refused = str(error)
     return answer

@@ -52,20 +52,24 @@ def body_of(case, engine, words, number):
     """Returns the request, or nothing if the engine has no way to run the case."""
     body = {"model": MODEL, "messages": [{"role": "user", "content": "How many trains are there?"}], "max_tokens": 220, "seed": number, "temperature": 1, **case.request}
     if not engine.writes_tokens:
-        if any(isinstance(part, Typed) for part in case.script):
+        counts = "max_tokens" in case.request and not callable(case.expected)
+        if counts or any(isinstance(part, Typed) for part in case.script):
             return None
         if case.on:
             return None if case.script else body
+        if "response_format" in case.request:
+            return None
         # It refuses tools beside a grammar.
-        body = {name: it for name, it in body.items() if name not in ("tools", "tool_choice", "response_format")}
+        body = {name: it for name, it in body.items() if name not in ("tools", "tool_choice")}
         return {**body, "grammar": literal("".join(case.script))}
     if case.on and not engine.goes_on:
         return None
     return engine.scripted(body, words.ids(case.script), case.on) if case.script else body
 
 
-def cell(case, engine, base, words, times):
+def cell(case, asked_at, words, times):
     """Runs a case; returns its cell of the table and what differs."""
+    engine, plugin, base = asked_at
     faults, good, asked = [], 0, 0
     for stream in (False, True):
         for number in range(times or case.times if case.times > 1 else 1):
@@ -73,6 +77,9 @@ def cell(case, engine, base, words, times):
             if body is None:
                 return "-", []
             answer = chat(base, body, stream)
+            if not engine.gives_ids:
+                # The proxy estimates the count; SGLang counts by itself.
+                answer.counted = None
             fault = fault_of(case, answer)
             asked += 1
             good += fault is None
@@ -101,7 +108,7 @@ def column(title, engine, plugin, given):
         for case in CASES:
             if given.case and not any(it in case.name for it in given.case):
                 continue
-            cells[case.name], faults = cell(case, engine, base, words, given.times)
+            cells[case.name], faults = cell(case, (engine, plugin, base), words, given.times)
             print(f"{title}: {case.name}: {cells[case.name]}", flush=True)
             for fault in dict.fromkeys(faults):
                 print(f"    {fault}", flush=True)

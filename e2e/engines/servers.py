@@ -30,10 +30,10 @@ QUIET = {
 class Server:
     """A program in the background, with what it prints in a file. It ends with all that it has started."""
 
-    def __init__(self, log, *command, **environment):
+    def __init__(self, log, *command, cwd=None, **environment):
         with open(log, "w", encoding="utf-8") as file:
             self.process = subprocess.Popen(
-                command, stdout=file, stderr=file, start_new_session=True, env={**os.environ, **environment}
+                command, stdout=file, stderr=file, start_new_session=True, cwd=cwd, env={**os.environ, **environment}
             )
 
     def __enter__(self):
@@ -55,19 +55,19 @@ class Engine:
     writes_tokens = True
     # Whether a model may go on by itself after them.
     goes_on = True
-    options = ()
+    # Whether the server gives the proxy the ids of all tokens.
+    gives_ids = False
 
     def __init__(self, cache, name):
-        self.cache, self.checkpoint = cache, cache / "checkpoint"
+        self.cache, self.checkpoint, self.home = cache, cache / "checkpoint", cache / "home"
         self.python = str(cache / name / "bin/python")
 
     def start(self, port, plugin, log):
         """Starts the engine, with the plug-in or for the proxy."""
-        home = self.cache / "home"
-        home.mkdir(exist_ok=True)
+        self.home.mkdir(exist_ok=True)
         path = f"{pathlib.Path(self.python).parent}:{os.environ['PATH']}"
         words = [*self.command(port), *(self.plugged if plugin else ())]
-        return Server(log, *words, **QUIET, HOME=str(home), PATH=path, **self.environment())
+        return Server(log, *words, cwd=self.home, **QUIET, HOME=str(self.home), PATH=path, **self.environment())
 
     def wait(self, port, server):
         """Waits until the engine answers."""
@@ -87,6 +87,7 @@ class Engine:
 
 class Vllm(Engine):
     health = "/health"
+    gives_ids = True
     plugged = "--enable-auto-tool-choice --tool-call-parser guard --reasoning-parser guard".split()
 
     def command(self, port):
@@ -140,7 +141,12 @@ class Transformers(Engine):
     def command(self, port):
         self.file = self.cache / "script.json"
         self.write([])
-        return [self.python, str(HERE / "transformers_script.py"), str(self.file), "serve", str(self.checkpoint), "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
+        # It answers to the name only with which it was started, which is a path here.
+        place = self.home / MODEL
+        place.parent.mkdir(exist_ok=True)
+        if not place.is_symlink():
+            place.symlink_to(self.checkpoint)
+        return [self.python, str(HERE / "transformers_script.py"), str(self.file), "serve", MODEL, "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
 
     def write(self, ids):
         self.file.write_text(json.dumps({"script": ids}), encoding="utf-8")
