@@ -6,13 +6,11 @@ mod elsewhere;
 mod installed;
 mod toolchain;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use self::build::Build;
 use crate::{
+    disk::{emptied, files},
     flags::Depth,
     process::{BROWSERS, Invocation, browser, installed},
 };
@@ -64,6 +62,17 @@ pub(crate) fn run(root: &Path, depth: Depth) -> Result<(), String> {
     }
 }
 
+/// Builds the package and packs it as it is published. Returns `None` if no compiler for WebAssembly
+/// is installed.
+///
+/// # Errors
+/// Returns an error if a step of the build fails.
+pub(crate) fn pack(root: &Path) -> Result<Option<PathBuf>, String> {
+    let Some(build) = Build::new(root)? else { return Ok(None) };
+    build.build_package()?;
+    installed::pack(&build).map(Some)
+}
+
 /// Builds the page that explains recordings in a browser, as a single file, and tests it in a
 /// browser.
 ///
@@ -93,33 +102,4 @@ pub(crate) fn page(root: &Path) -> Result<(), String> {
     let faults = root.join("samples/faults");
     let line = format!("node {walk} {page} {pictures} {browser} {}", faults.display());
     Invocation::new(&line).run(&tools)
-}
-
-/// Returns the files of a directory, sorted.
-fn files(directory: &Path) -> Result<Vec<PathBuf>, String> {
-    let fault = |error: std::io::Error| format!("{}: {error}", directory.display());
-    let entries = fs::read_dir(directory).map_err(fault)?;
-    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-    let mut files: Vec<PathBuf> = paths.collect::<Result<_, _>>().map_err(fault)?;
-    files.retain(|path| path.is_file());
-    files.sort();
-    Ok(files)
-}
-
-/// Makes an empty directory.
-fn emptied(directory: &Path) -> Result<(), String> {
-    let fault = |error: std::io::Error| format!("{}: {error}", directory.display());
-    if directory.exists() {
-        fs::remove_dir_all(directory).map_err(fault)?;
-    }
-    fs::create_dir_all(directory).map_err(fault)
-}
-
-/// Copies a file, into a directory that may be new.
-fn copied(from: &Path, to: &Path) -> Result<(), String> {
-    let fault = |error: std::io::Error| format!("{}: {error}", from.display());
-    if let Some(directory) = to.parent() {
-        fs::create_dir_all(directory).map_err(fault)?;
-    }
-    fs::copy(from, to).map(drop).map_err(fault)
 }

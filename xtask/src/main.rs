@@ -6,6 +6,8 @@ mod ceilings;
 mod ci;
 mod compare;
 mod cycles;
+mod disk;
+mod dist;
 mod drift;
 mod e2e;
 mod examples;
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         Command::Seed { target } => fuzz::seed(&root, target.as_deref()),
         Command::Templates { count, seed } => templates::run(&root, count, seed.unwrap_or(1)),
         Command::Grammars { count } => grammars::run(&root, count),
+        Command::Dist(wanted) => dist::run(&root, &wanted),
         Command::Release { mode, crates } => release::run(&root, mode, &crates),
     };
     match result {

@@ -15,6 +15,8 @@ pub(crate) struct Invocation {
     program: String,
     args: Vec<String>,
     env: Vec<(String, String)>,
+    /// Whether the program gets the variables above alone.
+    alone: bool,
 }
 
 impl Invocation {
@@ -23,7 +25,13 @@ impl Invocation {
     pub(crate) fn new(line: &str) -> Self {
         let mut words = line.split_whitespace().map(str::to_owned);
         let program = words.next().unwrap_or_default();
-        Self { program, args: words.collect(), env: Vec::new() }
+        Self { program, args: words.collect(), ..Self::default() }
+    }
+
+    /// Adds an argument, which may contain blanks.
+    pub(crate) fn arg(mut self, text: &str) -> Self {
+        self.args.push(text.to_owned());
+        self
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
@@ -31,15 +39,37 @@ impl Invocation {
         self
     }
 
+    /// Hides the variables of this process from the program, except those without which Windows
+    /// starts none.
+    pub(crate) fn alone(mut self) -> Self {
+        self.alone = true;
+        for name in ["SYSTEMROOT", "TEMP"] {
+            if let Some(value) = env::var(name).ok().filter(|_| cfg!(windows)) {
+                self = self.env(name, &value);
+            }
+        }
+        self
+    }
+
+    /// Returns the command that runs the program in `directory`.
+    fn command(&self, directory: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        if self.alone {
+            command.env_clear();
+        }
+        command.args(&self.args).envs(self.env.iter().cloned()).current_dir(directory);
+        command
+    }
+
     /// Runs the program in `directory`. Returns the text of both its output streams.
     ///
     /// # Errors
     /// See [`Invocation::run`]. The error contains the output.
     pub(crate) fn output(&self, directory: &Path) -> Result<String, String> {
-        let mut command = Command::new(&self.program);
-        command.args(&self.args).envs(self.env.iter().cloned()).current_dir(directory);
-        let output =
-            command.output().map_err(|error| format!("`{self}` did not start: {error}"))?;
+        let output = self
+            .command(directory)
+            .output()
+            .map_err(|error| format!("`{self}` did not start: {error}"))?;
         let text =
             [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
         let text = text.join("\n");
@@ -66,9 +96,7 @@ impl Invocation {
     /// # Errors
     /// Returns the command line and its exit status if it fails.
     pub(crate) fn run(&self, directory: &Path) -> Result<(), String> {
-        let mut command = Command::new(&self.program);
-        command.args(&self.args).envs(self.env.iter().cloned()).current_dir(directory);
-        match command.status() {
+        match self.command(directory).status() {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(format!("`{self}` failed, {status}")),
             Err(error) => Err(format!("`{self}` did not start: {error}")),
@@ -78,6 +106,9 @@ impl Invocation {
 
 impl std::fmt::Display for Invocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.alone {
+            write!(f, "env -i ")?;
+        }
         for (name, value) in &self.env {
             write!(f, "{name}={value:?} ")?;
         }
@@ -158,6 +189,14 @@ mod tests {
         let named = metadata().env("CARGO_TARGET_DIR", &elsewhere.display().to_string());
         assert_eq!(target_of(&named.output(root).unwrap()), Ok(elsewhere));
         assert!(target_of("").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn program_alone_sees_no_variable_of_this_process() {
+        let line = Invocation::new("/usr/bin/env").env("KEPT", "1").alone();
+        assert_eq!(line.to_string(), "env -i KEPT=\"1\" /usr/bin/env");
+        assert_eq!(line.output(Path::new(".")).unwrap().trim(), "KEPT=1");
     }
 
     #[cfg(unix)]

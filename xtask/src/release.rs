@@ -38,6 +38,18 @@ pub(crate) fn run(root: &Path, mode: Mode, chosen: &[String]) -> Result<(), Stri
     Ok(())
 }
 
+/// Packages every library crate below `target/package` without building it. Returns the names in the
+/// order to publish in.
+///
+/// # Errors
+/// Returns an error if cargo fails.
+pub(crate) fn pack(root: &Path, target: &Path) -> Result<Vec<String>, String> {
+    let names = libraries(&manifest::crates(root)?)?;
+    let packed = package(&names.iter().collect::<Vec<_>>(), &target.display().to_string());
+    packed.arg("--no-verify").run(root)?;
+    Ok(names)
+}
+
 fn refusal(mode: Mode, chosen: &[String], libraries: &[String]) -> Option<String> {
     if chosen.iter().any(|name| name == FACADE) {
         return Some(format!("refused\n{BY_GIT}"));

@@ -31,4 +31,6 @@ cargo xtask js [--check]                   the npm package: build, and tests in 
 cargo xtask python [--check]               the Python package: style, types, wheel and tests; or style and
                                            types alone
 cargo xtask book                           the pages of docs/ as a book in target/book, by `mdbook`
-cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing";
+cargo xtask release --dry-run [CRATE...]   package the library crates, publish nothing
+cargo xtask dist [DIRECTORY]               everything that a release ships, each installed without Rust and used
+                                           once; or one part of it (--only NAME), for a platform (--target TRIPLE)";

@@ -6,10 +6,13 @@ use std::{
 };
 
 use super::{
-    PACKAGE, copied, emptied, files,
+    PACKAGE,
     toolchain::{self, Toolchain},
 };
-use crate::process::{Invocation, target};
+use crate::{
+    disk::{copied, emptied, files},
+    process::{Invocation, target},
+};
 
 /// The modules of the package: a name, the flags of cargo, and the maximum size in bytes,
 /// compressed as servers compress it.

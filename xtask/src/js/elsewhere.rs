@@ -2,8 +2,11 @@
 
 use std::{fs, path::Path};
 
-use super::{PACKAGE, build::Build, copied, emptied, files, installed::PACKED};
-use crate::process::{self, Invocation, browser};
+use super::{PACKAGE, build::Build, installed::PACKED};
+use crate::{
+    disk::{copied, emptied, files},
+    process::{self, Invocation, browser},
+};
 
 /// The bundlers and runtimes that `environments` has a program for.
 const BUILT_WITH: &str = "ai6@npm:ai@6 ai7@npm:ai@7 typescript@5 @types/node@20 esbuild@0.25 \

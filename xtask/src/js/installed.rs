@@ -1,15 +1,31 @@
 //! Tests of the package as a user installs it.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use super::{PACKAGE, build::Build, copied, emptied, files};
-use crate::process::{BROWSERS, Invocation, browser};
+use super::{PACKAGE, build::Build};
+use crate::{
+    disk::{copied, emptied, files},
+    process::{BROWSERS, Invocation, browser},
+};
 
 /// The file that `npm pack` writes.
 pub(super) const PACKED: &str = "toolcall-parsers-0.1.0.tgz";
 /// Packages of the tests. The tests of missing ones are skipped.
 const TESTED_WITH: &str = "ai6@npm:ai@6 ai7@npm:ai@7 @ai-sdk/provider@4 typescript@5 \
                            @types/json-schema@7 @types/node@20 esbuild@0.25";
+
+/// Packs the package. Returns the file.
+///
+/// # Errors
+/// Returns an error if npm fails.
+pub(super) fn pack(build: &Build) -> Result<PathBuf, String> {
+    let pack = format!("npm pack --silent --pack-destination {}", build.place.display());
+    Invocation::new(&pack).output(&build.package())?;
+    Ok(build.place.join(PACKED))
+}
 
 /// Packs the package, installs it in a fresh directory and tests it there, in Node, in Deno and in
 /// Chromium.
@@ -18,8 +34,7 @@ const TESTED_WITH: &str = "ai6@npm:ai@6 ai7@npm:ai@7 @ai-sdk/provider@4 typescri
 /// Returns an error if a test fails.
 pub(super) fn test(root: &Path, build: &Build) -> Result<(), String> {
     let fresh = build.place.join("fresh");
-    let pack = format!("npm pack --silent --pack-destination {}", build.place.display());
-    Invocation::new(&pack).output(&build.package())?;
+    pack(build)?;
     emptied(&fresh)?;
     let sources = root.join(PACKAGE);
     for file in files(&sources.join("test"))? {
