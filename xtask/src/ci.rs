@@ -20,6 +20,9 @@ const OLDEST_RUST: &str = "1.88";
 const OTHER_WORKSPACES: [&str; 6] =
     ["bindings/columns", "bindings/js", "bindings/python", "crates/guard-bench", "fuzz", "peers"];
 
+/// A program that needs the translation between APIs alone.
+const TRANSLATION: &str = "-p llm-stream-guard-serve --no-default-features --example translate";
+
 /// Returns the steps of a job.
 fn job(job: Job, crates: &[Manifest]) -> Vec<Step> {
     match job {
@@ -36,6 +39,8 @@ fn job(job: Job, crates: &[Manifest]) -> Vec<Step> {
         Job::Features => {
             let mut steps: Vec<_> =
                 feature_checks(crates).iter().map(|line| Step::cargo(line)).collect();
+            // The translation between APIs without the proxy, and so without a server's crates.
+            steps.push(Step::cargo(&format!("run --quiet {TRANSLATION}")));
             let each = "hack check --workspace --each-feature --no-dev-deps";
             steps.push(Step::with_tool("feature combinations", "cargo-hack", each));
             steps
@@ -294,6 +299,17 @@ mod tests {
                 .iter()
                 .any(|step| matches!(step, Step::Beside(first, _) if first.to_string() == line))
         );
+    }
+
+    #[test]
+    fn translation_between_apis_needs_no_crate_of_a_server() {
+        let line = "cargo tree --locked -p llm-stream-guard-serve --no-default-features -e normal \
+                    --prefix none";
+        let tree = Invocation::new(line).output(&crate::root()).unwrap();
+        assert!(tree.contains("serde_json v"), "{tree}");
+        for name in ["axum", "hyper", "tokio", "rustls"] {
+            assert!(!tree.lines().any(|line| line.starts_with(&format!("{name} "))), "{name}");
+        }
     }
 
     #[test]

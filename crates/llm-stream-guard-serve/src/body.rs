@@ -8,7 +8,7 @@ mod weight;
 
 use std::fmt;
 
-use axum::http::StatusCode;
+use http::StatusCode;
 use serde::{
     Deserialize, Deserializer,
     de::{Error as _, MapAccess, Visitor},

@@ -29,10 +29,7 @@ pub use self::{
     listen::listen_address,
     model::{FamilyName, Model, Remap, ToolsIn, read_template},
     output::{Output, ReasoningName},
-    policy::{
-        BareEnd, Completions, FamilyChoice, ServerName, ToolGrammar, UnknownModelPolicy,
-        UnsupportedTools,
-    },
+    policy::{BareEnd, Completions, FamilyChoice, ServerName, ToolGrammar, UnknownModelPolicy},
     settings::ModelSettings,
     span::TimeSpan,
     upstream::Upstream,
@@ -41,6 +38,7 @@ pub(crate) use self::{
     check::{COPIES, Checked, DEFAULT},
     pattern::IdPattern,
 };
+pub use crate::dialect::UnsupportedTools;
 
 /// The configuration of the proxy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

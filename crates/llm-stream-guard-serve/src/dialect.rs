@@ -1,4 +1,39 @@
-//! Dialects: the shapes of requests and answers.
+//! Translation between the APIs of clients and chat completions, without a transport.
+//!
+//! [`ApiDialect::translate`] turns a client's request into one for a server of chat completions.
+//! [`ApiDialect::stream`] turns that server's event stream into the client's, bytes in and bytes out.
+//! [`ApiDialect::whole`] does so for an answer in one piece. A [`ChatGuard`] reads the model's text on
+//! the way. Without the feature `proxy`, the crate has this module and its errors alone.
+//!
+//! ```
+//! use llm_stream_guard::{Guard, chat::{ChatGuard, ChatOptions}};
+//! use llm_stream_guard_serve::dialect::{ApiDialect, UnsupportedTools};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let request = br#"{"model": "Qwen/Qwen3-8B", "max_tokens": 99, "stream": true,
+//!                    "messages": [{"role": "user", "content": "Hi"}]}"#;
+//! let request = ApiDialect::Messages.translate(request, UnsupportedTools::Refuse)?;
+//! let sent = String::from_utf8(request.body())?;
+//! assert!(sent.contains(r#""messages":[{"role":"user","content":"Hi"}]"#), "{sent}");
+//!
+//! let guard = ChatGuard::new(Guard::for_model("Qwen/Qwen3-8B")?.build()?, ChatOptions::default());
+//! let mut stream = ApiDialect::Messages.stream(guard, request.asked());
+//! let mut out = Vec::new();
+//! let upstream = br#"data: {"choices": [{"index": 0, "delta": {"content": "<think>hm</think>Hello"}}]}
+//!
+//! data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+//!
+//! data: [DONE]
+//!
+//! "#;
+//! stream.push(upstream, &mut out)?;
+//! stream.finish(&mut out)?;
+//! let events = String::from_utf8(out)?;
+//! assert!(events.contains(r#""type":"thinking_delta","thinking":"hm""#), "{events}");
+//! assert!(events.contains(r#""type":"text_delta","text":"Hello""#), "{events}");
+//! # Ok(())
+//! # }
+//! ```
 
 pub(crate) mod chat;
 pub(crate) mod completions;
@@ -8,6 +43,7 @@ pub(crate) mod fields;
 mod messages;
 pub(crate) mod renamed;
 mod responses;
+mod translated;
 mod turns;
 pub(crate) mod unsupported;
 mod usage;
@@ -16,6 +52,7 @@ use llm_stream_guard::chat::{ChatError, ChatGuard, ChatSseError, Completion, fro
 use serde_json::{Map, Value};
 
 use self::{encoded::Encoded, unsupported::Unsupported};
+pub use self::{translated::UpstreamRequest, unsupported::UnsupportedTools};
 use crate::{body::Body, error::Fault};
 
 /// A shape of requests and answers.

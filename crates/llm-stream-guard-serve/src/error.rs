@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use axum::http::{HeaderValue, StatusCode};
+use http::{HeaderValue, StatusCode};
 use llm_stream_guard::chat::{ChatError, ChatSseError};
 use serde_json::Value;
 

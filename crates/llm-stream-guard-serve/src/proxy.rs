@@ -25,11 +25,11 @@ use serde_json::Value;
 use self::{
     asked::{Asked, Incoming},
     service::{json, log, refusal},
-    work::{Read, heavy, read_request, whole},
+    work::{heavy, whole},
 };
 use crate::{
     config::{Checked as _, Completions, Config},
-    dialect::{ApiDialect, renamed::Renamed},
+    dialect::{ApiDialect, UpstreamRequest, renamed::Renamed},
     error::{Fault, Kind},
     exchange::{Ending, Exchange, NOTE},
     families::Families,
@@ -205,8 +205,8 @@ impl Proxy {
         check_uncompressed(&parts.headers)?;
         let (bytes, charge) = self.shared.ledger.read(body, config).await?;
         let (read, policy) = (bytes.clone(), config.unsupported_tools);
-        let read = move || read_request(dialect, &read, policy);
-        let Read { body, asked, dropped } = heavy(bytes.len(), read).await??;
+        let read = move || dialect.translate(&read, policy);
+        let UpstreamRequest { body, asked, dropped } = heavy(bytes.len(), read).await??;
         dropped.into_iter().for_each(|kind| exchange.dropped(kind));
         let route = routes.find(&body.string("model"));
         let client = &route.backend.client;

@@ -100,16 +100,6 @@ pub enum UnknownModelPolicy {
     Refuse,
 }
 
-/// Policy for tools and items of messages and responses without an equivalent in chat completions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum UnsupportedTools {
-    /// Omits, counts and logs them.
-    Drop,
-    /// The request is refused.
-    Refuse,
-}
-
 /// Policy for text completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

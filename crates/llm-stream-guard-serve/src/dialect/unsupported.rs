@@ -1,7 +1,19 @@
 //! Tools and items without an equivalent in chat completions, which are omitted and noted, or
 //! refused.
 
-use crate::{config::UnsupportedTools, dialect::fields::expected, error::Fault};
+use serde::{Deserialize, Serialize};
+
+use crate::{dialect::fields::expected, error::Fault};
+
+/// Policy for tools and items of messages and responses without an equivalent in chat completions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnsupportedTools {
+    /// Omits, counts and logs them.
+    Drop,
+    /// The request is refused.
+    Refuse,
+}
 
 /// Kinds of tools and items that may be omitted, by their names in metrics.
 const KINDS: [&str; 20] = [

@@ -1,12 +1,10 @@
-//! Reads requests and whole answers, on another thread if they are long.
+//! Work on requests and whole answers, on another thread if they are long.
 
 use llm_stream_guard::chat::Completion;
 use serde_json::Value;
 
 use crate::{
-    body::Body,
-    config::UnsupportedTools,
-    dialect::{ApiDialect, unsupported::Unsupported},
+    dialect::ApiDialect,
     elsewhere::{HEAVY, elsewhere},
     error::{Fault, Kind},
 };
@@ -20,27 +18,6 @@ pub(super) async fn heavy<T: Send + 'static>(
         return Ok(work());
     }
     elsewhere(work).await
-}
-
-/// A parsed request of a client.
-pub(super) struct Read {
-    /// Body of the request to upstream.
-    pub(super) body: Body,
-    /// The fields that the writer of the answer needs.
-    pub(super) asked: Value,
-    pub(super) dropped: Vec<&'static str>,
-}
-
-pub(super) fn read_request(
-    dialect: ApiDialect,
-    bytes: &[u8],
-    policy: UnsupportedTools,
-) -> Result<Read, Fault> {
-    let mut unsupported = Unsupported::new(policy);
-    let mut body = Body::read(bytes)?;
-    let asked = dialect.asked(&mut body)?;
-    let body = dialect.request(body, &mut unsupported)?;
-    Ok(Read { body, asked, dropped: unsupported.into_dropped() })
 }
 
 /// Reads upstream's whole answer as a chat completion.
@@ -62,7 +39,8 @@ pub(super) fn whole(dialect: ApiDialect, said: &[u8]) -> Result<Completion, Faul
 
 #[cfg(test)]
 mod tests {
-    use super::{ApiDialect, HEAVY, UnsupportedTools, heavy, read_request};
+    use super::{ApiDialect, HEAVY, heavy};
+    use crate::dialect::UnsupportedTools;
 
     #[test]
     fn reading_a_request_allocates_less_than_four_times_its_size() {
@@ -75,7 +53,7 @@ mod tests {
                     let body =
                         format!(r#"{{"model": "m", "{field}": [{}]}}"#, many.trim_end_matches(','));
                     let memory = allocation_counter::measure(|| {
-                        drop(read_request(dialect, body.as_bytes(), UnsupportedTools::Drop));
+                        drop(dialect.translate(body.as_bytes(), UnsupportedTools::Drop));
                     });
                     let times = memory.bytes_max / body.len() as u64;
                     assert!(times < 4, "{dialect:?} {field}: {times}");
