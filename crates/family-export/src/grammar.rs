@@ -6,6 +6,7 @@
 
 mod class;
 mod dfa;
+mod format;
 mod integers;
 mod ir;
 mod markup;
@@ -16,12 +17,14 @@ mod notes;
 mod random;
 mod shape;
 mod text;
+mod thought;
 mod values;
 mod walk;
 mod write;
 
 use llm_stream_guard::{AnswerRules, Profile};
 
+pub(crate) use self::format::format_grammar;
 pub use self::write::LazyGbnf;
 use self::{ir::Rules, message::Message, notes::Notes};
 use crate::ExportError;

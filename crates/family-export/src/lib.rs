@@ -18,10 +18,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //! A template comes as [`Exported`], with the list of what it leaves out. A grammar comes as [`CallGrammar`]
-//! or [`LazyGbnf`]; [`raw_request`] writes it into a request ([`ToolDemand`]). A family that a target cannot express is an [`ExportError`].
+//! or [`LazyGbnf`]; [`raw_request`] writes it into a request ([`AnswerDemand`], [`GrammarFields`]). A family that a target cannot express is an [`ExportError`].
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod answer_format;
 mod expr;
 mod grammar;
 mod limits;
@@ -31,8 +32,9 @@ mod response_template;
 
 use core::fmt;
 
+pub use answer_format::{OWN_FORMAT, sets_format};
 pub use grammar::{CallGrammar, LazyGbnf, call_grammar};
-pub use request::{OWN_FORMAT, ToolDemand, demands_call, raw_request, takes_grammar};
+pub use request::{AnswerDemand, GrammarFields, demands_call, raw_request, takes_grammar};
 pub use response_template::{Exported, response_template};
 
 /// An error: a family cannot be written in the target's language.

@@ -1,69 +1,88 @@
 //! The request for a server: it is asked for raw text, and held to a grammar where the request
-//! demands calls.
+//! demands calls or sets the form of an answer that may begin with a thought.
 //!
 //! ```text
-//! {"tools": [..], "tool_choice": "required"}
+//! {"tools": [..], "tool_choice": "required"}, {"response_format": {"type": "json_object"}}
 //!   vLLM       structured_outputs: {"structural_tag": ".."}
 //!   SGLang     response_format: {"type": "structural_tag", ..}, tool_choice: "auto"
 //!   llama.cpp  grammar: "root ::= ..", tool_choice: "none"
 //! ```
 
 use llm_stream_guard::{
-    Answer, AnswerRules, GuardBuilder, Profile, Server, ToolChoice, forward_request,
+    Answer, AnswerRules, GuardBuilder, Profile, Server, Start, ToolChoice, forward_request,
 };
 use serde_json::{Map, Value, json};
 
-use crate::{CallGrammar, ExportError, call_grammar};
+use crate::{
+    ExportError,
+    answer_format::{AnswerFormat, OWN_FORMAT, sets_format},
+    call_grammar,
+    grammar::format_grammar,
+};
 
 /// The family for models whose own family has no calls. If a call is required, every guard reads
 /// JSON.
 const PLAIN: &str = "bare_json";
 
-/// Fields by which a request itself sets the form of its answer.
-pub const OWN_FORMAT: [&str; 11] = [
-    "ebnf",
-    "grammar",
-    "guided_choice",
-    "guided_grammar",
-    "guided_json",
-    "guided_regex",
-    "json_schema",
-    "regex",
-    "response_format",
-    "structural_tag",
-    "structured_outputs",
-];
-
-/// A request that demands calls or strict arguments from a server that takes grammars.
+/// A request to a server that takes grammars, whose answer is to be held to one.
 #[derive(Debug)]
-pub struct ToolDemand {
+pub struct AnswerDemand {
     rules: AnswerRules,
     profile: Profile,
     server: Server,
+    /// The form that the request sets, or the reason why it cannot be read.
+    format: Option<Result<AnswerFormat, ExportError>>,
 }
 
-impl ToolDemand {
-    /// Returns the demand of a request, whose tools are in `body`: for a call, or for strict
-    /// arguments. `None` if it demands neither, or asks a server that takes no grammars. A request
-    /// that has a field of [`OWN_FORMAT`] must not be given a second format.
+/// The fields of a request that hold a server to a grammar.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct GrammarFields {
+    /// The fields to set. A field of `null` is to be removed.
+    pub fields: Vec<(&'static str, Value)>,
+    /// The restrictions of the schemas that the grammar does not check, each as a phrase.
+    pub widened: Vec<String>,
+    /// The valid answers that the grammar does not admit, each as a phrase.
+    pub narrowed: Vec<String>,
+}
+
+impl AnswerDemand {
+    /// Returns the demand of a request, whose tools and format are in `body`. There are two kinds:
+    ///
+    /// - for a call, or for the arguments of strict tools;
+    /// - for an answer in a form that the request sets ([`OWN_FORMAT`]), after a thought. The
+    ///   server alone would hold the thought to that form, too.
+    ///
+    /// Returns `None` if the request demands neither, sets a form for a model that does not think,
+    /// sets a form and demands a call, or asks a server that takes no grammars.
     #[must_use]
     pub fn new(
         body: &Value,
         (rules, profile): (AnswerRules, &Profile),
         server: Server,
     ) -> Option<Self> {
-        let takes = matches!(server, Server::Vllm | Server::Sglang | Server::LlamaCpp);
-        if !takes || !takes_grammar(body, &rules) || rules.tools.is_empty() {
+        if !matches!(server, Server::Vllm | Server::Sglang | Server::LlamaCpp) {
             return None;
         }
         let mut profile = profile.clone();
+        if sets_format(body) {
+            let thinks = rules.start == Start::Reasoning || rules.may_think;
+            if !thinks || demands_call(&rules) {
+                return None;
+            }
+            let format = Some(AnswerFormat::read(body));
+            return Some(Self { rules, profile, server, format });
+        }
+        if !takes_grammar(body, &rules) || rules.tools.is_empty() {
+            return None;
+        }
         if profile.grammar().is_ok_and(|grammar| grammar.is_none())
             && profile.response_template.is_none()
             && demands_call(&rules)
         {
             profile.tools = Some(PLAIN.to_owned());
         }
-        Some(Self { rules, profile, server })
+        Some(Self { rules, profile, server, format: None })
     }
 
     /// Returns the name of the family.
@@ -72,33 +91,59 @@ impl ToolDemand {
         &self.profile.name
     }
 
-    /// Makes the grammar of the calls, which is slow for long schemas.
-    ///
-    /// # Errors
-    /// No grammar expresses a part of the family or of the request.
-    pub fn grammar(&self) -> Result<CallGrammar, ExportError> {
-        call_grammar(&self.profile, &self.rules)
+    /// Returns whether the demand is for an answer in a form that the request sets.
+    #[must_use]
+    pub fn is_for_format(&self) -> bool {
+        self.format.is_some()
     }
 
-    /// Returns the fields by which the server takes the grammar.
-    #[must_use]
-    pub fn fields(&self, grammar: &CallGrammar) -> Vec<(&'static str, Value)> {
-        match self.server {
+    /// Makes the grammar, which is slow for long schemas, and returns the fields by which the
+    /// server takes it.
+    ///
+    /// # Errors
+    /// No grammar expresses a part of the family or of the request. The request is then sent
+    /// unchanged.
+    pub fn fields(&self) -> Result<GrammarFields, ExportError> {
+        let (tag, gbnf, widened, narrowed) = match &self.format {
+            Some(format) => {
+                let format = format.as_ref().map_err(Clone::clone)?;
+                let made = format_grammar(&self.profile, &self.rules, format)?;
+                (made.tag, made.gbnf, Vec::new(), made.narrowed)
+            }
+            None => {
+                let made = call_grammar(&self.profile, &self.rules)?;
+                let notes = (made.widened().to_vec(), made.narrowed().to_vec());
+                (made.structural_tag(), Ok(made.gbnf()), notes.0, notes.1)
+            }
+        };
+        let mut fields: Vec<(&'static str, Value)> = match self.server {
             Server::Vllm => {
-                let tag = grammar.structural_tag().to_string();
                 // The current name of the field, and its earlier name.
-                let earlier = ("guided_grammar", grammar.gbnf().into());
-                vec![("structured_outputs", json!({"structural_tag": tag})), earlier]
+                let earlier = gbnf.ok().map(|gbnf| ("guided_grammar", gbnf.into()));
+                let tag = json!({"structural_tag": tag.to_string()});
+                [("structured_outputs", tag)].into_iter().chain(earlier).collect()
             }
             // The server refuses a demand for calls together with another constraint.
-            Server::Sglang => {
-                vec![("response_format", grammar.structural_tag()), ("tool_choice", "auto".into())]
-            }
-            Server::LlamaCpp => {
-                vec![("grammar", grammar.gbnf().into()), ("tool_choice", "none".into())]
-            }
+            Server::Sglang => vec![("response_format", tag), ("tool_choice", "auto".into())],
+            Server::LlamaCpp => vec![("grammar", gbnf?.into()), ("tool_choice", "none".into())],
             _ => Vec::new(),
+        };
+        if self.format.is_some() {
+            if self.rules.tools.is_empty() {
+                fields.retain(|(name, _)| *name != "tool_choice");
+            }
+            let is_set = |name: &&str| fields.iter().any(|(set, _)| set == name);
+            let removed: Vec<_> = OWN_FORMAT.into_iter().filter(|name| !is_set(name)).collect();
+            fields.extend(removed.into_iter().map(|name| (name, Value::Null)));
         }
+        // The notes are about the GBNF; XGrammar reads the schema itself.
+        let narrowed = if self.takes_schemas() { Vec::new() } else { narrowed };
+        Ok(GrammarFields { fields, widened, narrowed })
+    }
+
+    /// Returns whether the server reads the schema of a format itself.
+    fn takes_schemas(&self) -> bool {
+        self.format.is_some() && self.server != Server::LlamaCpp
     }
 }
 
@@ -123,9 +168,9 @@ fn has_strict_tool(body: &Value) -> bool {
 }
 
 /// Changes the body of a chat-completion request so that `server` answers with the raw text of a
-/// model of `profile`, held to a grammar if the request demands calls. `builder` is that of the
-/// guard for the answer, and has read the request. Returns the form of the answer, and the reason
-/// why no grammar was made.
+/// model of `profile`, held to a grammar if the request demands calls, or sets the form of an answer
+/// before which the model may think. `builder` is that of the guard for the answer, and has read the
+/// request. Returns the form of the answer, and the reason why no grammar was made.
 ///
 /// ```
 /// use family_export::raw_request;
@@ -148,16 +193,14 @@ pub fn raw_request(
     (builder, profile): (&GuardBuilder, &Profile),
     server: Server,
 ) -> (Answer, Option<ExportError>) {
-    let has_format = OWN_FORMAT.iter().any(|own| body.get(own).is_some_and(|it| !it.is_null()));
-    let demand = match has_format {
-        true => None,
-        false => ToolDemand::new(body, (builder.rules(), profile), server),
-    };
+    let demand = AnswerDemand::new(body, (builder.rules(), profile), server);
     let answer = forward_request(body, server);
-    let made = demand.as_ref().map(|demand| Ok((demand, demand.grammar()?))).transpose();
-    match (made, body.as_object_mut()) {
-        (Ok(Some((demand, grammar))), Some(body)) => {
-            set(body, demand.fields(&grammar));
+    // A server that reads the answer itself applies the form after the thought.
+    let demand = demand.filter(|it| answer == Answer::Raw || !it.is_for_format());
+    let made = demand.map(|demand| demand.fields());
+    match (made.transpose(), body.as_object_mut()) {
+        (Ok(Some(made)), Some(body)) => {
+            set(body, made.fields);
             (answer, None)
         }
         (Ok(_), _) => (answer, None),
@@ -166,7 +209,12 @@ pub fn raw_request(
 }
 
 fn set(body: &mut Map<String, Value>, fields: Vec<(&'static str, Value)>) {
-    body.extend(fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    for (name, value) in fields {
+        match value {
+            Value::Null => drop(body.remove(name)),
+            value => drop(body.insert(name.to_owned(), value)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -210,5 +258,93 @@ mod tests {
         let tools = json!([{"type": "function", "function": {"name": "tide", "strict": true}}]);
         let body = json!({"messages": [], "tools": tools});
         assert!(sent(body, Server::Vllm).get("structured_outputs").is_some());
+    }
+
+    const SERVERS: [Server; 3] = [Server::Vllm, Server::Sglang, Server::LlamaCpp];
+
+    /// The grammar in a request, as text of a structural tag or GBNF.
+    fn grammar(sent: &Value) -> String {
+        let tag = sent.pointer("/structured_outputs/structural_tag").and_then(Value::as_str);
+        let gbnf = sent.get("grammar").and_then(Value::as_str);
+        tag.or(gbnf).map_or_else(|| sent["response_format"].to_string(), str::to_owned)
+    }
+
+    #[test]
+    fn format_of_a_thinking_model_follows_an_optional_thought() {
+        let schema = json!({"type": "object", "required": ["city"], "additionalProperties": false,
+            "properties": {"city": {"type": "string"}}});
+        let format = json!({"type": "json_schema", "json_schema": {"schema": schema}});
+        for server in SERVERS {
+            let body = json!({"messages": [], "response_format": format});
+            let got = sent(body.clone(), server);
+            let made = grammar(&got);
+            assert!(made.contains("<think>") && made.contains("city"), "{server:?}: {got}");
+            assert_eq!(got.get("response_format").is_some(), server == Server::Sglang, "{got}");
+            assert!(got.get("tool_choice").is_none(), "{got}");
+            let mut closed = body;
+            closed["chat_template_kwargs"] = json!({"enable_thinking": false});
+            assert_eq!(sent(closed, server)["response_format"], format, "{server:?}");
+        }
+        let vllm = sent(json!({"messages": [], "guided_json": schema}), Server::Vllm);
+        assert!(vllm.get("guided_json").is_none(), "{vllm}");
+        assert!(vllm["guided_grammar"].as_str().unwrap().contains("<think>"), "{vllm}");
+    }
+
+    #[test]
+    fn own_grammars_and_choices_follow_the_thought() {
+        for (name, value, text) in [
+            (
+                "grammar",
+                json!("root ::= \"yes\" | word\nword ::= [a-z]+"),
+                "answer-word ::= [a-z]+",
+            ),
+            ("guided_choice", json!(["yes", "no"]), "\"yes\" | \"no\""),
+        ] {
+            let llama = sent(json!({"messages": [], name: value}), Server::LlamaCpp);
+            let made = llama["grammar"].as_str().unwrap();
+            assert!(made.contains("<think>") && made.contains(text), "{made}");
+            assert_eq!(
+                made.matches("root ::=").count() - made.matches("answer-root ::=").count(),
+                1
+            );
+        }
+        let sglang = sent(json!({"messages": [], "regex": "a+"}), Server::Sglang);
+        assert_eq!(sglang["response_format"]["format"]["elements"][1]["pattern"], "a+");
+        assert!(sglang.get("regex").is_none());
+    }
+
+    #[test]
+    fn format_that_no_grammar_expresses_passes_with_a_reason() {
+        let profile = profile("qwen3").unwrap();
+        let schema =
+            json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "b"}}});
+        for (mut body, server, reason) in [
+            (json!({"json_schema": schema}), Server::LlamaCpp, "`pattern`"),
+            (json!({"regex": "a+"}), Server::LlamaCpp, "XGrammar only"),
+            (json!({"guided_grammar": "start: \"a\""}), Server::Vllm, "not in GBNF"),
+        ] {
+            body["messages"] = json!([]);
+            let builder = Guard::builder(&profile).request(&body);
+            let before = body.clone();
+            let (_, fault) = raw_request(&mut body, (&builder, &profile), server);
+            assert!(fault.unwrap().to_string().contains(reason), "{reason}");
+            for (name, value) in before.as_object().unwrap() {
+                assert_eq!(&body[name], value);
+            }
+        }
+    }
+
+    #[test]
+    fn json_may_begin_at_once_where_the_prompt_opened_the_thought() {
+        let profile = llm_stream_guard::profile_for_model("Qwen/QwQ-32B").unwrap();
+        let mut body = json!({"messages": [], "response_format": {"type": "json_object"}});
+        let builder = Guard::builder(&profile).request(&body);
+        assert_eq!(builder.rules().start, llm_stream_guard::Start::Reasoning);
+        let (_, fault) = raw_request(&mut body, (&builder, &profile), Server::LlamaCpp);
+        assert_eq!(fault, None);
+        let made = body["grammar"].as_str().unwrap();
+        assert!(made.starts_with("root ::= (text-0-0 (\"\\n\"){0,2})? "), "{made}");
+        let first = made.lines().find(|line| line.starts_with("text-0-0 ::=")).unwrap();
+        assert!(first.contains("] text-0-0 |") && first.contains("\\u005B{]"), "{first}");
     }
 }

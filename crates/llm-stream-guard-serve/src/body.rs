@@ -29,13 +29,20 @@ const FIELDS: usize = 512;
 const CALLS: usize = 1 << 16;
 
 /// Fields that decide how an answer is read.
-const LOOKED_AT: [&str; 21] = [
+const LOOKED_AT: [&str; 32] = [
     "chat_template_kwargs",
     "continue_final_message",
+    "ebnf",
     "enable_thinking",
     "function_call",
     "functions",
+    "grammar",
+    "guided_choice",
+    "guided_grammar",
+    "guided_json",
+    "guided_regex",
     "include_stop_str_in_output",
+    "json_schema",
     "logprobs",
     "model",
     "n",
@@ -43,10 +50,14 @@ const LOOKED_AT: [&str; 21] = [
     "parallel_tool_calls",
     "reasoning",
     "reasoning_effort",
+    "regex",
+    "response_format",
     "return_token_ids",
     "stop",
     "stop_sequences",
     "stream",
+    "structural_tag",
+    "structured_outputs",
     "think",
     "thinking",
     "tool_choice",
@@ -90,11 +101,6 @@ impl Body {
     pub(crate) fn string(&self, name: &str) -> String {
         let string = self.text(name).and_then(|raw| serde_json::from_str(raw.get()).ok());
         string.unwrap_or_default()
-    }
-
-    /// Returns whether a field is present and not `null`.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.text(name).is_some_and(|raw| raw.get() != "null")
     }
 
     /// Returns whether the text of a field equals `literal`.

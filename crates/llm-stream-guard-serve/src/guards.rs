@@ -23,8 +23,6 @@ pub(crate) struct RecentGuards(Mutex<VecDeque<(Arc<Conditions>, Arc<CompiledGuar
 pub(crate) struct Conditions {
     pub(crate) family: Arc<Family>,
     pub(crate) answer: Answer,
-    /// Whether the request itself sets the form of its answer.
-    pub(crate) has_own_format: bool,
     /// The fields that decide how the answer is read: [`crate::body::Body::view`].
     pub(crate) view: Value,
 }
@@ -40,10 +38,8 @@ pub(crate) struct CompiledGuards {
 
 impl PartialEq for Conditions {
     fn eq(&self, other: &Self) -> bool {
-        let Self { family, answer, has_own_format, view } = self;
-        Arc::ptr_eq(family, &other.family)
-            && (*answer, *has_own_format) == (other.answer, other.has_own_format)
-            && *view == other.view
+        let Self { family, answer, view } = self;
+        Arc::ptr_eq(family, &other.family) && *answer == other.answer && *view == other.view
     }
 }
 
@@ -111,7 +107,7 @@ mod tests {
 
     fn conditions(view: Value) -> Conditions {
         let family = Arc::new(Family::from(profile("hermes").unwrap()));
-        Conditions { family, answer: Answer::Raw, has_own_format: false, view }
+        Conditions { family, answer: Answer::Raw, view }
     }
 
     #[test]
@@ -123,7 +119,6 @@ mod tests {
         for other in [
             Conditions { family: Arc::new(Family::clone(&one.family)), ..one.clone() },
             Conditions { answer: Answer::Parsed, ..one.clone() },
-            Conditions { has_own_format: true, ..one.clone() },
             Conditions { view: json!({"model": "m", "tools": [{"name": "g"}]}), ..one.clone() },
         ] {
             assert!(compiles(&recent, &other, 1), "{other:?}");

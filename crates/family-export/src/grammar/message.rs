@@ -5,7 +5,6 @@ mod blocks;
 use std::{collections::BTreeMap, sync::Arc};
 
 use llm_stream_guard::{AnswerRules, Parallel, Profile, Start, ToolChoice};
-use think_filter::{Format, format};
 use toolcall_parsers::{
     EncodeCall, EncodeErrorKind, Family, Grammar, Tools, encode,
     family::{Form, KeyOrder},
@@ -21,6 +20,7 @@ use super::{
     members::share,
     notes::Notes,
     shape::{Object, Reader, Shape},
+    thought::ThoughtGrammar,
     values::Values,
     walk::{CallOf, Walk, has_parameters, heads, holds_json},
 };
@@ -30,7 +30,7 @@ use crate::limits::MAX_GRAMMAR_SIZE;
 /// The parts of a family and a request from which a grammar is made.
 pub(super) struct Message<'m> {
     grammar: Grammar,
-    reasoning: Option<Format>,
+    thought: Option<ThoughtGrammar>,
     request: &'m AnswerRules,
 }
 
@@ -42,12 +42,7 @@ impl<'m> Message<'m> {
         }
         let grammar = profile.grammar().map_err(|error| unknown(&error))?;
         let grammar = grammar.ok_or_else(|| ExportError::new("its models call no tools"))?;
-        let reasoning = match &profile.reasoning {
-            Some(name) => Some(format(name).map_err(|error| unknown(&error))?),
-            None => None,
-        };
-        let reasoning = reasoning.filter(|format| !format.is_passthrough());
-        Ok(Self { grammar, reasoning, request })
+        Ok(Self { grammar, thought: ThoughtGrammar::of(profile)?, request })
     }
 
     /// Returns the rules of the answer.
@@ -74,9 +69,7 @@ impl<'m> Message<'m> {
                 self.own_thought(&not).then(calls.at_start())
             }
             (true, Start::Content) => calls.at_start(),
-            (true, Start::Reasoning) => {
-                Node::seq([self.thought(&not)?, line_ends(), calls.after_text()])
-            }
+            (true, Start::Reasoning) => self.thought(&not)?.then(calls.after_text()),
             (false, start) => {
                 let answer = self.answer(&not)?;
                 let free = match self.request.choice {
@@ -89,7 +82,7 @@ impl<'m> Message<'m> {
                 };
                 let thought = match start {
                     Start::Content => self.own_thought(&not),
-                    Start::Reasoning => self.thought(&not)?.then(line_ends()),
+                    Start::Reasoning => self.thought(&not)?,
                 };
                 thought.then(free)
             }
@@ -121,7 +114,7 @@ impl<'m> Message<'m> {
     /// Returns the texts that free text must not contain.
     pub(super) fn markup(&self) -> Vec<String> {
         let mut all = tags(self.grammar.family());
-        all.extend(self.reasoning.iter().flat_map(markup::reasoning));
+        all.extend(self.thought.iter().flat_map(ThoughtGrammar::markers));
         least(all)
     }
 
@@ -170,21 +163,14 @@ impl<'m> Message<'m> {
         if self.grammar.family().messages.is_some() {
             return Err(ExportError::new("its reasoning is a message, which no prompt begins"));
         }
-        let mut ends = self.reasoning.iter().flat_map(|format| &format.close);
-        match ends.next() {
-            Some(end) => Ok(until(not, end)),
-            None => Err(ExportError::new("its models do not reason")),
-        }
+        let rest = self.thought.as_ref().and_then(|thought| thought.rest(not));
+        rest.ok_or_else(|| ExportError::new("its models do not reason"))
     }
 
     /// Returns reasoning that the model may open at the start of an answer.
     fn own_thought(&self, not: &[String]) -> Node {
-        let is_plain = |format: &&Format| format.answer.is_empty() && format.label.is_none();
-        let markers = self.reasoning.as_ref().filter(is_plain);
-        let markers = markers.and_then(|it| it.open.first().zip(it.close.first()));
-        markers.map_or_else(Node::default, |(open, close)| {
-            Node::optional(Node::seq([Node::from(&**open), until(not, close), line_ends()]))
-        })
+        let own = self.thought.as_ref().and_then(|thought| thought.own(not));
+        own.map_or_else(Node::default, Node::optional)
     }
 
     /// Returns one or more calls of the tools.
@@ -309,11 +295,6 @@ impl<'m> Message<'m> {
             _ => Ok(()),
         }
     }
-}
-
-/// Returns the line ends that models write after their reasoning.
-fn line_ends() -> Node {
-    Node::Repeat(Box::new("\n".into()), 0, Some(2))
 }
 
 /// Returns whether only a tokenizer writes a tag: `<|x|>`, with bars of either width.

@@ -8,6 +8,7 @@ mod structural;
 use serde_json::Value;
 
 pub use self::gbnf::LazyGbnf;
+pub(super) use self::gbnf::{write as gbnf, write_before};
 use super::{CallGrammar, ir::Node};
 use crate::ExportError;
 

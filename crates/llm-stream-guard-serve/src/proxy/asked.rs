@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
-use family_export::{demands_call, takes_grammar};
+use family_export::{demands_call, sets_format, takes_grammar};
 use llm_stream_guard::{
     Answer, AnswerRules, BuildError, GuardBuilder, Server,
     chat::{self, ChatGuard, ChatLimits, ChatOptions, ReasoningField, TokenIds},
@@ -24,7 +24,7 @@ use crate::{
     guards::{CompiledGuards, Conditions},
     metrics::{OTHER, Told},
     routes::Route,
-    tool_grammar::{self, has_own_format},
+    tool_grammar,
 };
 
 /// A request for upstream, and the guard for its answer.
@@ -126,8 +126,11 @@ impl Proxy {
         let forced = demands_call(&rules);
         if config.tool_grammar == ToolGrammar::Send
             && let Some(profile) = family.unmapped()
-            && let Some(demand) =
-                tool_grammar::demand((&conditions.view, &body), (rules, profile), server)
+            && let Some(demand) = tool_grammar::demand(
+                (&conditions.view, &body),
+                (rules, profile),
+                (server, conditions.answer),
+            )
         {
             elsewhere(move || tool_grammar::made(demand)).await?.write(&mut body);
         }
@@ -155,8 +158,7 @@ impl Proxy {
         let mut sent = server.map(|server| (server, forwarded));
         let answer = sent.as_mut().map(|(server, sent)| forward_request(sent, *server));
         let answer = answer.unwrap_or(Answer::Raw);
-        let has_own_format = has_own_format(body);
-        let conditions = Arc::new(Conditions { family, answer, has_own_format, view });
+        let conditions = Arc::new(Conditions { family, answer, view });
         let builder = |it: &Conditions| families.builder(&it.family, &it.view, it.answer);
         let compile = || compile(builder(&conditions), &conditions);
         let kept = guards.get(&conditions, body.view_length(), compile)?;
@@ -201,7 +203,7 @@ impl Proxy {
 
 /// Compiles the guards of an answer.
 fn compile(builder: GuardBuilder, conditions: &Conditions) -> Result<CompiledGuards, Fault> {
-    let Conditions { family, answer, has_own_format, view } = conditions;
+    let Conditions { family, answer, view } = conditions;
     let rules = builder.rules();
     let build = |builder: GuardBuilder| {
         builder.build().map_err(|error| {
@@ -213,7 +215,7 @@ fn compile(builder: GuardBuilder, conditions: &Conditions) -> Result<CompiledGua
         })
     };
     // A constrained answer may spell a marker as text, without its token.
-    let is_free = *answer == Answer::Raw && !has_own_format && !takes_grammar(view, &rules);
+    let is_free = *answer == Answer::Raw && !sets_format(view) && !takes_grammar(view, &rules);
     let tokens = family.tokens().filter(|_| is_free);
     let by_tokens = tokens.map(|tokens| build(builder.clone().marker_tokens(tokens.texts())));
     Ok(CompiledGuards { guard: build(builder)?, by_tokens: by_tokens.transpose()?, rules })

@@ -230,3 +230,81 @@ async fn call_constrained_by_a_grammar_is_read() {
         );
     }
 }
+
+const THINKING: &str = "Qwen/Qwen3-235B-A22B-Thinking-2507";
+
+fn schema_body(more: Value) -> Value {
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}},
+        "required": ["city"], "additionalProperties": false});
+    let format = json!({"type": "json_schema", "json_schema": {"name": "a", "schema": schema}});
+    let mut body = json!({"model": MODEL, "messages": [], "stream": true,
+        "response_format": format});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    body
+}
+
+#[tokio::test]
+async fn schema_of_a_thinking_model_follows_its_thought_in_each_servers_field() {
+    let rows = ["structured_outputs", "response_format", "grammar"];
+    for (kind, field) in SERVERS.into_iter().zip(rows) {
+        let (sent, log) = chat(&schema_body(json!({})), server(kind)).await;
+        let tag = sent["structured_outputs"]["structural_tag"].as_str().map(str::to_owned);
+        let made = tag.unwrap_or_else(|| sent[field].to_string());
+        assert!(made.contains("<think>") && made.contains("city"), "{kind:?}: {sent}");
+        assert_eq!(sent.get("response_format").is_some(), field == "response_format", "{sent}");
+        assert!(log.contains("a grammar of a thought and the form of the answer"), "{log}");
+        let off = json!({"chat_template_kwargs": {"enable_thinking": false}});
+        let (sent, _) = chat(&schema_body(off.clone()), server(kind)).await;
+        assert_eq!(sent["response_format"], schema_body(off)["response_format"], "{kind:?}");
+        let other = json!({"model": "meta-llama/Llama-3.1-8B-Instruct"});
+        let (sent, _) = chat(&schema_body(other.clone()), server(kind)).await;
+        assert_eq!(sent["response_format"], schema_body(other)["response_format"], "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn form_without_a_grammar_is_sent_unchanged_and_logged() {
+    let body = json!({"model": MODEL, "messages": [], "stream": true, "regex": "a+"});
+    let (sent, log) = chat(&body, server(ServerName::LlamaCpp)).await;
+    assert_eq!((&sent["regex"], sent.get("grammar")), (&json!("a+"), None));
+    assert!(log.contains("the form of an answer is sent unchanged"), "{log}");
+    let body = schema_body(json!({"response_format": {"type": "text"}}));
+    let (sent, log) = chat(&body, server(ServerName::LlamaCpp)).await;
+    assert_eq!(sent["response_format"]["type"], "text");
+    assert!(!log.contains("grammar"), "{log}");
+}
+
+#[tokio::test]
+async fn json_of_an_answer_is_content_with_and_without_a_thought() {
+    let json = "{\"city\": \"Oslo\"}";
+    for (model, text, thought) in [
+        (THINKING, json.to_owned(), ""),
+        (THINKING, format!("It is [Oslo].\n</think>\n\n{json}"), "It is [Oslo].\n"),
+        (MODEL, json.to_owned(), ""),
+        (MODEL, format!("<think>\nOslo.\n</think>\n\n{json}"), "\nOslo.\n"),
+    ] {
+        for kind in [ServerName::Vllm, ServerName::LlamaCpp, ServerName::Plain] {
+            let message = json!({"role": "assistant", "content": text});
+            let choices = json!([{"index": 0, "message": message, "finish_reason": "stop"}]);
+            let whole = whole_json("200 OK", &json!({"choices": choices}));
+            let upstream = Replay::new(vec![Do::Send(whole)]).await;
+            let served = Served::new(upstream.port, server(kind)).await;
+            let body = schema_body(json!({"stream": false, "model": model}));
+            let got = served.ask(&body).await;
+            let message = &got.json()["choices"][0]["message"];
+            assert_eq!(message["content"].as_str().unwrap().trim(), json, "{model} {text}");
+            let reasoning = message["reasoning_content"].as_str().unwrap_or_default();
+            assert_eq!(reasoning.trim(), thought.trim(), "{model} {text}");
+
+            let last = event(&json!({"index": 0, "delta": {}, "finish_reason": "stop"}));
+            let mut events: Vec<u8> =
+                text.chars().flat_map(|c| text_event(&c.to_string())).collect();
+            events.extend(last);
+            let upstream = Replay::new(stream(&events, 50)).await;
+            let served = Served::new(upstream.port, server(kind)).await;
+            let got = served.ask(&schema_body(json!({"model": model}))).await.completion();
+            let message = &got.choices[0].message;
+            assert_eq!(message.text().unwrap_or_default().trim(), json, "{text}");
+        }
+    }
+}

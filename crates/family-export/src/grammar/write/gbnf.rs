@@ -37,22 +37,23 @@ impl LazyGbnf {
     }
 }
 
-pub(super) fn write(rules: &Rules) -> String {
+/// Returns the grammar of the rules.
+pub(in crate::grammar) fn write(rules: &Rules) -> String {
     let mut writer = Writer { rules, automata: Vec::new(), out: String::new() };
     writer.out.push_str("root ::= ");
     writer.node(&rules.start, false);
     writer.out.push('\n');
-    for rule in &rules.rules {
-        let _ = write!(writer.out, "{} ::= ", rule.name);
-        writer.node(&rule.node, false);
-        writer.out.push('\n');
-    }
-    let mut written = 0;
-    while let Some(dfa) = writer.automata.get(written).cloned() {
-        writer.automaton(written, &dfa);
-        written += 1;
-    }
-    writer.out
+    writer.finish()
+}
+
+/// Returns the grammar of `head` and, after it, the rule of this name, which `more` defines.
+pub(in crate::grammar) fn write_before(head: &Node, (rule, more): (&str, &str)) -> String {
+    let rules = Rules { rules: Vec::new(), start: Node::default() };
+    let mut writer = Writer { rules: &rules, automata: Vec::new(), out: String::new() };
+    writer.out.push_str("root ::= ");
+    writer.node(head, true);
+    let _ = writeln!(writer.out, " {rule}");
+    writer.finish() + more
 }
 
 struct Writer<'g> {
@@ -62,6 +63,22 @@ struct Writer<'g> {
 }
 
 impl Writer<'_> {
+    /// Writes the rules and the automata, and returns the text.
+    fn finish(mut self) -> String {
+        let rules = self.rules;
+        for rule in &rules.rules {
+            let _ = write!(self.out, "{} ::= ", rule.name);
+            self.node(&rule.node, false);
+            self.out.push('\n');
+        }
+        let mut written = 0;
+        while let Some(dfa) = self.automata.get(written).cloned() {
+            self.automaton(written, &dfa);
+            written += 1;
+        }
+        self.out
+    }
+
     fn node(&mut self, node: &Node, is_part: bool) {
         match node {
             Node::Text(text) => self.out.push_str(&literal(text)),
