@@ -41,6 +41,7 @@ mod content;
 pub(crate) mod encoded;
 pub(crate) mod fields;
 mod messages;
+pub(crate) mod ollama;
 pub(crate) mod renamed;
 mod responses;
 mod translated;
@@ -51,7 +52,7 @@ mod usage;
 use llm_stream_guard::chat::{ChatError, ChatGuard, ChatSseError, Completion, from_json};
 use serde_json::{Map, Value};
 
-use self::{encoded::Encoded, unsupported::Unsupported};
+use self::{encoded::Encoded, ollama::OllamaForm, unsupported::Unsupported};
 pub use self::{translated::UpstreamRequest, unsupported::UnsupportedTools};
 use crate::{body::Body, error::Fault};
 
@@ -67,6 +68,10 @@ pub enum ApiDialect {
     Messages,
     /// OpenAI's responses: `POST /v1/responses`.
     Responses,
+    /// Ollama's chats: `POST /api/chat`.
+    OllamaChat,
+    /// Ollama's completions of a prompt: `POST /api/generate`.
+    OllamaGenerate,
 }
 
 /// A whole answer for a client.
@@ -127,7 +132,14 @@ pub trait Machine: Send + 'static {
 
 impl ApiDialect {
     /// All dialects of the proxy.
-    pub const ALL: [Self; 4] = [Self::Chat, Self::Completions, Self::Messages, Self::Responses];
+    pub const ALL: [Self; 6] = [
+        Self::Chat,
+        Self::Completions,
+        Self::Messages,
+        Self::Responses,
+        Self::OllamaChat,
+        Self::OllamaGenerate,
+    ];
 
     /// Returns the path of the dialect's requests.
     #[must_use]
@@ -137,6 +149,8 @@ impl ApiDialect {
             Self::Completions => "/v1/completions",
             Self::Messages => "/v1/messages",
             Self::Responses => "/v1/responses",
+            Self::OllamaChat => "/api/chat",
+            Self::OllamaGenerate => "/api/generate",
         }
     }
 
@@ -148,6 +162,8 @@ impl ApiDialect {
             Self::Completions => "completions",
             Self::Messages => "messages",
             Self::Responses => "responses",
+            Self::OllamaChat => "ollama_chat",
+            Self::OllamaGenerate => "ollama_generate",
         }
     }
 
@@ -156,8 +172,8 @@ impl ApiDialect {
     #[must_use]
     pub const fn upstream_path(self) -> &'static str {
         match self {
-            Self::Messages | Self::Responses => Self::Chat.path(),
-            own => own.path(),
+            Self::Chat | Self::Completions => self.path(),
+            _ => Self::Chat.path(),
         }
     }
 
@@ -166,6 +182,24 @@ impl ApiDialect {
     #[must_use]
     pub fn is_upstreams(self) -> bool {
         self.upstream_path() == self.path()
+    }
+
+    /// Returns the form of the answer, if the dialect is Ollama's.
+    pub(crate) const fn ollama(self) -> Option<OllamaForm> {
+        match self {
+            Self::OllamaChat => Some(OllamaForm::Chat),
+            Self::OllamaGenerate => Some(OllamaForm::Generate),
+            _ => None,
+        }
+    }
+
+    /// Returns the media type of the dialect's streams.
+    #[must_use]
+    pub const fn stream_type(self) -> &'static str {
+        match self.ollama() {
+            Some(_) => "application/x-ndjson",
+            None => "text/event-stream",
+        }
     }
 
     /// Returns the request for upstream: a chat completion, or a text completion.
@@ -178,6 +212,10 @@ impl ApiDialect {
             Self::Completions => completions::request(body),
             Self::Messages => messages::request(body, unsupported),
             Self::Responses => responses::request(body, unsupported),
+            // The proxy answers a request without text itself.
+            Self::OllamaChat | Self::OllamaGenerate if ollama::is_load(&body) => Ok(body),
+            Self::OllamaChat => ollama::chat(body),
+            Self::OllamaGenerate => ollama::generate(body),
         }
     }
 
@@ -193,8 +231,12 @@ impl ApiDialect {
                 responses::gather_tools(body)?;
                 responses::asked().collect()
             }
+            Self::OllamaChat | Self::OllamaGenerate => vec!["model"],
         };
         let mut asked = Map::new();
+        if self.ollama().is_some() {
+            asked.insert("created".into(), ollama::now().into());
+        }
         for name in names {
             if let Some(value) = body.get(name)? {
                 asked.insert(name.to_owned(), value);
@@ -213,6 +255,10 @@ impl ApiDialect {
             Self::Messages => Box::new(Encoded::new(guard, messages::MessagesEvents::new(asked))),
             Self::Responses => {
                 Box::new(Encoded::new(guard, responses::ResponsesEvents::new(asked)))
+            }
+            Self::OllamaChat | Self::OllamaGenerate => {
+                let form = self.ollama().unwrap_or(OllamaForm::Chat);
+                Box::new(Encoded::new(guard, ollama::OllamaEvents::new(form, asked)))
             }
         }
     }
@@ -263,6 +309,13 @@ impl ApiDialect {
                 let (body, usage) = response.into_json();
                 (guard, body, usage)
             }
+            Self::OllamaChat | Self::OllamaGenerate => {
+                let form = self.ollama().unwrap_or(OllamaForm::Chat);
+                let mut answer = ollama::OllamaWhole::new(form, asked);
+                let guard = guard.complete_into(completion, &mut answer)?;
+                let (body, usage) = answer.into_json();
+                (guard, body, usage)
+            }
         };
         Ok(WholeAnswer { body, usage, uncalled: guard.uncalled() })
     }
@@ -272,6 +325,7 @@ impl ApiDialect {
     pub fn fault(self, fault: &Fault) -> Value {
         match self {
             Self::Messages => messages::fault(fault),
+            Self::OllamaChat | Self::OllamaGenerate => ollama::fault(fault),
             _ => chat::fault(fault),
         }
     }

@@ -1,6 +1,7 @@
 //! The proxy: guards a request, from its body to the body of its answer.
 
 mod asked;
+mod ollama;
 mod parsed;
 mod service;
 mod work;
@@ -11,10 +12,10 @@ use std::sync::{
 };
 
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     extract::{Request, State},
     http::{
-        HeaderMap, HeaderValue,
+        HeaderMap, HeaderValue, StatusCode,
         header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER},
     },
     response::Response,
@@ -28,8 +29,13 @@ use self::{
     work::{heavy, whole},
 };
 use crate::{
+    body::Body as RequestBody,
     config::{Checked as _, Completions, Config},
-    dialect::{ApiDialect, UpstreamRequest, renamed::Renamed},
+    dialect::{
+        ApiDialect, UpstreamRequest,
+        ollama::{is_load, loaded},
+        renamed::Renamed,
+    },
     error::{Fault, Kind},
     exchange::{Ending, Exchange, NOTE},
     families::Families,
@@ -40,7 +46,7 @@ use crate::{
     meter::Meter,
     metrics::Metrics,
     record::Records,
-    routes::Routes,
+    routes::{Backend, Routes},
     stream::{Guarded, Patience},
 };
 
@@ -204,10 +210,25 @@ impl Proxy {
         exchange.pass_on(&mut parts.headers);
         check_uncompressed(&parts.headers)?;
         let (bytes, charge) = self.shared.ledger.read(body, config).await?;
+        if dialect.ollama().is_some()
+            && let Some(backend) = self.ollama_for(&parts.headers, &bytes).await?
+        {
+            exchange.goes_to(backend.client.address());
+            if metrics.generated(dialect.path()) {
+                let path = dialect.path();
+                tracing::warn!(path, "requests of Ollama's clients pass without a guard to Ollama");
+            }
+            exchange.end(Ending::Passed);
+            return backend.client.send(&parts, bytes).await;
+        }
         let (read, policy) = (bytes.clone(), config.unsupported_tools);
         let read = move || dialect.translate(&read, policy);
         let UpstreamRequest { body, asked, dropped } = heavy(bytes.len(), read).await??;
         dropped.into_iter().for_each(|kind| exchange.dropped(kind));
+        if let Some(form) = dialect.ollama().filter(|_| is_load(&body)) {
+            exchange.end(Ending::Complete);
+            return Ok(json(StatusCode::OK, loaded(form, &asked).to_string()));
+        }
         let route = routes.find(&body.string("model"));
         let client = &route.backend.client;
         exchange.goes_to(client.address());
@@ -282,12 +303,13 @@ impl Proxy {
         };
         if !dialect.is_upstreams() {
             // Upstream's headers describe its own events.
-            head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+            head.headers.insert(CONTENT_TYPE, HeaderValue::from_static(dialect.stream_type()));
         }
         let leave_after = (streamed && !counted).then_some(choices);
         let meter = Meter::new(metrics.clone(), exchange.clone());
         let mut machine = dialect.stream(guard, &asked);
-        if let Some(shown) = shown {
+        // Ollama's lines have the name that the client asked for.
+        if let Some(shown) = shown.filter(|_| dialect.ollama().is_none()) {
             machine = Box::new(Renamed::new(machine, &shown));
         }
         let mut stream = Guarded::new(body, machine, patience, leave_after, meter).forced(forced);
@@ -295,6 +317,19 @@ impl Proxy {
             stream = stream.recorded(records.begin(&format!("family {family}")), told);
         }
         Ok(Response::from_parts(head, Body::from_stream(stream)))
+    }
+
+    /// Returns the upstream of a request of Ollama's API if it is Ollama, whose answers to its own
+    /// clients pass.
+    async fn ollama_for(
+        &self,
+        headers: &HeaderMap,
+        bytes: &Bytes,
+    ) -> Result<Option<&Backend>, Fault> {
+        let model = RequestBody::read(bytes)?.string("model");
+        let route = self.shared.routes.find(&model);
+        let passes = route.sent.is_none() && route.backend.is_ollama(headers).await;
+        Ok(passes.then_some(route.backend))
     }
 
     /// Returns upstream's answer with an error status, in the dialect's form.

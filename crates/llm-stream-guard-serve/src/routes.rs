@@ -1,6 +1,7 @@
 //! The inference servers, and the models that each one serves.
 
 use axum::http::HeaderMap;
+use llm_stream_guard::Server;
 use serde_json::{Value, json};
 
 use crate::{
@@ -48,6 +49,20 @@ pub(crate) struct Route<'r> {
     pub(crate) sent: Option<&'r str>,
     /// The pattern that matches the model.
     pub(crate) pattern: Option<&'r str>,
+}
+
+impl Backend {
+    /// Returns whether the server is Ollama. `headers` are those of a client, whose key may be
+    /// needed to ask the server.
+    pub(crate) async fn is_ollama(&self, headers: &HeaderMap) -> bool {
+        let server = match self.server.told() {
+            None if self.server == ServerName::Auto => {
+                self.catalog.get(&self.client, headers).await.server
+            }
+            told => told,
+        };
+        server == Some(Server::Ollama)
+    }
 }
 
 impl Routes {

@@ -18,6 +18,17 @@ pub(super) fn count_at_end(body: &mut Body) {
     }
 }
 
+/// Switches reasoning on or off. Chat templates use one of two names for this setting.
+pub(super) fn switch_reasoning(body: &mut Body, on: bool) -> Result<(), Fault> {
+    let arguments = body.get("chat_template_kwargs")?.unwrap_or_else(|| json!({}));
+    let Value::Object(mut arguments) = arguments else { return Ok(()) };
+    for name in ["enable_thinking", "thinking"] {
+        arguments.entry(name).or_insert(on.into());
+    }
+    body.set("chat_template_kwargs", &arguments.into());
+    Ok(())
+}
+
 /// A writer of a chat completion's messages, one by one.
 #[derive(Debug)]
 pub(super) struct Messages {

@@ -186,6 +186,10 @@ impl Proxy {
         if config.bare_end == BareEnd::Accept {
             options.synthesis = chat::Synthesis::Always;
         }
+        if dialect.ollama().is_some() && options.broken_calls == chat::BrokenCalls::Auto {
+            // A line has a whole call; there is no way to mark a broken one.
+            options.broken_calls = chat::BrokenCalls::Release;
+        }
         if dialect == ApiDialect::Messages {
             // `tool_use` accompanies every call there, the named tool's too.
             options.stop = chat::Stop::Rewrite;

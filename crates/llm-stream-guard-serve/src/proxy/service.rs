@@ -19,7 +19,7 @@ use super::Proxy;
 use crate::{
     body::Body as RequestBody,
     client::Payload,
-    dialect::ApiDialect,
+    dialect::{ApiDialect, ollama::OllamaQuestion},
     error::{Fault, Kind},
     idle::Idle,
     ledger::Charge,
@@ -111,6 +111,9 @@ impl Proxy {
     async fn other(State(proxy): State<Self>, request: Request) -> Response {
         let path = canonical(request.uri().path());
         let proxy = proxy.now();
+        if let Some(asks) = OllamaQuestion::of(request.method(), &path) {
+            return proxy.about_models(asks, request).await;
+        }
         let meant = Meant::of(&path);
         match (meant, request.method()) {
             (Meant::Guarded(dialect), &Method::POST) => proxy.guarded(dialect, request).await,
@@ -255,9 +258,7 @@ enum Meant {
 }
 
 /// Paths at which servers generate text in a form of their own.
-const GENERATION: [&str; 9] = [
-    "/api/chat",
-    "/api/generate",
+const GENERATION: [&str; 7] = [
     "/completion",
     "/completions",
     "/generate",
@@ -285,8 +286,10 @@ impl Meant {
             }
             return match (rest, dialect) {
                 ("", _) => Self::Guarded(dialect),
-                // Completions pass unless the configuration says otherwise.
+                // Completions pass unless the configuration says otherwise. Clients of Ollama's API
+                // have no base path.
                 (_, ApiDialect::Completions) => Self::Other,
+                (_, dialect) if dialect.ollama().is_some() => Self::Other,
                 _ => Self::Misplaced(dialect),
             };
         }
@@ -343,7 +346,9 @@ mod tests {
             ("/openai/responses", Meant::Misplaced(ApiDialect::Responses)),
             // A form of llama.cpp's own.
             ("/completions", Meant::Generation("/completions")),
-            ("/api/chat", Meant::Generation("/api/chat")),
+            ("/api/chat", Meant::Guarded(ApiDialect::OllamaChat)),
+            ("/x/api/generate", Meant::Other),
+            ("/generate", Meant::Generation("/generate")),
             ("/v1/embeddings", Meant::Other),
             ("/v1/messages/count_tokens", Meant::Other),
             ("/", Meant::Other),

@@ -13,6 +13,7 @@ mod foreign;
 mod hostile;
 mod lifecycle;
 mod logs;
+mod ollama;
 mod parse;
 mod recorded;
 mod requests;

@@ -6,7 +6,7 @@ use crate::{
     body::{Body, each, part},
     dialect::{
         content::{Parts, block, blocks, text_part},
-        fields::{Messages, count_at_end, expected, message},
+        fields::{Messages, count_at_end, expected, message, switch_reasoning},
         unsupported::Unsupported,
     },
     error::Fault,
@@ -73,17 +73,6 @@ pub(crate) fn request(mut body: Body, unsupported: &mut Unsupported) -> Result<B
     }
     count_at_end(&mut body);
     Ok(body)
-}
-
-/// Switches reasoning on or off. Chat templates use one of two names for this setting.
-fn switch_reasoning(body: &mut Body, on: bool) -> Result<(), Fault> {
-    let arguments = body.get("chat_template_kwargs")?.unwrap_or_else(|| json!({}));
-    let Value::Object(mut arguments) = arguments else { return Ok(()) };
-    for name in ["enable_thinking", "thinking"] {
-        arguments.entry(name).or_insert(on.into());
-    }
-    body.set("chat_template_kwargs", &arguments.into());
-    Ok(())
 }
 
 fn turn(
