@@ -1,8 +1,8 @@
 //! Tests of the command line.
 
 use super::{
-    Against, Command, Compared, Counted, Depth, EFFORT, Effort, Job, Mode, Pace, Part, Scope, TEXTS, Tables,
-    WIRES, Wanted, parse,
+    Against, Command, Compared, Counted, Depth, EFFORT, Effort, Job, Mode, Pace, Part, Scope,
+    TEXTS, Tables, WIRES, Wanted, parse,
 };
 
 fn command(line: &str) -> Option<Command> {

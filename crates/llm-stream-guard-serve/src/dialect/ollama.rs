@@ -13,7 +13,6 @@ mod request;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use axum::http::Method;
 use llm_stream_guard::{
     Outcome,
     chat::{ChatSink, ChatStep, Delta},
@@ -275,8 +274,8 @@ pub(crate) enum OllamaQuestion {
 
 impl OllamaQuestion {
     /// Returns the question that a request asks.
-    pub(crate) fn of(method: &Method, path: &str) -> Option<Self> {
-        Some(match (method.as_str(), path) {
+    pub(crate) fn of(method: &str, path: &str) -> Option<Self> {
+        Some(match (method, path) {
             ("GET", "/api/tags") => Self::Tags,
             ("GET", "/api/ps") => Self::Running,
             ("GET", "/api/version") => Self::Version,

@@ -111,7 +111,7 @@ impl Proxy {
     async fn other(State(proxy): State<Self>, request: Request) -> Response {
         let path = canonical(request.uri().path());
         let proxy = proxy.now();
-        if let Some(asks) = OllamaQuestion::of(request.method(), &path) {
+        if let Some(asks) = OllamaQuestion::of(request.method().as_str(), &path) {
             return proxy.about_models(asks, request).await;
         }
         let meant = Meant::of(&path);
