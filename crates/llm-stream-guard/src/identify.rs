@@ -19,6 +19,7 @@ mod reading;
 mod render;
 mod rules;
 mod stripped;
+mod token_lengths;
 mod turns;
 mod worker;
 
@@ -27,6 +28,7 @@ pub use self::derive::derive_trusted;
 #[cfg(feature = "toml")]
 pub use self::derive::{DeriveError, DerivedFamily};
 pub(crate) use self::stripped::stripped;
+pub(crate) use self::token_lengths::TokenLengths;
 pub use self::{
     added_tokens::{AddedToken, AddedTokens},
     checkpoint::{Checkpoint, CheckpointError},

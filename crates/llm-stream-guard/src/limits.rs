@@ -9,6 +9,9 @@ pub(crate) const MAX_TOKENIZER_BYTES: u64 = 128 << 20;
 /// Maximum number of added tokens. Known tokenizers have fewer than 10,000.
 pub(crate) const MAX_ADDED_TOKENS: usize = 1 << 16;
 
+/// Number of tokens of a vocabulary whose lengths are kept. Known vocabularies have fewer than 300,000.
+pub(crate) const MAX_VOCABULARY: usize = 1 << 20;
+
 /// Maximum length of the texts of all added tokens together, in bytes.
 pub(crate) const MAX_ADDED_TEXT_BYTES: usize = 4 << 20;
 

@@ -16,7 +16,7 @@ use memchr::memmem::Finder;
 use super::marker_places::{Place, certain_places, places};
 use crate::{
     guard::Guard,
-    identify::AddedTokens,
+    identify::{AddedTokens, TokenLengths},
     limits::{MAX_AWAITED_MARKERS, MAX_TEXT_LAG},
 };
 
@@ -34,6 +34,8 @@ struct MarkerTable {
     /// Index of the marker with each id.
     by_id: BTreeMap<u32, usize>,
     finders: Vec<Finder<'static>>,
+    /// The lengths of all tokens, if the vocabulary is known.
+    lengths: Option<TokenLengths>,
 }
 
 impl TokenReader {
@@ -42,8 +44,50 @@ impl TokenReader {
         let place = |text: &str| texts.iter().position(|known| *known == text);
         let by_id = tokens.iter().filter_map(|token| Some((token.id, place(&token.text)?)));
         let finders = texts.iter().map(|text| Finder::new(text.as_bytes()).into_owned()).collect();
-        let table = MarkerTable { by_id: by_id.collect(), finders };
+        let lengths = tokens.lengths().cloned();
+        let table = MarkerTable { by_id: by_id.collect(), finders, lengths };
         Self { guard, table: Arc::new(table) }
+    }
+}
+
+impl MarkerTable {
+    /// Divides a text that is exactly that of `ids` by the lengths of the tokens. The last token may
+    /// have no text, because servers leave out the one that ends the answer. `None` if the lengths
+    /// do not fit.
+    fn divide(&self, text: &str, ids: &[u32]) -> Option<Vec<ChunkPiece>> {
+        let lengths = self.lengths.as_ref().filter(|_| ids.len() > 1)?;
+        ids.iter().find(|id| self.by_id.contains_key(id))?;
+        let total = ids.iter().try_fold(0_usize, |sum, id| sum.checked_add(lengths.of(*id)?))?;
+        let ids = match ids.split_last() {
+            Some((last, rest)) if total != text.len() => {
+                rest.get(..).filter(|_| total.checked_sub(text.len()) == lengths.of(*last))?
+            }
+            _ => ids,
+        };
+        let (mut pieces, mut from, mut at, mut tokens) = (Vec::new(), 0, 0, 0_u64);
+        let text_before = |from: usize, at: usize, tokens: u64| {
+            (at > from).then_some(ChunkPiece {
+                len: at.saturating_sub(from),
+                marker: None,
+                tokens: Some(tokens),
+            })
+        };
+        for id in ids {
+            let end = lengths.of(*id)?.saturating_add(at);
+            if let Some(marker) = self.by_id.get(id) {
+                let marker = self.finders.get(*marker)?.needle();
+                text.get(at..end).filter(|text| text.as_bytes() == marker)?;
+                pieces.extend(text_before(from, at, std::mem::take(&mut tokens)));
+                let len = marker.len();
+                pieces.push(ChunkPiece { len, marker: Some(*id), tokens: Some(1) });
+                from = end;
+            } else {
+                tokens = tokens.saturating_add(1);
+            }
+            at = end;
+        }
+        pieces.extend(text_before(from, at, tokens));
+        Some(pieces)
     }
 }
 
@@ -139,6 +183,13 @@ impl ChunkTokens {
     /// that must wait. Returns whether a part of it is ambiguous.
     pub(crate) fn divide(&mut self, text: &mut String, ids: Option<&[u32]>) -> bool {
         self.pieces.clear();
+        let in_step =
+            self.held.is_empty() && self.awaited.is_empty() && !self.lags && self.textless == 0;
+        let exact = ids.filter(|_| in_step).and_then(|ids| self.table.divide(text, ids));
+        if let Some(pieces) = exact {
+            self.pieces = pieces;
+            return false;
+        }
         if !self.held.is_empty() {
             text.insert_str(0, &std::mem::take(&mut self.held));
         }

@@ -14,7 +14,10 @@ use serde::{
 };
 use serde_json::Value;
 
-use super::{CheckpointError, checkpoint};
+use super::{
+    CheckpointError, checkpoint,
+    token_lengths::{ListedModel, TokenLengths},
+};
 use crate::guard::{Token, TokenKind};
 use crate::limits::{MAX_ADDED_TEXT_BYTES, MAX_ADDED_TOKENS, MAX_TOKENIZER_BYTES};
 
@@ -61,6 +64,8 @@ impl AddedToken {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddedTokens {
     by_id: BTreeMap<u32, AddedToken>,
+    /// The lengths of all tokens, if the file has the vocabulary.
+    lengths: Option<TokenLengths>,
 }
 
 /// The parts of the files that list added tokens.
@@ -70,6 +75,10 @@ struct Listed {
     added_tokens: TokenList,
     #[serde(default)]
     added_tokens_decoder: TokenList,
+    #[serde(default)]
+    model: ListedModel,
+    #[serde(default)]
+    decoder: Value,
 }
 
 /// A list of tokens, each with its id: an array of a `tokenizer.json`, or an object by id of a
@@ -163,7 +172,8 @@ impl AddedTokens {
         for name in FILES {
             let file = path.join(name);
             if file.is_file() {
-                let Self { by_id } = Self::file(&file)?;
+                let Self { by_id, lengths } = Self::file(&file)?;
+                tokens.lengths = tokens.lengths.or(lengths);
                 for (id, token) in by_id {
                     tokens.by_id.entry(id).or_insert(token);
                 }
@@ -190,8 +200,16 @@ impl AddedTokens {
         serde_json::from_reader(text).map(Self::listed).map_err(malformed)
     }
 
-    fn listed(Listed { added_tokens, added_tokens_decoder }: Listed) -> Self {
-        added_tokens_decoder.0.into_iter().chain(added_tokens.0).collect()
+    fn listed(Listed { added_tokens, added_tokens_decoder, model, decoder }: Listed) -> Self {
+        let listed: Self = added_tokens_decoder.0.into_iter().chain(added_tokens.0).collect();
+        let added = listed.iter().map(|token| (token.id, token.text.as_str()));
+        let lengths = TokenLengths::new(model, &decoder, added);
+        Self { lengths, ..listed }
+    }
+
+    /// Returns the lengths of all tokens of the vocabulary, if the file has it.
+    pub(crate) fn lengths(&self) -> Option<&TokenLengths> {
+        self.lengths.as_ref()
     }
 
     /// Whether the list is empty.
@@ -223,7 +241,8 @@ impl AddedTokens {
 /// Collects tokens. Of tokens with the same id, the last counts.
 impl FromIterator<AddedToken> for AddedTokens {
     fn from_iter<I: IntoIterator<Item = AddedToken>>(tokens: I) -> Self {
-        Self { by_id: tokens.into_iter().map(|token| (token.id, token)).collect() }
+        let by_id = tokens.into_iter().map(|token| (token.id, token)).collect();
+        Self { by_id, lengths: None }
     }
 }
 
@@ -239,7 +258,7 @@ mod tests {
         let config = r#"{"added_tokens_decoder": {
             "7": {"content": "<|end|>", "special": true}, "9": {"content": "<think>"}}}"#;
         let of = |text| AddedTokens::from_json(text).expect("lists");
-        assert_eq!(of(tokenizer), of(config));
+        assert!(of(tokenizer).iter().eq(of(config).iter()));
         let all: Vec<_> =
             of(config).iter().map(|it| (it.id, it.text.clone(), it.special)).collect();
         assert_eq!(all, [(7, "<|end|>".to_owned(), true), (9, "<think>".to_owned(), false)]);

@@ -66,10 +66,27 @@ fn added() -> AddedTokens {
     AddedTokens::from_json(&json!({"added_tokens": list}).to_string()).expect("a list")
 }
 
+/// The added tokens, from a file that has the vocabulary, too.
+fn with_vocabulary() -> AddedTokens {
+    let list: Vec<_> = ADDED.iter().map(|(text, id)| json!({"id": id, "content": text})).collect();
+    let vocab: serde_json::Map<String, Value> = TYPED
+        .iter()
+        .filter(|(_, id)| *id >= 20)
+        .map(|(text, id)| (text.replace(' ', "Ġ"), json!(id)))
+        .collect();
+    let model = json!({"type": "BPE", "vocab": vocab});
+    let file = json!({"added_tokens": list, "model": model, "decoder": {"type": "ByteLevel"}});
+    AddedTokens::from_json(&file.to_string()).expect("a list")
+}
+
 fn chat_with(options: ChatOptions) -> ChatGuard {
-    let (added, plain) = (added(), builder("qwen3").build().expect("builds"));
+    chat_of(&added(), options)
+}
+
+fn chat_of(added: &AddedTokens, options: ChatOptions) -> ChatGuard {
+    let plain = builder("qwen3").build().expect("builds");
     let guard = builder("qwen3").marker_tokens(added.texts()).build().expect("builds");
-    ChatGuard::new(plain, options).token_ids(guard, &added)
+    ChatGuard::new(plain, options).token_ids(guard, added)
 }
 
 fn chat() -> ChatGuard {
@@ -178,6 +195,23 @@ fn tokens_sharing_a_chunk_are_assigned_or_noted_as_ambiguous() {
         }
     }
     assert!(exact > 200 && noted > 10, "{exact} exact, {noted} noted");
+}
+
+#[test]
+fn tokens_sharing_a_chunk_are_exact_with_the_vocabulary() {
+    let mut random = Random::new(43);
+    for _ in 0..100 {
+        let most = 1 + random.below(21);
+        let chunks = grouped(TYPED, || 1 + random.below(most));
+        let seen = run(&mut chat_of(&with_vocabulary(), ChatOptions::default()), chunks, End::Stop);
+        assert_eq!((read(&seen), ambiguous(&seen)), (typed(), 0));
+    }
+    // The token that ends the turn has an id and no text.
+    let text: String = TYPED.iter().map(|(text, _)| *text).collect();
+    let ids: Vec<u32> = TYPED.iter().map(|(_, id)| *id).chain([11]).collect();
+    let chunks = vec![with_ids(&text, &ids), stop(0, "stop")];
+    let seen = run(&mut chat_of(&with_vocabulary(), ChatOptions::default()), chunks, End::Stop);
+    assert_eq!((read(&seen), ambiguous(&seen)), (typed(), 0));
 }
 
 #[test]
