@@ -180,7 +180,8 @@ async fn manual_shows_the_actual_answer_of_parse() {
     let manual = std::fs::read_to_string(manual).unwrap();
     let served = Served::new(1, config()).await;
     let mut shown = 0;
-    for example in manual.split("$ curl -s http://127.0.0.1:8080").skip(1) {
+    let examples = manual.split("$ curl -s http://127.0.0.1:8080");
+    for example in examples.skip(1).filter(|example| example.starts_with("/parse")) {
         let (line, rest) = example.split_once("}'\n").unwrap();
         let (path, body) = line.split_once(" -d '").unwrap();
         let answer = rest.split("```").next().unwrap();
