@@ -1,7 +1,7 @@
 //! Writes a model family in the languages of other projects.
 //!
 //! An export has two steps. First, `outline` describes the markup of a family as a tree of
-//! expressions. Then a writer renders the tree in the language of a target. [`response_template`]
+//! expressions. Then a writer renders the tree in the language of a target. [`response_template()`]
 //! is such a writer.
 //!
 //! Grammars for constrained decoding ([`call_grammar`]) have another source. They describe the

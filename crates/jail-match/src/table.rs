@@ -41,7 +41,7 @@ struct CompiledTable {
     /// The edges that bind newlines before their markers, in descending order of that number.
     binding: Box<[u32]>,
     /// For each class, the maximum number of newlines that a marker binds before it: counting
-    /// [`Bind::Always`](crate::Bind::Always) only, and counting all.
+    /// [`Bind::Always`] only, and counting all.
     newlines: [[u8; CLASS_COUNT as usize]; 2],
 }
 
@@ -311,7 +311,7 @@ impl Edge {
     }
 
     /// Returns the maximum number of newlines that bind before and after the marker. `optional`
-    /// states whether [`Bind::WhenFraming`](crate::Bind::WhenFraming) binds.
+    /// states whether [`Bind::WhenFraming`] binds.
     pub(crate) fn binds(&self, optional: bool) -> (usize, usize) {
         self.newlines.binding(optional)
     }

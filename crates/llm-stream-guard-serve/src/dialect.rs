@@ -100,7 +100,7 @@ pub trait Machine: Send + 'static {
     ///
     /// # Errors
     /// As [`Machine::push`], and
-    /// [`ChatError::Unfinished`](llm_stream_guard::chat::ChatError::Unfinished) if upstream did not
+    /// [`ChatError::Unfinished`] if upstream did not
     /// signal that the answer is whole.
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError>;
 

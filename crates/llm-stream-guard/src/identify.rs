@@ -1,4 +1,4 @@
-//! Identification of families: from recordings ([`detect`]) and from the files of a checkpoint
+//! Identification of families: from recordings ([`detect()`]) and from the files of a checkpoint
 //! ([`identify`]).
 
 mod added_tokens;

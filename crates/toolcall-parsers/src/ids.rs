@@ -38,7 +38,7 @@ impl<F: Fn(&str, u32) -> String + Send + Sync> IdSource for F {
 /// - **Without the feature `std` the default is [`Ids::counting`]**: two messages have the same ids
 ///   unless the caller gives a seed ([`Ids::seeded`]) or a source ([`Ids::new`]).
 /// - Where the platform has no random numbers (`wasm32-unknown-unknown`), two processes use the
-///   same ids, unless the program sets the seed ([`Ids::seed_process`]).
+///   same ids, unless the program sets the seed (`Ids::seed_process`, with the feature `std`).
 #[derive(Clone, Default)]
 pub struct Ids {
     source: Source,

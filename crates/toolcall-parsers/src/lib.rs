@@ -14,7 +14,7 @@
 //! - [`grammar`] finds a registered family by name. [`Family::from_json`] reads one of your own.
 //! - [`Parser`] reads a stream. [`parse`] reads a whole text into a [`Message`].
 //! - [`Options`] and [`Tools`] restrict which calls are emitted.
-//! - [`encode`] writes calls in a family's syntax, for the next turn of a conversation.
+//! - [`encode()`] writes calls in a family's syntax, for the next turn of a conversation.
 //!
 //! ```
 //! use toolcall_parsers::{End, Event, Outcome, Parser, grammar};
@@ -54,7 +54,7 @@
 //! | make ids | [`Ids`], [`IdSource`], [`UsedIds`], [`Claim`] |
 //! | define a family | [`family`](mod@family): `FamilyFile` (feature `toml`), [`Form`](family::Form), templates of [`template`] |
 //! | require JSON in place of markup | [`guided::Payload`], [`guided::OwnCalls`], [`BadPayload`], [`Rejected`] |
-//! | put calls into a cursor of your own | [`Grammar`], [`edges`], [`ToolCallParser`], [`Calls`] |
+//! | put calls into a cursor of your own | [`Grammar`], [`edges()`], [`ToolCallParser`], [`Calls`] |
 //!
 //! # Not for
 //!

@@ -18,7 +18,7 @@ pub(crate) struct Glob {
 }
 
 impl Glob {
-    /// Compiles a pattern. Returns `None` if it has more than [`Glob::MAX_GLOB_CHARS`] characters.
+    /// Compiles a pattern. Returns `None` if it has more than `MAX_GLOB_CHARS` characters.
     pub(crate) fn new(pattern: &str) -> Option<Self> {
         let (mut atoms, mut stars) = (Vec::new(), 0);
         for c in pattern.chars() {

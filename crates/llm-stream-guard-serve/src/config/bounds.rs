@@ -111,7 +111,7 @@ impl ProxyLimits {
     pub const LEAST_HEAD: u32 = 8192;
 }
 
-/// Reads a whole number. [`super::Config::check`] checks its range.
+/// Reads a whole number. [`super::Checked::check`] checks its range.
 fn amount<'de, D: Deserializer<'de>, N: TryFrom<u64>>(deserializer: D) -> Result<N, D::Error> {
     struct Whole;
 

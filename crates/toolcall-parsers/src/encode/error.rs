@@ -6,7 +6,7 @@ use alloc::{
 };
 use core::fmt;
 
-/// The error of [`encode`](crate::encode): a call is invalid, or the family cannot express it.
+/// The error of [`encode`](crate::encode()): a call is invalid, or the family cannot express it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodeError {
     family: String,
