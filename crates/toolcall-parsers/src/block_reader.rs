@@ -260,7 +260,9 @@ impl BlockReader {
     pub(crate) fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
         // Inside a call, an end of a turn waits: as the last text of the message it belongs to no
         // value.
-        let Some(at) = self.plan.turn_end_in(text) else { return self.feed_text(text, sink) };
+        let Some(at) = self.plan.turn_ends.start_in(text) else {
+            return self.feed_text(text, sink);
+        };
         let before = match at {
             0 if self.calls.committed() => Verdict::Certain.after(0),
             0 => Verdict::Undecided.after(0),
@@ -343,10 +345,9 @@ impl BlockReader {
     }
 
     pub(crate) fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Feed {
-        let waits = self.plan.turn_end_in(tail).filter(|_| self.has_begun_arguments());
-        let is_whole = |text: &str| self.plan.turn_ends.iter().any(|turn_end| **turn_end == *text);
+        let waits = self.plan.turn_ends.start_in(tail).filter(|_| self.has_begun_arguments());
         let (tail, fed) = match waits.and_then(|at| tail.split_at_checked(at)) {
-            Some((text, turn_end)) if is_whole(turn_end) => (text, 0),
+            Some((text, turn_end)) if self.plan.turn_ends.has(turn_end) => (text, 0),
             Some(_) => {
                 // The beginning of such a token is the text that it was before.
                 let Feed { used, verdict } = self.feed_text(tail, sink);

@@ -90,8 +90,8 @@ pub fn edges(grammar: &Grammar, in_reasoning: InReasoning, first: BodyId) -> Vec
             edge.anchored(anchor(erase.at)).bound(Newlines::declared(before, after)).used(uses),
         );
     }
-    for end in &plan.turn_ends {
-        let edge = Edge::new(String::from(&**end), Channel::REASONING.mask(), Then::Erase);
+    for end in plan.turn_ends.iter() {
+        let edge = Edge::new(String::from(end), Channel::REASONING.mask(), Then::Erase);
         edges.push(edge.anchored(Anchor::MessageEnd));
     }
     for orphan in &plan.orphans {

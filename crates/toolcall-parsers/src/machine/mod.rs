@@ -41,3 +41,4 @@ mod reading;
 pub(crate) mod recovery;
 mod section;
 mod state;
+pub(crate) mod turn_ends;

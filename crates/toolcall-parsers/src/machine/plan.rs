@@ -14,6 +14,7 @@ use jail_match::Anchor;
 use super::{
     arguments::{attributes::AttributeHeader, elements::ElementSpec, parameters::ParameterSpec},
     messages::{EntryKind, MessagePlan},
+    turn_ends::TurnEnds,
 };
 use crate::{
     family::{CommitOn, Erase, Keys, Types},
@@ -41,9 +42,8 @@ pub(crate) struct Plan {
     pub(crate) payloads: usize,
     /// Texts that are removed from content.
     pub(crate) erase: Vec<Erase>,
-    /// Ends of turns that are removed as the last text of a message in any place, because
-    /// no tag of a call contains them.
-    pub(crate) turn_ends: Vec<Box<str>>,
+    /// Ends of turns that are removed as the last text of a message in any place.
+    pub(crate) turn_ends: TurnEnds,
     /// End tags that are removed directly after a call, even if none is open.
     pub(crate) orphans: Vec<Box<str>>,
     /// Texts at which reading continues after a fault, except end tags: openers and ends of turns.
@@ -55,22 +55,6 @@ pub(crate) struct Plan {
     pub(crate) recovery_texts: Texts,
     /// A copy of `recovery_points`, as texts that may follow a call.
     pub(crate) follows: Vec<String>,
-}
-
-impl Plan {
-    /// Returns the index from which `text` ends with an end of a turn, whole or cut: if no more
-    /// text follows, it is the message's.
-    pub(crate) fn turn_end_in(&self, text: &str) -> Option<usize> {
-        let bytes = text.as_bytes();
-        let starts = self.turn_ends.iter().filter_map(|end| {
-            let end = end.as_bytes();
-            let first = *end.first()?;
-            let from = bytes.len().saturating_sub(end.len());
-            let mut places = (from..bytes.len()).filter(|&at| bytes[at] == first);
-            places.find(|&at| end.starts_with(&bytes[at..]))
-        });
-        starts.min()
-    }
 }
 
 /// A text after which the machine reads.

@@ -13,6 +13,7 @@ use crate::{
     machine::{
         messages::{EntryKind, MessagePlan},
         plan::{Arguments, FormPlan, Leaf, Opener, Plan, Start},
+        turn_ends::TurnEnds,
     },
     template::{Dialect, Hole, Template},
     texts::Texts,
@@ -98,6 +99,7 @@ impl Compiler<'_> {
         let only_ends = |end: &&String| !tags().any(|tag| tag.contains(end.as_str()));
         let turn_ends = family.end_of_turn.iter().filter(only_ends);
         let turn_ends = turn_ends.map(|end| Box::from(end.as_str())).collect();
+        let turn_ends = TurnEnds::new(turn_ends);
         if messages.is_none() {
             openers.extend(repeated_block_openers(&openers, &orphans));
         }
