@@ -330,9 +330,9 @@ impl Driver {
         let message = &self.message;
         let unspent = message.spent & self.table.use_bit(edge) == 0;
         let text = &window.bytes()[at..];
-        let is_last = || {
-            let shorter = matches!(self.table.set().match_prefix(edge, text), Prefix::Match(len) if len < text.len());
-            !shorter && window.follows != Follows::NoMarker
+        let is_last = || match self.table.set().match_prefix(edge, text) {
+            Prefix::Match(len) if len < text.len() => false,
+            _ => window.follows != Follows::NoMarker,
         };
         let edge = &self.table.edges()[edge];
         let in_content = self.channel() == Channel::CONTENT;
