@@ -50,47 +50,6 @@ impl TokenReader {
     }
 }
 
-impl MarkerTable {
-    /// Divides a text that is exactly that of `ids` by the lengths of the tokens. The last token may
-    /// have no text, because servers leave out the one that ends the answer. `None` if the lengths
-    /// do not fit.
-    fn divide(&self, text: &str, ids: &[u32]) -> Option<Vec<ChunkPiece>> {
-        let lengths = self.lengths.as_ref().filter(|_| ids.len() > 1)?;
-        ids.iter().find(|id| self.by_id.contains_key(id))?;
-        let total = ids.iter().try_fold(0_usize, |sum, id| sum.checked_add(lengths.of(*id)?))?;
-        let ids = match ids.split_last() {
-            Some((last, rest)) if total != text.len() => {
-                rest.get(..).filter(|_| total.checked_sub(text.len()) == lengths.of(*last))?
-            }
-            _ => ids,
-        };
-        let (mut pieces, mut from, mut at, mut tokens) = (Vec::new(), 0, 0, 0_u64);
-        let text_before = |from: usize, at: usize, tokens: u64| {
-            (at > from).then_some(ChunkPiece {
-                len: at.saturating_sub(from),
-                marker: None,
-                tokens: Some(tokens),
-            })
-        };
-        for id in ids {
-            let end = lengths.of(*id)?.saturating_add(at);
-            if let Some(marker) = self.by_id.get(id) {
-                let marker = self.finders.get(*marker)?.needle();
-                text.get(at..end).filter(|text| text.as_bytes() == marker)?;
-                pieces.extend(text_before(from, at, std::mem::take(&mut tokens)));
-                let len = marker.len();
-                pieces.push(ChunkPiece { len, marker: Some(*id), tokens: Some(1) });
-                from = end;
-            } else {
-                tokens = tokens.saturating_add(1);
-            }
-            at = end;
-        }
-        pieces.extend(text_before(from, at, tokens));
-        Some(pieces)
-    }
-}
-
 /// Whether the guard of a choice is fed with tokens.
 #[derive(Debug, Clone, Default)]
 pub(super) enum TokenMode {
@@ -183,17 +142,16 @@ impl ChunkTokens {
     /// that must wait. Returns whether a part of it is ambiguous.
     pub(crate) fn divide(&mut self, text: &mut String, ids: Option<&[u32]>) -> bool {
         self.pieces.clear();
-        let in_step =
-            self.held.is_empty() && self.awaited.is_empty() && !self.lags && self.textless == 0;
-        let exact = ids.filter(|_| in_step).and_then(|ids| self.table.divide(text, ids));
-        if let Some(pieces) = exact {
-            self.pieces = pieces;
-            return false;
+        let in_step = self.awaited.is_empty() && !self.lags;
+        if let Some(ids) = ids.filter(|_| in_step && self.held.is_empty() && self.textless == 0) {
+            if self.divide_by_lengths(text, ids).is_some() {
+                return false;
+            }
+            self.pieces.clear();
         }
         if !self.held.is_empty() {
             text.insert_str(0, &std::mem::take(&mut self.held));
         }
-        let in_step = self.awaited.is_empty() && !self.lags;
         let after = self.expect(ids.unwrap_or_default());
         if text.is_empty() {
             self.textless = self.textless.saturating_add(after);
@@ -237,6 +195,40 @@ impl ChunkTokens {
             self.pieces.iter_mut().for_each(|piece| piece.tokens = count);
         }
         ambiguous
+    }
+
+    /// Divides a text that is exactly that of `ids` into pieces. The last token may have no text,
+    /// because servers leave out the one that ends the answer. `None` if there is one token or no
+    /// marker, or if the lengths of the tokens do not fit the text.
+    fn divide_by_lengths(&mut self, text: &str, ids: &[u32]) -> Option<()> {
+        if ids.len() < 2 || !ids.iter().any(|id| self.table.by_id.contains_key(id)) {
+            return None;
+        }
+        let table = Arc::clone(&self.table);
+        let lengths = table.lengths.as_ref()?;
+        let (mut from, mut at, mut tokens) = (0_usize, 0_usize, 0_u64);
+        for (n, id) in ids.iter().enumerate() {
+            if at == text.len() && n + 1 == ids.len() {
+                break;
+            }
+            let end = lengths.of(*id)?.saturating_add(at);
+            if let Some(marker) = table.by_id.get(id) {
+                let marker = table.finders.get(*marker)?.needle();
+                text.get(at..end).filter(|text| text.as_bytes() == marker)?;
+                if at > from {
+                    self.piece(at - from, None, Some(std::mem::take(&mut tokens)));
+                }
+                self.piece(marker.len(), Some(*id), Some(1));
+                from = end;
+            } else {
+                tokens = tokens.saturating_add(1);
+            }
+            at = end;
+        }
+        if at > from {
+            self.piece(at - from, None, Some(tokens));
+        }
+        (at == text.len()).then_some(())
     }
 
     /// Notes the marker tokens among `ids`; returns the number of text tokens after the last.
