@@ -120,4 +120,4 @@ pub use step::ChatStep;
 pub use stream::{ChatStream, guard_chunks};
 pub use token_text::{DividedText, TokenText};
 
-pub use crate::json::Balance;
+pub use crate::json::{Balance, SealedArguments};

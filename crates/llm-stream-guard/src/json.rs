@@ -1,6 +1,6 @@
 //! Tracking of strings and brackets in JSON text that may arrive in pieces.
 
-use crate::limits::MAX_KNOWN_DEPTH;
+use crate::limits::{MAX_KNOWN_DEPTH, MAX_LAST_BYTES};
 
 /// A tracker of strings in JSON text, fed byte by byte.
 #[derive(Debug, Clone, Default)]
@@ -136,6 +136,44 @@ impl Balance {
             Some(false) => ",]",
         });
         seal
+    }
+}
+
+/// The arguments of a call in a stream, of which a client can only parse those of a call that may
+/// run: the last bracket is held, and sent at the end.
+///
+/// ```
+/// use llm_stream_guard::chat::SealedArguments;
+/// let mut arguments = SealedArguments::default();
+/// assert_eq!(arguments.push("{\"city\": \"Oslo\"}"), "{\"city\": \"Oslo\"");
+/// assert_eq!(arguments.clone().end(true), "}");
+/// assert_eq!(arguments.end(false), ",]");
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct SealedArguments {
+    sent: Balance,
+    /// The last bracket, and text after it.
+    last: String,
+}
+
+impl SealedArguments {
+    /// Feeds the next text, and returns the part of it to send.
+    pub fn push<'t>(&mut self, fragment: &'t str) -> &'t str {
+        let rest = match self.last.is_empty() {
+            true => self.sent.feed_until_close(fragment),
+            false => fragment,
+        };
+        if self.last.len() < MAX_LAST_BYTES {
+            self.last.push_str(rest);
+        }
+        fragment.get(..fragment.len() - rest.len()).unwrap_or_default()
+    }
+
+    /// Ends the arguments, and returns the last text to send: what was held if the call may run, or
+    /// else text that makes them invalid for every reader of JSON.
+    #[must_use]
+    pub fn end(self, runs: bool) -> String {
+        if runs { self.last } else { self.sent.seal() }
     }
 }
 

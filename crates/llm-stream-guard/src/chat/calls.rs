@@ -13,7 +13,6 @@ use super::{
     upstream_calls::with_function,
     writer::DeltaWriter,
 };
-use crate::limits::MAX_LAST_BYTES;
 
 /// Whether a client may run a call with this outcome.
 fn runs(outcome: Outcome) -> bool {
@@ -221,14 +220,7 @@ impl DeltaWriter<'_, '_> {
         let Some(open) = &mut self.lane.open else { return };
         open.bytes += fragment.len();
         let Some(index) = open.written else { return };
-        let rest = match open.last.is_empty() {
-            true => open.arguments.feed_until_close(fragment),
-            false => fragment,
-        };
-        if open.last.len() < MAX_LAST_BYTES {
-            open.last.push_str(rest);
-        }
-        let fragment = fragment.get(..fragment.len() - rest.len()).unwrap_or_default();
+        let fragment = open.arguments.push(fragment);
         if !fragment.is_empty() {
             self.arguments(index, fragment);
         }
@@ -236,7 +228,7 @@ impl DeltaWriter<'_, '_> {
 
     pub(super) fn call_end(&mut self, outcome: Outcome) {
         let Some(open) = self.lane.open.take() else { return };
-        let OpenCall { written: Some(index), began, bytes, arguments, last } = open else { return };
+        let OpenCall { written: Some(index), began, bytes, arguments } = open else { return };
         let taken_back = match (outcome, self.lane.take_back) {
             (outcome, _) if runs(outcome) => {
                 self.lane.completed += 1;
@@ -251,15 +243,11 @@ impl DeltaWriter<'_, '_> {
         if let Some(began) = began.filter(|_| taken_back && bytes <= self.lane.take_back_limit) {
             return self.undo(began);
         }
-        let seal = match runs(outcome) {
-            true if last.is_empty() => String::new(),
-            true => {
-                self.arguments(index, &last);
-                String::new()
-            }
-            false => arguments.seal(),
-        };
-        self.end_call(CallEnding { index, outcome, seal });
+        let mut last = arguments.end(runs(outcome));
+        if runs(outcome) && !last.is_empty() {
+            self.arguments(index, &std::mem::take(&mut last));
+        }
+        self.end_call(CallEnding { index, outcome, seal: last });
     }
 }
 

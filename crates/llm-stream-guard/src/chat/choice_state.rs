@@ -15,7 +15,7 @@ use super::{
     step::Released,
     upstream_calls::NativeCalls,
 };
-use crate::json::Balance;
+use crate::json::SealedArguments;
 
 /// The state of a choice between chunks, without its guard.
 #[derive(Debug, Clone, Default)]
@@ -107,11 +107,8 @@ pub(super) struct OpenCall {
     pub(super) began: Option<(usize, usize)>,
     /// Bytes of the call's arguments.
     pub(super) bytes: usize,
-    /// The written arguments.
-    pub(super) arguments: Balance,
-    /// The last bracket of the arguments and text after it. They are written with the call's end, so
-    /// that a malformed call never looks whole.
-    pub(super) last: String,
+    /// The arguments as they are written.
+    pub(super) arguments: SealedArguments,
 }
 
 /// The state that one step shares between choices.
