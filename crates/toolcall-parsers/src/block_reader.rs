@@ -258,16 +258,25 @@ impl BlockReader {
 
     #[inline]
     pub(crate) fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        // Inside a call, an end of a turn waits: as the last text of the message it belongs to no
-        // value.
-        let Some(at) = self.plan.turn_ends.start_in(text) else {
-            return self.feed_text(text, sink);
+        let split_at = match self.plan.turn_ends.may_start_in(text) {
+            true => self.plan.turn_ends.start_in(text),
+            false => None,
         };
-        let before = match at {
-            0 if self.calls.committed() => Verdict::Certain.after(0),
-            0 => Verdict::Undecided.after(0),
-            _ => self.feed_text(&text[..at], sink),
+        let fed = match split_at {
+            Some(0) if self.calls.committed() => Verdict::Certain.after(0),
+            Some(0) => Verdict::Undecided.after(0),
+            _ => self.feed_text(&text[..split_at.unwrap_or(text.len())], sink),
         };
+        match split_at {
+            Some(_) => self.feed_turn_end(text, fed, sink),
+            None => fed,
+        }
+    }
+
+    /// Feeds the end of a turn at the end of `text`, if it does not wait. Inside a call it does: as
+    /// the last text of the message it belongs to no value.
+    #[cold]
+    fn feed_turn_end(&mut self, text: &str, before: Feed, sink: &mut dyn Sink) -> Feed {
         if !before.verdict.is_open() || self.has_begun_arguments() {
             return before;
         }

@@ -9,21 +9,20 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
-use super::compile::respell::Respell;
-use crate::texts::{Bytes, Speller};
-
 /// The ends of turns that no tag of a call contains.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TurnEnds {
     texts: Vec<Box<str>>,
-    first_bytes: Bytes,
+    first_bytes: Vec<u8>,
     longest: usize,
 }
 
 impl TurnEnds {
     pub(crate) fn new(texts: Vec<Box<str>>) -> Self {
-        let first = texts.iter().filter_map(|text| text.as_bytes().first());
-        let first_bytes = first.fold(Bytes::default(), |bytes, &byte| bytes.with(byte));
+        let mut first_bytes: Vec<u8> =
+            texts.iter().filter_map(|text| text.bytes().next()).collect();
+        first_bytes.sort_unstable();
+        first_bytes.dedup();
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
         Self { texts, first_bytes, longest }
     }
@@ -32,12 +31,19 @@ impl TurnEnds {
         self.texts.iter().map(|text| &**text)
     }
 
-    /// Returns the index from which `text` ends with an end of a turn, whole or cut.
+    /// Returns whether [`start_in`](Self::start_in) has to look at `text`.
     #[inline]
+    pub(crate) fn may_start_in(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let last = &bytes[bytes.len().saturating_sub(self.longest)..];
+        self.first_bytes.iter().any(|first| last.contains(first))
+    }
+
+    /// Returns the index from which `text` ends with an end of a turn, whole or cut.
     pub(crate) fn start_in(&self, text: &str) -> Option<usize> {
         let bytes = text.as_bytes();
-        let from = bytes.len().saturating_sub(self.longest);
-        let mut places = (from..bytes.len()).filter(|&at| self.first_bytes.has(bytes[at]));
+        let places = bytes.len().saturating_sub(self.longest)..bytes.len();
+        let mut places = places.filter(|&at| self.first_bytes.contains(&bytes[at]));
         places.find(|&at| self.iter().any(|end| end.as_bytes().starts_with(&bytes[at..])))
     }
 
@@ -45,12 +51,11 @@ impl TurnEnds {
     pub(crate) fn has(&self, text: &str) -> bool {
         self.iter().any(|end| end == text)
     }
-}
 
-impl Respell for TurnEnds {
-    fn respell(&mut self, speller: &Speller<'_>) {
+    /// Replaces each end by what `change` makes of it.
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut Vec<Box<str>>)) {
         let mut texts = core::mem::take(&mut self.texts);
-        texts.respell(speller);
+        change(&mut texts);
         *self = Self::new(texts);
     }
 }

@@ -70,7 +70,7 @@ impl Respell for Plan {
         let Self { messages, erase, turn_ends, orphans, .. } = self;
         messages.respell(speller);
         erase.respell(speller);
-        turn_ends.respell(speller);
+        turn_ends.change(|texts| texts.respell(speller));
         orphans.respell(speller);
         let Self { recovery_points, recovery_texts, follows, .. } = self;
         recovery_points.respell(speller);
