@@ -161,7 +161,7 @@ impl RowReader {
             self.kept.clear();
         }
         let made = (self.compile)(row).map(|guard| {
-            let ids = guard.ids().clone();
+            let ids = guard.calls().options().ids.clone();
             (guard, ids)
         });
         let of = [row.family, row.model, row.tools, row.prompt];

@@ -82,8 +82,8 @@ impl BlockReader {
         &self.grammar
     }
 
-    pub(crate) fn options(&self) -> &Options {
-        &self.calls.options
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.calls
     }
 
     /// Returns the stream offset after the opener of the active body.

@@ -71,6 +71,8 @@ pub struct Calls {
     pub(crate) place: BodyPlace,
     /// Whether the active body is certainly a call.
     committed: bool,
+    /// Whether the open call's name is not the name on the wire, but the declared one in it.
+    renamed: bool,
     /// Whether a call of this message was complete.
     complete: bool,
     /// Whether a marker announced the last call and only calls followed it.
@@ -102,6 +104,7 @@ impl Calls {
             place: BodyPlace::Answer,
             committed: false,
             again: 0,
+            renamed: false,
             complete: false,
             announced: false,
             stages: None,
@@ -127,6 +130,12 @@ impl Calls {
     #[must_use]
     pub const fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// Returns the declared tools.
+    #[must_use]
+    pub const fn tools(&self) -> &Tools {
+        &self.tools
     }
 
     /// Takes the ids of later calls from `ids`.
@@ -202,6 +211,9 @@ impl Calls {
     pub fn start(&mut self, name: &str, id: Option<&str>, offset: usize, sink: &mut dyn Sink) {
         debug_assert!(!self.is_open(), "a call began inside another");
         self.committed = true;
+        let declared = self.tools.declared_in(name).map(String::from);
+        self.renamed = declared.is_some();
+        let name = declared.as_deref().unwrap_or(name);
         if !self.options.wanted.admits(name) {
             self.mute(DiagnosticKind::UnwantedCall, offset, sink);
             return;
@@ -312,7 +324,10 @@ impl Calls {
                     decoder.flush(&mut |fragment: &str| keyed.put(fragment, sink));
                 }
             }
-            let outcome = self.keyed_outcome(outcome, index, sink);
+            let outcome = match self.keyed_outcome(outcome, index, sink) {
+                Outcome::Complete if self.renamed => Outcome::Repaired,
+                outcome => outcome,
+            };
             sink.event(Event::CallEnd { index, outcome });
             self.complete |= matches!(outcome, Outcome::Complete | Outcome::Repaired);
         }

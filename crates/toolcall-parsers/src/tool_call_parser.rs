@@ -18,10 +18,11 @@ use jail_match::{
 
 use crate::{
     block_reader::BlockReader,
+    calls::Calls,
     compiled::Grammar,
     event_log::{CommitAt, Decision, EventLog},
     ids::Ids,
-    options::{BadPayload, BrokenBlock, CallsInCode, Options, Parallel, Wanted},
+    options::{BadPayload, BrokenBlock, CallsInCode, Options},
     tools::Tools,
 };
 
@@ -81,22 +82,10 @@ impl ToolCallParser {
         self.reader.grammar()
     }
 
-    /// Returns the generator of ids for calls that have none on the wire.
+    /// Returns the calls of the message, with the declared tools and the options.
     #[must_use]
-    pub fn ids(&self) -> &Ids {
-        &self.reader.options().ids
-    }
-
-    /// Returns which calls may be emitted.
-    #[must_use]
-    pub fn wanted(&self) -> &Wanted {
-        &self.reader.options().wanted
-    }
-
-    /// Returns whether more than one call may be emitted.
-    #[must_use]
-    pub fn parallel(&self) -> Parallel {
-        self.reader.options().parallel
+    pub fn calls(&self) -> &Calls {
+        self.reader.calls()
     }
 
     /// Generates the ids of later calls with `ids`.
@@ -144,7 +133,7 @@ impl ToolCallParser {
     }
 
     fn bad_payload(&self) -> BadPayload {
-        self.reader.options().bad_payload
+        self.reader.calls().options().bad_payload
     }
 
     /// Returns whether the active body is dropped if it is not calls.
@@ -197,7 +186,7 @@ impl BodyParsers for ToolCallParser {
 
     fn begin(&mut self, opener: Opener) {
         self.room = u32::try_from(opener.room).unwrap_or(u32::MAX);
-        let policy = self.reader.options().in_code;
+        let policy = self.reader.calls().options().in_code;
         let is_text = policy == CallsInCode::Text && !self.code_stays_open;
         self.code = opener.code.filter(|_| is_text).map(Box::new);
         self.reader.begin(&opener);

@@ -80,6 +80,27 @@ impl Tools {
         self.list.iter().find(|tool| tool.name == name)
     }
 
+    /// Returns the declared name inside a `name` that is not declared, but was written with more:
+    ///
+    /// ```text
+    /// bash<|channel|>commentary   a piece of the message's header
+    /// functions.bash, functions_bash_2, functions.bash:2   the namespace, the number of the call
+    /// ```
+    #[must_use]
+    pub fn declared_in(&self, name: &str) -> Option<&str> {
+        if self.admits(name) {
+            return None;
+        }
+        let found = |name: &str| self.get(name).map(|tool| tool.name.as_str());
+        let head = name.split_once("<|").map_or(name, |(head, _)| head);
+        let inner = head.strip_prefix("functions").and_then(|it| it.strip_prefix(['.', '_']));
+        let numbered = inner.and_then(|inner| inner.rsplit_once([':', '_']));
+        let unnumbered = numbered
+            .filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
+            .map(|(inner, _)| inner);
+        [Some(head), inner, unnumbered].into_iter().flatten().find_map(found)
+    }
+
     /// Returns whether `name` is declared. Without declared tools every name is.
     #[must_use]
     pub fn admits(&self, name: &str) -> bool {

@@ -69,7 +69,12 @@ impl DeltaWriter<'_, '_> {
         if name.as_ref().is_some_and(String::is_empty) {
             return self.violation(Violation::NamelessCall);
         }
-        let name = name.unwrap_or_default();
+        let mut name = name.unwrap_or_default();
+        if let Some(declared) = self.lane.tools.declared_in(&name) {
+            name = declared.to_owned();
+            call.renamed = true;
+            function.get_or_insert_default().name = Some(name.clone());
+        }
         let Some(index) = self.open_call(&name) else { return };
         self.lane.native.calls[at].written = Some(index);
         self.close_inline();

@@ -38,11 +38,13 @@ pub(super) struct GuardedChoice {
 impl GuardedChoice {
     pub(super) fn new(index: u32, guard: &Guard, take_back: TakeBack) -> Self {
         let mut guard = guard.clone();
+        let calls = guard.calls();
         let lane = ChoiceState {
             index,
-            ids: guard.ids().clone(),
-            wanted: guard.wanted().clone(),
-            parallel: guard.parallel(),
+            ids: calls.options().ids.clone(),
+            wanted: calls.options().wanted.clone(),
+            parallel: calls.options().parallel,
+            tools: calls.tools().clone(),
             jailed: guard.jailer().is_some(),
             take_back,
             take_back_limit: guard.atomic_limit(),

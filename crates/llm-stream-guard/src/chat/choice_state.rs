@@ -2,7 +2,7 @@
 
 use jail_match::LimitError;
 use serde_json::{Map, Value};
-use toolcall_parsers::{Ids, Parallel, Rejected, UsedIds, Wanted};
+use toolcall_parsers::{Ids, Parallel, Rejected, Tools, UsedIds, Wanted};
 
 use super::{
     chunk::{Choice, MessageDelta},
@@ -59,6 +59,8 @@ pub(super) struct ChoiceState {
     pub(super) ids: Ids,
     /// Calls that the request allows.
     pub(super) wanted: Wanted,
+    /// Tools that the request declared.
+    pub(super) tools: Tools,
     pub(super) parallel: Parallel,
     /// Reasoning tokens, estimated from bytes, of the text before the guard was last reset.
     pub(super) reasoning_tokens: u64,

@@ -70,7 +70,7 @@ impl GuardedChoice {
         if has_ids {
             let mut guard = reader.guard.clone();
             guard.observe_choice(self.lane.index);
-            guard.set_ids(self.guard.ids().clone());
+            guard.set_ids(self.guard.calls().options().ids.clone());
             self.mode = TokenMode::On(Box::new(ChunkTokens::new(reader)));
             self.guard = guard;
         } else if has_text {

@@ -28,6 +28,8 @@ pub(super) struct NativeCall {
     pub(super) held: Option<Box<ToolCallDelta>>,
     pub(super) arguments: Balance,
     pub(super) has_arguments: bool,
+    /// Whether the name is written as the declared one inside it.
+    pub(super) renamed: bool,
     /// Whether text follows the arguments' last bracket.
     overrun: bool,
     /// Whether the end of the call is written.
@@ -50,6 +52,7 @@ impl NativeCall {
     /// Returns the outcome of the call. If it is not whole, it was `cut`, or else is malformed.
     pub(super) fn outcome(&self, cut: bool) -> Outcome {
         match self.is_whole() {
+            true if self.renamed => Outcome::Repaired,
             true => Outcome::Complete,
             false if cut && !self.overrun => Outcome::Incomplete,
             false => Outcome::Malformed,

@@ -4,7 +4,7 @@
 use jail_match::{
     Channel, Counters, Driver, Edge, End, Held, HeldKind, LimitError, ServerItem, Sink, Stretch,
 };
-use toolcall_parsers::{BrokenBlock, Grammar, Ids, Parallel, Rejected, ToolCallParser, Wanted};
+use toolcall_parsers::{BrokenBlock, Calls, Grammar, Ids, Rejected, ToolCallParser};
 
 use super::template::TemplateCursor;
 
@@ -203,10 +203,10 @@ impl Cursor {
         }
     }
 
-    pub(super) fn ids(&self) -> &Ids {
+    pub(super) fn calls(&self) -> &Calls {
         match self {
-            Self::Family(family) => family.bodies.ids(),
-            Self::Template(template) => &template.call_options().ids,
+            Self::Family(family) => family.bodies.calls(),
+            Self::Template(template) => template.calls(),
         }
     }
 
@@ -214,20 +214,6 @@ impl Cursor {
         match self {
             Self::Family(family) => family.bodies.set_ids(ids),
             Self::Template(template) => template.set_ids(ids),
-        }
-    }
-
-    pub(super) fn wanted(&self) -> &Wanted {
-        match self {
-            Self::Family(family) => family.bodies.wanted(),
-            Self::Template(template) => &template.call_options().wanted,
-        }
-    }
-
-    pub(super) fn parallel(&self) -> Parallel {
-        match self {
-            Self::Family(family) => family.bodies.parallel(),
-            Self::Template(template) => template.call_options().parallel,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use think_filter::Start;
-use toolcall_parsers::{BrokenBlock, Grammar, Ids, Outcome, Parallel, Wanted};
+use toolcall_parsers::{BrokenBlock, Calls, Grammar, Outcome};
 use wire_remap::Regime;
 
 use super::{Guard, GuardBuilder, ReasoningOptions, ToolChoice, tokens::Path};
@@ -80,19 +80,9 @@ impl Guard {
         self.input.wire.as_ref().map_or(&OFF, |wire| wire.regime())
     }
 
-    /// Returns the source of ids for calls without an id.
-    pub(crate) fn ids(&self) -> &Ids {
-        self.cursor.ids()
-    }
-
-    /// Returns the calls that may be emitted.
-    pub(crate) fn wanted(&self) -> &Wanted {
-        self.cursor.wanted()
-    }
-
-    /// Returns whether more than one call may be emitted.
-    pub(crate) fn parallel(&self) -> Parallel {
-        self.cursor.parallel()
+    /// Returns the calls of the message, with the declared tools and the options.
+    pub(crate) fn calls(&self) -> &Calls {
+        self.cursor.calls()
     }
 
     /// Makes this the guard of a choice, and reports the choice to its observer.
@@ -122,7 +112,7 @@ impl Guard {
 
     /// Numbers ids after `calls` calls of the message that were read elsewhere.
     pub(crate) fn number_ids_after(&mut self, calls: u32) {
-        let ids = self.ids().clone();
+        let ids = self.calls().options().ids.clone();
         let earlier = ids.earlier().saturating_add(calls);
         self.cursor.set_ids(ids.after(earlier));
     }

@@ -1,7 +1,7 @@
 //! A replacement for the parser of response templates, for builds without it.
 
 use jail_match::{Channel, Counters, Edge, End, Held, Sink};
-use toolcall_parsers::{Ids, Options};
+use toolcall_parsers::{Calls, Ids};
 
 pub(super) use NoTemplate as TemplateCursor;
 
@@ -50,7 +50,7 @@ impl NoTemplate {
         match *self {}
     }
 
-    pub(super) fn call_options(&self) -> &Options {
+    pub(super) fn calls(&self) -> &Calls {
         match *self {}
     }
 

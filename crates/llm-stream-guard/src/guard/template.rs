@@ -8,7 +8,7 @@ use jail_match::{
 };
 use response_templates::{NoAnchor, ResponseTemplate, TemplateParser};
 use think_filter::Withheld;
-use toolcall_parsers::{BadPayload, BrokenBlock, CallsInCode, Ids, InReasoning, Options};
+use toolcall_parsers::{BadPayload, BrokenBlock, Calls, CallsInCode, Ids, InReasoning};
 
 use super::{
     BuildError, Delivery, Guard, GuardBuilder, ToolChoice,
@@ -74,8 +74,8 @@ impl TemplateCursor {
         &self.edges
     }
 
-    pub(super) fn call_options(&self) -> &Options {
-        self.parser.call_options()
+    pub(super) fn calls(&self) -> &Calls {
+        self.parser.calls()
     }
 
     pub(super) fn set_ids(&mut self, ids: Ids) {

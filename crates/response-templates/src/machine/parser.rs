@@ -89,10 +89,10 @@ impl TemplateParser {
         self.state.calls.set_ids(ids);
     }
 
-    /// Returns the policies of calls.
+    /// Returns the calls of the message, with the declared tools and the options.
     #[must_use]
-    pub const fn call_options(&self) -> &Options {
-        self.state.calls.options()
+    pub const fn calls(&self) -> &Calls {
+        &self.state.calls
     }
 
     /// Reads the prompt, whose last turn may have begun the message. Call this last, before any

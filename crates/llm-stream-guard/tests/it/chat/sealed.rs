@@ -1,7 +1,7 @@
 //! Calls that must not run: sealed arguments, late names, calls in one piece.
 
 use llm_stream_guard::{
-    End, Outcome,
+    End, Outcome, Tools,
     chat::{
         Balance, CallForm, ChatGuard, ChatOptions, ChatSink, ChatSse, ChatStep, Chunk, Delta, Note,
         Violation,
@@ -10,7 +10,7 @@ use llm_stream_guard::{
 use serde_json::{Value, json};
 
 use crate::chat::{
-    feed::{aggregate, chat, choice, choices, clean, run, stop, text},
+    feed::{aggregate, builder, chat, choice, choices, clean, run, stop, text},
     reader::read_finished,
 };
 
@@ -55,8 +55,11 @@ impl ChatSink for Words {
 }
 
 fn words(chunks: Vec<Chunk>) -> Vec<String> {
+    words_of(&mut chat("hermes", ChatOptions::default()), chunks)
+}
+
+fn words_of(guard: &mut ChatGuard, chunks: Vec<Chunk>) -> Vec<String> {
     let mut words = Words::default();
-    let mut guard = chat("hermes", ChatOptions::default());
     for chunk in chunks {
         guard.push(chunk, &mut words).expect("no limit");
     }
@@ -115,6 +118,25 @@ fn upstream_call_that_is_cut_or_malformed_is_sealed() {
         assert_eq!(calls(&seen.chunks), [("f".into(), "{\"a\": [1,}".into())]);
         let words = words(vec![own.clone(), stop(0, reason)]);
         assert_eq!(words.last(), Some(&format!("0.{},}}", outcome.name())));
+    }
+}
+
+#[test]
+fn declared_name_inside_the_name_of_an_upstream_call_is_written() {
+    let tools = Tools::new([("bash", json!({"type": "object"}))]);
+    for (written, expected) in [
+        ("bash<|channel|>commentary", ["0=bash", "0{}", "0.repaired"]),
+        ("functions.bash:0", ["0=bash", "0{}", "0.repaired"]),
+        ("functions_bash_2", ["0=bash", "0{}", "0.repaired"]),
+        ("bash", ["0=bash", "0{}", "0.complete"]),
+        ("bash_2", ["0=bash_2", "0{}", "0.complete"]),
+        ("zsh<|channel|>commentary", ["0=zsh<|channel|>commentary", "0{}", "0.complete"]),
+    ] {
+        let guard = builder("hermes").tools(tools.clone()).build().expect("a family");
+        let own = native(json!([{"index": 0, "id": "a",
+            "function": {"name": written, "arguments": "{}"}}]));
+        let mut guard = ChatGuard::new(guard, ChatOptions::default());
+        assert_eq!(words_of(&mut guard, vec![own, stop(0, "tool_calls")]), expected);
     }
 }
 
