@@ -39,6 +39,21 @@ impl Preceding {
     /// mark or with the line.
     #[inline]
     pub(super) fn advance(&mut self, text: &[u8], begins_marker: &FirstBytes) {
+        if self.closing != [0; 3] {
+            return self.advance_quotes(text, begins_marker);
+        }
+        let mut last = u64::from_be_bytes(self.last);
+        for &byte in text {
+            if begins_marker.has(byte) {
+                return self.advance_quotes(text, begins_marker);
+            }
+            last = last << 8 | u64::from(byte);
+        }
+        self.last = last.to_be_bytes();
+    }
+
+    /// Adds text that is in quotes, or may have some.
+    fn advance_quotes(&mut self, text: &[u8], begins_marker: &FirstBytes) {
         let mut rest = text;
         while !rest.is_empty() {
             let next = match self.closing {
@@ -64,9 +79,9 @@ impl Preceding {
     }
 
     fn push(&mut self, text: &[u8]) {
-        let skip = text.len().saturating_sub(self.last.len());
+        let text = text.last_chunk::<8>().map_or(text, |last| last.as_slice());
         let last = u64::from_be_bytes(self.last);
-        let last = text.iter().skip(skip).fold(last, |last, &byte| last << 8 | u64::from(byte));
+        let last = text.iter().fold(last, |last, &byte| last << 8 | u64::from(byte));
         self.last = last.to_be_bytes();
     }
 
