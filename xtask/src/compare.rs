@@ -20,7 +20,7 @@ use std::{
 
 use crate::{
     families::{self, ParserName, Reads},
-    process::{Invocation, installed, target},
+    process::{Invocation, python_of, target},
 };
 
 use cases::Vector;
@@ -149,14 +149,8 @@ pub(crate) fn run(root: &Path, further: Option<&Path>) -> Result<(), String> {
 /// Returns an error if Python or a package is missing, or the command cannot be built or fails.
 pub(crate) fn fixtures(root: &Path) -> Result<(), String> {
     let place = target(root)?;
-    let python = place.join("fixtures/bin/python");
-    if !installed("python3") {
-        return Err("python3 is not installed".to_owned());
-    }
+    let python = python_of(root, &place.join("fixtures"))?;
     let say = |line: &str| Invocation::new(line).output(root);
-    if !python.is_file() {
-        say(&format!("python3 -m venv {}", place.join("fixtures").display()))?;
-    }
     let python = python.display();
     say(&format!("{python} -m pip install --quiet {SUITE}"))?;
     say("cargo build --release --quiet -p llm-stream-guard-cli")?;
@@ -216,14 +210,7 @@ fn answers_of(path: &Path) -> Result<Vec<Answers>, String> {
 
 /// Returns the Python of an environment with the packages.
 fn environment(root: &Path, place: &Path) -> Result<PathBuf, String> {
-    if !installed("python3") {
-        return Err("python3 is not installed".to_owned());
-    }
-    let venv = place.join("venv");
-    let python = venv.join("bin/python");
-    if !python.is_file() {
-        Invocation::new(&format!("python3 -m venv {}", venv.display())).output(root)?;
-    }
+    let python = python_of(root, &place.join("venv"))?;
     for packages in INSTALLED {
         let line = format!("{} -m pip install --quiet {packages}", python.display());
         let fetched = Invocation::new(&line).output(root);

@@ -10,7 +10,7 @@ mod sbom;
 mod tools;
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
 };
 
@@ -96,6 +96,14 @@ struct Dist {
     tools: Tools,
 }
 
+/// Returns a directory that a user named, unless there are files in it, which would be deleted.
+fn unused(place: PathBuf) -> Result<PathBuf, String> {
+    match fs::read_dir(&place).map(|mut entries| entries.next().is_some()) {
+        Ok(true) => Err(format!("{} is not empty", place.display())),
+        _ => Ok(place),
+    }
+}
+
 /// Makes all parts, or the wanted one, and prints a table of them. A part that fails does not keep
 /// others from being made.
 ///
@@ -104,7 +112,10 @@ struct Dist {
 pub(crate) fn run(root: &Path, wanted: &Wanted) -> Result<(), String> {
     let target = process::target(root)?;
     let here = env::current_dir().map_err(|error| error.to_string())?;
-    let place = wanted.place.as_ref().map_or_else(|| target.join("dist"), |place| here.join(place));
+    let place = match &wanted.place {
+        Some(place) => unused(here.join(place))?,
+        None => target.join("dist"),
+    };
     emptied(&place)?;
     let build = target.join("dist-build");
     let mut report = Report::default();

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::process::{Invocation, installed, target};
+use crate::process::{Invocation, installed, python_of, target};
 
 /// Packages that are installed without dependencies. XGrammar declares gigabytes of dependencies
 /// that its grammars do not need.
@@ -24,11 +24,7 @@ pub(crate) fn run(root: &Path, count: u32) -> Result<(), String> {
         println!("skipped: python3 is not installed");
         return Ok(());
     }
-    let venv = place.join("venv");
-    let python = venv.join("bin/python");
-    if !python.is_file() {
-        Invocation::new(&format!("python3 -m venv {}", venv.display())).output(root)?;
-    }
+    let python = python_of(root, &place.join("venv"))?;
     for packages in PACKAGES {
         let line = format!("{} -m pip install --quiet {packages}", python.display());
         if Invocation::new(&line).output(root).is_err() {

@@ -9,6 +9,26 @@ use std::{
 /// The names under which the browser is installed.
 pub(crate) const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
+/// Returns the Python of the environment at `venv`, which is made if it is missing.
+///
+/// # Errors
+/// Returns an error if Python is missing or fails.
+pub(crate) fn python_of(root: &Path, venv: &Path) -> Result<PathBuf, String> {
+    let python = programs_of(venv).join("python");
+    if !venv.exists() {
+        if !installed("python3") {
+            return Err("python3 is not installed".to_owned());
+        }
+        Invocation::new("python3 -m venv").arg(&venv.display().to_string()).output(root)?;
+    }
+    Ok(python)
+}
+
+/// Returns the directory of the programs of a Python environment.
+pub(crate) fn programs_of(venv: &Path) -> PathBuf {
+    venv.join(if cfg!(windows) { "Scripts" } else { "bin" })
+}
+
 /// A program with its arguments and extra environment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Invocation {

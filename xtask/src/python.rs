@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     flags::Depth,
-    process::{Invocation, installed, target},
+    process::{Invocation, installed, python_of, target},
 };
 
 /// The directory of the package.
@@ -106,8 +106,7 @@ impl Environment {
         if venv.exists() {
             fs::remove_dir_all(&venv).map_err(|error| format!("{}: {error}", venv.display()))?;
         }
-        Invocation::new(&format!("python3 -m venv {}", venv.display())).output(root)?;
-        Ok(Self { place: place.to_owned(), python: venv.join("bin/python") })
+        Ok(Self { place: place.to_owned(), python: python_of(root, &venv)? })
     }
 
     /// Installs packages, or reports that they cannot be fetched.

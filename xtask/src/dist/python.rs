@@ -2,11 +2,8 @@
 
 use std::{fs, path::Path};
 
-use super::{
-    Dist, VERSION, command,
-    report::Report,
-    tools::{self, venv_at},
-};
+use super::{Dist, VERSION, command, report::Report};
+use crate::process::python_of;
 
 /// The directory of the package.
 const PACKAGE: &str = "bindings/python";
@@ -75,9 +72,7 @@ pub(super) fn sdist(dist: &Dist, report: &mut Report) -> Result<(), String> {
 /// Installs a wheel in a new environment and runs the first program there.
 fn installed(dist: &Dist, name: &str, wheel: &Path) -> Result<(), String> {
     let fresh = dist.fresh(name)?;
-    let venv = fresh.join("venv");
-    venv_at(&dist.root, &venv)?;
-    let python = tools::bin(&venv).join("python").display().to_string();
+    let python = python_of(&dist.root, &fresh.join("venv"))?.display().to_string();
     let install = format!("{python} -m pip install --quiet --no-index --no-deps");
     dist.alone(&fresh, &format!("{install} {}", wheel.display()))?;
     fs::write(fresh.join("first.py"), FIRST).map_err(|error| error.to_string())?;

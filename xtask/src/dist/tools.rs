@@ -10,7 +10,7 @@ use std::{
 use super::report::Report;
 #[cfg(unix)]
 use crate::process;
-use crate::process::Invocation;
+use crate::process::{Invocation, programs_of, python_of};
 
 /// The builder of wheels.
 const MATURIN: &str = "maturin>=1.9,<2";
@@ -33,10 +33,9 @@ impl Tools {
     /// Makes the environment and fetches the tools. Notes those that cannot be had.
     pub(super) fn fetched(root: &Path, build: &Path, report: &mut Report) -> Self {
         let venv = build.join("tools");
-        let made = if venv.exists() { Ok(()) } else { venv_at(root, &venv) };
-        let mut tools =
-            Self { root: root.to_owned(), bin: bin(&venv), has_maturin: false, has_zig: false };
-        if let Err(error) = made {
+        let bin = programs_of(&venv);
+        let mut tools = Self { root: root.to_owned(), bin, has_maturin: false, has_zig: false };
+        if let Err(error) = python_of(root, &venv) {
             report.note(&format!("no tools of Python: {error}"));
             return tools;
         }
@@ -67,19 +66,6 @@ impl Tools {
         let all = std::iter::once(self.bin.clone()).chain(env::split_paths(&path));
         env::join_paths(all).unwrap_or(path).to_string_lossy().into_owned()
     }
-}
-
-/// Makes an empty Python environment.
-///
-/// # Errors
-/// Returns an error if Python is missing or fails.
-pub(super) fn venv_at(root: &Path, venv: &Path) -> Result<(), String> {
-    Invocation::new("python3 -m venv").arg(&venv.display().to_string()).output(root).map(drop)
-}
-
-/// Returns the directory of an environment's programs.
-pub(super) fn bin(venv: &Path) -> PathBuf {
-    venv.join(if cfg!(windows) { "Scripts" } else { "bin" })
 }
 
 /// Returns a path of programs without Rust: a directory with links to the few programs
