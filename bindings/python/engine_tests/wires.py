@@ -31,18 +31,14 @@ def answer_of(message: Any, *, streamed: bool) -> Answer:
 
     A stream has sent the beginning of a call before it shows that the call is cut.
     """
-    calls = [(call.name, _sent(call)) for call in message.calls if streamed or _runs(call)]
+    calls = [(call.name, _sent(call)) for call in message.calls if streamed or call.runs]
     return Answer(message.reasoning, message.content, calls)
-
-
-def _runs(call: Any) -> bool:
-    return call.outcome in ("complete", "repaired")
 
 
 def _sent(call: Any) -> str:
     """Return the arguments of a call as a stream sends them."""
     arguments = SealedArguments()
-    return arguments.push(call.arguments) + arguments.end(_runs(call))
+    return arguments.push(call.arguments) + arguments.end(call.runs)
 
 
 def alike(one: Answer, other: Answer) -> bool:

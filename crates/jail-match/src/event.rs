@@ -217,6 +217,12 @@ impl Outcome {
         }
     }
 
+    /// Returns whether a client may run the call.
+    #[must_use]
+    pub const fn runs(self) -> bool {
+        matches!(self, Self::Complete | Self::Repaired)
+    }
+
     /// Returns the worse of two outcomes, for example of the calls of one message. A malformed call
     /// is worse than an incomplete one, and that is worse than a repaired one.
     ///

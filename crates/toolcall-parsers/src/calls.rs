@@ -329,7 +329,7 @@ impl Calls {
                 outcome => outcome,
             };
             sink.event(Event::CallEnd { index, outcome });
-            self.complete |= matches!(outcome, Outcome::Complete | Outcome::Repaired);
+            self.complete |= outcome.runs();
         }
         self.open = Open::No;
     }

@@ -18,6 +18,7 @@ Certainty = Literal["unknown", "likely", "sure"]
 
 # From the best outcome to the worst.
 _OUTCOMES: tuple[Outcome, ...] = ("complete", "repaired", "incomplete", "malformed")
+OUTCOMES_THAT_RUN: tuple[Outcome, ...] = ("complete", "repaired")
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Call:
     @property
     def runs(self) -> bool:
         """Whether the call is complete or repaired, so that it may be run."""
-        return self.outcome in ("complete", "repaired")
+        return self.outcome in OUTCOMES_THAT_RUN
 
     @property
     def object(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._batch import message_type, parse_batch
 from ._native import Guard, StreamError
-from ._types import Message
+from ._types import OUTCOMES_THAT_RUN, Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -97,7 +97,7 @@ def openai_messages(messages: pa.StructArray) -> pa.StructArray:
     bad = pc.fill_null(pc.is_valid(field("error")), fill_value=True)
     missing = pc.or_(pc.is_null(messages), bad)
     calls = field("calls")
-    runs = pc.is_in(pc.struct_field(calls.flatten(), "outcome"), pa.array(["complete", "repaired"]))
+    runs = pc.is_in(pc.struct_field(calls.flatten(), "outcome"), pa.array(OUTCOMES_THAT_RUN))
     # The number of calls that run before each row's first.
     before = pa.concat_arrays([pa.array([0]), pc.cumulative_sum(pc.cast(runs, pa.int64()))])
     parents = pc.fill_null(pc.list_value_length(calls), 0)

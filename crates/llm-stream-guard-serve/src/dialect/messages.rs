@@ -227,7 +227,7 @@ impl WholeMessage {
     /// Anthropic's manual describes.
     fn end_call(&mut self, outcome: Outcome) {
         let arguments = std::mem::take(&mut self.arguments);
-        let runs = matches!(outcome, Outcome::Complete | Outcome::Repaired);
+        let runs = outcome.runs();
         let input = serde_json::from_str::<Value>(&arguments).ok();
         let input = input.filter(|input| runs && input.is_object());
         if let Some(call) = self.content.last_mut() {

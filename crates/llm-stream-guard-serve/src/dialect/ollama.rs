@@ -13,10 +13,7 @@ mod request;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use llm_stream_guard::{
-    Outcome,
-    chat::{ChatSink, ChatStep, Delta},
-};
+use llm_stream_guard::chat::{ChatSink, ChatStep, Delta};
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::request::{chat, generate, is_load};
@@ -137,7 +134,7 @@ impl OpenCall {
             }
             Delta::CallEnd { outcome, .. } => {
                 let arguments = std::mem::take(&mut self.arguments);
-                let runs = matches!(outcome, Outcome::Complete | Outcome::Repaired);
+                let runs = outcome.runs();
                 let read = serde_json::from_str::<Value>(&arguments).ok();
                 let Some(arguments) = read.filter(|it| runs && it.is_object()) else {
                     tracing::warn!(?outcome, "a call that does not run was left out of the answer");

@@ -14,11 +14,6 @@ use super::{
     writer::DeltaWriter,
 };
 
-/// Whether a client may run a call with this outcome.
-fn runs(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Complete | Outcome::Repaired)
-}
-
 impl DeltaWriter<'_, '_> {
     /// Handles a delta of a call that upstream made.
     pub(super) fn native(&mut self, delta: ToolCallDelta) {
@@ -208,7 +203,7 @@ impl DeltaWriter<'_, '_> {
         let outcome = call.outcome(cut);
         // Arguments that are neither an object nor a list pass unchanged: some servers write text.
         let passes = call.has_arguments && !call.arguments.is_opened();
-        let seal = if runs(outcome) || passes { String::new() } else { call.arguments.seal() };
+        let seal = if outcome.runs() || passes { String::new() } else { call.arguments.seal() };
         self.lane.native.unreported.push((index, outcome));
         self.end_call(CallEnding { index, outcome, seal });
     }
@@ -235,7 +230,7 @@ impl DeltaWriter<'_, '_> {
         let Some(open) = self.lane.open.take() else { return };
         let OpenCall { written: Some(index), began, bytes, arguments } = open else { return };
         let taken_back = match (outcome, self.lane.take_back) {
-            (outcome, _) if runs(outcome) => {
+            (outcome, _) if outcome.runs() => {
                 self.lane.completed += 1;
                 false
             }
@@ -248,8 +243,8 @@ impl DeltaWriter<'_, '_> {
         if let Some(began) = began.filter(|_| taken_back && bytes <= self.lane.take_back_limit) {
             return self.undo(began);
         }
-        let mut last = arguments.end(runs(outcome));
-        if runs(outcome) && !last.is_empty() {
+        let mut last = arguments.end(outcome.runs());
+        if outcome.runs() && !last.is_empty() {
             self.arguments(index, &std::mem::take(&mut last));
         }
         self.end_call(CallEnding { index, outcome, seal: last });

@@ -55,7 +55,7 @@ impl Causes {
 
     pub(crate) fn call_ended(&mut self, outcome: Outcome) {
         match outcome {
-            Outcome::Complete | Outcome::Repaired => self.runs = true,
+            outcome if outcome.runs() => self.runs = true,
             Outcome::Malformed => self.malformed = true,
             _ => self.cut = true,
         }

@@ -37,7 +37,7 @@ struct Seen {
 
 impl Seen {
     fn runs(&self) -> bool {
-        matches!(self.outcome, Some(Outcome::Complete | Outcome::Repaired))
+        self.outcome.is_some_and(Outcome::runs)
     }
 }
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._native import SealedArguments
+from .._types import OUTCOMES_THAT_RUN
 
 if TYPE_CHECKING:
     from .._native import CallArguments, CallEnd, CallStart
-
-
-def runs(outcome: str) -> bool:
-    """Return whether a call with this outcome may run."""
-    return outcome in ("complete", "repaired")
 
 
 class StreamedArguments:
@@ -36,4 +32,4 @@ class StreamedArguments:
             case "call_arguments":
                 return self._open[event.index].push(event.fragment)
             case _:
-                return self._open.pop(event.index).end(runs(event.outcome))
+                return self._open.pop(event.index).end(event.outcome in OUTCOMES_THAT_RUN)

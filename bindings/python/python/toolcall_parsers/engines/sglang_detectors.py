@@ -16,7 +16,7 @@ from sglang.srt.parser.reasoning_parser import BaseReasoningFormatDetector
 from sglang.srt.parser.reasoning_parser import StreamingParseResult as ReasoningParseResult
 
 from .. import _native
-from ._calls import StreamedArguments, runs
+from ._calls import StreamedArguments
 from ._families import class_of, reads_calls, request_of, settings_of, without_reasoning
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class GuardDetector(BaseFormatDetector):
                 tool_index=places.get(call.name, -1), name=call.name, parameters=call.arguments
             )
             for call in message.calls
-            if runs(call.outcome)
+            if call.runs
         ]
         # Families that write in messages have reasoning that no setting turns off.
         return StreamingParseResult(normal_text=message.reasoning + message.content, calls=calls)

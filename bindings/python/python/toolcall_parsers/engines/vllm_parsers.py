@@ -27,7 +27,7 @@ from vllm.sampling_params import StructuredOutputsParams
 from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 from .. import _native
-from ._calls import StreamedArguments, runs
+from ._calls import StreamedArguments
 from ._families import (
     Decoder,
     class_of,
@@ -157,7 +157,7 @@ class GuardToolParser(ToolParser):
         calls = [
             ToolCall(id=call.id, function=FunctionCall(name=call.name, arguments=call.arguments))
             for call in message.calls
-            if runs(call.outcome)
+            if call.runs
         ]
         self.prev_tool_call_arr = [
             {"name": call.function.name, "arguments": call.function.arguments} for call in calls

@@ -14,7 +14,6 @@ from vllm.parser.metrics import record_tool_parser_invocation
 
 from .. import _native
 from .._events import collect
-from ._calls import runs
 from ._families import marker_tokens, without_reasoning
 from .vllm_parsers import (
     GuardReasoningParser,
@@ -103,7 +102,7 @@ class GuardParser(DelegatingParser):
         calls = [
             FunctionCall(id=call.id, name=call.name, arguments=call.arguments)
             for call in message.calls
-            if runs(call.outcome) and request.tool_choice != "none"
+            if call.runs and request.tool_choice != "none"
         ]
         self._count(request, called=bool(calls), streaming=False)
         content = message.content

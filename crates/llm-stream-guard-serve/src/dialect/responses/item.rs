@@ -218,7 +218,7 @@ impl Item {
     /// Ends a call. A call that does not run is incomplete, as is one whose arguments are not one
     /// JSON text.
     pub(super) fn end_call(&mut self, outcome: Outcome) {
-        let runs = matches!(outcome, Outcome::Complete | Outcome::Repaired);
+        let runs = outcome.runs();
         let is_whole = match &self.kind {
             ItemKind::Reasoning | ItemKind::Message => return,
             ItemKind::Call(_) | ItemKind::Search(_) => {

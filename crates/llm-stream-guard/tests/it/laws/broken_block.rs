@@ -58,7 +58,7 @@ fn truncated_call_of_every_family_is_text_under_broken_block_text() {
             let wire = &wire[..cut];
             let each: Vec<&str> = wire.split_inclusive(|_| true).collect();
             let emitted = parse(&grammar, BrokenBlock::Emit, &[wire]);
-            let whole = |outcome| matches!(outcome, Some(Outcome::Complete | Outcome::Repaired));
+            let whole = |outcome: Option<Outcome>| outcome.is_some_and(Outcome::runs);
             let broke = emitted.calls.first().is_some_and(|call| !whole(call.outcome));
             for pieces in [&[wire][..], &each] {
                 let message = parse(&grammar, BrokenBlock::Text, pieces);
