@@ -240,6 +240,25 @@ fn begins_call_of(tools: &Tools, text: &str, quote: u8) -> Result<bool, Undecide
     }
 }
 
+/// Returns whether `text`, inside a string, is the head of a parameter and the quote of its value:
+/// `, word="`. After a quote in the string that may not be data, the string's end is missing.
+pub(super) fn begins_parameter(dialect: &ValueDialect<'_>, text: &str) -> Result<bool, Undecided> {
+    within(MAX_CALL_HEAD, text, |text| {
+        let other = |c: char| !(c.is_alphanumeric() || c == '_');
+        let rest = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
+        let Some(at) = rest.find(other) else { return Err(Undecided) };
+        let (key, rest) = rest.split_at(at);
+        let known = dialect.tools.is_none_or(|tools| {
+            tools.is_empty() || tools.iter().any(|tool| admitted(&tool.parameters, key).is_some())
+        });
+        match rest.as_bytes() {
+            [b'='] => Err(Undecided),
+            [b'=', b'"' | b'\'', ..] => Ok(known && !key.is_empty()),
+            _ => Ok(false),
+        }
+    })
+}
+
 /// Returns the texts that end the call.
 pub(super) fn ends<'a>(dialect: &ValueDialect<'a>) -> impl Iterator<Item = &'a str> {
     dialect.ends.iter().map(|end| end.as_str())

@@ -79,7 +79,12 @@ impl Transcoder {
         let blanks = core::mem::take(&mut self.blanks);
         let step = if ends {
             self.end_text(cx)
+        } else if self.key && cx.dialect.is(Syntax::Python) {
+            // No key contains quotes: the string has ended, and what follows is a fault.
+            self.go(text, StringAt::End)?;
+            cx.bad(0)
         } else {
+            self.stops[1] = if cx.dialect.is(Syntax::Python) { b',' } else { self.stops[1] };
             self.state = TranscoderState::Text(Text { at: StringAt::Inside, nested: true, ..text });
             let mut quote = [0; 4];
             let quote = char::from(self.stops[0]).encode_utf8(&mut quote);

@@ -14,7 +14,7 @@ use super::{
     OpenQuote, Scanned, Syntax,
     dialect::{Quote, Tolerated},
     escape::plain_len,
-    missing_end::begins_call,
+    missing_end::{begins_call, begins_parameter},
     own_end::Before,
     prefix::{Continued, StringPrefix, continues},
     transcoder::{Cx, Flow, StringMode, Transcoder, TranscoderState},
@@ -205,6 +205,15 @@ impl Transcoder {
             b')' if !text.triple => match begins_call(cx.dialect, rest, quote) {
                 Err(Undecided) => return cx.more(),
                 Ok(true) => return cx.bad(0),
+                Ok(false) => 1,
+            },
+            b',' if text.nested => match begins_parameter(cx.dialect, rest) {
+                Err(Undecided) => return cx.more(),
+                Ok(true) => {
+                    // The string ended before, so the quote that was data is a fault.
+                    self.go(text, StringAt::End)?;
+                    return cx.bad(0);
+                }
                 Ok(false) => 1,
             },
             _ if is_mixed(text, cx)? => return cx.bad(0),

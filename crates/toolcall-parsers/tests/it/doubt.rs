@@ -184,24 +184,24 @@ fn start_of_value(parser: &Parser, wire: &str) -> usize {
 }
 
 /// Deletes, doubles, swaps or inserts one token after the start of the first value. Edits that make another
-/// well-formed call are left out: heads of the quoted call, quotes and brackets, and insertions of
-/// end tags.
+/// well-formed call are left out: heads of the quoted call and the tags before them, quotes and
+/// brackets, and insertions of end tags.
 fn edited(wire: &str, from: usize, random: &mut Random) -> (String, String) {
     let (head, rest) = wire.split_at(from);
     let mut tokens = tokens(rest);
-    let plain = |token: &str| {
-        !token.contains(QUOTED) && token.contains(|c: char| c.is_alphanumeric() || c == '\\')
-    };
+    let plain = |token: &str| token.contains(|c: char| c.is_alphanumeric() || c == '\\');
     let at = random.below(tokens.len());
     let kind = random.below(4);
-    if tokens.is_empty() || !plain(tokens[at]) {
+    let near: String = tokens.iter().skip(at).take(8).copied().collect();
+    let is_before_head = near.contains(QUOTED);
+    if tokens.is_empty() || !plain(tokens[at]) || is_before_head {
         return (wire.to_owned(), String::from("no edit"));
     }
     let what = format!("{} {:?}", ["delete", "double", "swap", "insert"][kind], tokens[at]);
     match kind {
         0 => drop(tokens.remove(at)),
         1 => tokens.insert(at, tokens[at]),
-        2 if at > 0 && plain(tokens[at - 1]) => tokens.swap(at, at - 1),
+        2 if at > 0 && plain(tokens[at - 1]) && !ends_call(tokens[at]) => tokens.swap(at, at - 1),
         _ if is_end(tokens[at]) => {}
         _ => tokens.insert(random.below(tokens.len()), tokens[at]),
     }
@@ -210,7 +210,13 @@ fn edited(wire: &str, from: usize, random: &mut Random) -> (String, String) {
 
 /// Returns whether a token ends something.
 fn is_end(token: &str) -> bool {
-    token.starts_with("</") || token.contains("end") || !token.contains(char::is_alphanumeric)
+    let blank = !token.contains(char::is_alphanumeric);
+    blank || token.contains("</") || token.contains("end") || ends_call(token)
+}
+
+/// Returns whether a token ends a call, wherever it is.
+fn ends_call(token: &str) -> bool {
+    ["</function>", "<|call|>", "<|return|>"].iter().any(|end| token.contains(end))
 }
 
 fn shown(wire: &str) -> String {

@@ -15,7 +15,7 @@ use crate::{
     machine::{
         call::{Machine, MachineStep},
         call_sink::CallSink,
-        plan::{Arguments, Bracket, Section},
+        plan::{Arguments, Bracket, Plan, Section},
         recovery::fault::{After, FaultPlace},
         state::{List, MachineState},
     },
@@ -113,9 +113,10 @@ impl Machine {
             all.filter(move |(_, text)| !in_list || text.contains(char::is_alphanumeric))
         };
         let of_form = [list, line].into_iter().flatten();
-        let begins = of_form.clone().filter_map(|text| text.bytes().next());
-        let begins = begins.fold(plan.recovery_texts.first(), Bytes::with);
-        let begins = quotes.iter().filter_map(|text| text.bytes().next()).fold(begins, Bytes::with);
+        let first_bytes = of_form.clone().filter_map(|text| text.bytes().next());
+        let first_bytes = first_bytes.fold(plan.recovery_texts.first(), Bytes::with);
+        let first_bytes =
+            quotes.iter().filter_map(|text| text.bytes().next()).fold(first_bytes, Bytes::with);
         let Some(mut fault) = self.recovery.fault else { return MachineStep::done(out.cursor.at) };
         let from = out.cursor.at;
         let mut found = None;
@@ -124,7 +125,7 @@ impl Machine {
                 break;
             }
             let rest = out.cursor.rest().as_bytes();
-            let hit = rest.iter().position(|&byte| begins.has(byte) || fault.stops_at(byte));
+            let hit = rest.iter().position(|&byte| first_bytes.has(byte) || fault.stops_at(byte));
             let Some(hit) = hit else {
                 out.cursor.at = out.cursor.text.len();
                 break;
@@ -135,6 +136,18 @@ impl Machine {
                 Err(Undecided) => break,
                 Ok(Some(n)) => {
                     found = places(&fault).nth(n);
+                    match found.map_or(Ok(true), |(_, text)| begins(plan, text, out)) {
+                        Err(Undecided) => {
+                            found = None;
+                            break;
+                        }
+                        Ok(true) => {}
+                        Ok(false) => {
+                            out.cursor.advance(found.map_or(0, |(_, text)| text.len()));
+                            found = None;
+                            continue;
+                        }
+                    }
                     let Some((place, text)) = found.filter(|_| elements) else { break };
                     // Nothing shows whether a call inside the malformed one is a quotation.
                     let opens = place == ResyncPlace::NextCall
@@ -190,5 +203,20 @@ impl Machine {
             _ => return MachineStep::done(out.cursor.at),
         }
         MachineStep::Go
+    }
+}
+
+/// Returns whether `text`, at the cursor, may be a recovery point: a token that begins the header of
+/// a message counts only before a word of the header.
+fn begins(plan: &Plan, text: &str, out: &CallSink<'_>) -> Result<bool, Undecided> {
+    let mut entries = plan.messages.iter().flat_map(|messages| &messages.entries);
+    if !entries.any(|entry| *entry.marker == *text) {
+        return Ok(true);
+    }
+    let rest = out.cursor.rest().get(text.len()..).unwrap_or_default();
+    match rest.chars().next() {
+        Some(next) => Ok(next.is_alphanumeric()),
+        None if out.calls.ended => Ok(true),
+        None => Err(Undecided),
     }
 }
