@@ -8,6 +8,8 @@ mod weight;
 
 use std::fmt;
 
+#[cfg(feature = "proxy")]
+use family_export::OWN_FORMAT;
 use http::StatusCode;
 use serde::{
     Deserialize, Deserializer,
@@ -15,8 +17,8 @@ use serde::{
 };
 use serde_json::{Map, Value, value::RawValue};
 
-pub(crate) use self::list::each;
 use self::{list::Skim, weight::weight};
+pub(crate) use self::list::each;
 use crate::error::{Fault, Kind};
 
 /// Memory for parsed values, regardless of the length of their text.
@@ -28,21 +30,14 @@ const FIELDS: usize = 512;
 /// Maximum number of earlier calls that are counted.
 const CALLS: usize = 1 << 16;
 
-/// Fields that decide how an answer is read.
-const LOOKED_AT: [&str; 32] = [
+/// Fields that decide how an answer is read, besides those that set its form.
+const LOOKED_AT: [&str; 21] = [
     "chat_template_kwargs",
     "continue_final_message",
-    "ebnf",
     "enable_thinking",
     "function_call",
     "functions",
-    "grammar",
-    "guided_choice",
-    "guided_grammar",
-    "guided_json",
-    "guided_regex",
     "include_stop_str_in_output",
-    "json_schema",
     "logprobs",
     "model",
     "n",
@@ -50,19 +45,24 @@ const LOOKED_AT: [&str; 32] = [
     "parallel_tool_calls",
     "reasoning",
     "reasoning_effort",
-    "regex",
-    "response_format",
     "return_token_ids",
     "stop",
     "stop_sequences",
     "stream",
-    "structural_tag",
-    "structured_outputs",
     "think",
     "thinking",
     "tool_choice",
     "tools",
 ];
+
+// Only the proxy decides how an answer is read.
+#[cfg(not(feature = "proxy"))]
+const OWN_FORMAT: [&str; 0] = [];
+
+/// Returns the names of all fields that decide how an answer is read.
+fn looked_at() -> impl Iterator<Item = &'static str> {
+    LOOKED_AT.into_iter().chain(OWN_FORMAT)
+}
 
 /// The body of a request.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ impl Body {
     /// messages, and the last message's text if the answer continues it.
     pub(crate) fn view(&mut self) -> Result<Value, Fault> {
         let mut view = Map::new();
-        for name in LOOKED_AT {
+        for name in looked_at() {
             if let Some(value) = self.get(name)? {
                 view.insert(name.to_owned(), value);
             }
@@ -185,7 +185,7 @@ impl Body {
 
     /// Returns the number of bytes of a view's fields, except messages.
     pub(crate) fn view_length(&self) -> usize {
-        LOOKED_AT.iter().filter_map(|name| self.text(name)).map(|raw| raw.get().len()).sum()
+        looked_at().filter_map(|name| self.text(name)).map(|raw| raw.get().len()).sum()
     }
 
     /// Writes the changes between two views into the body.

@@ -52,8 +52,8 @@ mod usage;
 use llm_stream_guard::chat::{ChatError, ChatGuard, ChatSseError, Completion, from_json};
 use serde_json::{Map, Value};
 
-use self::{encoded::Encoded, ollama::OllamaForm, unsupported::Unsupported};
-pub use self::{translated::UpstreamRequest, unsupported::UnsupportedTools};
+use self::{encoded::Encoded, unsupported::Unsupported};
+pub use self::{ollama::OllamaForm, translated::UpstreamRequest, unsupported::UnsupportedTools};
 use crate::{body::Body, error::Fault};
 
 /// A shape of requests and answers.
@@ -68,10 +68,8 @@ pub enum ApiDialect {
     Messages,
     /// OpenAI's responses: `POST /v1/responses`.
     Responses,
-    /// Ollama's chats: `POST /api/chat`.
-    OllamaChat,
-    /// Ollama's completions of a prompt: `POST /api/generate`.
-    OllamaGenerate,
+    /// Ollama's API: `POST /api/chat` and `POST /api/generate`.
+    Ollama(OllamaForm),
 }
 
 /// A whole answer for a client.
@@ -137,8 +135,8 @@ impl ApiDialect {
         Self::Completions,
         Self::Messages,
         Self::Responses,
-        Self::OllamaChat,
-        Self::OllamaGenerate,
+        Self::Ollama(OllamaForm::Chat),
+        Self::Ollama(OllamaForm::Generate),
     ];
 
     /// Returns the path of the dialect's requests.
@@ -149,8 +147,8 @@ impl ApiDialect {
             Self::Completions => "/v1/completions",
             Self::Messages => "/v1/messages",
             Self::Responses => "/v1/responses",
-            Self::OllamaChat => "/api/chat",
-            Self::OllamaGenerate => "/api/generate",
+            Self::Ollama(OllamaForm::Chat) => "/api/chat",
+            Self::Ollama(OllamaForm::Generate) => "/api/generate",
         }
     }
 
@@ -162,8 +160,8 @@ impl ApiDialect {
             Self::Completions => "completions",
             Self::Messages => "messages",
             Self::Responses => "responses",
-            Self::OllamaChat => "ollama_chat",
-            Self::OllamaGenerate => "ollama_generate",
+            Self::Ollama(OllamaForm::Chat) => "ollama_chat",
+            Self::Ollama(OllamaForm::Generate) => "ollama_generate",
         }
     }
 
@@ -187,8 +185,7 @@ impl ApiDialect {
     /// Returns the form of the answer, if the dialect is Ollama's.
     pub(crate) const fn ollama(self) -> Option<OllamaForm> {
         match self {
-            Self::OllamaChat => Some(OllamaForm::Chat),
-            Self::OllamaGenerate => Some(OllamaForm::Generate),
+            Self::Ollama(form) => Some(form),
             _ => None,
         }
     }
@@ -213,9 +210,9 @@ impl ApiDialect {
             Self::Messages => messages::request(body, unsupported),
             Self::Responses => responses::request(body, unsupported),
             // The proxy answers a request without text itself.
-            Self::OllamaChat | Self::OllamaGenerate if ollama::is_load(&body) => Ok(body),
-            Self::OllamaChat => ollama::chat(body),
-            Self::OllamaGenerate => ollama::generate(body),
+            Self::Ollama(_) if ollama::is_load(&body) => Ok(body),
+            Self::Ollama(OllamaForm::Chat) => ollama::chat(body),
+            Self::Ollama(OllamaForm::Generate) => ollama::generate(body),
         }
     }
 
@@ -231,7 +228,7 @@ impl ApiDialect {
                 responses::gather_tools(body)?;
                 responses::asked().collect()
             }
-            Self::OllamaChat | Self::OllamaGenerate => vec!["model"],
+            Self::Ollama(_) => vec!["model"],
         };
         let mut asked = Map::new();
         if self.ollama().is_some() {
@@ -256,8 +253,7 @@ impl ApiDialect {
             Self::Responses => {
                 Box::new(Encoded::new(guard, responses::ResponsesEvents::new(asked)))
             }
-            Self::OllamaChat | Self::OllamaGenerate => {
-                let form = self.ollama().unwrap_or(OllamaForm::Chat);
+            Self::Ollama(form) => {
                 Box::new(Encoded::new(guard, ollama::OllamaEvents::new(form, asked)))
             }
         }
@@ -309,8 +305,7 @@ impl ApiDialect {
                 let (body, usage) = response.into_json();
                 (guard, body, usage)
             }
-            Self::OllamaChat | Self::OllamaGenerate => {
-                let form = self.ollama().unwrap_or(OllamaForm::Chat);
+            Self::Ollama(form) => {
                 let mut answer = ollama::OllamaWhole::new(form, asked);
                 let guard = guard.complete_into(completion, &mut answer)?;
                 let (body, usage) = answer.into_json();
@@ -325,7 +320,7 @@ impl ApiDialect {
     pub fn fault(self, fault: &Fault) -> Value {
         match self {
             Self::Messages => messages::fault(fault),
-            Self::OllamaChat | Self::OllamaGenerate => ollama::fault(fault),
+            Self::Ollama(_) => ollama::fault(fault),
             _ => chat::fault(fault),
         }
     }

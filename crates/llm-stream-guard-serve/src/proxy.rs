@@ -326,7 +326,9 @@ impl Proxy {
         headers: &HeaderMap,
         bytes: &Bytes,
     ) -> Result<Option<&Backend>, Fault> {
-        let model = RequestBody::read(bytes)?.string("model");
+        let read = bytes.clone();
+        let read = move || RequestBody::read(&read).map(|body| body.string("model"));
+        let model = heavy(bytes.len(), read).await??;
         let route = self.shared.routes.find(&model);
         let passes = route.sent.is_none() && route.backend.is_ollama(headers).await;
         Ok(passes.then_some(route.backend))

@@ -20,12 +20,13 @@ pub(crate) use self::request::{chat, generate, is_load};
 use super::{encoded::Encoder, turns::Turns, usage::tokens};
 use crate::error::Fault;
 
-/// The form of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OllamaForm {
-    /// The text is in `message`.
+/// A path of Ollama's API, which decides the form of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OllamaForm {
+    /// Chats: `POST /api/chat`. The answer's text is in `message`.
     Chat,
-    /// The text is in `response`.
+    /// Completions of a prompt: `POST /api/generate`. The answer's text is in `response`.
     Generate,
 }
 
@@ -43,6 +44,12 @@ struct LineParts {
     content: String,
     thinking: String,
     calls: Vec<Value>,
+}
+
+impl LineParts {
+    fn is_empty(&self) -> bool {
+        self.content.is_empty() && self.thinking.is_empty() && self.calls.is_empty()
+    }
 }
 
 impl LineHead {
@@ -78,33 +85,16 @@ impl LineHead {
     }
 
     /// Returns the last line, which has the reason of the end and the counts.
-    fn last(&self, parts: LineParts, ending: &AnswerEnd) -> Value {
+    fn last(&self, parts: LineParts, reader: &DeltaReader) -> Value {
         let mut line = self.line(parts, true);
-        line["done_reason"] = match ending.reason.as_deref() {
+        line["done_reason"] = match reader.reason.as_deref() {
             Some("length" | "max_tokens") => "length",
             _ => "stop",
         }
         .into();
-        line["prompt_eval_count"] = tokens(ending.usage.as_ref(), "/prompt_tokens").into();
-        line["eval_count"] = tokens(ending.usage.as_ref(), "/completion_tokens").into();
+        line["prompt_eval_count"] = tokens(reader.usage.as_ref(), "/prompt_tokens").into();
+        line["eval_count"] = tokens(reader.usage.as_ref(), "/completion_tokens").into();
         line
-    }
-}
-
-/// The end of an answer, as far as it is known.
-#[derive(Debug, Default)]
-struct AnswerEnd {
-    reason: Option<String>,
-    usage: Option<Value>,
-}
-
-impl AnswerEnd {
-    fn note(&mut self, delta: Delta<'_>) {
-        match delta {
-            Delta::Finish { reason, .. } => self.reason = Some(reason.to_owned()),
-            Delta::Usage(usage) => self.usage = Some(usage.clone()),
-            _ => {}
-        }
     }
 }
 
@@ -150,36 +140,51 @@ impl OpenCall {
     }
 }
 
+/// Reads deltas into the parts of lines, and keeps what the last line needs.
+#[derive(Debug, Default)]
+struct DeltaReader {
+    call: OpenCall,
+    /// The reason of the end.
+    reason: Option<String>,
+    usage: Option<Value>,
+}
+
+impl DeltaReader {
+    /// Adds a delta to `parts`. A call is added when it is whole.
+    fn take(&mut self, delta: Delta<'_>, parts: &mut LineParts) {
+        match delta {
+            Delta::Reasoning(text) => parts.thinking.push_str(text),
+            // There is no field for a refusal.
+            Delta::Content(text) | Delta::Refusal(text) => parts.content.push_str(text),
+            Delta::Finish { reason, .. } => self.reason = Some(reason.to_owned()),
+            Delta::Usage(usage) => self.usage = Some(usage.clone()),
+            delta => parts.calls.extend(self.call.take(delta)),
+        }
+    }
+}
+
 /// The encoder of an answer's lines.
 #[derive(Debug)]
 pub(crate) struct OllamaEvents {
     head: LineHead,
     turns: Turns,
-    call: OpenCall,
-    ending: AnswerEnd,
+    reader: DeltaReader,
 }
 
 impl OllamaEvents {
     /// Creates an encoder for the answer to the request `asked`.
     #[must_use]
     pub(crate) fn new(form: OllamaForm, asked: &Value) -> Self {
-        let (turns, call, ending) = (Turns::default(), OpenCall::default(), AnswerEnd::default());
-        Self { head: LineHead::new(form, asked), turns, call, ending }
+        let (turns, reader) = (Turns::default(), DeltaReader::default());
+        Self { head: LineHead::new(form, asked), turns, reader }
     }
 
     fn delta(&mut self, delta: Delta<'_>, out: &mut Vec<u8>) {
-        self.ending.note(delta);
         let mut parts = LineParts::default();
-        match delta {
-            Delta::Reasoning(text) => parts.thinking.push_str(text),
-            // There is no field for a refusal.
-            Delta::Content(text) | Delta::Refusal(text) => parts.content.push_str(text),
-            delta => match self.call.take(delta) {
-                Some(call) => parts.calls.push(call),
-                None => return,
-            },
+        self.reader.take(delta, &mut parts);
+        if !parts.is_empty() {
+            write_line(&self.head.line(parts, false), out);
         }
-        write_line(&self.head.line(parts, false), out);
     }
 
     /// Writes the waiting calls.
@@ -197,7 +202,7 @@ impl Encoder for OllamaEvents {
 
     fn end(&mut self, _: bool, out: &mut Vec<u8>) {
         self.rest(out);
-        write_line(&self.head.last(LineParts::default(), &self.ending), out);
+        write_line(&self.head.last(LineParts::default(), &self.reader), out);
     }
 
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
@@ -217,38 +222,28 @@ pub(crate) struct OllamaWhole {
     head: LineHead,
     parts: LineParts,
     turns: Turns,
-    call: OpenCall,
-    ending: AnswerEnd,
+    reader: DeltaReader,
 }
 
 impl OllamaWhole {
     /// Creates the answer to the request `asked`.
     pub(crate) fn new(form: OllamaForm, asked: &Value) -> Self {
-        let OllamaEvents { head, turns, call, ending } = OllamaEvents::new(form, asked);
-        Self { head, parts: LineParts::default(), turns, call, ending }
-    }
-
-    fn delta(&mut self, delta: Delta<'_>) {
-        self.ending.note(delta);
-        match delta {
-            Delta::Reasoning(text) => self.parts.thinking.push_str(text),
-            Delta::Content(text) | Delta::Refusal(text) => self.parts.content.push_str(text),
-            delta => self.parts.calls.extend(self.call.take(delta)),
-        }
+        let OllamaEvents { head, turns, reader } = OllamaEvents::new(form, asked);
+        Self { head, parts: LineParts::default(), turns, reader }
     }
 
     /// Returns the answer and its usage as upstream wrote it.
-    pub(crate) fn into_json(mut self) -> (Value, Option<Value>) {
-        std::mem::take(&mut self.turns).rest(&mut |delta| self.delta(delta));
-        (self.head.last(self.parts, &self.ending), self.ending.usage)
+    pub(crate) fn into_json(self) -> (Value, Option<Value>) {
+        let Self { head, mut parts, mut turns, mut reader } = self;
+        turns.rest(&mut |delta| reader.take(delta, &mut parts));
+        (head.last(parts, &reader), reader.usage)
     }
 }
 
 impl ChatSink for OllamaWhole {
     fn step(&mut self, step: ChatStep<'_>) {
-        let mut turns = std::mem::take(&mut self.turns);
-        turns.step(&step, &mut |delta| self.delta(delta));
-        self.turns = turns;
+        let Self { parts, turns, reader, .. } = self;
+        turns.step(&step, &mut |delta| reader.take(delta, parts));
     }
 }
 
@@ -340,7 +335,6 @@ mod tests {
             (951_782_400, "2000-02-29T00:00:00Z"),
             (1_798_675_199, "2026-12-30T23:59:59Z"),
             (1_798_761_600, "2027-01-01T00:00:00Z"),
-            (u64::MAX, &timestamp(u64::MAX)),
         ] {
             assert_eq!(timestamp(seconds), expected);
         }

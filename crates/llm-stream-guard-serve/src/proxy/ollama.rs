@@ -15,11 +15,12 @@ use serde_json::{Map, Value, json};
 use super::{
     Proxy,
     service::{json, log, refusal},
+    work::heavy,
 };
 use crate::{
     body::Body as RequestBody,
     dialect::{
-        ApiDialect,
+        ApiDialect, OllamaForm,
         ollama::{OllamaQuestion, timestamp},
     },
     error::{Fault, Kind},
@@ -50,7 +51,7 @@ impl Proxy {
             Err(fault) => {
                 self.shared.metrics.fault(fault.kind);
                 log(&fault);
-                refusal(ApiDialect::OllamaChat, &fault)
+                refusal(ApiDialect::Ollama(OllamaForm::Chat), &fault)
             }
         };
         self.shared.metrics.request("other", response.status().as_u16());
@@ -67,10 +68,14 @@ impl Proxy {
     async fn shown(&self, headers: &HeaderMap, body: Body) -> Result<Value, Fault> {
         check_uncompressed(headers)?;
         let (bytes, _charge) = self.shared.ledger.read(body, &self.shared.config).await?;
-        let body = RequestBody::read(&bytes)?;
-        // Earlier clients have another name for the field.
-        let name = Some(body.string("model")).filter(|name| !name.is_empty());
-        let name = name.unwrap_or_else(|| body.string("name"));
+        let length = bytes.len();
+        let read = move || {
+            let body = RequestBody::read(&bytes)?;
+            // Earlier clients have another name for the field.
+            let name = Some(body.string("model")).filter(|name| !name.is_empty());
+            Ok::<_, Fault>(name.unwrap_or_else(|| body.string("name")))
+        };
+        let name = heavy(length, read).await??;
         let list = self.shared.routes.list(headers).await?;
         let mut entries = list.get("data").and_then(Value::as_array).into_iter().flatten();
         let entry = entries.find(|entry| entry["id"] == name.as_str());

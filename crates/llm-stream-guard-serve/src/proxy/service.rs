@@ -289,7 +289,7 @@ impl Meant {
                 // Completions pass unless the configuration says otherwise. Clients of Ollama's API
                 // have no base path.
                 (_, ApiDialect::Completions) => Self::Other,
-                (_, dialect) if dialect.ollama().is_some() => Self::Other,
+                (_, ApiDialect::Ollama(_)) => Self::Other,
                 _ => Self::Misplaced(dialect),
             };
         }
@@ -330,6 +330,7 @@ pub(super) fn json(status: StatusCode, text: String) -> Response {
 #[cfg(test)]
 mod tests {
     use super::{ApiDialect, Meant};
+    use crate::dialect::OllamaForm;
 
     #[test]
     fn near_misses_of_guarded_paths_are_recognised() {
@@ -346,7 +347,7 @@ mod tests {
             ("/openai/responses", Meant::Misplaced(ApiDialect::Responses)),
             // A form of llama.cpp's own.
             ("/completions", Meant::Generation("/completions")),
-            ("/api/chat", Meant::Guarded(ApiDialect::OllamaChat)),
+            ("/api/chat", Meant::Guarded(ApiDialect::Ollama(OllamaForm::Chat))),
             ("/x/api/generate", Meant::Other),
             ("/generate", Meant::Generation("/generate")),
             ("/v1/embeddings", Meant::Other),
