@@ -4,20 +4,20 @@
 //! other fields stay text, in their original spelling and order.
 
 mod list;
-mod weight;
 
 use std::fmt;
 
 #[cfg(feature = "proxy")]
 use family_export::OWN_FORMAT;
 use http::StatusCode;
+use llm_stream_guard::chat::parsed_size;
 use serde::{
     Deserialize, Deserializer,
     de::{Error as _, MapAccess, Visitor},
 };
 use serde_json::{Map, Value, value::RawValue};
 
-use self::{list::Skim, weight::weight};
+use self::list::Skim;
 pub(crate) use self::list::each;
 use crate::error::{Fault, Kind};
 
@@ -113,8 +113,8 @@ impl Body {
         let Some((_, raw)) = self.fields.iter().find(|(known, _)| known == name) else {
             return Ok(None);
         };
-        let weight = weight(raw.get());
-        self.left = self.left.checked_sub(weight).ok_or_else(|| too_much(name))?;
+        let size = parsed_size(raw.get());
+        self.left = self.left.checked_sub(size).ok_or_else(|| too_much(name))?;
         parsed(raw).map(|value| Some(value).filter(|value| !value.is_null()))
     }
 
@@ -265,7 +265,7 @@ impl Body {
 /// before the next part.
 pub(crate) fn part(raw: &RawValue, at: &str) -> Result<Value, Fault> {
     let most = LEEWAY.saturating_add(raw.get().len().saturating_mul(PER_BYTE));
-    match weight(raw.get()) <= most {
+    match parsed_size(raw.get()) <= most {
         true => parsed(raw),
         false => Err(too_much(at)),
     }
@@ -316,7 +316,7 @@ impl<'de> Deserialize<'de> for Fields {
 mod tests {
     use serde_json::Value;
 
-    use super::{Body, weight};
+    use super::{Body, parsed_size};
 
     fn body(text: &str) -> Body {
         Body::read(text.as_bytes()).unwrap()
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn body_of_many_small_values_is_not_parsed() {
         let many = format!("[{}0]", "{\"\":0},".repeat(600_000));
-        assert!(weight(&many) > 300 << 20);
+        assert!(parsed_size(&many) > 300 << 20);
         let mut it = body(&format!("{{\"tools\": {many}, \"other\": {many}}}"));
         assert_eq!(it.view().unwrap_err().status, 413);
         let mut it = body(&format!("{{\"other\": {many}, \"messages\": {many}}}"));

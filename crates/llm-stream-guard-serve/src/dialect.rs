@@ -49,7 +49,12 @@ mod turns;
 pub(crate) mod unsupported;
 mod usage;
 
-use llm_stream_guard::chat::{ChatError, ChatGuard, ChatSseError, Completion, from_json};
+use std::borrow::Cow;
+
+use llm_stream_guard::chat::{
+    ChatError, ChatGuard, ChatSseError, Completion, condense, expand, from_json,
+};
+use serde::de::Error as _;
 use serde_json::{Map, Value};
 
 use self::{encoded::Encoded, unsupported::Unsupported};
@@ -76,8 +81,8 @@ pub enum ApiDialect {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct WholeAnswer {
-    /// The answer in the dialect's form.
-    pub body: Value,
+    /// The answer in the dialect's form, as JSON.
+    pub body: String,
     /// Token usage, in the form of chat completions.
     pub usage: Option<Value>,
     /// Number of choices without a call that runs.
@@ -259,16 +264,17 @@ impl ApiDialect {
         }
     }
 
-    /// Reads upstream's whole answer as a chat completion.
+    /// Reads upstream's whole answer as a chat completion. Heavy values that no guard reads are
+    /// condensed ([`condense`]), and [`ApiDialect::whole`] restores them.
     ///
     /// # Errors
-    /// The answer is not a completion.
+    /// The answer is not a completion, or has too many values.
     pub fn read(self, said: &[u8]) -> Result<Completion, serde_json::Error> {
+        let text = String::from_utf8_lossy(said);
+        let text = condense(&text).map_err(serde_json::Error::custom)?;
         match self {
-            Self::Completions => serde_json::from_value(completions::read(from_json(
-                &String::from_utf8_lossy(said),
-            )?)),
-            _ => from_json(&String::from_utf8_lossy(said)),
+            Self::Completions => serde_json::from_value(completions::read(from_json(&text)?)),
+            _ => from_json(&text),
         }
     }
 
@@ -287,9 +293,9 @@ impl ApiDialect {
             Self::Chat | Self::Completions => {
                 let (whole, guard) = guard.complete_reporting(completion, |_| {})?;
                 let body = match self {
-                    Self::Completions => completions::whole(&whole),
+                    Self::Completions => completions::whole(&whole).to_string(),
                     // Strings, numbers and maps with string keys are always valid JSON.
-                    _ => serde_json::to_value(&whole).unwrap_or_default(),
+                    _ => serde_json::to_string(&whole).unwrap_or_default(),
                 };
                 (guard, body, whole.usage.into_value())
             }
@@ -297,20 +303,24 @@ impl ApiDialect {
                 let mut message = messages::WholeMessage::default();
                 let guard = guard.complete_into(completion, &mut message)?;
                 let (body, usage) = message.into_json();
-                (guard, body, usage)
+                (guard, body.to_string(), usage)
             }
             Self::Responses => {
                 let mut response = responses::WholeResponse::new(asked);
                 let guard = guard.complete_into(completion, &mut response)?;
                 let (body, usage) = response.into_json();
-                (guard, body, usage)
+                (guard, body.to_string(), usage)
             }
             Self::Ollama(form) => {
                 let mut answer = ollama::OllamaWhole::new(form, asked);
                 let guard = guard.complete_into(completion, &mut answer)?;
                 let (body, usage) = answer.into_json();
-                (guard, body, usage)
+                (guard, body.to_string(), usage)
             }
+        };
+        let body = match expand(&body) {
+            Cow::Owned(expanded) => expanded,
+            Cow::Borrowed(_) => body,
         };
         Ok(WholeAnswer { body, usage, uncalled: guard.uncalled() })
     }

@@ -23,7 +23,7 @@
 //! | choose families for models | [`Model`] with [`ModelSettings`], [`Models`], [`FamilyName`], [`FamilyChoice`], [`UnknownModelPolicy`], [`CheckpointTokens`], [`Remap`], [`ToolsIn`] |
 //! | shape answers | [`Output`], [`ReasoningName`], [`BareEnd`], [`Completions`], [`UnsupportedTools`], [`ToolGrammar`] |
 //! | set limits | [`ProxyLimits`], [`Timeouts`], [`TimeSpan`], [`Record`] |
-//! | translate between APIs | [`ApiDialect`](dialect::ApiDialect), [`UpstreamRequest`](dialect::UpstreamRequest), [`Machine`](dialect::Machine), [`WholeAnswer`](dialect::WholeAnswer) |
+//! | translate between APIs | [`ApiDialect`](dialect::ApiDialect) with [`OllamaForm`](dialect::OllamaForm), [`UpstreamRequest`](dialect::UpstreamRequest), [`Machine`](dialect::Machine), [`WholeAnswer`](dialect::WholeAnswer) |
 //! | read an error | [`Fault`], [`Kind`], [`Reported`] |
 #![forbid(unsafe_code)]
 // The proxy uses the rest of what the dialects share with it.

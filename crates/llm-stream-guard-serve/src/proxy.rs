@@ -20,7 +20,7 @@ use axum::{
     },
     response::Response,
 };
-use llm_stream_guard::chat::ChatSseError;
+use llm_stream_guard::chat::{ChatSseError, condense};
 use serde_json::Value;
 
 use self::{
@@ -272,7 +272,7 @@ impl Proxy {
                 }
                 let fault = |error| Fault::of_stream(ChatSseError::Chat(error));
                 let whole = dialect.whole(&guard, completion, &asked).map_err(fault)?;
-                Ok((whole.body.to_string(), whole.usage, whole.uncalled > 0))
+                Ok((whole.body, whole.usage, whole.uncalled > 0))
             };
             let read = heavy(length, work).await?;
             if let Some(records) = self.shared.records.as_ref().filter(|_| told.noted()) {
@@ -342,7 +342,9 @@ impl Proxy {
         let config = &self.shared.config;
         let (head, body) = answer.into_parts();
         let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
-        let mut fault = Fault::reported(&serde_json::from_slice(&bytes).unwrap_or_default());
+        let said = String::from_utf8_lossy(&bytes);
+        let said = condense(&said).ok().and_then(|said| serde_json::from_str(&said).ok());
+        let mut fault = Fault::reported(&said.unwrap_or_default());
         fault.retry_after = head.headers.get(RETRY_AFTER).cloned();
         Err(fault.status(head.status))
     }

@@ -52,6 +52,9 @@ mod choice_state;
 mod choice_steps;
 mod chunk;
 mod completion;
+mod condensed;
+mod condensed_string;
+mod condenser;
 mod content;
 mod convert;
 mod delta;
@@ -70,6 +73,7 @@ mod marker_places;
 mod merge;
 mod note;
 mod options;
+mod parsed_size;
 mod pending_fields;
 mod progress;
 mod repair;
@@ -99,6 +103,8 @@ pub use annotated::{Annotated, Annotation, ChatItem, FailureItem, Opened};
 pub use async_openai::ConvertError;
 pub use chunk::{Choice, Chunk, Content, FunctionDelta, MessageDelta, ToolCallDelta};
 pub use completion::{Completion, CompletionChoice};
+pub use condensed::{TooManyValues, condense, condensed_object};
+pub use condensed_string::expand;
 pub use convert::{ChatChunk, FailureChunk, from_json};
 pub use delta::Delta;
 pub use error::{ChatError, Failures};
@@ -113,6 +119,7 @@ pub use options::{
     BrokenCalls, CallForm, ChatLimits, ChatOptions, Emission, Logprobs, ReasoningField,
     ReasoningTokens, Stop, Synthesis, TokenIds,
 };
+pub use parsed_size::parsed_size;
 pub use split_escapes::SplitEscapes;
 pub use sse::{ChatSse, ChatSseError, Done, SseSink};
 pub use sse_stream::{SseStream, guard_sse};

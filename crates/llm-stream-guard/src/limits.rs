@@ -52,6 +52,16 @@ pub(crate) const MAX_DERIVED_BYTES: usize = 4 << 10;
 #[cfg(feature = "toml")]
 pub(crate) const MAX_DERIVE_TIME: Duration = Duration::from_secs(3);
 
+/// Minimum length of an event or a whole answer whose values are counted before it is parsed, in bytes.
+pub(crate) const MIN_CONDENSED_BYTES: usize = 16 << 10;
+
+/// Maximum memory of the parsed members of an event or a whole answer, in bytes, besides its texts, log
+/// probabilities and token ids.
+pub(crate) const MAX_PARSED_BYTES: usize = 8 << 20;
+
+/// Maximum memory of the parsed log probabilities and token ids of an event or a whole answer, in bytes.
+pub(crate) const MAX_PARSED_TOKEN_BYTES: usize = 32 << 20;
+
 /// Maximum number of bytes of each text in which families are detected.
 pub(crate) const MAX_DETECTED_BYTES: usize = 1 << 20;
 

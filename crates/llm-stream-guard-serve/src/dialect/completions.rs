@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{
     chat,
-    encoded::Encoder,
+    encoded::{Encoder, write_json},
     fields::{KEEP_ALIVE, expected},
 };
 use crate::{
@@ -64,7 +64,7 @@ impl Encoder for CompletionsEvents {
     }
 
     fn step(&mut self, step: ChatStep<'_>, out: &mut Vec<u8>) {
-        step.chunks(|chunk, _| write_chunk(&chunk, out));
+        step.chunks(|chunk, _| write_chunk(chunk, out));
     }
 
     fn end(&mut self, _: bool, out: &mut Vec<u8>) {
@@ -81,22 +81,23 @@ impl Encoder for CompletionsEvents {
 }
 
 /// Writes a chunk as an event of a text completion.
-fn write_chunk(chunk: &Chunk, out: &mut Vec<u8>) {
-    let choices = chunk.choices.iter().map(|choice| {
+fn write_chunk(chunk: Chunk, out: &mut Vec<u8>) {
+    let Chunk { choices, usage, fields: mut event } = chunk;
+    let choices = choices.into_iter().map(|choice| {
         let mut fields = beside(&choice.delta);
         fields.insert("index".into(), choice.index.into());
-        let reason = choice.finish_reason.value().map(String::as_str);
-        fields.insert("finish_reason".into(), reason.into());
-        fields.insert("logprobs".into(), choice.logprobs.value().cloned().into());
-        fields.extend(choice.extra.clone());
+        fields.insert("finish_reason".into(), choice.finish_reason.into_value().into());
+        fields.insert("logprobs".into(), choice.logprobs.into_value().into());
+        fields.extend(choice.extra);
         Value::from(fields)
     });
-    let mut event = chunk.fields.clone();
     event.insert("choices".into(), choices.collect());
-    if !chunk.usage.is_missing() {
-        event.insert("usage".into(), chunk.usage.value().cloned().into());
+    if !usage.is_missing() {
+        event.insert("usage".into(), usage.into_value().into());
     }
-    out.extend_from_slice(format!("data: {}\n\n", Value::from(event)).as_bytes());
+    out.extend_from_slice(b"data: ");
+    write_json(&event.into(), out);
+    out.extend_from_slice(b"\n\n");
 }
 
 /// Converts upstream's whole answer into the form of a chat completion.

@@ -1,10 +1,12 @@
 //! Streams of other events than upstream's. Chunks are read, guarded, and encoded as new events.
 
+use std::borrow::Cow;
+
 use llm_stream_guard::{
     End,
     chat::{
         ChatChunk as _, ChatError, ChatGuard, ChatNote, ChatSink, ChatSseError, ChatStep, Chunk,
-        Note, SplitEscapes, Violation, from_json,
+        Note, SplitEscapes, Violation, condense, expand, from_json,
     },
     sse::{Decoder, SseEvent, SseItem, SseLimitPolicy, SseLimits, TooLong},
 };
@@ -103,22 +105,28 @@ impl<E: Encoder> Encoded<E> {
 impl<E: Encoder> Machine for Encoded<E> {
     fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ChatSseError> {
         let Self { decoder, wire } = self;
+        let from = out.len();
         let read = decoder.push(bytes, |item| wire.item(item, out));
+        expand_from(from, out);
         wire.check(read)
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError> {
         let Self { decoder, wire } = self;
         wire.bytes = BytesPhase::Last;
+        let from = out.len();
         let read = decoder.finish(|item| wire.item(item, out));
         if read.is_ok() {
             wire.end_bare(out);
         }
+        expand_from(from, out);
         wire.check(read)
     }
 
     fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
+        let from = out.len();
         self.wire.fail(fault, out);
+        expand_from(from, out);
     }
 
     fn keep_alive(&self, out: &mut Vec<u8>) {
@@ -174,13 +182,14 @@ impl<E: Encoder> Wire<E> {
         }
         let came = String::from_utf8_lossy(data);
         let joined = self.split.join(&came);
-        let value = match from_json::<Value>(joined.as_deref().unwrap_or(&came)) {
-            Ok(value) => value,
-            Err(_) if self.bytes == BytesPhase::Last && !event.closed => {
+        let text = condense(joined.as_deref().unwrap_or(&came));
+        let value = match text.map(|text| from_json::<Value>(&text)) {
+            Ok(Ok(value)) => value,
+            Ok(Err(_)) if self.bytes == BytesPhase::Last && !event.closed => {
                 self.bytes = BytesPhase::Cut;
                 return;
             }
-            Err(_) => {
+            Ok(Err(_)) | Err(_) => {
                 tracing::warn!("upstream sent an event that cannot be read, which was dropped");
                 Value::Null
             }
@@ -239,6 +248,15 @@ impl<E: Encoder> Wire<E> {
     }
 }
 
+/// Restores the condensed values in the bytes from this offset on.
+fn expand_from(from: usize, out: &mut Vec<u8>) {
+    let written = out.get(from..).and_then(|written| str::from_utf8(written).ok());
+    if let Some(Cow::Owned(expanded)) = written.map(expand) {
+        out.truncate(from);
+        out.extend_from_slice(expanded.as_bytes());
+    }
+}
+
 /// Logs notes that a client cannot see in its answer.
 pub(super) fn log_note(note: ChatNote) {
     match note.note {
@@ -255,5 +273,13 @@ pub(super) fn log_note(note: ChatNote) {
 /// Writes an event named after its `type`.
 pub(super) fn write(event: &Value, out: &mut Vec<u8>) {
     let name = event.get("type").and_then(Value::as_str).unwrap_or_default();
-    out.extend_from_slice(format!("event: {name}\ndata: {event}\n\n").as_bytes());
+    out.extend_from_slice(format!("event: {name}\ndata: ").as_bytes());
+    write_json(event, out);
+    out.extend_from_slice(b"\n\n");
+}
+
+/// Writes a value as JSON.
+pub(super) fn write_json(value: &Value, out: &mut Vec<u8>) {
+    // Strings, numbers and maps with string keys are always valid JSON.
+    let _ = serde_json::to_writer(out, value);
 }

@@ -4,7 +4,7 @@ mod request;
 
 use llm_stream_guard::{
     Outcome,
-    chat::{ChatSink, ChatStep, Delta},
+    chat::{ChatSink, ChatStep, Delta, condensed_object},
 };
 use serde_json::{Map, Value, json};
 
@@ -227,9 +227,7 @@ impl WholeMessage {
     /// Anthropic's manual describes.
     fn end_call(&mut self, outcome: Outcome) {
         let arguments = std::mem::take(&mut self.arguments);
-        let runs = outcome.runs();
-        let input = serde_json::from_str::<Value>(&arguments).ok();
-        let input = input.filter(|input| runs && input.is_object());
+        let input = condensed_object(&arguments).filter(|_| outcome.runs());
         if let Some(call) = self.content.last_mut() {
             call["input"] = input.unwrap_or_else(|| json!({"INVALID_JSON": arguments}));
         }

@@ -13,11 +13,15 @@ mod request;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use llm_stream_guard::chat::{ChatSink, ChatStep, Delta};
+use llm_stream_guard::chat::{ChatSink, ChatStep, Delta, condensed_object};
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::request::{chat, generate, is_load};
-use super::{encoded::Encoder, turns::Turns, usage::tokens};
+use super::{
+    encoded::{Encoder, write_json},
+    turns::Turns,
+    usage::tokens,
+};
 use crate::error::Fault;
 
 /// A path of Ollama's API, which decides the form of the answer.
@@ -124,9 +128,8 @@ impl OpenCall {
             }
             Delta::CallEnd { outcome, .. } => {
                 let arguments = std::mem::take(&mut self.arguments);
-                let runs = outcome.runs();
-                let read = serde_json::from_str::<Value>(&arguments).ok();
-                let Some(arguments) = read.filter(|it| runs && it.is_object()) else {
+                let read = condensed_object(&arguments).filter(|_| outcome.runs());
+                let Some(arguments) = read else {
                     tracing::warn!(?outcome, "a call that does not run was left out of the answer");
                     return None;
                 };
@@ -285,7 +288,7 @@ pub(crate) fn fault(fault: &Fault) -> Value {
 }
 
 fn write_line(line: &Value, out: &mut Vec<u8>) {
-    out.extend_from_slice(line.to_string().as_bytes());
+    write_json(line, out);
     out.push(b'\n');
 }
 

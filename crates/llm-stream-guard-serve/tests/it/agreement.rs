@@ -106,6 +106,7 @@ fn streamed(dialect: ApiDialect, guard: &ChatGuard, upstream: &[u8]) -> Understo
 fn whole(dialect: ApiDialect, guard: &ChatGuard, answer: &Value) -> Understood {
     let completion = serde_json::from_value(answer.clone()).unwrap();
     let body = dialect.whole(guard, completion, &json!({"model": "m"})).unwrap().body;
+    let body: Value = serde_json::from_str(&body).unwrap();
     let mut seen = Understood::default();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     match dialect {
@@ -281,5 +282,6 @@ fn malformed_call_of_a_whole_message_has_no_input_to_run() {
     let completion = serde_json::from_value(answer).unwrap();
     let guard = guard(BrokenCalls::Keep, CallForm::Streamed);
     let body = ApiDialect::Messages.whole(&guard, completion, &Value::Null).unwrap().body;
+    let body: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(body["content"][0]["input"], json!({"INVALID_JSON": ""}));
 }

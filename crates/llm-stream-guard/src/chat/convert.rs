@@ -1,9 +1,15 @@
 //! Conversion of callers' chunk types and of event data into chunks.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use super::{chunk::Chunk, repair::repaired};
+use super::{
+    chunk::Chunk,
+    condensed::{TooManyValues, condense},
+    repair::repaired,
+};
 
 /// A type that carries chat-completion chunks: [`Chunk`] itself, [`serde_json::Value`], or a
 /// caller's own.
@@ -104,25 +110,29 @@ pub(super) struct ReadChunk {
     pub(super) chunk: Chunk,
     /// Whether a strict JSON reader reads the same chunk from the data.
     pub(super) exact: bool,
+    /// Whether values of the chunk are condensed.
+    pub(super) condensed: bool,
 }
 
 /// Reads the chunk in an event's `data`. JSON that strict readers refuse is also read: halves of
 /// surrogate pairs, repeated members, numbers out of range or written as text.
 pub(super) fn read(data: &str) -> Result<ReadChunk, NoChunk> {
-    let strict = serde_json::from_str::<Chunk>(data);
+    let data = condense(data).map_err(|TooManyValues| NoChunk::Unreadable)?;
+    let condensed = matches!(data, Cow::Owned(_));
+    let strict = serde_json::from_str::<Chunk>(&data);
     let exact = strict.is_ok();
     if let Ok(chunk) = strict
         && (!chunk.choices.is_empty() || chunk.usage.value().is_some())
     {
-        return Ok(ReadChunk { chunk, exact });
+        return Ok(ReadChunk { chunk, exact, condensed });
     }
     // Data without choices needs a closer look.
-    let Ok(value) = from_json::<Value>(data) else {
+    let Ok(value) = from_json::<Value>(&data) else {
         let choices = data.trim_start().starts_with('{') && data.contains("\"choices\"");
         return Err(if choices { NoChunk::Unreadable } else { NoChunk::Other });
     };
     if let Some(chunk) = chunk_of(&value).or_else(|| odd_chunk(&value)) {
-        return Ok(ReadChunk { chunk, exact });
+        return Ok(ReadChunk { chunk, exact, condensed });
     }
     Err(match value.get("choices") {
         _ if value.is_error() => NoChunk::Error,
@@ -164,6 +174,7 @@ fn plain_index(object: &mut Map<String, Value>) {
 /// indices are converted to numbers.
 fn odd_chunk(value: &Value) -> Option<Chunk> {
     let is_text = |value: &Value| value.is_string() || value.is_null();
+    value.get("choices").filter(|choices| choices.is_array())?;
     let mut value = value.clone();
     let mut odd = Vec::new();
     for choice in value.get_mut("choices")?.as_array_mut()? {

@@ -7,15 +7,16 @@
 //! ```
 
 mod ending;
+mod plain_calls;
 
-use std::mem::take;
+use std::{borrow::Cow, mem::take};
 
 use jail_match::End;
-use serde_json::Value;
 use sse_events::{Decoder, Fields, SseEvent, SseItem};
 
 use super::{
     chunk::Chunk,
+    condensed_string::expand,
     convert::{NoChunk, ReadChunk, read},
     error::Failures,
     frame::{Arrived, Came, Frames},
@@ -27,8 +28,11 @@ use super::{
     usage::RawEvent,
 };
 
-use self::ending::is_json;
 pub(super) use self::ending::{BytesPhase, Ending};
+use self::{ending::is_json, plain_calls::calls_are_plain};
+
+/// Capacity up to which a buffer is kept for the next event, in bytes.
+const KEPT_BUFFER_BYTES: usize = 64 << 10;
 
 pub(super) const DONE: &[u8] = b"data: [DONE]\n\n";
 
@@ -47,6 +51,8 @@ pub(super) struct SseRewriter {
     told: bool,
     frames: Frames,
     split: SplitEscapes,
+    /// Whether values of a chunk were condensed. What is written is then expanded.
+    condensed: bool,
     /// Buffers that are kept for their capacity.
     chunks: Vec<Written>,
     text: Vec<u8>,
@@ -69,6 +75,7 @@ impl SseRewriter {
             told: false,
             frames: Frames::default(),
             split: SplitEscapes::default(),
+            condensed: false,
             chunks: Vec::new(),
             text: Vec::new(),
             json: Vec::new(),
@@ -79,7 +86,7 @@ impl SseRewriter {
         self.guard.reset();
         self.frames.clear();
         self.split = SplitEscapes::default();
-        (self.came, self.broken, self.told) = (false, false, false);
+        (self.came, self.broken, self.told, self.condensed) = (false, false, false, false);
         (self.bytes, self.dropped) = (BytesPhase::Open, 0);
     }
 
@@ -126,7 +133,8 @@ impl SseRewriter {
         let joined = self.split.join(&came);
         let text = joined.as_deref().unwrap_or(&came);
         match read(text) {
-            Ok(ReadChunk { chunk, exact }) if !is_error => {
+            Ok(ReadChunk { chunk, exact, condensed }) if !is_error => {
+                self.condensed |= condensed;
                 // Bytes that are not UTF-8, or that clients may read differently, are not forwarded
                 // as they are.
                 let exact = exact && joined.is_none() && event.is_standard();
@@ -227,13 +235,8 @@ impl SseRewriter {
         match (came, chunk.choices.as_slice()) {
             (Came::Framed(at), [choice]) => self.frames.is(*at, choice, data),
             (Came::Read(came), _) => {
-                // Arguments that are not strings are read as text, and must be written as text.
                 let calls = came.choices.iter().any(|choice| !choice.delta.tool_calls.is_empty());
-                let as_text = || {
-                    let came = serde_json::from_slice::<Value>(data);
-                    serde_json::to_value(chunk).is_ok_and(|it| came.is_ok_and(|came| it == came))
-                };
-                chunk == came && (!calls || as_text())
+                chunk == came && (!calls || calls_are_plain(data))
             }
             _ => false,
         }
@@ -297,6 +300,11 @@ impl SseRewriter {
         json.clear();
         // Cannot fail: chunks hold only strings, numbers and maps with string keys.
         let _ = serde_json::to_writer(&mut *json, chunk);
+        if self.condensed
+            && let Ok(Cow::Owned(expanded)) = str::from_utf8(json).map(expand)
+        {
+            *json = expanded.into_bytes();
+        }
         match place {
             EventPlace::Of(event) => event.with_data(json, text),
             EventPlace::Behind(event) => event.again(json, text),
@@ -304,7 +312,9 @@ impl SseRewriter {
                 let _ = Fields::default().data(json).encode(text);
             }
         }
+        shrink(json);
         sink.bytes(text);
+        shrink(text);
     }
 
     /// Whether the bytes ended inside an event.
@@ -325,6 +335,13 @@ impl SseRewriter {
             }
             _ => sink.bytes(event.raw),
         }
+    }
+}
+
+/// Gives back the memory of a buffer after a long event.
+fn shrink(buffer: &mut Vec<u8>) {
+    if buffer.capacity() > KEPT_BUFFER_BYTES {
+        *buffer = Vec::new();
     }
 }
 

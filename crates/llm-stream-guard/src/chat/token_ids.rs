@@ -18,6 +18,11 @@ const PROMPT: &str = "prompt_token_ids";
 /// Field in which llama.cpp's server repeats the answer in its own form.
 const VERBOSE: &str = "__verbose";
 
+/// Returns whether a field of this name has token ids.
+pub(super) fn is_ids(name: &str) -> bool {
+    FIELDS.contains(&name) || [PROMPT, VERBOSE].contains(&name)
+}
+
 /// Returns the token ids in fields next to the choices of a chunk.
 pub(super) fn ids_around(fields: &Map<String, Value>) -> Option<Vec<u32>> {
     let verbose = || fields.iter().find(|(name, _)| *name == VERBOSE)?.1.as_object();

@@ -79,6 +79,18 @@ const FIXED: &[Fixed] = &[
         source!("toolcall-parsers/src/limits.rs"),
     ),
     (
+        "parsed members that a guard reads",
+        "8 MiB, and twice the length of the event",
+        "MAX_PARSED_BYTES: usize = 8 << 20;",
+        source!("llm-stream-guard/src/limits.rs"),
+    ),
+    (
+        "parsed log probabilities and token ids",
+        "32 MiB",
+        "MAX_PARSED_TOKEN_BYTES: usize = 32 << 20;",
+        source!("llm-stream-guard/src/limits.rs"),
+    ),
+    (
         "levels of JSON in arguments",
         "128",
         "MAX_ARGUMENT_DEPTH: usize = 128;",

@@ -1,10 +1,13 @@
 //! Items of a response's output.
 
-use llm_stream_guard::{Outcome, chat::Delta};
-use serde::de::IgnoredAny;
+use llm_stream_guard::{
+    Outcome,
+    chat::{Delta, condensed_object},
+};
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value, json};
 
-use super::tools::{INPUT, ToolKind, ToolName};
+use super::tools::{ToolKind, ToolName};
 
 /// The prefix of events for the reasoning summary, which repeats the reasoning. Many clients show
 /// only the summary.
@@ -208,11 +211,14 @@ impl Item {
 
     /// Returns the input of a tool that takes text, if the call's arguments are whole.
     fn input(&self) -> Option<String> {
-        let mut arguments: Value = serde_json::from_str(&self.text).ok()?;
-        match arguments.get_mut(INPUT)?.take() {
-            Value::String(input) => Some(input),
-            _ => None,
+        /// The arguments of such a tool: `input` alone is read.
+        #[derive(Deserialize)]
+        struct Arguments {
+            input: String,
         }
+
+        let arguments: Arguments = serde_json::from_str(&self.text).ok()?;
+        Some(arguments.input)
     }
 
     /// Ends a call. A call that does not run is incomplete, as is one whose arguments are not one
@@ -277,10 +283,10 @@ impl Item {
                 "name": call.name, "arguments": text,
             })),
             ItemKind::Search(call) => {
-                let arguments = serde_json::from_str::<Value>(text);
+                let arguments = condensed_object(text);
                 call.to_json(json!({
                     "type": "tool_search_call", "id": id, "status": status, "call_id": call.id,
-                    "execution": "client", "arguments": arguments.unwrap_or_else(|_| json!({})),
+                    "execution": "client", "arguments": arguments.unwrap_or_else(|| json!({})),
                 }))
             }
             ItemKind::Custom(call) => call.to_json(json!({

@@ -1,7 +1,17 @@
 //! An upper bound for the memory of parsed JSON.
 
-/// Returns the maximum memory that the value of a JSON text takes, in bytes.
-pub(super) fn weight(text: &str) -> usize {
+/// Number of bytes of a parsed value for each byte of its text, beyond which the value is heavy.
+pub(super) const HEAVINESS: usize = 8;
+
+/// Returns an upper bound for the memory that the parsed value of a JSON text takes, in bytes.
+///
+/// ```
+/// use llm_stream_guard::chat::parsed_size;
+/// assert!(parsed_size("\"some text\"") < 1 << 10);
+/// assert!(parsed_size(&"{\"\":0},".repeat(1000)) > 1 << 20);
+/// ```
+#[must_use]
+pub fn parsed_size(json: &str) -> usize {
     /// An object's first node.
     const OBJECT: usize = 896;
     /// A value in a list, or a field, whose place grew to twice what it needs.
@@ -9,8 +19,8 @@ pub(super) fn weight(text: &str) -> usize {
     /// A string's length, pointer, capacity, and what its allocation is rounded up to.
     const STRING: usize = 32;
 
-    let (mut weight, mut quoted, mut escaped) = (ENTRY, false, false);
-    for byte in text.bytes() {
+    let (mut size, mut quoted, mut escaped) = (ENTRY, false, false);
+    for byte in json.bytes() {
         let more = match byte {
             _ if quoted => 1,
             b'{' => OBJECT,
@@ -18,28 +28,29 @@ pub(super) fn weight(text: &str) -> usize {
             b'"' => STRING,
             _ => 0,
         };
-        weight = weight.saturating_add(more);
+        size = size.saturating_add(more);
         quoted = if quoted { escaped || byte != b'"' } else { byte == b'"' };
         escaped = quoted && !escaped && byte == b'\\';
     }
-    weight
+    size
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::weight;
+    use super::parsed_size;
 
     #[test]
-    fn weight_is_at_least_the_parsed_size() {
+    fn size_is_at_least_that_of_the_parsed_value() {
         for (text, least) in [
             (json!({"a": "x".repeat(1000)}).to_string(), 1600),
             (json!(vec![0; 1000]).to_string(), 72_000),
             (json!({"a\"b\\": {}}).to_string(), 1200),
         ] {
-            assert!((least..least * 4).contains(&weight(&text)), "{} {text}", weight(&text));
+            let size = parsed_size(&text);
+            assert!((least..least * 4).contains(&size), "{size} {text}");
         }
-        assert!(weight(&json!("{[,".repeat(1000)).to_string()) < 5000);
+        assert!(parsed_size(&json!("{[,".repeat(1000)).to_string()) < 5000);
     }
 }
