@@ -7,10 +7,8 @@ mod telemetry;
 use std::{
     io::{self, IsTerminal as _, Write},
     net::{Ipv4Addr, SocketAddr},
-    path::Path,
 };
 
-use llm_stream_guard::{Checkpoint, Profile};
 use llm_stream_guard_serve::{
     CheckpointTokens, Config, FamilyChoice, FamilyName, Fault, Proxy, Record, Upstream,
     check_health, demo, is_open, read_models, serve as listen, serve_metrics,
@@ -33,7 +31,7 @@ use crate::{
 /// # Errors
 /// The arguments are wrong, the address cannot be listened on, or the output cannot be written.
 pub(crate) fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, Error> {
-    let mut config = config(args)?;
+    let config = config(args)?;
     if args.print_config {
         out.write_all(config.to_toml().as_bytes())?;
         out.flush()?;
@@ -43,11 +41,6 @@ pub(crate) fn serve(args: &ServeArgs, out: &mut dyn Write) -> Result<bool, Error
         return is_alive(config.listen);
     }
     log(args.log_format)?;
-    if config.profile == FamilyChoice::Auto
-        && let Some(family) = args.checkpoint.as_deref().map(Path::new).and_then(derived_family)
-    {
-        config.profile = FamilyChoice::One(Box::new(family));
-    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(misuse)?;
     #[cfg(feature = "otel")]
@@ -100,15 +93,6 @@ fn config(args: &ServeArgs) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Returns the family that the checkpoint's chat template shows, if no known family fits it.
-fn derived_family(path: &Path) -> Option<FamilyName> {
-    let checkpoint = Checkpoint::read(path).ok()?;
-    let found = worker().ok()?.identify(&checkpoint);
-    let profile = found.profile.filter(Profile::is_derived)?;
-    tracing::info!(checkpoint = %path.display(), "family derived from the chat template");
-    Some(FamilyName::of_checkpoint(path, profile))
-}
-
 /// Sets up the log: `RUST_LOG` selects the level, `info` by default.
 fn log(format: LogFormat) -> Result<(), Error> {
     let wanted = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".into());
@@ -145,7 +129,8 @@ async fn run(mut config: Config, args: &ServeArgs, out: &mut dyn Write) -> Resul
         None => None,
         Some(address) => Some(TcpListener::bind(address).await.map_err(|e| fault(address, e))?),
     };
-    let proxy = Proxy::new(config).map_err(|fault| refused(&fault))?;
+    let worker = worker().map_err(misuse)?;
+    let proxy = Proxy::with_worker(config, worker).map_err(|fault| refused(&fault))?;
     writeln!(out, "http://{address} guards {}", proxy.config().upstream)?;
     if args.upstream.is_none() && args.config.is_none() && !args.demo {
         writeln!(out, "`--upstream ADDRESS` names another server, `--demo` replays recordings")?;

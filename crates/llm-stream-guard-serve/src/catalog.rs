@@ -10,6 +10,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, Request, header::AUTHORIZATION, request::Parts},
 };
 use llm_stream_guard::Server;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
@@ -21,8 +22,8 @@ use crate::{
     error::{Fault, Kind},
 };
 
-/// Time after which a list is requested again.
-const FRESH: Duration = Duration::from_secs(60);
+/// Time after which a list, or a template, is requested again.
+pub(crate) const FRESH: Duration = Duration::from_secs(60);
 /// Time after which an empty or missing list is requested again.
 const AGAIN: Duration = Duration::from_secs(5);
 /// Time for which the result of a probe is valid: upstream answered, or did not.
@@ -40,8 +41,8 @@ pub(crate) struct Catalog {
 #[derive(Debug, Default)]
 struct Lists {
     listed: Option<(Instant, Listed)>,
-    /// Hashes of keys, each with the time at which upstream gave no list for it.
-    failed: Vec<(u64, Instant)>,
+    /// Keys for which upstream gave no list.
+    failed: FailedKeys,
 }
 
 impl Lists {
@@ -52,22 +53,34 @@ impl Lists {
             when.elapsed() < if listed.models.is_empty() { AGAIN } else { FRESH }
         });
         // An outdated list is more likely right than none.
-        let failed = self.failed.iter().any(|(of, when)| *of == key && when.elapsed() < AGAIN);
-        let outdated = || failed.then(|| listed.map(|(_, it)| it.clone()).unwrap_or_default());
+        let outdated =
+            || self.failed.has(key).then(|| listed.map(|(_, it)| it.clone()).unwrap_or_default());
         fresh.map(|(_, listed)| listed.clone()).or_else(outdated)
     }
+}
 
-    fn fail(&mut self, key: u64) {
-        self.failed.retain(|(of, when)| *of != key && when.elapsed() < AGAIN);
-        if self.failed.len() == MAX_FAILED_KEYS {
-            self.failed.remove(0);
+/// Hashes of keys, each with the time at which upstream refused to answer it.
+#[derive(Debug, Default)]
+pub(crate) struct FailedKeys(Vec<(u64, Instant)>);
+
+impl FailedKeys {
+    /// Returns whether upstream refused this key a short time ago.
+    pub(crate) fn has(&self, key: u64) -> bool {
+        self.0.iter().any(|(of, when)| *of == key && when.elapsed() < AGAIN)
+    }
+
+    /// Remembers that upstream refused this key.
+    pub(crate) fn add(&mut self, key: u64) {
+        self.0.retain(|(of, when)| *of != key && when.elapsed() < AGAIN);
+        if self.0.len() == MAX_FAILED_KEYS {
+            self.0.remove(0);
         }
-        self.failed.push((key, Instant::now()));
+        self.0.push((key, Instant::now()));
     }
 }
 
 /// Returns a hash of a client's key.
-fn key_of(headers: &HeaderMap) -> u64 {
+pub(crate) fn key_of(headers: &HeaderMap) -> u64 {
     let mut hasher = DefaultHasher::new();
     for name in [AUTHORIZATION, API_KEY] {
         headers.get(name).map(HeaderValue::as_bytes).hash(&mut hasher);
@@ -102,7 +115,7 @@ impl Catalog {
             }
             // Another client's key may open what this one's does not.
             None => {
-                last.fail(key);
+                last.failed.add(key);
                 last.known(key).unwrap_or_default()
             }
         }
@@ -172,7 +185,12 @@ pub(crate) fn server_name(server: Server) -> &'static str {
 
 /// Returns a request for the list, with a client's key.
 fn request(headers: &HeaderMap) -> Option<Parts> {
-    let (mut parts, ()) = Request::get("/v1/models").body(()).ok()?.into_parts();
+    request_at("/v1/models", headers)
+}
+
+/// Returns a request at a path, with a client's key.
+fn request_at(path: &str, headers: &HeaderMap) -> Option<Parts> {
+    let (mut parts, ()) = Request::get(path).body(()).ok()?.into_parts();
     for name in [AUTHORIZATION, API_KEY] {
         if let Some(key) = headers.get(&name) {
             parts.headers.insert(name, key.clone());
@@ -183,7 +201,16 @@ fn request(headers: &HeaderMap) -> Option<Parts> {
 
 /// Asks upstream for its list.
 pub(crate) async fn ask(client: &Client, headers: &HeaderMap) -> Option<Value> {
-    let parts = request(headers)?;
+    ask_at("/v1/models", client, headers).await
+}
+
+/// Asks upstream for the JSON at a path.
+pub(crate) async fn ask_at<T: DeserializeOwned>(
+    path: &str,
+    client: &Client,
+    headers: &HeaderMap,
+) -> Option<T> {
+    let parts = request_at(path, headers)?;
     let list = async {
         let answer = client.send(&parts, Body::empty()).await.ok()?;
         if !answer.status().is_success() {

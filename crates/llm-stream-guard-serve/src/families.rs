@@ -1,8 +1,8 @@
 //! The families of models: how their answers are read.
 
 use llm_stream_guard::{
-    AddedTokens, Answer, GuardBuilder, GuardSettings, GuardStage, Profile, Start,
-    move_tools_to_prompt, profile_for_model,
+    AddedTokens, Answer, Checkpoint, GuardBuilder, GuardSettings, GuardStage, Profile, Start,
+    Worker, identify, move_tools_to_prompt, profile_for_model,
 };
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,19 +45,27 @@ pub(crate) struct Families {
     models: Vec<(ModelPattern, Arc<Family>)>,
     /// The family of models without a known family.
     none: Arc<Family>,
-    checkpoint: Option<CheckpointTokens>,
+    checkpoint: Option<CheckpointFamily>,
     /// Checkpoints by patterns of ids.
-    checkpoints: Vec<(IdPattern, CheckpointTokens)>,
+    checkpoints: Vec<(IdPattern, CheckpointFamily)>,
     /// Recently requested ids with their families. Comparing an id with the patterns of all families
     /// takes longer than guarding a short answer.
     recent: Mutex<Vec<Resolved>>,
+}
+
+/// A configured checkpoint, and the family that its files show.
+#[derive(Debug)]
+struct CheckpointFamily {
+    tokens: CheckpointTokens,
+    family: Option<Arc<Family>>,
 }
 
 /// The id of a model, and its family.
 type Resolved = (Box<str>, Option<Arc<Family>>);
 
 impl Families {
-    pub(crate) fn new(config: &Config) -> Self {
+    /// Creates the families of a configuration. `worker` renders the chat templates of checkpoints.
+    pub(crate) fn new(config: &Config, worker: Option<&Worker>) -> Self {
         let one = match &config.profile {
             FamilyChoice::Auto => None,
             FamilyChoice::One(name) => Some(Arc::new(Family::named(name))),
@@ -69,13 +77,14 @@ impl Families {
         let checkpoints = config
             .models
             .iter()
-            .filter_map(|(id, model)| Some((IdPattern::new(id), model.checkpoint.clone()?)));
+            .filter_map(|(id, model)| Some((IdPattern::new(id), model.checkpoint.as_ref()?)))
+            .map(|(id, tokens)| (id, CheckpointFamily::new(tokens, worker)));
         Self {
             one,
             exact: each.map(|(id, family)| (IdPattern::new(id), family.clone())).collect(),
             models: families.into_iter().map(|(id, it)| (ModelPattern::new(id), it)).collect(),
             none: Arc::new(Profile::named("none").into()),
-            checkpoint: config.checkpoint.clone(),
+            checkpoint: config.checkpoint.as_ref().map(|it| CheckpointFamily::new(it, worker)),
             checkpoints: checkpoints.collect(),
             recent: Mutex::default(),
         }
@@ -106,7 +115,16 @@ impl Families {
             let whole = |profile| Arc::new(Family { profile, ..Family::clone(one) });
             return Some(same.filter(|_| !one.is_own).map_or_else(|| one.clone(), whole));
         }
-        self.mapped(id).or_else(|| profile_for_model(id).ok().map(|it| Arc::new(it.into())))
+        // A template that no known family fits says more than the id.
+        let shown = self.checkpoint(id).and_then(|it| it.family.as_ref());
+        let derived = shown.filter(|family| family.profile.is_derived()).cloned();
+        let by_id = || profile_for_model(id).ok().map(|it| Arc::new(it.into()));
+        self.mapped(id).or(derived).or_else(by_id).or_else(|| shown.cloned())
+    }
+
+    /// Returns the checkpoint of the model that requests call `id`.
+    fn checkpoint(&self, id: &str) -> Option<&CheckpointFamily> {
+        IdPattern::find(&self.checkpoints, id).or(self.checkpoint.as_ref())
     }
 
     /// Returns the family of models without a known family: all text is content.
@@ -123,10 +141,9 @@ impl Families {
     /// Adds the marker tokens of the checkpoint configured for `id`, unless the family already has
     /// some.
     pub(crate) fn with_tokens(&self, family: Arc<Family>, id: &str) -> Arc<Family> {
-        let checkpoint = IdPattern::find(&self.checkpoints, id).or(self.checkpoint.as_ref());
-        match checkpoint {
+        match self.checkpoint(id) {
             Some(checkpoint) if family.tokens.is_none() => {
-                match family.markers_in(checkpoint.tokens()) {
+                match family.markers_in(checkpoint.tokens.tokens()) {
                     Some(tokens) => {
                         Arc::new(Family { tokens: Some(tokens), ..Family::clone(&family) })
                     }
@@ -160,7 +177,30 @@ impl Families {
     }
 }
 
+impl CheckpointFamily {
+    fn new(tokens: &CheckpointTokens, worker: Option<&Worker>) -> Self {
+        let (tokens, path) = (tokens.clone(), tokens.path());
+        // A file of a tokenizer alone shows no family.
+        let checkpoint = Checkpoint::read(path).ok();
+        let family = checkpoint.and_then(|it| Family::shown(&it, worker)).map(Arc::new);
+        let name = family.as_ref().map_or("unknown", |family| family.name());
+        let checkpoint = path.display();
+        tracing::info!(%checkpoint, family = name, "read a checkpoint's files");
+        Self { tokens, family }
+    }
+}
+
 impl Family {
+    /// Returns the family that the files of a checkpoint show. Its chat template is rendered only by
+    /// a worker.
+    pub(crate) fn shown(checkpoint: &Checkpoint, worker: Option<&Worker>) -> Option<Self> {
+        let found = match worker {
+            Some(worker) => worker.identify(checkpoint),
+            None => identify(checkpoint),
+        };
+        found.profile.map(Self::from)
+    }
+
     fn named(name: &FamilyName) -> Self {
         let profile = name.profile().clone();
         Self { is_own: name.is_own(), ..Self::from(profile) }
@@ -264,7 +304,7 @@ mod tests {
 
     #[test]
     fn cached_family_equals_the_resolved_one() {
-        let families = Families::new(&Config::default());
+        let families = Families::new(&Config::default(), None);
         let long = format!("Qwen/Qwen3-8B-{}", "x".repeat(MAX_RECENT_ID_BYTES));
         let ids = ["Qwen/Qwen3-8B", "deepseek-ai/DeepSeek-V3.1", "of no family", &long];
         let others: Vec<String> =

@@ -88,6 +88,8 @@ mod server;
 #[cfg(feature = "proxy")]
 mod stream;
 #[cfg(feature = "proxy")]
+mod templates;
+#[cfg(feature = "proxy")]
 mod tool_grammar;
 #[cfg(feature = "proxy")]
 mod trace;

@@ -20,7 +20,10 @@ use axum::{
     },
     response::Response,
 };
-use llm_stream_guard::chat::{ChatSseError, condense};
+use llm_stream_guard::{
+    Worker,
+    chat::{ChatSseError, condense},
+};
 use serde_json::Value;
 
 use self::{
@@ -67,6 +70,8 @@ pub struct Proxy {
 struct Slot {
     current: RwLock<Arc<Shared>>,
     drains: AtomicBool,
+    /// A program that renders chat templates.
+    worker: Option<Worker>,
 }
 
 #[derive(Debug)]
@@ -83,7 +88,7 @@ struct Shared {
 impl Shared {
     /// Creates the state of a configuration. Counters and other state that does not depend on the
     /// configuration are taken from `before`.
-    fn new(config: Config, before: Option<&Self>) -> Result<Self, Fault> {
+    fn new(config: Config, before: Option<&Self>, worker: Option<&Worker>) -> Result<Self, Fault> {
         config
             .check()
             .map_err(|bad| Fault::new(Kind::Request, &bad.expected).at(bad.path.join(".")))?;
@@ -103,7 +108,7 @@ impl Shared {
         let kept = before.filter(|before| before.config.limits.bodies == bodies);
         Ok(Self {
             routes: Routes::new(&config)?,
-            families: Families::new(&config),
+            families: Families::new(&config, worker),
             guards: RecentGuards::default(),
             metrics: before.map(|before| before.metrics.clone()).unwrap_or_default(),
             records,
@@ -121,10 +126,22 @@ impl Proxy {
     /// An invalid value, a key or roots of trust for `https` that cannot be read, or a directory
     /// for records that cannot be created.
     pub fn new(config: Config) -> Result<Self, Fault> {
-        let shared = Arc::new(Shared::new(config, None)?);
-        let current = RwLock::new(shared.clone());
-        let slot = Arc::new(Slot { current, drains: AtomicBool::new(false) });
-        Ok(Self { slot, shared })
+        Self::create(config, None)
+    }
+
+    /// Creates a proxy as [`Proxy::new`] does. `worker` renders chat templates: those of configured
+    /// checkpoints, and those of llama.cpp for models without a known family.
+    ///
+    /// # Errors
+    /// As [`Proxy::new`].
+    pub fn with_worker(config: Config, worker: Worker) -> Result<Self, Fault> {
+        Self::create(config, Some(worker))
+    }
+
+    fn create(config: Config, worker: Option<Worker>) -> Result<Self, Fault> {
+        let shared = Arc::new(Shared::new(config, None, worker.as_ref())?);
+        let (current, drains) = (RwLock::new(shared.clone()), AtomicBool::new(false));
+        Ok(Self { slot: Arc::new(Slot { current, drains, worker }), shared })
     }
 
     /// Applies another configuration to new requests. Open requests keep the old configuration, and
@@ -133,7 +150,7 @@ impl Proxy {
     /// # Errors
     /// As [`Proxy::new`]. The old configuration then stays in force.
     pub fn reload(&self, config: Config) -> Result<(), Fault> {
-        let shared = Shared::new(config, Some(&self.now().shared))?;
+        let shared = Shared::new(config, Some(&self.now().shared), self.slot.worker.as_ref())?;
         *self.slot.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shared);
         Ok(())
     }

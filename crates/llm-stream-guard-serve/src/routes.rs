@@ -9,6 +9,7 @@ use crate::{
     client::Client,
     config::{Config, DEFAULT, Endpoint, EndpointName, IdPattern, ServerName},
     error::{Fault, Kind},
+    templates::TemplateFamilies,
 };
 
 /// An inference server.
@@ -17,6 +18,7 @@ pub(crate) struct Backend {
     pub(crate) name: String,
     pub(crate) client: Client,
     pub(crate) catalog: Catalog,
+    pub(crate) templates: TemplateFamilies,
     pub(crate) server: ServerName,
 }
 
@@ -81,6 +83,7 @@ impl Routes {
                 name: name.to_owned(),
                 client,
                 catalog: Catalog::default(),
+                templates: TemplateFamilies::default(),
                 server,
             })
         };

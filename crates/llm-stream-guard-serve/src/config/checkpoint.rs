@@ -19,6 +19,11 @@ impl CheckpointTokens {
         Self { written: written.to_owned(), tokens: Arc::new(tokens) }
     }
 
+    /// Returns the path of the checkpoint.
+    pub(crate) fn path(&self) -> &Path {
+        Path::new(&self.written)
+    }
+
     /// Returns the added tokens of the checkpoint.
     #[must_use]
     pub fn tokens(&self) -> &AddedTokens {

@@ -36,12 +36,6 @@ impl FamilyName {
         Ok(Self { written: path.display().to_string(), profile, is_own: false })
     }
 
-    /// Creates the family that was derived from a checkpoint's chat template.
-    #[must_use]
-    pub fn of_checkpoint(path: &Path, derived: Profile) -> Self {
-        Self { written: path.display().to_string(), profile: derived, is_own: true }
-    }
-
     /// Returns whether the family comes from a file.
     pub(crate) fn is_own(&self) -> bool {
         self.is_own

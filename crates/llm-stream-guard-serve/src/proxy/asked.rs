@@ -89,6 +89,13 @@ impl Proxy {
             server = server.or(listed.server);
             is_listed = listed.has(&model);
         }
+        if family.is_none()
+            && server == Some(Server::LlamaCpp)
+            && let Some(worker) = &self.slot.worker
+        {
+            let asked = (&backend.client, headers);
+            family = backend.templates.get(sent.unwrap_or(&model), asked, worker).await;
+        }
         let family = match family {
             Some(family) => families.with_tokens(family, &model),
             None => {

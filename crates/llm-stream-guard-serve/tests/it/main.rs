@@ -19,6 +19,7 @@ mod recorded;
 mod requests;
 mod soak;
 mod support;
+mod templates;
 #[cfg(feature = "tls")]
 mod tls;
 mod token_ids;

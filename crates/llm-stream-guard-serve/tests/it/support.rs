@@ -226,7 +226,10 @@ impl Served {
     }
 
     pub(crate) async fn of(config: Config) -> Self {
-        let proxy = Proxy::new(config).unwrap();
+        Self::with(Proxy::new(config).unwrap()).await
+    }
+
+    pub(crate) async fn with(proxy: Proxy) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
