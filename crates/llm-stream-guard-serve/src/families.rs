@@ -1,8 +1,8 @@
 //! The families of models: how their answers are read.
 
 use llm_stream_guard::{
-    AddedTokens, Answer, Checkpoint, GuardBuilder, GuardSettings, GuardStage, Profile, Start,
-    Worker, identify, move_tools_to_prompt, profile_for_model,
+    AddedTokens, Answer, Checkpoint, GuardBuilder, GuardSettings, GuardStage, Identification,
+    Profile, PromptTemplate, Start, Worker, identify, move_tools_to_prompt, profile_for_model,
 };
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -58,6 +58,8 @@ pub(crate) struct Families {
 struct CheckpointFamily {
     tokens: CheckpointTokens,
     family: Option<Arc<Family>>,
+    /// The chat template, with which prompts are rendered.
+    template: Option<Arc<PromptTemplate>>,
 }
 
 /// The id of a model, and its family.
@@ -127,6 +129,11 @@ impl Families {
         IdPattern::find(&self.checkpoints, id).or(self.checkpoint.as_ref())
     }
 
+    /// Returns the chat template of the checkpoint configured for `id`.
+    pub(crate) fn template(&self, id: &str) -> Option<&Arc<PromptTemplate>> {
+        self.checkpoint(id)?.template.as_ref()
+    }
+
     /// Returns the family of models without a known family: all text is content.
     pub(crate) fn none(&self) -> Arc<Family> {
         self.none.clone()
@@ -182,23 +189,28 @@ impl CheckpointFamily {
         let (tokens, path) = (tokens.clone(), tokens.path());
         // A file of a tokenizer alone shows no family.
         let checkpoint = Checkpoint::read(path).ok();
-        let family = checkpoint.and_then(|it| Family::shown(&it, worker)).map(Arc::new);
-        let name = family.as_ref().map_or("unknown", |family| family.name());
+        let found = checkpoint.map(|it| (identified(&it, worker), it));
+        let template = found.as_ref().and_then(|(found, it)| PromptTemplate::new(it, found));
+        let family = found.and_then(|(found, _)| found.profile).map(|it| Arc::new(it.into()));
+        let name = family.as_ref().map_or("unknown", |family: &Arc<Family>| family.name());
         let checkpoint = path.display();
         tracing::info!(%checkpoint, family = name, "read a checkpoint's files");
-        Self { tokens, family }
+        Self { tokens, family, template: template.map(Arc::new) }
+    }
+}
+
+/// Identifies a checkpoint. Its chat template is rendered only by a worker.
+fn identified(checkpoint: &Checkpoint, worker: Option<&Worker>) -> Identification {
+    match worker {
+        Some(worker) => worker.identify(checkpoint),
+        None => identify(checkpoint),
     }
 }
 
 impl Family {
-    /// Returns the family that the files of a checkpoint show. Its chat template is rendered only by
-    /// a worker.
-    pub(crate) fn shown(checkpoint: &Checkpoint, worker: Option<&Worker>) -> Option<Self> {
-        let found = match worker {
-            Some(worker) => worker.identify(checkpoint),
-            None => identify(checkpoint),
-        };
-        found.profile.map(Self::from)
+    /// Returns the family that a chat template shows.
+    pub(crate) fn shown(template: &str, worker: &Worker) -> Option<Self> {
+        worker.identify(&Checkpoint::from_template(template)).profile.map(Self::from)
     }
 
     fn named(name: &FamilyName) -> Self {
@@ -267,6 +279,11 @@ impl Family {
     /// Returns the pattern of the configuration that matches the model.
     pub(crate) fn pattern(&self) -> Option<&str> {
         self.pattern.as_deref()
+    }
+
+    /// Returns whether requests are sent with the messages and tools that clients write.
+    pub(crate) fn keeps_requests(&self) -> bool {
+        !self.tools_in_prompt && self.regime.table().is_none()
     }
 
     /// Moves the tools of a request into its messages, if the family is configured so. Returns

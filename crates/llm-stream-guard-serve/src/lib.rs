@@ -57,6 +57,8 @@ mod exchange;
 #[cfg(feature = "proxy")]
 mod families;
 #[cfg(feature = "proxy")]
+mod generate;
+#[cfg(feature = "proxy")]
 mod guards;
 #[cfg(feature = "proxy")]
 mod headers;

@@ -31,6 +31,12 @@ pub(crate) const MAX_PROBE_TIME: Duration = Duration::from_secs(2);
 /// Maximum length of upstream's list of models, in bytes.
 pub(crate) const MAX_LIST_BYTES: usize = 4 << 20;
 
+/// Maximum length of a line of Ollama's answers, in bytes.
+pub(crate) const MAX_GENERATED_LINE_BYTES: usize = 8 << 20;
+
+/// Maximum length of the end of a rendered prompt that shows where the answer begins, in bytes.
+pub(crate) const MAX_PROMPT_TAIL_BYTES: usize = 2 << 10;
+
 /// Maximum length of arguments that wait for an earlier call to end, in bytes.
 pub(crate) const MAX_WAITING_BYTES: usize = 1 << 20;
 

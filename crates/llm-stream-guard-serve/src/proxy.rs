@@ -3,6 +3,7 @@
 mod asked;
 mod ollama;
 mod parsed;
+mod rendered;
 mod service;
 mod work;
 
@@ -35,13 +36,14 @@ use crate::{
     body::Body as RequestBody,
     config::{Checked as _, Completions, Config},
     dialect::{
-        ApiDialect, UpstreamRequest,
+        ApiDialect, OllamaForm, UpstreamRequest,
         ollama::{is_load, loaded},
         renamed::Renamed,
     },
     error::{Fault, Kind},
     exchange::{Ending, Exchange, NOTE},
     families::Families,
+    generate::{self, GeneratedLines},
     guards::RecentGuards,
     headers::{check_uncompressed, is_event_stream},
     idle::Idle,
@@ -228,7 +230,7 @@ impl Proxy {
         check_uncompressed(&parts.headers)?;
         let (bytes, charge) = self.shared.ledger.read(body, config).await?;
         if dialect.ollama().is_some()
-            && let Some(backend) = self.ollama_for(&parts.headers, &bytes).await?
+            && let Some(backend) = self.ollama_for(dialect, &parts.headers, &bytes).await?
         {
             exchange.goes_to(backend.client.address());
             if metrics.generated(dialect.path()) {
@@ -250,26 +252,35 @@ impl Proxy {
         let client = &route.backend.client;
         exchange.goes_to(client.address());
         let incoming = Incoming { dialect, headers: &parts.headers, exchange, route };
-        let Some(Asked { guard, told, family, mut body, choices, forced, shown }) =
+        let Some(Asked { guard, told, family, mut body, choices, forced, shown, prompt }) =
             self.asked(body, incoming).await?
         else {
             exchange.end(Ending::Passed);
             return client.send(&parts, bytes).await;
         };
-        drop(bytes);
         let streamed = body.is("stream", "true");
         let options = body.get("stream_options")?.unwrap_or_default();
         let counted = options.get("include_usage") == Some(&Value::Bool(true));
-        let sent = body.to_vec();
-        drop(body);
-        let path = parts.uri.query();
-        let path = path.map_or_else(String::new, |query| format!("?{query}"));
-        let path = format!("{}{path}", dialect.upstream_path());
+        let query = parts.uri.query();
+        let query = query.map_or_else(String::new, |query| format!("?{query}"));
+        let (path, sent) = match &prompt {
+            Some(prompt) => {
+                let own = dialect.ollama().map(|_| RequestBody::read(&bytes)).transpose()?;
+                let sent = generate::request(&mut body, &prompt.0, own)?;
+                (generate::PATH.to_owned(), sent)
+            }
+            None => (format!("{}{query}", dialect.upstream_path()), body.to_vec()),
+        };
+        drop((body, bytes));
+        let is_generated = prompt.is_some();
         let answer = client.ask(parts, &path, sent).await?;
         drop(charge);
         if !answer.status().is_success() {
             exchange.end(Ending::Failed);
-            return self.declined(dialect, answer).await;
+            return match dialect.is_upstreams() && !is_generated {
+                true => Ok(answer),
+                false => Err(self.declined(answer).await?),
+            };
         }
         let (mut head, body) = answer.into_parts();
         if let Some(coding) = head.headers.get(CONTENT_ENCODING).filter(|it| *it != "identity") {
@@ -278,12 +289,16 @@ impl Proxy {
             return Err(Fault::new(Kind::Broken, what));
         }
         head.headers.remove(CONTENT_ENCODING);
-        if !is_event_stream(&head.headers) {
+        if !is_event_stream(&head.headers) && !(is_generated && streamed) {
             let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
             let length = bytes.len();
             let answered = bytes.clone();
             let work = move || -> Result<_, Fault> {
-                let mut completion = whole(dialect, &bytes)?;
+                let said = match is_generated {
+                    true => generate::completion(&bytes).into(),
+                    false => bytes,
+                };
+                let mut completion = whole(dialect, &said)?;
                 if let Some(shown) = shown {
                     completion.fields.insert("model".into(), shown.into());
                 }
@@ -318,7 +333,7 @@ impl Proxy {
             idle: config.timeouts.idle.0,
             keep_alive: config.timeouts.keep_alive.0,
         };
-        if !dialect.is_upstreams() {
+        if !dialect.is_upstreams() || is_generated {
             // Upstream's headers describe its own events.
             head.headers.insert(CONTENT_TYPE, HeaderValue::from_static(dialect.stream_type()));
         }
@@ -329,6 +344,9 @@ impl Proxy {
         if let Some(shown) = shown.filter(|_| dialect.ollama().is_none()) {
             machine = Box::new(Renamed::new(machine, &shown));
         }
+        if is_generated {
+            machine = Box::new(GeneratedLines::new(machine, counted));
+        }
         let mut stream = Guarded::new(body, machine, patience, leave_after, meter).forced(forced);
         if let Some(records) = &self.shared.records {
             stream = stream.recorded(records.begin(&format!("family {family}")), told);
@@ -337,25 +355,28 @@ impl Proxy {
     }
 
     /// Returns the upstream of a request of Ollama's API if it is Ollama, whose answers to its own
-    /// clients pass.
+    /// clients pass. Chats whose prompt can be rendered are guarded.
     async fn ollama_for(
         &self,
+        dialect: ApiDialect,
         headers: &HeaderMap,
         bytes: &Bytes,
     ) -> Result<Option<&Backend>, Fault> {
         let read = bytes.clone();
-        let read = move || RequestBody::read(&read).map(|body| body.string("model"));
-        let model = heavy(bytes.len(), read).await??;
+        let read =
+            move || RequestBody::read(&read).map(|body| (body.string("model"), is_load(&body)));
+        let (model, is_load) = heavy(bytes.len(), read).await??;
         let route = self.shared.routes.find(&model);
-        let passes = route.sent.is_none() && route.backend.is_ollama(headers).await;
+        let is_rendered = dialect == ApiDialect::Ollama(OllamaForm::Chat)
+            && !is_load
+            && self.slot.worker.is_some()
+            && self.shared.families.template(&model).is_some();
+        let passes = !is_rendered && route.sent.is_none() && route.backend.is_ollama(headers).await;
         Ok(passes.then_some(route.backend))
     }
 
-    /// Returns upstream's answer with an error status, in the dialect's form.
-    async fn declined(&self, dialect: ApiDialect, answer: Response) -> Result<Response, Fault> {
-        if dialect.is_upstreams() {
-            return Ok(answer);
-        }
+    /// Returns the fault that upstream's answer with an error status reports.
+    async fn declined(&self, answer: Response) -> Result<Fault, Fault> {
         let config = &self.shared.config;
         let (head, body) = answer.into_parts();
         let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
@@ -363,6 +384,6 @@ impl Proxy {
         let said = condense(&said).ok().and_then(|said| serde_json::from_str(&said).ok());
         let mut fault = Fault::reported(&said.unwrap_or_default());
         fault.retry_after = head.headers.get(RETRY_AFTER).cloned();
-        Err(fault.status(head.status))
+        Ok(fault.status(head.status))
     }
 }

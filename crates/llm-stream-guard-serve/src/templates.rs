@@ -12,7 +12,7 @@ use std::{
 };
 
 use axum::http::HeaderMap;
-use llm_stream_guard::{Checkpoint, Worker};
+use llm_stream_guard::Worker;
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
@@ -76,7 +76,7 @@ impl TemplateFamilies {
             return family;
         }
         let worker = worker.clone();
-        let read = move || Family::shown(&Checkpoint::from_template(&chat_template), Some(&worker));
+        let read = move || Family::shown(&chat_template, &worker);
         let family = tokio::task::spawn_blocking(read).await.ok().flatten().map(Arc::new);
         push(&mut known.templates, (hash, family.clone()));
         let name = family.as_ref().map_or("unknown", |family| family.name());

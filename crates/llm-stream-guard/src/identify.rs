@@ -14,6 +14,7 @@ mod job;
 mod markers;
 mod markup;
 mod probe;
+mod prompt;
 mod reading;
 #[cfg(feature = "jinja")]
 mod render;
@@ -34,6 +35,7 @@ pub use self::{
     checkpoint::{Checkpoint, CheckpointError},
     detect::{Candidate, Certainty, Detection, detect},
     identification::{Identification, identify},
+    prompt::{PromptError, PromptTemplate},
     worker::Worker,
 };
 #[cfg(feature = "jinja")]

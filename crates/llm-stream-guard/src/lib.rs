@@ -75,7 +75,7 @@ pub use guard::{
 pub use identify::derive_trusted;
 pub use identify::{
     AddedToken, AddedTokens, Candidate, Certainty, Checkpoint, CheckpointError, Detection,
-    Identification, Worker, detect, identify,
+    Identification, PromptError, PromptTemplate, Worker, detect, identify,
 };
 #[cfg(feature = "toml")]
 pub use identify::{DeriveError, DerivedFamily};

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use llm_stream_guard::chat::{ChatSink, ChatStep, Delta, condensed_object};
 use serde_json::{Map, Value, json};
 
-pub(crate) use self::request::{chat, generate, is_load};
+pub(crate) use self::request::{OPTIONS, chat, generate, is_load};
 use super::{
     encoded::{Encoder, write_json},
     turns::Turns,

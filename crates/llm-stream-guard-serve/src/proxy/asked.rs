@@ -11,7 +11,7 @@ use llm_stream_guard::{
 };
 use serde_json::Value;
 
-use super::{Proxy, Shared};
+use super::{Proxy, Shared, rendered::Prompt};
 use crate::{
     body::Body,
     catalog::server_name,
@@ -38,6 +38,8 @@ pub(super) struct Asked {
     pub(super) forced: bool,
     /// The model's id in the answer, if upstream uses another id.
     pub(super) shown: Option<String>,
+    /// The prompt to send in place of the chat.
+    pub(super) prompt: Option<Prompt>,
 }
 
 /// A request on its way to upstream, without its body.
@@ -55,6 +57,8 @@ struct Answered {
     family: Arc<Family>,
     server: Option<Server>,
     told: Arc<Told>,
+    /// Whether a rendered prompt is sent, whose answer no server parses.
+    is_rendered: bool,
 }
 
 impl Proxy {
@@ -66,7 +70,7 @@ impl Proxy {
         Incoming { dialect, headers, exchange, route }: Incoming<'_>,
     ) -> Result<Option<Asked>, Fault> {
         let Shared { config, families, metrics, .. } = &*self.shared;
-        let view = body.view()?;
+        let mut view = body.view()?;
         let choices = view.get("n").and_then(Value::as_u64).unwrap_or(1).max(1);
         let choices = usize::try_from(choices).unwrap_or(usize::MAX);
         if choices > config.limits.choices {
@@ -125,10 +129,19 @@ impl Proxy {
         };
         let server_name = server.map_or("unknown", server_name);
         let told = exchange.read_as(subject(&excerpt(label), family.name()), server_name);
-        let answered = Answered { dialect, family: family.clone(), server, told: told.clone() };
-        if server.is_some_and(|server| parses_itself(&view, server)) {
+        let prompt = match server {
+            Some(Server::Ollama) => self.rendered(&model, &family, &mut body).await,
+            _ => None,
+        };
+        let is_rendered = prompt.is_some();
+        if let Some(prompt) = &prompt {
+            view["prompt"] = prompt.tail().into();
+        } else if server.is_some_and(|server| parses_itself(&view, server)) {
             told.expect_parsed();
         }
+        let (family_read, told_read) = (family.clone(), told.clone());
+        let answered =
+            Answered { dialect, family: family_read, server, told: told_read, is_rendered };
         let (guard, conditions, rules) = self.guard(answered, view, &mut body)?;
         let forced = demands_call(&rules);
         if config.tool_grammar == ToolGrammar::Send
@@ -149,19 +162,20 @@ impl Proxy {
         }
         let family = family.name().to_owned();
         let shown = sent.map(|_| model);
-        Ok(Some(Asked { guard, told, family, body, choices, forced, shown }))
+        Ok(Some(Asked { guard, told, family, body, choices, forced, shown, prompt }))
     }
 
     /// Returns the guard for an answer under the rules of the request. Changes `body` into the body
     /// for upstream.
     fn guard(
         &self,
-        Answered { dialect, family, server, told }: Answered,
+        Answered { dialect, family, server, told, is_rendered }: Answered,
         view: Value,
         body: &mut Body,
     ) -> Result<(ChatGuard, Arc<Conditions>, AnswerRules), Fault> {
         let Shared { config, families, guards, .. } = &*self.shared;
         let forwarded = if family.move_tools(body)? { body.view()? } else { view.clone() };
+        let server = server.filter(|_| !is_rendered);
         let mut sent = server.map(|server| (server, forwarded));
         let answer = sent.as_mut().map(|(server, sent)| forward_request(sent, *server));
         let answer = answer.unwrap_or(Answer::Raw);

@@ -10,6 +10,7 @@ mod encoders;
 mod ends;
 mod failures;
 mod foreign;
+mod generated;
 mod hostile;
 mod lifecycle;
 mod logs;

@@ -21,7 +21,7 @@ const TEMPLATE: &str = "{% for m in messages %}<s>{{ m.role }}: {{ m.content or 
 const ANSWER: &str = "Well.<do f>{\"a\": 1}</do>";
 
 /// This program, started to run `worker_process_serves_renderings` alone.
-fn worker() -> Worker {
+pub(crate) fn worker() -> Worker {
     Worker::new(std::env::current_exe().unwrap()).args([
         "--exact",
         "templates::worker_process_serves_renderings",
@@ -151,7 +151,7 @@ async fn refused_question_of_one_client_does_not_count_for_another() {
 }
 
 /// A checkpoint's folder with that template.
-fn checkpoint(name: &str) -> PathBuf {
+pub(crate) fn checkpoint(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
     let tokens = json!({"7": {"content": "<|end|>", "special": true}});

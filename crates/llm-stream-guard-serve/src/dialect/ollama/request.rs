@@ -13,7 +13,7 @@ use crate::{
 
 /// Options, with their names in chat completions. A name that only some servers know is ignored by
 /// the others.
-const OPTIONS: [(&str, &str); 10] = [
+pub(crate) const OPTIONS: [(&str, &str); 10] = [
     ("frequency_penalty", "frequency_penalty"),
     ("min_p", "min_p"),
     ("presence_penalty", "presence_penalty"),
