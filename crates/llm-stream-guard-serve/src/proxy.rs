@@ -289,7 +289,7 @@ impl Proxy {
             return Err(Fault::new(Kind::Broken, what));
         }
         head.headers.remove(CONTENT_ENCODING);
-        if !is_event_stream(&head.headers) && !(is_generated && streamed) {
+        if !(is_event_stream(&head.headers) || is_generated && streamed) {
             let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
             let length = bytes.len();
             let answered = bytes.clone();
