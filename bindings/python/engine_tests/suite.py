@@ -5,8 +5,8 @@
 The tests are fetched from vLLM's source package, at the version of the installed engine, and stay
 below `FOLDER`. They run twice: with the engine's classes, and with the guard's in their places. A test
 that passes with the first and fails with the second differs, and `suite.tsv` has its reason. The
-command fails where a reason is missing, or where one matches no test. `--page` renews the table of
-`docs/engine-suites.md`.
+command fails where a reason is missing, or where one matches no test. `--page` renews the counts of
+`docs/results.md`.
 """
 
 # ruff: noqa: T201 - a script prints
@@ -27,7 +27,10 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 REASONS = HERE / "suite.tsv"
-PAGE = HERE.parents[2] / "docs" / "engine-suites.md"
+ROOT = HERE.parents[2]
+
+# The page, and the part of it that `cargo xtask compare` writes again.
+PAGES = [ROOT / "docs" / "results.md", ROOT / "xtask" / "compare" / "further.md"]
 FOLDERS = ["tests/tool_parsers", "tests/reasoning"]
 
 # They import functions from here.
@@ -117,11 +120,29 @@ def table(passed: list[str], differ: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_page(text: str) -> None:
-    """Replace the table of the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    page = re.sub(r"(?ms)^\| tests \| run .*?(?=^$|\Z)", lambda _: text, page)
-    PAGE.write_text(page, encoding="utf-8")
+def renewed(page: str, run: int, differ: dict[str, str]) -> str:
+    """Return the page with the counts of tests that were run and that differ, by reason."""
+    counts = Counter(differ.values())
+    page = re.sub(
+        r"Of \d+ tests that vLLM \S+ passes with its own parsers, \d+ differ",
+        f"Of {run} tests that vLLM {version('vllm')} passes with its own parsers, {len(differ)} differ",
+        page,
+    )
+    return re.sub(
+        r"(?m)^\| `(\w+)` \| \d+ \| (?=.* \| .* \|$)",
+        lambda row: f"| `{row[1]}` | {counts[row[1]]} | ",
+        page,
+    )
+
+
+def write_pages(run: int, differ: dict[str, str]) -> None:
+    """Renew the counts of the page and of its source."""
+    for path in PAGES:
+        page = path.read_text(encoding="utf-8")
+        head, section = page.split("## vLLM's own tests\n", 1)
+        table, rest = section.split("\n## ", 1)
+        table = renewed(table, run, differ)
+        path.write_text(f"{head}## vLLM's own tests\n{table}\n## {rest}", encoding="utf-8")
 
 
 def main() -> None:
@@ -152,7 +173,7 @@ def main() -> None:
     better = [test for test in better if theirs.get(test, ["failed"])[0] == "failed"]
     text = table(passed, differ)
     if given.page:
-        write_page(text)
+        write_pages(len(passed), differ)
     print(text)
     print(
         f"{len(theirs)} tests, {len(passed)} pass with the engine's classes and tokenizers made here"
