@@ -5,8 +5,7 @@
 use std::{fmt::Write, fs, path::Path};
 
 use llm_stream_guard::{
-    Alias, Format, Grammar, InReasoning, Profile, Reasoning, profiles, reasoning_aliases,
-    reasoning_formats,
+    Format, Grammar, InReasoning, Profile, Reasoning, profiles, reasoning_formats,
     think_filter::{
         BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, TokenSuffix,
     },
@@ -70,22 +69,10 @@ decides which of the three a message is. The tool-call families of the same name
 
 const NAMES: &str = "\n## Names by engine
 
-The names of the parsers of other engines. Each of them, and the format's own name, selects the
-format. ASCII case is ignored, and `-` equals `_`. If engines use one name for different formats, the
-format of that name is selected; without one the name is refused. `engine:name` selects one of them. Engines that
-use the format's own name are left out.
-
+The names of other engines' parsers select a format, too: `llm-stream-guard families --json` lists them.
+ASCII case is ignored, and `-` equals `_`. If engines use one name for different formats, the format of that
+name is selected; without one the name is refused. `engine:name` selects one of them.
 ";
-
-const ENGINES: [(&str, &str); 7] = [
-    ("vllm", "vLLM"),
-    ("vllm_rust", "vLLM (Rust)"),
-    ("sglang", "SGLang"),
-    ("dynamo", "Dynamo"),
-    ("smg", "smg"),
-    ("lmdeploy", "LMDeploy"),
-    ("ollama", "Ollama"),
-];
 
 fn document() -> String {
     let (all, profiles) = (reasoning_formats(), profiles());
@@ -104,9 +91,6 @@ fn document() -> String {
         row(&mut text, &[code([family.name()]), family.family().about.clone()]);
     }
     text += NAMES;
-    for format in &all {
-        text += &names(format.name());
-    }
     text
 }
 
@@ -227,21 +211,6 @@ fn calls(wanted: InReasoning, profiles: &[Profile]) -> String {
     format!("- {does}: {}\n", code(names))
 }
 
-/// Returns the line of a format's names in engines.
-fn names(format: &str) -> String {
-    let by = |(engine, title): &(&str, &str)| {
-        let rows =
-            reasoning_aliases().filter(|row: &Alias| row.engine == *engine && row.of == format);
-        let names: Vec<&str> = rows.map(|row| row.name).filter(|name| *name != format).collect();
-        (!names.is_empty()).then(|| format!("{title} {}", code(names)))
-    };
-    let engines: Vec<String> = ENGINES.iter().filter_map(by).collect();
-    if engines.is_empty() {
-        return String::new();
-    }
-    format!("- {}: {}\n", code([format]), engines.join(", "))
-}
-
 #[test]
 fn reasoning_formats_page_matches_the_registry() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reasoning-formats.md");
@@ -251,14 +220,4 @@ fn reasoning_formats_page_matches_the_registry() {
     }
     let page = fs::read_to_string(&path).unwrap_or_default();
     assert!(page == document, "docs/reasoning-formats.md is stale: see the head of this test");
-}
-
-#[test]
-fn every_engine_of_a_reasoning_alias_has_a_column() {
-    for alias in reasoning_aliases() {
-        assert!(
-            alias.engine.is_empty() || ENGINES.iter().any(|(engine, _)| *engine == alias.engine),
-            "{alias:?}"
-        );
-    }
 }
