@@ -76,17 +76,17 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
     out.push_str("\n## Calls\n\n");
     table(
         &mut out,
-        "parser | families | cases | calls right, whole | calls right, streamed | ours | text right, whole | \
+        "parser | version | families | cases | calls right, whole | calls right, streamed | ours | text right, whole | \
          text right, streamed | ours | white space",
         rows.iter().filter(|row| row.calls.cases > 0).map(|row| {
-            let Row { title, calls, ours: [ours, _], .. } = row;
+            let Row { title, version, calls, ours: [ours, _], .. } = row;
             let [families, cases, blanks] = [calls.families.len(), calls.cases, calls.blanks];
             let shares = [calls.calls[0], calls.calls[1], last(ours.calls)];
             let [whole, streamed, same] = shares.map(cell);
             let [text, stream, text_ours] =
                 [calls.text[0], calls.text[1], last(ours.text)].map(cell);
             format!(
-                "{title} | {families} | {cases} | {whole} | {streamed} | {same} | {text} | {stream} | \
+                "{title} | {version} | {families} | {cases} | {whole} | {streamed} | {same} | {text} | {stream} | \
                  {text_ours} | {blanks}"
             )
         }),
@@ -137,18 +137,14 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
         }),
     );
     out.push_str(FURTHER);
-    out.push_str("\n## Versions\n\nAfter `cargo xtask compare` made the cases, each parser runs alone, with `--costs` and `costs.jsonl` for its times:\n\n```sh\n");
+    out.push_str("\n## One parser alone\n\n`cargo xtask compare` makes the cases first. `--costs` and `costs.jsonl` give its times. `READER` is one of:");
+    for reader in rows.iter().filter_map(|row| row.reader.as_ref()) {
+        out.push_str(&format!(" `{reader}`"));
+    }
+    out.push_str(".\n\n```sh\n");
     let place = "target/compare";
     out.push_str(&format!("{} --vectors < {place}/cases.jsonl    # crates\n", super::PEERS));
-    out.push_str(&format!("{place}/venv/bin/python xtask/compare/run.py READER {place}/cases.jsonl {place}/READER.jsonl\n```\n\n"));
-    table(
-        &mut out,
-        "parser | version | reader",
-        rows.iter().map(|row| {
-            let reader = row.reader.as_ref().map_or("crates".to_owned(), |it| format!("`{it}`"));
-            format!("{} | {} | {reader}", row.title, row.version)
-        }),
-    );
+    out.push_str(&format!("{place}/venv/bin/python xtask/compare/run.py READER {place}/cases.jsonl {place}/READER.jsonl\n```\n"));
     out.push_str(COUNTED);
     if !missing.is_empty() {
         out.push_str("\n## Left out of this run\n\n");
