@@ -131,7 +131,7 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
     table(
         &mut out,
         "parser | prose | a call with a long string",
-        rows.iter().map(|row| {
+        rows.iter().filter(|row| row.cost.iter().any(Option::is_some)).map(|row| {
             let [prose, call] = row.cost.map(time);
             format!("{} | {prose} | {call}", row.title)
         }),
