@@ -289,9 +289,11 @@ impl Driver {
             false => self.table.set().search_start(hay, live),
         };
         let bound = match search {
-            Search::Match(Match { id, .. }) => self.table.edges()[id].binds(optional).0,
+            Search::Match(Match { id, .. }) if !self.waits_for_end(id, window) => {
+                self.table.edges()[id].binds(optional).0
+            }
             // The newlines that any marker which may still match there can bind must wait.
-            Search::Partial { .. } => {
+            Search::Match(_) | Search::Partial { .. } => {
                 let (tail, mut bound) = (&bytes[end..], 0);
                 for id in self.table.binding() {
                     let more = self.table.edges()[id].binds(optional).0;

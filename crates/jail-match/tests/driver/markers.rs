@@ -41,6 +41,15 @@ fn short_marker_waits_only_while_a_longer_one_may_match() {
 }
 
 #[test]
+fn newline_waits_while_a_longer_marker_may_end_the_message() {
+    let quote = erase("\"").anchored(Anchor::LineStart).bound(Newlines::declared(1, 0));
+    let edges = vec![quote, erase("\"◁").anchored(Anchor::MessageEnd)];
+    for (text, expected) in [("a\n\"◁◁b", "a◁◁b"), ("a\n\"◁", "a\n"), ("a\n\"b", "ab")] {
+        assert_eq!(shown(edges.clone(), verbatim(), text), expected, "{text:?}");
+    }
+}
+
+#[test]
 fn letter_case_is_folded_only_for_ascii_and_on_request() {
     let edges = vec![
         erase("<Ä>").cased(LetterCase::FoldAscii),
