@@ -71,8 +71,6 @@ pub struct Calls {
     pub(crate) place: BodyPlace,
     /// Whether the active body is certainly a call.
     committed: bool,
-    /// Whether the open call's name is not the name on the wire, but the declared one in it.
-    renamed: bool,
     /// Whether a call of this message was complete.
     complete: bool,
     /// Whether a marker announced the last call and only calls followed it.
@@ -104,7 +102,6 @@ impl Calls {
             place: BodyPlace::Answer,
             committed: false,
             again: 0,
-            renamed: false,
             complete: false,
             announced: false,
             stages: None,
@@ -212,7 +209,9 @@ impl Calls {
         debug_assert!(!self.is_open(), "a call began inside another");
         self.committed = true;
         let declared = self.tools.declared_in(name).map(String::from);
-        self.renamed = declared.is_some();
+        if declared.is_some() || self.stages.is_some() {
+            self.stages.get_or_insert_default().renamed = declared.is_some();
+        }
         let name = declared.as_deref().unwrap_or(name);
         if !self.options.wanted.admits(name) {
             self.mute(DiagnosticKind::UnwantedCall, offset, sink);
@@ -318,14 +317,15 @@ impl Calls {
     /// Ends the open call, if there is one.
     pub fn end(&mut self, outcome: Outcome, sink: &mut dyn Sink) {
         if let Open::Call(index) = self.open {
-            if let Some(ArgumentStages { keys, decoder }) = self.stages.as_deref_mut() {
+            if let Some(ArgumentStages { keys, decoder, .. }) = self.stages.as_deref_mut() {
                 let mut keyed = KeyedOutput { index, keys: keys.as_mut() };
                 if let Some(decoder) = decoder {
                     decoder.flush(&mut |fragment: &str| keyed.put(fragment, sink));
                 }
             }
+            let renamed = self.stages.as_deref().is_some_and(|stages| stages.renamed);
             let outcome = match self.keyed_outcome(outcome, index, sink) {
-                Outcome::Complete if self.renamed => Outcome::Repaired,
+                Outcome::Complete if renamed => Outcome::Repaired,
                 outcome => outcome,
             };
             sink.event(Event::CallEnd { index, outcome });

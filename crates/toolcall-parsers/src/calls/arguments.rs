@@ -48,6 +48,8 @@ pub(super) struct ArgumentStages {
     pub(super) decoder: Option<Box<Decoder>>,
     /// Drops members whose key came before, if the calls ask for that.
     pub(super) keys: Option<UniqueKeys>,
+    /// Whether the call's name is not the name on the wire, but the declared one in it.
+    pub(super) renamed: bool,
 }
 
 /// Writes the final JSON of a call to the sink: members with a key that came before are dropped.
@@ -136,7 +138,7 @@ impl Calls {
             Open::Call(index) => Some(index),
             Open::No | Open::Muted => None,
         };
-        let stages = stages.as_deref_mut().map(|ArgumentStages { keys, decoder }| (keys, decoder));
+        let stages = stages.as_deref_mut().map(|ArgumentStages { keys, decoder, .. }| (keys, decoder));
         let (keys, decoder) = stages.unzip();
         let decoder = decoder.and_then(Option::as_deref_mut);
         let decoder = decoder.filter(|decoder| decoder.is_active());
