@@ -138,7 +138,8 @@ impl Calls {
             Open::Call(index) => Some(index),
             Open::No | Open::Muted => None,
         };
-        let stages = stages.as_deref_mut().map(|ArgumentStages { keys, decoder, .. }| (keys, decoder));
+        let stages =
+            stages.as_deref_mut().map(|ArgumentStages { keys, decoder, .. }| (keys, decoder));
         let (keys, decoder) = stages.unzip();
         let decoder = decoder.and_then(Option::as_deref_mut);
         let decoder = decoder.filter(|decoder| decoder.is_active());
