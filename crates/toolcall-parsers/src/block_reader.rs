@@ -258,10 +258,7 @@ impl BlockReader {
 
     #[inline]
     pub(crate) fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        let split_at = match self.plan.turn_ends.may_start_in(text) {
-            true => self.plan.turn_ends.start_in(text),
-            false => None,
-        };
+        let split_at = self.plan.turn_ends.start_in(text);
         let fed = match split_at {
             Some(0) if self.calls.committed() => Verdict::Certain.after(0),
             Some(0) => Verdict::Undecided.after(0),

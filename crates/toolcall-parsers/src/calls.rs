@@ -208,7 +208,9 @@ impl Calls {
     pub fn start(&mut self, name: &str, id: Option<&str>, offset: usize, sink: &mut dyn Sink) {
         debug_assert!(!self.is_open(), "a call began inside another");
         self.committed = true;
-        let declared = self.tools.declared_in(name).map(String::from);
+        let unknown = !self.tools.admits(name);
+        let declared = if unknown { self.tools.declared_in(name).map(String::from) } else { None };
+        let unknown = unknown && declared.is_none();
         if declared.is_some() || self.stages.is_some() {
             self.stages.get_or_insert_default().renamed = declared.is_some();
         }
@@ -217,7 +219,6 @@ impl Calls {
             self.mute(DiagnosticKind::UnwantedCall, offset, sink);
             return;
         }
-        let unknown = !self.tools.admits(name);
         if unknown && self.options.unknown_tools == UnknownTools::Drop {
             self.mute(DiagnosticKind::UndeclaredTool, offset, sink);
             return;

@@ -31,19 +31,17 @@ impl TurnEnds {
         self.texts.iter().map(|text| &**text)
     }
 
-    /// Returns whether [`start_in`](Self::start_in) has to look at `text`.
-    #[inline]
-    pub(crate) fn may_start_in(&self, text: &str) -> bool {
-        let bytes = text.as_bytes();
-        let last = &bytes[bytes.len().saturating_sub(self.longest)..];
-        self.first_bytes.iter().any(|first| last.contains(first))
-    }
-
     /// Returns the index from which `text` ends with an end of a turn, whole or cut.
+    #[inline]
     pub(crate) fn start_in(&self, text: &str) -> Option<usize> {
         let bytes = text.as_bytes();
-        let places = bytes.len().saturating_sub(self.longest)..bytes.len();
-        let mut places = places.filter(|&at| self.first_bytes.contains(&bytes[at]));
+        let from = bytes.len().saturating_sub(self.longest);
+        let may_start = self.first_bytes.iter().any(|first| bytes[from..].contains(first));
+        if may_start { self.search(bytes, from) } else { None }
+    }
+
+    fn search(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let mut places = (from..bytes.len()).filter(|&at| self.first_bytes.contains(&bytes[at]));
         places.find(|&at| self.iter().any(|end| end.as_bytes().starts_with(&bytes[at..])))
     }
 

@@ -84,7 +84,9 @@ impl Transcoder {
             self.go(text, StringAt::End)?;
             cx.bad(0)
         } else {
-            self.stops[1] = if cx.dialect.is(Syntax::Python) { b',' } else { self.stops[1] };
+            if cx.dialect.is(Syntax::Python) {
+                self.stops[1] = b',';
+            }
             self.state = TranscoderState::Text(Text { at: StringAt::Inside, nested: true, ..text });
             let mut quote = [0; 4];
             let quote = char::from(self.stops[0]).encode_utf8(&mut quote);

@@ -135,30 +135,23 @@ impl Machine {
             match longest_prefix(out.cursor.rest(), texts) {
                 Err(Undecided) => break,
                 Ok(Some(n)) => {
-                    found = places(&fault).nth(n);
-                    match found.map_or(Ok(true), |(_, text)| begins(plan, text, out)) {
-                        Err(Undecided) => {
-                            found = None;
-                            break;
-                        }
-                        Ok(true) => {}
-                        Ok(false) => {
-                            out.cursor.advance(found.map_or(0, |(_, text)| text.len()));
-                            found = None;
-                            continue;
-                        }
-                    }
-                    let Some((place, text)) = found.filter(|_| elements) else { break };
+                    let Some((place, text)) = places(&fault).nth(n) else { break };
+                    let Ok(is_point) = begins(plan, text, out) else { break };
                     // Nothing shows whether a call inside the malformed one is a quotation.
                     let opens = place == ResyncPlace::NextCall
                         || openers.iter().any(|opener| **opener == *text);
-                    match opens {
-                        true => fault.quoted = fault.quoted.saturating_add(1),
-                        false if fault.quoted > 0 => fault.quoted = fault.quoted.saturating_sub(1),
-                        false => break,
+                    match is_point {
+                        true if elements && opens => fault.quoted = fault.quoted.saturating_add(1),
+                        true if elements && fault.quoted > 0 => {
+                            fault.quoted = fault.quoted.saturating_sub(1);
+                        }
+                        true => {
+                            found = Some((place, text));
+                            break;
+                        }
+                        false => {}
                     }
                     out.cursor.advance(text.len());
-                    found = None;
                     continue;
                 }
                 Ok(None) => {}
