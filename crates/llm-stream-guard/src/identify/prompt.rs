@@ -70,7 +70,10 @@ impl PromptTemplate {
         let prompt = prompt.map_err(|problem| error(&format!("its template: {problem}")))?;
         // Servers write the token before every text themselves.
         let bos = self.bos_token.as_deref().filter(|bos| !bos.is_empty());
-        Ok(bos.and_then(|bos| prompt.strip_prefix(bos)).map_or(prompt.clone(), str::to_owned))
+        Ok(match bos.and_then(|bos| prompt.strip_prefix(bos)) {
+            Some(after) => after.to_owned(),
+            None => prompt,
+        })
     }
 
     /// Returns the variables of the template.
