@@ -38,6 +38,7 @@
 pub(crate) mod chat;
 pub(crate) mod completions;
 mod content;
+pub(crate) mod converted;
 pub(crate) mod encoded;
 pub(crate) mod fields;
 mod messages;
@@ -271,10 +272,14 @@ impl ApiDialect {
     /// The answer is not a completion, or has too many values.
     pub fn read(self, said: &[u8]) -> Result<Completion, serde_json::Error> {
         let text = String::from_utf8_lossy(said);
-        let text = condense(&text).map_err(serde_json::Error::custom)?;
+        self.read_condensed(&condense(&text).map_err(serde_json::Error::custom)?)
+    }
+
+    /// Reads upstream's whole answer, of which no more values need be condensed.
+    pub(crate) fn read_condensed(self, text: &str) -> Result<Completion, serde_json::Error> {
         match self {
-            Self::Completions => serde_json::from_value(completions::read(from_json(&text)?)),
-            _ => from_json(&text),
+            Self::Completions => serde_json::from_value(completions::read(from_json(text)?)),
+            _ => from_json(text),
         }
     }
 

@@ -37,6 +37,7 @@ use crate::{
     config::{Checked as _, Completions, Config},
     dialect::{
         ApiDialect, OllamaForm, UpstreamRequest,
+        converted::Converted,
         ollama::{is_load, loaded},
         renamed::Renamed,
     },
@@ -342,10 +343,10 @@ impl Proxy {
         let mut machine = dialect.stream(guard, &asked);
         // Ollama's lines have the name that the client asked for.
         if let Some(shown) = shown.filter(|_| dialect.ollama().is_none()) {
-            machine = Box::new(Renamed::new(machine, &shown));
+            machine = Box::new(Converted::new(machine, Renamed::new(&shown)));
         }
         if is_generated {
-            machine = Box::new(GeneratedLines::new(machine, counted));
+            machine = Box::new(Converted::new(machine, GeneratedLines::new(counted)));
         }
         let mut stream = Guarded::new(body, machine, patience, leave_after, meter).forced(forced);
         if let Some(records) = &self.shared.records {

@@ -1,25 +1,19 @@
 //! Streams whose chunks have the client's name of the model.
 
-use llm_stream_guard::{
-    chat::ChatSseError,
-    sse::{Decoder, SseItem, SseLimitPolicy, SseLimits},
-};
+use llm_stream_guard::sse::{Decoder, SseItem, SseLimitPolicy, SseLimits};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::Machine;
-use crate::error::Fault;
+use super::converted::Converter;
 
-/// A machine that is fed with chunks whose `model` is replaced.
+/// A converter of chunks, which replaces their `model`.
 ///
-/// The chunk `data: {"model": "Qwen/Qwen3-8B", ..}` reaches the inner machine as
+/// The chunk `data: {"model": "Qwen/Qwen3-8B", ..}` reaches the machine as
 /// `data: {"model": "claude-x", ..}`; events without such a field pass unchanged.
 pub(crate) struct Renamed {
     decoder: Decoder,
     /// The model's name as JSON.
     name: String,
-    inner: Box<dyn Machine>,
-    changed: Vec<u8>,
 }
 
 #[derive(Deserialize)]
@@ -29,10 +23,10 @@ struct Named<'d> {
 }
 
 impl Renamed {
-    pub(crate) fn new(inner: Box<dyn Machine>, name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let limits = SseLimits::default().policy(SseLimitPolicy::Release);
         let decoder = Decoder::new().lenient().limits(limits);
-        Self { decoder, name: Value::from(name).to_string(), inner, changed: Vec::new() }
+        Self { decoder, name: Value::from(name).to_string() }
     }
 
     /// Writes an item with `name` as its model.
@@ -70,57 +64,19 @@ fn around<'w>(whole: &'w [u8], part: &[u8]) -> Option<[&'w [u8]; 2]> {
     (whole.get(at..end)? == part).then_some([whole.get(..at)?, whole.get(end..)?])
 }
 
-impl Machine for Renamed {
-    fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ChatSseError> {
-        let Self { decoder, name, inner, changed } = self;
-        changed.clear();
-        // Events beyond the limits pass, because the inner machine has its own limits.
-        let _ = decoder.push(bytes, |item| Self::rename(&item, name, changed));
-        match changed.is_empty() {
-            true => Ok(()),
-            false => inner.push(changed, out),
-        }
+impl Converter for Renamed {
+    fn push(&mut self, bytes: &[u8], converted: &mut Vec<u8>) {
+        let Self { decoder, name } = self;
+        // Events beyond the limits pass, because the machine has its own limits.
+        let _ = decoder.push(bytes, |item| Self::rename(&item, name, converted));
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError> {
-        let Self { decoder, name, inner, changed } = self;
-        changed.clear();
-        let _ = decoder.finish(|item| Self::rename(&item, name, changed));
-        if !changed.is_empty() {
-            inner.push(changed, out)?;
-        }
-        inner.finish(out)
-    }
-
-    fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
-        self.inner.fail(fault, out);
-    }
-
-    fn keep_alive(&self, out: &mut Vec<u8>) {
-        self.inner.keep_alive(out);
-    }
-
-    fn usage(&self) -> Option<&Value> {
-        self.inner.usage()
+    fn finish(&mut self, converted: &mut Vec<u8>) {
+        let Self { decoder, name } = self;
+        let _ = decoder.finish(|item| Self::rename(&item, name, converted));
     }
 
     fn held(&self) -> usize {
-        self.decoder.held().saturating_add(self.inner.held())
-    }
-
-    fn stopped(&self) -> usize {
-        self.inner.stopped()
-    }
-
-    fn uncalled(&self) -> usize {
-        self.inner.uncalled()
-    }
-
-    fn is_over(&self) -> bool {
-        self.inner.is_over()
-    }
-
-    fn upstream_failed(&self) -> bool {
-        self.inner.upstream_failed()
+        self.decoder.held()
     }
 }

@@ -1,46 +1,43 @@
 //! Streams of `/api/generate`, one JSON object a line, as streams of chunks.
 
-use llm_stream_guard::chat::ChatSseError;
 use serde_json::{Value, json};
 
 use super::{Generated, id};
 use crate::{
-    dialect::{Machine, ollama},
-    error::Fault,
+    dialect::{converted::Converter, ollama},
     limits::MAX_GENERATED_LINE_BYTES,
 };
 
-/// A machine that is fed with lines of Ollama, in front of one that reads chunks.
+/// A converter of Ollama's lines to events with chunks.
+#[derive(Debug)]
 pub(crate) struct GeneratedLines {
-    inner: Box<dyn Machine>,
     /// The line that has not ended.
     line: Vec<u8>,
     created: u64,
-    /// Whether the inner machine has had a chunk.
+    /// Whether a chunk was written.
     begun: bool,
     /// Whether the client asked for usage.
     counted: bool,
 }
 
 impl GeneratedLines {
-    /// Creates a machine that feeds `inner`. `counted` adds a chunk with usage at the end.
-    pub(crate) fn new(inner: Box<dyn Machine>, counted: bool) -> Self {
-        Self { inner, line: Vec::new(), created: ollama::now(), begun: false, counted }
+    /// Creates a converter. `counted` adds a chunk with usage at the end.
+    pub(crate) fn new(counted: bool) -> Self {
+        Self { line: Vec::new(), created: ollama::now(), begun: false, counted }
     }
 
-    /// Feeds the line to the inner machine.
-    fn end_line(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError> {
+    /// Converts the line and clears it.
+    fn end_line(&mut self, converted: &mut Vec<u8>) {
         let line = std::mem::take(&mut self.line);
         if line.trim_ascii().is_empty() {
-            return Ok(());
+            return;
         }
         let unread = |_| Generated {
             error: Some("upstream sent a line that cannot be read".into()),
             ..Generated::default()
         };
         let read = serde_json::from_slice::<Generated>(&line).unwrap_or_else(unread);
-        let events = self.events(&read);
-        self.inner.push(events.as_bytes(), out)
+        converted.extend_from_slice(self.events(&read).as_bytes());
     }
 
     /// Returns the events of a line.
@@ -81,8 +78,8 @@ fn event(data: &Value) -> String {
     format!("data: {data}\n\n")
 }
 
-impl Machine for GeneratedLines {
-    fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), ChatSseError> {
+impl Converter for GeneratedLines {
+    fn push(&mut self, bytes: &[u8], converted: &mut Vec<u8>) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(part);
             let is_long = self.line.len() > MAX_GENERATED_LINE_BYTES;
@@ -91,50 +88,20 @@ impl Machine for GeneratedLines {
                 self.line.truncate(1);
             }
             if is_long || part.ends_with(b"\n") {
-                self.end_line(out)?;
+                self.end_line(converted);
             }
         }
-        Ok(())
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ChatSseError> {
+    fn finish(&mut self, converted: &mut Vec<u8>) {
         // A line that was cut is dropped: the answer has no end then.
         if serde_json::from_slice::<Generated>(&self.line).is_ok() {
-            self.end_line(out)?;
+            self.end_line(converted);
         }
-        self.inner.finish(out)
-    }
-
-    fn fail(&mut self, fault: &Fault, out: &mut Vec<u8>) {
-        self.inner.fail(fault, out);
-    }
-
-    fn keep_alive(&self, out: &mut Vec<u8>) {
-        self.inner.keep_alive(out);
-    }
-
-    fn usage(&self) -> Option<&Value> {
-        self.inner.usage()
     }
 
     fn held(&self) -> usize {
-        self.line.len().saturating_add(self.inner.held())
-    }
-
-    fn stopped(&self) -> usize {
-        self.inner.stopped()
-    }
-
-    fn uncalled(&self) -> usize {
-        self.inner.uncalled()
-    }
-
-    fn is_over(&self) -> bool {
-        self.inner.is_over()
-    }
-
-    fn upstream_failed(&self) -> bool {
-        self.inner.upstream_failed()
+        self.line.len()
     }
 }
 
@@ -148,17 +115,17 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{GeneratedLines, MAX_GENERATED_LINE_BYTES};
-    use crate::dialect::{ApiDialect, Machine as _};
+    use crate::dialect::{ApiDialect, Machine as _, converted::Converted};
 
-    fn machine() -> GeneratedLines {
+    fn machine() -> Converted<GeneratedLines> {
         let guard = Guard::builder(&profile("qwen3").unwrap()).build().unwrap();
         let guard = ChatGuard::new(guard, ChatOptions::default());
-        GeneratedLines::new(ApiDialect::Chat.stream(guard, &Value::Null), true)
+        let lines = GeneratedLines { created: 1, ..GeneratedLines::new(true) };
+        Converted::new(ApiDialect::Chat.stream(guard, &Value::Null), lines)
     }
 
     fn read(lines: &str, size: usize) -> String {
         let (mut machine, mut out) = (machine(), Vec::new());
-        machine.created = 1;
         for piece in lines.as_bytes().chunks(size) {
             machine.push(piece, &mut out).unwrap();
         }

@@ -27,7 +27,7 @@ pub(super) fn whole(dialect: ApiDialect, said: &[u8]) -> Result<Completion, Faul
         |it: TooManyValues| Fault::new(Kind::Broken, format!("upstream's answer has {it}"));
     let text = String::from_utf8_lossy(said);
     let text = condense(&text).map_err(too_many)?;
-    let read = dialect.read(text.as_bytes());
+    let read = dialect.read_condensed(&text);
     if read.as_ref().map_or(true, |read| read.choices.is_empty()) {
         let said: Value = serde_json::from_str(&text).map_err(none)?;
         if said.get("error").is_some_and(|error| !error.is_null()) {
