@@ -1,7 +1,7 @@
 //! Upstream's list of models.
 
 use std::{
-    hash::{DefaultHasher, Hash as _, Hasher as _},
+    hash::{DefaultHasher, Hash, Hasher as _},
     time::{Duration, Instant},
 };
 
@@ -81,10 +81,13 @@ impl FailedKeys {
 
 /// Returns a hash of a client's key.
 pub(crate) fn key_of(headers: &HeaderMap) -> u64 {
+    hash_of(&[AUTHORIZATION, API_KEY].map(|name| headers.get(name).map(HeaderValue::as_bytes)))
+}
+
+/// Returns a hash that is only compared with others of this process.
+pub(crate) fn hash_of(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for name in [AUTHORIZATION, API_KEY] {
-        headers.get(name).map(HeaderValue::as_bytes).hash(&mut hasher);
-    }
+    value.hash(&mut hasher);
     hasher.finish()
 }
 

@@ -4,24 +4,23 @@
 //! GET /props?model=NAME    {"chat_template": "{% for message in messages %}..", ..}
 //! ```
 
-use std::{
-    fmt::Write as _,
-    hash::{DefaultHasher, Hash, Hasher as _},
-    sync::Arc,
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
 use axum::http::HeaderMap;
 use llm_stream_guard::Worker;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use crate::{
-    catalog::{FRESH, FailedKeys, ask_at, key_of},
+    catalog::{FRESH, FailedKeys, ask_at, hash_of, key_of},
     client::Client,
     families::Family,
     limits::{MAX_RECENT_ID_BYTES, MAX_RECENT_MODELS},
 };
+
+/// Characters that are escaped in the value of a query.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A cache of the families of a server's chat templates.
 #[derive(Debug, Default)]
@@ -106,24 +105,9 @@ fn push<T>(list: &mut Vec<T>, entry: T) {
     list.push(entry);
 }
 
-fn hash_of(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
 /// Returns the path of the question for a model.
 fn path(model: &str) -> String {
-    let mut path = "/props?model=".to_owned();
-    for byte in model.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            path.push(byte.into());
-        } else {
-            // Writing to a string does not fail.
-            let _ = write!(path, "%{byte:02X}");
-        }
-    }
-    path
+    format!("/props?model={}", utf8_percent_encode(model, ESCAPED))
 }
 
 #[cfg(test)]

@@ -133,15 +133,18 @@ impl Proxy {
             Some(Server::Ollama) => self.rendered(&model, &family, &mut body).await,
             _ => None,
         };
-        let is_rendered = prompt.is_some();
         if let Some(prompt) = &prompt {
             view["prompt"] = prompt.tail().into();
         } else if server.is_some_and(|server| parses_itself(&view, server)) {
             told.expect_parsed();
         }
-        let (family_read, told_read) = (family.clone(), told.clone());
-        let answered =
-            Answered { dialect, family: family_read, server, told: told_read, is_rendered };
+        let answered = Answered {
+            dialect,
+            family: family.clone(),
+            server,
+            told: told.clone(),
+            is_rendered: prompt.is_some(),
+        };
         let (guard, conditions, rules) = self.guard(answered, view, &mut body)?;
         let forced = demands_call(&rules);
         if config.tool_grammar == ToolGrammar::Send
