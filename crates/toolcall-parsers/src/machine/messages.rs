@@ -24,6 +24,7 @@ use jail_match::Anchor;
 
 use super::{field::name_starts, plan::NodeId};
 use crate::{
+    cursor::Undecided,
     family::{Form, Messages, RouteTo, is_token},
     template::{Hole, Part, Template},
 };
@@ -215,6 +216,29 @@ impl MessagePlan {
                             self.entry(&token, Anchor::Anywhere, EntryKind::Part(part));
                         }
                     }
+                }
+            }
+        }
+    }
+
+    /// Returns whether a message may begin with `marker` before `rest`: before a word of its header.
+    /// A body without a header begins none, because it may belong to the message before it.
+    pub(crate) fn may_begin(
+        &self,
+        marker: &str,
+        rest: &str,
+        ended: bool,
+    ) -> Result<bool, Undecided> {
+        let kind = self.entries.iter().find(|entry| *entry.marker == *marker);
+        match (kind.map(|entry| entry.kind), rest.chars().next()) {
+            (None, _) => Ok(true),
+            (Some(EntryKind::Body(_)), _) => Ok(false),
+            (Some(_), Some(next)) => Ok(next.is_alphanumeric()),
+            (Some(_), None) => {
+                if ended {
+                    Ok(true)
+                } else {
+                    Err(Undecided)
                 }
             }
         }

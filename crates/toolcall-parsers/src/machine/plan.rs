@@ -17,6 +17,7 @@ use super::{
     turn_ends::TurnEnds,
 };
 use crate::{
+    cursor::Undecided,
     family::{CommitOn, Erase, Keys, Types},
     template::Dialect as Syntax,
     texts::Texts,
@@ -312,6 +313,11 @@ impl Plan {
     /// Returns the openers among the recovery points.
     pub(crate) fn opener_texts(&self) -> &[Box<str>] {
         self.recovery_points.get(..self.opener_points).unwrap_or(&[])
+    }
+
+    /// Returns whether `text` ends a call whose end is missing, if `rest` follows it.
+    pub(crate) fn shows_end(&self, text: &str, rest: &str, ended: bool) -> Result<bool, Undecided> {
+        self.messages.as_ref().map_or(Ok(true), |it| it.may_begin(text, rest, ended))
     }
 
     /// Returns the tokens that end a turn or a message, or begin another message.

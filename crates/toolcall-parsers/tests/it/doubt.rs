@@ -184,17 +184,19 @@ fn start_of_value(parser: &Parser, wire: &str) -> usize {
 }
 
 /// Deletes, doubles, swaps or inserts one token after the start of the first value. Edits that make another
-/// well-formed call are left out: heads of the quoted call and the tags before them, quotes and
+/// well-formed call are left out: heads of the quoted call and the tags around them, quotes and
 /// brackets, and insertions of end tags.
 fn edited(wire: &str, from: usize, random: &mut Random) -> (String, String) {
     let (head, rest) = wire.split_at(from);
     let mut tokens = tokens(rest);
     let plain = |token: &str| token.contains(|c: char| c.is_alphanumeric() || c == '\\');
+    let is_in_head = |tokens: &[&str], at: usize| {
+        let near = &tokens[at.saturating_sub(12)..tokens.len().min(at + 8)];
+        near.concat().contains(QUOTED)
+    };
     let at = random.below(tokens.len());
     let kind = random.below(4);
-    let near: String = tokens.iter().skip(at).take(8).copied().collect();
-    let is_before_head = near.contains(QUOTED);
-    if tokens.is_empty() || !plain(tokens[at]) || is_before_head {
+    if tokens.is_empty() || !plain(tokens[at]) || is_in_head(&tokens, at) {
         return (wire.to_owned(), String::from("no edit"));
     }
     let what = format!("{} {:?}", ["delete", "double", "swap", "insert"][kind], tokens[at]);
@@ -203,7 +205,13 @@ fn edited(wire: &str, from: usize, random: &mut Random) -> (String, String) {
         1 => tokens.insert(at, tokens[at]),
         2 if at > 0 && plain(tokens[at - 1]) && !ends_call(tokens[at]) => tokens.swap(at, at - 1),
         _ if is_end(tokens[at]) => {}
-        _ => tokens.insert(random.below(tokens.len()), tokens[at]),
+        _ => {
+            let place = random.below(tokens.len());
+            if is_in_head(&tokens, place) {
+                return (wire.to_owned(), String::from("no edit"));
+            }
+            tokens.insert(place, tokens[at]);
+        }
     }
     ([head, &tokens.concat()].concat(), what)
 }
@@ -578,8 +586,8 @@ fn call_that_only_a_value_contains_never_starts() {
     let (mut broken, mut checked) = (Vec::new(), 0);
     for grammar in chosen() {
         let edits = !OWN_QUOTES.contains(&grammar.name());
-        let cases = if edits { quotation_cases() } else { 0 };
-        let (violations, cases) = check_quotation(&grammar, cases, 11);
+        let cases = if edits { number("DOUBT_CASES", 200) } else { 0 };
+        let (violations, cases) = check_quotation(&grammar, cases, number("DOUBT_SEED", 11) as u64);
         broken.extend(violations);
         checked += cases;
     }
@@ -590,9 +598,9 @@ fn call_that_only_a_value_contains_never_starts() {
 /// Families with quotes of their own, where a quote more or less makes another well-formed call.
 const OWN_QUOTES: &[&str] = &["functiongemma", "gemma4", "harn_text", "lfm2"];
 
-/// The number of random edits for each family: `DOUBT_CASES`, or few.
-fn quotation_cases() -> usize {
-    std::env::var("DOUBT_CASES").ok().and_then(|number| number.parse().ok()).unwrap_or(200)
+/// Returns the number in an environment variable: of the random edits for each family, or their seed.
+fn number(variable: &str, default: usize) -> usize {
+    std::env::var(variable).ok().and_then(|number| number.parse().ok()).unwrap_or(default)
 }
 
 #[test]

@@ -13,6 +13,7 @@
 //! Members are emitted while they arrive. The reader stops before text that is not a parameter.
 
 pub(crate) mod call_heads;
+mod fault;
 mod finish;
 pub(super) mod given;
 pub(super) mod header;
@@ -91,6 +92,8 @@ pub(crate) struct Parameters {
     given: GivenNames,
     /// Whether the call was read with a guess, or without a part of its text.
     repaired: bool,
+    /// Whether the fault was found after the header of the next parameter, whose value follows.
+    in_next: bool,
 }
 
 impl Parameters {
@@ -102,7 +105,7 @@ impl Parameters {
         self.after_text = false;
         self.envelope.clear();
         self.given.clear();
-        self.repaired = false;
+        (self.repaired, self.in_next) = (false, false);
     }
 
     /// Returns whether the last value ends with the text of an end tag of the call.
@@ -125,11 +128,6 @@ impl Parameters {
         self.state == ParametersState::Between
     }
 
-    /// Gives up the current parameter after a fault.
-    pub(crate) fn abandon(&mut self) {
-        self.state = ParametersState::Between;
-    }
-
     /// Records that text was skipped before the next parameter.
     pub(crate) fn text_came(&mut self) {
         self.after_text = true;
@@ -138,15 +136,6 @@ impl Parameters {
     /// Returns whether text is held until the end of the current value is found.
     pub(crate) fn is_searching(&self) -> bool {
         matches!(self.state, ParametersState::Value(_)) && self.value.is_searching()
-    }
-
-    /// Returns the length of a text that looked like a header and made the call malformed.
-    pub(crate) fn faulty_header_len(&self) -> u64 {
-        if matches!(self.state, ParametersState::Value(_)) {
-            self.value.faulty_header_len()
-        } else {
-            0
-        }
     }
 
     /// Returns the number of bytes read but not emitted. Tags count until their parameter is
@@ -294,16 +283,16 @@ impl Parameters {
         // If the header lacks a tag, only the value's own end tag confirms the value.
         let confirmed = fed == Fed::Own || !self.header.lacks_tag();
         if matches!(fed, Fed::Torn | Fed::Lost) || !confirmed {
-            return Some(Progress::Bad);
+            return self.fault(spec, fed, out);
         }
         if self.value.is_broken() {
             let _ = self.value.report_fault(out.cursor.at, out);
             (self.state, self.read) = (ParametersState::Between, true);
-            return Some(Progress::Bad);
+            return self.fault(spec, fed, out);
         }
         self.end_value(spec, value, fed, out.cursor.at, out);
         if self.value.is_unmendable() {
-            return Some(Progress::Bad);
+            return self.fault(spec, fed, out);
         }
         if self.header.lacks_tag() {
             self.repaired = true;
@@ -314,11 +303,7 @@ impl Parameters {
             out.diagnose(DiagnosticKind::MissingCloser, out.cursor.at, 0);
         }
         match fed {
-            Fed::Header(node) => {
-                self.header_len = self.value.pending_len();
-                core::mem::swap(&mut self.header, self.value.next());
-                self.begin_value(spec, node, out)
-            }
+            Fed::Header(node) => self.begin_next(spec, node, out),
             Fed::Call => Some(Progress::Done),
             Fed::Own | Fed::More | Fed::Torn | Fed::Lost => None,
         }

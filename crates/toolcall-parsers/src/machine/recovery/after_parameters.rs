@@ -161,6 +161,9 @@ impl Machine {
                     n if n < first => Follows::End(text.len()),
                     n if n < inside => Follows::LaterEnd(text.len()),
                     _ if !is_head && opens(text) => Follows::Text,
+                    _ if !plan.shows_end(text, &rest[text.len()..], out.calls.ended)? => {
+                        Follows::Text
+                    }
                     _ => Follows::Outside,
                 }
             }

@@ -12,7 +12,7 @@
 use alloc::string::String;
 
 use crate::{
-    cursor::{TextCursor, Undecided, longest_prefix},
+    cursor::{TextCursor, Undecided, after_blanks, longest_prefix},
     machine::{
         call::Machine,
         call_sink::CallSink,
@@ -33,6 +33,8 @@ pub(in crate::machine) struct FaultPlace {
     escaped: bool,
     /// Whether apostrophes enclose strings.
     apostrophes: bool,
+    /// Whether nothing shows what is quoted, up to the end of the message.
+    lost: bool,
     /// Whether the call is an object in a list of calls.
     pub(super) in_list: bool,
     /// Number of quoted calls and sections that are open, in families with elements.
@@ -62,7 +64,12 @@ impl FaultPlace {
 
     /// Returns whether siblings of the malformed call may still be found.
     pub(super) fn seeks_sibling(&self) -> bool {
-        self.in_list && self.brackets.is_some()
+        self.in_list && self.brackets.is_some() && !self.lost
+    }
+
+    /// Returns whether only the end of the message ends the call.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost
     }
 
     /// Returns whether no bracket of the call is open, as far as it is known.
@@ -73,6 +80,7 @@ impl FaultPlace {
     /// Returns whether `byte` changes the position outside of strings.
     pub(super) fn stops_at(&self, byte: u8) -> bool {
         match byte {
+            _ if self.lost => false,
             b'"' | b'\\' => true,
             b'\'' => self.apostrophes || self.seeks_sibling(),
             _ if self.seeks_sibling() => true,
@@ -123,6 +131,10 @@ impl FaultPlace {
     /// Reads the character at the cursor, which is outside of strings. Leaves the cursor before a
     /// sibling.
     pub(super) fn step(&mut self, quotes: &[String], cursor: &mut TextCursor<'_>) -> After {
+        if self.lost {
+            cursor.skip_char();
+            return After::Outside;
+        }
         match longest_prefix(cursor.rest(), quotes.iter().map(String::as_str)) {
             Err(Undecided) => return After::Undecided,
             Ok(Some(n)) => {
@@ -154,9 +166,13 @@ impl FaultPlace {
                     return After::CallEnd;
                 }
             }
-            // If the object has no open list, its braces are missing and the outer list ends.
             (b']', Some(brackets)) => match brackets.close(false) {
-                None if self.in_list => return After::Sibling,
+                None if self.in_list => match Goes::after_bracket(cursor.rest()) {
+                    Err(Undecided) => return After::Undecided,
+                    Ok(Goes::Out) => return After::Sibling,
+                    Ok(Goes::On) => self.brackets = None,
+                    Ok(Goes::Astray) => self.lost = true,
+                },
                 None => {}
                 closed => self.brackets = closed,
             },
@@ -165,6 +181,31 @@ impl FaultPlace {
         }
         cursor.skip_char();
         if self.in_string() { After::String } else { After::Outside }
+    }
+}
+
+/// The place after a bracket that closes no list of the malformed object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    /// The braces of the object are missing, and the bracket ends the list of calls.
+    Out,
+    /// The malformed object goes on.
+    On,
+    /// The bracket is in a string whose quote is missing, so nothing shows what is quoted.
+    Astray,
+}
+
+impl Goes {
+    /// Returns the place after the bracket with which `text` begins.
+    fn after_bracket(text: &str) -> Result<Self, Undecided> {
+        let rest = text.get(1..).unwrap_or_default();
+        let next = after_blanks(rest).unwrap_or("\n").chars().next().ok_or(Undecided)?;
+        Ok(match next {
+            ',' | '}' | ']' => Self::On,
+            ':' | '"' | '\'' | '\\' => Self::Astray,
+            _ if rest.starts_with(char::is_alphanumeric) => Self::Astray,
+            _ => Self::Out,
+        })
     }
 }
 
@@ -198,7 +239,7 @@ impl Machine {
             _ => (Some(Brackets::none()), None),
         };
         let apostrophes = dialect.is_some_and(|dialect| dialect != Dialect::Json);
-        FaultPlace { brackets, quote, escaped: false, apostrophes, in_list, quoted: 0 }
+        FaultPlace { brackets, quote, escaped: false, apostrophes, lost: false, in_list, quoted: 0 }
     }
 
     /// Continues in the list, whose next object or end is at the cursor.

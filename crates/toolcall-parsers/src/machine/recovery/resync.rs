@@ -15,7 +15,7 @@ use crate::{
     machine::{
         call::{Machine, MachineStep},
         call_sink::CallSink,
-        plan::{Arguments, Bracket, Plan, Section},
+        plan::{Arguments, Bracket, Section},
         recovery::fault::{After, FaultPlace},
         state::{List, MachineState},
     },
@@ -105,11 +105,15 @@ impl Machine {
             let outer = outer.iter().flatten().map(|tag| (ResyncPlace::Outer, &**tag));
             let next = next.iter().map(|tag| (ResyncPlace::NextCall, &*tag.text));
             let opens = elements || bare && fault.is_flat();
-            let stops = plan.message_ends().iter().chain(if opens { openers } else { &[] });
+            let ends = plan.message_ends();
+            let stops = ends.iter().chain(if opens { openers } else { &[] });
             let stops = stops.map(|stop| (ResyncPlace::Before, &**stop));
             let list = list.map(|end| (ResyncPlace::Outer, end));
             let line = line.map(|end| (ResyncPlace::Before, end));
             let all = inner.chain(outer).chain(next).chain(stops).chain(list).chain(line);
+            let is_lost = fault.is_lost();
+            let all =
+                all.filter(move |(_, text)| !is_lost || ends.iter().any(|end| **end == **text));
             all.filter(move |(_, text)| !in_list || text.contains(char::is_alphanumeric))
         };
         let of_form = [list, line].into_iter().flatten();
@@ -136,7 +140,8 @@ impl Machine {
                 Err(Undecided) => break,
                 Ok(Some(n)) => {
                     let Some((place, text)) = places(&fault).nth(n) else { break };
-                    let Ok(is_point) = begins(plan, text, out) else { break };
+                    let after = &out.cursor.rest()[text.len()..];
+                    let Ok(is_point) = plan.shows_end(text, after, out.calls.ended) else { break };
                     // Nothing shows whether a call inside the malformed one is a quotation.
                     let opens = place == ResyncPlace::NextCall
                         || openers.iter().any(|opener| **opener == *text);
@@ -196,20 +201,5 @@ impl Machine {
             _ => return MachineStep::done(out.cursor.at),
         }
         MachineStep::Go
-    }
-}
-
-/// Returns whether `text`, at the cursor, may be a recovery point: a token that begins the header of
-/// a message counts only before a word of the header.
-fn begins(plan: &Plan, text: &str, out: &CallSink<'_>) -> Result<bool, Undecided> {
-    let mut entries = plan.messages.iter().flat_map(|messages| &messages.entries);
-    if !entries.any(|entry| *entry.marker == *text) {
-        return Ok(true);
-    }
-    let rest = out.cursor.rest().get(text.len()..).unwrap_or_default();
-    match rest.chars().next() {
-        Some(next) => Ok(next.is_alphanumeric()),
-        None if out.calls.ended => Ok(true),
-        None => Err(Undecided),
     }
 }

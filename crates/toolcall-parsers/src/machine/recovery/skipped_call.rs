@@ -108,8 +108,10 @@ impl Machine {
                 skipped.after_parameter = false;
             }
             self.recovery.skipped_call = Some(skipped);
-            if progress == Progress::More {
-                return SkipStep::More;
+            match progress {
+                Progress::More => return SkipStep::More,
+                Progress::Bad if !self.readers.parameters.is_between() => return SkipStep::Go,
+                Progress::Bad | Progress::Done => {}
             }
         }
         if out.cursor.rest().is_empty() {
