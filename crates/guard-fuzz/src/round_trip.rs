@@ -90,8 +90,9 @@ impl Words<'_> {
         for _ in 0..self.byte() % 4 {
             let key = self.name();
             let (value, kind) = self.value(depth);
-            if types.insert(key.clone(), json!({"type": kind})).is_none() {
+            if !types.contains_key(&key) {
                 members.push(format!("{}: {value}", json!(key)));
+                types.insert(key, json!({"type": kind}));
             }
         }
         (format!("{{{}}}", members.join(", ")), types)

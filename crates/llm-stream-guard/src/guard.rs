@@ -150,10 +150,10 @@ impl Guard {
         self.count(|stats| stats.chunk(bytes.len()));
         self.staged(sink, Then::ChunkEnded, |utf8, input, cursor, out| {
             let mut pushed = Ok(());
+            // After an error, text behind a stop string still counts.
             utf8.push(bytes, |text| {
-                if pushed.is_ok() {
-                    pushed = input.push(Token::of_text(text), cursor, out);
-                }
+                let result = input.push(Token::of_text(text), cursor, out);
+                pushed = pushed.and(result);
             });
             pushed
         })

@@ -11,6 +11,16 @@ const SEEDS: usize = 40;
 /// The number of random inputs for each target, and their maximum length.
 const RANDOM: (u64, usize) = (60, 300);
 
+/// Inputs that failed once: a stop string and an invalid byte in one chunk, after which a limit with
+/// the error policy was hit; and a key that an object has twice, with two types.
+const FAILED: [(&str, &[u8]); 2] = [
+    (
+        "raw_bytes",
+        b"\x0f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa0n\0\0\0\0\0te\0\xad\0\0\0\xb5\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0<|\xa0",
+    ),
+    ("round_trip", b"\x15\0\0x\0\0\0\x03\0x"),
+];
+
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
@@ -25,7 +35,8 @@ fn run(name: &str) {
         let len = random.below(RANDOM.1);
         (0..len).map(|_| random.next() as u8).collect()
     });
-    for input in some.chain(random) {
+    let failed = FAILED.iter().filter(|(target, _)| *target == name).map(|(_, it)| it.to_vec());
+    for input in some.chain(random).chain(failed) {
         if let Some((small, message)) = shrink(target.run, &input) {
             panic!("{message}\n{} bytes: {small:?}", small.len());
         }
