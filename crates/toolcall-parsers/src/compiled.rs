@@ -23,6 +23,8 @@ pub struct Grammar {
     guided: Option<Arc<Guided>>,
     /// The tokenizer's marker tokens, and the plan with their private spellings.
     tokens: Option<(MarkerTokens, Arc<Plan>)>,
+    /// The grammar for declared tools, if the family has [`Family::foreign`] forms.
+    with_foreign: Option<Arc<Grammar>>,
 }
 
 impl Grammar {
@@ -37,8 +39,15 @@ impl Grammar {
     /// Compiles a family, whose first forms are those of a payload if `guided` is set.
     pub(crate) fn compile(family: Family, guided: Option<Guided>) -> Result<Self, CompileError> {
         let plan = compile_guided(&family, guided.as_ref())?;
+        let with_foreign = if family.foreign.is_empty() {
+            None
+        } else {
+            let mut all = family.clone();
+            all.forms.append(&mut all.foreign);
+            Some(Arc::new(Self::compile(all, guided.clone())?))
+        };
         let (family, plan, guided) = (Arc::new(family), Arc::new(plan), guided.map(Arc::new));
-        Ok(Self { family, plan, guided, tokens: None })
+        Ok(Self { family, plan, guided, tokens: None, with_foreign })
     }
 
     /// Returns the grammar with another family, for the same payload and tokens. Returns itself if
@@ -56,13 +65,24 @@ impl Grammar {
     /// Creates a grammar that recognises nothing.
     #[must_use]
     pub fn none() -> Self {
-        Self { family: Arc::default(), plan: Arc::default(), guided: None, tokens: None }
+        Self {
+            family: Arc::default(),
+            plan: Arc::default(),
+            guided: None,
+            tokens: None,
+            with_foreign: None,
+        }
     }
 
     /// Returns the family that the grammar was compiled from.
     #[must_use]
     pub fn family(&self) -> &Family {
         &self.family
+    }
+
+    /// Returns the grammar that also reads calls of other families.
+    pub(crate) fn with_foreign(&self) -> &Self {
+        self.with_foreign.as_deref().unwrap_or(self)
     }
 
     /// Returns the name of the family.
@@ -99,6 +119,8 @@ impl Grammar {
     #[must_use]
     pub fn with_marker_tokens(&self, tokens: &MarkerTokens) -> Self {
         let mut grammar = self.clone();
+        let foreign = grammar.with_foreign.iter_mut();
+        foreign.for_each(|it| *it = Arc::new(it.with_marker_tokens(tokens)));
         let mut family = Family::clone(&self.family);
         for form in &mut family.forms {
             let leads = form.sections.iter().any(|section| section.begins_with(tokens));

@@ -81,6 +81,9 @@ pub struct Family {
     pub source: String,
     /// The forms of calls. All are read. [`Write::form`] is the one the encoder tries first.
     pub forms: Vec<Form>,
+    /// Forms of other families that the models write in long conversations, or whose tokens the
+    /// server stripped. They are read for declared tools only, and never written.
+    pub foreign: Vec<Form>,
     /// The messages around all text, if the family writes message headers.
     pub messages: Option<Messages>,
     /// Tokens that end a turn. They are removed from content, and reading continues there after a
@@ -156,14 +159,24 @@ pub enum InReasoning {
     End,
 }
 
-/// The evidence that makes a call certain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+/// The evidence that makes a call certain, from the least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub enum CommitOn {
     /// A complete name after the marker.
     #[default]
     Marker,
     /// A declared name and the start of the arguments. Without declared tools, every name counts.
     DeclaredName,
+    /// The same for the syntax of another family (`foreign`). Without declared tools, nothing is a
+    /// call. A call is at most [`Repaired`](crate::Outcome::Repaired).
+    Foreign,
+}
+
+impl CommitOn {
+    /// Returns whether a call needs a declared name.
+    pub(crate) fn is_by_name(self) -> bool {
+        self != Self::Marker
+    }
 }
 
 /// The positions in a message at which a text may begin.

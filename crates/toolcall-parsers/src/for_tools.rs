@@ -18,10 +18,15 @@ use crate::{
 
 impl Grammar {
     /// Returns the grammar for a request that declares `tools`. Templates that repeat the name of
-    /// the tool or of a parameter in an end tag are written out for each declared one. Other
-    /// grammars are returned unchanged.
+    /// the tool or of a parameter in an end tag are written out for each declared one, and calls in
+    /// [`Family::foreign`] forms are read if there are tools. Other grammars are returned unchanged.
     #[must_use]
     pub fn for_tools(&self, tools: &Tools) -> Self {
+        if tools.is_empty() { self.named(tools) } else { self.with_foreign().named(tools) }
+    }
+
+    /// Returns the grammar in which templates that repeat a name are written out for `tools`.
+    pub(crate) fn named(&self, tools: &Tools) -> Self {
         let repeats = |family: &Family| {
             let mut forms = family.forms.iter();
             forms.any(|form| {

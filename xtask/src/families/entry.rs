@@ -77,8 +77,17 @@ pub(super) struct Stream {
 }
 
 /// The keys of a file that describe calls.
-const CALLS: [&str; 8] =
-    ["calls", "end_of_turn", "erase", "messages", "prompt", "special_tokens", "suffix", "write"];
+const CALLS: [&str; 9] = [
+    "calls",
+    "end_of_turn",
+    "erase",
+    "foreign",
+    "messages",
+    "prompt",
+    "special_tokens",
+    "suffix",
+    "write",
+];
 
 impl Entry {
     /// Reads and checks a file, with the files it may refer to.

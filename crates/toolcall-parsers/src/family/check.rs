@@ -14,11 +14,13 @@ type Checked = Result<(), FamilyError>;
 
 /// Checks the rules between the fields of `family`. `value` is the file it was read from.
 pub(super) fn check(family: &Family, value: &Value) -> Checked {
-    for (i, form) in family.forms.iter().enumerate() {
-        let calls = value.get("calls").unwrap_or(&Value::Null);
-        let (path, value) = match calls.get(i) {
-            Some(value) => (format!("calls[{i}]"), value),
-            None => ("calls".to_string(), calls),
+    let own = family.forms.iter().enumerate().map(|(i, form)| ("calls", i, form));
+    let foreign = family.foreign.iter().enumerate().map(|(i, form)| ("foreign", i, form));
+    for (key, i, form) in own.chain(foreign) {
+        let forms = value.get(key).unwrap_or(&Value::Null);
+        let (path, value) = match forms.get(i) {
+            Some(value) => (format!("{key}[{i}]"), value),
+            None => (key.to_string(), forms),
         };
         let names = if family.messages.is_some() { 2 } else { 1 };
         Check { form, path, value, names }.run()?;

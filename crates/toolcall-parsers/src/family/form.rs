@@ -84,6 +84,11 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.into()).collect()
 }
 
+/// Reads a form of calls in the syntax of another family.
+pub(super) fn read_foreign(field: &FieldReader<'_>) -> FamilyResult<Form> {
+    Ok(Form { commit_on: Some(CommitOn::Foreign), ..read(field)? })
+}
+
 pub(super) fn read(field: &FieldReader<'_>) -> FamilyResult<Form> {
     let fields = field.table(&KEYS)?;
     let base = Form::default();

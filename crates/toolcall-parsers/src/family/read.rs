@@ -14,7 +14,7 @@ use super::{
 
 /// The keys of a file. `models`, `names`, `reasoning`, `template` and `variant` are read by other
 /// modules.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "name",
     "about",
     "source",
@@ -26,6 +26,7 @@ const KEYS: [&str; 16] = [
     "suffix",
     "reasoning",
     "calls",
+    "foreign",
     "messages",
     "write",
     "prompt",
@@ -46,6 +47,7 @@ impl Family {
             about: fields.or_default("about", |field| field.text())?,
             source: fields.or_default("source", |field| field.text())?,
             forms: fields.or_default("calls", |field| field.some(form::read))?,
+            foreign: fields.or_default("foreign", |field| field.some(form::read_foreign))?,
             messages: fields.optional("messages", messages::read)?,
             end_of_turn: fields
                 .or_default("end_of_turn", |field| field.list(FieldReader::marker))?,

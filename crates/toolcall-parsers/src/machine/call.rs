@@ -230,6 +230,10 @@ impl Machine {
         let name = leaf.name.as_deref().unwrap_or(&self.call.name);
         let form = plan.form_of(leaf);
         let none = form.no_call.iter().any(|none| none == name);
+        let is_foreign = leaf.commit == CommitOn::Foreign;
+        if is_foreign && out.calls.tools.get(name).is_none() {
+            return Err(self.bad(out));
+        }
         if out.must_be_declared(leaf.commit)
             && !Self::is_known(name, out)
             && !matches!(out.calls.options.wanted, Wanted::Only(_))
@@ -278,8 +282,7 @@ impl Machine {
 
     /// Completes the open call.
     pub(super) fn complete(&mut self, out: &mut CallSink<'_>) {
-        let arguments = &out.plan.leaf(self.place.leaf).arguments;
-        out.end(self.readers.outcome(arguments));
+        out.end(self.readers.outcome(out.plan.leaf(self.place.leaf)));
         self.call.started = false;
         self.state = MachineState::CallEnd(0);
     }

@@ -60,7 +60,11 @@ impl CallSink<'_> {
     /// Returns whether only a declared name makes this a call, because no marker announced it or
     /// the call before it, or because a thought may mention calls.
     pub(crate) fn must_be_declared(&self, commit: CommitOn) -> bool {
-        let unmarked = commit == CommitOn::DeclaredName && !self.calls.announced;
+        let unmarked = match commit {
+            CommitOn::Marker => false,
+            CommitOn::DeclaredName => !self.calls.announced,
+            CommitOn::Foreign => true,
+        };
         let mentioned = self.calls.place == BodyPlace::Thought && !self.calls.tools.is_empty();
         (unmarked || mentioned) && !self.calls.committed()
     }

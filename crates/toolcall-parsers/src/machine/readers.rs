@@ -13,12 +13,13 @@ use super::{
     arguments::{elements::Elements, parameters::Parameters, tag::longest},
     call_sink::CallSink,
     object::{ObjectAt, ObjectReader},
-    plan::Arguments,
+    plan::{Arguments, Leaf},
     raw::Raw,
 };
 use crate::{
     cursor::Undecided,
     event::Outcome,
+    family::CommitOn,
     texts::Bytes,
     value::{ValueKind, ValueReader},
 };
@@ -147,13 +148,14 @@ impl ArgumentReaders {
     }
 
     /// Returns the outcome of a call whose arguments are whole.
-    pub(super) fn outcome(&self, arguments: &Arguments) -> Outcome {
-        let in_tags = match arguments {
+    pub(super) fn outcome(&self, leaf: &Leaf) -> Outcome {
+        let in_tags = match &leaf.arguments {
             Arguments::Parameters(_) => self.parameters.is_repaired(),
             Arguments::Elements(_) => self.elements.is_repaired(),
             _ => false,
         };
-        if self.repaired || in_tags { Outcome::Repaired } else { Outcome::Complete }
+        let is_exact = !self.repaired && !in_tags && leaf.commit != CommitOn::Foreign;
+        if is_exact { Outcome::Complete } else { Outcome::Repaired }
     }
 
     /// Records that the call is not read exactly as it was written.

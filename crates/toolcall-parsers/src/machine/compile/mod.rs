@@ -83,10 +83,13 @@ pub(crate) fn compile_guided(
     if guided.is_some_and(|guided| guided.own == OwnCalls::Shadowed) {
         compiler.trie.forget_bare();
     }
-    // A payload occurs in messages of content. The family's own calls occur in messages for calls.
+    // A payload and the calls of another family occur in messages of content. The family's own calls
+    // occur in messages for calls.
     compiler.trie.message_body(family.messages.is_some());
     for (form, n) in own.iter().zip(payload.len() as u16..) {
+        let body = compiler.trie.body.take_if(|_| form.commit_on == Some(CommitOn::Foreign));
         compiler.form(n, form)?;
+        compiler.trie.body = body.or(compiler.trie.body);
         compiler.trie.fits()?;
     }
     Ok(Plan { payloads, ..compiler.finish() })

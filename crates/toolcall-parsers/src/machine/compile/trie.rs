@@ -26,7 +26,7 @@ pub(super) struct Trie {
     /// The nodes of calls without a marker, by their position in a message.
     bare: Vec<(At, NodeId)>,
     /// The node of the body of a call message.
-    body: Option<NodeId>,
+    pub(super) body: Option<NodeId>,
     /// The position of the current form's openers in a message.
     marked: At,
 }
@@ -307,10 +307,9 @@ impl Trie {
                 continue;
             }
             let node = &self.nodes[usize::from(at)];
-            let declared =
-                |&leaf: &LeafId| self.leaves[usize::from(leaf)].commit == CommitOn::DeclaredName;
-            if node.leaves.iter().any(declared) {
-                return CommitOn::DeclaredName;
+            let commits = node.leaves.iter().map(|&leaf| self.leaves[usize::from(leaf)].commit);
+            if let Some(by_name) = commits.filter(|commit| commit.is_by_name()).min() {
+                return by_name;
             }
             queue.extend(node.tags.iter().map(|tag| tag.to));
             queue.extend(node.field.as_ref().map(|(_, to)| *to));

@@ -4,7 +4,6 @@ use jail_match::CallPart;
 
 use crate::{
     cursor::{Undecided, blanks, longest_prefix},
-    family::CommitOn,
     limits::MAX_BLANKS,
     machine::{
         arguments::tag::TagTexts,
@@ -52,7 +51,7 @@ impl Machine {
             }
             arguments => {
                 let waits = out.waits_for_arguments();
-                if waits || leaf.commit == CommitOn::DeclaredName && !out.calls.committed() {
+                if waits || leaf.commit.is_by_name() && !out.calls.committed() {
                     match goes_on(leaf, out.cursor.rest(), waits) {
                         Err(Undecided) => return MachineStep::more(out.cursor.at),
                         Ok(false) => return self.bad(out),
@@ -84,7 +83,7 @@ pub(super) fn only(plan: &Plan, node: &TrieNode) -> Option<LeafId> {
     let Leaf { arguments, commit, .. } = plan.leaf(*leaf);
     let must_look = match arguments {
         Arguments::Object(_) => true,
-        Arguments::Value(_) => *commit == CommitOn::DeclaredName,
+        Arguments::Value(_) => commit.is_by_name(),
         _ => false,
     };
     (!leads_on && !must_look).then_some(*leaf)

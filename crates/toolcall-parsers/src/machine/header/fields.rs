@@ -100,7 +100,7 @@ impl Machine {
                 return if named { self.broken_header(*to, out) } else { self.bad(out) };
             }
             out.cursor.advance(scalar.len_utf8());
-            if node.commit == CommitOn::DeclaredName
+            if node.commit.is_by_name()
                 && field.kind == FieldKind::Name
                 && !out.calls.committed()
                 && self.header.quote.is_none()
@@ -109,9 +109,10 @@ impl Machine {
                 self.header.field.push_str(&out.cursor.text[from..out.cursor.at]);
                 from = out.cursor.at;
                 // A trailing blank does not change the name.
-                if !scalar.is_ascii_whitespace()
-                    && !out.calls.tools.may_become(self.header.field.trim_ascii())
-                {
+                let tools = &out.calls.tools;
+                let may_be = !(node.commit == CommitOn::Foreign && tools.is_empty())
+                    && tools.may_become(self.header.field.trim_ascii());
+                if !scalar.is_ascii_whitespace() && !may_be {
                     out.cursor.back(scalar.len_utf8());
                     return self.bad(out);
                 }

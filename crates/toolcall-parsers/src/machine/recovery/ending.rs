@@ -138,7 +138,7 @@ impl Machine {
         }
         match self.commit(out.plan) {
             CommitOn::Marker => Verdict::Empty(Resume::SameChannel),
-            CommitOn::DeclaredName => Verdict::RESCAN,
+            CommitOn::DeclaredName | CommitOn::Foreign => Verdict::RESCAN,
         }
     }
 
@@ -191,7 +191,7 @@ impl Machine {
             },
             &(Arguments::Value(syntax) | Arguments::Keywords(syntax)) => {
                 if end == End::Stop && self.finish_value(leaf, syntax, out) {
-                    return self.readers.outcome(&leaf.arguments);
+                    return self.readers.outcome(leaf);
                 }
                 return self.close_value(out);
             }
