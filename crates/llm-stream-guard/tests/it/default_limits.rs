@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use jail_match::SuffixRule;
 use llm_stream_guard::{
     CallLimits, Guard, Limits, Profile, chat::ChatLimits, lifecycle::ByteBudget,
     lifecycle::Windows, sse, wire_remap::bodies::ResponseRemap,
@@ -25,147 +26,35 @@ fn written(bytes: usize, unit: &str) -> String {
     }
 }
 
-/// A limit without a setting: how its row begins, its default there, its constant, and the source
-/// file with the constant.
-type Fixed = (&'static str, &'static str, &'static str, &'static str);
-
 macro_rules! source {
     ($path:literal) => {
         include_str!(concat!("../../../", $path))
     };
 }
 
-const FIXED: &[Fixed] = &[
-    (
-        "refuted candidates over the same text",
-        "16",
-        "MAX_RESCANS: u32 = 16;",
-        source!("jail-match/src/limits.rs"),
-    ),
-    (
-        "text of a value from the first tag on",
-        "64 KiB at most",
-        "MAX_LOOKAHEAD: usize = 64 * 1024;",
-        source!("toolcall-parsers/src/limits.rs"),
-    ),
-    (
-        "quoted calls inside each other whose values are distinguished",
-        "32",
-        "MAX_QUOTED_CALLS: usize = 32;",
-        source!("toolcall-parsers/src/limits.rs"),
-    ),
-    (
-        "names of a call's parameters together",
-        "64 KiB",
-        "MAX_PARAMETER_NAMES: usize = 64 * 1024;",
-        source!("toolcall-parsers/src/limits.rs"),
-    ),
-    (
-        "the keys of a call's open objects",
-        "1 MiB",
-        "MAX_MEMBER_NAMES: usize = 1024 * 1024;",
-        source!("toolcall-parsers/src/limits.rs"),
-    ),
-    (
-        "a word or a number that may have to be mended",
-        "32 bytes",
-        "MAX_MENDED_TOKEN: usize = 32;",
-        source!("toolcall-parsers/src/limits.rs"),
-    ),
-    (
-        "text after an end of the call inside a value",
-        "16 KiB at most",
-        "MAX_TEXT_AFTER_END: usize = 16 * 1024;",
-        source!("toolcall-parsers/src/limits.rs"),
-    ),
-    (
-        "parsed members that a guard reads",
-        "8 MiB, and twice the length of the event",
-        "MAX_PARSED_BYTES: usize = 8 << 20;",
-        source!("llm-stream-guard/src/limits.rs"),
-    ),
-    (
-        "parsed log probabilities and token ids",
-        "32 MiB",
-        "MAX_PARSED_TOKEN_BYTES: usize = 32 << 20;",
-        source!("llm-stream-guard/src/limits.rs"),
-    ),
-    (
-        "levels of JSON in arguments",
-        "128",
-        "MAX_ARGUMENT_DEPTH: usize = 128;",
-        source!("toolcall-parsers/src/limits.rs"),
-    ),
-    (
-        "ids of calls",
-        "256 KiB a message",
-        "MAX_ID_BYTES: usize = 256 * 1024;",
-        source!("toolcall-parsers/src/limits.rs"),
-    ),
-    (
-        "a checkpoint's suffix in tags",
-        "32 bytes",
-        "MAX_CHARS: usize = 32;",
-        source!("jail-match/src/suffix.rs"),
-    ),
-    (
-        "chunks without choices that may be the tail",
-        "16",
-        "MAX_TAIL_CHUNKS: usize = 16;",
-        source!("llm-stream-guard/src/limits.rs"),
-    ),
-    (
-        "annotations that wait for their chunk",
-        "1024",
-        "MAX_WAITING_ANNOTATIONS: usize = 1024;",
-        source!("llm-stream-guard/src/limits.rs"),
-    ),
-    (
-        "texts checked apart",
-        "1024",
-        "MAX_TEXTS: usize = 1024;",
-        source!("stream-lifecycle/src/limits.rs"),
-    ),
-    (
-        "choices of a stream whose chunks are redacted",
-        "1024",
-        "MAX_TRACKED_CHOICES: usize = 1024;",
-        source!("llm-stream-guard/src/limits.rs"),
-    ),
-    (
-        "choices of a refused stream",
-        "1024",
-        "MAX_TRACKED_CHOICES: usize = 1024;",
-        source!("llm-stream-guard/src/limits.rs"),
-    ),
-    (
-        "choices of a collected answer",
-        "1024",
-        "MAX_TRACKED_CHOICES: usize = 1024;",
-        source!("llm-stream-guard/src/limits.rs"),
-    ),
-    (
-        "faults of components in the END event",
-        "16",
-        "MAX_FAULTS: usize = 16;",
-        source!("stream-lifecycle/src/limits.rs"),
-    ),
-];
-
-#[test]
-fn fixed_limits_of_the_page_match_the_constants() {
-    for (row, written, constant, source) in FIXED {
-        assert!(source.contains(constant), "{row}: the code has no `{constant}`");
-        let start = format!("| {row}");
-        let found = PAGE.lines().find(|line| line.starts_with(&start)).expect("a row of the page");
-        assert_eq!(found.split(" | ").nth(2), Some(*written), "{row}");
-        let name = constant.split(':').next().unwrap_or_default();
-        assert!(found.contains(&format!("{name}`")), "{row}: the page does not name `{name}`");
+/// The value of a constant as the source writes it: a number, a shift, a product, or seconds.
+fn value(source: &str) -> u64 {
+    let number = |text: &str| -> u64 { text.trim().replace('_', "").parse().expect("a number") };
+    let source = source.strip_prefix("Duration::from_secs(").unwrap_or(source);
+    let source = source.trim_end_matches([')', ';']);
+    match source.split_once("<<") {
+        Some((factor, bits)) => number(factor) << number(bits),
+        None => source.split('*').map(number).product(),
     }
-    let known = |line: &str| FIXED.iter().any(|(row, ..)| line.starts_with(&format!("| {row}")));
-    let unknown: Vec<&str> =
-        PAGE.lines().filter(|line| line.contains(" | fixed: ") && !known(line)).collect();
-    assert!(unknown.is_empty(), "fixed limits that no test pins: {unknown:?}");
+}
+
+/// The value of a constant as the page writes it: digits, perhaps in groups, and a unit.
+fn page_value(cell: &str) -> u64 {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let digits: String = cell.chars().filter(|&c| is_digit(c)).collect();
+    let unit = cell.trim_start_matches(|c: char| is_digit(c) || c == ' ');
+    let factor = match unit {
+        "" | "bytes" | "s" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        _ => panic!("docs/limits.md: the unit `{unit}`"),
+    };
+    digits.parse::<u64>().expect("digits") * factor
 }
 
 #[test]
@@ -204,7 +93,7 @@ fn default_limits_of_the_page_match_the_code() {
 }
 
 #[test]
-fn page_names_every_constant() {
+fn page_names_every_constant_with_its_value() {
     for (name, source) in [
         ("jail-match", source!("jail-match/src/limits.rs")),
         ("stream-lifecycle", source!("stream-lifecycle/src/limits.rs")),
@@ -219,9 +108,15 @@ fn page_names_every_constant() {
         let (_, rows) = PAGE.split_once(&format!("| **`{name}`** | | |\n")).expect("a part");
         let rows = rows.split("| **").next().unwrap_or_default();
         for constant in source.lines().filter_map(|line| line.split_once(" const MAX_")) {
-            let constant = constant.1.split(':').next().unwrap_or_default();
+            let (constant, found) = constant.1.split_once(": ").expect("a type");
+            let found = value(found.split_once(" = ").expect("a value").1);
             let row = format!("| `MAX_{constant}` | ");
-            assert!(rows.contains(&row), "docs/limits.md, {name}: expected a row `{row}`");
+            let row = rows.lines().find_map(|line| line.strip_prefix(&row));
+            let row = row.unwrap_or_else(|| panic!("docs/limits.md, {name}: no row `{constant}`"));
+            let written = row.split(" | ").next().unwrap_or_default();
+            assert_eq!(page_value(written), found, "docs/limits.md, {name}: `{constant}`");
         }
     }
+    let suffix = format!("| `SuffixRule::MAX_CHARS` | {} bytes |", SuffixRule::MAX_CHARS);
+    assert!(PAGE.contains(&suffix), "docs/limits.md: expected a row `{suffix}`");
 }
