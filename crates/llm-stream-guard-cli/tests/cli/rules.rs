@@ -100,9 +100,11 @@ fn page_shows_every_rule_with_its_vectors() {
     assert_eq!(headings, Vec::from_iter(1..=headings.len()));
     assert!(rules.keys().copied().eq(headings), "a rule without vectors, or an unknown rule");
     for (number, cases) in &rules {
-        let mark = format!("<!-- rule {number} -->\n");
-        let at = page.find(&mark).unwrap_or_else(|| panic!("`{mark}` in the page")) + mark.len();
-        let end = at + page[at..].find("<!-- end -->").expect("an end of the block");
+        let heading = format!("\n### {number}. ");
+        let rule = page.find(&heading).unwrap_or_else(|| panic!("`{heading}` in the page"));
+        let at = rule + page[rule..].find("```text\n").expect("the rule's example");
+        let vectors = at + page[at..].find("\nVectors: ").expect("the rule's vectors") + 1;
+        let end = vectors + page[vectors..].find('\n').expect("an end of the line") + 1;
         page.replace_range(at..end, &block(cases));
     }
     if env::var_os("UPDATE").is_some() {
