@@ -9,15 +9,10 @@ use llm_stream_guard::DiagnosticKind;
 const HEAD: &str = "\
 # Diagnostics
 
-Written by `UPDATE_DOCS=1 cargo test -p llm-stream-guard --test it diagnostics` from
-`jail-match/src/diagnostic.rs`: change the words there.
+A diagnostic reports something unusual that is not an error: its kind, the offset in the text, the number of bytes it concerns, and the
+call it is about, if any. *limit*: a [limit](limits.md) was hit. The [rules](semantics.md) name the kinds.
 
-A diagnostic reports something worth knowing that is not an error: the stream goes on. It has a kind,
-the offset in the text, the number of bytes it concerns, and the call it is about, if any
-(`Event::Diagnostic`, `Message::diagnostics`). `explain` shows the same words beside the text.
-
-A kind marked *limit* reports that a [limit](limits.md) was hit. What each family tolerates, and which
-kind tells of it: [semantics](semantics.md).
+`UPDATE_DOCS=1 cargo test -p llm-stream-guard --test it diagnostics` writes this page from `jail-match/src/diagnostic.rs`.
 
 | kind | meaning | what to do |
 |---|---|---|
@@ -28,7 +23,7 @@ fn document() -> String {
     for kind in DiagnosticKind::ALL {
         let (name, meaning) = (kind.name(), kind.meaning());
         let limit = if kind.is_limit() { " *limit*" } else { "" };
-        let remedy = if kind.remedy().is_empty() { "nothing" } else { kind.remedy() };
+        let remedy = if kind.remedy().is_empty() { "-" } else { kind.remedy() };
         writeln!(page, "| `{name}`{limit} | {meaning} | {remedy} |").expect("a string");
     }
     page

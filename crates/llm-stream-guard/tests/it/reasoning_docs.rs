@@ -14,24 +14,17 @@ use llm_stream_guard::{
 const HEAD: &str = "\
 # Reasoning formats
 
-The tables are generated from the files in `families/`. After a change there, run
-`UPDATE_DOCS=1 cargo test -p llm-stream-guard --test it docs`.
+The tables are generated from `families/` by `UPDATE_DOCS=1 cargo test -p llm-stream-guard --test it docs`. The
+[rules](semantics.md#reasoning) say where a thought begins and ends. By default reasoning has no length limit, never becomes
+the answer, and loses its tags.
 
-A stream begins in content, unless the caller says that the prompt opened the reasoning, or passes the
-prompt (`GuardBuilder::prompt`, `Format::start_after`). The defaults are:
-
-- The whitespace policy is `framing`.
-- Reasoning has no length limit, never becomes the answer, and loses its tags.
-- Reasoning without a closer stays reasoning.
-- Code fences and inline code make tags literal in content, but not in reasoning.
-
-`lead_only` follows the filters of chat clients, which know one leading block. Those filters keep all
-whitespace. To get their output byte for byte, set `Whitespace::Verbatim`.
+`lead_only` follows the filters of chat clients, which know one leading block and keep all whitespace: set
+`Whitespace::Verbatim` to get their output byte for byte.
 ";
 
 const MARKERS: &str = "\n## Markers
 
-Special tokens are stripped by servers unless they are asked to keep them.
+Servers strip [special tokens](servers.md) unless asked.
 
 | opener | closer | markup of the answer | special tokens | formats |
 |---|---|---|---|---|
@@ -41,15 +34,14 @@ const RULES: &str = "\n## Rules
 
 | column | meaning |
 |---|---|
-| opener counts | where an opener acts: `anywhere` outside code; at the start of a `line` and directly after markup; or only at the `lead`, before any visible text |
-| spans | the number of spans: `any`, or `once` (later tags are text) |
-| stray closer | a closer without an open span: removed at the `lead`, kept as `text`, or removed `anywhere`. `first`: the first one is removed at any place, because an unseen prompt may have opened the reasoning |
-| repeated opener | an opener directly after another one, or after the prompt's: `absorbed`, or `text` |
-| closes | which closer ends a span: `any`, or only its `own` |
-| newlines | the newlines removed with opener and closer under `framing` and `trim`; bold: under every policy |
+| opener counts | `anywhere` outside code; at the start of a `line` and directly after markup; or at the `lead`, before any visible text |
+| stray closer | removed at the `lead` or `anywhere`, or kept as `text`. `first`: the first one is removed at any place, because an unseen prompt may have opened the reasoning |
+| repeated opener | directly after another, or after the prompt's: `absorbed`, or `text` |
+| closes | `any` closer, or only its `own` |
+| newlines | removed with opener and closer under `framing` and `trim`; bold: under every policy |
 
-| opener counts | spans | stray closer | repeated opener | closes | newlines | case | formats |
-|---|---|---|---|---|---|---|---|
+| opener counts | stray closer | repeated opener | closes | newlines | case | formats |
+|---|---|---|---|---|---|---|
 ";
 
 const CALLS: &str = "\n## Calls in reasoning
@@ -60,18 +52,14 @@ The effect of a call's opener inside reasoning, by profile:
 
 const CHANNELS: &str = "\n## Messages
 
-These families write reasoning, answer and calls as messages or blocks with headers. The header
-decides which of the three a message is. The tool-call families of the same names read the calls.
-
-| family | models |
-|---|---|
+These families write reasoning, answer and calls as messages with headers, which decide what a message is:
 ";
 
 const NAMES: &str = "\n## Names by engine
 
 The names of other engines' parsers select a format, too: `llm-stream-guard families --json` lists them.
-ASCII case is ignored, and `-` equals `_`. If engines use one name for different formats, the format of that
-name is selected; without one the name is refused. `engine:name` selects one of them.
+ASCII case is ignored, and `-` equals `_`. `engine:name` selects one where engines use one name for different
+formats, of which otherwise only the format of that name is selected.
 ";
 
 fn document() -> String {
@@ -87,14 +75,13 @@ fn document() -> String {
         text += &calls(wanted, &profiles);
     }
     text += CHANNELS;
-    for family in all.iter().filter_map(family_of) {
-        row(&mut text, &[code([family.name()]), family.family().about.clone()]);
-    }
+    text += &format!("{}.\n", code(all.iter().filter_map(family_of).map(Grammar::name)));
     text += NAMES;
     text
 }
 
-/// Writes a row for each group of formats with the same cells, the largest first.
+/// Writes a row for each group of formats with the same cells. The largest is first, without its
+/// names.
 fn grouped<'f>(text: &mut String, formats: impl Iterator<Item = (&'f &'f Format, Vec<String>)>) {
     let mut groups: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
     for (format, cells) in formats {
@@ -104,8 +91,9 @@ fn grouped<'f>(text: &mut String, formats: impl Iterator<Item = (&'f &'f Format,
         }
     }
     groups.sort_by_key(|(_, names)| core::cmp::Reverse(names.len()));
-    for (cells, names) in groups {
-        let cells: Vec<String> = cells.into_iter().chain([code(names)]).collect();
+    for (n, (cells, names)) in groups.into_iter().enumerate() {
+        let names = if n == 0 { "all others".to_owned() } else { code(names) };
+        let cells: Vec<String> = cells.into_iter().chain([names]).collect();
         row(text, &cells);
     }
 }
@@ -155,15 +143,12 @@ fn markers(format: &Format) -> Vec<String> {
 }
 
 fn rules(format: &Format) -> Vec<String> {
+    assert_eq!(format.recur, Recur::Any, "{}: the page has no column for it", format.name);
     [
         match format.openers {
             Openers::Anywhere => "anywhere",
             Openers::Line => "line",
             Openers::Lead => "lead",
-        },
-        match format.recur {
-            Recur::Any => "any",
-            Recur::Once => "once",
         },
         match format.stray_close {
             StrayClose::Leading => "lead",
@@ -203,12 +188,11 @@ fn calls(wanted: InReasoning, profiles: &[Profile]) -> String {
         formats.iter().filter_map(format_of).map(|format| format.name.as_ref()).collect();
     let has_format = |p: &&Profile| p.reasoning.as_deref().is_some_and(|it| formats.contains(&it));
     let names = profiles.iter().filter(of).filter(has_format).map(|p| p.name.as_str());
-    let does = match wanted {
-        InReasoning::Literal => "is text",
-        InReasoning::Suspend => "suspends it",
-        InReasoning::End => "ends it",
-    };
-    format!("- {does}: {}\n", code(names))
+    match wanted {
+        InReasoning::Literal => "- is text: all others\n".to_owned(),
+        InReasoning::Suspend => format!("- suspends it: {}\n", code(names)),
+        InReasoning::End => format!("- ends it: {}\n", code(names)),
+    }
 }
 
 #[test]

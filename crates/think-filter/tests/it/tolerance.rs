@@ -51,7 +51,7 @@ fn outcome(format: &Format, Damage(_, start, text): &Damage) -> Option<String> {
 }
 
 /// Returns the table. Formats with the same results share a column, and the column with the most
-/// formats comes first.
+/// formats comes first. The other columns have a cell only where they differ from it.
 fn table() -> String {
     let mut ways: Vec<(Vec<String>, Vec<String>)> = Vec::new();
     for format in formats() {
@@ -65,7 +65,7 @@ fn table() -> String {
     }
     ways.sort_by_key(|(_, names)| core::cmp::Reverse(names.len()));
     let mut table = String::new();
-    for (number, (_, names)) in (1..).zip(&ways) {
+    for (number, (_, names)) in (2..).zip(&ways[1..]) {
         table += &format!("- **{number}**: {}\n", names.join(" "));
     }
     let heads: Vec<String> = (1..=ways.len()).map(|number| number.to_string()).collect();
@@ -73,7 +73,10 @@ fn table() -> String {
     table += &format!("{}|\n", "|---".repeat(heads.len()));
     for (n, Damage(name, _, text)) in DAMAGES.iter().enumerate() {
         let text = text.replace("{o}", "OPEN").replace("{c}", "CLOSE").replace('\n', "⏎");
-        let cells: Vec<&str> = ways.iter().map(|(cells, _)| cells[n].as_str()).collect();
+        let first = ways[0].0[n].as_str();
+        let cells = ways.iter().map(|(cells, _)| cells[n].as_str()).enumerate();
+        let cells: Vec<&str> =
+            cells.map(|(n, cell)| if n > 0 && cell == first { "" } else { cell }).collect();
         table += &format!("| {name} | {text} | {} |\n", cells.join(" | "));
     }
     table
