@@ -25,8 +25,6 @@ const COLUMNS: [&str; 6] =
 struct Exports {
     /// Families without a grammar.
     reasons: Reasons,
-    /// Families whose grammars in Lark name tokens.
-    with_tokens: Vec<String>,
     /// The number of families with every target of the first two columns.
     whole: usize,
 }
@@ -36,7 +34,7 @@ fn exports() -> Exports {
     let required = AnswerRules::required(&declared);
     let auto = AnswerRules { choice: ToolChoice::Auto, ..required.clone() };
     let thought = AnswerRules { start: Start::Reasoning, ..required.clone() };
-    let (mut reasons, mut with_tokens, mut whole) = (Reasons::new(), Vec::new(), 0);
+    let (mut reasons, mut whole) = (Reasons::new(), 0);
     let made = |profile: &Profile, rules: &AnswerRules| call_grammar(profile, rules).map(|_| ());
     for family in families() {
         let profile = profile(family.name).unwrap();
@@ -44,9 +42,6 @@ fn exports() -> Exports {
         let with = |make: fn(&CallGrammar) -> Result<(), ExportError>| {
             grammar.as_ref().map_err(Clone::clone).and_then(make)
         };
-        if grammar.as_ref().is_ok_and(|it| !it.special_tokens().is_empty()) {
-            with_tokens.push(format!("`{}`", family.name));
-        }
         let results = [
             with(|_| Ok(())),
             with(|it| it.lark(&[]).map(drop)),
@@ -62,17 +57,15 @@ fn exports() -> Exports {
             families.push(format!("`{}`", family.name));
         }
     }
-    Exports { reasons, with_tokens, whole }
+    Exports { reasons, whole }
 }
 
 /// Returns the list of the page.
 fn section() -> String {
-    let Exports { reasons, with_tokens, .. } = exports();
     let mut list = String::new();
-    for ((column, reason), families) in reasons {
+    for ((column, reason), families) in exports().reasons {
         writeln!(list, "- {column}: {reason}. {}", families.join(" ")).unwrap();
     }
-    writeln!(list, "\nFamilies with tokens in Lark: {}", with_tokens.join(" ")).unwrap();
     list
 }
 
