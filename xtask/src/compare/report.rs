@@ -21,36 +21,28 @@ pub(super) struct Row {
 
 const HEAD: &str = "# Results beside other parsers
 
-The project's [vectors](../vectors/README.md) under the parsers that other projects ship, and the cost of both. One command installs the
-parsers, runs them all, and writes this page and its [charts](results.html):
+The project's [vectors](../vectors/README.md) under the parsers that other projects ship, and the cost of both. `cargo xtask compare` writes
+this page and its [charts](results.html), with Python 3.11 or later and a network; `cargo xtask compare DIRECTORY` writes those of other
+vectors to `target/compare`. Modules that need a GPU are replaced by stubs.
 
-```console
-$ cargo xtask compare
-```
+**Read the figures as the distance from this project's rules.** The vectors were written for this project. A parser with other rules loses
+here even where its rules suit its server.
 
-It needs Python 3.11 or later and a network, and builds some 420 crates first. Modules that need a GPU are replaced by stubs; the code that
-reads text is the engines' own. `cargo xtask compare DIRECTORY` also reads the vectors of a directory, and writes to `target/compare`.
-
-**Read the figures as the distance from this project's rules.** The vectors were written for this project, and it is tested with them. A
-parser with other rules loses here even where its rules suit its server.
-
-Figures are percent of the cases that count, rounded down. \"Ours\" is this project on the same cases. [What is counted](#what-is-counted).
+Figures are percent of the cases that count, rounded down; in brackets ours on the same cases. [What is counted](#what-is-counted).
 ";
 
 const COUNTED: &str = "
 ## What is counted
 
-- **Cases.** A parser reads the vectors of the families for which it registers a parser: the `names` tables of the
-  [family files](../families/README.md) and `xtask/compare/names.tsv`. Vectors with options of this library are left out.
-- **llama.cpp.** Each case is sent as the beginning of an answer that any small model ends. Cases that the grammar of the declared tools
-  excludes are left out. Streams and cost are not measured.
-- **openai-harmony.** It reads tokens, and refuses streams that cut tags: such a case is a failure. Its cases have calls and reasoning.
-- **Streamed.** One character at a time, but a tag such as `<tool_call>` is one piece, and one special token.
-- **Tools.** A case without tools declares the tools that it calls, with open parameters. This library reads it without tools.
+- **Cases.** The vectors of the families for which a parser is registered (`names` of the [family files](../families/README.md),
+  `xtask/compare/names.tsv`), without those with options of this library.
+- **llama.cpp.** Each case is the beginning of an answer that a small model ends. Streams and cost are not measured.
+- **openai-harmony.** It reads tokens, and refuses streams that cut tags: such a case is a failure.
+- **Streamed.** One character at a time; a tag such as `<tool_call>` is one piece.
+- **Tools.** A case without tools declares those that it calls, with open parameters; this library reads it without.
 - **Calls right.** All calls in order, names and arguments equal as JSON values. Missing arguments are an empty object.
-- **Text right.** Text outside calls, or reasoning and text, equals the expected text up to white space. The column \"white space\" counts
-  the cases where only that differs.
-- **Our decisions.** Vectors with a `policy` field follow a [rule](semantics.md) of this project. They are counted apart, as agreement.
+- **Text right.** Text outside calls, or reasoning and text, is equal up to white space, in which the cases of \"white space\" differ.
+- **Our decisions.** Vectors that follow a [rule](semantics.md) of this project (`policy`) are counted apart, as agreement.
 - **Cut answers** count only for equal results and for wrong arguments.
 - **Same result.** Calls and text do not depend on the cuts: first with whole tags, then with cuts inside tags.
 - **Quoted markup.** Markup is mentioned in prose, shown as code, or part of a value.
@@ -62,8 +54,8 @@ const COST: &str = "
 ## Cost
 
 Microseconds for a token of a stream in which tags are whole: the median over the profiles that the parser reads right. Crates are called
-from Rust, packages from Python, one stream at a time in one thread. Prose has 256 KiB, the string 64 KiB. A stream of more than 10 seconds is
-stopped (`>`). Times vary up to twofold between runs.
+from Rust, packages from Python. Prose has 256 KiB, the string 64 KiB. A stream of more than 10 seconds is stopped (`>`). Times vary up to
+twofold between runs.
 
 ";
 
@@ -76,8 +68,8 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
     out.push_str("\n## Calls\n\n");
     table(
         &mut out,
-        "parser | version | families | cases | calls right, whole | calls right, streamed | ours | text right, whole | \
-         text right, streamed | ours | white space",
+        "parser | version | families | cases | calls right: whole, streamed (ours) | \
+         text right: whole, streamed (ours) | white space",
         rows.iter().filter(|row| row.calls.cases > 0).map(|row| {
             let Row { title, version, calls, ours: [ours, _], .. } = row;
             let [families, cases, blanks] = [calls.families.len(), calls.cases, calls.blanks];
@@ -86,16 +78,16 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
             let [text, stream, text_ours] =
                 [calls.text[0], calls.text[1], last(ours.text)].map(cell);
             format!(
-                "{title} | {version} | {families} | {cases} | {whole} | {streamed} | {same} | {text} | {stream} | \
-                 {text_ours} | {blanks}"
+                "{title} | {version} | {families} | {cases} | {whole}, {streamed} ({same}) | \
+                 {text}, {stream} ({text_ours}) | {blanks}"
             )
         }),
     );
     out.push_str("\n## Streams and faults of calls\n\n");
     table(
         &mut out,
-        "parser | same result, tags whole | same result, any cut | quoted markup | ours | wrong arguments | ours | \
-         our decisions | failures",
+        "parser | same result: tags whole, any cut | quoted markup (ours) | wrong arguments (ours) | our decisions | \
+         failures",
         rows.iter().filter(|row| row.calls.cases > 0).map(|row| {
             let Row { title, calls, ours: [ours, _], .. } = row;
             let [steady, any] = calls.steady.map(cell);
@@ -103,7 +95,7 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
                 [calls.quoted, ours.quoted, calls.decided].map(cell);
             let (wrong, wrong_ours) = (calls.wrong_arguments, ours.wrong_arguments);
             format!(
-                "{title} | {steady} | {any} | {quoted} | {quoted_ours} | {wrong} | {wrong_ours} | {decided} | {}",
+                "{title} | {steady}, {any} | {quoted} ({quoted_ours}) | {wrong} ({wrong_ours}) | {decided} | {}",
                 calls.failures
             )
         }),
@@ -111,8 +103,8 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
     out.push_str("\n## Reasoning\n\n");
     table(
         &mut out,
-        "parser | formats | cases | text right, whole | text right, streamed | ours | white space | \
-         same result, tags whole | same result, any cut | quoted markup | ours | failures",
+        "parser | formats | cases | text right: whole, streamed (ours) | white space | \
+         same result: tags whole, any cut | quoted markup (ours) | failures",
         rows.iter().filter(|row| row.reasoning.cases > 0).map(|row| {
             let Row { title, reasoning, ours: [_, ours], .. } = row;
             let [whole, streamed, same] =
@@ -122,8 +114,8 @@ pub(super) fn markdown(rows: &[Row], missing: &[(String, String)]) -> String {
             let (formats, cases) = (reasoning.families.len(), reasoning.cases);
             let (blanks, failures) = (reasoning.blanks, reasoning.failures);
             format!(
-                "{title} | {formats} | {cases} | {whole} | {streamed} | {same} | {blanks} | {steady} | {any} | \
-                 {quoted} | {quoted_ours} | {failures}"
+                "{title} | {formats} | {cases} | {whole}, {streamed} ({same}) | {blanks} | {steady}, {any} | \
+                 {quoted} ({quoted_ours}) | {failures}"
             )
         }),
     );
