@@ -1,7 +1,7 @@
 // A middleware for language models of the Vercel AI SDK whose server leaves markup in the text.
 import { Guard, guardRequest } from "toolcall-parsers/core";
 
-import { isInPrompt } from "./guards.js";
+import { isInPrompt, isNamed } from "./guards.js";
 import { Parts } from "./parts.js";
 import { Messages, toolsOf } from "./prompt.js";
 
@@ -47,8 +47,7 @@ export function guardMiddleware(options = {}) {
 
 /** Returns settings that name a family: the given ones, or those of the model. */
 function namedBy(settings, model) {
-  const isNamed = settings.model ?? settings.family ?? settings.profile;
-  return isNamed ? settings : { ...settings, model: model.modelId };
+  return isNamed(settings) ? settings : { ...settings, model: model.modelId };
 }
 
 /** Returns the guard of one message. The request decides the tools, and the model the family. */

@@ -1,5 +1,5 @@
 // A `fetch` that guards chat completions.
-import { isInPrompt } from "./guards.js";
+import { isInPrompt, isNamed } from "./guards.js";
 
 /** Returns `guardFetch` over the functions for chat completions. */
 export function fetcher(guardAnswer, guardRequest) {
@@ -37,9 +37,6 @@ export function fetcher(guardAnswer, guardRequest) {
   };
 }
 
-function isNamed({ model, family, profile, template }) {
-  return (model ?? family ?? profile ?? template) != null;
-}
 
 /** Returns the chat-completion request in the arguments of `fetch`, if they have one. */
 async function requestOf(input, init) {

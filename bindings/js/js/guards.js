@@ -115,9 +115,9 @@ export function guards(native) {
     return JSON.parse(made(() => native.forwardRequest(JSON.stringify(body), server, hasIds)));
   }
 
-  function withToolsInPrompt(request, { model, family, profile, tokenSuffix }) {
-    const named = textOf({ model, family, profile, tokenSuffix, request: { model: request.model } });
-    return JSON.parse(made(() => native.moveToolsToPrompt(JSON.stringify(request), named)));
+  function withToolsInPrompt(request, { model, family, profile, familyFile, tokenSuffix }) {
+    const named = { model, family, profile, familyFile, tokenSuffix, request: { model: request.model } };
+    return JSON.parse(made(() => native.moveToolsToPrompt(JSON.stringify(request), textOf(named))));
   }
 
   const families = () => made(() => native.families());
@@ -130,6 +130,11 @@ export function isInPrompt(tools) {
   if (typeof tools !== "string") return false;
   if (tools === "prompt") return true;
   throw new SettingsError(`tools: expected a list or \`prompt\`, found \`${tools}\``);
+}
+
+/** Returns whether settings name a family. */
+export function isNamed({ model, family, profile, familyFile }) {
+  return (model ?? family ?? profile ?? familyFile) != null;
 }
 
 /** Returns how a stream ended: the word itself, or what a function reports at the end. */

@@ -83,13 +83,15 @@ export interface Message {
 /** The profile of a family, as `profile` and `detect` return it. */
 export type Profile = { name: string } & Record<string, unknown>;
 
-/** One of `model`, `family` and `profile`, or a `request` with a model, is needed. */
+/** One of `model`, `family`, `profile` and `familyFile`, or a `request` with a model, is needed. */
 export interface Settings {
   /** Id of the model, such as `Qwen/Qwen3-8B`. */
   model?: string | null;
   /** Name of a family; `families()` lists them. */
   family?: string | null;
   profile?: Profile | null;
+  /** The file of a family, as `derive` returns it: the text of TOML or JSON, or an object. */
+  familyFile?: string | object | null;
   /** Tools of the request, in the form of the OpenAI API. */
   tools?: readonly unknown[] | null;
   /** The whole chat-completion request. */
@@ -212,7 +214,7 @@ export type ToolsInPrompt = "prompt";
 /** Settings of a request. With `tools`, a family is needed as for a guard. */
 export type RequestSettings = Pick<
   Settings,
-  "markerTokens" | "model" | "family" | "profile" | "tokenSuffix"
+  "markerTokens" | "model" | "family" | "profile" | "familyFile" | "tokenSuffix"
 > & { server?: Server | undefined; tools?: ToolsInPrompt | undefined };
 
 /** Settings of an answer of a chat completion. */
@@ -241,7 +243,7 @@ export function guardCompletion<Completion extends object>(
   settings: ChatSettings,
 ): Completion;
 
-/** Without `model`, `family` or `profile`, the model of each request decides. */
+/** Without `model`, `family`, `profile` or `familyFile`, the model of each request decides. */
 export interface FetchSettings extends Omit<ChatSettings, "tools"> {
   tools?: ToolsInPrompt | undefined;
   server?: Server | undefined;
@@ -272,6 +274,26 @@ export type CallToWrite = (FunctionCall | { function: FunctionCall }) & { id?: s
 
 /** Writes calls as the model would have. */
 export function encode(calls: readonly CallToWrite[], settings: Settings): string;
+
+/** The parts of a `tokenizer_config.json` that `derive` reads. */
+export interface TokenizerConfig {
+  chat_template: unknown;
+  bos_token?: unknown;
+  eos_token?: unknown;
+}
+
+/**
+ * Renders a chat template, as `new Template(template).render(variables)` of `@huggingface/jinja` does.
+ */
+export type RenderTemplate = (template: string, variables: Record<string, unknown>) => string;
+
+/**
+ * Returns the text of the file of the family that a chat template shows, for models of no known
+ * family. `source` is the template, or the content of the `tokenizer_config.json`. The file is proved:
+ * `encode` writes what the template renders, and a guard reads it back at every cut. If the template
+ * shows no calls or loses a part of them, the error has the two renderings that differ.
+ */
+export function derive(source: string | TokenizerConfig, render: RenderTemplate): string;
 
 /** Families that read a text alike. */
 export interface Candidate {

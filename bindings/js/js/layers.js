@@ -16,6 +16,12 @@ export function layers(native) {
     return made(() => native.encode(JSON.stringify(calls), textOf(settings)));
   }
 
+  function derive(source, render) {
+    const config = typeof source === "string" ? { chat_template: source } : source;
+    const renderer = { render: (template, variables) => rendered(render, template, variables) };
+    return made(() => native.derive(textOf(config), renderer));
+  }
+
   function detect(text) {
     return JSON.parse(made(() => native.detect(text)));
   }
@@ -39,7 +45,16 @@ export function layers(native) {
     return report(recording, settings, (explained) => explained.page());
   }
 
-  return { ...basic, ...chat(native, made, basic.guardRequest), detect, encode, explain, explainPage, profile };
+  return { ...basic, ...chat(native, made, basic.guardRequest), derive, detect, encode, explain, explainPage, profile };
+}
+
+/** Renders a template. The module reads the reason why that failed as a text. */
+function rendered(render, template, variables) {
+  try {
+    return String(render(template, JSON.parse(variables)));
+  } catch (error) {
+    throw String(error?.message ?? error);
+  }
 }
 
 function recordingOf(recording) {

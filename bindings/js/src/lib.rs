@@ -9,14 +9,16 @@ pub mod arguments;
 mod call_text;
 #[cfg(feature = "chat")]
 pub mod chat;
+#[cfg(feature = "derive")]
+pub mod derive;
 mod events;
 #[cfg(feature = "explain")]
 pub mod explain;
 pub mod guard;
 mod limits;
-mod models;
 #[cfg(feature = "names")]
 pub mod names;
+mod profiles;
 pub mod request;
 mod settings;
 

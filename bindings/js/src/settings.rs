@@ -15,7 +15,10 @@ use llm_stream_guard::{End, Guard, GuardBuilder, GuardSettings, Profile, Setting
 use serde_json::{Map, Value};
 use wasm_bindgen::JsValue;
 
-use crate::{fault, models};
+use crate::{fault, profiles};
+
+/// The library's name of the setting that is a family's file.
+const FAMILY_FILE: &str = "family_file";
 
 /// The settings of an object. `null` counts as absent.
 #[derive(Debug)]
@@ -35,8 +38,18 @@ impl Settings {
             };
             settings.insert((*known).to_owned(), value);
         }
-        let settings = GuardSettings::from_json(&settings.into()).map_err(refused)?;
-        Ok(Self(models::looked_up(settings)))
+        let file = settings.get(FAMILY_FILE).and_then(Value::as_str).map(str::to_owned);
+        let known = file.as_deref().and_then(profiles::of_file);
+        if known.is_some() {
+            settings.remove(FAMILY_FILE);
+        }
+        let mut settings = GuardSettings::from_json(&settings.into()).map_err(refused)?;
+        if known.is_some() {
+            settings.family_file = known;
+        } else if let (Some(file), Some(profile)) = (&file, &settings.family_file) {
+            profiles::keep_file(file, profile);
+        }
+        Ok(Self(profiles::looked_up(settings)))
     }
 
     /// Returns the profile that the settings name, changed by the settings that belong to a

@@ -2,6 +2,7 @@
 import type { LanguageModelV3Middleware, LanguageModelV4Middleware } from "@ai-sdk/provider";
 import {
   ArgumentsView,
+  derive,
   detect,
   encode,
   explain,
@@ -60,6 +61,10 @@ export const asking: typeof fetch = guardFetch({
   server: "vllm",
   onDiagnostic: ({ kind }, choice) => kinds.push(choice === 0 ? kind : "noise"),
 });
+export const own = guardFetch({ server: "vllm", familyFile: derive("{{ x }}", (text, { x }) => text + String(x)) });
+export const fromConfig: string = derive({ chat_template: "{{ x }}", bos_token: "<s>" }, (text) => text);
+export const inObject: Message = parse("", { familyFile: { name: "own", calls: { call: "<a>{object}</a>" } } });
+export const forwarded: boolean = guardRequest({ model: "x" }, { familyFile: "" }).isRaw;
 export const body: { model: string } = guardRequest({ model: "x" }, { server: "sglang" }).body;
 export const inPrompt: { model: string } = guardRequest(
   { model: "x" },
@@ -95,6 +100,8 @@ export const page: string = explainPage(written, { name: explain(written).file }
 new Guard({ family: "qwen3", colour: 1 });
 // @ts-expect-error: a word that the setting does not have
 new Guard({ family: "qwen3", start: "end" });
+// @ts-expect-error: a template needs a renderer
+derive("{{ x }}");
 // @ts-expect-error: a server that is not known
 guardFetch({ server: "tgi" });
 // @ts-expect-error: tools have no such place

@@ -27,7 +27,7 @@ mod worker;
 #[cfg(all(feature = "jinja", feature = "toml"))]
 pub use self::derive::derive_trusted;
 #[cfg(feature = "toml")]
-pub use self::derive::{DeriveError, DerivedFamily};
+pub use self::derive::{DeriveError, DerivedFamily, derive_rendered};
 pub(crate) use self::stripped::stripped;
 pub(crate) use self::token_lengths::TokenLengths;
 pub use self::{

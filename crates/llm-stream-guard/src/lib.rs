@@ -78,7 +78,7 @@ pub use identify::{
     Identification, PromptError, PromptTemplate, Worker, detect, identify,
 };
 #[cfg(feature = "toml")]
-pub use identify::{DeriveError, DerivedFamily};
+pub use identify::{DeriveError, DerivedFamily, derive_rendered};
 #[cfg(feature = "jinja")]
 pub use identify::{identify_trusted, serve_renderings};
 pub use jailed::{JailedError, JailedStream, JailedStreamBuilder};

@@ -109,6 +109,10 @@ pub(crate) const MAX_LANES: usize = 256;
 /// with more never counts as whole.
 pub(crate) const MAX_TRACKED_CHOICES: usize = 1024;
 
+/// Maximum length of a rendering of a chat template, in bytes.
+#[cfg(any(feature = "jinja", feature = "toml"))]
+pub(crate) const MAX_RENDERING_BYTES: usize = 128 << 10;
+
 /// Limits of rendering chat templates.
 #[cfg(feature = "jinja")]
 pub(crate) mod rendering {
@@ -126,9 +130,6 @@ pub(crate) mod rendering {
     /// Maximum length of a chat template, in bytes. The engine's parser recurses at most once per character
     /// and uses at most a kilobyte of stack each time.
     pub(crate) const MAX_TEMPLATE_BYTES: usize = 96 << 10;
-
-    /// Maximum length of a rendering, in bytes.
-    pub(crate) const MAX_RENDERING_BYTES: usize = 128 << 10;
 
     /// Maximum length of a reported problem of a chat template, in bytes.
     pub(crate) const MAX_PROBLEM_BYTES: usize = 400;

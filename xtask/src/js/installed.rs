@@ -15,7 +15,7 @@ use crate::{
 pub(super) const PACKED: &str = "toolcall-parsers-0.1.0.tgz";
 /// Packages of the tests. The tests of missing ones are skipped.
 const TESTED_WITH: &str = "ai6@npm:ai@6 ai7@npm:ai@7 @ai-sdk/provider@4 typescript@5 \
-                           @types/json-schema@7 @types/node@20 esbuild@0.25";
+                           @types/json-schema@7 @types/node@20 esbuild@0.25 @huggingface/jinja@0.5";
 
 /// Packs the package. Returns the file.
 ///
@@ -48,12 +48,17 @@ pub(super) fn test(root: &Path, build: &Build) -> Result<(), String> {
         .map_err(|error| format!("{}: {error}", fresh.display()))?;
     let install = "npm install --no-audit --no-fund --silent";
     Invocation::new(&format!("{install} ../{PACKED}")).run(&fresh)?;
-    let mut tests =
-        vec!["package.test.mjs", "core.test.mjs", "vectors.test.mjs", "readme.test.mjs"];
+    let mut tests = vec![
+        "package.test.mjs",
+        "core.test.mjs",
+        "family-file.test.mjs",
+        "vectors.test.mjs",
+        "readme.test.mjs",
+    ];
     let has_more =
         Invocation::new(&format!("{install} --no-save {TESTED_WITH}")).output(&fresh).is_ok();
     if has_more {
-        tests.extend(["ai.test.mjs", "types.test.mjs"]);
+        tests.extend(["ai.test.mjs", "derive.test.mjs", "types.test.mjs"]);
     } else {
         println!("skipped the AI SDK, TypeScript and the example: they cannot be fetched");
     }

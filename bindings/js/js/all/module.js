@@ -4,6 +4,7 @@ import { layers } from "../layers.js";
 
 export const {
   ArgumentsView,
+  derive,
   detect,
   encode,
   explain,

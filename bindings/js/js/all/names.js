@@ -1,6 +1,7 @@
 // The names that the entry has in Node and in browsers.
 export {
   ArgumentsView,
+  derive,
   detect,
   encode,
   explain,

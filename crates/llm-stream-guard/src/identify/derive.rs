@@ -22,17 +22,24 @@ mod split;
 mod templates;
 mod turn;
 
-use std::{fmt, time::Instant};
+use std::fmt;
 
 use self::{
     bodies::Bodies,
     renderings::rendered,
     samples::{ANSWER, CONTENT, ONE, TWO_CALLS},
-    search::Search,
+    search::{Deadline, Search},
     turn::TurnText,
 };
-use super::{Checkpoint, job::Render, probe::probe};
-use crate::{Profile, Worker, limits::MAX_DERIVED_BYTES};
+use super::{
+    Checkpoint,
+    job::{Job, Render},
+    probe::probe,
+};
+use crate::{
+    Profile, Worker,
+    limits::{MAX_DERIVED_BYTES, MAX_RENDERING_BYTES},
+};
 
 /// A family that was derived from a chat template and proved. A [`DeriveError`] says why there is
 /// none.
@@ -118,6 +125,35 @@ impl Worker {
     }
 }
 
+/// Derives a family as [`Worker::derive`] does, with a renderer of the caller: it takes a template and
+/// its variables, a JSON object whose order of members may be shown, and returns the text or the reason
+/// why rendering failed. The renderer limits the time and memory of templates.
+///
+/// ```
+/// use llm_stream_guard::{Checkpoint, derive_rendered};
+/// let refused = derive_rendered(&Checkpoint::from_template("{{ x }}"), &|template, variables| {
+///     assert!(template == "{{ x }}" && variables.starts_with('{'));
+///     Err("no engine".to_owned())
+/// });
+/// assert!(refused.unwrap_err().to_string().contains("no engine"));
+/// ```
+///
+/// # Errors
+/// As [`Worker::derive`].
+pub fn derive_rendered(
+    checkpoint: &Checkpoint,
+    render: &dyn Fn(&str, &str) -> Result<String, String>,
+) -> Result<DerivedFamily, DeriveError> {
+    let one = |job: &Job, variables: &String| match render(&job.template, variables) {
+        Ok(text) if text.len() > MAX_RENDERING_BYTES => {
+            Err(format!("it renders more than {MAX_RENDERING_BYTES} bytes"))
+        }
+        rendered => rendered,
+    };
+    let render: Render<'_> = &|job| job.contexts.iter().map(|it| one(job, it)).collect();
+    derived(checkpoint, render, || readers(checkpoint, render))
+}
+
 /// Derives a family as [`Worker::derive`] does, with a rendering in this process. Use it only for
 /// templates of authors that are trusted.
 ///
@@ -165,7 +201,7 @@ pub(super) fn derived(
             "it has characters of a private range that this program uses",
         ));
     }
-    let begun = Instant::now();
+    let deadline = Deadline::new();
     let renderings = rendered(checkpoint, template, render)?;
     if !renderings.wire(ANSWER)?.contains(CONTENT) {
         let why = "its answers are not rendered";
@@ -186,7 +222,7 @@ pub(super) fn derived(
         return Err(refusal.clone());
     }
     let turn = TurnText::new(&renderings, &bodies, &end);
-    let search = Search { renderings: &renderings, bodies: &bodies, turn: &turn, begun };
+    let search = Search { renderings: &renderings, bodies: &bodies, turn: &turn, deadline };
     let reader = match search.known(&families()) {
         Some((derived, true)) => return Ok(derived),
         other => other.map(|(derived, _)| derived),

@@ -13,9 +13,11 @@ use super::{
     context::value_of,
     job::{Job, Rendered},
 };
-use crate::limits::rendering::{
-    MAX_INDENT, MAX_PROBLEM_BYTES, MAX_RENDER_STEPS, MAX_RENDERING_BYTES, MAX_TEMPLATE_BYTES,
-    RENDER_STACK_BYTES,
+use crate::limits::{
+    MAX_RENDERING_BYTES,
+    rendering::{
+        MAX_INDENT, MAX_PROBLEM_BYTES, MAX_RENDER_STEPS, MAX_TEMPLATE_BYTES, RENDER_STACK_BYTES,
+    },
 };
 
 /// Renders a template with each context.

@@ -18,12 +18,27 @@ use crate::limits::{
     deriving::{MAX_PROOFS, MAX_TRIED_FAMILIES},
 };
 
+/// The time limit of a search. WebAssembly has no clock, so that only the number of tried files limits
+/// a search there.
+pub(super) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    pub(super) fn new() -> Self {
+        Self((!cfg!(target_family = "wasm")).then(Instant::now))
+    }
+
+    /// Returns whether the time for a template is used up.
+    fn is_over(&self) -> bool {
+        self.0.is_some_and(|begun| begun.elapsed() > MAX_DERIVE_TIME)
+    }
+}
+
 /// A search for a file that fits the renderings.
 pub(super) struct Search<'r> {
     pub(super) renderings: &'r Renderings<'r>,
     pub(super) bodies: &'r Bodies,
     pub(super) turn: &'r TurnText,
-    pub(super) begun: Instant,
+    pub(super) deadline: Deadline,
 }
 
 /// A draft with the options of its encoder, and how well it writes.
@@ -34,11 +49,6 @@ struct Tried<'d> {
 }
 
 impl Search<'_> {
-    /// Returns whether the time for a template is used up.
-    fn is_late(&self) -> bool {
-        self.begun.elapsed() > MAX_DERIVE_TIME
-    }
-
     /// Returns the first draft that passes the proof.
     ///
     /// # Errors
@@ -47,7 +57,7 @@ impl Search<'_> {
         let mut refusal: Option<DeriveError> = None;
         let mut kept: Vec<Tried<'_>> = Vec::new();
         for draft in drafts {
-            if self.is_late() {
+            if self.deadline.is_over() {
                 break;
             }
             match self.spaced(draft) {
@@ -63,7 +73,7 @@ impl Search<'_> {
         }
         kept.sort_by_key(|tried| (!tried.written.sound, usize::MAX - tried.written.equal));
         for tried in kept.iter().take(MAX_PROOFS) {
-            if self.is_late() {
+            if self.deadline.is_over() {
                 return Err(DeriveError::new("the search for a file takes too long"));
             }
             if !tried.written.sound {
@@ -163,7 +173,7 @@ impl Search<'_> {
         let reader = ProofReader::new(&profile, self.renderings)?;
         reader.reads(&self.renderings.wires, Cuts::None)?;
         reader.reads(&self.renderings.wires, Cuts::All)?;
-        if self.is_late() {
+        if self.deadline.is_over() {
             return Err(DeriveError::new("the proof takes too long"));
         }
         quotes::survive(&reader, self.renderings, self.bodies)?;
@@ -190,7 +200,7 @@ impl Search<'_> {
         let writes = |found: &Written| found.sound && found.differences.is_empty();
         files.sort_by_key(|(_, _, found)| !writes(found));
         for (family, file, found) in files {
-            if self.is_late() {
+            if self.deadline.is_over() {
                 break;
             }
             if let Ok(derived) = self.read(&file.text(&stated(&found)), Some(family)) {

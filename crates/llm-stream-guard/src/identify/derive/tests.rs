@@ -1,7 +1,7 @@
 //! Tests of derivations from templates of shapes that no family has, and of refusals.
 
-use super::{DeriveError, DerivedFamily, derive_trusted};
-use crate::{Checkpoint, End, Guard, Start, identify::render};
+use super::{DeriveError, DerivedFamily, Job, derive_rendered, derive_trusted};
+use crate::{Checkpoint, End, Guard, Start, identify::render, limits::MAX_RENDERING_BYTES};
 
 /// Returns a template whose turns are `<s>ROLE` to `</s>`, and whose calls are `calls`.
 fn template(calls: &str) -> String {
@@ -123,6 +123,21 @@ fn profile_of_a_chat_template_is_derived_and_says_so() {
     assert!(refusal.to_string().starts_with("no family was derived: "), "{refusal}");
 }
 
+#[test]
+fn renderer_of_the_caller_derives_the_same_family() {
+    let calls = [EACH, "<do {{ f.name }}>{{ f.arguments | tojson }}</do>{% endfor -%}"].concat();
+    let checkpoint = Checkpoint::from_template(&template(&calls));
+    let rendered = |template: &str, variables: &str| {
+        let job = Job { template: template.to_owned(), contexts: vec![variables.to_owned()] };
+        render::render(&job).remove(0)
+    };
+    let derived = derive_rendered(&checkpoint, &rendered).unwrap();
+    assert_eq!(Ok(&derived), derive_trusted(&checkpoint).as_ref());
+    let long = |_: &str, _: &str| Ok("x".repeat(MAX_RENDERING_BYTES + 1));
+    let refusal = derive_rendered(&checkpoint, &long).unwrap_err();
+    assert!(refusal.to_string().contains("it renders more than"), "{refusal}");
+}
+
 /// Derives a family without those of the project.
 fn own(checkpoint: &Checkpoint, text: &str) -> Result<DerivedFamily, DeriveError> {
     let renderings = super::renderings::rendered(checkpoint, text, &render::render)?;
@@ -130,8 +145,8 @@ fn own(checkpoint: &Checkpoint, text: &str) -> Result<DerivedFamily, DeriveError
     let bodies = super::Bodies::new(&renderings, &end);
     let drafts = bodies.drafts()?;
     let turn = super::TurnText::new(&renderings, &bodies, &end);
-    let begun = std::time::Instant::now();
-    let search = super::Search { renderings: &renderings, bodies: &bodies, turn: &turn, begun };
+    let deadline = super::Deadline::new();
+    let search = super::Search { renderings: &renderings, bodies: &bodies, turn: &turn, deadline };
     search.own(&drafts)
 }
 
