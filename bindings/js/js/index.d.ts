@@ -112,6 +112,11 @@ export interface Settings {
   delivery?: "streaming" | "atomic" | null;
   /** Whether calls inside inline code and fenced blocks run. They run by default. */
   inCode?: "run" | "text" | null;
+  /**
+   * Under `declared`, a string becomes the number, boolean or null that the tool declares, if its
+   * text is exactly one. The call is then `repaired`.
+   */
+  argumentTypes?: "written" | "declared" | null;
   /** Limits of held text: bytes of a candidate and of white space, and channels open at once. */
   limits?: { candidate?: number; whitespace?: number; depth?: number } | null;
 }

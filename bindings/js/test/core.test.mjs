@@ -35,3 +35,29 @@ test("a wrong setting is the same error in both entries", () => {
   assert.throws(() => new core.Guard({ colour: 1 }), all.SettingsError);
   assert.equal(core.guardSse, undefined);
 });
+
+test("strings become the declared type on request, and the call says so", () => {
+  const schema = { properties: { times: { type: "integer" }, loud: { type: "boolean" }, note: { type: "string" } } };
+  const tools = [{ type: "function", function: { name: "ring", parameters: schema } }];
+  const text = (times) =>
+    `<tool_call>{"name": "ring", "arguments": {"times": ${times}, "loud": "true", "note": "5"}}</tool_call>`;
+  for (const { Guard, parse } of [core, all]) {
+    const settings = { family: "hermes", tools, argumentTypes: "declared", ids: "counting" };
+    const read = (times, more) => parse(text(times), { ...settings, ...more }).calls[0];
+    assert.deepEqual(JSON.parse(read('"2"').arguments), { times: 2, loud: true, note: "5" });
+    assert.equal(read('"2"').outcome, "repaired");
+    assert.deepEqual(JSON.parse(read('"two"').arguments), { times: "two", loud: true, note: "5" });
+    const written = read('"2"', { argumentTypes: undefined });
+    assert.deepEqual(JSON.parse(written.arguments), { times: "2", loud: "true", note: "5" });
+    assert.equal(written.outcome, "complete");
+    assert.equal(read("2", { tools: undefined }).outcome, "complete");
+    const guard = new Guard(settings);
+    for (let cut = 0; cut <= text('"2"').length; cut++) {
+      const events = [...guard.push(text('"2"').slice(0, cut)), ...guard.push(text('"2"').slice(cut)), ...guard.finish()];
+      const fragments = events.filter(({ kind }) => kind === "call_arguments");
+      assert.equal(fragments.map(({ fragment }) => fragment).join(""), read('"2"').arguments, `cut at ${cut}`);
+      guard.reset();
+    }
+    assert.throws(() => new Guard({ ...settings, argumentTypes: "guessed" }), /argumentTypes: expected one of `written`, `declared`/);
+  }
+});

@@ -63,6 +63,7 @@ export const asking: typeof fetch = guardFetch({
 });
 export const own = guardFetch({ server: "vllm", familyFile: derive("{{ x }}", (text, { x }) => text + String(x)) });
 export const fromConfig: string = derive({ chat_template: "{{ x }}", bos_token: "<s>" }, (text) => text);
+export const typed: Message = parse("", { family: "hermes", argumentTypes: "declared" });
 export const inObject: Message = parse("", { familyFile: { name: "own", calls: { call: "<a>{object}</a>" } } });
 export const forwarded: boolean = guardRequest({ model: "x" }, { familyFile: "" }).isRaw;
 export const body: { model: string } = guardRequest({ model: "x" }, { server: "sglang" }).body;

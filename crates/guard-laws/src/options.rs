@@ -1,10 +1,10 @@
 //! Guards with random options, so that a law about guards is checked for all options.
 
 use llm_stream_guard::{
-    BadPayload, BrokenBlock, CallOptions, CallsInCode, CollapseLimits, Dangling, Delivery, Guard,
-    GuardBuilder, GuardStage, InReasoning, Jailer, LimitPolicy, Limits, Parallel, Profile,
-    Reasoning, ReasoningLimit, ReasoningOptions, Repair, Start, StopAfter, StopString, Tolerance,
-    ToolChoice, Tools, Unclosed, UnknownTools, Whitespace,
+    ArgumentTypes, BadPayload, BrokenBlock, CallOptions, CallsInCode, CollapseLimits, Dangling,
+    Delivery, Guard, GuardBuilder, GuardStage, InReasoning, Jailer, LimitPolicy, Limits, Parallel,
+    Profile, Reasoning, ReasoningLimit, ReasoningOptions, Repair, Start, StopAfter, StopString,
+    Tolerance, ToolChoice, Tools, Unclosed, UnknownTools, Whitespace,
     jail_match::{Jail, JailPair, OnFail},
     reasoning,
     wire_remap::{MarkerDetection, Regime, RemapTable},
@@ -108,7 +108,8 @@ fn jailer(random: &mut Random) -> Jailer {
 
 fn varied_calls(random: &mut Random) -> CallOptions {
     let mut options = CallOptions::default();
-    match random.below(11) {
+    match random.below(12) {
+        11 => options.argument_types = ArgumentTypes::Declared,
         10 => options.in_code = CallsInCode::Text,
         0 | 1 => options.repair = Repair::Close,
         2 => options.parallel = Parallel::One,

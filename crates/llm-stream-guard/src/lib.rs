@@ -26,7 +26,7 @@
 //! |---|---|
 //! | find the family of a model | [`Profile`], [`resolve_model`] with [`ModelMatch`] and [`UnknownModel`] |
 //! | find the family of a checkpoint or a text | [`identify()`] with [`Identification`], [`AddedTokens`] ([`AddedToken`]) and [`CheckpointError`]; [`detect()`] with [`Detection`] and its [`Candidate`]s |
-//! | build a guard | [`GuardBuilder`]: [`ReasoningOptions`], [`CallOptions`] with [`Delivery`], [`BrokenBlock`] and [`CallsInCode`], [`Limits`], [`StopStrings`] ([`StopString`], [`Shown`]); [`BuildError`] |
+//! | build a guard | [`GuardBuilder`]: [`ReasoningOptions`], [`CallOptions`] with [`Delivery`], [`BrokenBlock`], [`CallsInCode`] and [`ArgumentTypes`], [`Limits`], [`StopStrings`] ([`StopString`], [`Shown`]); [`BuildError`] |
 //! | build a guard from data | [`GuardSettings`] with [`LimitSettings`] and [`TokenSettings`]; [`Word`], [`SettingsError`] |
 //! | apply what a request demands | [`AnswerRules`], [`ToolChoice`], [`BadPayload`]; [`RequestError`], [`Rejected`] |
 //! | put tools into the prompt | [`move_tools_to_prompt`], [`PromptToolsError`] |
@@ -107,9 +107,9 @@ pub use jail_match::{
 };
 pub use think_filter::{Format, InlineTags, Start, Unclosed};
 pub use toolcall_parsers::{
-    BadPayload, BrokenBlock, Call, CallLimits, CallsInCode, Diagnostic, DiagnosticKind, Event,
-    Grammar, Ids, InReasoning, Message, Outcome, OwnedEvent, Parallel, Rejected, Repair, Sink,
-    StopAfter, Tolerance, Tools, UnknownName, UnknownTools,
+    ArgumentTypes, BadPayload, BrokenBlock, Call, CallLimits, CallsInCode, Diagnostic,
+    DiagnosticKind, Event, Grammar, Ids, InReasoning, Message, Outcome, OwnedEvent, Parallel,
+    Rejected, Repair, Sink, StopAfter, Tolerance, Tools, UnknownName, UnknownTools,
 };
 
 /// Decoder and encoder of server-sent events. Decoded events keep their original bytes.

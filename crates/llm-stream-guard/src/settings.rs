@@ -15,7 +15,7 @@ use response_templates::ResponseTemplate;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use think_filter::Start;
-use toolcall_parsers::{CallsInCode, Ids, Tools};
+use toolcall_parsers::{ArgumentTypes, CallsInCode, Ids, Tools};
 
 pub use self::{error::SettingsError, tokens::TokenSettings, word::Word};
 use crate::{
@@ -87,6 +87,9 @@ pub struct GuardSettings {
     /// Policy for calls inside code of the answer.
     #[serde(deserialize_with = "word::read")]
     pub in_code: Option<CallsInCode>,
+    /// Policy for strings in arguments of calls whose schema declares another type.
+    #[serde(deserialize_with = "word::read")]
+    pub argument_types: Option<ArgumentTypes>,
     /// Limits of held text.
     pub limits: Option<LimitSettings>,
 }
@@ -225,6 +228,7 @@ impl GuardSettings {
         let (mut calls, mut reasoning) = (CallOptions::default(), ReasoningOptions::default());
         calls.ids = self.ids.clone().unwrap_or_default();
         calls.in_code = self.in_code.unwrap_or_default();
+        calls.argument_types = self.argument_types.unwrap_or_default();
         reasoning.start = self.start;
         let mut builder = Guard::builder(&self.adjusted(profile))
             .calls(calls)

@@ -324,9 +324,9 @@ impl Calls {
                     decoder.flush(&mut |fragment: &str| keyed.put(fragment, sink));
                 }
             }
-            let renamed = self.stages.as_deref().is_some_and(|stages| stages.renamed);
+            let is_changed = self.stages.as_deref().is_some_and(ArgumentStages::has_changed);
             let outcome = match self.keyed_outcome(outcome, index, sink) {
-                Outcome::Complete if renamed => Outcome::Repaired,
+                Outcome::Complete if is_changed => Outcome::Repaired,
                 outcome => outcome,
             };
             sink.event(Event::CallEnd { index, outcome });

@@ -24,7 +24,7 @@ pub struct Grammar {
     /// The tokenizer's marker tokens, and the plan with their private spellings.
     tokens: Option<(MarkerTokens, Arc<Plan>)>,
     /// The grammar for declared tools, if the family has [`Family::foreign`] forms.
-    with_foreign: Option<Arc<Grammar>>,
+    with_foreign: Option<Arc<Self>>,
 }
 
 impl Grammar {

@@ -1,10 +1,12 @@
 //! Decoding of arrays and objects that a model wrote as strings. Only done where the tool's schema
-//! admits an array or object, but not a string.
+//! admits an array or object, but not a string. Under [`ArgumentTypes::Declared`] the same is done for
+//! numbers, booleans and `null`.
 //!
 //! ```text
 //! {"tags": "[1, 2]"}   schema {"tags": array}     becomes   {"tags": [1, 2]}
 //! {"tags": "[1, 2"}    schema {"tags": array}     unchanged: the string is not an array
 //! {"tags": "[1, 2]"}   schema {"tags": string}    unchanged
+//! {"n": "2"}           schema {"n": integer}      becomes   {"n": 2} under `Declared`
 //! ```
 //!
 //! The decoder receives the arguments as JSON, whatever syntax the wire had. A string is held only
@@ -26,9 +28,10 @@ use alloc::{string::String, vec::Vec};
 use serde_json::Value;
 
 use crate::{
-    options::CallLimits,
+    limits::MAX_SCALAR_BYTES,
+    options::{ArgumentTypes, CallLimits},
     typing::{Path, TypeSet, declared_at},
-    value::{Escape, Flavor, JsonScan, Scanned, unescape},
+    value::{Escape, Flavor, JsonScan, Scanned, is_scalar, unescape},
 };
 
 /// The position in the JSON text after the last fragment.
@@ -43,7 +46,7 @@ enum DecoderState {
     Key { escaped: bool },
     /// Inside a string that is emitted unchanged.
     Text { escaped: bool },
-    /// Inside a string that is held, because it may be an array or object.
+    /// Inside a string that is held, because it may be a value of a declared type.
     Kept { escaped: bool },
 }
 
@@ -76,6 +79,10 @@ pub(crate) struct Decoder {
     types: TypeSet,
     /// Whether a string of this call was decoded.
     decoded: bool,
+    /// Whether numbers, booleans and `null` are decoded.
+    scalars: bool,
+    /// Whether one of them was decoded.
+    pub(crate) has_scalar: bool,
     /// Index of the call's tool in the declared tools.
     pub(crate) tool: usize,
     /// Stream offset at which the call was certain.
@@ -84,9 +91,10 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// Starts the arguments of a call at stream offset `call_at`.
-    pub(crate) fn begin(&mut self, tool: usize, call_at: u64) {
+    pub(crate) fn begin(&mut self, tool: usize, call_at: u64, types: ArgumentTypes) {
         self.end();
         (self.state, self.tool, self.call_at) = (DecoderState::Between, tool, call_at);
+        (self.scalars, self.has_scalar) = (types == ArgumentTypes::Declared, false);
     }
 
     fn end(&mut self) {
@@ -204,7 +212,7 @@ impl Decoder {
             (b'"', _) => {
                 let types = declared_at(schema, self.path.steps()).unwrap_or(TypeSet::ALL);
                 let admits = types.has(TypeSet::ARRAY) || types.has(TypeSet::OBJECT);
-                if admits && !types.has(TypeSet::STRING) {
+                if (admits || self.scalars) && !types.has(TypeSet::STRING) {
                     self.forget();
                     self.types = types;
                     self.raw.push('"');
@@ -258,7 +266,11 @@ impl Decoder {
         if fits && !closed {
             return false;
         }
-        if fits && self.whole && self.read == end {
+        let is_scalar = self.scalars && !self.whole && is_scalar(&self.text, self.types);
+        if fits && is_scalar && self.read == end {
+            out(&self.text);
+            (self.decoded, self.has_scalar) = (true, true);
+        } else if fits && self.whole && self.read == end {
             let _ = JsonScan::new().feed(self.text.trim_ascii(), |piece| out(piece));
             self.decoded = true;
         } else {
@@ -272,15 +284,14 @@ impl Decoder {
         true
     }
 
-    /// Scans the new part of `text`. Returns whether it may be an array or object that the schema
-    /// admits.
+    /// Scans the new part of `text`. Returns whether it may be a value that the schema admits.
     fn scan_on(&mut self) -> bool {
         if self.scanned == 0 {
             match self.text.trim_ascii_start().as_bytes().first() {
                 None => return true,
                 Some(b'[') if self.types.has(TypeSet::ARRAY) => {}
                 Some(b'{') if self.types.has(TypeSet::OBJECT) => {}
-                Some(_) => return false,
+                Some(_) => return self.scalars && self.text.len() <= MAX_SCALAR_BYTES,
             }
         }
         if !self.whole {

@@ -46,7 +46,7 @@
 //! | task | types |
 //! |---|---|
 //! | look up a family | [`family()`], [`families`], [`Summary`]; [`UnknownName`] |
-//! | configure a parser | [`ParserBuilder`], [`Options`]: [`Tolerance`], [`Repair`], [`Parallel`], [`StopAfter`], [`UnknownTools`], [`Wanted`], [`BrokenBlock`], [`CallLimits`]; [`CompileError`] |
+//! | configure a parser | [`ParserBuilder`], [`Options`]: [`Tolerance`], [`Repair`], [`Parallel`], [`StopAfter`], [`UnknownTools`], [`Wanted`], [`BrokenBlock`], [`ArgumentTypes`], [`CallLimits`]; [`CompileError`] |
 //! | declare the tools of a request | [`Tools`], [`Tool`], [`ToolsError`] |
 //! | receive the result | [`Sink`], [`Event`], [`OwnedEvent`], [`Diagnostic`] with its [`DiagnosticKind`]; [`Message`] and its [`Call`]s for a whole text |
 //! | write calls | [`EncodeCall`], [`EncodeError`], [`EncodeErrorKind`] |
@@ -109,8 +109,8 @@ pub use family::{Family, InReasoning};
 pub use ids::{IdSource, Ids};
 pub use machine::compile::CompileError;
 pub use options::{
-    BadPayload, BrokenBlock, CallLimits, CallsInCode, LateIds, Options, Parallel, Repair,
-    StopAfter, Tolerance, UnknownTools, Wanted,
+    ArgumentTypes, BadPayload, BrokenBlock, CallLimits, CallsInCode, LateIds, Options, Parallel,
+    Repair, StopAfter, Tolerance, UnknownTools, Wanted,
 };
 pub use parser::{Parser, ParserBuilder, held, parse};
 pub use registry::{

@@ -99,3 +99,6 @@ pub(crate) const MAX_PROOF_CUT: usize = 512;
 
 /// Maximum number of a family's tags that begin a value in the proof of its file.
 pub(crate) const MAX_PROOF_TAGS: usize = 8;
+
+/// Maximum length of a string that may become a number, a boolean or `null`, in bytes.
+pub(crate) const MAX_SCALAR_BYTES: usize = 64;

@@ -33,6 +33,8 @@ pub struct Options {
     pub broken_block: BrokenBlock,
     /// Policy for a block of calls inside code of the answer.
     pub in_code: CallsInCode,
+    /// Policy for strings in arguments of calls whose schema declares another type.
+    pub argument_types: ArgumentTypes,
     /// Limits inside a call.
     pub limits: CallLimits,
 }
@@ -223,6 +225,42 @@ impl FromStr for CallsInCode {
     /// Reads `run` or `text`.
     fn from_str(name: &str) -> Result<Self, UnknownName> {
         named("policy", name, &[("run", Self::Run), ("text", Self::Text)])
+    }
+}
+
+/// Policy for strings in arguments that are JSON, where the tool's schema admits a number, a boolean or
+/// `null`, but no string. Values between tags always have their declared type.
+///
+/// ```
+/// use serde_json::json;
+/// use toolcall_parsers::{ArgumentTypes, End, Options, Outcome, Parser, Tools, grammar, parse};
+/// let mut options = Options::default();
+/// options.argument_types = ArgumentTypes::Declared;
+/// let tools = Tools::new([("ring", json!({"properties": {"times": {"type": "integer"}}}))]);
+/// let parser = Parser::builder(grammar("hermes")?).options(options).tools(&tools).build()?;
+/// let wire = r#"<tool_call>{"name": "ring", "arguments": {"times": "2"}}</tool_call>"#;
+/// let call = &parse(&parser, wire, End::Stop)?.calls[0];
+/// assert_eq!((&*call.arguments, call.outcome), (r#"{"times": 2}"#, Some(Outcome::Repaired)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
+pub enum ArgumentTypes {
+    /// The arguments are as the model wrote them.
+    #[default]
+    Written,
+    /// A string becomes the declared number, boolean or `null` if its text is exactly one, of at most
+    /// 64 bytes: `"2"`, `"-1.5"`, `"true"`, `"null"`. All others are unchanged. The call is then
+    /// [`crate::Outcome::Repaired`], and [`crate::DiagnosticKind::Tolerated`] is reported.
+    Declared,
+}
+
+impl FromStr for ArgumentTypes {
+    type Err = UnknownName;
+
+    /// Reads `written` or `declared`.
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        named("policy", name, &[("written", Self::Written), ("declared", Self::Declared)])
     }
 }
 

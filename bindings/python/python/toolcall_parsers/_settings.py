@@ -47,6 +47,9 @@ class Settings(TypedDict, total=False):
     """How the events of a call are delivered. `atomic` gives all of them at the call's end."""
     in_code: Literal["run", "text"] | None
     """Whether calls inside inline code and fenced blocks run. Under `text` they are text."""
+    argument_types: Literal["written", "declared"] | None
+    """Under `declared`, a string becomes the number, boolean or null that the tool declares, if its
+    text is exactly one. The call is then `repaired`."""
     limits: Mapping[str, int] | None
     """Limits of held text: bytes of a `candidate` and of `whitespace`, and `depth` of channels."""
 

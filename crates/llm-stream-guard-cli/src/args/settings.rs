@@ -7,7 +7,8 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use llm_stream_guard::{
-    CallsInCode, Delivery, End, GuardSettings, Ids, LimitSettings, Start, Whitespace, Word,
+    ArgumentTypes, CallsInCode, Delivery, End, GuardSettings, Ids, LimitSettings, Start,
+    Whitespace, Word,
 };
 
 /// Settings of a guard.
@@ -43,6 +44,11 @@ pub(crate) struct SettingArgs {
     /// `text`: they are text if the code is closed after them.
     #[arg(long, value_parser = word::<CallsInCode>())]
     pub(crate) in_code: Option<CallsInCode>,
+    /// Whether strings in arguments become the numbers, booleans and nulls that the tool declares
+    ///
+    /// `declared`: `"2"` becomes 2 where only an integer is declared, and the call is repaired.
+    #[arg(long, value_parser = word::<ArgumentTypes>())]
+    pub(crate) argument_types: Option<ArgumentTypes>,
     /// Maximum number of bytes held after an opener that is not certain yet
     #[arg(long, value_name = "BYTES")]
     pub(crate) limit_candidate: Option<usize>,
@@ -70,6 +76,7 @@ impl From<&SettingArgs> for GuardSettings {
         settings.start = args.start;
         settings.whitespace = args.whitespace;
         settings.in_code = args.in_code;
+        settings.argument_types = args.argument_types;
         settings.delivery = Some(args.delivery);
         settings.limits = Some(limits);
         // Counted ids give the same output for the same recording.

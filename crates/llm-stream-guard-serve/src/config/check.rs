@@ -369,7 +369,7 @@ mod tests {
         let other = Endpoint { ca, key_env, ..Endpoint::at(url) };
         config.upstreams.insert("b".into(), other);
         config.record = Some(Record::to("a"));
-        let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', tools = 'prompt', upstream = 'b', model = 'm', start = 'content', whitespace = 'trim', token_suffix = ':x', ids = 'unique', delivery = 'atomic', in_code = 'text' }";
+        let whole = "PATTERN = { profile = 'qwen3', remap = 'hermes', tools = 'prompt', upstream = 'b', model = 'm', start = 'content', whitespace = 'trim', token_suffix = ':x', ids = 'unique', delivery = 'atomic', in_code = 'text', argument_types = 'declared' }";
         config.models = parse(whole).unwrap();
         config.models.values_mut().for_each(|model| model.checkpoint = checkpoint());
         let known: BTreeSet<String> = ROWS.iter().map(|(key, ..)| (*key).to_owned()).collect();

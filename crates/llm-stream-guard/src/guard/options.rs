@@ -6,8 +6,8 @@ use jail_match::{Dangling, InlineTags, ReasoningLimit, UnknownName, named};
 use serde::{Deserialize, Serialize};
 use think_filter::{Start, Unclosed};
 use toolcall_parsers::{
-    BadPayload, BrokenBlock, CallLimits, CallsInCode, Ids, LateIds, Options, Parallel, Repair,
-    StopAfter, Tolerance, UnknownTools,
+    ArgumentTypes, BadPayload, BrokenBlock, CallLimits, CallsInCode, Ids, LateIds, Options,
+    Parallel, Repair, StopAfter, Tolerance, UnknownTools,
 };
 use wire_remap::{CollapseLimits, Regime, RemapTable};
 
@@ -101,6 +101,8 @@ pub struct CallOptions {
     pub broken_block: BrokenBlock,
     /// Policy for a block of calls inside code of the answer.
     pub in_code: CallsInCode,
+    /// Policy for strings in arguments of calls whose schema declares another type.
+    pub argument_types: ArgumentTypes,
     /// Maximum bytes of arguments kept under atomic delivery. Default 1 MiB.
     pub atomic_limit: usize,
 }
@@ -119,6 +121,7 @@ impl Default for CallOptions {
             bad_payload: options.bad_payload,
             broken_block: options.broken_block,
             in_code: options.in_code,
+            argument_types: options.argument_types,
             atomic_limit: 1 << 20,
         }
     }
@@ -138,6 +141,7 @@ impl CallOptions {
         options.bad_payload = self.bad_payload;
         options.broken_block = self.broken_block;
         options.in_code = self.in_code;
+        options.argument_types = self.argument_types;
         options.wanted = choice.wanted();
         // An id can be added late only to a call that is still held.
         options.late_ids = match delivery {

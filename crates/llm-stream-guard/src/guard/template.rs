@@ -8,7 +8,9 @@ use jail_match::{
 };
 use response_templates::{NoAnchor, ResponseTemplate, TemplateParser};
 use think_filter::Withheld;
-use toolcall_parsers::{BadPayload, BrokenBlock, Calls, CallsInCode, Ids, InReasoning};
+use toolcall_parsers::{
+    ArgumentTypes, BadPayload, BrokenBlock, Calls, CallsInCode, Ids, InReasoning,
+};
 
 use super::{
     BuildError, Delivery, Guard, GuardBuilder, ToolChoice,
@@ -187,6 +189,7 @@ impl GuardBuilder {
             ("bad_payload", calls.bad_payload != BadPayload::default()),
             ("broken_block", calls.broken_block != BrokenBlock::default()),
             ("in_code", calls.in_code != CallsInCode::default()),
+            ("argument_types", calls.argument_types != ArgumentTypes::default()),
             ("limit", reasoning.limit.is_some()),
             ("unclosed", reasoning.unclosed.is_some()),
             ("inline_tags", reasoning.inline_tags != InlineTags::default()),

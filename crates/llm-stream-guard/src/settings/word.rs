@@ -5,7 +5,7 @@ use std::str::FromStr;
 use jail_match::{End, Whitespace};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use think_filter::Start;
-use toolcall_parsers::{CallsInCode, Ids, UnknownName};
+use toolcall_parsers::{ArgumentTypes, CallsInCode, Ids, UnknownName};
 
 use crate::guard::Delivery;
 
@@ -18,6 +18,10 @@ use crate::guard::Delivery;
 pub trait Word: FromStr<Err = UnknownName> {
     /// The names of all values.
     const WORDS: &'static [&'static str];
+}
+
+impl Word for ArgumentTypes {
+    const WORDS: &'static [&'static str] = &["written", "declared"];
 }
 
 impl Word for CallsInCode {
@@ -59,7 +63,7 @@ pub(super) fn read<'de, D: Deserializer<'de>, T: Word>(from: D) -> Result<Option
 mod tests {
     use std::fmt::Debug;
 
-    use super::{CallsInCode, Delivery, End, Ids, Start, Whitespace, Word};
+    use super::{ArgumentTypes, CallsInCode, Delivery, End, Ids, Start, Whitespace, Word};
 
     fn values<T: Word + Debug>() -> Vec<String> {
         T::WORDS.iter().map(|word| format!("{:?}", word.parse::<T>().unwrap())).collect()
@@ -68,6 +72,7 @@ mod tests {
     #[test]
     fn every_word_is_read_as_another_value() {
         for mut values in [
+            values::<ArgumentTypes>(),
             values::<CallsInCode>(),
             values::<Delivery>(),
             values::<End>(),

@@ -10,7 +10,7 @@ use super::{Calls, Open};
 use crate::{
     decoded::Decoder,
     event::{Diagnostic, DiagnosticKind, Event, Outcome, Sink},
-    options::CallLimits,
+    options::{ArgumentTypes, CallLimits},
     tools::{Tool, Tools},
     typing::has_containers,
     unique_keys::UniqueKeys,
@@ -50,6 +50,14 @@ pub(super) struct ArgumentStages {
     pub(super) keys: Option<UniqueKeys>,
     /// Whether the call's name is not the name on the wire, but the declared one in it.
     pub(super) renamed: bool,
+}
+
+impl ArgumentStages {
+    /// Returns whether the ended call differs from the wire: another name, or a string that became a
+    /// number, a boolean or `null`.
+    pub(super) fn has_changed(&self) -> bool {
+        self.renamed || self.decoder.as_ref().is_some_and(|decoder| decoder.has_scalar)
+    }
 }
 
 /// Writes the final JSON of a call to the sink: members with a key that came before are dropped.
@@ -106,15 +114,18 @@ impl Calls {
     }
 
     /// Prepares decoding of string arguments of the open call, if the schema of `tool` has arrays
-    /// or objects. `offset` is the position of the call in the text being fed.
+    /// or objects, or if every declared type counts. `offset` is the position of the call in the text being fed.
     pub(crate) fn decode_strings(&mut self, tool: &str, offset: usize) {
         let reported = matches!(self.open, Open::Call(_));
         let of_name = |declared: &Tool| declared.name == tool;
         let Some(tool) = self.tools.iter().position(of_name).filter(|_| reported) else { return };
-        if self.tools.iter().nth(tool).is_some_and(|tool| has_containers(&tool.parameters)) {
+        let types = self.options.argument_types;
+        let may_decode = types == ArgumentTypes::Declared
+            || self.tools.iter().nth(tool).is_some_and(|tool| has_containers(&tool.parameters));
+        if may_decode {
             let at = self.at + offset as u64;
             let stages = self.stages.get_or_insert_default();
-            stages.decoder.get_or_insert_default().begin(tool, at);
+            stages.decoder.get_or_insert_default().begin(tool, at, types);
         }
     }
 

@@ -1,24 +1,31 @@
 //! Tests of decoding strings: which are decoded, and which are unchanged.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 
 use serde_json::json;
 
 use super::Decoder;
-use crate::options::CallLimits;
+use crate::options::{ArgumentTypes, CallLimits};
 
 /// Returns the decoded arguments, and whether a string was decoded. Checks that the result is the
 /// same at every cut.
 fn decoded(arguments: &str) -> (String, bool) {
+    decoded_under(ArgumentTypes::Written, arguments)
+}
+
+fn decoded_under(types: ArgumentTypes, arguments: &str) -> (String, bool) {
     let schema = json!({"properties": {
         "list": {"type": "array", "items": {"type": "object"}},
         "map": {"type": ["object", "null"], "additionalProperties": {"type": "array"}},
         "either": {"type": ["array", "string"]},
         "text": {"type": "string"},
+        "n": {"type": "integer"},
+        "x": {"type": ["number", "null"]},
+        "ok": {"type": "boolean"},
     }});
     let read = |pieces: &[&str], limits: CallLimits| {
         let (mut decoder, mut out, mut reported) = (Decoder::default(), String::new(), false);
-        decoder.begin(0, 0);
+        decoder.begin(0, 0, types);
         for piece in pieces {
             reported |= decoder.feed(piece, &schema, &limits, &mut |piece| out.push_str(piece));
         }
@@ -86,8 +93,47 @@ fn strings_over_the_limit_and_all_after_a_long_name_are_unchanged() {
         ),
     ] {
         let (mut decoder, mut out) = (Decoder::default(), String::new());
-        decoder.begin(0, 0);
+        decoder.begin(0, 0, ArgumentTypes::Written);
         decoder.feed(wire, &schema, &limits, &mut |piece| out.push_str(piece));
         assert_eq!(out, json);
+    }
+}
+
+#[test]
+fn strings_that_are_exactly_a_declared_scalar_are_decoded_on_request() {
+    for (wire, json) in [
+        (r#"{"n": "5", "text": "5"}"#, r#"{"n": 5, "text": "5"}"#),
+        (r#"{"x": "-1.50", "ok": "true"}"#, r#"{"x": -1.50, "ok": true}"#),
+        (r#"{"x": "null", "ok": "false"}"#, r#"{"x": null, "ok": false}"#),
+        (r#"{"n": "\u0035", "list": "[1]"}"#, r#"{"n": 5, "list": [1]}"#),
+        (r#"{"n": "12345678901234567890123"}"#, r#"{"n": 12345678901234567890123}"#),
+    ] {
+        assert_eq!(
+            decoded_under(ArgumentTypes::Declared, wire),
+            (String::from(json), true),
+            "{wire}"
+        );
+        let has_list = wire.contains("list");
+        assert_eq!(decoded(wire).1, has_list, "{wire}");
+    }
+}
+
+#[test]
+fn strings_that_are_not_exactly_a_declared_scalar_are_unchanged() {
+    let long = format!("{{\"n\": \"{}\"}}", "1".repeat(65));
+    for wire in [
+        r#"{"n": "1.5", "x": "1,5", "ok": "yes"}"#,
+        r#"{"n": " 5", "x": "+1", "ok": "True"}"#,
+        r#"{"n": "007", "x": "0x1", "ok": "1"}"#,
+        r#"{"n": "", "x": "NaN", "ok": "null"}"#,
+        r#"{"n": "five", "text": "5", "other": "5", "list": "5"}"#,
+        r#"{"n": "5"#,
+        &long,
+    ] {
+        assert_eq!(
+            decoded_under(ArgumentTypes::Declared, wire),
+            (String::from(wire), false),
+            "{wire}"
+        );
     }
 }

@@ -47,7 +47,7 @@ pub(crate) use reader::{ValueKind, ValueReader};
 pub use scan::{JsonPlace, JsonScan};
 pub(crate) use text::TextReader;
 pub(crate) use typed::{
-    Fit, is_object, is_string_literal, json, json_or_string, may_be_null, typed,
+    Fit, is_object, is_scalar, is_string_literal, json, json_or_string, may_be_null, typed,
 };
 pub(crate) use unescape::{Escape, Flavor, is_lone, unescape};
 

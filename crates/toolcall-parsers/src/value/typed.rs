@@ -71,6 +71,20 @@ pub(crate) fn typed(text: &str, types: TypeSet, mut out: impl FnMut(&str)) -> Fi
     Fit::Yes
 }
 
+/// Returns whether `text` is exactly the JSON of a number, a boolean or `null` of one of `types`.
+pub(crate) fn is_scalar(text: &str, types: TypeSet) -> bool {
+    match text {
+        "null" => types.has(TypeSet::NULL),
+        "true" | "false" => types.has(TypeSet::BOOLEAN),
+        _ => {
+            types.has(TypeSet::INTEGER) && {
+                let number = NumberParts::parse(text);
+                number.is_some_and(|number| number.integral || types.has(TypeSet::NUMBER))
+            }
+        }
+    }
+}
+
 /// Returns whether a spelling of null begins with `text`.
 pub(crate) fn may_be_null(text: &str) -> bool {
     NULLS.iter().any(|null| null.starts_with(text))
