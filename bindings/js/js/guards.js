@@ -108,16 +108,14 @@ export function guards(native) {
   }
 
   function guardRequest(request, settings) {
-    const { server = "other", markerTokens, tools } = settings ?? {};
-    const body = isInPrompt(tools) ? withToolsInPrompt(request, settings) : request;
-    if (server === "other") return { body, isRaw: true };
-    const hasIds = markerTokens != null && !Array.isArray(markerTokens);
-    return JSON.parse(made(() => native.forwardRequest(JSON.stringify(body), server, hasIds)));
-  }
-
-  function withToolsInPrompt(request, { model, family, profile, familyFile, tokenSuffix }) {
-    const named = { model, family, profile, familyFile, tokenSuffix, request: { model: request.model } };
-    return JSON.parse(made(() => native.moveToolsToPrompt(JSON.stringify(request), textOf(named))));
+    const { server = "other", tools, ...rest } = settings ?? {};
+    const inPrompt = isInPrompt(tools);
+    if (server === "other" && !inPrompt) return { body: request, isRaw: true };
+    const { model, family, profile, familyFile, tokenSuffix, markerTokens, prompt, start } = rest;
+    const named = { model, family, profile, familyFile, request: { model: request.model } };
+    const text = textOf({ ...named, tokenSuffix, markerTokens, prompt, start });
+    const asked = server === "other" ? undefined : server;
+    return JSON.parse(made(() => native.prepareRequest(JSON.stringify(request), text, asked, inPrompt)));
   }
 
   const families = () => made(() => native.families());

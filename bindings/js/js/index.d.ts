@@ -199,11 +199,14 @@ export interface Prepared<Request> {
   body: Request;
   /** Whether the answer is the raw text of the model. If not, the server parses it. */
   isRaw: boolean;
+  /** The reason why the server is not held to the calls or the form that the request demands. */
+  noGrammar?: string;
 }
 
 /**
  * Changes a chat-completion request so that the server answers with the raw text of the model.
- * With the ids of marker tokens, the server is also asked for the ids of tokens.
+ * A demand for calls, and the form of an answer after a thought, become a grammar. With the ids of
+ * marker tokens, the server is also asked for the ids of tokens.
  */
 export function guardRequest<Request extends object>(
   request: Request,
@@ -219,7 +222,7 @@ export type ToolsInPrompt = "prompt";
 /** Settings of a request. With `tools`, a family is needed as for a guard. */
 export type RequestSettings = Pick<
   Settings,
-  "markerTokens" | "model" | "family" | "profile" | "familyFile" | "tokenSuffix"
+  "markerTokens" | "model" | "family" | "profile" | "familyFile" | "tokenSuffix" | "prompt" | "start"
 > & { server?: Server | undefined; tools?: ToolsInPrompt | undefined };
 
 /** Settings of an answer of a chat completion. */

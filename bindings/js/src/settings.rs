@@ -11,7 +11,9 @@
 use llm_stream_guard::Tools;
 #[cfg(feature = "chat")]
 use llm_stream_guard::chat::{ChatGuard, ChatOptions};
-use llm_stream_guard::{End, Guard, GuardBuilder, GuardSettings, Profile, SettingsError};
+use llm_stream_guard::{
+    End, Guard, GuardBuilder, GuardSettings, Profile, SettingsError, TokenSettings,
+};
 use serde_json::{Map, Value};
 use wasm_bindgen::JsValue;
 
@@ -50,6 +52,22 @@ impl Settings {
             profiles::keep_file(file, profile);
         }
         Ok(Self(profiles::looked_up(settings)))
+    }
+
+    /// Returns the profile as [`Settings::profile`] does. Returns `None` if nothing names it, or only
+    /// the model of the request, which is unknown.
+    pub(crate) fn known_profile(&self) -> Result<Option<Profile>, JsValue> {
+        let GuardSettings { model, family, profile, family_file, .. } = &self.0;
+        let is_named = model.is_some() || family.is_some();
+        match self.profile() {
+            Err(_) if !is_named && profile.is_none() && family_file.is_none() => Ok(None),
+            named => named.map(Some),
+        }
+    }
+
+    /// Returns whether the settings have ids of tokens.
+    pub(crate) fn has_token_ids(&self) -> bool {
+        matches!(self.0.marker_tokens, Some(TokenSettings::WithIds(_)))
     }
 
     /// Returns the profile that the settings name, changed by the settings that belong to a

@@ -37,6 +37,18 @@ pub use grammar::{CallGrammar, LazyGbnf, call_grammar};
 pub use request::{AnswerDemand, GrammarFields, demands_call, raw_request, takes_grammar};
 pub use response_template::{Exported, response_template};
 
+/// Returns whether a response template of a checkpoint reads the answers, so that the family does not
+/// count.
+fn has_response_template(profile: &llm_stream_guard::Profile) -> bool {
+    #[cfg(feature = "response-templates")]
+    return profile.response_template.is_some();
+    #[cfg(not(feature = "response-templates"))]
+    return {
+        let _ = profile;
+        false
+    };
+}
+
 /// An error: a family cannot be written in the target's language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportError(String);

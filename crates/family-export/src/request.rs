@@ -18,6 +18,7 @@ use crate::{
     answer_format::{AnswerFormat, OWN_FORMAT, sets_format},
     call_grammar,
     grammar::format_grammar,
+    has_response_template,
 };
 
 /// The family for models whose own family has no calls. If a call is required, every guard reads
@@ -77,7 +78,7 @@ impl AnswerDemand {
             return None;
         }
         if profile.grammar().is_ok_and(|grammar| grammar.is_none())
-            && profile.response_template.is_none()
+            && !has_response_template(&profile)
             && demands_call(&rules)
         {
             profile.tools = Some(PLAIN.to_owned());

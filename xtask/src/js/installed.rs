@@ -52,6 +52,7 @@ pub(super) fn test(root: &Path, build: &Build) -> Result<(), String> {
         "package.test.mjs",
         "core.test.mjs",
         "family-file.test.mjs",
+        "request.test.mjs",
         "vectors.test.mjs",
         "readme.test.mjs",
     ];

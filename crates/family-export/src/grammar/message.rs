@@ -24,8 +24,7 @@ use super::{
     values::Values,
     walk::{CallOf, Walk, has_parameters, heads, holds_json},
 };
-use crate::ExportError;
-use crate::limits::MAX_GRAMMAR_SIZE;
+use crate::{ExportError, has_response_template, limits::MAX_GRAMMAR_SIZE};
 
 /// The parts of a family and a request from which a grammar is made.
 pub(super) struct Message<'m> {
@@ -37,7 +36,7 @@ pub(super) struct Message<'m> {
 impl<'m> Message<'m> {
     pub(super) fn new(profile: &Profile, request: &'m AnswerRules) -> Result<Self, ExportError> {
         let unknown = |error: &dyn core::fmt::Display| ExportError::new(error.to_string());
-        if profile.response_template.is_some() {
+        if has_response_template(profile) {
             return Err(ExportError::new("a response template cannot write calls"));
         }
         let grammar = profile.grammar().map_err(|error| unknown(&error))?;
