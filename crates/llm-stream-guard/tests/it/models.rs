@@ -1,7 +1,7 @@
 //! Model ids: the project's table of them, and what holds for all patterns.
 
 use llm_stream_guard::{
-    Guard, Start, profile, profile_for_model, profiles, resolve_model,
+    End, Guard, Start, profile, profile_for_model, profiles, resolve_model,
     toolcall_parsers::family::{ModelId, ModelPattern},
 };
 
@@ -97,5 +97,20 @@ fn every_original_profile_name_still_resolves() {
         solar_open2";
     for name in names.split_whitespace() {
         assert!(profile(name).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn model_before_the_tokens_of_reasoning_thinks_in_tags() {
+    let wire = "<think>\nHmm.\n</think>\nYes.[TOOL_CALLS]ring[ARGS]{}";
+    for (id, reasoning) in [
+        ("mistralai/Magistral-Small-2506", "Hmm."),
+        ("unsloth/Magistral-Small-2506-GGUF", "Hmm."),
+        ("mistralai/Magistral-Small-2509", ""),
+    ] {
+        let guard = Guard::for_model(id).unwrap().build().unwrap();
+        let message = guard.parse(wire, End::Stop).unwrap();
+        assert_eq!(message.reasoning, reasoning, "{id}");
+        assert_eq!(message.calls.len(), 1, "{id}");
     }
 }
