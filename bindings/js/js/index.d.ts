@@ -28,6 +28,7 @@ export type DiagnosticKind =
   | "broken_block"
   | "call_in_code"
   | "skipped"
+  | "foreign_call"
   | "second_arguments"
   | "late_id"
   | "missing_closer"

@@ -126,6 +126,8 @@ kinds! {
     CallInCode = "call_in_code", "a block of calls inside code of the answer stayed text", "nothing to mend if the model only quoted it; set `in_code` to `run` if such calls are meant";
     /// Bytes after a malformed call were dropped.
     Skipped = "skipped", "bytes after a malformed call were dropped", "look at the call before it: the model left the family's syntax there";
+    /// A call of a declared tool was read that is not in the family's syntax.
+    ForeignCall = "foreign_call", "a call of a declared tool was read that has no markers, or those of another family", "ask the server to keep special tokens (`skip_special_tokens: false`); if it does, the model wrote another family's syntax";
     /// A second key for the arguments was ignored.
     SecondArguments = "second_arguments", "a call had its arguments twice; the first count", "";
     /// An id came too late to be used.

@@ -307,6 +307,9 @@ impl StatsCollector {
     }
 
     fn diagnostic(&mut self, diagnostic: Diagnostic) {
+        if diagnostic.kind == DiagnosticKind::ForeignCall {
+            self.causes.foreign_call();
+        }
         let name = diagnostic.kind.name();
         if diagnostic.kind.is_limit() {
             count(&mut self.stats.limits, name);

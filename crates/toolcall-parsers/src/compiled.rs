@@ -21,11 +21,13 @@ pub struct Grammar {
     family: Arc<Family>,
     plan: Arc<Plan>,
     guided: Option<Arc<Guided>>,
-    /// The tokenizer's marker tokens, and the plan with their private spellings.
-    tokens: Option<(MarkerTokens, Arc<Plan>)>,
+    tokens: Option<Arc<TokenPlan>>,
     /// The grammar for declared tools, if the family has [`Family::foreign`] forms.
     with_foreign: Option<Arc<Self>>,
 }
+
+/// The tokenizer's marker tokens, and the plan with their private spellings.
+struct TokenPlan(MarkerTokens, Arc<Plan>);
 
 impl Grammar {
     /// Compiles a family.
@@ -56,7 +58,7 @@ impl Grammar {
         let Ok(mut grammar) = Self::compile(family, self.guided.as_deref().cloned()) else {
             return self.clone();
         };
-        if let Some((tokens, _)) = &self.tokens {
+        if let Some(TokenPlan(tokens, _)) = self.tokens.as_deref() {
             grammar = grammar.with_marker_tokens(tokens);
         }
         grammar
@@ -98,7 +100,7 @@ impl Grammar {
 
     /// Returns the plan that text is read with. Marker tokens have their private spellings in it.
     pub(crate) fn reading_plan(&self) -> &Arc<Plan> {
-        self.tokens.as_ref().map_or(&self.plan, |(_, plan)| plan)
+        self.tokens.as_ref().map_or(&self.plan, |tokens| &tokens.1)
     }
 
     /// Returns every literal text of the grammar.
@@ -134,7 +136,7 @@ impl Grammar {
         }
         let mut reading = Plan::clone(&grammar.plan);
         reading.respell(&|text| tokens.respell(text));
-        grammar.tokens = Some((tokens.clone(), Arc::new(reading)));
+        grammar.tokens = Some(Arc::new(TokenPlan(tokens.clone(), Arc::new(reading))));
         grammar
     }
 
@@ -208,7 +210,7 @@ impl Grammar {
             return None;
         }
         let mut plan = compile_guided(&self.suffixed(suffix), self.guided.as_deref()).ok()?;
-        if let Some((tokens, _)) = &self.tokens {
+        if let Some(TokenPlan(tokens, _)) = self.tokens.as_deref() {
             plan.respell(&|text| tokens.respell(text));
         }
         (plan.openers.len() == self.plan.openers.len()).then_some(plan)

@@ -281,6 +281,11 @@ mod tests {
             "expected one of `run`",
         ),
         (
+            "models.PATTERN.argument_types",
+            "[models]\nPATTERN = { profile = 'qwen3', argument_types = 'x' }",
+            "expected one of `written`",
+        ),
+        (
             "models.PATTERN.delivery",
             "[models]\nPATTERN = { profile = 'qwen3', delivery = 'x' }",
             "expected one of `streaming`",

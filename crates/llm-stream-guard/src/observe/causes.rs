@@ -29,6 +29,7 @@ pub(crate) struct Causes {
     malformed: bool,
     cut: bool,
     native: bool,
+    foreign: bool,
 }
 
 impl Causes {
@@ -61,6 +62,11 @@ impl Causes {
         }
     }
 
+    /// Records a call that is not in the family's syntax.
+    pub(crate) fn foreign_call(&mut self) {
+        self.foreign = true;
+    }
+
     /// Records a call or reasoning that the server separated.
     pub(crate) fn native(&mut self) {
         self.native = true;
@@ -70,7 +76,10 @@ impl Causes {
     pub(crate) fn at_end(&mut self, stats: &Stats) -> impl Iterator<Item = &'static str> {
         let foreign = !stats.foreign.is_empty();
         let stripped = stats.candidates == 0 && !self.calls;
-        let stripped = self.stripped.as_mut().is_some_and(|search| stripped && search.is_found());
+        let stripped = self
+            .stripped
+            .as_mut()
+            .is_some_and(|search| self.foreign || stripped && search.is_found());
         let causes = [
             ("wrong_family", foreign && !self.runs),
             ("stripped_markers", stripped),
@@ -79,7 +88,7 @@ impl Causes {
             ("truncated_call", self.cut),
             ("no_answer", self.reasoning && !self.content && !self.calls),
             ("opener_in_prose", stats.candidates_refuted > 0),
-            ("foreign_markup", foreign && self.runs),
+            ("foreign_markup", foreign && self.runs || self.foreign && self.stripped.is_none()),
         ];
         causes.into_iter().filter_map(|(name, found)| found.then_some(name))
     }

@@ -246,6 +246,9 @@ impl Machine {
             out.mute(DiagnosticKind::PseudoCall, out.cursor.at);
         } else {
             out.start(name, Some(&self.call.id), out.cursor.at);
+            if is_foreign {
+                out.diagnose(DiagnosticKind::ForeignCall, out.cursor.at, 0);
+            }
             if !matches!(leaf.arguments, Arguments::Parameters(_) | Arguments::Elements(_)) {
                 out.calls.decode_strings(name, out.cursor.at);
             }
