@@ -147,8 +147,10 @@ mod tests {
             let file = Row::file(row).unwrap();
             let read = Family::from_value(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(family(name).unwrap().as_ref(), &read);
-            let variants = file.get("variant").and_then(|it| it.as_array()).into_iter().flatten();
-            for (i, variant) in variants.enumerate() {
+            let variants = file.get("variant").and_then(|it| it.as_array());
+            let variants = variants.map_or(&[][..], |variants| &variants[..]);
+            assert_eq!(family_variants(name), variants.len(), "{name}");
+            for (i, variant) in variants.iter().enumerate() {
                 let read = Family::from_value(&with_variant(&file, variant));
                 let read = read.unwrap_or_else(|error| panic!("{name}, variant {i}: {error}"));
                 assert_eq!(family_variant(name, i).unwrap().as_ref(), &read);
@@ -170,6 +172,6 @@ mod tests {
     fn unknown_family_name_reports_the_nearest_name() {
         assert_eq!(family("hermess").unwrap_err().nearest()[0], "hermes");
         assert!(family_variant("hermes", 99).is_err());
-        assert_eq!((family_variants("mistral"), family_variants("none")), (2, 0));
+        assert_eq!(family_variants("none"), 0);
     }
 }
