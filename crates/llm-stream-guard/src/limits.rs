@@ -78,6 +78,9 @@ pub(crate) const MAX_TEXT_LAG: usize = 256;
 /// Maximum number of marker tokens whose text is awaited.
 pub(crate) const MAX_AWAITED_MARKERS: usize = 64;
 
+/// Maximum number of calls of a message whose mixed markers are reported. All of them are counted.
+pub(crate) const MAX_MIXED_REPORTS: usize = 64;
+
 /// Maximum number of annotations that wait for their chunk. Further ones are
 /// emitted alone where items can carry them so, and dropped otherwise.
 pub(crate) const MAX_WAITING_ANNOTATIONS: usize = 1024;

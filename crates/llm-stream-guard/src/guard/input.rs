@@ -314,6 +314,7 @@ impl TextInput {
         let mut watch = EndWatch::new(cursor.has_begun_call(), out);
         let finished = cursor.finish(end, &mut watch);
         self.ended = Some(watch.message_end(end, cursor.ends_in_reasoning(end)));
+        out.report_mixed();
         finished?;
         out.cursor_ended(end, cursor.is_unclosed());
         Ok(())

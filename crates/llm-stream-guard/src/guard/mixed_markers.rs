@@ -5,13 +5,16 @@
 //! remapped: [[CALL]] [[/CALL]]       canonical: <tool_call> </tool_call>
 //! [[CALL]]{"name": "f"}</tool_call>  a call with mixed markers, reported as `MixedMarkers`
 //! ```
+//!
+//! A body is accounted for in pieces that depend on the cuts of the text. The reports therefore
+//! come at the end of the message, not between the events of the body.
 
 use std::collections::VecDeque;
 
 use jail_match::{Diagnostic, DiagnosticKind, Event, Matcher, MatcherEvent, Sink, Span, SpanKind};
 use wire_remap::{DecodedPiece, RemapTable, Role};
 
-use crate::stages::OutputStage;
+use crate::{limits::MAX_MIXED_REPORTS, stages::OutputStage};
 
 /// A record of the markers of the decoded text, and of those that the cursor read as markup.
 #[derive(Debug, Clone)]
@@ -23,6 +26,8 @@ pub(crate) struct Forms {
     /// Whether the marker that opened the last call was canonical.
     opened: Option<bool>,
     mixed: u64,
+    /// What is reported at the end of the message.
+    reports: Vec<Diagnostic>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -41,18 +46,23 @@ impl Forms {
             seen: VecDeque::new(),
             opened: None,
             mixed: 0,
+            reports: Vec::new(),
         }
     }
 
     pub(super) fn reset(&mut self) {
         self.canonical.reset();
         self.seen.clear();
+        self.reports.clear();
         (self.opened, self.mixed) = (None, 0);
     }
 
     /// Ends the message, after which the cursor reports no more markers.
-    pub(super) fn ended(&mut self) {
+    pub(super) fn ended(&mut self, next: &mut (impl Sink + ?Sized)) {
         self.seen.clear();
+        for report in self.reports.drain(..) {
+            next.event(report.into());
+        }
     }
 
     /// Returns the number of calls that began in one form and ended in the other.
@@ -62,7 +72,8 @@ impl Forms {
 
     /// Returns the live bytes in queues that grow with the text held by the cursor.
     pub(super) fn buffered(&self) -> usize {
-        self.seen.len().saturating_mul(size_of::<SeenMarker>())
+        let seen = self.seen.len().saturating_mul(size_of::<SeenMarker>());
+        seen.saturating_add(self.reports.len().saturating_mul(size_of::<Diagnostic>()))
     }
 
     /// Examines the next piece of the decoded text, which begins at `from`. Text before `settled`
@@ -109,8 +120,10 @@ impl<S: Sink + ?Sized> OutputStage<S> for Forms {
                 Role::Open => self.opened = Some(seen.canonical),
                 Role::Close if self.opened.is_some_and(|opened| opened != seen.canonical) => {
                     self.mixed += 1;
-                    let kind = DiagnosticKind::MixedMarkers;
-                    next.event(Diagnostic::new(kind, seen.at, seen.len).into());
+                    if self.reports.len() < MAX_MIXED_REPORTS {
+                        let kind = DiagnosticKind::MixedMarkers;
+                        self.reports.push(Diagnostic::new(kind, seen.at, seen.len));
+                    }
                 }
                 _ => {}
             }

@@ -201,12 +201,17 @@ impl Chain<'_> {
         }
     }
 
+    /// Reports the calls with mixed markers. The cursor has ended.
+    pub(super) fn report_mixed(&mut self) {
+        let Link { stage, next } = self;
+        if let Some(forms) = stage {
+            forms.ended(next);
+        }
+    }
+
     /// Reports the end of the cursor, inside reasoning if `open` is set. Withheld reasoning may be
     /// the answer.
     pub(super) fn cursor_ended(&mut self, end: End, open: bool) {
-        if let Some(forms) = self.stage {
-            forms.ended();
-        }
         if let Link { stage: Some(withheld), next } = &mut self.next.next.next {
             withheld.finish(end, open, next);
         }
