@@ -237,7 +237,7 @@ impl FromStr for CallsInCode {
 /// let mut options = Options::default();
 /// options.argument_types = ArgumentTypes::Declared;
 /// let tools = Tools::new([("ring", json!({"properties": {"times": {"type": "integer"}}}))]);
-/// let parser = Parser::builder(grammar("hermes")?).options(options).tools(&tools).build()?;
+/// let parser = Parser::builder(grammar("hermes")?).options(options).tools(tools).build()?;
 /// let wire = r#"<tool_call>{"name": "ring", "arguments": {"times": "2"}}</tool_call>"#;
 /// let call = &parse(&parser, wire, End::Stop)?.calls[0];
 /// assert_eq!((&*call.arguments, call.outcome), (r#"{"times": 2}"#, Some(Outcome::Repaired)));

@@ -226,6 +226,21 @@ pub(crate) enum Arguments {
     Elements(ElementSpec),
 }
 
+impl Arguments {
+    /// Adds the ends of another template whose arguments are read alike.
+    pub(super) fn merge_ends(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Raw { ends, .. }, Self::Raw { ends: more, .. }) => {
+                let new: Vec<_> = more.into_iter().filter(|end| !ends.contains(end)).collect();
+                ends.extend(new);
+            }
+            (Self::Parameters(spec), Self::Parameters(other)) => spec.merge_ends(other),
+            (Self::Elements(spec), Self::Elements(other)) => spec.merge_ends(other),
+            _ => {}
+        }
+    }
+}
+
 /// The properties that are common to a form's calls.
 #[derive(Debug, Clone)]
 pub(crate) struct FormPlan {

@@ -145,3 +145,41 @@ fn family_markup_outside_custom_sequences_is_text() {
     }
     assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
 }
+
+// Contract: S1.7. A value is closed by its own tag and one of the ends behind it, whichever end of
+// the pool that is.
+#[test]
+fn values_that_quote_ends_of_a_pool_are_whole() {
+    let parameters = json!({"type": "object", "properties": {"port": {"type": "string"}}});
+    let tools = Tools::new([("lookup_tide", parameters)]);
+    let (mut tried, mut broken) = (0, Vec::new());
+    for grammar in grammars() {
+        for value in ["aEND>>END>>", "aEND>> b", "a\nEND>>\nb", "a</TOOLCALL>b END>> c"] {
+            // Written with an end that no value has, so that the encoder accepts each.
+            let blocks = vec![("<<CALL".to_owned(), vec!["WRITTEN>>".to_owned()])];
+            let markers = Sequences { blocks, ends: Vec::new() };
+            let own = grammar.family().with_sequences(&markers, OwnMarkers::Replaced);
+            let Some(own) = own.and_then(|family| Grammar::new(family).ok()) else { continue };
+            let arguments = json!({"port": value}).to_string();
+            let call = EncodeCall::new("lookup_tide", &arguments);
+            let Ok(wire) = encode(&own, &[call], &tools) else { continue };
+            for end in ["END>>", "</TOOLCALL>"] {
+                let text = format!("Hi. {} Bye.", wire.trim().replace("WRITTEN>>", end));
+                let pool = JailedStream::builder()
+                    .jail_start_sequences(["<<CALL", "<TOOLCALL>"])
+                    .jail_end_sequences(["END>>", "</TOOLCALL>"]);
+                let pair = JailedStream::builder().jail_pair("<<CALL", end);
+                let [pool, pair] = [pool, pair].map(|jail| {
+                    let jail = jail.tool_call_parser(grammar.name()).tools(tools.clone());
+                    seen(jail.build().expect("sequences").guard(), &text)
+                });
+                tried += 1;
+                if pool != pair {
+                    broken.push(format!("{}: {text}\n    {pool}\n    {pair}", grammar.name()));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
+    assert!(tried > 300, "{tried}");
+}

@@ -48,6 +48,12 @@ impl TagTexts {
         tag
     }
 
+    /// Adds the spellings of `other`.
+    pub(crate) fn extend(&mut self, other: Self) {
+        let all = core::mem::take(&mut self.texts).into_iter().chain(other.texts);
+        *self = Self::exact(all);
+    }
+
     /// Returns whether the tag contains letters or digits, not only punctuation.
     pub(crate) fn has_letters(&self) -> bool {
         self.texts().any(|text| text.contains(char::is_alphanumeric))

@@ -205,7 +205,11 @@ impl Trie {
                 && alike(&known.arguments, &leaf.arguments)
         });
         match same {
-            Some(id) => merge(&mut self.leaves[usize::from(id)].ends, leaf.ends),
+            Some(id) => {
+                let known = &mut self.leaves[usize::from(id)];
+                merge(&mut known.ends, leaf.ends);
+                known.arguments.merge_ends(leaf.arguments);
+            }
             None => {
                 self.leaves.push(leaf);
                 let id = self.leaves.len().saturating_sub(1) as LeafId;

@@ -7,7 +7,11 @@ use crate::{
     family::Form,
     limits::MAX_BLANKS,
     machine::{
-        arguments::{CallEnds, parameters::Unreadable, tag::TagTexts},
+        arguments::{
+            CallEnds,
+            parameters::{Unreadable, spec::merge_inner},
+            tag::TagTexts,
+        },
         compile::respell::{Respell, Speller},
     },
     template::{Hole, Part, Template},
@@ -78,6 +82,14 @@ impl ElementSpec {
         let openers = vec![TagTexts::exact(ends.openers.into_iter().filter_map(word))];
         let (inner, turn) = (TagTexts::exact(ends.inner), vec![TagTexts::exact(ends.turn)]);
         Ok(Self { token: token.to_owned(), ends: vec![TagTexts::exact(own)], openers, inner, turn })
+    }
+
+    /// Adds the ends of another template with the same header and elements.
+    pub(crate) fn merge_ends(&mut self, other: Self) {
+        merge_inner((&mut self.inner, &self.ends), (other.inner, &other.ends));
+        for (tags, more) in self.ends.iter_mut().zip(other.ends) {
+            tags.extend(more);
+        }
     }
 
     /// Returns the set of first bytes of tags.

@@ -221,6 +221,18 @@ impl ParameterSpec {
         self.heads.retain(|head| head.has_token() || !(all_do || opens && head.lacks_section));
     }
 
+    /// Adds the ends of another template with the same header and parameters.
+    pub(crate) fn merge_ends(&mut self, other: Self) {
+        merge_inner((&mut self.inner, &self.ends), (other.inner, &other.ends));
+        for (tags, more) in self.ends.iter_mut().zip(other.ends) {
+            tags.extend(more);
+        }
+        for (tags, more) in self.followers.iter_mut().zip(other.followers) {
+            tags.extend(more);
+        }
+        self.value_tags = ValueTags::new(self);
+    }
+
     /// Returns the tags that begin a parameter.
     pub(crate) fn openers(&self) -> &[TagTexts] {
         match self.nodes.first() {
@@ -261,6 +273,22 @@ impl ParameterSpec {
             _ => None,
         }
     }
+}
+
+/// Adds the inner ends of another template. A tag that is the last end of one of the templates is
+/// an inner end of neither.
+pub(crate) fn merge_inner(
+    (inner, ends): (&mut TagTexts, &[TagTexts]),
+    (other, other_ends): (TagTexts, &[TagTexts]),
+) {
+    let is_last = |text: &str, inner: &TagTexts, ends: &[TagTexts]| {
+        ends.iter().flat_map(TagTexts::texts).any(|end| end == text)
+            && !inner.texts().any(|inner| inner == text)
+    };
+    let both = inner.texts().chain(other.texts());
+    let kept = both.filter(|text| !is_last(text, inner, ends) && !is_last(text, &other, other_ends));
+    let kept = TagTexts::exact(kept.map(String::from));
+    *inner = kept;
 }
 
 /// Returns the tags that end values and are more than punctuation.
