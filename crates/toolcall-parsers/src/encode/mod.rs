@@ -17,6 +17,7 @@ mod implied;
 mod input;
 mod json;
 mod literal;
+mod mistyped;
 mod parameters;
 mod python;
 mod tags;

@@ -1,6 +1,6 @@
 //! Parsing of the written text, to check it before it is returned.
 
-use super::{CallToWrite, Failed};
+use super::{CallToWrite, Failed, mistyped};
 use jail_match::End;
 
 use crate::{
@@ -46,10 +46,15 @@ pub(super) fn verify(
         if call.id.is_some_and(|id| id != back.id) {
             return fault(EncodeErrorKind::Id, "it reads back as another id");
         }
-        if back.outcome != Some(Outcome::Complete)
-            || read_object(&back.arguments).as_ref() != Ok(&call.arguments)
-        {
-            return fault(EncodeErrorKind::NotReadBack, "its arguments read back differently");
+        let arguments = read_object(&back.arguments);
+        if back.outcome != Some(Outcome::Complete) || arguments.as_ref() != Ok(&call.arguments) {
+            let schema = tools.get(call.name).map(|tool| &tool.parameters);
+            let mistyped = schema.zip(arguments.ok()).and_then(|(schema, arguments)| {
+                mistyped::fault(&call.arguments, &arguments, schema)
+            });
+            let why = "its arguments read back differently";
+            let differ = || EncodeFault::new(EncodeErrorKind::NotReadBack, why);
+            return Err((call.index, mistyped.unwrap_or_else(differ)));
         }
     }
     let extra = message.calls.len() > calls.len() || !message.content.trim_ascii().is_empty();

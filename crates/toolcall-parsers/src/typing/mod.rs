@@ -16,7 +16,7 @@
 mod path;
 mod schema;
 
-pub(crate) use path::Path;
+pub(crate) use path::{Path, PathStep};
 pub(crate) use schema::{admitted, by_name, declared_at, declares, has_containers, is_fractional};
 
 /// A set of JSON types.

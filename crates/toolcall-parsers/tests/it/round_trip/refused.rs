@@ -1,7 +1,9 @@
 //! Tests of calls that registered families cannot express.
 
 use serde_json::json;
-use toolcall_parsers::{EncodeCall, EncodeErrorKind as Kind, Grammar, Tools, encode, grammar};
+use toolcall_parsers::{
+    EncodeCall, EncodeErrorKind as Kind, Grammar, Tools, encode, grammar, grammars,
+};
 
 fn tools() -> Tools {
     let properties = json!({
@@ -118,4 +120,53 @@ fn calls_are_written_with_any_separator_between_them() {
 fn encoding_with_an_empty_grammar_is_an_error() {
     let error = encode(&Default::default(), &[EncodeCall::new("f", "{}")], &Tools::none());
     assert_eq!(error.expect_err("no openers").kind(), Kind::Grammar);
+}
+
+#[test]
+fn values_of_another_type_than_declared_are_written_or_refused_by_a_rule() {
+    let types = ["null", "boolean", "integer", "number", "string", "array", "object"];
+    let values = [
+        "null",
+        "true",
+        "1",
+        "-2.5",
+        "1e3",
+        "[]",
+        "[1,\"a\"]",
+        "{}",
+        "{\"a\":1}",
+        "\"\"",
+        "\"x\"",
+        "\"1\"",
+        "\"true\"",
+        "\"null\"",
+        "\"[1]\"",
+        "\"{}\"",
+        "\" x \"",
+        "\"a\\n\"",
+    ];
+    let (mut refused, mut without_rule) = (0, Vec::new());
+    for grammar in grammars() {
+        for declared in types {
+            let inner = json!({"type": "object", "properties": {"v": {"type": declared}}});
+            let properties = json!({"v": {"type": declared}, "o": inner});
+            let tools = Tools::new([("f", json!({"type": "object", "properties": properties}))]);
+            for value in values {
+                for place in
+                    [format!("{{\"v\": {value}}}"), format!("{{\"o\": {{\"v\": {value}}}}}")]
+                {
+                    let Err(error) = encode(&grammar, &[EncodeCall::new("f", &place)], &tools)
+                    else {
+                        continue;
+                    };
+                    refused += 1;
+                    if error.kind() == Kind::NotReadBack {
+                        without_rule.push(format!("{declared} {place}: {error}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(without_rule.is_empty(), "{}", without_rule.join("\n"));
+    assert!(refused > 1000, "{refused}");
 }

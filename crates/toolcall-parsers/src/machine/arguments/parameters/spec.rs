@@ -286,7 +286,8 @@ pub(crate) fn merge_inner(
             && !inner.texts().any(|inner| inner == text)
     };
     let both = inner.texts().chain(other.texts());
-    let kept = both.filter(|text| !is_last(text, inner, ends) && !is_last(text, &other, other_ends));
+    let kept =
+        both.filter(|text| !is_last(text, inner, ends) && !is_last(text, &other, other_ends));
     let kept = TagTexts::exact(kept.map(String::from));
     *inner = kept;
 }
