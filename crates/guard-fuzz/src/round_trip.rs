@@ -20,6 +20,9 @@ const NAME: usize = 9;
 /// The depth from which on values are leaves.
 const DEPTH: usize = 4;
 
+/// The types that a schema may declare.
+const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
+
 /// The reader of an input's texts, which contain pieces of markup. A certain byte ends each text.
 struct Words<'a> {
     rest: &'a [u8],
@@ -114,6 +117,12 @@ pub(crate) fn calls(data: &[u8]) {
         if calls.iter().all(|(other, ..)| *other != name) {
             calls.push((name, arguments, types));
         }
+    }
+    // The schema may also declare other types than those of the values.
+    let others = words.byte();
+    let members = calls.iter_mut().flat_map(|(_, _, types)| types.values_mut());
+    for (at, declared) in members.enumerate().filter(|(at, _)| others >> (at % 8) & 1 == 1) {
+        *declared = json!({"type": TYPES[(at + usize::from(others)) % TYPES.len()]});
     }
     let tools =
         Tools::new(calls.iter().map(|(name, _, types)| {
