@@ -87,7 +87,8 @@ function* numbers(seed) {
   }
 }
 
-function piecesOf(one) {
+/** Returns the pieces of a wire, neighbouring texts joined. */
+export function piecesOf(one) {
   if (!one.pieces) return [[one.wire, 0]];
   const joined = [];
   for (const [text, marker] of one.pieces) {
@@ -111,6 +112,12 @@ function split(pieces, places) {
   return out;
 }
 
+/** Returns `count` places below `length`, the same in every run. */
+export function places(seed, length, count) {
+  const random = numbers(seed);
+  return Array.from({ length: count }, () => random.next().value % length);
+}
+
 /** Yields every cut: texts may be split inside a surrogate pair, bytes inside a sequence. */
 export function* cutsOf(one, seed) {
   const whole = piecesOf(one);
@@ -125,15 +132,15 @@ export function* cutsOf(one, seed) {
     for (let next = at + 1; next < length; next++) yield split(whole, [at, next]);
   }
   const random = numbers(seed);
-  const places = (size) =>
+  const some = (size) =>
     Array.from({ length: random.next().value % 12 }, () => random.next().value % (size + 1))
       .sort((a, b) => a - b);
-  for (let cut = 0; cut < RANDOM_CUTS; cut++) yield split(whole, places(length));
+  for (let cut = 0; cut < RANDOM_CUTS; cut++) yield split(whole, some(length));
   if (whole.some(([, marker]) => marker)) return;
   const bytes = new TextEncoder().encode(whole.map(([text]) => text).join(""));
   yield Array.from(bytes, (byte) => [Uint8Array.of(byte), 0]);
   for (let cut = 0; cut < RANDOM_CUTS / 4; cut++) {
-    const bounds = [0, ...places(bytes.length), bytes.length];
+    const bounds = [0, ...some(bytes.length), bytes.length];
     yield bounds.slice(1).map((end, index) => [bytes.slice(bounds[index], end), 0]);
   }
 }
@@ -166,18 +173,24 @@ function canon(value) {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canon(value[key])}`).join()}}`;
 }
 
-/** Compares the events with the expectation. Returns what differs, or `null`. */
-export function differs({ expect }, events) {
-  for (const channel of ["content", "reasoning"]) {
-    const text = events.filter((event) => event.kind === channel).map((event) => event.text);
-    if (text.join("") !== (expect[channel] ?? "")) return `${channel}: ${text.join("")}`;
-  }
+/** Puts the calls of the events together. */
+export function callsOf(events) {
   const calls = [];
   for (const event of events) {
     if (event.kind === "call_start") calls.push({ ...event, arguments: "" });
     if (event.kind === "call_arguments") calls[event.index].arguments += event.fragment;
     if (event.kind === "call_end") calls[event.index].outcome = event.outcome;
   }
+  return calls;
+}
+
+/** Compares the events with the expectation. Returns what differs, or `null`. */
+export function differs({ expect }, events) {
+  for (const channel of ["content", "reasoning"]) {
+    const text = events.filter((event) => event.kind === channel).map((event) => event.text);
+    if (text.join("") !== (expect[channel] ?? "")) return `${channel}: ${text.join("")}`;
+  }
+  const calls = callsOf(events);
   const runs = (call) => call.outcome === "complete" || call.outcome === "repaired";
   const complete = calls.filter(runs);
   const wanted = expect.calls ?? [];

@@ -26,7 +26,7 @@ pub(crate) struct Forms {
     /// Whether the marker that opened the last call was canonical.
     opened: Option<bool>,
     mixed: u64,
-    /// What is reported at the end of the message.
+    /// Reports that come at the end of the message.
     reports: Vec<Diagnostic>,
 }
 

@@ -146,8 +146,9 @@ fn family_markup_outside_custom_sequences_is_text() {
     assert!(broken.is_empty(), "{} broken\n{}", broken.len(), broken.join("\n"));
 }
 
-// Contract: S1.7. A value is closed by its own tag and one of the ends behind it, whichever end of
-// the pool that is.
+// A value is closed by its own tag and one of the ends behind it, whichever end of the pool that is.
+//
+// Contract: S1.7.
 #[test]
 fn values_that_quote_ends_of_a_pool_are_whole() {
     let parameters = json!({"type": "object", "properties": {"port": {"type": "string"}}});
