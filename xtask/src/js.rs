@@ -9,6 +9,8 @@ mod toolchain;
 use std::path::{Path, PathBuf};
 
 use self::build::Build;
+pub(crate) use installed::PACKED;
+
 use crate::{
     disk::{emptied, files},
     flags::Depth,
