@@ -135,14 +135,15 @@ impl Decoder {
         self.raw.len() + self.text.len() + self.path.len()
     }
 
-    /// Emits a fragment of JSON. Returns whether the call's first decoded string ended in it.
+    /// Emits a fragment of JSON. If the call's first decoded string ends in it, returns the number of
+    /// bytes up to there. The rest of the fragment must be fed again.
     pub(crate) fn feed(
         &mut self,
         piece: &str,
         schema: &Value,
         limits: &CallLimits,
         out: &mut dyn FnMut(&str),
-    ) -> bool {
+    ) -> Option<usize> {
         let had_decoded = self.decoded;
         // The text from `from` on must be emitted, and was not yet.
         let kept = matches!(self.state, DecoderState::Kept { .. });
@@ -186,11 +187,14 @@ impl Decoder {
                     if self.keep(closed, limits, out) {
                         from = i;
                     }
+                    if self.decoded && !had_decoded {
+                        return Some(i);
+                    }
                 }
             }
         }
         emit(piece.get(from..).unwrap_or_default(), out);
-        self.decoded && !had_decoded
+        None
     }
 
     /// Emits the held text of a call that ended inside a string.

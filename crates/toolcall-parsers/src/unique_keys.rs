@@ -158,14 +158,15 @@ impl UniqueKeys {
         }
     }
 
-    /// Filters the next piece of the text. Returns whether a member began to be dropped in it.
-    pub(crate) fn feed(&mut self, text: &str, out: &mut dyn FnMut(&str)) -> bool {
+    /// Filters the next piece of the text. If a member begins to be dropped in it, returns the number
+    /// of bytes before the member's value. The rest of the piece must be fed again.
+    pub(crate) fn feed(&mut self, text: &str, out: &mut dyn FnMut(&str)) -> Option<usize> {
         if self.passes() && is_plain(text) {
             emit(text, out);
-            return false;
+            return None;
         }
         // Text from `from` on was neither emitted nor held.
-        let (mut from, mut i, mut began) = (0, 0, false);
+        let (mut from, mut i) = (0, 0);
         while let Some(&byte) = text.as_bytes().get(i) {
             let next = i.saturating_add(1);
             match self.at {
@@ -197,14 +198,14 @@ impl UniqueKeys {
                     let piece = text.get(from..i).unwrap_or_default();
                     from = i;
                     self.at = KeysAt::Value;
-                    if self.is_new(piece, out) {
-                        self.flush(out);
-                    } else {
-                        self.held.clear();
-                        self.dropping = Some(self.levels.len());
-                        (self.dropped, began) = (true, true);
-                    }
+                    let is_new = self.is_new(piece, out);
                     (self.holds, self.key_len) = (false, 0);
+                    if !is_new {
+                        self.held.clear();
+                        (self.dropping, self.dropped) = (Some(self.levels.len()), true);
+                        return Some(i);
+                    }
+                    self.flush(out);
                 }
                 // Blanks around a key are held with it.
                 KeysAt::AfterKey => self.count(1),
@@ -254,7 +255,7 @@ impl UniqueKeys {
             }
             _ => emit(rest, out),
         }
-        began
+        None
     }
 
     /// Ends the member that is being dropped, if index `at` of the text is after it. Returns the

@@ -12,11 +12,20 @@ const SEEDS: usize = 40;
 const RANDOM: (u64, usize) = (60, 300);
 
 /// Inputs that failed once: a stop string and an invalid byte in one chunk, after which a limit with
-/// the error policy was hit; and a key that an object has twice, with two types.
-const FAILED: [(&str, &[u8]); 2] = [
+/// the error policy was hit; a key that an object has twice, with two types; markers in two forms inside
+/// a value; and a key that comes twice, with text after it.
+const FAILED: [(&str, &[u8]); 4] = [
     (
         "raw_bytes",
         b"\x0f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa0n\0\0\0\0\0te\0\xad\0\0\0\xb5\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0<|\xa0",
+    ),
+    (
+        "damaged",
+        b"\x1cT\x8c\xc4\xfc\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0\0\x97\0\0\0\0\0\0\0\x85\0\0\0\xc9\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xd4",
+    ),
+    (
+        "guard",
+        b"\x18\0\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x8ex{b:,b:,\0:\0",
     ),
     ("round_trip", b"\x15\0\0x\0\0\0\x03\0x"),
 ];

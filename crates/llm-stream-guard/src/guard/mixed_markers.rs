@@ -38,6 +38,13 @@ struct SeenMarker {
     canonical: bool,
 }
 
+impl SeenMarker {
+    /// Returns the offset of the last byte. A body may have read the bytes before it earlier.
+    fn last(self) -> u64 {
+        self.at + self.len - 1
+    }
+}
+
 impl Forms {
     pub(super) fn new(table: &RemapTable) -> Self {
         Self {
@@ -80,7 +87,7 @@ impl Forms {
     /// is emitted or accounted for.
     pub(super) fn see(&mut self, piece: DecodedPiece<'_>, from: u64, settled: u64) {
         let Self { canonical, roles, seen, .. } = self;
-        while seen.front().is_some_and(|seen| seen.at < settled) {
+        while seen.front().is_some_and(|seen| seen.last() < settled) {
             seen.pop_front();
         }
         // A marker is never the beginning of another marker, so that a marker in one piece is found
@@ -111,9 +118,9 @@ impl<S: Sink + ?Sized> OutputStage<S> for Forms {
     fn account(&mut self, span: Span, next: &mut S) {
         next.account(span);
         let end = span.at + span.len;
-        while let Some(seen) = self.seen.front().copied().filter(|seen| seen.at < end) {
+        while let Some(seen) = self.seen.front().copied().filter(|seen| seen.last() < end) {
             self.seen.pop_front();
-            if seen.at < span.at || span.kind != SpanKind::Body {
+            if seen.last() < span.at || span.kind != SpanKind::Body {
                 continue;
             }
             match seen.role {

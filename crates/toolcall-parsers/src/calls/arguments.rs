@@ -32,10 +32,13 @@ impl JsonOutput<'_> {
         let Some(index) = self.open.filter(|_| !fragment.is_empty()) else { return };
         let mut out = KeyedOutput { index, keys: self.keys.as_deref_mut() };
         let Some((decoder, tool)) = &mut self.decoder else { return out.put(fragment, sink) };
-        let mut write = |fragment: &str| out.put(fragment, sink);
-        if decoder.feed(fragment, &tool.parameters, self.limits, &mut write) {
+        let (schema, limits, mut rest) = (&tool.parameters, self.limits, fragment);
+        while let Some(used) =
+            decoder.feed(rest, schema, limits, &mut |fragment| out.put(fragment, sink))
+        {
             let reported = Diagnostic::new(DiagnosticKind::Tolerated, decoder.call_at, 0);
             sink.event(reported.about(Some(index)).into());
+            rest = rest.get(used..).unwrap_or_default();
         }
     }
 }
@@ -76,11 +79,15 @@ impl KeyedOutput<'_> {
         if keys.is_broken() {
             return;
         }
-        let mut write = |fragment: &str| sink.event(Event::CallArguments { index, fragment });
-        if keys.feed(fragment, &mut write) {
+        let mut rest = fragment;
+        let emit = |fragment: &str, sink: &mut dyn Sink| {
+            sink.event(Event::CallArguments { index, fragment });
+        };
+        while let Some(used) = keys.feed(rest, &mut |fragment| emit(fragment, sink)) {
             let at = keys.call_at();
             let reported = Diagnostic::new(DiagnosticKind::DuplicateParameter, at, 0);
             sink.event(reported.about(Some(index)).into());
+            rest = rest.get(used..).unwrap_or_default();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Decoder;
 use crate::options::{ArgumentTypes, CallLimits};
@@ -23,15 +23,7 @@ fn decoded_under(types: ArgumentTypes, arguments: &str) -> (String, bool) {
         "x": {"type": ["number", "null"]},
         "ok": {"type": "boolean"},
     }});
-    let read = |pieces: &[&str], limits: CallLimits| {
-        let (mut decoder, mut out, mut reported) = (Decoder::default(), String::new(), false);
-        decoder.begin(0, 0, types);
-        for piece in pieces {
-            reported |= decoder.feed(piece, &schema, &limits, &mut |piece| out.push_str(piece));
-        }
-        decoder.flush(&mut |piece| out.push_str(piece));
-        (out, reported)
-    };
+    let read = |pieces: &[&str], limits: CallLimits| read_under(types, pieces, (&schema, &limits));
     let whole = read(&[arguments], CallLimits::default());
     let cuts: Vec<usize> = arguments.char_indices().map(|(at, _)| at).collect();
     for &at in &cuts {
@@ -44,7 +36,27 @@ fn decoded_under(types: ArgumentTypes, arguments: &str) -> (String, bool) {
         .map(|(&from, &to)| &arguments[from..to])
         .collect();
     assert_eq!(read(&scalars, CallLimits::default()), whole, "{arguments}");
-    whole
+    let (json, reported) = whole;
+    (json, reported.is_some())
+}
+
+/// Returns the JSON, and how long it was when a decoded string was reported.
+fn read_under(
+    types: ArgumentTypes,
+    pieces: &[&str],
+    (schema, limits): (&Value, &CallLimits),
+) -> (String, Option<usize>) {
+    let (mut decoder, mut out, mut reported) = (Decoder::default(), String::new(), None);
+    decoder.begin(0, 0, types);
+    for piece in pieces {
+        let mut rest = *piece;
+        while let Some(used) = decoder.feed(rest, schema, limits, &mut |json| out.push_str(json)) {
+            assert_eq!(reported.replace(out.len()), None, "{pieces:?}");
+            rest = &rest[used..];
+        }
+    }
+    decoder.flush(&mut |json| out.push_str(json));
+    (out, reported)
 }
 
 #[test]
@@ -92,9 +104,7 @@ fn strings_over_the_limit_and_all_after_a_long_name_are_unchanged() {
             r#"{"a name that is long": 1, "list": "[]"}"#,
         ),
     ] {
-        let (mut decoder, mut out) = (Decoder::default(), String::new());
-        decoder.begin(0, 0, ArgumentTypes::Written);
-        decoder.feed(wire, &schema, &limits, &mut |piece| out.push_str(piece));
+        let (out, _) = read_under(ArgumentTypes::Written, &[wire], (&schema, &limits));
         assert_eq!(out, json);
     }
 }

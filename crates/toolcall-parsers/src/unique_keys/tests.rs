@@ -4,15 +4,25 @@ use alloc::{format, string::String, vec::Vec};
 
 use super::UniqueKeys;
 
-fn filtered(pieces: &[&str]) -> (String, bool) {
-    let (mut keys, mut out) = (UniqueKeys::default(), String::new());
+/// Returns the filtered text, and how long it was when each member began to be dropped.
+fn filtered(pieces: &[&str]) -> (String, Vec<usize>) {
+    let mut keys = UniqueKeys::default();
     keys.begin(0, 1024);
-    let mut dropped = false;
+    filtered_by(&mut keys, pieces)
+}
+
+fn filtered_by(keys: &mut UniqueKeys, pieces: &[&str]) -> (String, Vec<usize>) {
+    let mut out = String::new();
+    let mut dropped = Vec::new();
     for piece in pieces {
-        dropped |= keys.feed(piece, &mut |text| out.push_str(text));
+        let mut rest = *piece;
+        while let Some(used) = keys.feed(rest, &mut |text| out.push_str(text)) {
+            dropped.push(out.len());
+            rest = &rest[used..];
+        }
     }
     keys.flush(&mut |text| out.push_str(text));
-    assert_eq!(keys.has_dropped(), dropped);
+    assert_eq!(keys.has_dropped(), !dropped.is_empty());
     (out, dropped)
 }
 
@@ -35,16 +45,17 @@ fn key_counts_once_at_every_level_however_the_text_is_cut() {
         (r#"{"a": 1, "a"#, r#"{"a": 1, "a"#),
         (r#"{"a": 1, "a": 2"#, r#"{"a": 1"#),
     ] {
+        let whole = filtered(&[text]);
+        assert_eq!(whole.0, expected, "{text}");
         let cuts: Vec<usize> = (0..=text.len()).filter(|&at| text.is_char_boundary(at)).collect();
         for &at in &cuts {
             let (head, tail) = text.split_at(at);
-            assert_eq!(filtered(&[head, tail]).0, expected, "{text} at {at}");
+            assert_eq!(filtered(&[head, tail]), whole, "{text} at {at}");
         }
         let each: Vec<&str> = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]).collect();
-        assert_eq!(
-            filtered(&each),
-            (expected.into(), text.matches(':').count() > expected.matches(':').count())
-        );
+        assert_eq!(filtered(&each), whole, "{text}");
+        let fewer = text.matches(':').count() > expected.matches(':').count();
+        assert_eq!(!whole.1.is_empty(), fewer, "{text}");
     }
 }
 
@@ -63,12 +74,11 @@ fn keys_over_the_limit_pass_and_are_reported_at_every_cut() {
     let long = "k".repeat(2_000);
     let text = format!("{{\"{long}\": 1, \"a\": 2, \"{long}\": 3, \"a\": 4}}");
     for step in [1, 7, 1_023, 1_024, 1_025, text.len()] {
-        let (mut keys, mut out) = (UniqueKeys::default(), String::new());
+        let pieces: Vec<&str> =
+            (0..text.len()).step_by(step).map(|at| &text[at..text.len().min(at + step)]).collect();
+        let mut keys = UniqueKeys::default();
         keys.begin(0, 1024);
-        for at in (0..text.len()).step_by(step) {
-            let piece = &text[at..text.len().min(at + step)];
-            keys.feed(piece, &mut |text| out.push_str(text));
-        }
+        let out = filtered_by(&mut keys, &pieces).0;
         assert_eq!(out, text.replace(", \"a\": 4", ""), "{step}");
         assert!(keys.has_overflowed());
     }
