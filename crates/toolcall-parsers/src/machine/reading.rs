@@ -301,11 +301,13 @@ pub(super) fn dialect<'p>(
         quotes: &form.quote,
         ends: &form.value_ends,
         follows: &plan.follows,
+        openers: plan.follows.get(..plan.opener_points).unwrap_or_default(),
         tools: None,
         typing: None,
         limits: out.calls.options.limits,
         may_search: out.calls.may_search(0),
         ended: out.calls.ended,
+        cut: out.calls.cut,
     }
 }
 

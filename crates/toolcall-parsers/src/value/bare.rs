@@ -106,6 +106,7 @@ impl Transcoder {
                 Err(Undecided) => return cx.more(),
                 Ok(Ended::No) => {}
                 Ok(Ended::Call) => return self.end_held(true, cx),
+                Ok(Ended::Opener) => return cx.bad(0),
                 Ok(Ended::Quote(len)) => {
                     // The opening quote is missing.
                     if self.mode != StringMode::String {
@@ -181,11 +182,16 @@ enum Ended {
     Quote(usize),
     /// The end of the call.
     Call,
+    /// The opener of another call, which no value without quotes contains.
+    Opener,
 }
 
 fn ended(dialect: &ValueDialect<'_>, text: &str) -> Result<Ended, Undecided> {
     if longest_prefix(text, dialect.ends.iter().map(|end| end.as_str()))?.is_some() {
         return Ok(Ended::Call);
+    }
+    if longest_prefix(text, dialect.openers.iter().map(|opener| opener.as_str()))?.is_some() {
+        return Ok(Ended::Opener);
     }
     Ok(match dialect.quote(text)? {
         Some(quote @ Quote::Own(_)) => Ended::Quote(dialect.measure(quote).1),

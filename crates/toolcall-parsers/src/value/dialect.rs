@@ -58,6 +58,8 @@ pub(crate) struct ValueDialect<'a> {
     /// Texts that may follow the call: end-of-turn tokens and openers. An end inside a string
     /// counts only before one of them, or at the end of the stream.
     pub(crate) follows: &'a [String],
+    /// Those of `follows` that begin a call.
+    pub(crate) openers: &'a [String],
     /// For [`Syntax::Python`]: the declared tools. The head of a tool's call in a string shows that
     /// the string's end is missing.
     pub(crate) tools: Option<&'a Tools>,
@@ -68,6 +70,8 @@ pub(crate) struct ValueDialect<'a> {
     pub(crate) may_search: bool,
     /// Whether the stream has ended, so that the text being read is the last.
     pub(crate) ended: bool,
+    /// Whether the stream was cut, so that the model did not end its message.
+    pub(crate) cut: bool,
 }
 
 /// The tool's schema, for [`Syntax::Literal`].
@@ -97,11 +101,13 @@ impl<'a> ValueDialect<'a> {
             quotes: &[],
             ends: &[],
             follows: &[],
+            openers: &[],
             tools: None,
             typing: None,
             limits,
             may_search,
             ended,
+            cut: false,
         }
     }
 

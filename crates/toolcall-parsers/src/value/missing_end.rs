@@ -66,6 +66,7 @@ impl Transcoder {
             match self.call_end_at(cx.dialect, cx.rest()) {
                 Err(Undecided) | Ok(CallEndInString::Open(_)) => return Err(more),
                 Ok(CallEndInString::No) => return Ok(false),
+                Ok(_) if !self.may_lack_end(cx.dialect) => return Ok(false),
                 Ok(CallEndInString::Followed(_)) => return self.followed(cx),
                 Ok(CallEndInString::At(at)) => at,
             }
@@ -79,6 +80,14 @@ impl Transcoder {
         self.close_at_missing_end(cx)?;
         cx.advance(at);
         Err(Scanned::Noted { used: cx.i, note: Note::MissingEnd })
+    }
+
+    /// Returns whether the call's end inside a string counts if the string's own end never came. Not
+    /// if the message was cut, if a limit released text of the string, or if the end may be that of a
+    /// quoted call.
+    fn may_lack_end(&self, dialect: &ValueDialect<'_>) -> bool {
+        let is_whole = dialect.ended && !dialect.cut && !self.released;
+        self.mode == StringMode::Key || is_whole && !self.quoted_call.is_seen()
     }
 
     /// Handles the call's end in a string with the family's own quotes, if text follows. If the
@@ -136,6 +145,7 @@ impl Transcoder {
             TranscoderState::Text(_),
             Ok(CallEndInString::Open(at) | CallEndInString::Followed(at)),
         ) = (self.state, self.call_end_at(cx.dialect, cx.rest()))
+            && self.may_lack_end(cx.dialect)
         {
             self.close_at_missing_end(cx).ok()?;
             at

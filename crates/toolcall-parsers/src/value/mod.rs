@@ -25,6 +25,7 @@ mod number;
 mod own_end;
 mod prefix;
 mod quote;
+mod quoted_call;
 mod reader;
 mod scalar;
 mod scan;

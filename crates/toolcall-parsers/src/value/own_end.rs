@@ -6,7 +6,7 @@
 //! {text:<|"|>call:f{k:<|"|>v<|"|>}<tool_call|> b<|"|>}<tool_call|>   inner strings are skipped
 //! ```
 //!
-//! If no quote qualifies, the rules for missing ends apply.
+//! If no quote qualifies before the message ends, the rules for missing ends apply.
 
 #![expect(
     clippy::arithmetic_side_effects,
@@ -30,18 +30,22 @@ use crate::{
 };
 
 impl Transcoder {
-    /// Returns whether the string may contain tags of the family, so that its end must be searched
+    /// Returns whether a quote in the string may be data, so that the string's end must be searched
     /// for.
     pub(super) fn may_quote(&self, text: Text, cx: &Cx<'_, '_>) -> bool {
+        let is_string = match self.mode {
+            StringMode::Typed(types) => types.has(TypeSet::STRING),
+            _ => true,
+        };
+        is_string && self.before != Before::Start && self.may_search(text, cx)
+    }
+
+    /// Returns whether the string may contain tags of the family.
+    pub(super) fn may_search(&self, text: Text, cx: &Cx<'_, '_>) -> bool {
         matches!(text.quote, Quote::Own(_))
             && !self.end_is_missing
-            && self.before != Before::Start
             && cx.dialect.may_search
-            && match self.mode {
-                StringMode::String | StringMode::Guess => true,
-                StringMode::Typed(types) => types.has(TypeSet::STRING),
-                StringMode::Plain | StringMode::Key => false,
-            }
+            && !matches!(self.mode, StringMode::Plain | StringMode::Key)
     }
 
     /// Returns whether held text is being searched for a string's end.
@@ -58,26 +62,32 @@ impl Transcoder {
     /// Searches held text for the string's end. `depth` is the number of open inner strings.
     pub(super) fn search(&mut self, text: Text, depth: u16, cx: &mut Cx<'_, '_>) -> Flow {
         let rest = cx.rest();
-        // At least one byte, so that the search makes progress at any limit.
         let most = cx.dialect.limits.value.clamp(1, MAX_LOOKAHEAD);
-        let full = filled(rest, most);
-        let held = &rest[..full.unwrap_or(rest.len())];
-        let (found, depth) = self.own_end(text, depth, (held, cx.dialect));
+        let (found, depth) = self.own_end(text, depth, (rest, cx.dialect));
         match found {
             Some(at) => {
                 self.looked = 0;
-                self.write(&held[..at], cx)?;
+                self.write(&rest[..at], cx)?;
                 cx.advance(at + cx.dialect.measure(text.quote).1);
                 self.end_text(cx)
             }
-            None if full.is_none() && !cx.dialect.ended => {
+            // The limit changes when the text is emitted, not what it means.
+            None if self.released || filled(rest, most).is_some() && !cx.dialect.ended => {
+                self.go(text, StringAt::Search { depth })?;
+                let known = core::mem::take(&mut self.looked);
+                self.released = true;
+                self.write(&rest[..known], cx)?;
+                cx.advance(known);
+                cx.more()
+            }
+            None if !cx.dialect.ended => {
                 self.go(text, StringAt::Search { depth })?;
                 cx.more()
             }
             None => {
                 (self.looked, self.end_is_missing) = (0, true);
                 self.go(text, StringAt::Inside)?;
-                Err(Scanned::Noted { used: cx.i, note: Note::Searched(held.len()) })
+                Err(Scanned::Noted { used: cx.i, note: Note::Searched(rest.len()) })
             }
         }
     }

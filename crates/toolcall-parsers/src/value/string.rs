@@ -17,6 +17,7 @@ use super::{
     missing_end::{begins_call, begins_parameter},
     own_end::Before,
     prefix::{Continued, StringPrefix, continues},
+    quoted_call::QuotedCall,
     transcoder::{Cx, Flow, StringMode, Transcoder, TranscoderState},
     unescape::{Escape, Flavor, unescape},
 };
@@ -65,6 +66,7 @@ impl Transcoder {
         let [quote, end, close] = self.stops;
         let passes = self.mode == StringMode::String
             && !prefix.format
+            && !self.quoted_call.is_partial()
             && !self.is_open_kind()
             && plain_len(text.as_bytes()) == text.len()
             && memchr::memchr3(quote, end, close, text.as_bytes()).is_none();
@@ -89,7 +91,8 @@ impl Transcoder {
         let (first, len) = cx.dialect.measure(quote);
         cx.advance(len);
         self.stops = [first; 3];
-        (self.end_is_missing, self.before) = (false, Before::Start);
+        (self.end_is_missing, self.released, self.before) = (false, false, Before::Start);
+        self.quoted_call = QuotedCall::default();
         let literal = cx.dialect.is(Syntax::Literal);
         if literal
             && !self.is_plain()
@@ -217,7 +220,7 @@ impl Transcoder {
                 Ok(false) => 1,
             },
             _ if is_mixed(text, cx)? => return cx.bad(0),
-            _ if self.may_quote(text, cx) && self.begins_end(cx)? => {
+            _ if self.may_search(text, cx) && self.begins_end(cx)? => {
                 return self.begin_search(text);
             }
             _ if self.close_at_call_end(cx)? => return Ok(()),
@@ -347,6 +350,9 @@ impl Transcoder {
 
     /// Writes or holds text of the string.
     pub(super) fn write(&mut self, text: &str, cx: &mut Cx<'_, '_>) -> Flow {
+        if self.own_quote().is_some() {
+            self.quoted_call.see(text, cx.dialect.openers);
+        }
         let limit = match self.mode {
             StringMode::String => {
                 if self.is_open_kind() {

@@ -15,6 +15,7 @@ use super::{
     number,
     own_end::Before,
     prefix::StringPrefix,
+    quoted_call::QuotedCall,
     scalar,
     string::Text,
 };
@@ -143,6 +144,10 @@ pub(super) struct Transcoder {
     pub(super) before: Before,
     /// Whether a search found no end of the string.
     pub(super) end_is_missing: bool,
+    /// Whether a limit released text of the string before its end was found.
+    pub(super) released: bool,
+    /// The opener of a call in the string, in the family's own quotes.
+    pub(super) quoted_call: QuotedCall,
     /// Number of bytes that plain text may still have.
     pub(super) room: usize,
     /// Number of bytes since the start of the held token. During [`Self::feed`] the offset in the
@@ -174,6 +179,8 @@ impl Transcoder {
             looked: 0,
             before: Before::Start,
             end_is_missing: false,
+            released: false,
+            quoted_call: QuotedCall::default(),
             room: usize::MAX,
             since: 0,
             between: Between::Blanks,
