@@ -135,7 +135,7 @@ pub(crate) fn calls(data: &[u8]) {
         Err(error) => {
             // The encoder's last check is for cases without a rule. A refusal by it shows that a
             // rule is missing.
-            assert_ne!(error.kind(), EncodeErrorKind::NotReadBack, "{}: {error}", grammar.name());
+            assert_ne!(error.kind(), EncodeErrorKind::NotReadBack, "{error}, of {calls:?}");
             return;
         }
     };

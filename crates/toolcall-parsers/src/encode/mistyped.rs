@@ -14,18 +14,29 @@ use crate::{
 };
 
 /// Returns the fault of the first value that was read back as another one, if its type is not the
-/// one that `schema` declares for it.
+/// one that `schema` declares for it. If the arguments were not read back, returns that of the first
+/// value with another type than declared.
 pub(super) fn fault(
     given: &Members<'_>,
-    back: &Members<'_>,
+    back: Option<&Members<'_>>,
     schema: &serde_json::Value,
 ) -> Option<EncodeFault> {
-    let (path, value) = differing(given, back)?;
-    let Some(PathStep::Member(key)) = path.first() else { return None };
-    let declared = declared_at(schema, path.iter().copied())?;
+    let is_mistyped = |path: &[PathStep<'_>], value: &JsonNode<'_>| {
+        let declared = declared_at(schema, path.iter().copied());
+        declared.is_some_and(|declared| !declared.has(type_of(value)))
+    };
+    let key = match back.and_then(|back| differing(given, back)) {
+        Some((path, value)) => match path.first() {
+            Some(PathStep::Member(key)) if is_mistyped(&path, value) => *key,
+            _ => return None,
+        },
+        None => {
+            let mut keys = given.iter().map(|(key, value)| (key.as_str(), value));
+            keys.find(|(key, value)| is_mistyped(&[PathStep::Member(key)], value))?.0
+        }
+    };
     let why = "its schema declares another type, and it would be read back as another value";
-    let fault = || EncodeFault::new(EncodeErrorKind::Value, why).for_key(key);
-    (!declared.has(type_of(value))).then(fault)
+    Some(EncodeFault::new(EncodeErrorKind::Value, why).for_key(key))
 }
 
 /// Returns the first value of `given` that `back` lacks, as deep as possible, and its path.

@@ -49,9 +49,8 @@ pub(super) fn verify(
         let arguments = read_object(&back.arguments);
         if back.outcome != Some(Outcome::Complete) || arguments.as_ref() != Ok(&call.arguments) {
             let schema = tools.get(call.name).map(|tool| &tool.parameters);
-            let mistyped = schema.zip(arguments.ok()).and_then(|(schema, arguments)| {
-                mistyped::fault(&call.arguments, &arguments, schema)
-            });
+            let back = arguments.as_ref().ok();
+            let mistyped = schema.and_then(|schema| mistyped::fault(&call.arguments, back, schema));
             let why = "its arguments read back differently";
             let differ = || EncodeFault::new(EncodeErrorKind::NotReadBack, why);
             return Err((call.index, mistyped.unwrap_or_else(differ)));

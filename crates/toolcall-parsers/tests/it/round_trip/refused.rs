@@ -142,6 +142,7 @@ fn values_of_another_type_than_declared_are_written_or_refused_by_a_rule() {
         "\"null\"",
         "\"[1]\"",
         "\"{}\"",
+        "\"[\\\"\"",
         "\" x \"",
         "\"a\\n\"",
     ];
