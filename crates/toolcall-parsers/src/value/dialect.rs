@@ -111,6 +111,12 @@ impl<'a> ValueDialect<'a> {
         }
     }
 
+    /// Returns whether the text may go on as it must, where it stops. Undecided until the stream has
+    /// ended. After a cut it counts, because the rest is missing.
+    pub(super) fn open_end(&self) -> Result<bool, Undecided> {
+        if self.ended { Ok(self.cut) } else { Err(Undecided) }
+    }
+
     pub(crate) fn is(&self, syntax: Syntax) -> bool {
         self.syntax == syntax
     }

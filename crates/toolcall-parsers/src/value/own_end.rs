@@ -150,14 +150,14 @@ impl Transcoder {
         // Models sometimes repeat the quote.
         match dialect.matches(quote, rest) {
             Prefix::Match => rest = &rest[dialect.measure(quote).1..],
-            Prefix::Partial if !dialect.ended => return Err(Undecided),
+            Prefix::Partial if !dialect.ended || dialect.cut => return dialect.open_end(),
             Prefix::Partial | Prefix::Mismatch => {}
         }
         let Some(mut rest) = after_blanks(rest) else { return Ok(true) };
         for frame in self.frames.iter().rev() {
             let list = matches!(frame, Container::List(_));
             match rest.as_bytes().first() {
-                None => return if dialect.ended { Ok(false) } else { Err(Undecided) },
+                None => return dialect.open_end(),
                 Some(b',') if list => return element(dialect, quote, &rest[1..]),
                 Some(b',') => return member(dialect, quote, &rest[1..]),
                 Some(b']') if list => {}
@@ -172,8 +172,8 @@ impl Transcoder {
         }
         let follows = dialect.follows.iter().map(|text| text.as_str());
         match longest_prefix(rest, ends(dialect).chain(follows)) {
-            Err(Undecided) if dialect.ended => Ok(false),
-            found => Ok(found?.is_some()),
+            Err(Undecided) => dialect.open_end(),
+            Ok(found) => Ok(found.is_some()),
         }
     }
 }
@@ -183,7 +183,7 @@ fn member(dialect: &ValueDialect<'_>, quote: Quote, text: &str) -> Result<bool, 
     let text = &text[blanks(text)..];
     match dialect.matches(quote, text) {
         Prefix::Match => return Ok(true),
-        Prefix::Partial if !dialect.ended => return Err(Undecided),
+        Prefix::Partial if !dialect.ended || dialect.cut => return dialect.open_end(),
         Prefix::Partial | Prefix::Mismatch => {}
     }
     if text.starts_with([',', '}']) {
@@ -191,13 +191,12 @@ fn member(dialect: &ValueDialect<'_>, quote: Quote, text: &str) -> Result<bool, 
     }
     let text = text.trim_start_matches(['"', '\'']);
     match text.find(|c| !is_of_bare_key(c)) {
-        None if dialect.ended => Ok(false),
-        None if text.len() <= dialect.limits.name => Err(Undecided),
+        None if text.len() <= dialect.limits.name => dialect.open_end(),
         None => Ok(false),
         Some(at) => {
             let following = text[at..].trim_start_matches(['"', '\'']).trim_ascii_start();
             match following.as_bytes().first() {
-                None if !dialect.ended => Err(Undecided),
+                None => dialect.open_end(),
                 first => Ok(at > 0 && first == Some(&b':')),
             }
         }
@@ -209,15 +208,15 @@ fn element(dialect: &ValueDialect<'_>, quote: Quote, text: &str) -> Result<bool,
     let text = &text[blanks(text)..];
     match (dialect.matches(quote, text), text.as_bytes().first()) {
         (Prefix::Match, _) => Ok(true),
-        (Prefix::Partial, _) | (_, None) if !dialect.ended => Err(Undecided),
+        (Prefix::Partial, _) | (_, None) if !dialect.ended || dialect.cut => dialect.open_end(),
         (_, Some(b',' | b']' | b'{' | b'[' | b'-' | b'0'..=b'9')) => Ok(true),
         _ => {
             let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
             let words = ["true", "false", "null", "True", "False", "None"];
-            let may_grow = word.len() == text.len() && !dialect.ended;
+            let may_grow = word.len() == text.len() && (!dialect.ended || dialect.cut);
             match words.iter().find(|known| known.starts_with(word) && !word.is_empty()) {
                 Some(known) if *known == word && !may_grow => Ok(true),
-                Some(_) if may_grow => Err(Undecided),
+                Some(_) if may_grow => dialect.open_end(),
                 _ => Ok(false),
             }
         }

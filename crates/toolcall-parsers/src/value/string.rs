@@ -184,6 +184,16 @@ impl Transcoder {
         let Some(&byte) = bytes.first() else { return cx.more() };
         match cx.dialect.matches(text.quote, rest) {
             CallHead::Match if self.may_quote(text, cx) => return self.begin_search(text),
+            // After a cut no quote proves that it is the end, and those behind an opener are those of
+            // a quoted call.
+            CallHead::Match
+                if self.end_is_missing && (cx.dialect.cut || self.quoted_call.is_seen()) =>
+            {
+                let len = cx.dialect.measure(text.quote).1;
+                self.write(&rest[..len], cx)?;
+                cx.advance(len);
+                return Ok(());
+            }
             CallHead::Match => return self.at_quote(text, cx),
             CallHead::Partial => return cx.more(),
             CallHead::Mismatch => {}
