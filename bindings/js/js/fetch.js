@@ -12,7 +12,8 @@ export function fetcher(guardAnswer, guardRequest) {
       if (!asked) return send(input, init);
       const named = isNamed(settings) ? settings : { ...settings, model: asked.request.model };
       const guarded = { ...named, request: { ...settings.request, ...asked.request } };
-      const { body, isRaw } = guardRequest(asked.request, { ...guarded, server });
+      const { body, isRaw, noGrammar } = guardRequest(asked.request, { ...guarded, server });
+      if (noGrammar !== undefined) settings.onDiagnostic?.({ kind: "no_grammar", reason: noGrammar });
       if (!isRaw && !inPrompt) return send(input, init);
       if (inPrompt) delete guarded.tools;
       // A server that parses answers separates reasoning, and leaves calls that it was not told of.
@@ -36,7 +37,6 @@ export function fetcher(guardAnswer, guardRequest) {
     };
   };
 }
-
 
 /** Returns the chat-completion request in the arguments of `fetch`, if they have one. */
 async function requestOf(input, init) {

@@ -252,8 +252,16 @@ export function guardCompletion<Completion extends object>(
   settings: ChatSettings,
 ): Completion;
 
+/** A notice that the server is not held to the calls or the form that a request demands. */
+export interface NoGrammar {
+  kind: "no_grammar";
+  reason: string;
+}
+
 /** Without `model`, `family`, `profile` or `familyFile`, the model of each request decides. */
-export interface FetchSettings extends Omit<ChatSettings, "tools"> {
+export interface FetchSettings extends Omit<ChatSettings, "onDiagnostic" | "tools"> {
+  /** Called with a notice about the request, which has no choice, and the diagnostics of each choice. */
+  onDiagnostic?: ((diagnostic: Diagnostic | NoGrammar, choice?: number) => void) | undefined;
   tools?: ToolsInPrompt | undefined;
   server?: Server | undefined;
   /** Sends the requests. */

@@ -87,3 +87,26 @@ test("a request of a fetch is held to its grammar", async () => {
   assert.equal(choices[0].message.tool_calls[0].function.name, "tide");
   assert.ok(sent[0].structured_outputs);
 });
+
+test("a fetch reports each demand to which the server is not held", async () => {
+  const message = { role: "assistant", content: "Hi" };
+  const fetch = async () => Response.json({ choices: [{ index: 0, message, finish_reason: "stop" }] });
+  const reported = async (server, asked, settings) => {
+    const seen = [];
+    const onDiagnostic = (...notice) => seen.push(notice);
+    const ask = guardFetch({ server, fetch, onDiagnostic, ...settings });
+    await ask("http://x", { method: "POST", body: JSON.stringify(asked) });
+    return seen;
+  };
+  const required = { ...request, tool_choice: "required" };
+  assert.deepEqual(await reported("vllm", required), []);
+  assert.deepEqual(await reported("vllm", request), []);
+  const regex = { ...request, tools: undefined, regex: "a+" };
+  const [[notice, choice], ...rest] = await reported("llama.cpp", regex);
+  assert.deepEqual([notice.kind, choice, rest], ["no_grammar", undefined, []]);
+  assert.match(notice.reason, /XGrammar only/);
+  // This server reads demands itself, and takes no grammars.
+  assert.deepEqual(await reported("ollama", required), []);
+  // Without a listener, the request is sent all the same.
+  await reported("llama.cpp", regex, { onDiagnostic: undefined });
+});

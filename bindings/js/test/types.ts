@@ -59,7 +59,10 @@ export function whole(text: string): Message {
 const kinds: DiagnosticKind[] = [];
 export const asking: typeof fetch = guardFetch({
   server: "vllm",
-  onDiagnostic: ({ kind }, choice) => kinds.push(choice === 0 ? kind : "noise"),
+  onDiagnostic: (notice, choice) => {
+    if (notice.kind === "no_grammar") throw new Error(notice.reason);
+    kinds.push(choice === 0 ? notice.kind : "noise");
+  },
 });
 export const own = guardFetch({ server: "vllm", familyFile: derive("{{ x }}", (text, { x }) => text + String(x)) });
 export const fromConfig: string = derive({ chat_template: "{{ x }}", bos_token: "<s>" }, (text) => text);
