@@ -2,7 +2,7 @@ import type { Diagnostic, Settings, ToolsInPrompt } from "./index.js";
 
 export { guardRequest, init } from "./index.js";
 
-/** Without `model`, `family`, `profile` or `familyFile`, the id of the wrapped model decides. */
+/** Where no setting names the format, the id of the wrapped model decides. */
 export type MiddlewareSettings = Omit<Settings, "tools"> & {
   tools?: ToolsInPrompt | undefined;
   onDiagnostic?: (diagnostic: Diagnostic) => void;

@@ -91,7 +91,10 @@ export interface Settings {
   /** Name of a family; `families()` lists them. */
   family?: string | null;
   profile?: Profile | null;
-  /** The file of a family, as `derive` returns it: the text of TOML or JSON, or an object. */
+  /**
+   * The file of a family, as `derive` returns it: the text of TOML or JSON, or an object. The core,
+   * and so `toolcall-parsers/ai`, refuses it.
+   */
   familyFile?: string | object | null;
   /** Tools of the request, in the form of the OpenAI API. */
   tools?: readonly unknown[] | null;
@@ -216,14 +219,22 @@ export function guardRequest<Request extends object>(
 
 /**
  * `prompt` writes the tools, and the calls and results of earlier messages, into the messages, and
- * removes them from the request. For models whose chat template declares no tools.
+ * removes them from the request. For models whose chat template declares no tools. The core, and so
+ * `toolcall-parsers/ai`, refuses it.
  */
 export type ToolsInPrompt = "prompt";
 
 /** Settings of a request. With `tools`, a family is needed as for a guard. */
 export type RequestSettings = Pick<
   Settings,
-  "markerTokens" | "model" | "family" | "profile" | "familyFile" | "tokenSuffix" | "prompt" | "start"
+  | "markerTokens"
+  | "model"
+  | "family"
+  | "profile"
+  | "familyFile"
+  | "tokenSuffix"
+  | "prompt"
+  | "start"
 > & { server?: Server | undefined; tools?: ToolsInPrompt | undefined };
 
 /** Settings of an answer of a chat completion. */
@@ -258,7 +269,7 @@ export interface NoGrammar {
   reason: string;
 }
 
-/** Without `model`, `family`, `profile` or `familyFile`, the model of each request decides. */
+/** Where no setting names the format, the model of each request decides. */
 export interface FetchSettings extends Omit<ChatSettings, "onDiagnostic" | "tools"> {
   /** Called with a notice about the request, which has no choice, and the diagnostics of each choice. */
   onDiagnostic?: ((diagnostic: Diagnostic | NoGrammar, choice?: number) => void) | undefined;
@@ -273,6 +284,9 @@ export interface FetchSettings extends Omit<ChatSettings, "onDiagnostic" | "tool
  * server and cleans the answers, streamed or whole. Everything else passes unchanged.
  */
 export function guardFetch(settings?: FetchSettings): typeof fetch;
+
+export { guardMiddleware } from "./ai.js";
+export type { GuardMiddleware, MiddlewareSettings, Wrapped } from "./ai.js";
 
 /** Returns the names of all families, including aliases. */
 export function families(): string[];

@@ -1,6 +1,7 @@
 // The functions of the whole module.
 import { chat } from "./chat.js";
 import { guards } from "./guards.js";
+import { middleware } from "./middleware.js";
 import { bytesOf, textOf } from "./text.js";
 
 /** Returns the functions of the compiled module `native`. */
@@ -45,7 +46,9 @@ export function layers(native) {
     return report(recording, settings, (explained) => explained.page());
   }
 
-  return { ...basic, ...chat(native, made, basic.guardRequest), derive, detect, encode, explain, explainPage, profile };
+  const answers = chat(native, made, basic.guardRequest);
+  const guardMiddleware = middleware(basic);
+  return { ...basic, ...answers, derive, detect, encode, explain, explainPage, guardMiddleware, profile };
 }
 
 /** Renders a template. The module reads the reason why that failed as a text. */

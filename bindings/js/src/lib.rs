@@ -14,6 +14,8 @@ pub mod derive;
 mod events;
 #[cfg(feature = "explain")]
 pub mod explain;
+#[cfg(feature = "family-files")]
+mod family_files;
 pub mod guard;
 mod limits;
 #[cfg(feature = "names")]
@@ -27,4 +29,10 @@ use wasm_bindgen::JsValue;
 /// Returns an exception with the text of `error`.
 fn fault(error: impl std::fmt::Display) -> JsValue {
     JsValue::from_str(&error.to_string())
+}
+
+/// Returns an exception for a setting with which the core, which is smaller, `does_not` work.
+fn not_in_core(setting: &str, does_not: &str) -> JsValue {
+    let whole = "import the function from `toolcall-parsers` itself, not from `/core` or `/ai`";
+    fault(format!("{setting}: the core {does_not}; {whole}"))
 }

@@ -2,12 +2,13 @@
 
 use family_export::{demands_call, sets_format, takes_grammar};
 use llm_stream_guard::{
-    Answer, Guard, GuardBuilder, Profile, Server, forward_request, move_tools_to_prompt,
-    request_token_ids,
+    Answer, Guard, GuardBuilder, Profile, Server, forward_request, request_token_ids,
 };
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
 
+#[cfg(not(feature = "prompt-tools"))]
+use crate::not_in_core;
 use crate::{fault, settings::Settings};
 
 /// Returns a request as `server` needs it, as `{"body": .., "isRaw": .., "noGrammar": ..}`. Without a
@@ -27,7 +28,7 @@ pub fn prepare(
     // The changed body no longer shows what the request demands.
     let asked = body.clone();
     if tools_in_prompt {
-        move_tools_to_prompt(&mut body, &settings.profile()?).map_err(fault)?;
+        move_tools(&mut body, &settings.profile()?)?;
     }
     let Some(server) = server else {
         return Ok(json!({"body": body, "isRaw": true}).to_string());
@@ -53,6 +54,17 @@ pub fn prepare(
         prepared["noGrammar"] = reason.into();
     }
     Ok(prepared.to_string())
+}
+
+/// Moves tools into the messages.
+#[cfg(feature = "prompt-tools")]
+fn move_tools(body: &mut Value, profile: &Profile) -> Result<(), JsValue> {
+    llm_stream_guard::move_tools_to_prompt(body, profile).map_err(fault)
+}
+
+#[cfg(not(feature = "prompt-tools"))]
+fn move_tools(_: &mut Value, _: &Profile) -> Result<(), JsValue> {
+    Err(not_in_core("tools", "writes none into a prompt"))
 }
 
 /// Returns the answer to expect from a server that is held to a grammar, and the reason if it is not.

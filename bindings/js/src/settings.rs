@@ -17,14 +17,23 @@ use llm_stream_guard::{
 use serde_json::{Map, Value};
 use wasm_bindgen::JsValue;
 
-use crate::{fault, profiles};
+#[cfg(feature = "family-files")]
+use crate::family_files;
+use crate::{fault, not_in_core, profiles};
 
-/// The library's name of the setting that is a family's file.
-const FAMILY_FILE: &str = "family_file";
+/// The settings that only the whole module has: their readers are a large part of it.
+const ONLY_WHOLE: [&str; 2] = ["familyFile", "template"];
+
+/// The settings, of which one names the format of the text.
+const NAMES: [&str; 5] = ["model", "family", "template", "profile", "family_file"];
 
 /// The settings of an object. `null` counts as absent.
 #[derive(Debug)]
-pub(crate) struct Settings(GuardSettings);
+pub(crate) struct Settings {
+    read: GuardSettings,
+    /// Whether a setting names the format, and not only the model of the request.
+    is_named: bool,
+}
 
 impl Settings {
     /// Reads the JSON text of settings.
@@ -32,59 +41,59 @@ impl Settings {
         let given: Map<String, Value> = serde_json::from_str(json).map_err(fault)?;
         let mut settings = Map::new();
         for (name, value) in given {
-            let known = GuardSettings::fields().iter().find(|known| camel_case(known) == name);
-            let Some(known) = known else {
-                let names = GuardSettings::fields().iter().map(|name| camel_case(name));
-                let names = names.collect::<Vec<_>>().join(", ");
-                return Err(fault(format!("unexpected setting `{name}`; expected one of {names}")));
-            };
-            settings.insert((*known).to_owned(), value);
+            match GuardSettings::fields().iter().find(|known| camel_case(known) == name) {
+                Some(known) if !value.is_null() => {
+                    settings.insert((*known).to_owned(), value);
+                }
+                None if !value.is_null() || !ONLY_WHOLE.contains(&&*name) => {
+                    return Err(unexpected(&name));
+                }
+                _ => {}
+            }
         }
-        let file = settings.get(FAMILY_FILE).and_then(Value::as_str).map(str::to_owned);
-        let known = file.as_deref().and_then(profiles::of_file);
-        if known.is_some() {
-            settings.remove(FAMILY_FILE);
+        let named: Vec<_> = NAMES.into_iter().filter(|&name| settings.contains_key(name)).collect();
+        let is_named = !named.is_empty();
+        let is_by_id = named.iter().all(|&name| name == "model");
+        #[cfg(feature = "family-files")]
+        let read = family_files::read(settings);
+        #[cfg(not(feature = "family-files"))]
+        let read = GuardSettings::from_json(&settings.into());
+        let mut read = read.map_err(refused)?;
+        if is_by_id {
+            read = profiles::looked_up(read);
         }
-        let mut settings = GuardSettings::from_json(&settings.into()).map_err(refused)?;
-        if known.is_some() {
-            settings.family_file = known;
-        } else if let (Some(file), Some(profile)) = (&file, &settings.family_file) {
-            profiles::keep_file(file, profile);
-        }
-        Ok(Self(profiles::looked_up(settings)))
+        Ok(Self { read, is_named })
     }
 
     /// Returns the profile as [`Settings::profile`] does. Returns `None` if nothing names it, or only
     /// the model of the request, which is unknown.
     pub(crate) fn known_profile(&self) -> Result<Option<Profile>, JsValue> {
-        let GuardSettings { model, family, profile, family_file, .. } = &self.0;
-        let is_named = model.is_some() || family.is_some();
         match self.profile() {
-            Err(_) if !is_named && profile.is_none() && family_file.is_none() => Ok(None),
+            Err(_) if !self.is_named => Ok(None),
             named => named.map(Some),
         }
     }
 
     /// Returns whether the settings have ids of tokens.
     pub(crate) fn has_token_ids(&self) -> bool {
-        matches!(self.0.marker_tokens, Some(TokenSettings::WithIds(_)))
+        matches!(self.read.marker_tokens, Some(TokenSettings::WithIds(_)))
     }
 
     /// Returns the profile that the settings name, changed by the settings that belong to a
     /// profile.
     pub(crate) fn profile(&self) -> Result<Profile, JsValue> {
-        self.0.profile().map_err(unnamed)
+        self.read.profile().map_err(unnamed)
     }
 
     /// Returns the tools that the settings declare.
     #[cfg(feature = "names")]
     pub(crate) fn tools(&self) -> Option<&Tools> {
-        self.0.tools.as_ref()
+        self.read.tools.as_ref()
     }
 
     /// Returns the builder of the guard for `profile` with all other settings.
     pub(crate) fn builder(&self, profile: &Profile) -> GuardBuilder {
-        self.0.builder_for(profile)
+        self.read.builder_for(profile)
     }
 
     /// Builds the guard for the settings, and returns it with its profile.
@@ -98,7 +107,7 @@ impl Settings {
     #[cfg(feature = "chat")]
     pub(crate) fn chat(&self, options: ChatOptions) -> Result<ChatGuard, JsValue> {
         self.profile()?;
-        self.0.chat(options).map_err(refused)
+        self.read.chat(options).map_err(refused)
     }
 }
 
@@ -115,6 +124,16 @@ pub(crate) fn chat_options(json: &str) -> Result<ChatOptions, JsValue> {
         read.map_err(|error| fault(format!("{name}: {error}")))?;
     }
     Ok(options)
+}
+
+/// Returns an exception for a setting that is not known here.
+fn unexpected(name: &str) -> JsValue {
+    if ONLY_WHOLE.contains(&name) {
+        return not_in_core(name, "does not read it");
+    }
+    let names = GuardSettings::fields().iter().map(|name| camel_case(name));
+    let names = names.collect::<Vec<_>>().join(", ");
+    fault(format!("unexpected setting `{name}`; expected one of {names}"))
 }
 
 /// Returns an exception for refused settings, with the name that JavaScript has for the setting.

@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import * as ai6 from "ai6";
 import * as ai7 from "ai7";
+import * as all from "toolcall-parsers";
 import { guardMiddleware } from "toolcall-parsers/ai";
 
 const TOOLS = { type: "object", properties: { city: { type: "string" } } };
@@ -203,7 +204,7 @@ for (const [version, ai] of [["v3", ai6], ["v4", ai7]]) {
       };
       const bytes = new Uint8Array([1, 2, 3]);
       const options = {
-        model: ai.wrapLanguageModel({ model, middleware: guardMiddleware(settings) }),
+        model: ai.wrapLanguageModel({ model, middleware: all.guardMiddleware(settings) }),
         tools: {
           get_weather: ai.tool({ description: "the weather", inputSchema: ai.jsonSchema(TOOLS), execute }),
         },
@@ -237,9 +238,13 @@ for (const [version, ai] of [["v3", ai6], ["v4", ai7]]) {
 
   test(`${version}: a family without calls cannot have tools in the prompt`, async () => {
     const settings = { specificationVersion: version, tools: "prompt", family: "deepseek_r1" };
-    const model = ai.wrapLanguageModel({ model: upstream(version, "Hi"), middleware: guardMiddleware(settings) });
     const tools = { get_weather: ai.tool({ inputSchema: ai.jsonSchema(TOOLS) }) };
-    await assert.rejects(ai.generateText({ model, tools, prompt: "Hi" }), /deepseek_r1.*json_in_tags/s);
+    const refused = async (middleware, why) => {
+      const model = ai.wrapLanguageModel({ model: upstream(version, "Hi"), middleware });
+      await assert.rejects(ai.generateText({ model, tools, prompt: "Hi" }), why);
+    };
+    await refused(all.guardMiddleware(settings), /deepseek_r1.*json_in_tags/s);
+    await refused(guardMiddleware({ ...settings, family: "json_in_tags" }), /^SettingsError: tools: .*`toolcall-parsers`/);
     assert.throws(() => guardMiddleware({ tools: "text" }), /expected a list or `prompt`/);
   });
 }

@@ -61,3 +61,15 @@ test("strings become the declared type on request, and the call says so", () => 
     assert.throws(() => new Guard({ ...settings, argumentTypes: "guessed" }), /argumentTypes: expected one of `written`, `declared`/);
   }
 });
+
+test("the core says which entry has the settings that it does not read", () => {
+  for (const name of ["template", "familyFile"]) {
+    const refusal = new RegExp(`^SettingsError: ${name}: .*\`toolcall-parsers\``);
+    assert.throws(() => new core.Guard({ [name]: "{}" }), refusal);
+    assert.equal(core.parse("<think>a</think>", { family: "qwen3", [name]: null }).reasoning, "a");
+  }
+  const request = { messages: [], tools: [{ type: "function", function: { name: "ring" } }] };
+  const asks = (entry) => entry.guardRequest(request, { tools: "prompt", family: "json_in_tags" });
+  assert.throws(() => asks(core), /^SettingsError: tools: .*`toolcall-parsers`/);
+  assert.match(asks(all).body.messages[0].content, /ring/);
+});

@@ -8,14 +8,13 @@ import {
   guardChunks,
   guardCompletion,
   guardFetch,
+  guardMiddleware,
   guardRequest,
   guardSse,
   guardText,
   parse,
   SettingsError,
 } from "toolcall-parsers";
-import { guardMiddleware } from "toolcall-parsers/ai";
-import * as core from "toolcall-parsers/core";
 
 const FILE = "reasoning.block = '<plan>{text}</plan>'\ncalls.call = '<run>{object}</run>'\n";
 const OBJECT = { name: "mine", calls: { call: "<run>{object}</run>" } };
@@ -28,14 +27,12 @@ async function through(stream, chunks) {
   return out;
 }
 
-test("a family's file is read as TOML, as JSON and as an object, in both entries", () => {
-  for (const entry of [{ Guard, parse }, core]) {
-    const { content, reasoning, calls } = entry.parse(TEXT, { familyFile: FILE });
-    assert.deepEqual([content, reasoning, calls.length], ["Hi. ", "hm", 1]);
-    for (const familyFile of [OBJECT, JSON.stringify(OBJECT)]) {
-      assert.equal(new entry.Guard({ familyFile }).family, "mine");
-      assert.equal(entry.parse(CALL, { familyFile }).calls[0].name, "ring");
-    }
+test("a family's file is read as TOML, as JSON and as an object", () => {
+  const { content, reasoning, calls } = parse(TEXT, { familyFile: FILE });
+  assert.deepEqual([content, reasoning, calls.length], ["Hi. ", "hm", 1]);
+  for (const familyFile of [OBJECT, JSON.stringify(OBJECT)]) {
+    assert.equal(new Guard({ familyFile }).family, "mine");
+    assert.equal(parse(CALL, { familyFile }).calls[0].name, "ring");
   }
 });
 

@@ -14,6 +14,7 @@ export const {
   guardChunks,
   guardCompletion,
   guardFetch,
+  guardMiddleware,
   guardRequest,
   guardSse,
   guardText,

@@ -11,6 +11,7 @@ export {
   guardChunks,
   guardCompletion,
   guardFetch,
+  guardMiddleware,
   guardRequest,
   guardSse,
   guardText,
