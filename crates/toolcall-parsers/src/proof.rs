@@ -13,6 +13,7 @@ use alloc::{
 };
 
 use jail_match::{End, Event};
+use serde_json::json;
 
 use crate::{
     compiled::Grammar,
@@ -59,7 +60,7 @@ struct Proof<'p> {
 impl Proof<'_> {
     fn run(&self) -> Result<(), Fault> {
         let name = self.name();
-        let raw = self.raw_key().map(|key| format!("{{{key:?}: \"a + b\"}}"));
+        let raw = self.raw_key().map(|key| json!({ key: "a + b" }).to_string());
         let samples: Vec<&str> = raw.as_deref().into_iter().chain(ARGUMENTS).collect();
         let (mut written, mut refused) = (false, None);
         for arguments in samples {
@@ -79,7 +80,7 @@ impl Proof<'_> {
         for tag in self.tags() {
             // A value that begins like a tag may be refused by the encoder, but not misread.
             let begun: String = tag.chars().take(tag.chars().count().saturating_sub(1)).collect();
-            let arguments = format!("{{\"title\": {:?}}}", format!("{begun} x"));
+            let arguments = json!({ "title": format!("{begun} x") }).to_string();
             if let Err(Failure::Differs(why)) = self.holds(&[EncodeCall::new(name, &arguments)]) {
                 return Err((self.arguments_field(), why));
             }

@@ -95,6 +95,16 @@ impl From<&str> for JsonTree {
     }
 }
 
+/// Writes a number as `Debug` does, which writes nothing in builds without it.
+fn float(number: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let size = number.abs();
+    match size >= 1e16 || (size != 0.0 && size < 1e-4) {
+        true => write!(f, "{number:e}"),
+        false if number % 1.0 == 0.0 => write!(f, "{number}.0"),
+        false => write!(f, "{number}"),
+    }
+}
+
 impl fmt::Display for JsonTree {
     /// Writes JSON in one line. An infinite number is written as `null`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -102,7 +112,7 @@ impl fmt::Display for JsonTree {
             Self::Null => f.write_str("null"),
             Self::Bool(truth) => write!(f, "{truth}"),
             Self::Int(number) => f.write_str(number.as_str()),
-            Self::Float(number) if number.is_finite() => write!(f, "{number:?}"),
+            Self::Float(number) if number.is_finite() => float(*number, f),
             Self::Float(_) => f.write_str("null"),
             Self::String(text) => quoted(text, f),
             Self::Array(items) => {

@@ -79,5 +79,6 @@ pub(super) fn keys(
     let missing = ["name", "arguments", "id"].into_iter().filter(|role| !order.contains(role));
     let missing: Vec<&str> = missing.collect();
     order.extend(missing);
-    Ok(KeysFound { table: format!("{{ {table}order = {order:?} }}"), counted })
+    let order: Vec<_> = order.iter().map(|role| format!("\"{role}\"")).collect();
+    Ok(KeysFound { table: format!("{{ {table}order = [{}] }}", order.join(", ")), counted })
 }
