@@ -111,8 +111,8 @@ export function guards(native) {
     const { server = "other", tools, ...rest } = settings ?? {};
     const inPrompt = isInPrompt(tools);
     if (server === "other" && !inPrompt) return { body: request, isRaw: true };
-    const { model, family, profile, familyFile, tokenSuffix, markerTokens, prompt, start } = rest;
-    const named = { model, family, profile, familyFile, request: { model: request.model } };
+    const { model, family, profile, familyFile, template, tokenSuffix, markerTokens, prompt, start } = rest;
+    const named = { model, family, profile, familyFile, template, request: { model: request.model } };
     const text = textOf({ ...named, tokenSuffix, markerTokens, prompt, start });
     const asked = server === "other" ? undefined : server;
     return JSON.parse(made(() => native.prepareRequest(JSON.stringify(request), text, asked, inPrompt)));
@@ -130,9 +130,9 @@ export function isInPrompt(tools) {
   throw new SettingsError(`tools: expected a list or \`prompt\`, found \`${tools}\``);
 }
 
-/** Returns whether settings name a family. */
-export function isNamed({ model, family, profile, familyFile }) {
-  return (model ?? family ?? profile ?? familyFile) != null;
+/** Returns whether settings name the format of the text. */
+export function isNamed({ model, family, profile, familyFile, template }) {
+  return (model ?? family ?? profile ?? familyFile ?? template) != null;
 }
 
 /** Returns how a stream ended: the word itself, or what a function reports at the end. */

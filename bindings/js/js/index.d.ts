@@ -84,7 +84,10 @@ export interface Message {
 /** The profile of a family, as `profile` and `detect` return it. */
 export type Profile = { name: string } & Record<string, unknown>;
 
-/** One of `model`, `family`, `profile` and `familyFile`, or a `request` with a model, is needed. */
+/**
+ * One of `model`, `family`, `profile`, `familyFile` and `template`, or a `request` with a model, is
+ * needed.
+ */
 export interface Settings {
   /** Id of the model, such as `Qwen/Qwen3-8B`. */
   model?: string | null;
@@ -96,6 +99,11 @@ export interface Settings {
    * and so `toolcall-parsers/ai`, refuses it.
    */
   familyFile?: string | object | null;
+  /**
+   * A checkpoint's response template, or the `tokenizer_config.json` that has one: text, or an
+   * object. The core, and so `toolcall-parsers/ai`, refuses it.
+   */
+  template?: string | object | null;
   /** Tools of the request, in the form of the OpenAI API. */
   tools?: readonly unknown[] | null;
   /** The whole chat-completion request. */
@@ -232,6 +240,7 @@ export type RequestSettings = Pick<
   | "family"
   | "profile"
   | "familyFile"
+  | "template"
   | "tokenSuffix"
   | "prompt"
   | "start"

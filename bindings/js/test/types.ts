@@ -69,6 +69,7 @@ export const own = guardFetch({ server: "vllm", familyFile: derive("{{ x }}", (t
 export const fromConfig: string = derive({ chat_template: "{{ x }}", bos_token: "<s>" }, (text) => text);
 export const typed: Message = parse("", { family: "hermes", argumentTypes: "declared" });
 export const inObject: Message = parse("", { familyFile: { name: "own", calls: { call: "<a>{object}</a>" } } });
+export const byTemplate: Message = parse("", { template: { fields: { content: {} } } });
 export const withFile = wholeMiddleware({ familyFile: "", tools: "prompt" });
 export const reason: string | undefined = guardRequest({ model: "x" }, { familyFile: "" }).noGrammar;
 export const body: { model: string } = guardRequest({ model: "x" }, { server: "sglang" }).body;

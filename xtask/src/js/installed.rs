@@ -53,6 +53,7 @@ pub(super) fn test(root: &Path, build: &Build) -> Result<(), String> {
         "core.test.mjs",
         "family-file.test.mjs",
         "request.test.mjs",
+        "template.test.mjs",
         "vectors.test.mjs",
         "laws.test.mjs",
         "readme.test.mjs",
