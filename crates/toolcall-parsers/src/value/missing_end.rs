@@ -86,8 +86,8 @@ impl Transcoder {
     /// if the message was cut, if a limit released text of the string, or if the end may be that of a
     /// quoted call.
     fn may_lack_end(&self, dialect: &ValueDialect<'_>) -> bool {
-        let is_whole = dialect.ended && !dialect.cut && !self.released;
-        self.mode == StringMode::Key || is_whole && !self.quoted_call.is_seen()
+        let is_whole = dialect.ended && !dialect.cut && !self.own.released;
+        self.mode == StringMode::Key || is_whole && !self.own.quoted_call.is_seen()
     }
 
     /// Handles the call's end in a string with the family's own quotes, if text follows. If the
@@ -104,8 +104,8 @@ impl Transcoder {
         // At least a few bytes, so that the loop makes progress at any limit.
         let most = room.clamp(8, MAX_TEXT_AFTER_END);
         let mut data = None;
-        while let Some(hit) = memchr::memchr(self.stops[0], &rest.as_bytes()[self.looked..]) {
-            let at = self.looked + hit;
+        while let Some(hit) = memchr::memchr(self.stops[0], &rest.as_bytes()[self.own.looked..]) {
+            let at = self.own.looked + hit;
             if at >= most {
                 break;
             }
@@ -115,17 +115,17 @@ impl Transcoder {
                     break;
                 }
                 Prefix::Partial => {
-                    self.looked = at;
+                    self.own.looked = at;
                     return Err(Scanned::More { used: cx.i });
                 }
-                Prefix::Mismatch => self.looked = at + 1,
+                Prefix::Mismatch => self.own.looked = at + 1,
             }
         }
         let Some(end) = data.or_else(|| filled(rest, most)) else {
-            self.looked = rest.len();
+            self.own.looked = rest.len();
             return Err(Scanned::More { used: cx.i });
         };
-        self.looked = 0;
+        self.own.looked = 0;
         let data = &rest[..end];
         if cx.dialect.follows.iter().any(|token| data.contains(token.as_str())) {
             cx.bad(0)?;

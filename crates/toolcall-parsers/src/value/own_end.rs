@@ -20,6 +20,7 @@ use super::{
     container::Container,
     dialect::{Quote, ValueDialect},
     missing_end::ends,
+    quoted_call::QuotedCall,
     string::{StringAt, Text},
     transcoder::{Cx, Flow, StringMode, Transcoder, TranscoderState},
 };
@@ -29,6 +30,21 @@ use crate::{
     typing::TypeSet,
 };
 
+/// The search for the end of a string in the family's own quotes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OwnString {
+    /// Number of held bytes examined.
+    pub(super) looked: usize,
+    /// Class of the text before the position.
+    pub(super) before: Before,
+    /// Whether the search found no end.
+    pub(super) is_missing: bool,
+    /// Whether a limit released text of the string before its end was found.
+    pub(super) released: bool,
+    /// The opener of a call in the string.
+    pub(super) quoted_call: QuotedCall,
+}
+
 impl Transcoder {
     /// Returns whether a quote in the string may be data, so that the string's end must be searched
     /// for.
@@ -37,15 +53,29 @@ impl Transcoder {
             StringMode::Typed(types) => types.has(TypeSet::STRING),
             _ => true,
         };
-        is_string && self.before != Before::Start && self.may_search(text, cx)
+        is_string && self.own.before != Before::Start && self.may_search(text, cx)
     }
 
     /// Returns whether the string may contain tags of the family.
     pub(super) fn may_search(&self, text: Text, cx: &Cx<'_, '_>) -> bool {
         matches!(text.quote, Quote::Own(_))
-            && !self.end_is_missing
+            && !self.own.is_missing
             && cx.dialect.may_search
             && !matches!(self.mode, StringMode::Plain | StringMode::Key)
+    }
+
+    /// Returns whether a quote is data although the search found no end. After a cut no quote proves
+    /// that it is the end, and those after an opener are those of a quoted call.
+    pub(super) fn is_data(&self, dialect: &ValueDialect<'_>) -> bool {
+        self.own.is_missing && (dialect.cut || self.own.quoted_call.is_seen())
+    }
+
+    /// Writes the next `len` bytes as text of the string.
+    pub(super) fn pass(&mut self, len: usize, cx: &mut Cx<'_, '_>) -> Flow {
+        let rest = cx.rest();
+        self.write(&rest[..len], cx)?;
+        cx.advance(len);
+        Ok(())
     }
 
     /// Returns whether held text is being searched for a string's end.
@@ -55,7 +85,7 @@ impl Transcoder {
 
     /// Starts to hold the text until the string's end is found.
     pub(super) fn begin_search(&mut self, text: Text) -> Flow {
-        self.looked = 0;
+        self.own.looked = 0;
         self.go(text, StringAt::Search { depth: 0 })
     }
 
@@ -66,18 +96,17 @@ impl Transcoder {
         let (found, depth) = self.own_end(text, depth, (rest, cx.dialect));
         match found {
             Some(at) => {
-                self.looked = 0;
+                self.own.looked = 0;
                 self.write(&rest[..at], cx)?;
                 cx.advance(at + cx.dialect.measure(text.quote).1);
                 self.end_text(cx)
             }
             // The limit changes when the text is emitted, not what it means.
-            None if self.released || filled(rest, most).is_some() && !cx.dialect.ended => {
+            None if self.own.released || filled(rest, most).is_some() && !cx.dialect.ended => {
                 self.go(text, StringAt::Search { depth })?;
-                let known = core::mem::take(&mut self.looked);
-                self.released = true;
-                self.write(&rest[..known], cx)?;
-                cx.advance(known);
+                let known = core::mem::take(&mut self.own.looked);
+                self.own.released = true;
+                self.pass(known, cx)?;
                 cx.more()
             }
             None if !cx.dialect.ended => {
@@ -85,7 +114,7 @@ impl Transcoder {
                 cx.more()
             }
             None => {
-                (self.looked, self.end_is_missing) = (0, true);
+                (self.own.looked, self.own.is_missing) = (0, true);
                 self.go(text, StringAt::Inside)?;
                 Err(Scanned::Noted { used: cx.i, note: Note::Searched(rest.len()) })
             }
@@ -102,39 +131,39 @@ impl Transcoder {
     ) -> (Option<usize>, u16) {
         let len = dialect.measure(text.quote).1;
         let first = self.stops[0];
-        while let Some(hit) = memchr::memchr(first, &held.as_bytes()[self.looked..]) {
-            let at = self.looked + hit;
-            self.before = self.before.then(&held[self.looked..at]);
-            self.looked = at;
+        while let Some(hit) = memchr::memchr(first, &held.as_bytes()[self.own.looked..]) {
+            let at = self.own.looked + hit;
+            self.own.before = self.own.before.then(&held[self.own.looked..at]);
+            self.own.looked = at;
             match dialect.matches(text.quote, &held[at..]) {
                 Prefix::Mismatch => {
                     // The family's quote may begin with a character of several bytes.
                     let len = held[at..].chars().next().map_or(1, char::len_utf8);
-                    (self.looked, self.before) = (at + len, Before::Text);
+                    (self.own.looked, self.own.before) = (at + len, Before::Text);
                 }
                 Prefix::Partial => return (None, depth),
-                Prefix::Match if self.before.opens() && depth > 0 => {
+                Prefix::Match if self.own.before.opens() && depth > 0 => {
                     depth = depth.saturating_add(1);
-                    (self.looked, self.before) = (at + len, Before::Text);
+                    (self.own.looked, self.own.before) = (at + len, Before::Text);
                 }
                 Prefix::Match if depth > 0 => {
                     depth -= 1;
-                    (self.looked, self.before) = (at + len, Before::Closed);
+                    (self.own.looked, self.own.before) = (at + len, Before::Closed);
                 }
                 Prefix::Match => match self.continues(dialect, text.quote, &held[at + len..]) {
                     Err(Undecided) => return (None, depth),
                     Ok(true) => return (Some(at), depth),
-                    Ok(false) if self.before.opens() => {
+                    Ok(false) if self.own.before.opens() => {
                         depth = 1;
-                        (self.looked, self.before) = (at + len, Before::Text);
+                        (self.own.looked, self.own.before) = (at + len, Before::Text);
                     }
                     // A member whose comma is missing may follow.
-                    Ok(false) => (self.looked, self.before) = (at + len, Before::Open),
+                    Ok(false) => (self.own.looked, self.own.before) = (at + len, Before::Open),
                 },
             }
         }
-        self.before = self.before.then(&held[self.looked..]);
-        self.looked = held.len();
+        self.own.before = self.own.before.then(&held[self.own.looked..]);
+        self.own.looked = held.len();
         (None, depth)
     }
 

@@ -1,4 +1,4 @@
-//! Openers of calls inside a string in the family's own quotes. A call's end behind one belongs to
+//! Openers of calls inside a string in the family's own quotes. A call's end after one belongs to
 //! the quoted call.
 //!
 //! ```text

@@ -108,7 +108,7 @@ impl ValueReader {
 
     /// Returns how many bytes of the text to be fed next the search has examined.
     pub(crate) fn known(&self) -> usize {
-        if self.is_searching() { self.literal.looked } else { 0 }
+        if self.is_searching() { self.literal.own.looked } else { 0 }
     }
 
     /// Returns whether only white space was read.

@@ -15,9 +15,8 @@ use super::{
     dialect::{Quote, Tolerated},
     escape::plain_len,
     missing_end::{begins_call, begins_parameter},
-    own_end::Before,
+    own_end::OwnString,
     prefix::{Continued, StringPrefix, continues},
-    quoted_call::QuotedCall,
     transcoder::{Cx, Flow, StringMode, Transcoder, TranscoderState},
     unescape::{Escape, Flavor, unescape},
 };
@@ -66,12 +65,12 @@ impl Transcoder {
         let [quote, end, close] = self.stops;
         let passes = self.mode == StringMode::String
             && !prefix.format
-            && !self.quoted_call.is_partial()
+            && !self.own.quoted_call.is_partial()
             && !self.is_open_kind()
             && plain_len(text.as_bytes()) == text.len()
             && memchr::memchr3(quote, end, close, text.as_bytes()).is_none();
         if passes && matches!(own, Quote::Own(_)) {
-            self.before = self.before.then(text);
+            self.own.before = self.own.before.then(text);
         }
         passes
     }
@@ -91,8 +90,7 @@ impl Transcoder {
         let (first, len) = cx.dialect.measure(quote);
         cx.advance(len);
         self.stops = [first; 3];
-        (self.end_is_missing, self.released, self.before) = (false, false, Before::Start);
-        self.quoted_call = QuotedCall::default();
+        self.own = OwnString::default();
         let literal = cx.dialect.is(Syntax::Literal);
         if literal
             && !self.is_plain()
@@ -176,23 +174,15 @@ impl Transcoder {
         };
         let len = stop.unwrap_or(bytes.len());
         if own {
-            self.before = self.before.then(&rest[..len]);
+            self.own.before = self.own.before.then(&rest[..len]);
         }
-        self.write(&rest[..len], cx)?;
-        cx.advance(len);
+        self.pass(len, cx)?;
         let (rest, bytes) = (&rest[len..], &bytes[len..]);
         let Some(&byte) = bytes.first() else { return cx.more() };
         match cx.dialect.matches(text.quote, rest) {
             CallHead::Match if self.may_quote(text, cx) => return self.begin_search(text),
-            // After a cut no quote proves that it is the end, and those behind an opener are those of
-            // a quoted call.
-            CallHead::Match
-                if self.end_is_missing && (cx.dialect.cut || self.quoted_call.is_seen()) =>
-            {
-                let len = cx.dialect.measure(text.quote).1;
-                self.write(&rest[..len], cx)?;
-                cx.advance(len);
-                return Ok(());
+            CallHead::Match if self.is_data(cx.dialect) => {
+                return self.pass(cx.dialect.measure(text.quote).1, cx);
             }
             CallHead::Match => return self.at_quote(text, cx),
             CallHead::Partial => return cx.more(),
@@ -237,11 +227,9 @@ impl Transcoder {
             _ => rest.chars().next().map_or(1, char::len_utf8),
         };
         if own {
-            self.before = self.before.then(&rest[..len]);
+            self.own.before = self.own.before.then(&rest[..len]);
         }
-        self.write(&rest[..len], cx)?;
-        cx.advance(len);
-        Ok(())
+        self.pass(len, cx)
     }
 
     fn escape(&mut self, cx: &mut Cx<'_, '_>) -> Flow {
@@ -361,7 +349,7 @@ impl Transcoder {
     /// Writes or holds text of the string.
     pub(super) fn write(&mut self, text: &str, cx: &mut Cx<'_, '_>) -> Flow {
         if self.own_quote().is_some() {
-            self.quoted_call.see(text, cx.dialect.openers);
+            self.own.quoted_call.see(text, cx.dialect.openers);
         }
         let limit = match self.mode {
             StringMode::String => {

@@ -13,9 +13,8 @@ use super::{
     dialect::{Between, BlanksBefore, Tolerated, ValueDialect},
     escape::Batch,
     number,
-    own_end::Before,
+    own_end::OwnString,
     prefix::StringPrefix,
-    quoted_call::QuotedCall,
     scalar,
     string::Text,
 };
@@ -138,16 +137,8 @@ pub(super) struct Transcoder {
     pub(super) path: Path,
     /// First bytes of texts that may end the string.
     pub(super) stops: [u8; 3],
-    /// Number of held bytes examined in a search inside a string.
-    pub(super) looked: usize,
-    /// Class of the text before the position, in the family's own quotes.
-    pub(super) before: Before,
-    /// Whether a search found no end of the string.
-    pub(super) end_is_missing: bool,
-    /// Whether a limit released text of the string before its end was found.
-    pub(super) released: bool,
-    /// The opener of a call in the string, in the family's own quotes.
-    pub(super) quoted_call: QuotedCall,
+    /// The search for the end of a string in the family's own quotes.
+    pub(super) own: OwnString,
     /// Number of bytes that plain text may still have.
     pub(super) room: usize,
     /// Number of bytes since the start of the held token. During [`Self::feed`] the offset in the
@@ -176,11 +167,7 @@ impl Transcoder {
             overlong: false,
             path: Path::default(),
             stops: [0; 3],
-            looked: 0,
-            before: Before::Start,
-            end_is_missing: false,
-            released: false,
-            quoted_call: QuotedCall::default(),
+            own: OwnString::default(),
             room: usize::MAX,
             since: 0,
             between: Between::Blanks,
@@ -200,7 +187,7 @@ impl Transcoder {
         (self.top, self.state, self.word, self.mode) =
             (top, TranscoderState::Value, "", StringMode::String);
         (self.certain, self.key, self.between) = (false, false, Between::Blanks);
-        (self.tolerated, self.looked, self.room, self.overlong) = (0, 0, usize::MAX, false);
+        (self.tolerated, self.own.looked, self.room, self.overlong) = (0, 0, usize::MAX, false);
         if top == Top::Keywords {
             self.frames.push(Container::Keywords);
             self.lead.push('{');
