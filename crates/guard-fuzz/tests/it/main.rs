@@ -13,8 +13,8 @@ const RANDOM: (u64, usize) = (60, 300);
 
 /// Inputs that failed once: a stop string and an invalid byte in one chunk, after which a limit with
 /// the error policy was hit; a key that an object has twice, with two types; markers in two forms inside
-/// a value; and a key that comes twice, with text after it.
-const FAILED: [(&str, &[u8]); 4] = [
+/// a value; a key that comes twice, with text after it; and the server's reasoning while content is held.
+const FAILED: [(&str, &[u8]); 5] = [
     (
         "raw_bytes",
         b"\x0f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa0n\0\0\0\0\0te\0\xad\0\0\0\xb5\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0<|\xa0",
@@ -27,6 +27,7 @@ const FAILED: [(&str, &[u8]); 4] = [
         "guard",
         b"\x18\0\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x8ex{b:,b:,\0:\0",
     ),
+    ("chat", b"\0\0\0k\0\0\0S\0\0\0\0\0\0\xb5\0\0\0\0\0\0\0\0\0\x87\x9c\xb1\x0a\x83\0"),
     ("round_trip", b"\x15\0\0x\0\0\0\x03\0x"),
 ];
 

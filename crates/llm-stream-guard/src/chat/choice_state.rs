@@ -1,5 +1,7 @@
 //! The state of a choice between chunks, and the state that a step shares between choices.
 
+use std::collections::VecDeque;
+
 use jail_match::LimitError;
 use serde_json::{Map, Value};
 use toolcall_parsers::{Ids, Parallel, Rejected, Tools, UsedIds, Wanted};
@@ -33,6 +35,9 @@ pub(super) struct ChoiceState {
     pub(super) cut: usize,
     /// Bytes of the text that were emitted or are known not to be text.
     pub(super) at: u64,
+    /// Ranges of the text that were decided before the text before them, with their lengths: the
+    /// server's reasoning.
+    pub(super) early: VecDeque<(u64, u64)>,
     /// Number of the input chunk in which the held text began.
     pub(super) held_since: Option<u64>,
     pub(super) riders: Riders,
@@ -149,6 +154,19 @@ impl ChoiceState {
         let waits = waits || !self.entries.is_empty();
         let due = self.role.is_some() || self.inline || self.in_parts || self.part.is_some();
         !waits && !due && !self.finished && self.open.is_none()
+    }
+
+    /// Moves over text that was decided early. Returns how many of the next `len` bytes are before
+    /// other such text.
+    pub(super) fn undecided_run(&mut self, len: u64) -> u64 {
+        while let Some(&(at, early)) = self.early.front() {
+            if at > self.at {
+                return len.min(at.saturating_sub(self.at));
+            }
+            self.at = self.at.max(at.saturating_add(early));
+            self.early.pop_front();
+        }
+        len
     }
 
     /// Creates a delta part of the choice. The first part has the role, if upstream sent one.

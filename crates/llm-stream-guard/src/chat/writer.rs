@@ -194,10 +194,18 @@ impl DeltaWriter<'_, '_> {
 
     /// Records the channel of the next `len` bytes of the choice's text.
     fn decide(&mut self, len: u64, fate: TextFate, text: &str) {
-        let at = self.lane.at;
-        self.lane.at += len;
-        if !self.lane.entries.is_empty() {
-            self.decided(Decided { at, len, fate, text });
+        let (mut left, mut text) = (len, text);
+        while left > 0 {
+            let len = self.lane.undecided_run(left);
+            let at = self.lane.at;
+            self.lane.at += len;
+            left -= len;
+            // Markup has no text.
+            let (part, rest) = text.split_at_checked(len as usize).unwrap_or((text, ""));
+            if !self.lane.entries.is_empty() {
+                self.decided(Decided { at, len, fate, text: part });
+            }
+            text = rest;
         }
     }
 
@@ -212,6 +220,7 @@ impl DeltaWriter<'_, '_> {
     /// Writes reasoning that the server separated at `at`, before the content before it is decided.
     pub(super) fn reasoning_at(&mut self, at: u64, text: &str) {
         self.append(PartKind::Reasoning, text);
+        self.lane.early.push_back((at, text.len() as u64));
         let fate = self.fate(PartKind::Reasoning);
         self.decided(Decided { at, len: text.len() as u64, fate, text });
     }
