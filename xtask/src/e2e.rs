@@ -124,9 +124,7 @@ fn node(root: &Path, place: &Path, addresses: &[String]) -> Result<(), String> {
     if !has(place, &line, script) {
         return Ok(());
     }
-    // Node looks for packages beside the script.
-    let copy = place.join(script);
-    fs::copy(root.join("e2e").join(script), &copy).map_err(|error| format!("{script}: {error}"))?;
+    let copy = copied(root, place, script)?;
     let ask = |it: &String| Invocation::new(&format!("node {} {it}", copy.display())).run(root);
     addresses.iter().try_for_each(ask)
 }
@@ -143,9 +141,7 @@ fn damaged(root: &Path, place: &Path, program: &Path) -> Result<(), String> {
         println!("skipped damaged.mjs: its packages are not installed");
         return Invocation::new(&line).run(root);
     }
-    let copy = place.join("damaged.mjs");
-    fs::copy(scripts.join("damaged.mjs"), &copy)
-        .map_err(|error| format!("damaged.mjs: {error}"))?;
+    let copy = copied(root, place, "damaged.mjs")?;
     Invocation::new(&format!("{line} node {}", copy.display())).run(root)
 }
 
@@ -167,10 +163,15 @@ fn prompt_tools(root: &Path, place: &Path, program: &Path) -> Result<(), String>
         println!("skipped prompt_tools.mjs: its packages are not installed");
         return Invocation::new(&line).run(root);
     }
-    let copy = place.join("prompt_tools.mjs");
-    fs::copy(scripts.join("prompt_tools.mjs"), &copy)
-        .map_err(|error| format!("prompt_tools.mjs: {error}"))?;
+    let copy = copied(root, place, "prompt_tools.mjs")?;
     Invocation::new(&format!("{line} node {}", copy.display())).run(root)
+}
+
+/// Copies a script of Node to its packages, because Node looks for packages beside the script.
+fn copied(root: &Path, place: &Path, script: &str) -> Result<PathBuf, String> {
+    let copy = place.join(script);
+    fs::copy(root.join("e2e").join(script), &copy).map_err(|error| format!("{script}: {error}"))?;
+    Ok(copy)
 }
 
 /// Returns a Python of our own.

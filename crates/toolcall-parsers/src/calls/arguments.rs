@@ -80,10 +80,9 @@ impl KeyedOutput<'_> {
             return;
         }
         let mut rest = fragment;
-        let emit = |fragment: &str, sink: &mut dyn Sink| {
-            sink.event(Event::CallArguments { index, fragment });
-        };
-        while let Some(used) = keys.feed(rest, &mut |fragment| emit(fragment, sink)) {
+        while let Some(used) =
+            keys.feed(rest, &mut |fragment| sink.event(Event::CallArguments { index, fragment }))
+        {
             let at = keys.call_at();
             let reported = Diagnostic::new(DiagnosticKind::DuplicateParameter, at, 0);
             sink.event(reported.about(Some(index)).into());

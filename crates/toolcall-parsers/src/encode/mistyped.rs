@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::input::{JsonNode, Members};
 use crate::{
     encode::{EncodeErrorKind, error::EncodeFault},
-    typing::{PathStep, TypeSet, declared_at},
+    typing::{PathStep, TypeSet, by_name, declared_at},
 };
 
 /// Returns the fault of the first value that was read back as another one, if its type is not the
@@ -78,12 +78,7 @@ fn first<'n, 't, 'b>(
 
 fn type_of(value: &JsonNode<'_>) -> TypeSet {
     match value {
-        JsonNode::Null => TypeSet::NULL,
-        JsonNode::Bool(_) => TypeSet::BOOLEAN,
-        JsonNode::Number(text) if text.contains(['.', 'e', 'E']) => TypeSet::NUMBER,
-        JsonNode::Number(_) => TypeSet::INTEGER,
-        JsonNode::String(_) => TypeSet::STRING,
-        JsonNode::Array(_) => TypeSet::ARRAY,
-        JsonNode::Object(_) => TypeSet::OBJECT,
+        JsonNode::Number(text) if !text.contains(['.', 'e', 'E']) => TypeSet::INTEGER,
+        value => by_name(value.kind()),
     }
 }

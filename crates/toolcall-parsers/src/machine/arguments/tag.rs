@@ -76,6 +76,13 @@ impl Respell for TagTexts {
     }
 }
 
+/// Adds the spellings of each tag of `more` to the tag at the same index.
+pub(crate) fn merge(tags: &mut [TagTexts], more: Vec<TagTexts>) {
+    for (tag, more) in tags.iter_mut().zip(more) {
+        tag.extend(more);
+    }
+}
+
 /// Returns the index and length of the longest of `tags` that `text` begins with. Undecided while a
 /// longer one may follow.
 pub(crate) fn longest(text: &str, tags: &[TagTexts]) -> Result<Option<(usize, usize)>, Undecided> {

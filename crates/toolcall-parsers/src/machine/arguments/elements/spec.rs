@@ -10,7 +10,7 @@ use crate::{
         arguments::{
             CallEnds,
             parameters::{Unreadable, spec::merge_inner},
-            tag::TagTexts,
+            tag::{self, TagTexts},
         },
         compile::respell::{Respell, Speller},
     },
@@ -87,9 +87,7 @@ impl ElementSpec {
     /// Adds the ends of another template with the same header and elements.
     pub(crate) fn merge_ends(&mut self, other: Self) {
         merge_inner((&mut self.inner, &self.ends), (other.inner, &other.ends));
-        for (tags, more) in self.ends.iter_mut().zip(other.ends) {
-            tags.extend(more);
-        }
+        tag::merge(&mut self.ends, other.ends);
     }
 
     /// Returns the set of first bytes of tags.

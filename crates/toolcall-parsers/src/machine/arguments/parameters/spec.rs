@@ -5,7 +5,10 @@ use alloc::{string::String, vec, vec::Vec};
 use super::{call_heads::CallHead, path, value_tags::ValueTags};
 use crate::{
     family::{Form, Types, Undeclared},
-    machine::arguments::{CallEnds, attributes, tag::TagTexts},
+    machine::arguments::{
+        CallEnds, attributes,
+        tag::{self, TagTexts},
+    },
     template::{Hole, Part, Template},
 };
 
@@ -224,12 +227,8 @@ impl ParameterSpec {
     /// Adds the ends of another template with the same header and parameters.
     pub(crate) fn merge_ends(&mut self, other: Self) {
         merge_inner((&mut self.inner, &self.ends), (other.inner, &other.ends));
-        for (tags, more) in self.ends.iter_mut().zip(other.ends) {
-            tags.extend(more);
-        }
-        for (tags, more) in self.followers.iter_mut().zip(other.followers) {
-            tags.extend(more);
-        }
+        tag::merge(&mut self.ends, other.ends);
+        tag::merge(&mut self.followers, other.followers);
         self.value_tags = ValueTags::new(self);
     }
 
