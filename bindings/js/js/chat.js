@@ -2,6 +2,7 @@
 import { StreamError } from "./errors.js";
 import { fetcher } from "./fetch.js";
 import { endOf } from "./guards.js";
+import { lines } from "./lines.js";
 import { pipe } from "./pipe.js";
 import { bytesOf, textOf } from "./text.js";
 
@@ -72,18 +73,21 @@ export function chat(native, made, guardRequest) {
     }
   }
 
-  function guardChunks(settings) {
+  /** Returns a machine from chunks to chunks. */
+  function chunkMachine(settings) {
     const { onDiagnostic, chat, text } = divided(settings);
     const chunks = made(() => new native.NativeChunks(text, chat, onDiagnostic !== undefined));
     const read = (step) => output(chunks, onDiagnostic, step, () => JSON.parse(chunks.take()));
-    return pipe({
+    return {
       push: (chunk) => read(() => chunks.push(JSON.stringify(chunk))),
       finish: () => read(() => chunks.finish()),
       free: () => chunks.free(),
-    });
+    };
   }
 
-  const guardFetch = fetcher(guardAnswer, guardRequest);
+  const guardChunks = (settings) => pipe(chunkMachine(settings));
+  const guardLines = (settings) => lines(chunkMachine(settings));
+  const guardFetch = fetcher({ guardAnswer, guardLines, guardRequest });
   return { guardChunks, guardCompletion, guardFetch, guardSse };
 }
 

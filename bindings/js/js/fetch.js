@@ -1,8 +1,9 @@
 // A `fetch` that guards chat completions.
 import { isInPrompt, isNamed } from "./guards.js";
+import { isLines } from "./lines.js";
 
 /** Returns `guardFetch` over the functions for chat completions. */
-export function fetcher(guardAnswer, guardRequest) {
+export function fetcher({ guardAnswer, guardLines, guardRequest }) {
   return function guardFetch(options = {}) {
     const { fetch: send = globalThis.fetch, server, ...settings } = options;
     const inPrompt = isInPrompt(settings.tools);
@@ -29,6 +30,7 @@ export function fetcher(guardAnswer, guardRequest) {
           isStream = true;
           return answered(response, response.body.pipeThrough(guard.stream()));
         }
+        if (isLines(type)) return answered(response, response.body.pipeThrough(guardLines(guarded)));
         if (!type.startsWith("application/json")) return response;
         return answered(response, guard.complete(await response.text()));
       } finally {

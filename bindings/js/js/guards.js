@@ -110,7 +110,9 @@ export function guards(native) {
   function guardRequest(request, settings) {
     const { server = "other", tools, ...rest } = settings ?? {};
     const inPrompt = isInPrompt(tools);
-    if (server === "other" && !inPrompt) return { body: request, isRaw: true };
+    // Only a profile of the program's own may remap delimiters.
+    const isChanged = server !== "other" || inPrompt || rest.profile != null;
+    if (!isChanged) return { body: request, isRaw: true };
     const { model, family, profile, familyFile, template, tokenSuffix, markerTokens, prompt, start } = rest;
     const named = { model, family, profile, familyFile, template, request: { model: request.model } };
     const text = textOf({ ...named, tokenSuffix, markerTokens, prompt, start });

@@ -30,7 +30,10 @@ pub fn prepare(
     if tools_in_prompt {
         move_tools(&mut body, &settings.profile()?)?;
     }
+    // Profiles by name have no remapping.
+    let own = settings.known_profile()?.filter(|profile| profile.remap.is_some());
     let Some(server) = server else {
+        own.map_or(Ok(()), |profile| remap(&mut body, &profile))?;
         return Ok(json!({"body": body, "isRaw": true}).to_string());
     };
     let (answer, no_grammar) = match demanding_profile(&asked, &settings)? {
@@ -49,6 +52,7 @@ pub fn prepare(
         // Ids that come with the answer are left in it: clients ignore them.
         let _ = request_token_ids(&mut body, server);
     }
+    own.map_or(Ok(()), |profile| remap(&mut body, &profile))?;
     let mut prepared = json!({"body": body, "isRaw": is_raw});
     if let Some(reason) = no_grammar {
         prepared["noGrammar"] = reason.into();
@@ -65,6 +69,17 @@ fn move_tools(body: &mut Value, profile: &Profile) -> Result<(), JsValue> {
 #[cfg(not(feature = "prompt-tools"))]
 fn move_tools(_: &mut Value, _: &Profile) -> Result<(), JsValue> {
     Err(not_in_core("tools", "writes none into a prompt"))
+}
+
+/// Replaces delimiters that the tokenizer reserves.
+#[cfg(feature = "prompt-tools")]
+fn remap(body: &mut Value, profile: &Profile) -> Result<(), JsValue> {
+    llm_stream_guard::remap_request(body, profile).map_err(fault)
+}
+
+#[cfg(not(feature = "prompt-tools"))]
+fn remap(_: &mut Value, _: &Profile) -> Result<(), JsValue> {
+    Err(not_in_core("profile", "remaps no delimiters in requests"))
 }
 
 /// Returns the answer to expect from a server that is held to a grammar, and the reason if it is not.

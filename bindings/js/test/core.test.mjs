@@ -71,5 +71,9 @@ test("the core says which entry has the settings that it does not read", () => {
   const request = { messages: [], tools: [{ type: "function", function: { name: "ring" } }] };
   const asks = (entry) => entry.guardRequest(request, { tools: "prompt", family: "json_in_tags" });
   assert.throws(() => asks(core), /^SettingsError: tools: .*`toolcall-parsers`/);
+  const profile = { name: "mine", tools: "hermes", remap: "hermes" };
+  const remaps = ({ guardRequest }) => guardRequest({ messages: [] }, { server: "vllm", profile });
+  assert.equal(remaps(all).isRaw, true);
+  assert.throws(() => remaps(core), /^SettingsError: profile: .*`toolcall-parsers`/);
   assert.match(asks(all).body.messages[0].content, /ring/);
 });

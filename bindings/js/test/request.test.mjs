@@ -69,6 +69,27 @@ test("requests to unknown models are forwarded, and demands that cannot be held 
   assert.throws(() => guardRequest(request, { server: "tgi" }), /server: expected one of `vllm`/);
 });
 
+test("reserved delimiters are remapped in requests and restored in answers", async () => {
+  const profile = { name: "mine", tools: "json_in_tags", remap: "hermes" };
+  const system = { role: "system", content: "Write <tool_call>." };
+  const asked = { ...request, tool_choice: "required", messages: [system, ...request.messages] };
+  for (const settings of [{ server: "vllm" }, { server: "other" }, { server: "vllm", tools: "prompt" }, { tools: "prompt" }]) {
+    const { body, noGrammar } = guardRequest(asked, { ...settings, profile });
+    const [{ content }] = body.messages;
+    assert.ok(content.startsWith("Write [[CALL]]."), content);
+    assert.ok(!content.includes("<tool_call>"), content);
+    assert.equal(content.includes("[[/CALL]]"), settings.tools === "prompt", content);
+    if (settings.server === "vllm") assert.match(noGrammar, /remapped/);
+  }
+  assert.equal(asked.messages[0].content, "Write <tool_call>.");
+
+  const message = { role: "assistant", content: '[[CALL]]{"name": "tide", "arguments": {}}[[/CALL]]' };
+  const fetch = async () => Response.json({ choices: [{ index: 0, message, finish_reason: "stop" }] });
+  const ask = guardFetch({ server: "vllm", tools: "prompt", profile, fetch });
+  const answer = await ask("http://x", { method: "POST", body: JSON.stringify(asked) });
+  assert.equal((await answer.json()).choices[0].message.tool_calls[0].function.name, "tide");
+});
+
 test("ids of tokens are asked for if the marker tokens have ids", () => {
   const asks = (markerTokens) => guardRequest(request, { server: "vllm", markerTokens }).body.return_token_ids;
   assert.deepEqual([asks({ "<think>": 7 }), asks(["<think>"]), asks(undefined)], [true, undefined, undefined]);
@@ -109,4 +130,41 @@ test("a fetch reports each demand to which the server is not held", async () => 
   assert.deepEqual(await reported("ollama", required), []);
   // Without a listener, the request is sent all the same.
   await reported("llama.cpp", regex, { onDiagnostic: undefined });
+});
+
+test("a fetch reads answers of one chunk a line, cut anywhere", async () => {
+  const chunk = (delta, finish_reason = null) => `${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\r\n`;
+  const text = '<think>é</think><tool_call>{"name": "tide", "arguments": {}}</tool_call>';
+  const other = ['{"note":"kept"}\n', "\n", "not JSON\n"];
+  const body = [chunk({ content: text }), ...other, chunk({}, "tool_calls").trimEnd()].join("");
+  const bytes = new TextEncoder().encode(body);
+  const answered = async (pieces) => {
+    const headers = { "content-type": "application/x-ndjson; charset=utf-8" };
+    const fetch = async () => new Response(ReadableStream.from(pieces), { headers });
+    const ask = guardFetch({ server: "vllm", fetch });
+    const answer = await ask("http://x", { method: "POST", body: JSON.stringify(request) });
+    return (await answer.text()).replace(/"call_[a-z0-9]+"/, '"id"');
+  };
+
+  const whole = await answered([bytes]);
+  for (const kept of other) assert.ok(whole.includes(kept), kept);
+  const chunks = whole.split("\n").flatMap((line) => (line.startsWith('{"choices"') ? [JSON.parse(line).choices[0]] : []));
+  const joined = (field) => chunks.map(({ delta }) => delta[field] ?? "").join("");
+  const [start] = chunks.flatMap(({ delta }) => delta.tool_calls ?? []);
+  assert.deepEqual([joined("reasoning_content"), joined("content"), start.function.name], ["é", "", "tide"]);
+  assert.deepEqual(chunks.map((choice) => choice.finish_reason).filter(Boolean), ["tool_calls"]);
+  for (let cut = 1; cut < bytes.length; cut += 1) {
+    assert.equal(await answered([bytes.slice(0, cut), bytes.slice(cut)]), whole, `cut at ${cut}`);
+  }
+});
+
+test("a line without an end is an error after the lines before it", async () => {
+  const line = `${JSON.stringify({ choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: null }] })}\n`;
+  const pieces = [line, "x".repeat(8 * 1024 * 1024), "x"].map((text) => new TextEncoder().encode(text));
+  const headers = { "content-type": "application/jsonl" };
+  const fetch = async () => new Response(ReadableStream.from(pieces), { headers });
+  const answer = await guardFetch({ server: "vllm", fetch })("http://x", { method: "POST", body: JSON.stringify(request) });
+  const reader = answer.body.getReader();
+  assert.match(new TextDecoder().decode((await reader.read()).value), /"content":"Hi"/);
+  await assert.rejects(reader.read(), (error) => error.name === "StreamError" && error.code === "limit");
 });

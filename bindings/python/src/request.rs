@@ -1,7 +1,7 @@
 //! Requests for servers, which are asked for the raw text of the model.
 
 use family_export::raw_request;
-use llm_stream_guard::{Answer, Ids, Server, request_token_ids};
+use llm_stream_guard::{Answer, Ids, Server, remap_request, request_token_ids};
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
@@ -36,14 +36,15 @@ pub(crate) fn forward_request<'py>(
     let profile = settings.profile()?;
     let builder = settings.builder(&profile, Ids::counting());
     let has_ids = settings.has_token_ids();
-    let (answer, no_grammar) = py.detach(|| {
+    let remapped = py.detach(|| {
         let raw = raw_request(&mut body, (&builder, &profile), *server);
         if has_ids && raw.0 == Answer::Raw {
             // Ids in the answer are not removed: a program that gave marker tokens may use them.
             let _ = request_token_ids(&mut body, *server);
         }
-        raw
+        remap_request(&mut body, &profile).map(|()| raw)
     });
+    let (answer, no_grammar) = remapped.map_err(fault)?;
     let no_grammar = no_grammar.map(|error| error.to_string());
     Ok((to_python(py, &body)?, answer == Answer::Raw, no_grammar))
 }

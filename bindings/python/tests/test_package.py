@@ -238,6 +238,21 @@ class TestSettings:
         names = re.findall(r"`(\w+)`", str(error.value))[1:]
         assert names == list(Settings.__annotations__)
 
+    def test_reserved_delimiters_are_remapped_in_requests(self) -> None:
+        profile = {"name": "mine", "tools": "json_in_tags", "remap": "hermes"}
+        messages = [{"role": "system", "content": "Write <tool_call>."}]
+        body = {"model": "m", "messages": messages, "tools": TOOLS}
+        sent = tp.forward_request(body, tools_in="prompt", profile=profile)
+        text = sent["messages"][0]["content"]
+        assert text.startswith("Write [[CALL]].")
+        assert "[[/CALL]]" in text
+        assert "<tool_call>" not in text
+        assert messages[0]["content"] == "Write <tool_call>."
+        answer = CALL.replace("<tool_call>", "[[CALL]]").replace("</tool_call>", "[[/CALL]]")
+        assert tp.parse(answer, profile=profile, tools=TOOLS).calls[0].name == "ring"
+        with pytest.warns(UserWarning, match="remapped"):
+            tp.forward_request({**body, "tool_choice": "required"}, profile=profile)
+
     def test_the_request_decides(self) -> None:
         body = {"model": "Qwen/Qwen3-8B", "tools": TOOLS, "stop": ["END"]}
         guard = tp.Guard(request=body)

@@ -105,6 +105,9 @@ impl AnswerDemand {
     /// No grammar expresses a part of the family or of the request. The request is then sent
     /// unchanged.
     pub fn fields(&self) -> Result<GrammarFields, ExportError> {
+        if self.profile.remap.is_some() {
+            return Err(ExportError::new("its delimiters are remapped, which no grammar knows"));
+        }
         let (tag, gbnf, widened, narrowed) = match &self.format {
             Some(format) => {
                 let format = format.as_ref().map_err(Clone::clone)?;

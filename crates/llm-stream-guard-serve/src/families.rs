@@ -3,16 +3,16 @@
 use llm_stream_guard::{
     AddedTokens, Answer, Checkpoint, GuardBuilder, GuardSettings, GuardStage, Identification,
     Profile, PromptTemplate, Start, Worker, identify, move_tools_to_prompt, profile_for_model,
+    remap_request,
 };
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 use toolcall_parsers::family::{ModelId, ModelPattern};
-use wire_remap::{Regime, RemapTable, bodies::OpenAiChat};
 
 use crate::{
     body::Body,
     config::{
-        CheckpointTokens, Config, FamilyChoice, FamilyName, IdPattern, Model, ModelSettings, Remap,
+        CheckpointTokens, Config, FamilyChoice, FamilyName, IdPattern, Model, ModelSettings,
         ToolsIn,
     },
     error::Fault,
@@ -25,7 +25,6 @@ pub(crate) struct Family {
     profile: Profile,
     /// Whether the family comes from a file.
     is_own: bool,
-    regime: Regime,
     /// Whether the tools of requests are moved into the prompt.
     tools_in_prompt: bool,
     settings: ModelSettings,
@@ -220,15 +219,13 @@ impl Family {
 
     /// Returns the family of a configured pattern, if the configuration names one.
     fn of(pattern: &str, model: &Model) -> Option<Self> {
-        let table = model.remap.map(|remap| match remap {
-            Remap::Hermes => RemapTable::hermes(),
-            Remap::HermesPlain => RemapTable::hermes_plain(),
-        });
         let settings = model.settings.clone();
-        let named = Self::named(model.profile.as_ref()?);
-        let regime = table.map_or_else(Regime::off, Regime::on);
+        let mut named = Self::named(model.profile.as_ref()?);
+        if let Some(remap) = model.remap {
+            named.profile.remap = Some(remap.name().to_owned());
+        }
         let tools_in_prompt = model.tools == Some(ToolsIn::Prompt);
-        Some(Self { regime, tools_in_prompt, settings, pattern: Some(pattern.into()), ..named })
+        Some(Self { tools_in_prompt, settings, pattern: Some(pattern.into()), ..named })
     }
 
     /// Returns the settings of the configuration.
@@ -244,16 +241,12 @@ impl Family {
     /// Returns a builder of guards for texts of the family, with `settings` in place of those of
     /// the configuration.
     pub(crate) fn builder_with(&self, settings: &GuardSettings) -> GuardBuilder {
-        let builder = settings.builder_for(&self.profile);
-        match self.regime.table() {
-            Some(table) => builder.stage(table.clone()),
-            None => builder,
-        }
+        settings.builder_for(&self.profile)
     }
 
     /// Returns the profile, unless delimiters are remapped on the wire.
     pub(crate) fn unmapped(&self) -> Option<&Profile> {
-        Some(&self.profile).filter(|it| self.regime.table().is_none() && it.remap.is_none())
+        Some(&self.profile).filter(|it| it.remap.is_none())
     }
 
     /// Returns the added tokens that are markers of the family. Tokenizers have thousands of
@@ -283,7 +276,7 @@ impl Family {
 
     /// Returns whether requests are sent with the messages and tools that clients write.
     pub(crate) fn keeps_requests(&self) -> bool {
-        !self.tools_in_prompt && self.regime.table().is_none()
+        !self.tools_in_prompt && self.profile.remap.is_none()
     }
 
     /// Moves the tools of a request into its messages, if the family is configured so. Returns
@@ -297,20 +290,19 @@ impl Family {
 
     /// Replaces the delimiters in a request's texts by those that the model uses.
     pub(crate) fn remap(&self, body: &mut Body) -> Result<(), Fault> {
-        if self.regime.table().is_none() {
+        if self.profile.remap.is_none() {
             return Ok(());
         }
-        body.change_all(|body| self.regime.request().apply(body, &OpenAiChat).map(|_| ()))
+        body.change_all(|body| remap_request(body, &self.profile))
     }
 }
 
 impl From<Profile> for Family {
     fn from(profile: Profile) -> Self {
-        let regime = Regime::off();
         let settings = ModelSettings::default();
         let tools_in_prompt = false;
         let (pattern, tokens) = (None, None);
-        Self { profile, is_own: false, regime, tools_in_prompt, settings, pattern, tokens }
+        Self { profile, is_own: false, tools_in_prompt, settings, pattern, tokens }
     }
 }
 

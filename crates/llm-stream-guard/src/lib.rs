@@ -58,6 +58,7 @@ mod profile;
 mod prompt_tools;
 mod reasoning;
 mod record;
+mod remap_request;
 mod roles;
 mod rows;
 mod servers;
@@ -94,6 +95,7 @@ pub use profile::{
 };
 pub use prompt_tools::{PromptToolsError, move_tools_to_prompt};
 pub use reasoning::{Reasoning, reasoning, reasoning_aliases, reasoning_formats};
+pub use remap_request::{RemapRequestError, remap_request};
 pub use roles::{NoRoles, RoleCounts, RoleReader, RoleSpan, TokenRole, loss_mask};
 pub use rows::{CompileRow, RowCounts, RowError, RowReader, RowSetting, RowSettings};
 pub use servers::{Answer, Server, forward_request, request_token_ids};

@@ -141,6 +141,16 @@ pub enum Remap {
     HermesPlain,
 }
 
+impl Remap {
+    /// Returns the name of the remapping in a [`Profile`].
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Hermes => "hermes",
+            Self::HermesPlain => "hermes_plain",
+        }
+    }
+}
+
 /// Where models find the tools of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,0 +1,62 @@
+// Chat completions whose chunks are lines of JSON.
+import { StreamError } from "./errors.js";
+import { pipe } from "./pipe.js";
+
+/** The most UTF-16 code units of a line. */
+const MAX_LINE = 8 * 1024 * 1024;
+
+/** Returns whether a response of this content type is lines of JSON. */
+export const isLines = (type) => /^application\/(x-)?(ndjson|jsonl|jsonlines)\b/i.test(type);
+
+/**
+ * Returns a pair of streams from bytes to bytes around `chunks`, a machine for chunks. Lines that
+ * are not chunks pass as they are: blank and broken ones, and those of other APIs.
+ */
+export function lines(chunks) {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let rest = "";
+
+  const written = (values) => values.map((value) => encoder.encode(`${JSON.stringify(value)}\n`));
+  const cleaned = (step) => {
+    try {
+      return written(step());
+    } catch (error) {
+      throw Object.assign(error, { released: written(error.released ?? []) });
+    }
+  };
+  const read = (line) => {
+    let chunk;
+    try {
+      chunk = JSON.parse(line);
+    } catch {}
+    const isChunk = Array.isArray(chunk?.choices);
+    return isChunk ? cleaned(() => chunks.push(chunk)) : [encoder.encode(line)];
+  };
+  /** Reads all lines, and gives the output before an error with the error. */
+  const readAll = (all) => {
+    const output = [];
+    for (const line of all) {
+      try {
+        output.push(...read(line));
+      } catch (error) {
+        throw Object.assign(error, { released: [...output, ...error.released] });
+      }
+    }
+    return output;
+  };
+
+  return pipe({
+    push(bytes) {
+      const text = decoder.decode(bytes, { stream: true });
+      const end = text.lastIndexOf("\n") + 1;
+      const all = end > 0 ? (rest + text.slice(0, end)).split(/(?<=\n)/) : [];
+      rest = (end > 0 ? "" : rest) + text.slice(end);
+      const output = readAll(all);
+      if (rest.length <= MAX_LINE) return output;
+      throw new StreamError("a line of the answer is too long", output, "limit");
+    },
+    finish: () => [...readAll([rest + decoder.decode()].filter(Boolean)), ...cleaned(() => chunks.finish())],
+    free: () => chunks.free(),
+  });
+}
