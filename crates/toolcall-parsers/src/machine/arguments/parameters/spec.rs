@@ -135,6 +135,8 @@ pub(crate) struct ParameterSpec {
     pub(crate) writes_lines: bool,
     /// Whether a parameter's opener is a complete special token.
     pub(crate) opens_by_token: bool,
+    /// Whether a head without a token, which the family's templates have, is text.
+    pub(crate) ignores_typed_heads: bool,
     pub(crate) types: Types,
     pub(crate) undeclared: Undeclared,
     /// Whether objects and lists are Python. Python may also begin as JSON does.
@@ -182,6 +184,7 @@ impl ParameterSpec {
             headers,
             writes_lines: writes_lines(form),
             opens_by_token: false,
+            ignores_typed_heads: false,
             types: form.types,
             undeclared: form.undeclared.unwrap_or(match form.types {
                 Types::Schema => Undeclared::Text,
@@ -221,7 +224,9 @@ impl ParameterSpec {
             self.headers = HeadersIn::Nowhere;
         }
         let opens = self.heads.iter().any(|head| !head.lacks_section && head.has_token());
+        let heads = self.heads.len();
         self.heads.retain(|head| head.has_token() || !(all_do || opens && head.lacks_section));
+        self.ignores_typed_heads = !all_do && self.heads.len() < heads;
     }
 
     /// Adds the ends of another template with the same header and parameters.

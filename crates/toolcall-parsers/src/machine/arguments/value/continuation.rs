@@ -5,6 +5,8 @@
 //! 2</parameter> is a tag</parameter>…      the first end tag is data
 //! ```
 
+use jail_match::is_reserved;
+
 use super::{ValuePlace, ending};
 use crate::{
     cursor::{Undecided, after_blanks, longest_prefix},
@@ -66,6 +68,12 @@ pub(super) fn continues(
             || last(longest(rest, &value.again), out)?.is_some()
             || last(ends_message(out.plan, rest), out)?.is_some()),
     }
+}
+
+/// Returns whether an end tag before `rest`, the last text of a message that was cut, may belong to a
+/// quoted call whose head has no token. Only a token after it would show that it does not.
+pub(super) fn may_be_typed(place: ValuePlace<'_>, rest: &str, out: &CallSink<'_>) -> bool {
+    out.calls.cut && place.spec.ignores_typed_heads && !rest.contains(is_reserved)
 }
 
 /// Returns whether `rest`, the text after an end tag, begins with a parameter.

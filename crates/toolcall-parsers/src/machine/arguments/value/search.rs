@@ -11,13 +11,15 @@
 //! the search goes on with the same counts. If the message ends without an end, see [`MissingEnd`].
 
 use alloc::vec::Vec;
+use core::mem;
 
 use jail_match::is_reserved;
 
 use super::{
     TextMode, ValuePlace,
     continuation::{
-        continues, ends_call, goes_on, inner_tags, last, next_call_follows, parameter_follows,
+        continues, ends_call, goes_on, inner_tags, last, may_be_typed, next_call_follows,
+        parameter_follows,
     },
     ending,
     shield::Shield,
@@ -101,6 +103,8 @@ pub(super) struct EndSearch {
     doubted_twice: bool,
     /// Whether the whole end of a call was found outside of quoted calls.
     call_ended: bool,
+    /// Whether a parameter's opener was taken for text.
+    names_opener: bool,
     /// Whether the position is at the start of a line.
     line_start: bool,
     shield: Shield,
@@ -113,13 +117,10 @@ impl EndSearch {
     /// Starts a search. `shield` has read the value's text so far, `mode` is its conversion, and
     /// `line_start` states whether the text begins a line.
     pub(super) fn begin(&mut self, shield: Shield, mode: TextMode, line_start: bool) {
-        (self.looked, self.depth, self.shield) = (0, 0, shield);
-        (self.text_after, self.second_choice, self.held_from) = (None, None, None);
-        (self.quotes_call, self.released, self.call_ended) = (false, false, false);
-        self.quoted.clear();
-        (self.quoted_more, self.doubtful, self.doubted_twice) = (0, None, false);
-        self.line_start = line_start;
-        self.json = mode.is_only_json();
+        let (mut quoted, header) = (mem::take(&mut self.quoted), mem::take(&mut self.header));
+        quoted.clear();
+        let json = mode.is_only_json();
+        *self = Self { quoted, header, shield, line_start, json, ..Self::default() };
     }
 
     /// Forgets the first `len` bytes of the held text, which were emitted.
@@ -224,6 +225,8 @@ impl EndSearch {
                     return Ok(Walked::End { at, len: end });
                 } else if self.depth > 0 {
                     self.depth -= 1;
+                } else if self.names_opener && may_be_typed(place, &rest[end..], out) {
+                    return Err(Undecided);
                 } else if continues(place, &text[..at], &rest[end..], out)? {
                     if !self.is_in_quoted_call() {
                         return Ok(Walked::End { at, len: end });
@@ -328,6 +331,7 @@ impl EndSearch {
         if !self.is_in_quoted_call() {
             let is_new = opener.torn || !place.given.has(self.header.key());
             if !is_new || !spec.headers.may_begin(self.line_start) {
+                self.names_opener = true;
                 return;
             }
             self.hold(at);
