@@ -14,7 +14,7 @@ const RANDOM: (u64, usize) = (60, 300);
 /// Inputs that failed once: a stop string and an invalid byte in one chunk, after which a limit with
 /// the error policy was hit; a key that an object has twice, with two types; markers in two forms inside
 /// a value; a key that comes twice, with text after it; and the server's reasoning while content is held.
-const FAILED: [(&str, &[u8]); 5] = [
+const FAILED: [(&str, &[u8]); 6] = [
     (
         "raw_bytes",
         b"\x0f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa0n\0\0\0\0\0te\0\xad\0\0\0\xb5\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0<|\xa0",
@@ -22,6 +22,10 @@ const FAILED: [(&str, &[u8]); 5] = [
     (
         "damaged",
         b"\x1cT\x8c\xc4\xfc\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0\0\x97\0\0\0\0\0\0\0\x85\0\0\0\xc9\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xd4",
+    ),
+    (
+        "damaged",
+        b"\x19\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa0\0\0x\xf5\0\x17\0\0\0[\0\0\0\0\xb0",
     ),
     (
         "guard",

@@ -87,17 +87,18 @@ impl RemapStage {
         let Self { decoder, at, failed, .. } = self;
         let mut result = failed.map_or(Ok(()), Err);
         step(decoder, &mut |piece| {
-            if result.is_ok() {
-                result = read(at, piece, text, cursor, out);
-            }
+            // After a limit the text still counts, such as that after a stop string.
+            let pushed = read((at, result.is_err()), piece, text, cursor, out);
+            result = result.and(pushed);
         });
         *failed = result.err();
         result
     }
 }
 
+/// Reads a piece of the decoded text. After a failure it is only counted.
 fn read(
-    at: &mut u64,
+    (at, failed): (&mut u64, bool),
     piece: DecodedPiece<'_>,
     text: &mut TextInput,
     cursor: &mut Cursor,
@@ -106,7 +107,7 @@ fn read(
     let from = *at;
     *at += piece.text().len() as u64;
     let to = *at;
-    if text.ended() {
+    if failed || text.ended() {
         // The text is dropped, so its former role does not matter.
         return text.push(Token::of_text(piece.text()), cursor, out);
     }
