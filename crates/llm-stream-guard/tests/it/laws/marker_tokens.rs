@@ -184,7 +184,7 @@ fn block(grammar: &Grammar, name: &str) -> Option<String> {
 }
 
 /// A call whose value is `value`, and where in its wire marker tokens are: those around the value.
-fn quoting(
+pub(super) fn quoting(
     grammar: &Grammar,
     tokens: &[String],
     value: &str,

@@ -4,6 +4,7 @@
 mod broken_block;
 mod choice;
 mod cut;
+mod cut_tokens;
 mod damaged;
 mod growth;
 mod inputs;

@@ -194,8 +194,9 @@ impl Respell for ParameterSpec {
         inner.respell(speller);
         turn.respell(speller);
         followers.respell(speller);
+        let spelled = heads.clone();
         heads.respell(speller);
-        self.drop_typed_markup();
+        self.drop_typed_markup(spelled);
         self.value_tags = ValueTags::new(self);
     }
 }

@@ -135,8 +135,8 @@ pub(crate) struct ParameterSpec {
     pub(crate) writes_lines: bool,
     /// Whether a parameter's opener is a complete special token.
     pub(crate) opens_by_token: bool,
-    /// Whether a head without a token, which the family's templates have, is text.
-    pub(crate) ignores_typed_heads: bool,
+    /// Heads that begin no call, because they are text in place of tokens. In a value they quote one.
+    pub(crate) typed_heads: Vec<CallHead>,
     pub(crate) types: Types,
     pub(crate) undeclared: Undeclared,
     /// Whether objects and lists are Python. Python may also begin as JSON does.
@@ -184,7 +184,7 @@ impl ParameterSpec {
             headers,
             writes_lines: writes_lines(form),
             opens_by_token: false,
-            ignores_typed_heads: false,
+            typed_heads: Vec::new(),
             types: form.types,
             undeclared: form.undeclared.unwrap_or(match form.types {
                 Types::Schema => Undeclared::Text,
@@ -212,7 +212,9 @@ impl ParameterSpec {
     ///
     /// - If values end with tokens, headers and heads without a token do not end them.
     /// - If a token opens a section of one call, a head without its section is not a call.
-    pub(crate) fn drop_typed_markup(&mut self) {
+    ///
+    /// Heads as text, which `spelled` has, only quote calls.
+    pub(crate) fn drop_typed_markup(&mut self, spelled: Vec<CallHead>) {
         let mut values = self.nodes.iter().filter_map(|node| match node {
             ParameterNode::Value(value) => Some(value),
             _ => None,
@@ -224,9 +226,13 @@ impl ParameterSpec {
             self.headers = HeadersIn::Nowhere;
         }
         let opens = self.heads.iter().any(|head| !head.lacks_section && head.has_token());
-        let heads = self.heads.len();
-        self.heads.retain(|head| head.has_token() || !(all_do || opens && head.lacks_section));
-        self.ignores_typed_heads = !all_do && self.heads.len() < heads;
+        let stays = |head: &CallHead| head.has_token() || !(all_do || opens && head.lacks_section);
+        if !all_do {
+            let heads = spelled.into_iter().zip(&self.heads);
+            let typed = heads.filter(|(_, head)| head.has_token() || !stays(head));
+            self.typed_heads = typed.map(|(spelled, _)| spelled).collect();
+        }
+        self.heads.retain(stays);
     }
 
     /// Adds the ends of another template with the same header and parameters.

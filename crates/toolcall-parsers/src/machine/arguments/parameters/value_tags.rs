@@ -38,7 +38,7 @@ impl ValueTags {
             let quotes = value.quotes.iter().flat_map(|(open, close)| [open, close]);
             value.ends.iter().chain(quotes)
         });
-        let heads = spec.heads.iter().filter_map(CallHead::opener);
+        let heads = spec.heads.iter().chain(&spec.typed_heads).filter_map(CallHead::opener);
         let tags = ends.chain(spec.openers()).chain(&spec.ends).chain(heads);
         // A blank before such a tag is not needed to find it.
         let again = values.flat_map(|value| &value.again);
@@ -85,7 +85,8 @@ fn tags_of(spec: &ParameterSpec) -> Texts {
         })
     };
     let everywhere = spec.ends.iter().chain(spec.inner_tags().map(|(close, _)| close));
-    let everywhere = everywhere.chain(spec.heads.iter().filter_map(CallHead::opener));
+    let heads = spec.heads.iter().chain(&spec.typed_heads).filter_map(CallHead::opener);
+    let everywhere = everywhere.chain(heads);
     let openers = spec.openers().iter().map(|tag| (tag, spec.headers > HeadersIn::Lines));
     // The end tag of one form of value is data in another.
     let ends = values().flat_map(|value| &value.ends);

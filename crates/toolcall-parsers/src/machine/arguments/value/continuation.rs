@@ -70,10 +70,35 @@ pub(super) fn continues(
     }
 }
 
-/// Returns whether an end tag before `rest`, the last text of a message that was cut, may belong to a
-/// quoted call whose head has no token. Only a token after it would show that it does not.
-pub(super) fn may_be_typed(place: ValuePlace<'_>, rest: &str, out: &CallSink<'_>) -> bool {
-    out.calls.cut && place.spec.ignores_typed_heads && !rest.contains(is_reserved)
+/// Returns whether `rest`, the text after the end tag of a quoted parameter, shows that the tag is the
+/// value's: a token ends the call, and quoted markup has none. Only tags of the call's end may be
+/// before it. `goes_on` records that a parameter followed such a tag: then that tag may have been the
+/// value's, and no later one is certain.
+pub(super) fn ends_by_token(
+    place: ValuePlace<'_>,
+    mut rest: &str,
+    goes_on: &mut bool,
+    out: &CallSink<'_>,
+) -> Result<bool, Undecided> {
+    let spec = place.spec;
+    if spec.typed_heads.is_empty() || *goes_on {
+        return Ok(false);
+    }
+    *goes_on = parameter_follows(place, rest, out)?;
+    // The ends of the call, of its section and of the message.
+    const ENDS: usize = 3;
+    for _ in 0..ENDS {
+        let Some(next) = after_blanks(rest) else { return Ok(false) };
+        if next.is_empty() && !out.calls.ended {
+            return Err(Undecided);
+        }
+        let Some((_, len)) = last(longest(next, &spec.ends), out)? else { return Ok(false) };
+        if next.starts_with(is_reserved) {
+            return Ok(true);
+        }
+        rest = &next[len..];
+    }
+    Ok(false)
 }
 
 /// Returns whether `rest`, the text after an end tag, begins with a parameter.

@@ -10,7 +10,7 @@ use crate::{
     cursor::{Undecided, after_blanks, blanks, first_found},
     limits::MAX_BLANKS,
     machine::arguments::{
-        parameters::spec::ParameterSpec,
+        parameters::{call_heads::CallHead, spec::ParameterSpec},
         tag::{TagTexts, longest},
     },
     texts::TextMatch,
@@ -95,7 +95,27 @@ pub(crate) fn begins_head(
     text: &str,
     tools: &Tools,
 ) -> Result<bool, Undecided> {
-    let looks = spec.heads.iter().map(|head| Ok(head.is_at(spec, text, tools)?.then_some(())));
+    begins_with_one(&spec.heads, spec, text, tools)
+}
+
+/// Returns whether `text`, a part of a value, begins with the head of a call of any tool, although a
+/// token may be missing before it.
+pub(super) fn quotes_head(
+    spec: &ParameterSpec,
+    text: &str,
+    tools: &Tools,
+) -> Result<bool, Undecided> {
+    Ok(begins_with_one(&spec.heads, spec, text, tools)?
+        || begins_with_one(&spec.typed_heads, spec, text, tools)?)
+}
+
+fn begins_with_one(
+    heads: &[CallHead],
+    spec: &ParameterSpec,
+    text: &str,
+    tools: &Tools,
+) -> Result<bool, Undecided> {
+    let looks = heads.iter().map(|head| Ok(head.is_at(spec, text, tools)?.then_some(())));
     Ok(first_found(looks)?.is_some())
 }
 

@@ -18,7 +18,7 @@ use jail_match::is_reserved;
 use super::{
     TextMode, ValuePlace,
     continuation::{
-        continues, ends_call, goes_on, inner_tags, last, may_be_typed, next_call_follows,
+        continues, ends_by_token, ends_call, goes_on, inner_tags, last, next_call_follows,
         parameter_follows,
     },
     ending,
@@ -103,8 +103,8 @@ pub(super) struct EndSearch {
     doubted_twice: bool,
     /// Whether the whole end of a call was found outside of quoted calls.
     call_ended: bool,
-    /// Whether a parameter's opener was taken for text.
-    names_opener: bool,
+    /// Whether a parameter followed the end of a quoted one.
+    goes_on: bool,
     /// Whether the position is at the start of a line.
     line_start: bool,
     shield: Shield,
@@ -224,9 +224,10 @@ impl EndSearch {
                 if whole_json {
                     return Ok(Walked::End { at, len: end });
                 } else if self.depth > 0 {
+                    if ends_by_token(place, &rest[end..], &mut self.goes_on, out)? {
+                        return Ok(Walked::End { at, len: end });
+                    }
                     self.depth -= 1;
-                } else if self.names_opener && may_be_typed(place, &rest[end..], out) {
-                    return Err(Undecided);
                 } else if continues(place, &text[..at], &rest[end..], out)? {
                     if !self.is_in_quoted_call() {
                         return Ok(Walked::End { at, len: end });
@@ -244,7 +245,7 @@ impl EndSearch {
             } else {
                 self.weigh_text(place, rest, out)?;
                 if last(
-                    ending::begins_head(spec, rest, &out.calls.tools).map(|is| is.then_some(())),
+                    ending::quotes_head(spec, rest, &out.calls.tools).map(|is| is.then_some(())),
                     out,
                 )?
                 .is_some()
@@ -331,7 +332,6 @@ impl EndSearch {
         if !self.is_in_quoted_call() {
             let is_new = opener.torn || !place.given.has(self.header.key());
             if !is_new || !spec.headers.may_begin(self.line_start) {
-                self.names_opener = true;
                 return;
             }
             self.hold(at);
