@@ -65,13 +65,14 @@ def post(port, body):
     with urllib.request.urlopen(request, timeout=600) as answer:
         if not body.get("stream"):
             return json.load(answer)["choices"][0]
-        calls, text, reason = {}, "", None
+        calls, text, thought, reason = {}, "", "", None
         for line in answer:
             if not line.startswith(b"data: {"):
                 continue
             for choice in json.loads(line[6:]).get("choices", []):
                 delta = choice["delta"]
                 text += delta.get("content") or ""
+                thought += delta.get("reasoning_content") or ""
                 for call in delta.get("tool_calls", []):
                     known = calls.setdefault(call["index"], {"name": "", "arguments": ""})
                     function = call.get("function", {})
@@ -79,7 +80,8 @@ def post(port, body):
                     known["arguments"] += function.get("arguments") or ""
                 reason = choice.get("finish_reason") or reason
         calls = [{"function": call} for _, call in sorted(calls.items())]
-        return {"message": {"content": text, "tool_calls": calls}, "finish_reason": reason}
+        message = {"content": text, "reasoning_content": thought, "tool_calls": calls}
+        return {"message": message, "finish_reason": reason}
 
 
 def fault(choice, wanted=None):
