@@ -65,7 +65,7 @@ pub struct Calls {
     pub(crate) ended: bool,
     /// Whether the stream was cut, so that the model did not end its message.
     pub(crate) cut: bool,
-    /// Whether diagnostics are dropped, because the text belongs to a malformed call.
+    /// Whether diagnostics and arguments are dropped, because the text belongs to a malformed call.
     pub(crate) quiet: bool,
     /// Where the active body began.
     pub(crate) place: BodyPlace,

@@ -97,6 +97,7 @@ impl Calls {
     pub fn arguments(&mut self, fragment: &str, sink: &mut dyn Sink) {
         if let Open::Call(index) = self.open
             && !fragment.is_empty()
+            && !self.quiet
         {
             let keys = self.stages.as_deref_mut().and_then(|stages| stages.keys.as_mut());
             KeyedOutput { index, keys }.put(fragment, sink);

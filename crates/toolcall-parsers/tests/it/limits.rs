@@ -1,7 +1,7 @@
 //! Tests of extreme limits, and of families that are too large or invalid.
 
 use serde_json::json;
-use stream_laws::{CONTENT, Cut, CutPlan, run, vector::run_case};
+use stream_laws::{CONTENT, Cut, CutPlan, RecordedEvent, run, vector::run_case};
 use toolcall_parsers::{CallLimits, Family, Grammar, Limits, Whitespace, grammar};
 
 use crate::support::{ParserMachine, families_with_vectors, vectors};
@@ -96,4 +96,31 @@ fn up_to_32_surplus_closing_brackets_are_dropped() {
     assert_eq!((skipped_and_shown(1), skipped_and_shown(32)), ((1, 2), (32, 2)));
     // With one more, all brackets and the end tag are content.
     assert_eq!(skipped_and_shown(33), (0, 33 + "</tool_call>ok".len()));
+}
+
+#[test]
+fn malformed_call_has_no_member_after_the_fault_beyond_the_limit() {
+    let machine = ParserMachine::new(grammar("deepseek_v4").unwrap(), Whitespace::Framing);
+    let broken = ["{\"k\": 7 \"z\": </>", &"x".repeat(70_000), "]}\n"].concat();
+    let wire = [
+        "<tool_calls>\n<invoke name=\"f\">\n<parameter name=\"a\" string=\"false\">",
+        &broken,
+        "<parameter name=\"b\" string=\"true\">Hi</>\n</invoke>\n</tool_calls>",
+    ];
+    let wire = wire.concat().replace("</>", "</parameter>");
+    let wire = wire.replace("</", "</｜DSML｜").replace("<t", "<｜DSML｜t");
+    let wire = wire.replace("<i", "<｜DSML｜i").replace("<p", "<｜DSML｜p");
+    for cut in [Cut::Whole, Cut::EachScalar] {
+        let record = run(&machine, &wire, cut).coalesced().expect("no empty event");
+        let fragments = record.events.iter().filter_map(|event| match event {
+            RecordedEvent::CallArguments { fragment, .. } => Some(fragment.as_str()),
+            _ => None,
+        });
+        assert_eq!(fragments.collect::<String>(), "{\"a\": {\"k\": 7 ", "{cut:?}");
+        let ends = record.events.iter().filter_map(|event| match event {
+            RecordedEvent::CallEnd { outcome, .. } => Some(outcome.as_str()),
+            _ => None,
+        });
+        assert_eq!(ends.collect::<Vec<_>>(), ["malformed"], "{cut:?}");
+    }
 }
