@@ -30,8 +30,8 @@ use crate::profile::{self, Profile};
 /// ```
 ///
 /// # Errors
-/// The profile names an unknown remapping, or the body is not that of a chat completion. It is then
-/// unchanged.
+/// Returns a [`RemapRequestError`] if the profile names an unknown remapping, or if the body is not that
+/// of a chat completion. It is then unchanged.
 pub fn remap_request(body: &mut Value, profile: &Profile) -> Result<(), RemapRequestError> {
     let Some(name) = &profile.remap else { return Ok(()) };
     let regime = Regime::on(profile::remap(name).map_err(RemapRequestError::Unknown)?);
