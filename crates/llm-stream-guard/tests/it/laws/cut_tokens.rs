@@ -20,7 +20,7 @@ fn fault(
     len: usize,
 ) -> Option<String> {
     let is_cut = len < wire.len();
-    let cut_by = if len % 2 == 0 { End::Length } else { End::Aborted };
+    let cut_by = if len.is_multiple_of(2) { End::Length } else { End::Aborted };
     let end = if is_cut { cut_by } else { End::Stop };
     let before = markers.iter().filter(|(at, marker)| at + marker <= len).copied();
     let machine = TokenMachine::new(guard.clone(), end, before);
