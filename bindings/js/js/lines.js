@@ -18,33 +18,26 @@ export function lines(chunks) {
   let rest = "";
 
   const written = (values) => values.map((value) => encoder.encode(`${JSON.stringify(value)}\n`));
-  const cleaned = (step) => {
-    try {
-      return written(step());
-    } catch (error) {
-      throw Object.assign(error, { released: written(error.released ?? []) });
-    }
-  };
   const read = (line) => {
     let chunk;
     try {
       chunk = JSON.parse(line);
     } catch {}
-    const isChunk = Array.isArray(chunk?.choices);
-    return isChunk ? cleaned(() => chunks.push(chunk)) : [encoder.encode(line)];
+    return Array.isArray(chunk?.choices) ? written(chunks.push(chunk)) : [encoder.encode(line)];
   };
-  /** Reads all lines, and gives the output before an error with the error. */
-  const readAll = (all) => {
+  /** Runs steps, and gives all output before an error with the error. */
+  const run = (steps) => {
     const output = [];
-    for (const line of all) {
+    for (const step of steps) {
       try {
-        output.push(...read(line));
+        output.push(...step());
       } catch (error) {
-        throw Object.assign(error, { released: [...output, ...error.released] });
+        throw Object.assign(error, { released: [...output, ...written(error.released ?? [])] });
       }
     }
     return output;
   };
+  const reading = (all) => all.map((line) => () => read(line));
 
   return pipe({
     push(bytes) {
@@ -52,11 +45,14 @@ export function lines(chunks) {
       const end = text.lastIndexOf("\n") + 1;
       const all = end > 0 ? (rest + text.slice(0, end)).split(/(?<=\n)/) : [];
       rest = (end > 0 ? "" : rest) + text.slice(end);
-      const output = readAll(all);
+      const output = run(reading(all));
       if (rest.length <= MAX_LINE) return output;
       throw new StreamError("a line of the answer is too long", output, "limit");
     },
-    finish: () => [...readAll([rest + decoder.decode()].filter(Boolean)), ...cleaned(() => chunks.finish())],
+    finish() {
+      const last = [rest + decoder.decode()].filter(Boolean);
+      return run([...reading(last), () => written(chunks.finish())]);
+    },
     free: () => chunks.free(),
   });
 }

@@ -158,6 +158,18 @@ test("a fetch reads answers of one chunk a line, cut anywhere", async () => {
   }
 });
 
+test("the last line of an answer that was cut is read before the error", async () => {
+  const line = JSON.stringify({ choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: null }] });
+  const headers = { "content-type": "application/x-ndjson" };
+  const fetch = async () => new Response(line, { headers });
+  const answer = await guardFetch({ server: "vllm", fetch })("http://x", { method: "POST", body: JSON.stringify(request) });
+  const reader = answer.body.getReader();
+  assert.match(new TextDecoder().decode((await reader.read()).value), /"content":"Hi"/);
+  await assert.rejects(async () => {
+    while (!(await reader.read()).done);
+  }, (error) => error.name === "StreamError" && error.code === "unfinished");
+});
+
 test("a line without an end is an error after the lines before it", async () => {
   const line = `${JSON.stringify({ choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: null }] })}\n`;
   const pieces = [line, "x".repeat(8 * 1024 * 1024), "x"].map((text) => new TextEncoder().encode(text));
