@@ -30,10 +30,10 @@ pub fn prepare(
     if tools_in_prompt {
         move_tools(&mut body, &settings.profile()?)?;
     }
-    // Profiles by name have no remapping.
-    let own = settings.known_profile()?.filter(|profile| profile.remap.is_some());
+    if settings.remaps() {
+        remap(&mut body, &settings.profile()?)?;
+    }
     let Some(server) = server else {
-        own.map_or(Ok(()), |profile| remap(&mut body, &profile))?;
         return Ok(json!({"body": body, "isRaw": true}).to_string());
     };
     let (answer, no_grammar) = match demanding_profile(&asked, &settings)? {
@@ -52,7 +52,6 @@ pub fn prepare(
         // Ids that come with the answer are left in it: clients ignore them.
         let _ = request_token_ids(&mut body, server);
     }
-    own.map_or(Ok(()), |profile| remap(&mut body, &profile))?;
     let mut prepared = json!({"body": body, "isRaw": is_raw});
     if let Some(reason) = no_grammar {
         prepared["noGrammar"] = reason.into();

@@ -74,6 +74,11 @@ impl Settings {
         }
     }
 
+    /// Returns whether delimiters are remapped. Only a profile of the program's own can say so.
+    pub(crate) fn remaps(&self) -> bool {
+        self.read.profile.as_ref().is_some_and(|profile| profile.remap.is_some())
+    }
+
     /// Returns whether the settings have ids of tokens.
     pub(crate) fn has_token_ids(&self) -> bool {
         matches!(self.read.marker_tokens, Some(TokenSettings::WithIds(_)))

@@ -15,8 +15,8 @@ use crate::profile::{self, Profile};
 /// `profile` uses ([`Profile::remap`]), so that its tokenizer sees no reserved ones. Without a
 /// remapping the body is unchanged. A guard of the same profile restores them in the answer.
 ///
-/// Call it last: after [`crate::move_tools_to_prompt`], whose text has delimiters, and after
-/// [`crate::forward_request`]. Pass a copy of the transcript, which stays canonical.
+/// Call it after [`crate::move_tools_to_prompt`], whose text has delimiters. Pass a copy of the
+/// transcript, which stays canonical.
 ///
 /// ```
 /// use llm_stream_guard::{profile, remap_request};

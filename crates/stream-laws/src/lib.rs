@@ -28,7 +28,7 @@
 //! |---|---|
 //! | put a machine under test | [`StreamMachine`], [`ByteMachine`]; [`HeldBytes`] with its [`HeldReason`] |
 //! | choose the cuts | [`CutPlan`], [`Cut`], [`Random`] |
-//! | record a run | [`RunRecord`]: [`RecordedEvent`], [`RecordedSpan`] with its [`RecordedSpanKind`], [`RecordedDiagnostic`], [`RecordPlace`]; [`EmptyEvent`] is refused |
+//! | record a run | [`RunRecord`]: [`RecordedEvent`], [`RecordedCall`], [`RecordedSpan`] with its [`RecordedSpanKind`], [`RecordedDiagnostic`], [`RecordPlace`]; [`EmptyEvent`] is refused |
 //! | bound work and check texts | [`Work`], [`TextForm`], [`EncodedCall`] |
 //! | read a broken law | [`LawViolation`], [`Law`] |
 //! | compare JSON | [`json::JsonValue`], [`json::Number`], [`json::JsonError`] |
@@ -88,8 +88,8 @@ pub use law::{
 pub use machine::{ByteMachine, HeldBytes, HeldReason, StreamMachine, push_all, run, run_bytes};
 pub use random::Random;
 pub use record::{
-    COMPLETE, CONTENT, EmptyEvent, REASONING, REPAIRED, RecordPlace, RecordedDiagnostic,
-    RecordedEvent, RecordedSpan, RecordedSpanKind, RunRecord, unplaced,
+    COMPLETE, CONTENT, EmptyEvent, REASONING, REPAIRED, RecordPlace, RecordedCall,
+    RecordedDiagnostic, RecordedEvent, RecordedSpan, RecordedSpanKind, RunRecord, unplaced,
 };
 pub use violation::{Law, LawViolation, difference};
 

@@ -190,7 +190,7 @@ impl RunRecord {
     ///
     /// # Errors
     /// Returns the first event of a call that never started.
-    pub(crate) fn calls(&self) -> Result<Vec<RecordedCall>, &RecordedEvent> {
+    pub fn calls(&self) -> Result<Vec<RecordedCall>, &RecordedEvent> {
         let mut calls: Vec<RecordedCall> = Vec::new();
         for event in &self.events {
             let (index, fragment, outcome) = match event {
@@ -257,18 +257,22 @@ impl RunRecord {
 }
 
 /// A call of a record, put together from its events.
-#[derive(Debug, Default)]
-pub(crate) struct RecordedCall {
-    pub(crate) name: String,
-    pub(crate) id: String,
-    pub(crate) arguments: String,
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordedCall {
+    /// The function's name.
+    pub name: String,
+    /// The id of the call, unique in the stream.
+    pub id: String,
+    /// The JSON text of the arguments, from all fragments.
+    pub arguments: String,
     /// The outcome of the call's end; empty while the call is open.
-    pub(crate) outcome: String,
+    pub outcome: String,
 }
 
 impl RecordedCall {
     /// Returns whether the call ended with all of its arguments, repaired or not.
-    pub(crate) fn is_complete(&self) -> bool {
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
         [COMPLETE, REPAIRED].contains(&self.outcome.as_str())
     }
 }

@@ -7,7 +7,7 @@ use llm_stream_guard::{
     toolcall_parsers::{EncodeCall, encode},
 };
 use serde_json::{Value, json};
-use stream_laws::{COMPLETE, Cut, RecordedEvent, run};
+use stream_laws::{COMPLETE, Cut, run};
 
 use super::marker_tokens::{NAME, marked, quoting, two_tools};
 
@@ -25,25 +25,17 @@ fn fault(
     let before = markers.iter().filter(|(at, marker)| at + marker <= len).copied();
     let machine = TokenMachine::new(guard.clone(), end, before);
     let record = run(&machine, &wire[..len], Cut::Whole);
-    let (mut name, mut text, mut completed) = (String::new(), String::new(), false);
-    for event in record.events {
-        match event {
-            RecordedEvent::CallStart { name: started, .. } => {
-                (name, text) = (started, String::new());
-            }
-            RecordedEvent::CallArguments { fragment, .. } => text.push_str(&fragment),
-            RecordedEvent::CallEnd { outcome, .. } if outcome == COMPLETE => {
-                let is_whole =
-                    serde_json::from_str::<Value>(&text).ok().as_ref() == Some(arguments);
-                if name != NAME || !is_whole {
-                    return Some(format!("cut at {len}: {name} {text} is complete in {wire:?}"));
-                }
-                completed = true;
-            }
-            RecordedEvent::CallEnd { .. } | RecordedEvent::Text { .. } => {}
-        }
+    let calls = record.calls().expect("calls start before they end");
+    let mut complete = calls.iter().filter(|call| call.outcome == COMPLETE).peekable();
+    if !is_cut && complete.peek().is_none() {
+        return Some(format!("no call is complete in {wire:?}"));
     }
-    (!is_cut && !completed).then(|| format!("no call is complete in {wire:?}"))
+    let wrong = complete.find(|call| {
+        let is_whole =
+            serde_json::from_str::<Value>(&call.arguments).is_ok_and(|it| it == *arguments);
+        call.name != NAME || !is_whole
+    })?;
+    Some(format!("cut at {len}: {} {} is complete in {wire:?}", wrong.name, wrong.arguments))
 }
 
 /// Checks the law for a guard, and returns the number of wires.
