@@ -164,10 +164,10 @@ impl BlockReader {
         self.calls.committed()
     }
 
-    /// Returns the stream offset of the first character that made a call of the active body
-    /// malformed, or 0.
-    pub(crate) fn broke_at(&self) -> u64 {
-        self.calls.broke_at
+    /// Returns the stream offset at which the first call of the active body became malformed or
+    /// ended, or 0.
+    pub(crate) fn decided_at(&self) -> u64 {
+        self.calls.decided_at
     }
 
     fn restart(&mut self) {

@@ -49,8 +49,8 @@ pub struct Calls {
     pub(crate) at: u64,
     /// Stream offset after the opener of the active body.
     pub(crate) begun_at: u64,
-    /// Stream offset of the first character that made a call of the active body malformed, or 0.
-    pub(crate) broke_at: u64,
+    /// Stream offset at which the first call of the active body became malformed or ended, or 0.
+    pub(crate) decided_at: u64,
     next: u32,
     open: Open,
     /// Ids used in this message. Allocated with the first call, because most messages have none.
@@ -90,7 +90,7 @@ impl Calls {
             options,
             at: 0,
             begun_at: 0,
-            broke_at: 0,
+            decided_at: 0,
             next: 0,
             open: Open::No,
             used_ids: None,
@@ -154,7 +154,7 @@ impl Calls {
     /// Starts a new body at stream offset `at`.
     pub fn begin(&mut self, at: u64) {
         (self.at, self.begun_at) = (at, at);
-        (self.committed, self.broke_at) = (false, 0);
+        (self.committed, self.decided_at) = (false, 0);
     }
 
     /// Ends the active body. A call is open then only after a panic of the sink; it has no end.
@@ -307,11 +307,11 @@ impl Calls {
         }
     }
 
-    /// Records that the character at `offset` of the text being fed makes the open call malformed.
-    /// Only the first such character of a body is recorded.
-    pub(crate) fn breaks_at(&mut self, offset: usize) {
-        if self.broke_at == 0 && matches!(self.open, Open::Call(_)) {
-            self.broke_at = self.at + offset as u64;
+    /// Records that the character at `offset` of the text being fed makes the open call malformed, or
+    /// is after its end. Only the first such character of a body is recorded.
+    pub(crate) fn decides_at(&mut self, offset: usize) {
+        if self.decided_at == 0 && matches!(self.open, Open::Call(_)) {
+            self.decided_at = self.at + offset as u64;
         }
     }
 

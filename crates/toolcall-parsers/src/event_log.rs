@@ -220,9 +220,9 @@ impl EventLog {
         match self.outcome {
             Some(LoggedOutcome::Malformed | LoggedOutcome::Cut) => {
                 let from = self.at.saturating_add(self.fed as u64);
-                let broke = reader.broke_at().checked_sub(from);
-                let broke = broke.and_then(|at| usize::try_from(at).ok());
-                let used = broke.map_or(head, |at| at.min(head));
+                let at = reader.decided_at().checked_sub(from);
+                let at = at.and_then(|at| usize::try_from(at).ok());
+                let used = at.map_or(head, |at| at.min(head));
                 Some(Decision::RollBack(LITERAL.after(used)))
             }
             None if feed.verdict.is_open() => None,

@@ -169,7 +169,7 @@ impl Calls {
     /// Marks the open call as malformed by the character at `offset` of the text being fed. It is
     /// read to its end, but no more of its arguments are emitted.
     pub(crate) fn break_silently(&mut self, offset: usize) {
-        self.breaks_at(offset);
+        self.decides_at(offset);
         if let Some(keys) = self.stages.as_deref_mut().and_then(|stages| stages.keys.as_mut()) {
             keys.set_broken();
         }

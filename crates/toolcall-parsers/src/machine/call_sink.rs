@@ -87,6 +87,7 @@ impl CallSink<'_> {
 
     /// Emits the end of the open call.
     pub(crate) fn end(&mut self, outcome: Outcome) {
+        self.calls.decides_at(self.cursor.at);
         self.calls.end(outcome, self.sink);
     }
 }

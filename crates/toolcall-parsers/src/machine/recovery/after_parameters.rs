@@ -252,7 +252,7 @@ impl Machine {
     ) -> Outcome {
         let tail = out.cursor.text;
         self.skipped.bytes = self.skipped.bytes.saturating_add(visible(tail));
-        out.calls.breaks_at(tail.len());
+        out.calls.decides_at(tail.len());
         self.report_skipped_text(tail.len(), out);
         if end == End::Stop { Outcome::Malformed } else { Outcome::Incomplete }
     }

@@ -220,7 +220,7 @@ impl Machine {
             }
             Cut::Incomplete => Outcome::Incomplete,
             Cut::Malformed => {
-                out.calls.breaks_at(out.cursor.text.len());
+                out.calls.decides_at(out.cursor.text.len());
                 Outcome::Malformed
             }
         }

@@ -65,8 +65,10 @@ impl Value {
                 out.cursor.advance(at + len);
                 Some(Fed::Own)
             }
-            SearchResult::Missing(MissingEnd::Elsewhere, looked) => {
+            SearchResult::Missing(MissingEnd::Elsewhere { free }, looked) => {
                 self.searched_to = out.stream_offset(out.cursor.at + looked);
+                self.push(edges, &text[..free], out);
+                out.cursor.advance(free);
                 out.calls.count_search(looked);
                 self.phase = Phase::Text;
                 None

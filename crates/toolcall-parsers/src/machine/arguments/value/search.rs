@@ -52,8 +52,8 @@ pub(super) enum SearchResult {
 /// The place of a value's end whose own end tag is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MissingEnd {
-    /// Other markup shows where the value ends.
-    Elsewhere,
+    /// Other markup shows where the value ends. The first `free` bytes certainly belong to it.
+    Elsewhere { free: usize },
     /// The message was cut inside the value.
     Cut,
     /// Everything up to the end of the message may belong to the value, so the call is malformed.
@@ -143,15 +143,12 @@ impl EndSearch {
         match self.walk(place, text, out) {
             Ok(Walked::End { at, len }) => return SearchResult::End { at, len },
             Ok(Walked::Elsewhere) => {
-                return SearchResult::Missing(MissingEnd::Elsewhere, text.len().max(1));
+                let free = if self.released { self.looked } else { 0 };
+                return SearchResult::Missing(MissingEnd::Elsewhere { free }, text.len().max(1));
             }
             Err(Undecided) => {}
         }
-        let most = out.calls.options.limits.value.min(MAX_LOOKAHEAD);
-        if self.held_from.is_some_and(|from| text.len() - from > most) {
-            (self.doubtful, self.released) = (None, true);
-            self.give_up_holding();
-        }
+        self.limit_held(out);
         if !out.calls.ended {
             return SearchResult::Undecided { free: self.held_from.unwrap_or(self.looked) };
         }
@@ -170,9 +167,20 @@ impl EndSearch {
                 SearchResult::End { at, len }
             }
             _ if self.call_ended && !self.released || lenient => {
-                SearchResult::Missing(MissingEnd::Elsewhere, text.len().max(1))
+                SearchResult::Missing(MissingEnd::Elsewhere { free: 0 }, text.len().max(1))
             }
             _ => SearchResult::Missing(MissingEnd::Unknown, text.len()),
+        }
+    }
+
+    /// Forgets the tags that would end the value if more text is held than the limit allows. It counts
+    /// from the first of them to the next tag that is examined, so that it does not depend on the
+    /// chunks.
+    fn limit_held(&mut self, out: &CallSink<'_>) {
+        let most = out.calls.options.limits.value.min(MAX_LOOKAHEAD);
+        if self.held_from.is_some_and(|from| self.looked - from > most) {
+            (self.doubtful, self.released) = (None, true);
+            self.give_up_holding();
         }
     }
 
@@ -211,6 +219,7 @@ impl EndSearch {
             let at = self.looked + hit;
             self.pass(&text[self.looked..at]);
             self.looked = at;
+            self.limit_held(out);
             let rest = &text[at..];
             let mut len = rest.chars().next().map_or(1, char::len_utf8);
             if self.shield.is_up() {
