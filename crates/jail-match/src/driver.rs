@@ -252,7 +252,8 @@ impl Driver {
             self.counters.examined += chunk.len() as u64;
             self.base += chunk.len() as u64;
             if let Some(quotable) = self.table.quotable() {
-                self.message.preceding.advance(chunk.as_bytes(), quotable);
+                let none = self.table.stops_at_quotable(class(channel, Place::Within));
+                self.message.preceding.pass(chunk.as_bytes(), quotable, none);
             }
             self.emitter.count(channel, chunk.len());
             self.counters.reasoning_bytes = self.emitter.reasoning_bytes();

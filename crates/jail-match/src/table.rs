@@ -34,8 +34,9 @@ struct CompiledTable {
     tracks_lines: bool,
     /// Whether reasoning tags that are shown as text must be counted.
     counts_mentions: bool,
-    /// First bytes of the markers that may be quoted, if the text before a marker matters.
-    quotable: Option<FirstBytes>,
+    /// First bytes of the markers that may be quoted, if the text before a marker matters, and the
+    /// classes whose search stops at each of them.
+    quotable: Option<(FirstBytes, Classes)>,
     /// Whether a marker begins with a newline.
     newline_starts: bool,
     /// The edges that bind newlines before their markers, in descending order of that number.
@@ -136,6 +137,14 @@ impl Table {
         binding.retain(|&id| edges[id as usize].newlines.before > 0);
         binding.sort_by_key(|&id| core::cmp::Reverse(edges[id as usize].newlines.before));
         let set = builder.build();
+        let quotable = quotable.map(|first| {
+            let stops = |class: Class| {
+                (0..=u8::MAX)
+                    .all(|byte| !first.has(byte) || set.next_stop(class, &[byte]).is_some())
+            };
+            let classes = (0..CLASS_COUNT).filter(|&class| stops(class));
+            (first, classes.fold(0, |all, class| all | 1 << class))
+        });
         let use_bits = use_bits.into_boxed_slice();
         let inner = CompiledTable {
             edges,
@@ -205,7 +214,13 @@ impl Table {
     /// matters.
     #[inline]
     pub(crate) fn quotable(&self) -> Option<&FirstBytes> {
-        self.inner.quotable.as_ref()
+        self.inner.quotable.as_ref().map(|(first, _)| first)
+    }
+
+    /// Returns whether text without a stop of `class` has no [quotable](Self::quotable) byte.
+    #[inline]
+    pub(crate) fn stops_at_quotable(&self, class: Class) -> bool {
+        self.inner.quotable.as_ref().is_none_or(|&(_, classes)| classes >> class & 1 != 0)
     }
 
     /// Returns whether a marker begins with a newline.

@@ -50,6 +50,9 @@ pub(crate) struct BlockReader {
     last_block: Option<Box<RepeatedBlock>>,
     opener: BodyId,
     attempt: u16,
+    /// Whether the last text was the inside of a string, of which nothing is held. Then more of the
+    /// string needs fewer checks.
+    in_string: bool,
 }
 
 /// A copy of a [`BlockReader`] for [`BlockReader::restore`].
@@ -75,6 +78,7 @@ impl BlockReader {
             last_block: None,
             opener: 0,
             attempt: 0,
+            in_string: false,
         }
     }
 
@@ -155,7 +159,11 @@ impl BlockReader {
 
     /// Returns the number of bytes of a block of calls that were read but not emitted yet, beyond
     /// those in the driver.
+    #[inline]
     pub(crate) fn held(&self) -> usize {
+        if self.in_string {
+            return 0;
+        }
         self.machine.as_ref().map_or(0, |machine| machine.held(&self.calls))
     }
 
@@ -258,6 +266,24 @@ impl BlockReader {
 
     #[inline]
     pub(crate) fn feed(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+        if self.in_string && self.passes_string(text) {
+            self.calls.string(text, sink);
+            return Verdict::Certain.after(text.len());
+        }
+        self.feed_looking(text, sink)
+    }
+
+    /// Returns whether all of `text` is more of the string that was read last, and can be emitted
+    /// unchanged.
+    #[inline]
+    fn passes_string(&mut self, text: &str) -> bool {
+        let Self { plan, machine: Some(machine), .. } = self else { return false };
+        plan.turn_ends.start_in(text).is_none() && machine.passes_string(plan, text)
+    }
+
+    /// Feeds text that may be more than the inside of a string.
+    fn feed_looking(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
+        self.in_string = false;
         let split_at = self.plan.turn_ends.start_in(text);
         let fed = match split_at {
             Some(0) if self.calls.committed() => Verdict::Certain.after(0),
@@ -296,6 +322,9 @@ impl BlockReader {
             if let Some(block) = last_block {
                 block.record(text, calls.options.limits.name);
             }
+            self.in_string = calls.passes_strings()
+                && last_block.as_ref().is_none_or(|block| block.is_unusable())
+                && machine.held(calls) == 0;
             return Verdict::Certain.after(text.len());
         }
         let Feed { used, verdict } =
@@ -351,6 +380,7 @@ impl BlockReader {
     }
 
     pub(crate) fn finish(&mut self, tail: &str, end: End, sink: &mut dyn Sink) -> Feed {
+        self.in_string = false;
         let waits = self.plan.turn_ends.start_in(tail).filter(|_| self.has_begun_arguments());
         let (tail, fed) = match waits.and_then(|at| tail.split_at_checked(at)) {
             Some((text, turn_end)) if self.plan.turn_ends.has(turn_end) => (text, 0),
@@ -375,6 +405,7 @@ impl BlockReader {
     }
 
     pub(crate) fn end(&mut self) {
+        self.in_string = false;
         if let Some(machine) = &mut self.machine {
             machine.end();
         }

@@ -28,6 +28,17 @@ impl Default for Preceding {
     }
 }
 
+/// Returns the bytes of `few`, at most seven, as one number. A loop over them would cost more than the
+/// search for markers in a text that short.
+#[inline]
+fn joined(few: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (few.first_chunk(), few.last_chunk()) {
+        let first = u64::from(u32::from_be_bytes(*first)) << (8 * (few.len() - 4));
+        return first | u64::from(u32::from_be_bytes(*last));
+    }
+    few.iter().fold(0, |all, &byte| all << 8 | u64::from(byte))
+}
+
 /// Marks that open quotes, and the mark that closes each.
 const QUOTES: [(char, char); 7] =
     [('`', '`'), ('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’'), ('„', '“'), ('«', '»')];
@@ -50,6 +61,17 @@ impl Preceding {
             last = last << 8 | u64::from(byte);
         }
         self.last = last.to_be_bytes();
+    }
+
+    /// Adds the text that follows, as [`Preceding::advance`] does. `none` states that no byte of it may
+    /// begin a marker.
+    #[inline]
+    pub(super) fn pass(&mut self, text: &[u8], begins_marker: &FirstBytes, none: bool) {
+        if none && self.closing == [0; 3] {
+            self.push(text);
+        } else {
+            self.advance(text, begins_marker);
+        }
     }
 
     /// Adds text that is in quotes, or may have some.
@@ -79,10 +101,10 @@ impl Preceding {
     }
 
     fn push(&mut self, text: &[u8]) {
-        let text = text.last_chunk::<8>().map_or(text, |last| last.as_slice());
-        let last = u64::from_be_bytes(self.last);
-        let last = text.iter().fold(last, |last, &byte| last << 8 | u64::from(byte));
-        self.last = last.to_be_bytes();
+        self.last = match text {
+            [.., _, _, _, _, _, _, _, _] => *text.last_chunk().unwrap_or(&self.last),
+            few => (u64::from_be_bytes(self.last) << (8 * few.len()) | joined(few)).to_be_bytes(),
+        };
     }
 
     /// Returns whether `marker` may act here: outside of quotes, and not inside a word.

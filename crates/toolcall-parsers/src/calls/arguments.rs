@@ -104,6 +104,23 @@ impl Calls {
         }
     }
 
+    /// Returns whether the plain text of a string in the open call is emitted unchanged and at once.
+    #[inline]
+    pub(crate) fn passes_strings(&self) -> bool {
+        matches!(self.open, Open::Call(_))
+            && !self.quiet
+            && self.keys().is_none_or(|keys| keys.passes() && !keys.is_broken())
+    }
+
+    /// Emits and counts plain text of a string, if [such text passes](Self::passes_strings).
+    #[inline]
+    pub(crate) fn string(&mut self, text: &str, sink: &mut dyn Sink) {
+        if let Open::Call(index) = self.open {
+            sink.event(Event::CallArguments { index, fragment: text });
+        }
+        self.at += text.len() as u64;
+    }
+
     /// Returns the number of bytes on the wire that wait until a key is known to be new. `literal`
     /// states that the reader emits a comma only with the key after it.
     pub(crate) fn held_keys(&self, literal: bool) -> usize {

@@ -222,6 +222,12 @@ impl Machine {
         self.readers.passes(&plan.leaf(self.place.leaf).arguments, text, unseen)
     }
 
+    /// Returns the same as [`Machine::passes`] if the text before passed, and nothing was read since.
+    #[inline]
+    pub(crate) fn passes_string(&mut self, plan: &Plan, text: &str) -> bool {
+        self.readers.passes(&plan.leaf(self.place.leaf).arguments, text, true)
+    }
+
     /// Emits the start of the call whose header was read. Fails if the header proves to be text.
     pub(super) fn start(&mut self, out: &mut CallSink<'_>) -> Result<(), MachineStep> {
         let plan = out.plan;

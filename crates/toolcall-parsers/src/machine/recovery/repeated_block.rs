@@ -44,6 +44,12 @@ impl RepeatedBlock {
         }
     }
 
+    /// Returns whether the block is too long to be compared.
+    #[inline]
+    pub(crate) fn is_unusable(&self) -> bool {
+        self.unusable
+    }
+
     /// Ends the block. A repetition is recognised only if the block had its end tag.
     pub(crate) fn end_block(&mut self, has_end: bool) {
         self.unusable |= !has_end;
