@@ -7,11 +7,12 @@
 //! end         the driver takes over: `rest` is content
 //! ```
 
+mod repetition;
+
 use alloc::{boxed::Box, sync::Arc};
 
 use jail_match::{
-    Anchor, BodyId, Channel, Diagnostic, End, Feed, LearntSuffix, Opener, Refutation, Resume, Sink,
-    Verdict,
+    Anchor, BodyId, Channel, End, Feed, LearntSuffix, Opener, Refutation, Resume, Sink, Verdict,
 };
 
 use crate::{
@@ -19,7 +20,6 @@ use crate::{
     compiled::Grammar,
     cursor::TextCursor,
     decoded::Decoder,
-    event::DiagnosticKind,
     ids::Ids,
     limits::MAX_SUFFIXES,
     machine::{
@@ -195,50 +195,10 @@ impl BlockReader {
             || self.machine.as_ref().is_some_and(|machine| machine.is_between_tags(&self.plan));
         self.calls.committed() || between_tags()
     }
-
-    fn forget_block(&mut self) {
-        if let Some(block) = &mut self.last_block {
-            block.clear();
-        }
-    }
-
-    /// Returns whether the text being read is compared with the last block.
-    fn is_comparing(&self) -> bool {
-        self.last_block.as_ref().is_some_and(|block| block.is_comparing())
-    }
-
-    /// Compares `text` with the last block, and reports a repetition.
-    fn compare_block(&mut self, text: &str, sink: &mut dyn Sink) -> Feed {
-        let Some(block) = &mut self.last_block else { return Verdict::RESCAN.after(0) };
-        let feed = block.compare(text);
-        if feed.verdict == Verdict::RESCAN {
-            return feed;
-        }
-        self.calls.at += feed.used as u64;
-        if matches!(feed.verdict, Verdict::Empty(_)) {
-            let opener = self
-                .plan
-                .openers
-                .get(usize::from(self.opener))
-                .map_or(0, |opener| opener.marker.len());
-            let from = self.calls.begun_at.saturating_sub(opener as u64);
-            let bytes = self.calls.at.saturating_sub(from);
-            sink.event(Diagnostic::new(DiagnosticKind::Echo, from, bytes).into());
-        }
-        feed
-    }
 }
 
 /// The functions of a body that the driver calls.
 impl BlockReader {
-    pub(crate) fn may_begin(&self, body: BodyId) -> bool {
-        let opener = self.plan.openers.get(usize::from(body));
-        let repeated = opener.filter(|opener| opener.start == Start::RepeatedBlock);
-        let repeats =
-            |marker: &str| self.last_block.as_ref().is_some_and(|block| block.may_repeat(marker));
-        repeated.is_none_or(|opener| repeats(&opener.marker))
-    }
-
     pub(crate) fn begin(&mut self, opener: &Opener) {
         let body: BodyId = opener.body;
         (self.opener, self.attempt) = (body, 0);

@@ -10,10 +10,10 @@
 //! count if the value's end were missing. Beyond the limit it is emitted as the value's text, and
 //! the search goes on with the same counts. If the message ends without an end, see [`MissingEnd`].
 
+mod inner_header;
+
 use alloc::vec::Vec;
 use core::mem;
-
-use jail_match::is_reserved;
 
 use super::{
     TextMode, ValuePlace,
@@ -25,17 +25,13 @@ use super::{
     shield::Shield,
 };
 use crate::{
-    cursor::{TextCursor, Undecided},
+    cursor::Undecided,
     limits::{MAX_LOOKAHEAD, MAX_QUOTED_CALLS},
     machine::{
-        arguments::{
-            parameters::header::{HeaderStep, ParameterHeader},
-            tag::{TagTexts, longest},
-        },
+        arguments::{parameters::header::ParameterHeader, tag::longest},
         call_sink::CallSink,
     },
     options::Tolerance,
-    typing::declares,
 };
 
 /// The result of a search.
@@ -64,14 +60,6 @@ pub(super) enum MissingEnd {
 enum Walked {
     End { at: usize, len: usize },
     Elsewhere,
-}
-
-/// The header of a parameter inside the value's text.
-#[derive(Clone, Copy)]
-struct InnerHeader {
-    len: usize,
-    /// Whether the header lacks a tag.
-    torn: bool,
 }
 
 /// A search in the text of a value, from its first tag on.
@@ -329,30 +317,6 @@ impl EndSearch {
         }
     }
 
-    /// Counts the parameter's opener at the start of `rest`, if it is part of a quotation: inside
-    /// a quoted call, or where the family writes openers if its name is new.
-    fn open_parameter(
-        &mut self,
-        place: ValuePlace<'_>,
-        (at, rest): (usize, &str),
-        opener: InnerHeader,
-    ) {
-        let ValuePlace { spec, value, .. } = place;
-        if !self.is_in_quoted_call() {
-            let is_new = opener.torn || !place.given.has(self.header.key());
-            if !is_new || !spec.headers.may_begin(self.line_start) {
-                return;
-            }
-            self.hold(at);
-        }
-        // A parameter that is quoted as plain text is not closed by a marker token.
-        let typed = !rest.starts_with(is_reserved);
-        let mut ends = value.ends.iter().flat_map(TagTexts::texts);
-        if !typed || ends.any(|end| !end.starts_with(is_reserved)) {
-            self.depth += 1;
-        }
-    }
-
     /// Decides whether an end tag with text after it may be used, by the tag at the start of
     /// `rest`.
     fn weigh_text(
@@ -378,32 +342,5 @@ impl EndSearch {
             }
         }
         Ok(())
-    }
-
-    /// Returns the parameter's header at the start of `text`. The header of a declared parameter may
-    /// lack a tag.
-    fn parameter(
-        &mut self,
-        place: ValuePlace<'_>,
-        text: &str,
-        out: &CallSink<'_>,
-    ) -> Result<Option<InnerHeader>, Undecided> {
-        let ValuePlace { spec, tool, .. } = place;
-        let Some((opener, len)) = last(longest(text, spec.openers()), out)? else {
-            return Ok(None);
-        };
-        self.header.begin(spec, opener);
-        let mut cursor = TextCursor::new(&text[len..]);
-        match self.header.feed(spec, out.calls.options.limits.name, &mut cursor) {
-            HeaderStep::Value(_) => Ok(Some(InnerHeader { len: len + cursor.at, torn: false })),
-            HeaderStep::More if out.calls.ended => Ok(None),
-            HeaderStep::More => Err(Undecided),
-            HeaderStep::Again | HeaderStep::Bad => {
-                let is_known = |key: &str| declares(&out.calls.tools, tool, key);
-                let torn = self.header.is_torn(spec, cursor.rest(), is_known);
-                let torn = last(torn.map(|torn| torn.then_some(())), out)?;
-                Ok(torn.map(|()| InnerHeader { len: len + cursor.at, torn: true }))
-            }
-        }
     }
 }
