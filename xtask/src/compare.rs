@@ -7,6 +7,7 @@
 mod cases;
 mod cost;
 mod judge;
+mod old;
 mod page;
 mod report;
 
@@ -141,6 +142,16 @@ pub(crate) fn run(root: &Path, further: Option<&Path>) -> Result<(), String> {
         println!("{}", path.display());
     }
     Ok(())
+}
+
+/// Compares the command of `revision` with that of the working tree. With `further`, the vectors of
+/// that directory are read, too.
+///
+/// # Errors
+/// Returns an error if a command cannot be built or does not read rows, or if an expected message got
+/// lost.
+pub(crate) fn with_old(root: &Path, revision: &str, further: Option<&Path>) -> Result<(), String> {
+    old::run(root, revision, further)
 }
 
 /// Reads the answers of a public suite with the command, and prints how many are right.

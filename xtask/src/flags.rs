@@ -83,6 +83,8 @@ pub(crate) enum Compared {
     Vectors { further: Option<PathBuf> },
     /// The fixtures of a public suite, under this project.
     Fixtures,
+    /// All texts at hand, under a revision and under the working tree.
+    Old { revision: String, further: Option<PathBuf> },
 }
 
 /// The extent of the checks of `ci`.
@@ -222,6 +224,13 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
                 *scope = known.map(|(_, job)| Scope::Job(*job)).ok_or_else(unknown)?;
             }
             (Command::Compare(compared), Arg::Long("fixtures")) => *compared = Compared::Fixtures,
+            (
+                Command::Compare(compared @ Compared::Vectors { further: None }),
+                Arg::Long("old"),
+            ) => {
+                let revision = parser.value()?.string()?;
+                *compared = Compared::Old { revision, further: None };
+            }
             (Command::E2e(against), Arg::Long("soak")) => *against = Against::Crowd,
             (Command::E2e(Against::Clients), Arg::Long("engines")) => {
                 command = Command::Engines { cache: None };
@@ -233,7 +242,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             (
                 Command::Drift { wheels: directory @ None }
                 | Command::Engines { cache: directory @ None }
-                | Command::Compare(Compared::Vectors { further: directory @ None }),
+                | Command::Compare(
+                    Compared::Vectors { further: directory @ None }
+                    | Compared::Old { further: directory @ None, .. },
+                ),
                 Arg::Value(path),
             ) => *directory = Some(path.into()),
             (Command::Bench { pace, .. }, Arg::Long(flag)) => {

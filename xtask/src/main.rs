@@ -69,6 +69,9 @@ fn main() -> ExitCode {
         Command::Families(Tables::Checked) => families::check(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),
         Command::Compare(Compared::Fixtures) => compare::fixtures(&root),
+        Command::Compare(Compared::Old { revision, further }) => {
+            compare::with_old(&root, &revision, further.as_deref())
+        }
         Command::Compare(Compared::Vectors { further }) => compare::run(&root, further.as_deref()),
         Command::Fuzz { effort, target } => fuzz::run(&root, effort, target.as_deref()),
         Command::Mutants { part, shard } => mutants::run(&root, part.as_deref(), shard.as_deref()),

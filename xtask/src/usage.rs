@@ -18,6 +18,8 @@ cargo xtask bench --count|--gate|--keep    instructions a chunk; fails if they g
 cargo xtask compare [DIRECTORY]            our vectors through the parsers of others; writes docs/results.*
                                            with a directory: its vectors, too, and pages below the target directory
 cargo xtask compare --fixtures             a public suite's answers through the command: how many are right
+cargo xtask compare --old REV [DIRECTORY]  what the revision and the working tree read differently, of vectors,
+                                           cut and whole, encoded calls, samples and the public suite
 cargo xtask fuzz [TARGET|all]              fuzz targets, for a time each (--seconds N, --jobs N)
 cargo xtask fuzz seed [TARGET]             inputs and words to begin with, made of the families
 cargo xtask mutants [PART] [--shard K/N]   changes of the code, by `cargo mutants`: a test must see each

@@ -10,6 +10,10 @@ use crate::families::{ParserName, Reads};
 /// The folders of vectors: calls alone, reasoning alone, and both.
 const FOLDERS: [&str; 3] = ["tools", "reasoning", "profiles"];
 
+/// The kinds of vectors that have a text and a message. Others, such as those of response templates,
+/// are left out.
+const KINDS: [&str; 3] = ["tools", "reasoning", "both"];
+
 /// The maximum length of a tag that stays whole, in characters.
 const TAG_LENGTH: usize = 48;
 
@@ -42,6 +46,13 @@ pub(super) mod run {
     pub(crate) const CUT_TAGS: usize = 5;
 }
 
+/// The kind of a vector.
+#[derive(Debug, Deserialize)]
+struct Kind {
+    #[serde(default)]
+    kind: String,
+}
+
 /// A vector with the data that a runner needs to feed it to a parser.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Vector {
@@ -49,15 +60,15 @@ pub(super) struct Vector {
     pub(super) kind: String,
     pub(super) family: String,
     #[serde(default)]
-    whitespace: Option<String>,
+    pub(super) whitespace: Option<String>,
     #[serde(default)]
-    start: Option<String>,
+    pub(super) start: Option<String>,
     #[serde(default)]
-    finish: Option<String>,
+    pub(super) finish: Option<String>,
     #[serde(default)]
-    tools: Option<Value>,
+    pub(super) tools: Option<Value>,
     #[serde(default)]
-    wire: String,
+    pub(super) wire: String,
     #[serde(default, skip_serializing)]
     pub(super) expect: Expected,
     #[serde(default, skip_serializing)]
@@ -228,6 +239,18 @@ pub(super) fn read(
     parsers: &[ParserName],
 ) -> Result<Vec<Vector>, String> {
     let mut out: Vec<Vector> = Vec::new();
+    for vector in all(root, further)? {
+        add(&mut out, vector, parsers);
+    }
+    Ok(out)
+}
+
+/// Reads the vectors of the project and of `further`, except those with options of our library.
+///
+/// # Errors
+/// Returns an error if a file cannot be read, or a line is not a vector.
+pub(super) fn all(root: &Path, further: Option<&Path>) -> Result<Vec<Vector>, String> {
+    let mut out: Vec<Vector> = Vec::new();
     let own = root.join("vectors");
     let directories = FOLDERS.map(|folder| (folder, own.join(folder)));
     let further = further.map(|directory| ("further", directory.to_owned()));
@@ -242,12 +265,18 @@ pub(super) fn read(
             let named = |error: String| format!("{}: {error}", file.display());
             let text = fs::read_to_string(&file).map_err(|error| named(error.to_string()))?;
             for line in text.lines().filter(|line| !line.trim().is_empty()) {
-                let read = serde_json::from_str::<Vector>(line);
-                let mut vector = read.map_err(|error| named(error.to_string()))?;
+                let read = |error: serde_json::Error| named(error.to_string());
+                let Kind { kind } = serde_json::from_str(line).map_err(read)?;
+                if !KINDS.contains(&&*kind) {
+                    continue;
+                }
+                let mut vector: Vector = serde_json::from_str(line).map_err(read)?;
                 // Ids are unique in a file only.
                 let stem = file.file_stem().unwrap_or_default().to_string_lossy();
                 vector.id = format!("{folder}/{stem}:{}", vector.id);
-                add(&mut out, vector, parsers);
+                if vector.options.is_none() {
+                    out.push(vector);
+                }
             }
         }
     }
@@ -259,7 +288,7 @@ fn add(out: &mut Vec<Vector>, mut vector: Vector, parsers: &[ParserName]) {
         (&other.family, &other.kind, &other.wire, &other.start, &other.tools)
             == (&vector.family, &vector.kind, &vector.wire, &vector.start, &vector.tools)
     };
-    if vector.options.is_some() || out.iter().any(same) {
+    if out.iter().any(same) {
         return;
     }
     vector.names = names_of(parsers, &vector.family, vector.reads());

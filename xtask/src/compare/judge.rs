@@ -82,12 +82,8 @@ impl Tally {
         if vector.is_cut() {
             return;
         }
-        let is_right = |one: &Answer| {
-            (!vector.reads_calls() || are_calls_right(one, expect))
-                && text_match(one, expect) != TextMatch::Other
-        };
         if vector.is_decided() {
-            self.decided.add(is_right(last));
+            self.decided.add(vector.is_right(last));
             return;
         }
         for (at, one) in [Some(whole), streamed].into_iter().enumerate() {
@@ -99,8 +95,16 @@ impl Tally {
         }
         self.blanks += usize::from(text_match(last, expect) == TextMatch::Blanks);
         if vector.is_quoted() {
-            self.quoted.add(is_right(last));
+            self.quoted.add(vector.is_right(last));
         }
+    }
+}
+
+impl Vector {
+    /// Returns whether a message has the calls and, up to white space, the text that are expected.
+    pub(super) fn is_right(&self, one: &Answer) -> bool {
+        (!self.reads_calls() || are_calls_right(one, &self.expect))
+            && text_match(one, &self.expect) != TextMatch::Other
     }
 }
 

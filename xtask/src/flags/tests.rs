@@ -33,6 +33,13 @@ fn commands_are_read_with_their_flags() {
     assert_eq!(command("e2e --soak --engines"), None);
     assert_eq!(command("compare --fixtures"), Some(Command::Compare(Compared::Fixtures)));
     assert_eq!(command("compare DIR --fixtures x"), None);
+    let old = |further: Option<&str>| {
+        let (revision, further) = ("v1".to_owned(), further.map(Into::into));
+        Some(Command::Compare(Compared::Old { revision, further }))
+    };
+    assert_eq!(command("compare --old v1"), old(None));
+    assert_eq!(command("compare --old v1 DIR"), old(Some("DIR")));
+    assert_eq!(command("compare --old"), None);
     assert_eq!(command("page"), Some(Command::Page));
     assert_eq!(command("js"), Some(Command::Js(Depth::Whole)));
     assert_eq!(command("js --check"), Some(Command::Js(Depth::Quick)));
