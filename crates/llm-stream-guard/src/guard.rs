@@ -228,7 +228,8 @@ impl Guard {
             stats.read(cursor.counters());
             stats.held(held);
         }
-        result.and(self.output.failed().map_or(Ok(()), Err))
+        // The jail may have failed by text before that of the other error, in the same chunk or not.
+        self.output.failed().map_or(result, Err)
     }
 
     fn count(&mut self, what: impl FnOnce(&mut StatsCollector)) {

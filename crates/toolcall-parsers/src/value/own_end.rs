@@ -219,9 +219,10 @@ fn member(dialect: &ValueDialect<'_>, quote: Quote, text: &str) -> Result<bool, 
         return Ok(true);
     }
     let text = text.trim_start_matches(['"', '\'']);
-    match text.find(|c| !is_of_bare_key(c)) {
-        None if text.len() <= dialect.limits.name => dialect.open_end(),
-        None => Ok(false),
+    let key = text.find(|c| !is_of_bare_key(c));
+    match key {
+        _ if key.unwrap_or(text.len()) > dialect.limits.name => Ok(false),
+        None => dialect.open_end(),
         Some(at) => {
             let following = text[at..].trim_start_matches(['"', '\'']).trim_ascii_start();
             match following.as_bytes().first() {
