@@ -287,7 +287,9 @@ pub(crate) fn calls(data: &[u8]) {
     let guard = Guard::builder(&Profile::tools(grammar.name())).tools(tools(&mut input));
     let guard = guard.calls(options(&mut input)).build().expect("registered families build");
     let machine = GuardMachine::new(guard, *input.pick(&[End::Stop, End::Length]));
-    judge::text(&machine, &text, plan);
+    judge::events(&machine, &text, plan);
+    // A key that is held until it is known to be new is held as JSON, with its escapes.
+    judge::cost(&machine, &text, judge::REWRITTEN);
     // A machine that was used and reset must equal a new one.
     let (mut used, mut out) = (machine.clone(), stream_laws::RunRecord::default());
     used.push(&text, &mut out);
