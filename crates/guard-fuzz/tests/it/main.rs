@@ -15,9 +15,9 @@ const RANDOM: (u64, usize) = (60, 300);
 /// error policy was hit; a key that an object has twice, with two types; markers in two forms inside a
 /// value; a key that comes twice, with text after it; the server's reasoning while content is held; a
 /// header of a parameter beyond the limit of a value; a block that becomes text because of a key beyond the
-/// limit; a key beyond the limit after a quote; the limits of a candidate and of a jail in one chunk; and a
-/// key of bytes that JSON escapes.
-const FAILED: [(&str, &[u8]); 11] = [
+/// limit; a key beyond the limit after a quote; the limits of a candidate and of a jail in one chunk; a
+/// key of bytes that JSON escapes; and whitespace after the error of a limit.
+const FAILED: [(&str, &[u8]); 12] = [
     (
         "raw_bytes",
         b"\x0f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa0n\0\0\0\0\0te\0\xad\0\0\0\xb5\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0<|\xa0",
@@ -40,6 +40,7 @@ const FAILED: [(&str, &[u8]); 11] = [
     ("guard", b"\x18\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x8ex{\0:<escape>\0<escape>,\0\0:"),
     ("damaged", b"\0\0w\0\0\0\0\0\0\0\0\xf1\0\0\0x\0\0\x17A\0\0\0\0\0\0i\0\0\0\xbd\0\0\0\0\0\0\0ex\0\xa4\xe3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xba\x9b\x97\xc1\xd6\xeb"),
     ("calls", b"#\0\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x8a{\x91\xa0\x22\0\x22,\x95\x22\xa0\x22\x22,\x22\0\0\0\0\0\0\0\0\0\0"),
+    ("damaged", b"\x1b\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0+a\0\0\0\0\xa5\0\x11\0\0\0\x1f"),
     ("round_trip", b"\x15\0\0x\0\0\0\x03\0x"),
 ];
 

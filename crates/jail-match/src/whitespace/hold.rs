@@ -28,8 +28,12 @@ impl Emitter {
         matches!(self.policy.rule(channel), Rule::Trim | Rule::TrimEnd)
     }
 
-    /// Holds a piece of whitespace. A run that outgrows the limit is text.
+    /// Holds a piece of whitespace. A run that outgrows the limit is text. After the error of a limit
+    /// nothing is held, as no text is emitted.
     pub(super) fn hold(&mut self, piece: TextPiece<'_>, sink: &mut dyn Sink) {
+        if self.budget.failed().is_some() {
+            return;
+        }
         let TextPiece { channel, text, at } = piece;
         let (limit, moves) = (self.limit, self.moves(channel));
         let run = self.run(channel);
