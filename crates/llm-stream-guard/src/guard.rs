@@ -228,8 +228,7 @@ impl Guard {
             stats.read(cursor.counters());
             stats.held(held);
         }
-        // The jail may have failed by text before that of the other error, in the same chunk or not.
-        self.output.failed().map_or(result, Err)
+        self.output.failed().map_or(result, Err) // A jail may have failed by text before that.
     }
 
     fn count(&mut self, what: impl FnOnce(&mut StatsCollector)) {
