@@ -16,8 +16,9 @@ const RANDOM: (u64, usize) = (60, 300);
 /// value; a key that comes twice, with text after it; the server's reasoning while content is held; a
 /// header of a parameter beyond the limit of a value; a block that becomes text because of a key beyond the
 /// limit; a key beyond the limit after a quote; the limits of a candidate and of a jail in one chunk; a
-/// key of bytes that JSON escapes; and whitespace after the error of a limit.
-const FAILED: [(&str, &[u8]); 12] = [
+/// key of bytes that JSON escapes; whitespace after the error of a limit; and
+/// text after a tag that ends a value whose own end is missing.
+const FAILED: [(&str, &[u8]); 13] = [
     (
         "raw_bytes",
         b"\x0f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa0n\0\0\0\0\0te\0\xad\0\0\0\xb5\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0<|\xa0",
@@ -41,6 +42,7 @@ const FAILED: [(&str, &[u8]); 12] = [
     ("damaged", b"\0\0w\0\0\0\0\0\0\0\0\xf1\0\0\0x\0\0\x17A\0\0\0\0\0\0i\0\0\0\xbd\0\0\0\0\0\0\0ex\0\xa4\xe3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xba\x9b\x97\xc1\xd6\xeb"),
     ("calls", b"#\0\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x8a{\x91\xa0\x22\0\x22,\x95\x22\xa0\x22\x22,\x22\0\0\0\0\0\0\0\0\0\0"),
     ("damaged", b"\x1b\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0+a\0\0\0\0\xa5\0\x11\0\0\0\x1f"),
+    ("damaged", b"x\x229Pg\0\0\0\0\0\0\0x\0xx\0\0\0\0\xc7"),
     ("round_trip", b"\x15\0\0x\0\0\0\x03\0x"),
 ];
 

@@ -132,7 +132,8 @@ impl EndSearch {
             Ok(Walked::End { at, len }) => return SearchResult::End { at, len },
             Ok(Walked::Elsewhere) => {
                 let free = if self.released { self.looked } else { 0 };
-                return SearchResult::Missing(MissingEnd::Elsewhere { free }, text.len().max(1));
+                // The search stopped at this tag, whatever follows it in the chunk.
+                return SearchResult::Missing(MissingEnd::Elsewhere { free }, self.looked + 1);
             }
             Err(Undecided) => {}
         }
