@@ -18,6 +18,7 @@ mod container;
 mod dialect;
 mod escape;
 mod held;
+mod inner_quotes;
 mod members;
 mod mend;
 mod missing_end;

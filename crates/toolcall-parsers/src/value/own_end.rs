@@ -43,6 +43,8 @@ pub(super) struct OwnString {
     pub(super) released: bool,
     /// The opener of a call in the string.
     pub(super) quoted_call: QuotedCall,
+    /// Whether the string has ended, and a quote in it was taken for data.
+    pub(super) inner_quotes: bool,
 }
 
 impl Transcoder {

@@ -78,6 +78,7 @@ impl Transcoder {
         };
         let blanks = core::mem::take(&mut self.blanks);
         let step = if ends {
+            self.own.inner_quotes = text.nested;
             self.end_text(cx)
         } else if self.key && cx.dialect.is(Syntax::Python) {
             // No key contains quotes: the string has ended, and what follows is a fault.

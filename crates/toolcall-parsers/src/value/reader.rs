@@ -38,7 +38,7 @@ pub(crate) enum ValueKind {
 
 /// The position in the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ValueState {
+pub(super) enum ValueState {
     Start,
     Json,
     /// Inside `null`. The rest of the word.
@@ -57,11 +57,11 @@ enum ValueState {
 #[derive(Debug, Clone)]
 pub(crate) struct ValueReader {
     kind: ValueKind,
-    state: ValueState,
+    pub(super) state: ValueState,
     /// Whether the object is in a list.
     listed: bool,
     scan: JsonScan,
-    literal: Transcoder,
+    pub(super) literal: Transcoder,
     /// The start of a cut escape inside the object in a string, decoded once.
     carry: String,
 }

@@ -238,8 +238,11 @@ impl Machine {
             }
             _ => (Some(Brackets::none()), None),
         };
+        let lost = in_arguments
+            && matches!(arguments, Some(Arguments::Value(_) | Arguments::Keywords(_)))
+            && self.readers.value.has_inner_quotes();
         let apostrophes = dialect.is_some_and(|dialect| dialect != Dialect::Json);
-        FaultPlace { brackets, quote, escaped: false, apostrophes, lost: false, in_list, quoted: 0 }
+        FaultPlace { brackets, quote, escaped: false, apostrophes, lost, in_list, quoted: 0 }
     }
 
     /// Continues in the list, whose next object or end is at the cursor.
