@@ -286,6 +286,11 @@ impl MarkerSet {
         needles.find(hay)
     }
 
+    /// Returns the classes whose search stops at `byte`.
+    pub(crate) fn stops_at(&self, byte: u8) -> Classes {
+        self.stops[usize::from(byte)]
+    }
+
     /// Searches for a live marker that contains the byte at `stop`.
     ///
     /// `live` decides whether a marker that agrees with the text counts. It receives the marker's

@@ -138,12 +138,8 @@ impl Table {
         binding.sort_by_key(|&id| core::cmp::Reverse(edges[id as usize].newlines.before));
         let set = builder.build();
         let quotable = quotable.map(|first| {
-            let stops = |class: Class| {
-                (0..=u8::MAX)
-                    .all(|byte| !first.has(byte) || set.next_stop(class, &[byte]).is_some())
-            };
-            let classes = (0..CLASS_COUNT).filter(|&class| stops(class));
-            (first, classes.fold(0, |all, class| all | 1 << class))
+            let bytes = (0..=u8::MAX).filter(|&byte| first.has(byte));
+            (first, bytes.fold(Classes::MAX, |all, byte| all & set.stops_at(byte)))
         });
         let use_bits = use_bits.into_boxed_slice();
         let inner = CompiledTable {

@@ -50,17 +50,8 @@ impl Preceding {
     /// mark or with the line.
     #[inline]
     pub(super) fn advance(&mut self, text: &[u8], begins_marker: &FirstBytes) {
-        if self.closing != [0; 3] {
-            return self.advance_quotes(text, begins_marker);
-        }
-        let mut last = u64::from_be_bytes(self.last);
-        for &byte in text {
-            if begins_marker.has(byte) {
-                return self.advance_quotes(text, begins_marker);
-            }
-            last = last << 8 | u64::from(byte);
-        }
-        self.last = last.to_be_bytes();
+        let none = !text.iter().any(|&byte| begins_marker.has(byte));
+        self.pass(text, begins_marker, none);
     }
 
     /// Adds the text that follows, as [`Preceding::advance`] does. `none` states that no byte of it may
@@ -70,7 +61,7 @@ impl Preceding {
         if none && self.closing == [0; 3] {
             self.push(text);
         } else {
-            self.advance(text, begins_marker);
+            self.advance_quotes(text, begins_marker);
         }
     }
 
