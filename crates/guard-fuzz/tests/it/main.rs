@@ -11,38 +11,45 @@ const SEEDS: usize = 40;
 /// The number of random inputs for each target, and their maximum length.
 const RANDOM: (u64, usize) = (60, 300);
 
-/// Inputs that failed once: a stop string and an invalid byte in one chunk, after which a limit with the
-/// error policy was hit; a key that an object has twice, with two types; markers in two forms inside a
-/// value; a key that comes twice, with text after it; the server's reasoning while content is held; a
-/// header of a parameter beyond the limit of a value; a block that becomes text because of a key beyond the
-/// limit; a key beyond the limit after a quote; the limits of a candidate and of a jail in one chunk; a
-/// key of bytes that JSON escapes; whitespace after the error of a limit; and
-/// text after a tag that ends a value whose own end is missing.
+/// Inputs that failed once.
 const FAILED: [(&str, &[u8]); 13] = [
+    // A stop string and an invalid byte in one chunk, after which a limit with the error policy was hit.
     (
         "raw_bytes",
         b"\x0f\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa0n\0\0\0\0\0te\0\xad\0\0\0\xb5\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0<|\xa0",
     ),
+    // Markers in two forms inside a value.
     (
         "damaged",
         b"\x1cT\x8c\xc4\xfc\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0\0\x97\0\0\0\0\0\0\0\x85\0\0\0\xc9\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xd4",
     ),
+    // A stop string after the limit of a remapping, in the chunk of its error.
     (
         "damaged",
         b"\x19\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa0\0\0x\xf5\0\x17\0\0\0[\0\0\0\0\xb0",
     ),
+    // A key that comes twice, with text after it.
     (
         "guard",
         b"\x18\0\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x8ex{b:,b:,\0:\0",
     ),
+    // The server's reasoning while content is held.
     ("chat", b"\0\0\0k\0\0\0S\0\0\0\0\0\0\xb5\0\0\0\0\0\0\0\0\0\x87\x9c\xb1\x0a\x83\0"),
+    // A header of a parameter beyond the limit of a value.
     ("calls", b"\x0b\0\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x9bx\x9e\xa5x\xa8false\xab{\xad]\xa5\0"),
+    // A block that becomes text because of a key beyond the limit.
     ("damaged", b"\0\0x\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x8d"),
+    // A key beyond the limit after a quote.
     ("guard", b"\x18\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x8ex{\0:<escape>\0<escape>,\0\0:"),
+    // The limits of a candidate and of a jail in one chunk.
     ("damaged", b"\0\0w\0\0\0\0\0\0\0\0\xf1\0\0\0x\0\0\x17A\0\0\0\0\0\0i\0\0\0\xbd\0\0\0\0\0\0\0ex\0\xa4\xe3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xba\x9b\x97\xc1\xd6\xeb"),
+    // A key of bytes that JSON escapes.
     ("calls", b"#\0\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x8a{\x91\xa0\x22\0\x22,\x95\x22\xa0\x22\x22,\x22\0\0\0\0\0\0\0\0\0\0"),
+    // Whitespace after the error of a limit.
     ("damaged", b"\x1b\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0+a\0\0\0\0\xa5\0\x11\0\0\0\x1f"),
+    // Text after a tag that ends a value whose own end is missing.
     ("damaged", b"x\x229Pg\0\0\0\0\0\0\0x\0xx\0\0\0\0\xc7"),
+    // A key that an object has twice, with two types.
     ("round_trip", b"\x15\0\0x\0\0\0\x03\0x"),
 ];
 

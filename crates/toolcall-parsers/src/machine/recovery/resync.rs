@@ -46,7 +46,6 @@ impl Machine {
         (self.recovery.dropped, self.recovery.skipped_call) = (0, None);
         if out.calls.is_open() {
             self.recovery.skipped_call = self.begin_skipped_call(out.plan);
-            out.calls.decides_at(out.cursor.at);
             out.end(Outcome::Malformed);
         } else if matches!(
             self.state,
