@@ -159,15 +159,25 @@ pub(crate) fn with_old(root: &Path, revision: &str, further: Option<&Path>) -> R
 /// # Errors
 /// Returns an error if Python or a package is missing, or the command cannot be built or fails.
 pub(crate) fn fixtures(root: &Path) -> Result<(), String> {
-    let place = target(root)?;
-    let python = python_of(root, &place.join("fixtures"))?;
-    let say = |line: &str| Invocation::new(line).output(root);
-    let python = python.display();
-    say(&format!("{python} -m pip install --quiet {SUITE}"))?;
-    say("cargo build --release --quiet -p llm-stream-guard-cli")?;
-    let command = place.join("release/llm-stream-guard");
-    print!("{}", say(&format!("{python} xtask/compare/fixtures.py {}", command.display()))?);
+    let python = suite(root)?;
+    let build = Invocation::new("cargo build --release --quiet -p llm-stream-guard-cli");
+    build.output(root)?;
+    let command = target(root)?.join("release/llm-stream-guard");
+    print!("{}", suite_read(root, &python, &command)?);
     Ok(())
+}
+
+/// Returns the Python of an environment with the public suite.
+fn suite(root: &Path) -> Result<PathBuf, String> {
+    let python = python_of(root, &target(root)?.join("fixtures"))?;
+    let line = format!("{} -m pip install --quiet {SUITE}", python.display());
+    Invocation::new(&line).output(root).map(|_| python)
+}
+
+/// Reads the answers of the public suite with `command`. Returns what it printed.
+fn suite_read(root: &Path, python: &Path, command: &Path) -> Result<String, String> {
+    let (python, command) = (python.display(), command.display());
+    Invocation::new(&format!("{python} xtask/compare/fixtures.py {command}")).output(root)
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -46,13 +46,6 @@ pub(super) mod run {
     pub(crate) const CUT_TAGS: usize = 5;
 }
 
-/// The kind of a vector.
-#[derive(Debug, Deserialize)]
-struct Kind {
-    #[serde(default)]
-    kind: String,
-}
-
 /// A vector with the data that a runner needs to feed it to a parser.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Vector {
@@ -266,11 +259,11 @@ pub(super) fn all(root: &Path, further: Option<&Path>) -> Result<Vec<Vector>, St
             let text = fs::read_to_string(&file).map_err(|error| named(error.to_string()))?;
             for line in text.lines().filter(|line| !line.trim().is_empty()) {
                 let read = |error: serde_json::Error| named(error.to_string());
-                let Kind { kind } = serde_json::from_str(line).map_err(read)?;
-                if !KINDS.contains(&&*kind) {
+                let value: Value = serde_json::from_str(line).map_err(read)?;
+                if !value["kind"].as_str().is_some_and(|kind| KINDS.contains(&kind)) {
                     continue;
                 }
-                let mut vector: Vector = serde_json::from_str(line).map_err(read)?;
+                let mut vector: Vector = serde_json::from_value(value).map_err(read)?;
                 // Ids are unique in a file only.
                 let stem = file.file_stem().unwrap_or_default().to_string_lossy();
                 vector.id = format!("{folder}/{stem}:{}", vector.id);

@@ -19,11 +19,11 @@ use serde_json::{Value, json};
 use toolcall_parsers::{EncodeCall, Tools, encode, grammars};
 
 use super::{
-    SUITE,
     cases::{self, Vector},
     judge::Answer,
+    suite_read,
 };
-use crate::process::{Invocation, python_of, target};
+use crate::process::{Invocation, target};
 
 /// The number of places at which a text is cut.
 const CUTS: usize = 6;
@@ -35,7 +35,7 @@ const SHOWN: usize = 40;
 type Options = (Option<String>, Option<String>);
 
 /// A text, as the command reads rows.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct Row {
     id: String,
     family: String,
@@ -78,7 +78,7 @@ struct Difference {
 ///
 /// # Errors
 /// Returns an error if a vector cannot be read, the revision does not exist, a command cannot be
-/// built or does not read rows, or if an expected message got lost.
+/// built or does not read a text, or if an expected message got lost.
 pub(super) fn run(root: &Path, revision: &str, further: Option<&Path>) -> Result<(), String> {
     let place = target(root)?.join("compare/old");
     fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
@@ -94,7 +94,7 @@ pub(super) fn run(root: &Path, revision: &str, further: Option<&Path>) -> Result
     }
     let (samples, found) = samples(root, &commands)?;
     differences.extend(found);
-    differences.extend(suite(root, &commands));
+    differences.extend(suite(root, &commands)?);
     let file = place.join("differences.jsonl");
     let lines: Result<Vec<_>, _> = differences.iter().map(serde_json::to_string).collect();
     let lines = lines.map_err(|error| error.to_string())?.join("\n");
@@ -149,35 +149,31 @@ fn both<T>(
 fn rows(vectors: &[Vector]) -> Result<BTreeMap<Options, Vec<Row>>, String> {
     let mut rows: BTreeMap<Options, Vec<Row>> = BTreeMap::new();
     for vector in vectors {
-        let finish = vector.finish.as_deref().unwrap_or("stop");
         let options = (vector.whitespace.clone(), vector.start.clone());
-        let one = |text: &str, id: String, finish: &str| Row {
-            id,
+        rows.entry(options).or_default().extend(whole_and_cut(Row {
+            id: vector.id.clone(),
             family: vector.family.clone(),
             tools: vector.tools.clone(),
-            finish: finish.to_owned(),
-            text: text.to_owned(),
-        };
-        let of_it = rows.entry(options).or_default();
-        of_it.push(one(&vector.wire, vector.id.clone(), finish));
-        of_it.extend(
-            cuts(&vector.wire)
-                .map(|(at, cut)| one(cut, format!("{}, cut at {at}", vector.id), "length")),
-        );
+            finish: vector.finish.clone().unwrap_or_else(|| "stop".to_owned()),
+            text: vector.wire.clone(),
+        }));
     }
     let of_it = rows.entry((None, None)).or_default();
-    for (id, family, wire) in encoded()? {
-        let one = |text: &str, id: String, finish: &str| Row {
-            id,
-            family: family.clone(),
-            tools: None,
-            finish: finish.to_owned(),
-            text: text.to_owned(),
-        };
-        of_it.push(one(&wire, id.clone(), "stop"));
-        of_it.extend(cuts(&wire).map(|(at, cut)| one(cut, format!("{id}, cut at {at}"), "length")));
-    }
+    of_it.extend(encoded()?.into_iter().flat_map(whole_and_cut));
     Ok(rows)
+}
+
+/// Returns a row, and rows with the beginnings of its text.
+fn whole_and_cut(whole: Row) -> Vec<Row> {
+    let cut = |(at, text): (usize, &str)| Row {
+        id: format!("{}, cut at {at}", whole.id),
+        finish: "length".to_owned(),
+        text: text.to_owned(),
+        ..whole.clone()
+    };
+    let mut rows: Vec<Row> = cuts(&whole.text).map(cut).collect();
+    rows.push(whole);
+    rows
 }
 
 /// Returns the beginnings of a text, evenly long, with their lengths in bytes.
@@ -188,12 +184,11 @@ fn cuts(text: &str) -> impl Iterator<Item = (usize, &str)> {
     places.into_iter().map(|at| (at, &text[..at]))
 }
 
-/// Returns the wires that the encoders write, each with an id and its family: a call, two calls, and
-/// a call whose value quotes the first.
-fn encoded() -> Result<Vec<(String, String, String)>, String> {
-    let mut wires = Vec::new();
+/// Returns the wires that the encoders write: of each family a call, two calls, and a call whose value
+/// quotes the first.
+fn encoded() -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
     for grammar in grammars() {
-        let name = grammar.name().to_owned();
         let plain = json!({"port": "Brest", "note": "low \"tide\"\nat \\ noon"}).to_string();
         let write = |calls: &[&String]| {
             let calls: Vec<_> = calls.iter().map(|it| EncodeCall::new("tide_at", it)).collect();
@@ -202,13 +197,18 @@ fn encoded() -> Result<Vec<(String, String, String)>, String> {
         // A family whose calls have no such arguments has no wire.
         let Some(single) = write(&[&plain]) else { continue };
         let quoting = json!({"port": single, "note": "end"}).to_string();
-        let more = [("two", write(&[&plain, &plain])), ("quoting", write(&[&quoting]))];
-        let more = more.into_iter().filter_map(|(kind, wire)| Some((kind, wire?)));
-        for (kind, wire) in [("one", single.clone())].into_iter().chain(more) {
-            wires.push((format!("encoded/{name}:{kind}"), name.clone(), wire));
+        let (two, quoting) = (write(&[&plain, &plain]), write(&[&quoting]));
+        for (kind, wire) in [("one", Some(single)), ("two", two), ("quoting", quoting)] {
+            rows.extend(wire.map(|text| Row {
+                id: format!("encoded/{}:{kind}", grammar.name()),
+                family: grammar.name().to_owned(),
+                tools: None,
+                finish: "stop".to_owned(),
+                text,
+            }));
         }
     }
-    if wires.is_empty() { Err("no family has a wire".to_owned()) } else { Ok(wires) }
+    if rows.is_empty() { Err("no family has a wire".to_owned()) } else { Ok(rows) }
 }
 
 /// Reads rows with a command.
@@ -297,42 +297,30 @@ fn samples(root: &Path, commands: &[PathBuf; 2]) -> Result<(usize, Vec<Differenc
             let text = printed.unwrap_or_else(|error| error);
             Ok(text.replace(&command.display().to_string(), ""))
         };
-        let [old, new] = both(commands, read)?;
-        if old != new {
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            found.push(Difference {
-                id: format!("samples/{name}"),
-                verdict: Verdict::Neither,
-                old: old.into(),
-                new: new.into(),
-            });
-        }
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        found.extend(unjudged(format!("samples/{name}"), both(commands, read)?));
     }
     Ok((files.len(), found))
 }
 
-/// Reads the answers of the public suite with both commands. Returns what differs: the counts, and
-/// the answers that are wrong.
-fn suite(root: &Path, commands: &[PathBuf; 2]) -> Option<Difference> {
-    let read = |command: &Path| {
-        let python = python_of(root, &target(root)?.join("fixtures"))?;
-        let python = python.display();
-        Invocation::new(&format!("{python} -m pip install --quiet {SUITE}")).output(root)?;
-        let line = format!("{python} xtask/compare/fixtures.py {}", command.display());
-        Invocation::new(&line).output(root)
-    };
-    match both(commands, read) {
+/// Reads the answers of the public suite with both commands, if it can be installed. Returns what
+/// differs: the counts, and the answers that are wrong.
+fn suite(root: &Path, commands: &[PathBuf; 2]) -> Result<Option<Difference>, String> {
+    let python = match super::suite(root) {
+        Ok(python) => python,
         Err(error) => {
             println!("skipped: the public suite: {}", error.lines().next().unwrap_or_default());
-            None
+            return Ok(None);
         }
-        Ok([old, new]) => (old != new).then(|| Difference {
-            id: "the public suite".to_owned(),
-            verdict: Verdict::Neither,
-            old: old.into(),
-            new: new.into(),
-        }),
-    }
+    };
+    let read = both(commands, |command| suite_read(root, &python, command))?;
+    Ok(unjudged("the public suite".to_owned(), read))
+}
+
+/// Returns the difference of two texts of which nothing says which is right.
+fn unjudged(id: String, [old, new]: [String; 2]) -> Option<Difference> {
+    let verdict = Verdict::Neither;
+    (old != new).then(|| Difference { id, verdict, old: old.into(), new: new.into() })
 }
 
 #[cfg(test)]
@@ -374,7 +362,7 @@ mod tests {
     #[test]
     fn most_families_have_a_wire_that_quotes_a_call() {
         let wires = encoded().unwrap();
-        let quoting = wires.iter().filter(|(id, ..)| id.ends_with(":quoting")).count();
+        let quoting = wires.iter().filter(|row| row.id.ends_with(":quoting")).count();
         assert!(quoting > 60, "{quoting} of {}", wires.len());
     }
 }
