@@ -92,7 +92,8 @@ impl Machine {
         out: &mut CallSink<'_>,
     ) -> SkipStep {
         let Some(mut skipped) = self.recovery.skipped_call else { return SkipStep::End };
-        if self.readers.parameters.is_between() {
+        let was_between = self.readers.parameters.is_between();
+        if was_between {
             out.cursor.skip_blanks();
         }
         let at = out.cursor.at;
@@ -110,7 +111,8 @@ impl Machine {
             self.recovery.skipped_call = Some(skipped);
             match progress {
                 Progress::More => return SkipStep::More,
-                Progress::Bad if !self.readers.parameters.is_between() => return SkipStep::Go,
+                // A parameter may begin where another one broke.
+                Progress::Bad if !was_between || out.cursor.at > at => return SkipStep::Go,
                 Progress::Bad | Progress::Done => {}
             }
         }
