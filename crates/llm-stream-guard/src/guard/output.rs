@@ -116,8 +116,12 @@ impl Output {
         self.atomic.as_ref().map_or(0, |atomic| atomic.held())
     }
 
-    /// Adds the bytes held by the stages after atomic delivery to `held`.
+    /// Adds the bytes held by the stages after atomic delivery to `held`. After the limit of a jail
+    /// nothing is held, because no text follows.
     pub(super) fn held(&self, mut held: Held) -> Held {
+        if self.failed().is_some() {
+            return Held::default();
+        }
         let kept = self.withheld.as_ref().map_or(0, |withheld| withheld.held());
         if kept > 0 {
             held = Held { bytes: held.bytes.saturating_add(kept), kind: HeldKind::Reasoning };

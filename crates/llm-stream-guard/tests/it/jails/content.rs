@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     Guard, HeldKind, Jail, Jailer, OwnedEvent, Profile, Replacement,
-    jail_match::{DiagnosticKind, JailPair, OnFail},
+    jail_match::{DiagnosticKind, Held, JailPair, OnFail},
     profile,
 };
 
@@ -103,4 +103,15 @@ fn nothing_follows_a_limit_with_the_error_policy_at_any_cut() {
         assert_eq!(seen, "a!jail_bytes!<s>bc");
         assert!(result.is_err());
     }
+}
+
+#[test]
+fn nothing_is_held_after_a_limit_with_the_error_policy() {
+    let pair = JailPair::new("<s>", "</s>").limit(2, OnFail::Error);
+    let jail = Jail::builder().rule(pair).build().unwrap();
+    let mut guard = guarded(Jailer::new(jail));
+    // The newline after a call is held until visible text shows that it is content.
+    let text = format!("a<s>bcde{CALL}\n");
+    assert!(guard.push(&text, &mut |_: llm_stream_guard::Event<'_>| {}).is_err());
+    assert_eq!(guard.held(), Held::default());
 }
