@@ -33,7 +33,6 @@ use error::Error;
 
 pub use args::Cli;
 pub use check::{machine_for, machine_with};
-pub use lookup::whole_family;
 pub use parse::{ColumnFile, ParseTable};
 
 /// Runs a command. The exit code is 0 if it succeeded and 2 for misuse. The code 1 means: `check`

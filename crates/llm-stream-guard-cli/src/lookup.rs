@@ -6,10 +6,7 @@ use std::{
 };
 
 pub(crate) use llm_stream_guard::named_profile as family;
-use llm_stream_guard::{
-    Profile, UnknownName, all_names, explain::named_by, profile, profile_for_model,
-};
-use toolcall_parsers::grammar;
+use llm_stream_guard::{Profile, explain::named_by, profile_for_model};
 
 use crate::{
     args::ReadingArgs,
@@ -83,24 +80,4 @@ pub(crate) fn read_family(path: &Path) -> Result<Profile, Error> {
 pub(crate) fn read_template(path: &Path) -> Result<Profile, Error> {
     llm_stream_guard_serve::read_template(path)
         .map_err(|problem| misuse(format!("--template {problem}")))
-}
-
-/// Returns the profile for a vector of kind `both`: the profile called `name`, else the tool-call
-/// family of that name. The tool-call family gets the reasoning format of the same name, if there
-/// is one.
-///
-/// # Errors
-/// Neither a profile nor a tool-call family has that name.
-pub fn whole_family(name: &str) -> Result<Profile, UnknownName> {
-    if let Ok(profile) = profile(name) {
-        return Ok(profile);
-    }
-    if grammar(name).is_err() {
-        let names = all_names();
-        return Err(UnknownName::new("profile or tool-call family", name, {
-            names.iter().map(String::as_str)
-        }));
-    }
-    let reasoning = think_filter::format(name).ok().map(|format| format.name.into_owned());
-    Ok(Profile { reasoning, ..Profile::tools(name) })
 }

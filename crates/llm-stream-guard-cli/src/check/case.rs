@@ -102,7 +102,7 @@ fn profile_for(case: &VectorCase) -> Result<Profile, UnknownName> {
         }
         // A missing format is reported when the guard is built.
         CaseKind::Reasoning => Ok(Profile::reasoning(&case.family)),
-        CaseKind::Both => lookup::whole_family(&case.family),
+        CaseKind::Both => lookup::family(&case.family),
     }
 }
 

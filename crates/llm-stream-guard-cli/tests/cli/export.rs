@@ -7,8 +7,8 @@ use std::{
 
 use family_export::{Exported, response_template};
 use guard_laws::GuardMachine;
-use llm_stream_guard::{End, Guard, Profile, Tools};
-use llm_stream_guard_cli::{machine_for, machine_with, whole_family};
+use llm_stream_guard::{End, Guard, Profile, Tools, named_profile};
+use llm_stream_guard_cli::{machine_for, machine_with};
 use response_templates::Boundaries;
 use serde_json::json;
 use stream_laws::{
@@ -376,7 +376,7 @@ fn cases() -> Vec<(Profile, Exported, VectorCase)> {
             let text = fs::read_to_string(file.expect("a file").path()).expect("a file");
             for case in read_cases(&text).expect("vectors") {
                 let profile = match case.kind {
-                    CaseKind::Both => whole_family(&case.family).expect("a profile"),
+                    CaseKind::Both => named_profile(&case.family).expect("a profile"),
                     _ => Profile::tools(&case.family),
                 };
                 if let Ok(exported) = response_template(&profile, "<bot>") {
@@ -471,6 +471,7 @@ fn families_without_a_template_report_the_reason() {
         ),
         ("only line breaks separate its calls", "harn_text minimax_m1"),
         ("the key of its objects is the name", "apertus"),
+        ("the part after its arguments is not text", "xml_tools"),
     ];
     assert_eq!(refused, expected.map(|(why, names)| (why, names.to_owned())));
 }

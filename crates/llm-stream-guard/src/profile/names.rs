@@ -5,15 +5,18 @@ use toolcall_parsers::{UnknownName, aliases, families, grammar};
 use super::{Profile, profile, profiles};
 use crate::reasoning::{reasoning, reasoning_aliases, reasoning_formats};
 
-/// Returns the profile called `name`. Without such a profile, a profile with only the tool-call
-/// family or only the reasoning format of that name is returned.
+/// Returns the profile called `name`. A name that has no profile, or only one of reasoning, may be
+/// the one that engines use for a tool-call family: then its calls are read, with the reasoning
+/// format that engines mean by the name, if there is one.
 ///
 /// ```
 /// use llm_stream_guard::named_profile;
 /// assert_eq!(named_profile("qwen3").map(|found| found.name).as_deref(), Ok("qwen3"));
-/// // An engine's name for a tool-call family.
-/// let found = named_profile("vllm:deepseek_v3").map(|found| found.tools);
-/// assert_eq!(found, Ok(Some("vllm:deepseek_v3".to_owned())));
+/// // An engine's name for a tool-call family and for its reasoning.
+/// assert_eq!(named_profile("nemotron_v3").map(|found| found.name).as_deref(), Ok("nemotron3"));
+/// // For a tool-call family alone.
+/// let found = named_profile("vllm:llama3_json").map(|found| (found.tools, found.reasoning));
+/// assert_eq!(found, Ok((Some("vllm:llama3_json".to_owned()), None)));
 /// assert!(named_profile("qwen33").is_err());
 /// ```
 ///
@@ -21,19 +24,28 @@ use crate::reasoning::{reasoning, reasoning_aliases, reasoning_formats};
 /// Returns an error with the nearest names if no profile, family or format has the name. A name
 /// that engines use for different families is also an error.
 pub fn named_profile(name: &str) -> Result<Profile, UnknownName> {
-    if let Ok(profile) = profile(name) {
-        return Ok(profile);
+    let own = profile(name).ok();
+    if let Some(whole) = own.as_ref().filter(|own| own.tools.is_some()) {
+        return Ok(whole.clone());
     }
-    match grammar(name) {
-        Ok(_) => return Ok(Profile::tools(name)),
-        Err(ambiguous) if !ambiguous.meanings().is_empty() => return Err(ambiguous),
-        Err(_) => {}
+    let format = reasoning(name).ok().map(|format| format.name().to_owned());
+    match (grammar(name), own) {
+        (Ok(calls), _) => {
+            let whole = profile(calls.name()).ok().filter(|whole| {
+                // The reasoning of a family that writes in messages has the family's name.
+                let reasoning = whole.reasoning.as_deref().unwrap_or(calls.name());
+                format.as_deref() == Some(reasoning)
+            });
+            Ok(whole.unwrap_or_else(|| Profile { reasoning: format, ..Profile::tools(name) }))
+        }
+        (Err(_), Some(own)) => Ok(own),
+        (Err(ambiguous), None) if !ambiguous.meanings().is_empty() => Err(ambiguous),
+        (Err(_), None) if format.is_some() => Ok(Profile::reasoning(name)),
+        (Err(_), None) => {
+            let names = all_names();
+            Err(UnknownName::new("family", name, names.iter().map(String::as_str)))
+        }
     }
-    if reasoning(name).is_ok() {
-        return Ok(Profile::reasoning(name));
-    }
-    let names = all_names();
-    Err(UnknownName::new("family", name, names.iter().map(String::as_str)))
 }
 
 /// Returns every name of the three kinds, aliases included, sorted.
