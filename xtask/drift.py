@@ -1,16 +1,24 @@
-"""Prints the parser names that the newest engine wheels register: engine, kind and name, a line each.
+"""Prints what the newest engine wheels have to read answers with, a line each: engine, kind and name of
+every parser that they register (`tools`, `reasoning`), and engine, `source`, path and hash of every
+file with parsing code.
 
 Usage: drift.py DIRECTORY. Wheels are downloaded into the directory unless they are there, without
 their dependencies, and only their sources are read: nothing of them runs.
 """
 
 import ast
+import hashlib
 import pathlib
+import re
 import subprocess
 import sys
 import zipfile
 
 PACKAGES = {"vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "mlx_lm": "mlx-lm"}
+
+# The directories with parsing code.
+PARSING = re.compile(r"vllm/(parser|reasoning|tool_parsers)/|sglang/srt/(function_call|parser)/"
+                     r"|lmdeploy/serve/parsers/|mlx_lm/tool_parsers/")
 
 
 def wheel(directory, package):
@@ -91,6 +99,9 @@ def main():
         for path, text in sources(wheel(directory, package)):
             for kind, name in names(engine, path, text):
                 print(engine, kind, name, sep="\t")
+            if PARSING.match(path) and text.strip():
+                digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+                print(engine, "source", path, digest, sep="\t")
 
 
 main()

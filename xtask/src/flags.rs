@@ -23,8 +23,10 @@ pub(crate) enum Command {
     Help,
     Ci(Scope),
     Tidy,
+    /// With `keep`, the hashes of the wheels' sources are written and not compared.
     Drift {
         wheels: Option<PathBuf>,
+        keep: bool,
     },
     Families(Tables),
     E2e(Against),
@@ -202,7 +204,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
         "seeded" => Command::Seeded,
         "mutants" => Command::Mutants { part: None, shard: None },
         "tidy" => Command::Tidy,
-        "drift" => Command::Drift { wheels: None },
+        "drift" => Command::Drift { wheels: None, keep: false },
         "families" => Command::Families(Tables::Written),
         "bench" => Command::Bench { pace: Pace::Table, filter: None },
         "fuzz" => Command::Fuzz { effort: EFFORT, target: None },
@@ -240,7 +242,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
                 *depth = Depth::Quick;
             }
             (
-                Command::Drift { wheels: directory @ None }
+                Command::Drift { wheels: directory @ None, .. }
                 | Command::Engines { cache: directory @ None }
                 | Command::Compare(
                     Compared::Vectors { further: directory @ None }
@@ -248,6 +250,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
                 ),
                 Arg::Value(path),
             ) => *directory = Some(path.into()),
+            (Command::Drift { keep, .. }, Arg::Long("keep")) => *keep = true,
             (Command::Bench { pace, .. }, Arg::Long(flag)) => {
                 *pace = match flag {
                     "all" => Pace::EachProfile,

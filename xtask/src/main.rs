@@ -64,7 +64,7 @@ fn main() -> ExitCode {
         Command::Python(depth) => python::run(&root, depth),
         Command::Book => book::run(&root),
         Command::Tidy => tidy::run(&root),
-        Command::Drift { wheels } => drift::run(&root, wheels.as_deref()),
+        Command::Drift { wheels, keep } => drift::run(&root, wheels.as_deref(), keep),
         Command::Families(Tables::Written) => families::run(&root),
         Command::Families(Tables::Checked) => families::check(&root),
         Command::Bench { pace, filter } => bench::run(&root, pace, filter.as_deref()),

@@ -6,8 +6,9 @@ cargo xtask ci [--full|--job NAME]         what a change must pass; what a relea
                                            job of the continuous integration
 cargo xtask tidy                           house rules the compiler does not know
 cargo xtask families [--check]             the tables made of `families/`; or what is wrong with them
-cargo xtask drift [DIRECTORY]              names of parsers in the newest engine wheels that no family has;
-                                           downloads them, or reads those of the directory
+cargo xtask drift [--keep] [DIRECTORY]     names of parsers in the newest engine wheels that no family has, and
+                                           parsing code that changed since it was read; downloads the wheels, or
+                                           reads those of the directory; or keeps the code's hashes as read
 cargo xtask e2e [--soak]                   real clients and a real server, as far as they are there; or
                                            a thousand streams at a time, for minutes
 cargo xtask e2e --engines [DIRECTORY]      vLLM, SGLang, transformers and llama.cpp by case, as far as they can

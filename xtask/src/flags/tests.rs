@@ -47,9 +47,9 @@ fn commands_are_read_with_their_flags() {
     assert_eq!(command("python --check"), Some(Command::Python(Depth::Quick)));
     assert_eq!(command("seeded"), Some(Command::Seeded));
     assert_eq!(command("tidy"), Some(Command::Tidy));
-    assert_eq!(command("drift"), Some(Command::Drift { wheels: None }));
+    assert_eq!(command("drift"), Some(Command::Drift { wheels: None, keep: false }));
     let wheels = Some("wheels".into());
-    assert_eq!(command("drift wheels"), Some(Command::Drift { wheels }));
+    assert_eq!(command("drift --keep wheels"), Some(Command::Drift { wheels, keep: true }));
     assert_eq!(command("families"), Some(Command::Families(Tables::Written)));
     assert_eq!(command("families --check"), Some(Command::Families(Tables::Checked)));
     let bench =
