@@ -22,11 +22,17 @@ impl Grammar {
     /// [`Family::foreign`] forms are read if there are tools. Other grammars are returned unchanged.
     #[must_use]
     pub fn for_tools(&self, tools: &Tools) -> Self {
-        if tools.is_empty() { self.named(tools) } else { self.with_foreign().named(tools) }
+        if tools.is_empty() {
+            self.with_names(tools)
+        } else {
+            self.with_foreign().with_names(tools)
+        }
     }
 
-    /// Returns the grammar in which templates that repeat a name are written out for `tools`.
-    pub(crate) fn named(&self, tools: &Tools) -> Self {
+    /// Returns the grammar in which templates that repeat a name are written out for `tools`: that of
+    /// [`Grammar::for_tools`] without calls in [`Family::foreign`] forms.
+    #[must_use]
+    pub fn with_names(&self, tools: &Tools) -> Self {
         let repeats = |family: &Family| {
             let mut forms = family.forms.iter();
             forms.any(|form| {

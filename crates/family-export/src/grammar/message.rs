@@ -29,6 +29,8 @@ use crate::{ExportError, has_response_template, limits::MAX_GRAMMAR_SIZE};
 /// The parts of a family and a request from which a grammar is made.
 pub(super) struct Message<'m> {
     grammar: Grammar,
+    /// The grammar with the names of the request's tools in its tags.
+    named: Grammar,
     thought: Option<ThoughtGrammar>,
     request: &'m AnswerRules,
 }
@@ -41,7 +43,8 @@ impl<'m> Message<'m> {
         }
         let grammar = profile.grammar().map_err(|error| unknown(&error))?;
         let grammar = grammar.ok_or_else(|| ExportError::new("its models call no tools"))?;
-        Ok(Self { grammar, thought: ThoughtGrammar::of(profile)?, request })
+        let named = grammar.with_names(&request.tools);
+        Ok(Self { grammar, named, thought: ThoughtGrammar::of(profile)?, request })
     }
 
     /// Returns the rules of the answer.
@@ -112,7 +115,7 @@ impl<'m> Message<'m> {
 
     /// Returns the texts that free text must not contain.
     pub(super) fn markup(&self) -> Vec<String> {
-        let mut all = tags(self.grammar.family());
+        let mut all = tags(self.named.family());
         all.extend(self.thought.iter().flat_map(ThoughtGrammar::markers));
         least(all)
     }
@@ -126,9 +129,8 @@ impl<'m> Message<'m> {
 
     /// Returns the text of an answer.
     fn answer(&self, not: &[String]) -> Result<Node, ExportError> {
-        let family = self.grammar.family();
         let text = until(not, "");
-        Ok(match markup::openers(family) {
+        Ok(match markup::openers(self.named.family()) {
             Openers::Marked => text,
             Openers::Leading => {
                 let first = CharClass::not(&[
@@ -218,8 +220,8 @@ impl<'m> Message<'m> {
         }
         let between = form.between.first().map_or("\n", String::as_str);
         // Calls that count only before other text cannot come after text.
-        let has_text =
-            self.request.choice == ToolChoice::Auto && markup::openers(family) == Openers::Marked;
+        let has_text = self.request.choice == ToolChoice::Auto
+            && markup::openers(self.named.family()) == Openers::Marked;
         let text = has_text.then(|| walk.not.clone());
         let rules = walk.values.rules;
         let is_single = self.is_single();

@@ -1,6 +1,10 @@
 //! `derive`.
 
-use crate::support::{refused, run, run_on, scratch};
+use std::{fs, path::Path};
+
+use serde_json::json;
+
+use crate::support::{gguf, refused, run, run_on, scratch};
 
 const TEMPLATE: &str = "{%- for m in messages -%}<s>{{ m.role }}\n{{ m.content or '' }}\
     {%- for c in m.tool_calls or [] -%}<do>{\"fn\": {{ c.function.name | tojson }}, \
@@ -24,6 +28,28 @@ fn derived_file_reads_what_the_template_renders() {
     let found = run(&["identify", &template]);
     let found = String::from_utf8(found.stdout).expect("UTF-8");
     assert!(found.starts_with("derived from its chat template"), "{found}");
+}
+
+#[test]
+fn template_is_derived_from_every_file_that_has_it() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("derived_checkpoint");
+    fs::create_dir_all(&folder).expect("the scratch directory is there");
+    let config = json!({"chat_template": TEMPLATE}).to_string();
+    fs::write(folder.join("tokenizer_config.json"), config).expect("it is written");
+    let model = scratch("derived.gguf", "");
+    fs::write(&model, gguf(TEMPLATE)).expect("it is written");
+    let folder = folder.display().to_string();
+    let [expected, others @ ..] = [
+        scratch("every.jinja", TEMPLATE),
+        format!("{folder}/tokenizer_config.json"),
+        folder,
+        model,
+    ]
+    .map(|path| String::from_utf8(run(&["derive", &path]).stdout).expect("UTF-8"));
+    assert!(expected.contains("call = '<do>{object}</do>'"), "{expected}");
+    for other in others {
+        assert_eq!(other, expected);
+    }
 }
 
 #[test]

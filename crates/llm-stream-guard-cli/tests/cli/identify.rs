@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::hostile;
-use crate::support::{coalesced, of_type, refused, run, run_on, sample, scratch};
+use crate::support::{coalesced, gguf, of_type, refused, run, run_on, sample, scratch};
 
 fn json(args: &[&str]) -> Value {
     serde_json::from_slice(&run(args).stdout).expect("JSON")
@@ -66,17 +66,7 @@ fn family_is_identified_from_a_folder_a_template_or_a_gguf_file() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkpoint");
     fs::create_dir_all(&folder).expect("the scratch directory is there");
     fs::write(folder.join("tokenizer_config.json"), config.to_string()).expect("it is written");
-    let text = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
-    let gguf = [
-        &b"GGUF\x03\0\0\0"[..],
-        &[0; 8],
-        &1_u64.to_le_bytes(),
-        &text("tokenizer.chat_template"),
-        &8_u32.to_le_bytes(),
-        &text(TEMPLATE),
-    ]
-    .concat();
-    fs::write(folder.join("model.gguf"), gguf).expect("it is written");
+    fs::write(folder.join("model.gguf"), gguf(TEMPLATE)).expect("it is written");
     let template = scratch("own.jinja", TEMPLATE);
     let folder = folder.display().to_string();
     for path in [&folder, &format!("{folder}/model.gguf"), &template] {

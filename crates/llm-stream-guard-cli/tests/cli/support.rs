@@ -41,6 +41,20 @@ pub(crate) fn scratch(name: &str, text: &str) -> String {
     path.display().to_string()
 }
 
+/// A GGUF file with nothing but a chat template.
+pub(crate) fn gguf(template: &str) -> Vec<u8> {
+    let text = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
+    [
+        &b"GGUF\x03\0\0\0"[..],
+        &[0; 8],
+        &1_u64.to_le_bytes(),
+        &text("tokenizer.chat_template"),
+        &8_u32.to_le_bytes(),
+        &text(template),
+    ]
+    .concat()
+}
+
 /// The events of `args`, neighbouring texts and fragments of one choice merged.
 pub(crate) fn events(args: &[&str]) -> Vec<Value> {
     let output = run(&[&["parse"], args].concat());

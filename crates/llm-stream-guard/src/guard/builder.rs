@@ -191,8 +191,8 @@ impl GuardBuilder {
             || format.as_ref().is_some_and(|format| format.special_tokens);
         let grammar = grammar.unwrap_or_default();
         let CallOptions { bad_payload, atomic_limit, .. } = self.calls;
-        let mut grammar =
-            self.choice.grammar(bad_payload, grammar, &self.tools)?.for_tools(&self.tools);
+        let unnamed = self.choice.grammar(bad_payload, grammar, &self.tools)?;
+        let mut grammar = unnamed.for_tools(&self.tools);
         let options = self.calls.of_parser(&self.choice, self.delivery);
         let channels = Some(grammar.clone()).filter(Grammar::has_messages);
         let reasons = format.clone().map(Reasoning::Format);
@@ -218,7 +218,12 @@ impl GuardBuilder {
             true => MarkerTokens::default(),
             false => {
                 let tags = tags.iter().map(|edge| edge.marker.to_string());
-                let literals = grammar.literals().into_iter().chain(tags);
+                // Tags with the names of tools are text: a vocabulary knows no tools.
+                let unnamed = match self.tools.is_empty() {
+                    true => &unnamed,
+                    false => unnamed.with_foreign(),
+                };
+                let literals = unnamed.literals().into_iter().chain(tags);
                 MarkerTokens::used(self.marker_tokens.iter().map(|text| &**text), literals)
             }
         };

@@ -108,7 +108,7 @@ pub fn encode(
     calls: &[EncodeCall<'_>],
     tools: &Tools,
 ) -> Result<String, EncodeError> {
-    let grammar = &grammar.named(tools);
+    let grammar = &grammar.with_names(tools);
     let family = grammar.family();
     let forms = family.forms.len();
     let order = (0..forms).cycle().skip(family.write.form.min(forms)).take(forms);
@@ -160,7 +160,7 @@ pub fn encode_form(
     calls: &[EncodeCall<'_>],
     tools: &Tools,
 ) -> Result<String, EncodeError> {
-    let grammar = &grammar.named(tools);
+    let grammar = &grammar.with_names(tools);
     let family = grammar.family();
     let Some(first) = calls.first() else { return Ok(String::new()) };
     let fail = |(n, fault): Failed| {

@@ -42,7 +42,8 @@ impl Family {
     /// Returns the family with `sequences` in place of the first tags and the ends of its blocks.
     ///
     /// With [`OwnMarkers::Replaced`], the family's own tags are markup inside a block and text
-    /// elsewhere. Returns `None` for a family with message headers, which cannot be replaced.
+    /// elsewhere. Calls whose tags have the tool's name keep them, between the sequences. Returns `None` for a
+    /// family with message headers, which cannot be replaced.
     #[must_use]
     pub fn with_sequences(&self, sequences: &Sequences, own: OwnMarkers) -> Option<Self> {
         if self.messages.is_some() {
@@ -51,7 +52,11 @@ impl Family {
         let mut family = self.clone();
         if !sequences.ends.is_empty() {
             for form in &mut family.forms {
-                each_block(form, |block| with_ends(&block, &sequences.ends));
+                if form.names_tools() {
+                    form.sections = around("", &sequences.ends);
+                } else {
+                    each_block(form, |block| with_ends(&block, &sequences.ends));
+                }
             }
         }
         let model = family.forms.iter().find(|form| form.blocks().iter().any(is_marked));
@@ -60,6 +65,10 @@ impl Family {
             let mut form = model.clone();
             (form.commit_on, form.at) = (Some(CommitOn::Marker), At::Anywhere);
             form.call_alone = None;
+            if form.names_tools() {
+                form.sections = around(start, ends);
+                return form;
+            }
             let marked = form.blocks().iter().any(is_marked);
             let named = form.blocks().iter().any(|block| !takes_all(block));
             each_block(&mut form, |block| {
@@ -90,6 +99,24 @@ impl Form {
     /// Returns whether the form has sections with literal text.
     pub(crate) fn has_sections(&self) -> bool {
         self.sections.iter().any(|section| section.parts.len() > 1)
+    }
+
+    /// Returns whether the tags of calls have the tool's name.
+    fn names_tools(&self) -> bool {
+        self.calls.iter().any(Template::repeats_name)
+    }
+}
+
+/// Returns sections of one call between `start` and each of `ends`.
+fn around(start: &str, ends: &[String]) -> Vec<Template> {
+    let section = |end: &str| {
+        let literal = |text: &str| (!text.is_empty()).then(|| Part::Literal(text.into()));
+        let parts = [literal(start), Some(Part::Hole(Hole::Call)), literal(end)];
+        Template { parts: parts.into_iter().flatten().collect() }
+    };
+    match ends {
+        [] => Vec::from([section("")]),
+        ends => ends.iter().map(|end| section(end)).collect(),
     }
 }
 

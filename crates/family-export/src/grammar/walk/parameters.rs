@@ -80,7 +80,16 @@ impl Walk<'_, '_> {
     ) -> Result<Node, ExportError> {
         let mut style = self.between_tags();
         let (mut nodes, mut before) = (Vec::new(), "");
-        let mut cursor = Cursor::new(&template.parts);
+        let keyed = match parameter.key {
+            Some(key) => keyed(&template.parts, key),
+            None if template.holes().filter(|hole| **hole == Hole::Key).count() > 1 => {
+                return Err(ExportError::new(
+                    "a parameter ends with its own name, so that no grammar expresses undeclared ones",
+                ));
+            }
+            None => template.parts.clone(),
+        };
+        let mut cursor = Cursor::new(&keyed);
         while let Some(part) = cursor.next() {
             let skipped = core::mem::take(&mut cursor.skipped);
             nodes.push(match part {
@@ -88,10 +97,7 @@ impl Walk<'_, '_> {
                     before = text.get(skipped..).unwrap_or_default();
                     self.literal(before)
                 }
-                Part::Hole(Hole::Key) => match parameter.key {
-                    Some(key) => Node::Text(key.to_owned()),
-                    None => any_key(),
-                },
+                Part::Hole(Hole::Key) => any_key(),
                 Part::Hole(Hole::Type) => {
                     Node::Text(parameter.kind.map_or("", Kind::name).to_owned())
                 }
@@ -138,6 +144,26 @@ impl Walk<'_, '_> {
         style.python_words = words != Words::Json;
         style
     }
+}
+
+/// Returns the parts with `key` in place of its holes.
+fn keyed(parts: &[Part], key: &str) -> Vec<Part> {
+    let mut keyed: Vec<Part> = Vec::new();
+    for part in parts {
+        let text = match part {
+            Part::Hole(Hole::Key) => key,
+            Part::Literal(text) => text,
+            other => {
+                keyed.push(other.clone());
+                continue;
+            }
+        };
+        match keyed.last_mut() {
+            Some(Part::Literal(last)) => last.push_str(text),
+            _ => keyed.push(Part::Literal(text.to_owned())),
+        }
+    }
+    keyed
 }
 
 /// Returns the kinds in two groups: strings and others.
