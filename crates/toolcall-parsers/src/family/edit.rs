@@ -42,8 +42,8 @@ impl Family {
     /// Returns the family with `sequences` in place of the first tags and the ends of its blocks.
     ///
     /// With [`OwnMarkers::Replaced`], the family's own tags are markup inside a block and text
-    /// elsewhere. Calls whose tags have the tool's name keep them, between the sequences. Returns `None` for a
-    /// family with message headers, which cannot be replaced.
+    /// elsewhere. Calls whose tags have the tool's name keep them, between the sequences. Returns
+    /// `None` for a family with message headers, which cannot be replaced.
     #[must_use]
     pub fn with_sequences(&self, sequences: &Sequences, own: OwnMarkers) -> Option<Self> {
         if self.messages.is_some() {
