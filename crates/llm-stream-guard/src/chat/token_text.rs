@@ -3,7 +3,7 @@
 //! ```text
 //! text <think>a </think>    ids 7 40 41    7: <think>, 8: </think>
 //!      <think>  marker
-//!      a </think>  text: there is no id 8
+//!      a </think>  text: id 8 is missing
 //! ```
 
 use super::marker_ids::{ChunkPiece, ChunkTokens, TokenReader};
