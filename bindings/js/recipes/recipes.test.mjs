@@ -13,8 +13,8 @@ import {
 import { lines, proxy } from "./handler.mjs";
 import { scripted } from "./server.mjs";
 
-/** The recipe of the AI SDK runs with two versions of it. */
-const RECIPES = ["openai", "langchain", "openai-agents", "ai-sdk", "ai7/ai-sdk"];
+/** The recipes of the AI SDK run with two versions of it. */
+const RECIPES = ["openai", "langchain", "openai-agents", "ai-sdk", "provider", "ai7/ai-sdk", "ai7/provider"];
 
 // Nothing but the scripted server is asked: some clients look for files of their own elsewhere.
 const { fetch } = globalThis;

@@ -15,7 +15,7 @@ const BUILT_WITH: &str = "ai6@npm:ai@6 ai7@npm:ai@7 typescript@5 @types/node@20 
 /// The clients that `recipes` uses.
 const USED_WITH: &str = "openai@6 langchain@1 @langchain/core@1 @langchain/openai@1 \
                          @openai/agents@0 zod@4 ai@6 @ai-sdk/openai-compatible@2";
-/// The packages of the recipe for the newer AI SDK.
+/// The packages of the recipes for the newer AI SDK.
 const NEWER: &str = "ai@7 @ai-sdk/openai-compatible@3";
 
 /// Builds a small program with each bundler, and runs it where it was built for.
@@ -48,7 +48,9 @@ pub(super) fn recipes(root: &Path, build: &Build) -> Result<(), String> {
     let sources = root.join(PACKAGE).join("recipes");
     copied_all(&sources, &place)?;
     let newer = place.join("ai7");
-    copied(&sources.join("ai-sdk.mjs"), &newer.join("ai-sdk.mjs"))?;
+    for recipe in ["ai-sdk.mjs", "provider.mjs"] {
+        copied(&sources.join(recipe), &newer.join(recipe))?;
+    }
     let packed = format!("../{PACKED}");
     if !has_installed(&place, &format!("{USED_WITH} {packed}"))?
         || !has_installed(&newer, &format!("{NEWER} ../{packed}"))?

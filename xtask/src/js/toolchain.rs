@@ -13,10 +13,17 @@ const DEBIAN: [&str; 3] =
 const SMALL: &str =
     "-Zfmt-debug=none -Zlocation-detail=none -Zunstable-options -Cpanic=immediate-abort";
 
+/// Returns whether Debian's compiler is new enough for the flags.
+fn takes_flags(root: &Path) -> bool {
+    let [_, rustc, _] = DEBIAN;
+    let line = Invocation::new(&format!("{rustc} {SMALL} --print cfg"));
+    line.env("RUSTC_BOOTSTRAP", "1").output(root).is_ok()
+}
+
 /// The reason why the module cannot be built.
-pub(super) const MISSING: &str = "the toolchain has no wasm32-unknown-unknown, and Debian's \
-                                  packages rustc-web, cargo-web, rust-web-src and lld are not \
-                                  installed";
+pub(super) const MISSING: &str = "the toolchain has no wasm32-unknown-unknown (`rustup target \
+                                  add` installs it), and Debian's packages rustc-web, cargo-web, \
+                                  rust-web-src and lld are not installed or too old";
 
 /// A toolchain that has a standard library for the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +38,7 @@ impl Toolchain {
     /// Looks for a toolchain. Debian's is preferred, because it makes a smaller module.
     pub(super) fn found(root: &Path) -> Option<Self> {
         let has_debian = DEBIAN.iter().all(|path| Path::new(path).exists()) && installed("wasm-ld");
-        if has_debian {
+        if has_debian && takes_flags(root) {
             return Some(Self::Debian);
         }
         let line = format!("rustc --print target-libdir --target {TARGET}");
