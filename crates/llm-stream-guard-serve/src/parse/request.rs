@@ -21,8 +21,8 @@ const OWN: [&str; 4] = ["text", "chunks", "added_tokens", "finish"];
 
 /// Settings that a request cannot have: tokens come as `added_tokens`, formats and limits belong to
 /// the configuration, and an answer is whole.
-const REFUSED: [&str; 7] =
-    ["template", "profile", "family_file", "request", "marker_tokens", "delivery", "limits"];
+const REFUSED: [&str; 6] =
+    ["template", "profile", "request", "marker_tokens", "delivery", "limits"];
 
 /// Returns the names of the settings that a request can have.
 fn setting_names() -> impl Iterator<Item = &'static str> {
@@ -64,9 +64,15 @@ impl Request {
     /// Parses the text and returns the message.
     pub(super) fn answer(mut self, families: &Families) -> Result<Value, Fault> {
         let (settings, given) = self.settings()?;
-        let family = match self.own_family()? {
-            Some(own) => own,
-            None => family(&settings, families)?,
+        let family = match (self.own_family()?, &settings.family_file) {
+            (None, None) => family(&settings, families)?,
+            (Some(own), None) => own,
+            (None, Some(file)) if settings.family.is_none() && settings.model.is_none() => {
+                Family::from(file.clone())
+            }
+            (_, Some(_)) => {
+                return Err(fault("family_file", "give it, or `model`, or `family`"));
+            }
         };
         let tokens = self.added_tokens(&family)?;
         let settings = family.settings().with(given).map_err(refused)?;
@@ -158,7 +164,7 @@ fn family(settings: &GuardSettings, families: &Families) -> Result<Family, Fault
                 .map(Arc::unwrap_or_clone)
                 .map_err(|error| fault("model", error)),
         },
-        (None, None) => Err(expected("model", "the model's id, or `family`")),
+        (None, None) => Err(expected("model", "the model's id, or `family`, or `family_file`")),
     }
 }
 

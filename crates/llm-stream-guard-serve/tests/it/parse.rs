@@ -59,6 +59,14 @@ async fn parse_request_may_hold_a_family_of_its_own() {
     let got = parse(json!({"family": wrong, "text": text})).await;
     assert_eq!(got.status, 400);
     assert!(got.json().to_string().contains("calls.call"), "the field at fault is named");
+    // The text of a file, as `derive` writes it.
+    let file =
+        "reasoning = { block = '<plan>{text}</plan>' }\n[calls]\ncall = '<book>{object}</book>'\n";
+    let got = parse(json!({"family_file": file, "text": text})).await.json();
+    assert_eq!((&got["family"], &got["message"]["reasoning"]), (&json!("own"), &json!("Hm.")));
+    let got = parse(json!({"family_file": "[calls]\ncall = '{objekt}'", "text": text})).await;
+    assert_eq!(got.status, 400);
+    assert_eq!(got.json()["error"]["param"], "family_file");
 }
 
 #[tokio::test]
@@ -146,6 +154,11 @@ async fn parse_errors_name_the_field_and_the_expected_value() {
         (json!({"family": "qwen3", "text": "x", "tool": []}), "tool", "unknown field"),
         (json!({"family": "/etc/passwd.json", "text": "x"}), "family", "unknown"),
         (json!({"model": "nobody/knows", "text": "x"}), "model", "nobody/knows"),
+        (
+            json!({"family": "qwen3", "family_file": "[calls]\ncall = '<a>{object}</a>'", "text": "x"}),
+            "family_file",
+            "or `family`",
+        ),
     ] {
         let got = parse(body.clone()).await;
         assert_eq!(got.status, 400, "{body}: {}", got.text());
