@@ -69,6 +69,38 @@ mod tests {
     }
 
     #[test]
+    fn every_law_is_a_test_of_its_crate() {
+        let root = crate::root();
+        for path in patches(&root).unwrap() {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let words: Vec<&str> = law(&text).unwrap_or_default().split(' ').collect();
+            let package = words.iter().skip_while(|word| **word != "-p").nth(1).unwrap();
+            let filter = words.last().unwrap().trim_end_matches("::").rsplit("::").next().unwrap();
+            let mut sources = Vec::new();
+            for part in ["tests", "src"] {
+                files_below(&root.join("crates").join(package).join(part), &mut sources);
+            }
+            let is_there = sources.iter().any(|source| {
+                let of_name = source.file_stem().is_some_and(|name| name == filter);
+                of_name || std::fs::read_to_string(source).unwrap().contains(filter)
+            });
+            assert!(is_there, "{}: no test is named `{filter}`", path.display());
+        }
+    }
+
+    fn files_below(place: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+            let path = entry.path();
+            match path.is_dir() {
+                true => files_below(&path, found),
+                false => {
+                    found.extend(path.extension().is_some_and(|it| it == "rs").then_some(path))
+                }
+            }
+        }
+    }
+
+    #[test]
     fn every_patch_applies() {
         let root = crate::root();
         for path in patches(&root).unwrap() {

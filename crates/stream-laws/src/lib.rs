@@ -89,7 +89,8 @@ pub use machine::{ByteMachine, HeldBytes, HeldReason, StreamMachine, push_all, r
 pub use random::Random;
 pub use record::{
     COMPLETE, CONTENT, EmptyEvent, REASONING, REPAIRED, RecordPlace, RecordedCall,
-    RecordedDiagnostic, RecordedEvent, RecordedSpan, RecordedSpanKind, RunRecord, unplaced,
+    RecordedDiagnostic, RecordedEvent, RecordedSpan, RecordedSpanKind, RunRecord, is_complete,
+    unplaced,
 };
 pub use violation::{Law, LawViolation, difference};
 

@@ -273,8 +273,19 @@ impl RecordedCall {
     /// Returns whether the call ended with all of its arguments, repaired or not.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        [COMPLETE, REPAIRED].contains(&self.outcome.as_str())
+        is_complete(&self.outcome)
     }
+}
+
+/// Returns whether a call with this outcome has all of its arguments, repaired or not.
+///
+/// ```
+/// use stream_laws::{COMPLETE, REPAIRED, is_complete};
+/// assert!(is_complete(COMPLETE) && is_complete(REPAIRED) && !is_complete("malformed"));
+/// ```
+#[must_use]
+pub fn is_complete(outcome: &str) -> bool {
+    [COMPLETE, REPAIRED].contains(&outcome)
 }
 
 /// Removes the places of diagnostics, for comparison with results that have none.

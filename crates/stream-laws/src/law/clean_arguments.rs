@@ -4,7 +4,7 @@ use crate::{
     cuts::Cut,
     json::{JsonValue, parse},
     machine::{StreamMachine, run},
-    record::{COMPLETE, RecordedEvent},
+    record::{RecordedEvent, is_complete},
     violation::{Law, LawViolation},
 };
 
@@ -26,7 +26,7 @@ pub fn check_clean_arguments<M: StreamMachine>(
         match event {
             RecordedEvent::CallStart { .. } => arguments.clear(),
             RecordedEvent::CallArguments { fragment, .. } => arguments.push_str(&fragment),
-            RecordedEvent::CallEnd { outcome, .. } if outcome == COMPLETE => {
+            RecordedEvent::CallEnd { outcome, .. } if is_complete(&outcome) => {
                 let held = parse(&arguments).ok();
                 if let Some((text, marker)) = held.and_then(|it| unquoted(it, input, markup)) {
                     let detail = format!("a complete call's argument {text:?} holds {marker:?}");

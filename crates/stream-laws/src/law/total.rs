@@ -10,7 +10,7 @@ use crate::{
     cuts::{Cut, CutPlan},
     json,
     machine::{ByteMachine, StreamMachine, run, run_bytes},
-    record::{COMPLETE, REPAIRED, RecordedEvent, RunRecord},
+    record::{RecordedEvent, RunRecord, is_complete},
     violation::{Law, LawViolation},
 };
 
@@ -93,7 +93,7 @@ pub fn check_grammar(events: &[RecordedEvent]) -> Result<(), String> {
             }
             RecordedEvent::CallEnd { index, outcome } => {
                 let arguments = open(&mut calls, *index)?;
-                if [COMPLETE, REPAIRED].contains(&outcome.as_str()) {
+                if is_complete(outcome) {
                     json::parse_object(&arguments).map_err(|error| {
                         format!("call {index} is {outcome} with arguments {arguments:?}: {error}")
                     })?;

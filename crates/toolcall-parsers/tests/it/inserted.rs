@@ -2,7 +2,7 @@
 //! reported.
 
 use stream_laws::{
-    COMPLETE, Cut, CutPlan, REPAIRED, RecordedEvent, RunRecord, check_chunk_invariance, json, run,
+    Cut, CutPlan, RecordedEvent, RunRecord, check_chunk_invariance, is_complete, json, run,
 };
 use toolcall_parsers::{EncodeCall, Family, Tools, Whitespace, encode, grammars};
 
@@ -30,9 +30,7 @@ fn complete(record: &RunRecord) -> Vec<String> {
         match event {
             RecordedEvent::CallStart { .. } => arguments.clear(),
             RecordedEvent::CallArguments { fragment, .. } => arguments.push_str(fragment),
-            RecordedEvent::CallEnd { outcome, .. }
-                if [COMPLETE, REPAIRED].contains(&outcome.as_str()) =>
-            {
+            RecordedEvent::CallEnd { outcome, .. } if is_complete(outcome) => {
                 found.push(arguments.clone());
             }
             RecordedEvent::CallEnd { .. } | RecordedEvent::Text { .. } => {}

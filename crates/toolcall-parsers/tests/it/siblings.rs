@@ -1,6 +1,8 @@
 //! Tests of lists with a malformed object: the other objects are complete calls, at every cut.
 
-use stream_laws::{COMPLETE, Cut, CutPlan, RecordedEvent, RunRecord, check_chunk_invariance, run};
+use stream_laws::{
+    Cut, CutPlan, RecordedEvent, RunRecord, check_chunk_invariance, is_complete, run,
+};
 use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace, encode, grammars};
 
 use crate::support::{ParserMachine, families::ways};
@@ -27,7 +29,7 @@ fn complete(record: &RunRecord) -> Vec<String> {
     for event in &record.events {
         match event {
             RecordedEvent::CallStart { name: called, .. } => name.clone_from(called),
-            RecordedEvent::CallEnd { outcome, .. } if outcome == COMPLETE => {
+            RecordedEvent::CallEnd { outcome, .. } if is_complete(outcome) => {
                 found.push(name.clone());
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use std::{env, fs, path::PathBuf};
 
-use stream_laws::{COMPLETE, Cut, REPAIRED, RecordedEvent, RunRecord, json, run};
+use stream_laws::{Cut, RecordedEvent, RunRecord, is_complete, json, run};
 use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace, encode, families, grammar};
 
 use crate::support::{ParserMachine, families::end_tags};
@@ -52,9 +52,7 @@ fn outcome(grammar: &Grammar, tools: &Tools, wire: &str) -> &'static str {
     for event in &record.events {
         match event {
             RecordedEvent::CallArguments { fragment, .. } => arguments.clone_from(fragment),
-            RecordedEvent::CallEnd { outcome, .. }
-                if [COMPLETE, REPAIRED].contains(&outcome.as_str()) =>
-            {
+            RecordedEvent::CallEnd { outcome, .. } if is_complete(outcome) => {
                 let same = json::parse(&arguments) == json::parse(ARGUMENTS);
                 found = if same { "**call**" } else { "other" };
             }

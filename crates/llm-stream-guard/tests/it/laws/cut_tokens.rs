@@ -7,7 +7,7 @@ use llm_stream_guard::{
     toolcall_parsers::{EncodeCall, encode},
 };
 use serde_json::{Value, json};
-use stream_laws::{COMPLETE, Cut, run};
+use stream_laws::{Cut, run};
 
 use super::marker_tokens::{NAME, marked, quoting, two_tools};
 
@@ -26,7 +26,7 @@ fn fault(
     let machine = TokenMachine::new(guard.clone(), end, before);
     let record = run(&machine, &wire[..len], Cut::Whole);
     let calls = record.calls().expect("calls start before they end");
-    let mut complete = calls.iter().filter(|call| call.outcome == COMPLETE).peekable();
+    let mut complete = calls.iter().filter(|call| call.is_complete()).peekable();
     if !is_cut && complete.peek().is_none() {
         return Some(format!("no call is complete in {wire:?}"));
     }
