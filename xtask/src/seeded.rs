@@ -91,11 +91,10 @@ mod tests {
     fn files_below(place: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
         for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
             let path = entry.path();
-            match path.is_dir() {
-                true => files_below(&path, found),
-                false => {
-                    found.extend(path.extension().is_some_and(|it| it == "rs").then_some(path))
-                }
+            if path.is_dir() {
+                files_below(&path, found);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                found.push(path);
             }
         }
     }
