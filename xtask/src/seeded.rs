@@ -57,6 +57,7 @@ fn law(patch: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::{law, patches};
+    use crate::source::collect;
 
     #[test]
     fn every_patch_names_a_law_and_not_a_vector() {
@@ -77,25 +78,12 @@ mod tests {
             let package = words.iter().skip_while(|word| **word != "-p").nth(1).unwrap();
             let filter = words.last().unwrap().trim_end_matches("::").rsplit("::").next().unwrap();
             let mut sources = Vec::new();
-            for part in ["tests", "src"] {
-                files_below(&root.join("crates").join(package).join(part), &mut sources);
-            }
+            collect(&root.join("crates").join(package), &["rs"], &mut sources).unwrap();
             let is_there = sources.iter().any(|source| {
                 let of_name = source.file_stem().is_some_and(|name| name == filter);
                 of_name || std::fs::read_to_string(source).unwrap().contains(filter)
             });
             assert!(is_there, "{}: no test is named `{filter}`", path.display());
-        }
-    }
-
-    fn files_below(place: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
-        for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                files_below(&path, found);
-            } else if path.extension().is_some_and(|it| it == "rs") {
-                found.push(path);
-            }
         }
     }
 

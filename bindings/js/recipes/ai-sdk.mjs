@@ -3,14 +3,20 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
 import { guardMiddleware, guardRequest } from "toolcall-parsers/ai";
 
-export async function run({ baseURL, question, stream, weather }) {
+export async function run({ baseURL, ...rest }) {
   const server = createOpenAICompatible({
     name: "vllm",
     baseURL,
     transformRequestBody: (request) => guardRequest(request, { server: "vllm" }).body,
   });
+  const middleware = guardMiddleware();
+  return asked(wrapLanguageModel({ model: server("Qwen/Qwen3-8B"), middleware }), rest);
+}
+
+/** Asks a model that may call a tool, and returns the text of its last answer. */
+export async function asked(model, { question, stream, weather }) {
   const options = {
-    model: wrapLanguageModel({ model: server("Qwen/Qwen3-8B"), middleware: guardMiddleware() }),
+    model,
     prompt: question,
     stopWhen: stepCountIs(4),
     tools: {

@@ -82,10 +82,8 @@ impl Grammar {
         &self.family
     }
 
-    /// Returns the grammar that also reads calls in [`Family::foreign`] forms, as
-    /// [`Grammar::for_tools`] does where tools are declared, but without their names.
-    #[must_use]
-    pub fn with_foreign(&self) -> &Self {
+    /// Returns the grammar that also reads calls of other families.
+    pub(crate) fn with_foreign(&self) -> &Self {
         self.with_foreign.as_deref().unwrap_or(self)
     }
 

@@ -22,11 +22,14 @@ impl Grammar {
     /// [`Family::foreign`] forms are read if there are tools. Other grammars are returned unchanged.
     #[must_use]
     pub fn for_tools(&self, tools: &Tools) -> Self {
-        if tools.is_empty() {
-            self.with_names(tools)
-        } else {
-            self.with_foreign().with_names(tools)
-        }
+        self.with_forms(tools).with_names(tools)
+    }
+
+    /// Returns the grammar of [`Grammar::for_tools`] without the names of `tools`: if there are tools,
+    /// it reads calls in [`Family::foreign`] forms, too.
+    #[must_use]
+    pub fn with_forms(&self, tools: &Tools) -> &Self {
+        if tools.is_empty() { self } else { self.with_foreign() }
     }
 
     /// Returns the grammar in which templates that repeat a name are written out for `tools`: that of

@@ -59,14 +59,22 @@ impl Template {
     /// Returns the template with `word` for each hole `hole`, and with `meant` after the first text:
     /// a hole that tells the word.
     pub(crate) fn naming(&self, hole: &Hole, word: &str, meant: Hole) -> Self {
+        let mut named = self.with_word(hole, word);
+        if let Some(at) = named.parts.iter().position(|part| !matches!(part, Part::Literal(_))) {
+            named.parts.insert(at, Part::Hole(meant));
+        }
+        named
+    }
+
+    /// Returns the template with `word` as text in place of each hole `hole`.
+    #[must_use]
+    pub fn with_word(&self, hole: &Hole, word: &str) -> Self {
         let mut parts: Vec<Part> = Vec::new();
-        let mut meant = Some(meant);
         for part in &self.parts {
             let text = match part {
                 Part::Hole(found) if found == hole => word,
                 Part::Literal(text) => text,
                 other => {
-                    parts.extend(meant.take().map(Part::Hole));
                     parts.push(other.clone());
                     continue;
                 }

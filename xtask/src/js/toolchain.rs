@@ -13,13 +13,6 @@ const DEBIAN: [&str; 3] =
 const SMALL: &str =
     "-Zfmt-debug=none -Zlocation-detail=none -Zunstable-options -Cpanic=immediate-abort";
 
-/// Returns whether Debian's compiler is new enough for the flags.
-fn takes_flags(root: &Path) -> bool {
-    let [_, rustc, _] = DEBIAN;
-    let line = Invocation::new(&format!("{rustc} {SMALL} --print cfg"));
-    line.env("RUSTC_BOOTSTRAP", "1").output(root).is_ok()
-}
-
 /// The reason why the module cannot be built.
 pub(super) const MISSING: &str = "the toolchain has no wasm32-unknown-unknown (`rustup target \
                                   add` installs it), and Debian's packages rustc-web, cargo-web, \
@@ -73,4 +66,11 @@ impl Toolchain {
         line.env("CARGO_TARGET_DIR", &build.display().to_string()).run(package)?;
         Ok(build.join(TARGET).join("release/toolcall_parsers_wasm.wasm"))
     }
+}
+
+/// Returns whether Debian's compiler is new enough for the flags.
+fn takes_flags(root: &Path) -> bool {
+    let [_, rustc, _] = DEBIAN;
+    let line = Invocation::new(&format!("{rustc} {SMALL} --print cfg"));
+    line.env("RUSTC_BOOTSTRAP", "1").output(root).is_ok()
 }

@@ -37,7 +37,7 @@ fn template_is_derived_from_every_file_that_has_it() {
     let config = json!({"chat_template": TEMPLATE}).to_string();
     fs::write(folder.join("tokenizer_config.json"), config).expect("it is written");
     let model = scratch("derived.gguf", "");
-    fs::write(&model, gguf(TEMPLATE)).expect("it is written");
+    fs::write(&model, gguf(&[], TEMPLATE)).expect("it is written");
     let folder = folder.display().to_string();
     let [expected, others @ ..] = [
         scratch("every.jinja", TEMPLATE),

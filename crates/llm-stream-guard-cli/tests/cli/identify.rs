@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::hostile;
-use crate::support::{coalesced, gguf, of_type, refused, run, run_on, sample, scratch};
+use crate::support::{coalesced, gguf, gguf_text, of_type, refused, run, run_on, sample, scratch};
 
 fn json(args: &[&str]) -> Value {
     serde_json::from_slice(&run(args).stdout).expect("JSON")
@@ -66,7 +66,7 @@ fn family_is_identified_from_a_folder_a_template_or_a_gguf_file() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkpoint");
     fs::create_dir_all(&folder).expect("the scratch directory is there");
     fs::write(folder.join("tokenizer_config.json"), config.to_string()).expect("it is written");
-    fs::write(folder.join("model.gguf"), gguf(TEMPLATE)).expect("it is written");
+    fs::write(folder.join("model.gguf"), gguf(&[], TEMPLATE)).expect("it is written");
     let template = scratch("own.jinja", TEMPLATE);
     let folder = folder.display().to_string();
     for path in [&folder, &format!("{folder}/model.gguf"), &template] {
@@ -96,25 +96,15 @@ fn marker_tokens_are_found_in_every_file_that_lists_them() {
         json!({"2": {"content": "[TOOL_CALLS]", "special": true}, "1": {"content": "[IMG]"}});
     let config = json!({"chat_template": TEMPLATE, "added_tokens_decoder": decoder});
     file("config", "tokenizer_config.json", config.to_string().as_bytes());
-    let text = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
-    let list =
-        |kind: u32| [&9_u32.to_le_bytes()[..], &kind.to_le_bytes(), &3_u64.to_le_bytes()].concat();
+    let list = |kind: u32, values: Vec<u8>| {
+        let head = [&9_u32.to_le_bytes()[..], &kind.to_le_bytes(), &3_u64.to_le_bytes()];
+        [head.concat(), values].concat()
+    };
+    let texts = ["a", "[IMG]", "[TOOL_CALLS]"].map(gguf_text).concat();
     let types = [1_u32, 4, 3].map(u32::to_le_bytes).concat();
-    let gguf = [
-        &b"GGUF\x03\0\0\0"[..],
-        &[0; 8],
-        &3_u64.to_le_bytes(),
-        &text("tokenizer.ggml.tokens"),
-        &list(8),
-        &["a", "[IMG]", "[TOOL_CALLS]"].map(text).concat(),
-        &text("tokenizer.ggml.token_type"),
-        &list(5),
-        &types,
-        &text("tokenizer.chat_template"),
-        &8_u32.to_le_bytes(),
-        &text(TEMPLATE),
-    ];
-    file("gguf", "model.gguf", &gguf.concat());
+    let tokens =
+        [("tokenizer.ggml.tokens", list(8, texts)), ("tokenizer.ggml.token_type", list(5, types))];
+    file("gguf", "model.gguf", &gguf(&tokens, TEMPLATE));
     for place in ["tokenizer", "config", "gguf"] {
         let found = json(&["identify", "--json", &folder.join(place).display().to_string()]);
         let expected = json!([{"id": 2, "text": "[TOOL_CALLS]", "special": true}]);

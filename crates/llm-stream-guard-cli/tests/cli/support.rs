@@ -41,18 +41,19 @@ pub(crate) fn scratch(name: &str, text: &str) -> String {
     path.display().to_string()
 }
 
-/// A GGUF file with nothing but a chat template.
-pub(crate) fn gguf(template: &str) -> Vec<u8> {
-    let text = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
-    [
-        &b"GGUF\x03\0\0\0"[..],
-        &[0; 8],
-        &1_u64.to_le_bytes(),
-        &text("tokenizer.chat_template"),
-        &8_u32.to_le_bytes(),
-        &text(template),
-    ]
-    .concat()
+/// A GGUF file with a chat template after other entries: keys, each with the bytes of its value.
+pub(crate) fn gguf(others: &[(&str, Vec<u8>)], template: &str) -> Vec<u8> {
+    let template = [&8_u32.to_le_bytes()[..], &gguf_text(template)].concat();
+    let entries = others.iter().map(|(key, value)| (*key, value));
+    let entries = entries.chain([("tokenizer.chat_template", &template)]);
+    let written = entries.map(|(key, value)| [&gguf_text(key)[..], value].concat());
+    let count = (others.len() as u64 + 1).to_le_bytes();
+    [&b"GGUF\x03\0\0\0"[..], &[0; 8], &count, &written.collect::<Vec<_>>().concat()].concat()
+}
+
+/// A text of a GGUF file, after its length.
+pub(crate) fn gguf_text(text: &str) -> Vec<u8> {
+    [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat()
 }
 
 /// The events of `args`, neighbouring texts and fragments of one choice merged.

@@ -219,11 +219,7 @@ impl GuardBuilder {
             false => {
                 let tags = tags.iter().map(|edge| edge.marker.to_string());
                 // Tags with the names of tools are text: a vocabulary knows no tools.
-                let unnamed = match self.tools.is_empty() {
-                    true => &unnamed,
-                    false => unnamed.with_foreign(),
-                };
-                let literals = unnamed.literals().into_iter().chain(tags);
+                let literals = unnamed.with_forms(&self.tools).literals().into_iter().chain(tags);
                 MarkerTokens::used(self.marker_tokens.iter().map(|text| &**text), literals)
             }
         };

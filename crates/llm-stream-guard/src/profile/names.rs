@@ -24,10 +24,10 @@ use crate::reasoning::{reasoning, reasoning_aliases, reasoning_formats};
 /// Returns an error with the nearest names if no profile, family or format has the name. A name
 /// that engines use for different families is also an error.
 pub fn named_profile(name: &str) -> Result<Profile, UnknownName> {
-    let own = profile(name).ok();
-    if let Some(whole) = own.as_ref().filter(|own| own.tools.is_some()) {
-        return Ok(whole.clone());
-    }
+    let own = match profile(name).ok() {
+        Some(whole) if whole.tools.is_some() => return Ok(whole),
+        own => own,
+    };
     let format = reasoning(name).ok().map(|format| format.name().to_owned());
     match (grammar(name), own) {
         (Ok(calls), _) => {

@@ -81,15 +81,15 @@ impl Walk<'_, '_> {
         let mut style = self.between_tags();
         let (mut nodes, mut before) = (Vec::new(), "");
         let keyed = match parameter.key {
-            Some(key) => keyed(&template.parts, key),
+            Some(key) => template.with_word(&Hole::Key, key),
             None if template.holes().filter(|hole| **hole == Hole::Key).count() > 1 => {
                 return Err(ExportError::new(
                     "a parameter ends with its own name, so that no grammar expresses undeclared ones",
                 ));
             }
-            None => template.parts.clone(),
+            None => template.clone(),
         };
-        let mut cursor = Cursor::new(&keyed);
+        let mut cursor = Cursor::new(&keyed.parts);
         while let Some(part) = cursor.next() {
             let skipped = core::mem::take(&mut cursor.skipped);
             nodes.push(match part {
@@ -144,26 +144,6 @@ impl Walk<'_, '_> {
         style.python_words = words != Words::Json;
         style
     }
-}
-
-/// Returns the parts with `key` in place of its holes.
-fn keyed(parts: &[Part], key: &str) -> Vec<Part> {
-    let mut keyed: Vec<Part> = Vec::new();
-    for part in parts {
-        let text = match part {
-            Part::Hole(Hole::Key) => key,
-            Part::Literal(text) => text,
-            other => {
-                keyed.push(other.clone());
-                continue;
-            }
-        };
-        match keyed.last_mut() {
-            Some(Part::Literal(last)) => last.push_str(text),
-            _ => keyed.push(Part::Literal(text.to_owned())),
-        }
-    }
-    keyed
 }
 
 /// Returns the kinds in two groups: strings and others.
