@@ -31,6 +31,7 @@
 //! | record a run | [`RunRecord`]: [`RecordedEvent`], [`RecordedCall`], [`RecordedSpan`] with its [`RecordedSpanKind`], [`RecordedDiagnostic`], [`RecordPlace`]; [`EmptyEvent`] is refused |
 //! | bound work and check texts | [`Work`], [`TextForm`], [`EncodedCall`] |
 //! | read a broken law | [`LawViolation`], [`Law`] |
+//! | compare a page of the documentation with the code | [`check_page_part`] |
 //! | compare JSON | [`json::JsonValue`], [`json::Number`], [`json::JsonError`] |
 //!
 //! The module [`vector`] runs recorded model outputs with their expected results.
@@ -73,6 +74,7 @@ pub mod vector;
 mod cuts;
 mod law;
 mod machine;
+mod page;
 mod random;
 mod record;
 mod violation;
@@ -86,6 +88,7 @@ pub use law::{
     check_total_bytes, continuations, suffixes,
 };
 pub use machine::{ByteMachine, HeldBytes, HeldReason, StreamMachine, push_all, run, run_bytes};
+pub use page::check_page_part;
 pub use random::Random;
 pub use record::{
     COMPLETE, CONTENT, EmptyEvent, REASONING, REPAIRED, RecordPlace, RecordedCall,

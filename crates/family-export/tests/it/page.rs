@@ -1,18 +1,15 @@
-//! Compares the lists of `docs/grammars.md` with what families export.
-//!
-//! `UPDATE_DOCS=1 cargo test -p family-export --test it page` writes them.
+//! The families without a grammar in `docs/families.md`.
 
-use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use family_export::{CallGrammar, ExportError, call_grammar};
 use llm_stream_guard::{
     AnswerRules, Profile, Start, ToolChoice, Tools, profile, toolcall_parsers::families,
 };
 
-use crate::law::tools;
+use stream_laws::check_page_part;
 
-const BEGIN: &str = "<!-- begin of the families -->\n";
-const END: &str = "<!-- end of the families -->\n";
+use crate::law::tools;
 
 /// Reasons why families lack a grammar, with the families, by column.
 type Reasons = BTreeMap<(&'static str, String), Vec<String>>;
@@ -60,7 +57,7 @@ fn exports() -> Exports {
     Exports { reasons, whole }
 }
 
-/// Returns the list of the page.
+/// Returns the list of reasons with their families.
 fn section() -> String {
     let mut list = String::new();
     for ((column, reason), families) in exports().reasons {
@@ -70,17 +67,8 @@ fn section() -> String {
 }
 
 #[test]
-fn lists_of_the_page_are_what_families_export() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/grammars.md");
-    let page = fs::read_to_string(&path).unwrap();
-    let (head, rest) = page.split_once(BEGIN).unwrap();
-    let (written, tail) = rest.split_once(END).unwrap();
-    let section = section();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&path, format!("{head}{BEGIN}\n{section}\n{END}{tail}")).unwrap();
-        return;
-    }
-    assert_eq!(written.trim(), section.trim(), "`UPDATE_DOCS=1` writes the tables");
+fn page_lists_the_families_without_a_grammar() {
+    check_page_part(env!("CARGO_MANIFEST_DIR"), "families.md", "grammars", &section());
 }
 
 #[test]

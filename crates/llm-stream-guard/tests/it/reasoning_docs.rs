@@ -1,8 +1,6 @@
-//! Compares `docs/reasoning-formats.md` with the registry.
-//!
-//! `UPDATE_DOCS=1 cargo test -p llm-stream-guard --test it docs` writes the page.
+//! The tables of reasoning formats in `docs/families.md`.
 
-use std::{fmt::Write, fs, path::Path};
+use std::fmt::Write;
 
 use llm_stream_guard::{
     Format, Grammar, InReasoning, Profile, Reasoning, profiles, reasoning_formats,
@@ -10,79 +8,22 @@ use llm_stream_guard::{
         BoundNewlines, DupOpen, MarkerCase, Openers, Pairing, Recur, StrayClose, TokenSuffix,
     },
 };
+use stream_laws::check_page_part;
 
-const HEAD: &str = "\
-# Reasoning formats
-
-The tables are generated from `families/` by `UPDATE_DOCS=1 cargo test -p llm-stream-guard --test it docs`. The
-[rules](semantics.md#reasoning) say where a thought begins and ends. By default reasoning has no length limit, never becomes
-the answer, and loses its tags.
-
-`lead_only` follows the filters of chat clients, which know one leading block and keep all whitespace: set
-`Whitespace::Verbatim` to get their output byte for byte.
-";
-
-const MARKERS: &str = "\n## Markers
-
-Servers strip [special tokens](servers.md) unless asked.
-
+const MARKERS: &str = "\
 | opener | closer | markup of the answer | special tokens | formats |
 |---|---|---|---|---|
 ";
 
-const RULES: &str = "\n## Rules
-
-| column | meaning |
-|---|---|
-| opener counts | `anywhere` outside code; at the start of a `line` and directly after markup; or at the `lead`, before any visible text |
-| stray closer | removed at the `lead` or `anywhere`, or kept as `text`. `first`: the first one is removed at any place, because an unseen prompt may have opened the reasoning |
-| repeated opener | directly after another, or after the prompt's: `absorbed`, or `text` |
-| closes | `any` closer, or only its `own` |
-| newlines | removed with opener and closer under `framing` and `trim`; bold: under every policy |
-
+const RULES: &str = "\
 | opener counts | stray closer | repeated opener | closes | newlines | case | formats |
 |---|---|---|---|---|---|---|
 ";
 
-const CALLS: &str = "\n## Calls in reasoning
-
-The effect of a call's opener inside reasoning, by profile:
-
-";
-
-const CHANNELS: &str = "\n## Messages
-
-These families write reasoning, answer and calls as messages with headers, which decide what a message is:
-";
-
-const NAMES: &str = "\n## Names by engine
-
-The names of other engines' parsers select a format, too: `llm-stream-guard families --json` lists them.
-ASCII case is ignored, and `-` equals `_`. `engine:name` selects one where engines use one name for different
-formats, of which otherwise only the format of that name is selected.
-";
-
-fn document() -> String {
-    let (all, profiles) = (reasoning_formats(), profiles());
-    let formats: Vec<&Format> = all.iter().filter_map(format_of).collect();
-    let mut text = HEAD.to_owned() + MARKERS;
-    grouped(&mut text, formats.iter().map(|format| (format, markers(format))));
-    text += RULES;
-    let acting = formats.iter().filter(|format| !format.is_passthrough());
-    grouped(&mut text, acting.clone().map(|format| (format, rules(format))));
-    text += CALLS;
-    for wanted in [InReasoning::End, InReasoning::Suspend, InReasoning::Literal] {
-        text += &calls(wanted, &profiles);
-    }
-    text += CHANNELS;
-    text += &format!("{}.\n", code(all.iter().filter_map(family_of).map(Grammar::name)));
-    text += NAMES;
-    text
-}
-
-/// Writes a row for each group of formats with the same cells. The largest is first, without its
-/// names.
-fn grouped<'f>(text: &mut String, formats: impl Iterator<Item = (&'f &'f Format, Vec<String>)>) {
+/// Returns a table with a row for each group of formats with the same cells. The largest
+/// is first, without its names.
+fn grouped<'f>(head: &str, formats: impl Iterator<Item = (&'f &'f Format, Vec<String>)>) -> String {
+    let mut text = head.to_owned();
     let mut groups: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
     for (format, cells) in formats {
         match groups.iter_mut().find(|(known, _)| *known == cells) {
@@ -94,8 +35,9 @@ fn grouped<'f>(text: &mut String, formats: impl Iterator<Item = (&'f &'f Format,
     for (n, (cells, names)) in groups.into_iter().enumerate() {
         let names = if n == 0 { "all others".to_owned() } else { code(names) };
         let cells: Vec<String> = cells.into_iter().chain([names]).collect();
-        row(text, &cells);
+        row(&mut text, &cells);
     }
+    text
 }
 
 fn format_of(reasoning: &Reasoning) -> Option<&Format> {
@@ -196,12 +138,16 @@ fn calls(wanted: InReasoning, profiles: &[Profile]) -> String {
 }
 
 #[test]
-fn reasoning_formats_page_matches_the_registry() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reasoning-formats.md");
-    let document = document();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&path, &document).expect("docs can be written");
-    }
-    let page = fs::read_to_string(&path).unwrap_or_default();
-    assert!(page == document, "docs/reasoning-formats.md is stale: see the head of this test");
+fn page_shows_what_each_format_and_profile_does() {
+    let check = |part, text: &str| {
+        check_page_part(env!("CARGO_MANIFEST_DIR"), "families.md", part, text);
+    };
+    let (all, profiles) = (reasoning_formats(), profiles());
+    let formats: Vec<&Format> = all.iter().filter_map(format_of).collect();
+    let acting = formats.iter().filter(|format| !format.is_passthrough());
+    check("markers", &grouped(MARKERS, formats.iter().map(|format| (format, markers(format)))));
+    check("rules", &grouped(RULES, acting.map(|format| (format, rules(format)))));
+    check("messages", &format!("{}.", code(all.iter().filter_map(family_of).map(Grammar::name))));
+    let effects = [InReasoning::End, InReasoning::Suspend, InReasoning::Literal];
+    check("calls in reasoning", &effects.map(|wanted| calls(wanted, &profiles)).concat());
 }

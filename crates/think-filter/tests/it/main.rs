@@ -1,6 +1,7 @@
 //! Tests of the filter: the rules for leading blocks, the options, the laws over every format, held
 //! text, and names.
 
+mod damage_page;
 mod laws;
 mod lead_only;
 mod machine;
@@ -12,7 +13,6 @@ mod shown_tags;
 mod soup;
 mod spans;
 mod start;
-mod tolerance;
 mod unclosed;
 mod vectors;
 mod whole;

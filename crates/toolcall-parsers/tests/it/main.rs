@@ -3,6 +3,7 @@
 
 mod coverage;
 mod damage;
+mod damage_page;
 mod dangling;
 mod doubt;
 mod guided;
@@ -19,5 +20,4 @@ mod round_trip;
 mod siblings;
 mod small_scope;
 mod support;
-mod tolerance;
 mod vectors;

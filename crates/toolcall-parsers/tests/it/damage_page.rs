@@ -1,8 +1,6 @@
-//! The table of tolerated damage in `docs/tolerance.md`, generated from what the parser does.
+//! The table of damaged calls in `docs/families.md`.
 
-use std::{env, fs, path::PathBuf};
-
-use stream_laws::{Cut, RecordedEvent, RunRecord, is_complete, json, run};
+use stream_laws::{Cut, RecordedEvent, RunRecord, check_page_part, is_complete, json, run};
 use toolcall_parsers::{EncodeCall, Grammar, Tools, Whitespace, encode, families, grammar};
 
 use crate::support::{ParserMachine, families::end_tags};
@@ -102,16 +100,6 @@ fn table() -> String {
 }
 
 #[test]
-fn tolerance_page_matches_the_parser() {
-    let table = table();
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/tolerance.md");
-    let page = fs::read_to_string(&path).expect("the page");
-    let (before, rest) = page.split_once("<!-- table -->\n").expect("a mark before the table");
-    let (current, after) = rest.split_once("<!-- end -->").expect("a mark after the table");
-    if env::var_os("UPDATE").is_some() {
-        let page = format!("{before}<!-- table -->\n{table}<!-- end -->{after}");
-        fs::write(&path, page).expect("the page can be written");
-        return;
-    }
-    assert_eq!(current, table, "run `UPDATE=1 cargo test -p toolcall-parsers --test it tolerance`");
+fn page_shows_what_the_parser_makes_of_damage() {
+    check_page_part(env!("CARGO_MANIFEST_DIR"), "families.md", "damaged calls", &table());
 }

@@ -1,9 +1,6 @@
-//! The table of damaged reasoning in `docs/tolerance.md`.
-//!
-//! `UPDATE=1 cargo test -p think-filter --test it tolerance` writes it.
+//! The table of damaged reasoning in `docs/families.md`.
 
-use std::{env, fs, path::PathBuf};
-
+use stream_laws::check_page_part;
 use think_filter::{Format, Start, ThinkFilter, formats};
 
 /// A damage: its name, the start of the stream if known, and the text. `{o}` is the opener and
@@ -83,16 +80,6 @@ fn table() -> String {
 }
 
 #[test]
-fn tolerance_page_matches_the_filter() {
-    let table = table();
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/tolerance.md");
-    let page = fs::read_to_string(&path).expect("the page");
-    let (before, rest) = page.split_once("<!-- reasoning -->\n").expect("a mark before the table");
-    let (shown, after) = rest.split_once("<!-- end of reasoning -->").expect("a mark after it");
-    if env::var_os("UPDATE").is_some() {
-        let page = format!("{before}<!-- reasoning -->\n{table}<!-- end of reasoning -->{after}");
-        fs::write(&path, page).expect("the page can be written");
-        return;
-    }
-    assert_eq!(shown, table, "run `UPDATE=1 cargo test -p think-filter --test it tolerance`");
+fn page_shows_what_the_filter_makes_of_damage() {
+    check_page_part(env!("CARGO_MANIFEST_DIR"), "families.md", "damaged reasoning", &table());
 }
