@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 # The engines of the Python package's tests.
-sys.path.insert(0, str(Path(__file__).parents[2] / "bindings/python/engine_tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "crates/python/engine_tests"))
 
 from engines import Answer
 from readers import READERS

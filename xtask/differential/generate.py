@@ -238,7 +238,7 @@ def streamed(template, wire, tools, rng):
 
 def exported(binary):
     """Families as templates, and what their vectors write."""
-    for path in sorted(file for kind in ("tools", "profiles") for file in Path("vectors", kind).glob("*.jsonl")):
+    for path in sorted(file for kind in ("tools", "profiles") for file in Path("families/vectors", kind).glob("*.jsonl")):
         made = subprocess.run([binary, "families", "--export", path.stem, "--anchor", "A:"], capture_output=True)
         if made.returncode == 0:
             fields = json.loads(made.stdout)["response_template"]["fields"]

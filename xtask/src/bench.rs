@@ -11,7 +11,7 @@ use crate::{
 
 const COMMAND: &str = "cargo bench -p llm-stream-guard --bench throughput";
 /// The separate workspace of other parsers. Its dependencies are not in our lock file and checks.
-const PEERS: &str = "cargo run --release --manifest-path peers/Cargo.toml";
+const PEERS: &str = "cargo run --release --manifest-path xtask/peers/Cargo.toml";
 
 /// Runs the benchmarks that `pace` selects. `filter` restricts those of other parsers to names that
 /// contain it.

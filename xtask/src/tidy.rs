@@ -31,10 +31,10 @@ const CIRCLES: &str = include_str!("../circles.txt");
 const LEFTOVERS: [&str; 4] = ["todo!", "unimplemented!", "TODO", "FIXME"];
 
 /// The directories of code.
-const SOURCES: [&str; 5] = ["bindings", "crates", "xtask", "fuzz", "peers"];
+const SOURCES: [&str; 3] = ["crates", "xtask", "fuzz"];
 
-/// The directories whose folders are libraries.
-const LIBRARIES: [&str; 2] = ["bindings", "crates"];
+/// The directory whose folders are libraries.
+const LIBRARIES: &str = "crates";
 
 /// The lint attribute of every library. An exception gives its reason at the place.
 const NO_PANICS: &str =
@@ -99,13 +99,7 @@ fn findings(root: &Path) -> Result<Vec<String>, String> {
 
 /// Returns the directories of the libraries' crates.
 fn crates(root: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut directories = Vec::new();
-    for library in LIBRARIES.map(|name| root.join(name)).iter().filter(|path| path.is_dir()) {
-        for entry in fs::read_dir(library)? {
-            directories.push(entry?.path());
-        }
-    }
-    Ok(directories)
+    fs::read_dir(root.join(LIBRARIES))?.map(|entry| Ok(entry?.path())).collect()
 }
 
 /// Returns the figures of each crate of a library.
@@ -229,7 +223,7 @@ fn is_within((name, group): (&str, &str), line: &str) -> bool {
 
 /// Public types of crates with a README that no example names; see [`examples`].
 fn example_findings(root: &Path, findings: &mut Vec<String>) -> io::Result<()> {
-    for directory in crates(root)?.iter().filter(|one| one.starts_with(root.join("crates"))) {
+    for directory in crates(root)?.iter().filter(|one| manifest::is_member(one)) {
         let Ok(readme) = fs::read_to_string(directory.join("README.md")) else { continue };
         let name = directory.file_name().unwrap_or_default().display();
         let missing = examples::missing(&source::of_crate(directory)?, &readme);
@@ -260,7 +254,7 @@ fn file_findings(path: &Path, text: &str, findings: &mut Vec<String>) {
     }
     let mut parts = path.components().map(|part| part.as_os_str());
     let library = code
-        && parts.next().is_some_and(|part| LIBRARIES.iter().any(|library| part == *library))
+        && parts.next().is_some_and(|part| part == LIBRARIES)
         && parts.nth(1).is_some_and(|part| part == "src")
         && !source::is_test(path);
     let checks = CHECKERS.iter().any(|name| path.starts_with(Path::new("crates").join(name)));

@@ -10,7 +10,7 @@ use crate::guard::{self, END_OF_FILE};
 fn wires(root: &Path) -> io::Result<Vec<(String, String)>> {
     let mut wires = Vec::new();
     for directory in ["tools", "profiles", "reasoning"] {
-        let mut paths: Vec<_> = fs::read_dir(root.join("vectors").join(directory))?
+        let mut paths: Vec<_> = fs::read_dir(root.join("families/vectors").join(directory))?
             .filter_map(|entry| Some(entry.ok()?.path()))
             .filter(|path| path.extension().is_some_and(|kind| kind == "jsonl"))
             .collect();
@@ -34,7 +34,7 @@ fn files(root: &Path) -> io::Result<Vec<String>> {
 }
 
 /// Returns the first inputs of a campaign of `target`. `root` is the root of the workspace, or of
-/// any project with `vectors/` and `families/`.
+/// any project with `families/vectors/` and `families/`.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read.

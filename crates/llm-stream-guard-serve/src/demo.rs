@@ -1,4 +1,4 @@
-//! An upstream without a model: streams from `samples/`, replayed.
+//! An upstream without a model: streams from `docs/samples/`, replayed.
 
 use std::{
     collections::VecDeque,
@@ -25,13 +25,13 @@ use tokio::time::{Sleep, sleep};
 
 /// Ids of models, each with its stream. The first is the one that the command shows.
 const MODELS: [(&str, &[u8]); 7] = [
-    ("Qwen/Qwen3-32B", include_bytes!("../../../samples/note.sse")),
-    ("Qwen/Qwen3-8B", include_bytes!("../../../samples/hermes_think.sse")),
-    ("NousResearch/Hermes-3-Llama-3.1-8B", include_bytes!("../../../samples/hermes.sse")),
-    ("Qwen/Qwen3-Coder-30B-A3B-Instruct", include_bytes!("../../../samples/qwen3_coder.sse")),
-    ("mistralai/Mistral-7B-Instruct-v0.3", include_bytes!("../../../samples/mistral.sse")),
-    ("meta-llama/Llama-3.1-8B-Instruct", include_bytes!("../../../samples/llama3_json.sse")),
-    ("deepseek-ai/DeepSeek-V3.1", include_bytes!("../../../samples/deepseek_v3_1.sse")),
+    ("Qwen/Qwen3-32B", include_bytes!("../../../docs/samples/note.sse")),
+    ("Qwen/Qwen3-8B", include_bytes!("../../../docs/samples/hermes_think.sse")),
+    ("NousResearch/Hermes-3-Llama-3.1-8B", include_bytes!("../../../docs/samples/hermes.sse")),
+    ("Qwen/Qwen3-Coder-30B-A3B-Instruct", include_bytes!("../../../docs/samples/qwen3_coder.sse")),
+    ("mistralai/Mistral-7B-Instruct-v0.3", include_bytes!("../../../docs/samples/mistral.sse")),
+    ("meta-llama/Llama-3.1-8B-Instruct", include_bytes!("../../../docs/samples/llama3_json.sse")),
+    ("deepseek-ai/DeepSeek-V3.1", include_bytes!("../../../docs/samples/deepseek_v3_1.sse")),
 ];
 
 /// Returns the ids of the available models.

@@ -20,7 +20,7 @@ use tokio_stream::Stream;
 
 /// Stands for the body of an upstream response, as an HTTP client's stream of bytes gives it.
 fn upstream() -> impl Stream<Item = Result<Bytes, Infallible>> {
-    let recorded = include_bytes!("../../../samples/servers/vllm.sse");
+    let recorded = include_bytes!("../../../docs/samples/servers/vllm.sse");
     tokio_stream::iter(recorded.chunks(512).map(|chunk| Ok(Bytes::from_static(chunk))))
 }
 

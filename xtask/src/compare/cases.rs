@@ -244,7 +244,7 @@ pub(super) fn read(
 /// Returns an error if a file cannot be read, or a line is not a vector.
 pub(super) fn all(root: &Path, further: Option<&Path>) -> Result<Vec<Vector>, String> {
     let mut out: Vec<Vector> = Vec::new();
-    let own = root.join("vectors");
+    let own = root.join("families/vectors");
     let directories = FOLDERS.map(|folder| (folder, own.join(folder)));
     let further = further.map(|directory| ("further", directory.to_owned()));
     for (folder, directory) in directories.into_iter().chain(further) {

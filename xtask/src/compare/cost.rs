@@ -1,6 +1,6 @@
 //! The time that parsers take for a token.
 //!
-//! The binary of `peers/` measures the crates and prints the wires. The Python packages are
+//! The binary of `xtask/peers/` measures the crates and prints the wires. The Python packages are
 //! measured with the same wires in the same pieces.
 
 use std::{collections::BTreeMap, fs, path::Path};

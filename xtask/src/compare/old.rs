@@ -5,7 +5,7 @@
 //!
 //! - the vectors, whole and cut at a few places,
 //! - calls as each family's encoder writes them, with values that quote such calls, whole and cut,
-//! - the recordings of `samples/`,
+//! - the recordings of `docs/samples/`,
 //! - the answers of the public suite, if its package can be installed.
 
 use std::{
@@ -283,7 +283,7 @@ fn answer(message: &Value) -> Answer {
 
 /// Reads the recordings with both commands. Returns their number and those that differ.
 fn samples(root: &Path, commands: &[PathBuf; 2]) -> Result<(usize, Vec<Difference>), String> {
-    let directory = root.join("samples");
+    let directory = root.join("docs/samples");
     let listed = fs::read_dir(&directory).map_err(|error| error.to_string())?;
     let mut files: Vec<PathBuf> = listed.filter_map(|file| Some(file.ok()?.path())).collect();
     files.retain(|file| file.extension().is_some_and(|it| it == "sse" || it == "txt"));
@@ -298,7 +298,7 @@ fn samples(root: &Path, commands: &[PathBuf; 2]) -> Result<(usize, Vec<Differenc
             Ok(text.replace(&command.display().to_string(), ""))
         };
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        found.extend(unjudged(format!("samples/{name}"), both(commands, read)?));
+        found.extend(unjudged(format!("docs/samples/{name}"), both(commands, read)?));
     }
     Ok((files.len(), found))
 }

@@ -21,7 +21,7 @@ pub(super) struct Row {
 
 const HEAD: &str = "# Results beside other parsers
 
-The project's [vectors](../vectors/README.md) under the parsers that other projects ship, and the cost of both. `cargo xtask compare` writes
+The project's [vectors](../families/vectors/README.md) under the parsers that other projects ship, and the cost of both. `cargo xtask compare` writes
 this page and its [charts](results.html), with Python 3.11 or later and a network; `cargo xtask compare DIRECTORY` writes those of other
 vectors to `target/compare`. Modules that need a GPU are replaced by stubs.
 

@@ -46,7 +46,7 @@ pub(super) fn make(dist: &Dist, report: &mut Report) -> Result<(), String> {
     }
     let fresh = dist.fresh("command")?;
     Invocation::new(&format!("tar -xzf {}", archive.display())).output(&fresh)?;
-    copied(&dist.root.join("samples/note.sse"), &fresh.join("note.sse"))?;
+    copied(&dist.root.join("docs/samples/note.sse"), &fresh.join("note.sse"))?;
     let program = fresh.join(&folder).join(name);
     if is_static {
         report.check("command", statically_linked(&program));

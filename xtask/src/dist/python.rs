@@ -6,7 +6,7 @@ use super::{Dist, VERSION, command, report::Report};
 use crate::process::python_of;
 
 /// The directory of the package.
-const PACKAGE: &str = "bindings/python";
+const PACKAGE: &str = "crates/python";
 /// The platform of the wheels: Linux with a C library of 2014 or newer.
 const OLDEST: &str = "manylinux2014";
 /// The first program of a user.

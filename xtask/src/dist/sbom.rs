@@ -43,13 +43,13 @@ const LISTED: [Listed; 3] = [
     },
     Listed {
         file: "toolcall-parsers-python",
-        directory: "bindings/python",
+        directory: "crates/python",
         features: "",
         target: "",
     },
     Listed {
         file: "toolcall-parsers-npm",
-        directory: "bindings/js",
+        directory: "crates/js",
         features: "",
         target: "wasm32-unknown-unknown",
     },

@@ -22,7 +22,7 @@ const PYTHON: [(&str, &str); 5] = [
     ("instructor", "instructor"),
 ];
 
-/// Runs each agent whose packages can be fetched against the upstream of `e2e/scripted.py`.
+/// Runs each agent whose packages can be fetched against the upstream of `xtask/e2e/scripted.py`.
 pub(super) fn converse(root: &Path, place: &Path) -> Result<(), String> {
     let script = "conversations.py";
     let alone = Invocation::new(&format!("{ALONE} ip link set lo up"));
@@ -54,7 +54,7 @@ pub(super) fn converse(root: &Path, place: &Path) -> Result<(), String> {
     }
     let program = target(root)?.join("debug/llm-stream-guard");
     let line = format!(
-        "{ALONE} {python} {}/e2e/{script} {} {}/node_modules {}",
+        "{ALONE} {python} {}/xtask/e2e/{script} {} {}/node_modules {}",
         root.display(),
         program.display(),
         modules.display(),

@@ -9,10 +9,10 @@ use std::{
 use crate::process::{Invocation, installed, target};
 
 /// The package that the engines load.
-const PACKAGE: &str = "bindings/python";
+const PACKAGE: &str = "crates/python";
 
 /// Installs the engines below `cache`, or below the user's caches, and runs each case of
-/// `e2e/engines` with each of them. Prints a notice for each engine that cannot be installed.
+/// `xtask/e2e/engines` with each of them. Prints a notice for each engine that cannot be installed.
 ///
 /// # Errors
 /// Returns an error if an answer differs from what its case expects.
@@ -25,7 +25,7 @@ pub(crate) fn run(root: &Path, cache: Option<PathBuf>) -> Result<(), String> {
     }
     Invocation::new("cargo build -p llm-stream-guard-cli").run(root)?;
     let target = target(root)?;
-    let (cache, scripts) = (cache.display(), root.join("e2e/engines"));
+    let (cache, scripts) = (cache.display(), root.join("xtask/e2e/engines"));
     let scripts = scripts.display();
     Invocation::new(&format!("python3 {scripts}/environments.py {cache} {PACKAGE}"))
         .env("CARGO_TARGET_DIR", &target.join("python/build").display().to_string())

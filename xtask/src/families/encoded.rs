@@ -13,7 +13,7 @@ use super::{entry::Entry, models::patterns};
 
 /// The project's table of rendered calls: the calls of a message, and the text that a model's
 /// template renders for them.
-const TABLE: &str = "vectors/encode.tsv";
+const TABLE: &str = "families/vectors/encode.tsv";
 
 /// The minimum share of equal texts, in percent.
 const WANTED: usize = 95;

@@ -12,7 +12,7 @@ type Of<'e> = (&'e str, &'e str);
 
 /// The tables of ids: the project's own, with id, profile or `-`, and start; and ids that an engine
 /// lists with the parser of their calls.
-const TABLES: [&str; 2] = ["vectors/models.tsv", "vectors/engine_ids.tsv"];
+const TABLES: [&str; 2] = ["families/vectors/models.tsv", "families/vectors/engine_ids.tsv"];
 
 pub(super) fn patterns(entries: &[Entry]) -> Vec<(ModelPattern, Of<'_>)> {
     let all = entries.iter().flat_map(|entry| {

@@ -65,7 +65,7 @@ pub(super) fn test(root: &Path, build: &Build) -> Result<(), String> {
     } else {
         println!("skipped the AI SDK, TypeScript and the example: they cannot be fetched");
     }
-    let vectors = root.join("vectors").display().to_string();
+    let vectors = root.join("families/vectors").display().to_string();
     let line = format!("node --test {}", tests.join(" "));
     Invocation::new(&line).env("VECTORS", &vectors).run(&fresh)?;
     deno(build, &fresh)?;

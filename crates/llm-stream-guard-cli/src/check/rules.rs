@@ -12,11 +12,11 @@ use super::read::{AnyCase, CaseLine, lines_of};
 use crate::error::{Error, misuse};
 
 /// The project's own vectors of all rules.
-const VECTORS: &str = include_str!("../../../../vectors/rules.jsonl");
+const VECTORS: &str = include_str!("../../../../families/vectors/rules.jsonl");
 
 /// Returns the cases of [`VECTORS`].
 pub(super) fn lines() -> Vec<CaseLine> {
-    lines_of("vectors/rules.jsonl", VECTORS.as_bytes(), None)
+    lines_of("families/vectors/rules.jsonl", VECTORS.as_bytes(), None)
 }
 
 /// Keeps the cases of `rule`, and the lines that are not cases, which fail.

@@ -57,7 +57,7 @@ pub(super) fn parse(
 ) -> Result<(), Error> {
     let path = table.path.display();
     let Some(parse) = parse else {
-        let how = "build the command of `bindings/columns` to read it";
+        let how = "build the command of `crates/columns` to read it";
         return Err(misuse(format!("{path} is a Parquet file; {how}")));
     };
     let writes = !table.count && table.parts.is_none();

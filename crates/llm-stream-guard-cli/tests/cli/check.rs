@@ -88,7 +88,7 @@ fn line_without_a_valid_case_fails_alone() {
 /// Checks every file of vectors whose number is `shard`, three numbers each: at every cut they take
 /// long.
 fn the_vectors_of_this_repository_pass(shard: usize) {
-    let (mut files, mut todo) = (Vec::new(), vec![root().join("vectors")]);
+    let (mut files, mut todo) = (Vec::new(), vec![root().join("families/vectors")]);
     while let Some(directory) = todo.pop() {
         for entry in fs::read_dir(&directory).into_iter().flatten() {
             let path = entry.expect("an entry").path();
@@ -126,7 +126,7 @@ fn last_third_of_the_vectors_passes() {
 /// What is fixed moves to the other vectors.
 #[test]
 fn known_faults_still_fail() {
-    let file = root().join("vectors/faults/profiles.jsonl");
+    let file = root().join("families/vectors/faults/profiles.jsonl");
     let cases = fs::read_to_string(&file).expect("a file").lines().count();
     let output = run(&["check", &file.display().to_string()]);
     if cases == 0 {

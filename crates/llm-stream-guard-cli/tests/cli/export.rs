@@ -372,7 +372,8 @@ fn needs_strings(case: &VectorCase) -> bool {
 fn cases() -> Vec<(Profile, Exported, VectorCase)> {
     let mut all = Vec::new();
     for directory in ["tools", "profiles"] {
-        for file in fs::read_dir(root().join("vectors").join(directory)).expect("vectors") {
+        for file in fs::read_dir(root().join("families/vectors").join(directory)).expect("vectors")
+        {
             let text = fs::read_to_string(file.expect("a file").path()).expect("a file");
             for case in read_cases(&text).expect("vectors") {
                 let profile = match case.kind {

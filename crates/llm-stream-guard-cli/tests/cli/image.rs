@@ -30,7 +30,7 @@ fn last_stage() -> Vec<(String, String)> {
 }
 
 fn instructions() -> Vec<(String, String)> {
-    let text = fs::read_to_string(root().join("deploy/Dockerfile")).expect("it is there");
+    let text = fs::read_to_string(root().join("docs/deploy/Dockerfile")).expect("it is there");
     let text = text.replace("\\\n", " ");
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let spaced = |words: &str| words.split_whitespace().collect::<Vec<_>>().join(" ");

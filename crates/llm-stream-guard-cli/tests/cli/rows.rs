@@ -200,7 +200,7 @@ fn rows_are_json_lines_without_a_word() {
 fn parquet_is_refused_with_the_command_that_reads_it() {
     let path = scratch("rows.parquet", "PAR1");
     let always = ["parse", &path, "--column", "text", "--family", "qwen3"];
-    refused(&always, &["is a Parquet file", "bindings/columns"]);
+    refused(&always, &["is a Parquet file", "crates/columns"]);
     let words = ["--jsonl", "--on-error", "raise"];
     refused(&[&always[..], &words].concat(), &["line 1: expected an object"]);
 }

@@ -1,4 +1,4 @@
-//! The rules of `docs/semantics.md`: each has vectors in `vectors/rules.jsonl`, and the page shows
+//! The rules of `docs/semantics.md`: each has vectors in `families/vectors/rules.jsonl`, and the page shows
 //! the first and lists all.
 
 use std::{collections::BTreeMap, env, fs};
@@ -9,7 +9,8 @@ use crate::support::{refused, root, run};
 
 /// The vectors of each rule, by its number.
 fn vectors() -> BTreeMap<usize, Vec<Value>> {
-    let text = fs::read_to_string(root().join("vectors/rules.jsonl")).expect("the vectors");
+    let text =
+        fs::read_to_string(root().join("families/vectors/rules.jsonl")).expect("the vectors");
     let mut rules = BTreeMap::<usize, Vec<Value>>::new();
     for line in text.lines() {
         let case: Value = serde_json::from_str(line).expect("JSON");

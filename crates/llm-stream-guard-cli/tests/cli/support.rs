@@ -14,7 +14,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 pub(crate) fn sample(name: &str) -> String {
-    root().join("samples").join(name).display().to_string()
+    root().join("docs/samples").join(name).display().to_string()
 }
 
 pub(crate) fn command(args: &[&str]) -> Command {

@@ -1,4 +1,4 @@
-//! The dashboard and the alert rules in `deploy/` use metrics and labels that the proxy exposes.
+//! The dashboard and the alert rules in `docs/deploy/` use metrics and labels that the proxy exposes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -123,7 +123,8 @@ fn unknown(expression: &str, exposed: &Exposed) -> Vec<String> {
 }
 
 fn file(name: &str) -> String {
-    std::fs::read_to_string(format!("{}/../../deploy/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    std::fs::read_to_string(format!("{}/../../docs/deploy/{name}", env!("CARGO_MANIFEST_DIR")))
+        .unwrap()
 }
 
 /// What stands between two pairs of braces in a legend or a summary.

@@ -186,7 +186,7 @@ pub(crate) fn stream(body: &[u8], size: usize) -> Vec<Do> {
 }
 
 pub(crate) fn sample(name: &str) -> Vec<u8> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples/");
     std::fs::read(format!("{path}{name}")).unwrap()
 }
 

@@ -7,7 +7,7 @@ use llm_stream_guard::{
 
 /// Id, profile (`-`: none) and start of each line.
 fn rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    include_str!("../../../../vectors/models.tsv").lines().map(|line| {
+    include_str!("../../../../families/vectors/models.tsv").lines().map(|line| {
         let cells: Vec<&str> = line.split('\t').collect();
         let [id, profile, start] = cells[..] else { panic!("three cells: {line}") };
         (id, profile, start)

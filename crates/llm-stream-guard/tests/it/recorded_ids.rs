@@ -8,9 +8,9 @@ use llm_stream_guard::{
 use serde_json::{Value, json};
 
 /// The tokens of `/completion`. Its tokenizer makes 28 tokens of the text between the tags.
-const TOKENS: &str = include_str!("../../../../samples/tokens.jsonl");
+const TOKENS: &str = include_str!("../../../../docs/samples/tokens.jsonl");
 /// The events of a chat. The tokenizer makes 25 tokens of the text between the tags.
-const CHAT: &str = include_str!("../../../../samples/chat_ids.sse");
+const CHAT: &str = include_str!("../../../../docs/samples/chat_ids.sse");
 
 fn added() -> AddedTokens {
     let list =

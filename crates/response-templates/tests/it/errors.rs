@@ -14,7 +14,8 @@ fn field(keys: &str) -> ResponseTemplateError {
 
 #[test]
 fn refused_template_vectors_fail_with_the_expected_kind() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/templates/invalid.jsonl");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../families/vectors/templates/invalid.jsonl");
     let lines = fs::read_to_string(path).expect("the vectors");
     let mut kinds = Vec::new();
     for line in lines.lines() {

@@ -1,6 +1,6 @@
 //! Vectors: recorded model outputs with the result that they must give at every cut.
 //!
-//! A file of vectors is JSON Lines with one [`VectorCase`] on each line. `vectors/README.md` at the
+//! A file of vectors is JSON Lines with one [`VectorCase`] on each line. `families/vectors/README.md` at the
 //! root of the repository describes the format.
 //!
 //! 1. [`read_cases`] reads a file.

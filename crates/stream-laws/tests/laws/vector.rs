@@ -263,7 +263,7 @@ fn different_event_order_at_one_cut_is_a_failure() {
 
 #[test]
 fn every_vector_is_in_its_directory_and_has_notes() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../families/vectors");
     let mut count = 0;
     for (directory, kind) in [
         ("tools", CaseKind::Tools),

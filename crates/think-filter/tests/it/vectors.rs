@@ -30,7 +30,7 @@ const ASPECTS: &[&str] = &[
 ];
 
 fn path(name: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/reasoning");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../families/vectors/reasoning");
     root.join(name).with_extension("jsonl")
 }
 

@@ -37,7 +37,7 @@ fn first_matching_row_selects_the_regime() {
 }
 
 /// Model ids with the family of their format.
-const MODELS: &str = include_str!("../../../../vectors/models.tsv");
+const MODELS: &str = include_str!("../../../../families/vectors/models.tsv");
 
 // Contract: S2.16.
 #[test]

@@ -21,7 +21,7 @@ fn chunks(recording: &str) -> Vec<Chunk> {
 
 macro_rules! recording {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../../../samples/", $name, ".sse")))
+        ($name, include_str!(concat!("../../../../../docs/samples/", $name, ".sse")))
     };
 }
 

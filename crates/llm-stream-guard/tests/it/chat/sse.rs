@@ -17,7 +17,7 @@ use crate::chat::{
 
 macro_rules! server {
     ($name:literal) => {
-        include_str!(concat!("../../../../../samples/servers/", $name, ".sse"))
+        include_str!(concat!("../../../../../docs/samples/servers/", $name, ".sse"))
     };
 }
 

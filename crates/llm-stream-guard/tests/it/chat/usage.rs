@@ -16,7 +16,7 @@ use crate::chat::{
 const CALL: &str = r#"<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>"#;
 
 /// The server sends usage when each choice ends, the first in the middle of the other's calls.
-const LLAMA_CPP_N2: &str = include_str!("../../../../../samples/servers/llama_cpp_n2.sse");
+const LLAMA_CPP_N2: &str = include_str!("../../../../../docs/samples/servers/llama_cpp_n2.sse");
 
 fn chunks(recording: &str) -> Vec<Chunk> {
     let data = recording.lines().filter_map(|line| line.strip_prefix("data: "));

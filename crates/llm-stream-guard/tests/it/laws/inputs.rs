@@ -13,7 +13,7 @@ use stream_laws::{
 
 /// Every vector of the repository.
 static CASES: LazyLock<Vec<VectorCase>> = LazyLock::new(|| {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../families/vectors");
     let mut cases = Vec::new();
     for directory in ["tools", "reasoning", "profiles"] {
         let entries = fs::read_dir(root.join(directory)).expect("the directory of vectors");

@@ -128,7 +128,7 @@ impl StreamMachine for ParserMachine {
     }
 }
 
-/// Returns the vectors of `vectors/tools/NAME.jsonl`.
+/// Returns the vectors of `families/vectors/tools/NAME.jsonl`.
 pub(crate) fn vectors(name: &str) -> Vec<VectorCase> {
     let path = directory().join(format!("{name}.jsonl"));
     let text = fs::read_to_string(&path).unwrap_or_else(|no| panic!("{}: {no}", path.display()));
@@ -144,7 +144,7 @@ pub(crate) fn vectors_if_any(name: &str) -> Vec<VectorCase> {
     }
 }
 
-/// Returns the vectors of `vectors/profiles/NAME.jsonl`, or none if the file does not exist.
+/// Returns the vectors of `families/vectors/profiles/NAME.jsonl`, or none if the file does not exist.
 pub(crate) fn profile_cases(name: &str) -> Vec<VectorCase> {
     let path = directory().join(format!("../profiles/{name}.jsonl"));
     let Ok(text) = fs::read_to_string(&path) else { return Vec::new() };
@@ -164,5 +164,5 @@ pub(crate) fn families_with_vectors() -> Vec<String> {
 }
 
 fn directory() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../vectors/tools")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../families/vectors/tools")
 }

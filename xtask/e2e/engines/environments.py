@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).parent
-TESTS = HERE.parents[1] / "bindings" / "python" / "engine_tests"
+TESTS = HERE.parents[2] / "crates" / "python" / "engine_tests"
 # The environment below those of vLLM and SGLang, which see its packages.
 BASE = "transformers"
 TORCH = "torch==2.13.0"

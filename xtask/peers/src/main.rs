@@ -12,17 +12,17 @@ mod costs;
 mod dynamo;
 mod dynamo_v2;
 #[expect(dead_code, reason = "the benchmarks of the guard measure more")]
-#[path = "../../crates/llm-stream-guard/benches/throughput/measure.rs"]
+#[path = "../../../crates/llm-stream-guard/benches/throughput/measure.rs"]
 mod measure;
 mod outcome;
 mod peer;
 mod smg;
 #[expect(dead_code, reason = "the benchmarks of the guard feed more")]
-#[path = "../../crates/llm-stream-guard/benches/throughput/text.rs"]
+#[path = "../../../crates/llm-stream-guard/benches/throughput/text.rs"]
 mod text;
 mod vectors;
 #[expect(dead_code, reason = "the benchmarks of the guard do more")]
-#[path = "../../crates/llm-stream-guard/benches/throughput/works.rs"]
+#[path = "../../../crates/llm-stream-guard/benches/throughput/works.rs"]
 mod works;
 
 use std::{io::Write, time::Duration};

@@ -1,4 +1,4 @@
-// The project's conformance vectors: reading, cutting and comparing as `vectors/README.md` says.
+// The project's conformance vectors: reading, cutting and comparing as `families/vectors/README.md` says.
 import { readdirSync, readFileSync } from "node:fs";
 
 import { Guard, profile } from "toolcall-parsers";

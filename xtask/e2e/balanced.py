@@ -1,4 +1,4 @@
-"""Two instances behind a balancer as `deploy/` has it, ports apart: PROGRAM nginx|ENVOY."""
+"""Two instances behind a balancer as `docs/deploy/` has it, ports apart: PROGRAM nginx|ENVOY."""
 
 import json
 import pathlib
@@ -50,7 +50,7 @@ try:
     for port in ports:
         started.append(start(sys.argv[1], "serve", "--upstream", f"http://127.0.0.1:{demo}", "--listen", f"127.0.0.1:{port}"))
     nginx = balancer == "nginx"
-    conf = (HERE.parent / "deploy" / ("nginx.conf" if nginx else "envoy.yaml")).read_text()
+    conf = (HERE.parents[1] / "docs" / "deploy" / ("nginx.conf" if nginx else "envoy.yaml")).read_text()
     lead = ":" if nginx else "port_value: "
     for old, new in zip((8080, 8081, 8082), (front, *ports)):
         check(f"{lead}{old}" in conf, "the configuration has another port", old)

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("pydantic")
 
 ROOT = Path(__file__).parents[3]
-RECIPE = ROOT / "bindings" / "python" / "recipes" / "open_webui.py"
+RECIPE = ROOT / "crates" / "python" / "recipes" / "open_webui.py"
 
 
 def load() -> Any:
@@ -25,7 +25,7 @@ def load() -> Any:
 
 
 def recorded(name: str) -> list[dict[str, Any]]:
-    lines = (ROOT / "samples" / name).read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / "samples" / name).read_text(encoding="utf-8").splitlines()
     data = [line.removeprefix("data: ") for line in lines if line.startswith("data: {")]
     return [json.loads(line) for line in data]
 

@@ -1,4 +1,4 @@
-"""Vectors of the project: reading, cutting, and comparing as `vectors/README.md` says."""
+"""Vectors of the project: reading, cutting, and comparing as `families/vectors/README.md` says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolcall_parsers import Guard, SettingsError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-VECTORS = Path(__file__).parents[3] / "vectors"
+VECTORS = Path(__file__).parents[3] / "families" / "vectors"
 
 # Wires up to this length, in bytes, are split at every place.
 SPLIT_IN_TWO = 2048
