@@ -2,7 +2,6 @@
 
 mod bench;
 mod book;
-mod ceilings;
 mod ci;
 mod compare;
 mod cycles;
@@ -15,7 +14,6 @@ mod families;
 mod flags;
 mod fuzz;
 mod grammars;
-mod house;
 mod js;
 mod manifest;
 mod mutants;
@@ -31,6 +29,7 @@ mod seeded;
 mod source;
 mod templates;
 mod tidy;
+mod type_names;
 mod usage;
 mod words;
 

@@ -8,20 +8,17 @@ use std::{
 };
 
 use crate::{
-    ceilings::Ceilings,
     cycles::cycles,
     examples,
-    house::{self, Figures},
     manifest::{self, Dependency, FACADE, Manifest, Publish, Table},
-    source, words,
+    source,
+    type_names::{TypeNames, shared_public},
+    words,
 };
 
 use crate::families;
 /// The maximum number of lines of a library's file. A longer file has more than one subject.
 pub(crate) const LONGEST_FILE: usize = 400;
-
-/// The file of allowed findings, one on each line.
-const EXCEPTIONS: &str = include_str!("../exceptions.txt");
 
 /// Groups of files that may still import each other, one on each line: `crate: a b/c d`. A group may
 /// shrink. A line that begins with `#` gives the reason of the next line.
@@ -61,8 +58,7 @@ const LAWS: [&str; 2] = ["stream-laws", "guard-laws"];
 
 /// Checks all rules, and returns all findings.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
-    let mut findings = findings(root)?;
-    except(&mut findings, EXCEPTIONS);
+    let findings = findings(root)?;
     findings.iter().for_each(|finding| println!("{finding}"));
     for one in slack(root).map_err(|error| error.to_string())? {
         println!("note: {one}");
@@ -89,11 +85,8 @@ fn findings(root: &Path) -> Result<Vec<String>, String> {
     findings.extend(families::findings(root)?);
     cycle_findings(root, &mut findings).map_err(|error| error.to_string())?;
     example_findings(root, &mut findings).map_err(|error| error.to_string())?;
-    let ceilings = Ceilings::read();
-    findings.extend(house_findings(&figures(root).map_err(|error| error.to_string())?, &ceilings));
-    let words = word_findings(root).map_err(|error| error.to_string())?;
-    let counts = |(path, _): &(String, String)| ceilings.exemption(path).is_none();
-    findings.extend(words.into_iter().filter(counts).map(|(path, fault)| path + &fault));
+    findings.extend(name_findings(root).map_err(|error| error.to_string())?);
+    findings.extend(word_findings(root).map_err(|error| error.to_string())?);
     Ok(findings)
 }
 
@@ -102,33 +95,25 @@ fn crates(root: &Path) -> io::Result<Vec<PathBuf>> {
     fs::read_dir(root.join(LIBRARIES))?.map(|entry| Ok(entry?.path())).collect()
 }
 
-/// Returns the figures of each crate of a library.
-pub(crate) fn figures(root: &Path) -> io::Result<BTreeMap<String, Figures>> {
-    let mut figures = BTreeMap::new();
+/// Returns the names that several types of a crate, or public types of several crates, share.
+fn name_findings(root: &Path) -> io::Result<Vec<String>> {
+    let mut crates_names = BTreeMap::new();
     for directory in crates(root)? {
         let name = directory.file_name().unwrap_or_default().display().to_string();
-        figures.insert(name, Figures::of(&source::of_crate(&directory)?));
+        crates_names.insert(name, TypeNames::of(&source::of_crate(&directory)?));
     }
-    Ok(figures)
-}
-
-/// Returns figures above their ceilings.
-fn house_findings(figures: &BTreeMap<String, Figures>, ceilings: &Ceilings) -> Vec<String> {
     let mut findings = Vec::new();
-    for (name, figures) in figures {
-        let wide: Vec<&str> = figures.wide_functions.iter().map(String::as_str).collect();
-        findings.extend(ceilings.check("wide_functions", name, &wide));
-        findings.extend(ceilings.check("expects", name, &vec!["expect"; figures.expects]));
-        findings.extend(ceilings.check("shared_types", name, &figures.shared_types()));
+    for (name, names) in &crates_names {
+        let finding = |one| format!("{name}: several types are called `{one}`");
+        findings.extend(names.shared().into_iter().map(finding));
     }
-    let shared = house::shared_public_types(figures);
-    findings.extend(ceilings.check("shared_public_types", "workspace", &shared));
-    findings
+    let finding = |one| format!("several crates have a public type `{one}`");
+    findings.extend(shared_public(&crates_names).into_iter().map(finding));
+    Ok(findings)
 }
 
-/// Returns the faults of words of all doc comments and pages: each the path, and the line with the
-/// fault.
-fn word_findings(root: &Path) -> io::Result<Vec<(String, String)>> {
+/// Returns the faults of words of all doc comments and pages.
+fn word_findings(root: &Path) -> io::Result<Vec<String>> {
     let (mut sources, mut pages) = (Vec::new(), Vec::new());
     for directory in SOURCES {
         source::collect(&root.join(directory), &["rs"], &mut sources)?;
@@ -152,41 +137,19 @@ fn word_findings(root: &Path) -> io::Result<Vec<(String, String)>> {
             let text = fs::read_to_string(&path)?;
             let path = path.strip_prefix(root).unwrap_or(&path).display().to_string();
             let faults: Vec<(usize, String)> = check(&text);
-            let fault = |(line, what)| (path.clone(), format!(":{line}: {what}"));
-            findings.extend(faults.into_iter().map(fault));
+            findings
+                .extend(faults.into_iter().map(|(line, what)| format!("{path}:{line}: {what}")));
         }
     }
     Ok(findings)
 }
 
-/// Returns ceilings that can fall and exemptions that can go.
+/// Returns the lines of [`CIRCLES`] that nothing needs.
 fn slack(root: &Path) -> io::Result<Vec<String>> {
-    let ceilings = Ceilings::read();
-    let mut slack = Vec::new();
-    for (name, figures) in figures(root)? {
-        for (figure, found) in [
-            ("wide_functions", figures.wide_functions.len()),
-            ("expects", figures.expects),
-            ("shared_types", figures.shared_types().len()),
-        ] {
-            if found < ceilings.limit(figure, &name) {
-                slack.push(format!("xtask/ceilings.txt: {figure} {name} can fall to {found}"));
-            }
-        }
-    }
     let circles = circles(root)?;
-    for line in allowed(CIRCLES) {
-        if !circles.iter().any(|(name, group)| is_within((name, group), line)) {
-            slack.push(format!("no circle needs `{line}` of xtask/circles.txt"));
-        }
-    }
-    let words = word_findings(root)?;
-    for exempt in ceilings.exempt() {
-        if !words.iter().any(|(path, _)| ceilings.exemption(path) == Some(exempt)) {
-            slack.push(format!("xtask/ceilings.txt: words {exempt} can go"));
-        }
-    }
-    Ok(slack)
+    let unused = |line: &&str| !circles.iter().any(|(name, group)| is_within((name, group), line));
+    let note = |line| format!("no circle needs `{line}` of xtask/circles.txt");
+    Ok(allowed(CIRCLES).filter(unused).map(note).collect())
 }
 
 /// Files of libraries that import each other, except groups within those of [`CIRCLES`].
@@ -231,17 +194,6 @@ fn example_findings(root: &Path, findings: &mut Vec<String>) -> io::Result<()> {
         findings.extend(missing.iter().map(finding));
     }
     Ok(())
-}
-
-/// Removes allowed findings. An allowance without a finding is a finding as well.
-fn except(findings: &mut Vec<String>, exceptions: &str) {
-    for exception in allowed(exceptions) {
-        let before = findings.len();
-        findings.retain(|finding| finding != exception);
-        if findings.len() == before {
-            findings.push(format!("xtask/exceptions.txt: nothing needs `{exception}`"));
-        }
-    }
 }
 
 fn file_findings(path: &Path, text: &str, findings: &mut Vec<String>) {

@@ -14,15 +14,15 @@ use llm_stream_guard::{Diagnostic, Event, MessageEnd, Outcome, RowError, Sink, T
 
 /// The error for a column that is too long for its offsets.
 #[derive(Debug)]
-pub struct Overflow(String);
+pub struct ColumnOverflow(String);
 
-impl std::fmt::Display for Overflow {
+impl std::fmt::Display for ColumnOverflow {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}; pass `large_string`, or smaller batches", self.0)
     }
 }
 
-impl From<ArrowError> for Overflow {
+impl From<ArrowError> for ColumnOverflow {
     fn from(error: ArrowError) -> Self {
         Self(error.to_string())
     }
@@ -121,9 +121,9 @@ impl<O: OffsetSizeTrait> Texts<O> {
         self.builder.append_null();
     }
 
-    fn finish(mut self) -> Result<GenericStringArray<O>, Overflow> {
+    fn finish(mut self) -> Result<GenericStringArray<O>, ColumnOverflow> {
         match self.full {
-            true => Err(Overflow("a column of texts is too long".to_owned())),
+            true => Err(ColumnOverflow("a column of texts is too long".to_owned())),
             false => Ok(self.builder.finish()),
         }
     }
@@ -169,7 +169,7 @@ impl<O: OffsetSizeTrait> Calls<O> {
         self.open = false;
     }
 
-    fn finish(mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Overflow> {
+    fn finish(mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, ColumnOverflow> {
         let columns: Vec<(&str, ArrayRef)> = vec![
             ("id", Arc::new(self.id.finish()?)),
             ("name", Arc::new(self.name.finish()?)),
@@ -199,7 +199,7 @@ impl Diagnostics {
         self.offsets.grow();
     }
 
-    fn finish(mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Overflow> {
+    fn finish(mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, ColumnOverflow> {
         let (at, bytes): (UInt64Array, UInt64Array) = (self.at.finish(), self.bytes.finish());
         let call: UInt32Array = self.call.finish();
         let columns: Vec<(&str, ArrayRef)> = vec![
@@ -239,9 +239,9 @@ impl Offsets {
     }
 
     /// Returns a column of lists whose entries are `items`.
-    fn list(self, items: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef, Overflow> {
+    fn list(self, items: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef, ColumnOverflow> {
         if self.items.is_none() {
-            return Err(Overflow("a column of lists is too long".to_owned()));
+            return Err(ColumnOverflow("a column of lists is too long".to_owned()));
         }
         let item = Arc::new(Field::new_list_field(items.data_type().clone(), true));
         let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
@@ -253,7 +253,7 @@ impl Offsets {
 fn structure(
     columns: Vec<(&str, ArrayRef)>,
     nulls: Option<NullBuffer>,
-) -> Result<StructArray, Overflow> {
+) -> Result<StructArray, ColumnOverflow> {
     let field = |(name, column): &(&str, ArrayRef)| {
         let kind: DataType = column.data_type().clone();
         Field::new(*name, kind, true)
@@ -322,7 +322,7 @@ impl<O: OffsetSizeTrait> Columns<O> {
     ///
     /// # Errors
     /// A column is too long for its offsets.
-    pub fn finish(mut self) -> Result<ArrayData, Overflow> {
+    pub fn finish(mut self) -> Result<ArrayData, ColumnOverflow> {
         let nulls = self.nulls.finish();
         let mut columns: Vec<(&str, ArrayRef)> = vec![
             ("content", Arc::new(self.content.finish()?)),

@@ -17,7 +17,7 @@ mod parquet_file;
 mod rows;
 mod texts;
 
-pub use columns::{Columns, Overflow};
+pub use columns::{ColumnOverflow, Columns};
 #[cfg(feature = "command")]
 pub use parquet_file::parse_parquet;
 pub use rows::{BatchError, BatchSettings, count_texts, on_threads, parse_texts};

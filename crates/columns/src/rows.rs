@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 use llm_stream_guard::{MessageEnd, RowCounts, RowError, RowReader, RowSetting, RowSettings, Sink};
 
 use crate::{
-    columns::{Columns, Overflow},
+    columns::{ColumnOverflow, Columns},
     texts::TextArray,
 };
 
@@ -23,7 +23,7 @@ const THREADS: usize = 256;
 #[non_exhaustive]
 pub enum BatchError {
     /// A column is longer than its offsets can count.
-    Overflow(Overflow),
+    Overflow(ColumnOverflow),
     /// A row has an error, and errors of rows are errors of their batch.
     Row(usize, RowError),
     /// The array has another type than strings or bytes.

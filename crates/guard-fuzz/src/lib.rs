@@ -40,21 +40,21 @@ pub use {
 };
 
 // The checks that tests of other crates share.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a file of tests, of which this crate uses a part")]
 #[path = "../../jail-match/tests/driver/agree.rs"]
 mod agree;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a file of tests, of which this crate uses a part")]
 #[path = "../../jail-match/tests/driver/bodies.rs"]
 mod bodies;
 #[path = "../../stream-lifecycle/tests/it/chaotic.rs"]
 mod chaotic;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a file of tests, of which this crate uses a part")]
 #[path = "../../llm-stream-guard/tests/it/chat/reader.rs"]
 mod chat_reader;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a file of tests, of which this crate uses a part")]
 #[path = "../../jail-match/tests/driver/jail_spec.rs"]
 mod jail_spec;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a file of tests, of which this crate uses a part")]
 #[path = "../../jail-match/tests/driver/machines.rs"]
 mod machines;
 #[path = "../../jail-match/tests/driver/naive.rs"]
@@ -69,10 +69,10 @@ mod naive_plain;
 mod naive_space;
 #[path = "../../think-filter/tests/it/shown_tags.rs"]
 mod shown_tags;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a file of tests, of which this crate uses a part")]
 #[path = "../../stream-lifecycle/tests/it/support.rs"]
 mod support;
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a file of tests, of which this crate uses a part")]
 #[path = "../../think-filter/tests/it/machine.rs"]
 mod think_machine;
 

@@ -26,8 +26,10 @@
 //! | translate between APIs | [`ApiDialect`](dialect::ApiDialect) with [`OllamaForm`](dialect::OllamaForm), [`UpstreamRequest`](dialect::UpstreamRequest), [`Machine`](dialect::Machine), [`WholeAnswer`](dialect::WholeAnswer) |
 //! | read an error | [`Fault`], [`Kind`], [`Reported`] |
 #![forbid(unsafe_code)]
-// The proxy uses the rest of what the dialects share with it.
-#![cfg_attr(not(feature = "proxy"), allow(dead_code))]
+#![cfg_attr(
+    not(feature = "proxy"),
+    allow(dead_code, reason = "the proxy uses the rest of the translation")
+)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 /// The README's example, compiled.

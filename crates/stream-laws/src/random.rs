@@ -13,7 +13,10 @@ impl Random {
     }
 
     /// Returns the next number. Endless, hence no [`Iterator`].
-    #[allow(clippy::should_implement_trait)]
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "an iterator without an end needs no `Option`"
+    )]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;

@@ -1,16 +1,13 @@
 //! Tests of the house rules.
 
 use super::{
-    EXCEPTIONS, LONGEST_FILE, Manifest, NO_PANICS, dependency_findings, except, file_findings,
-    findings, is_within,
+    LONGEST_FILE, Manifest, NO_PANICS, dependency_findings, file_findings, findings, is_within,
 };
 use std::path::Path;
 
 #[test]
 fn workspace_is_tidy() {
-    let mut findings = findings(&crate::root()).unwrap();
-    except(&mut findings, EXCEPTIONS);
-    assert_eq!(findings, Vec::<String>::new());
+    assert_eq!(findings(&crate::root()).unwrap(), Vec::<String>::new());
 }
 
 fn in_file(path: &str, text: &str) -> Vec<String> {
@@ -60,13 +57,6 @@ fn a_circle_may_shrink_and_not_grow() {
     assert!(is_within(("a", "b c/d"), "a: b c/d e"));
     assert!(!is_within(("a", "b c/d f"), "a: b c/d e"));
     assert!(!is_within(("g", "b c/d"), "a: b c/d e"));
-}
-
-#[test]
-fn exception_removes_its_finding_or_is_reported_as_unused() {
-    let mut findings = vec!["a".to_owned(), "b".to_owned()];
-    except(&mut findings, "b\nc\n");
-    assert_eq!(findings, ["a", "xtask/exceptions.txt: nothing needs `c`"]);
 }
 
 #[test]
