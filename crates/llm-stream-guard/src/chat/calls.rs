@@ -16,9 +16,9 @@ use super::{
 
 impl DeltaWriter<'_, '_> {
     /// Handles a delta of a call that upstream made.
-    pub(super) fn native(&mut self, delta: ToolCallDelta) {
+    pub(super) fn upstream_call(&mut self, delta: ToolCallDelta) {
         let delta = with_function(delta);
-        let Some(at) = self.lane.native.of(&delta, self.step.options.limits.calls) else {
+        let Some(at) = self.state.upstream_calls.of(&delta, self.step.options.limits.calls) else {
             self.violation(Violation::CallLimit);
             return;
         };
@@ -29,7 +29,7 @@ impl DeltaWriter<'_, '_> {
         if name.is_empty() && fragment.is_empty() && extra.is_empty() {
             return;
         }
-        let call = &mut self.lane.native.calls[at];
+        let call = &mut self.state.upstream_calls.calls[at];
         call.feed(fragment);
         if !call.begun {
             let is_due = self.step.options.calls == CallForm::Streamed || call.is_whole();
@@ -37,7 +37,7 @@ impl DeltaWriter<'_, '_> {
             hold(held, delta);
             let is_named = held.function.as_ref().is_none_or(|it| it.name.is_some());
             let held = held.function.as_ref().and_then(|it| it.arguments.as_ref());
-            let is_long = held.is_some_and(|it| it.len() > self.lane.take_back_limit);
+            let is_long = held.is_some_and(|it| it.len() > self.state.take_back_limit);
             if is_long || is_named && is_due {
                 self.begin_native(at);
             }
@@ -50,13 +50,13 @@ impl DeltaWriter<'_, '_> {
         if !extra.is_empty() {
             let more =
                 ToolCallDelta { index: Some(index), extra: extra.clone(), ..Default::default() };
-            self.piece(PartKind::Calls, false).choice.delta.tool_calls.push(more);
+            self.delta_part(PartKind::Calls, false).choice.delta.tool_calls.push(more);
         }
     }
 
     /// Writes the beginning of a call that upstream made, unless it has no name.
     fn begin_native(&mut self, at: usize) {
-        let call = &mut self.lane.native.calls[at];
+        let call = &mut self.state.upstream_calls.calls[at];
         call.begun = true;
         let Some(held) = call.held.take() else { return };
         let ToolCallDelta { kind, mut function, extra, .. } = *held;
@@ -65,45 +65,45 @@ impl DeltaWriter<'_, '_> {
             return self.violation(Violation::NamelessCall);
         }
         let mut name = name.unwrap_or_default();
-        if let Some(declared) = self.lane.tools.declared_in(&name) {
+        if let Some(declared) = self.state.tools.declared_in(&name) {
             name = declared.to_owned();
             call.renamed = true;
             function.get_or_insert_default().name = Some(name.clone());
         }
         let Some(index) = self.open_call(&name) else { return };
-        self.lane.native.calls[at].written = Some(index);
+        self.state.upstream_calls.calls[at].written = Some(index);
         self.close_inline();
-        let id = self.lane.native.calls[at].id.clone();
-        let id = id.unwrap_or_else(|| self.lane.ids.id(&name, index));
+        let id = self.state.upstream_calls.calls[at].id.clone();
+        let id = id.unwrap_or_else(|| self.state.ids.id(&name, index));
         let id = self.unique_id(id, &name);
         if let Some(function) = &mut function {
             function.arguments.get_or_insert_default();
         }
         let kind = kind.or_else(|| Some("function".into()));
         let first = ToolCallDelta { index: Some(index), id: Some(id), kind, function, extra };
-        self.piece(PartKind::Calls, false).choice.delta.tool_calls.push(first);
+        self.delta_part(PartKind::Calls, false).choice.delta.tool_calls.push(first);
     }
 
     /// Starts a call and returns its index, or `None` if the call is dropped.
     fn open_call(&mut self, name: &str) -> Option<u32> {
-        let wanted = self.lane.wanted.admits(name);
+        let wanted = self.state.wanted.admits(name);
         let suppressed = self.step.aborted || !wanted;
-        let second = self.lane.parallel == Parallel::One && self.lane.next_call > 0;
+        let second = self.state.parallel == Parallel::One && self.state.next_call > 0;
         let dropped = if suppressed || second {
             Violation::DroppedCall
-        } else if self.lane.next_call as usize >= self.step.options.limits.calls {
+        } else if self.state.next_call as usize >= self.step.options.limits.calls {
             Violation::CallLimit
         } else {
-            self.lane.next_call += 1;
-            return Some(self.lane.next_call - 1);
+            self.state.next_call += 1;
+            return Some(self.state.next_call - 1);
         };
         self.violation(dropped);
         None
     }
 
     fn unique_id(&mut self, id: String, name: &str) -> String {
-        let (ids, next) = (&self.lane.ids, self.lane.next_call);
-        let (id, claim) = self.lane.used_ids.claim(id, || ids.id(name, next));
+        let (ids, next) = (&self.state.ids, self.state.next_call);
+        let (id, claim) = self.state.used_ids.claim(id, || ids.id(name, next));
         if claim != Claim::AsWanted {
             self.violation(Violation::DuplicateId);
         }
@@ -111,7 +111,7 @@ impl DeltaWriter<'_, '_> {
     }
 
     fn arguments(&mut self, index: u32, fragment: &str) {
-        let calls = &mut self.piece(PartKind::Calls, false).choice.delta.tool_calls;
+        let calls = &mut self.delta_part(PartKind::Calls, false).choice.delta.tool_calls;
         if let Some(last) = calls.last_mut()
             && last.index == Some(index)
             && let Some(function) = &mut last.function
@@ -128,17 +128,17 @@ impl DeltaWriter<'_, '_> {
     }
 
     /// Removes the call that began in this step.
-    fn undo(&mut self, (piece, place): (usize, usize)) {
-        let at = piece;
-        let Some(piece) = self.step.released.parts.get_mut(at) else { return };
-        piece.choice.delta.tool_calls.truncate(place);
+    fn undo(&mut self, (delta_part, place): (usize, usize)) {
+        let at = delta_part;
+        let Some(delta_part) = self.step.released.parts.get_mut(at) else { return };
+        delta_part.choice.delta.tool_calls.truncate(place);
         if place == 0 {
-            piece.kind = PartKind::Plain;
-            if piece.is_bare() {
+            delta_part.kind = PartKind::Plain;
+            if delta_part.is_bare() {
                 self.step.released.parts.remove(at);
             }
         }
-        self.lane.next_call -= 1;
+        self.state.next_call -= 1;
         self.violation(Violation::DroppedCall);
     }
 
@@ -148,7 +148,7 @@ impl DeltaWriter<'_, '_> {
         if let Some(index) = written {
             self.close_inline();
             let id = self.unique_id(id.to_owned(), name);
-            let calls = &mut self.piece(PartKind::Calls, false).choice.delta.tool_calls;
+            let calls = &mut self.delta_part(PartKind::Calls, false).choice.delta.tool_calls;
             let place = calls.len();
             calls.push(ToolCallDelta {
                 index: Some(index),
@@ -163,14 +163,14 @@ impl DeltaWriter<'_, '_> {
             });
             began = Some((self.step.released.parts.len() - 1, place));
         }
-        self.lane.open = Some(OpenCall { written, began, ..OpenCall::default() });
+        self.state.open = Some(OpenCall { written, began, ..OpenCall::default() });
     }
 
     /// Ends the calls of upstream whose arguments are whole, because other output follows. The call
     /// at `but` may go on.
     pub(super) fn end_whole(&mut self, but: Option<usize>) {
-        for at in 0..self.lane.native.calls.len() {
-            let call = &self.lane.native.calls[at];
+        for at in 0..self.state.upstream_calls.calls.len() {
+            let call = &self.state.upstream_calls.calls[at];
             if Some(at) != but && call.written.is_some() && call.is_whole() {
                 self.end_native_call(at, false);
             }
@@ -180,14 +180,14 @@ impl DeltaWriter<'_, '_> {
     /// Ends upstream's calls. If the answer was not `cut`, a call that arrived without arguments has
     /// none.
     pub(super) fn end_native(&mut self, cut: bool) {
-        for at in 0..self.lane.native.calls.len() {
-            let call = &mut self.lane.native.calls[at];
+        for at in 0..self.state.upstream_calls.calls.len() {
+            let call = &mut self.state.upstream_calls.calls[at];
             let fragment = if cut || call.has_arguments { "" } else { "{}" };
             call.feed(fragment);
             if !call.begun {
                 self.begin_native(at);
             }
-            let Some(index) = self.lane.native.calls[at].written else { continue };
+            let Some(index) = self.state.upstream_calls.calls[at].written else { continue };
             if !fragment.is_empty() {
                 self.arguments(index, fragment);
             }
@@ -196,7 +196,7 @@ impl DeltaWriter<'_, '_> {
     }
 
     fn end_native_call(&mut self, at: usize, cut: bool) {
-        let call = &mut self.lane.native.calls[at];
+        let call = &mut self.state.upstream_calls.calls[at];
         let Some(index) = call.written.filter(|_| !std::mem::replace(&mut call.ended, true)) else {
             return;
         };
@@ -204,20 +204,20 @@ impl DeltaWriter<'_, '_> {
         // Arguments that are neither an object nor a list pass unchanged: some servers write text.
         let passes = call.has_arguments && !call.arguments.is_opened();
         let seal = if outcome.runs() || passes { String::new() } else { call.arguments.seal() };
-        self.lane.native.unreported.push((index, outcome));
+        self.state.upstream_calls.unreported.push((index, outcome));
         self.end_call(CallEnding { index, outcome, seal });
     }
 
     fn end_call(&mut self, ending: CallEnding) {
         if !ending.seal.is_empty() {
             // The seal is written there, if the step is written as chunks.
-            self.piece(PartKind::Calls, false);
+            self.delta_part(PartKind::Calls, false);
         }
-        self.step.released.end_call(self.lane.index, ending);
+        self.step.released.end_call(self.state.index, ending);
     }
 
     pub(super) fn call_arguments(&mut self, fragment: &str) {
-        let Some(open) = &mut self.lane.open else { return };
+        let Some(open) = &mut self.state.open else { return };
         open.bytes += fragment.len();
         let Some(index) = open.written else { return };
         let fragment = open.arguments.push(fragment);
@@ -227,11 +227,11 @@ impl DeltaWriter<'_, '_> {
     }
 
     pub(super) fn call_end(&mut self, outcome: Outcome) {
-        let Some(open) = self.lane.open.take() else { return };
+        let Some(open) = self.state.open.take() else { return };
         let OpenCall { written: Some(index), began, bytes, arguments } = open else { return };
-        let taken_back = match (outcome, self.lane.take_back) {
+        let taken_back = match (outcome, self.state.take_back) {
             (outcome, _) if outcome.runs() => {
-                self.lane.completed += 1;
+                self.state.completed += 1;
                 false
             }
             (_, TakeBack::None) => false,
@@ -240,7 +240,7 @@ impl DeltaWriter<'_, '_> {
         };
         self.note(Note::CallEnd { index, outcome });
         // A longer call began in an earlier step or in this one, as the stream was cut.
-        if let Some(began) = began.filter(|_| taken_back && bytes <= self.lane.take_back_limit) {
+        if let Some(began) = began.filter(|_| taken_back && bytes <= self.state.take_back_limit) {
             return self.undo(began);
         }
         let mut last = arguments.end(outcome.runs());

@@ -6,11 +6,11 @@ use wire_remap::RemapReport;
 
 use super::{
     choice_state::{ChoiceState, SharedStep},
-    choice_steps::{Counted, finish, holds, look, native, report_violations, settle},
+    choice_steps::{Counted, finish, holds, look, read_upstream_call, report_violations, settle},
     chunk::{Choice, MessageDelta},
     content::Pieces,
     delta_part::{PartKind, says_nothing},
-    empty_fields::Silent,
+    empty_fields::EmptyFields,
     entries::ReasoningCount,
     field::Field,
     finish::{end_of, finish_word, tell_stop},
@@ -18,7 +18,7 @@ use super::{
     note::Violation,
     options::{ReasoningField, TakeBack},
     pending_fields::{Part, PendingField},
-    response_remap::{Inbound, report},
+    response_remap::{ChoiceRemap, report},
     token_ids::remove_ids,
     writer::DeltaWriter,
 };
@@ -27,19 +27,19 @@ use crate::{guard::Guard, observe::Stats};
 #[derive(Debug, Clone)]
 pub(super) struct GuardedChoice {
     pub(super) guard: Guard,
-    pub(super) lane: ChoiceState,
+    pub(super) state: ChoiceState,
     pub(super) mode: TokenMode,
     /// Whether the guard also reads reasoning that the server separated.
     apart: bool,
     counted: Counted,
-    inbound: Option<Box<Inbound>>,
+    remap: Option<Box<ChoiceRemap>>,
 }
 
 impl GuardedChoice {
     pub(super) fn new(index: u32, guard: &Guard, take_back: TakeBack) -> Self {
         let mut guard = guard.clone();
         let calls = guard.calls();
-        let lane = ChoiceState {
+        let state = ChoiceState {
             index,
             ids: calls.options().ids.clone(),
             wanted: calls.options().wanted.clone(),
@@ -51,14 +51,14 @@ impl GuardedChoice {
             ..ChoiceState::default()
         };
         guard.observe_choice(index);
-        let inbound = Inbound::new(guard.regime());
+        let remap = ChoiceRemap::new(guard.regime());
         let mode = TokenMode::default();
-        Self { guard, lane, mode, apart: false, counted: Counted::default(), inbound }
+        Self { guard, state, mode, apart: false, counted: Counted::default(), remap }
     }
 
     /// Whether a stop string or a collapse ended the choice.
     pub(super) fn is_stopped(&self) -> bool {
-        self.lane.stopped.is_some() || self.guard.is_over()
+        self.state.stopped.is_some() || self.guard.is_over()
     }
 
     /// Returns the counters of the choice.
@@ -69,9 +69,9 @@ impl GuardedChoice {
     /// Returns the number of reasoning tokens so far. A `whole` answer is one delta, so that
     /// without token counts the number is estimated from its bytes.
     pub(super) fn reasoning_tokens(&self, whole: bool) -> ReasoningCount {
-        let mut count = self.lane.entries.reasoning;
+        let mut count = self.state.entries.reasoning;
         if whole && count.estimated {
-            let bytes = self.lane.reasoning_tokens.saturating_add(self.guard.reasoning_tokens());
+            let bytes = self.state.reasoning_tokens.saturating_add(self.guard.reasoning_tokens());
             count.tokens = count.tokens.max(bytes);
         }
         count
@@ -83,7 +83,7 @@ impl GuardedChoice {
             tally += &self.counted.decoded;
             tally
         });
-        report(content, self.inbound.as_deref())
+        report(content, self.remap.as_deref())
     }
 
     pub(super) fn push(
@@ -92,8 +92,8 @@ impl GuardedChoice {
         ids: Option<&[u32]>,
         step: &mut SharedStep<'_>,
     ) -> Result<(), LimitError> {
-        if let Some(inbound) = &mut self.inbound {
-            inbound.read(&mut choice);
+        if let Some(remap) = &mut self.remap {
+            remap.read(&mut choice);
         }
         self.push_decoded(choice, ids, step)
     }
@@ -105,15 +105,15 @@ impl GuardedChoice {
         step: &mut SharedStep<'_>,
     ) -> Result<(), LimitError> {
         let Choice { mut delta, finish_reason, mut logprobs, mut extra, .. } = choice;
-        self.lane.begin_step(step);
-        self.lane.learn(&delta, !finish_reason.is_missing());
-        let silent = Silent::take(&mut delta, &mut logprobs);
+        self.state.begin_step(step);
+        self.state.learn(&delta, !finish_reason.is_missing());
+        let empty = EmptyFields::take(&mut delta, &mut logprobs);
         let reasoning = delta.take_reasoning();
         let MessageDelta { content, tool_calls, extra: mut fields, .. } = delta;
         let mut content = Pieces::new(content, step.seq);
         let says = !fields.is_empty() || !content.is_empty() || !reasoning.is_empty();
-        if self.lane.finished && (says || !tool_calls.is_empty()) {
-            DeltaWriter { lane: &mut self.lane, step }.violation(Violation::AfterFinish);
+        if self.state.finished && (says || !tool_calls.is_empty()) {
+            DeltaWriter { state: &mut self.state, step }.violation(Violation::AfterFinish);
         }
         if !reasoning.is_empty() && step.options.reasoning == ReasoningField::Hidden {
             fields.retain(|name, _| !name.starts_with("reasoning"));
@@ -127,17 +127,17 @@ impl GuardedChoice {
             self.guard.server_reasoning();
         }
         if !reasoning.is_empty() && !self.apart {
-            let mut writer = DeltaWriter { lane: &mut self.lane, step };
+            let mut writer = DeltaWriter { state: &mut self.state, step };
             let told = self.guard.server_item(ServerItem::Channel(Channel::REASONING), &mut writer);
             self.apart = told.unwrap_or(true);
             result = result.and(told.map(drop));
             settle(&self.guard, &mut writer);
         }
         let content_text = content.text();
-        let (from, to) = (self.lane.fed, [&*reasoning, &*content_text].map(str::len));
-        let counted = self.ride(fields, logprobs, [&reasoning, &content_text], step);
+        let (from, to) = (self.state.fed, [&*reasoning, &*content_text].map(str::len));
+        let counted = self.take_fields(fields, logprobs, [&reasoning, &content_text], step);
         let [before, arrived] = to.map(|len| len as u64);
-        let begins = from + before - self.lane.cut as u64;
+        let begins = from + before - self.state.cut as u64;
         let divided = self.divide(&mut content, ids, step);
         if !counted {
             let pieces = (divided && before == 0).then_some(begins);
@@ -150,44 +150,44 @@ impl GuardedChoice {
         if finish_reason.value().is_some() {
             result = result.and(self.release_begun(step));
         }
-        let mut writer = DeltaWriter { lane: &mut self.lane, step };
+        let mut writer = DeltaWriter { state: &mut self.state, step };
         look(&self.guard, &mut writer);
         for call in tool_calls {
-            result = result.and(native(&mut self.guard, call, &mut writer));
+            result = result.and(read_upstream_call(&mut self.guard, call, &mut writer));
         }
         settle(&self.guard, &mut writer);
-        if writer.lane.role.is_some() && content.is_empty() {
-            writer.piece(PartKind::Plain, false);
+        if writer.state.role.is_some() && content.is_empty() {
+            writer.delta_part(PartKind::Plain, false);
         }
-        if writer.lane.hid {
+        if writer.state.hid {
             remove_ids(&mut extra);
         }
         match finish_reason {
-            Field::Value(_) if writer.lane.finished => writer.violation(Violation::SecondFinish),
+            Field::Value(_) if writer.state.finished => writer.violation(Violation::SecondFinish),
             Field::Value(reason) => {
                 let end = end_of(&reason);
                 let Self { guard, counted, .. } = self;
                 result = result.and(finish(guard, &mut writer, end, counted));
                 self.apart = false;
-                let reason = finish_word(writer.lane, writer.step.options, reason);
-                tell_stop(writer.lane, &mut extra);
+                let reason = finish_word(writer.state, writer.step.options, reason);
+                tell_stop(writer.state, &mut extra);
                 let last = writer.last();
                 last.choice.finish_reason = Field::Value(reason);
                 last.choice.extra.append(&mut extra);
-                writer.lane.finished = true;
+                writer.state.finished = true;
             }
             Field::Null | Field::Missing => {}
         }
-        report_violations(&mut self.guard, writer.lane);
+        report_violations(&mut self.guard, writer.state);
         if extra.values().any(|value| !says_nothing(value)) && !writer.has_piece() {
-            writer.piece(PartKind::Plain, false);
+            writer.delta_part(PartKind::Plain, false);
         }
         if let Some(first) = writer.first() {
             first.choice.extra.append(&mut extra);
-            silent.ride(first);
+            empty.join(first);
         }
-        let origin = self.lane.held_since.unwrap_or(step.seq);
-        self.lane.held_since = holds(&self.guard, &self.lane).then_some(origin);
+        let origin = self.state.held_since.unwrap_or(step.seq);
+        self.state.held_since = holds(&self.guard, &self.state).then_some(origin);
         if let Pieces::Text(text) = content
             && !text.is_empty()
         {
@@ -200,43 +200,43 @@ impl GuardedChoice {
     /// Takes text that passes unchanged. Returns `false`, without an effect, if the text does not.
     pub(super) fn pass(&mut self, text: &str) -> bool {
         let passes = matches!(self.mode, TokenMode::Off) && !self.apart;
-        let passes = passes && self.lane.is_level() && self.guard.passes(text);
+        let passes = passes && self.state.is_level() && self.guard.passes(text);
         if passes {
             // The push reaches no limit, because the text is not held.
             let _ = self.guard.push(text, &mut |_: Event<'_>| {});
-            self.lane.fed += text.len() as u64;
-            self.lane.at = self.lane.fed;
+            self.state.fed += text.len() as u64;
+            self.state.at = self.state.fed;
         }
         passes
     }
 
     /// Queues fields that belong to the chunk's text. Returns whether they count its tokens.
-    fn ride(
+    fn take_fields(
         &mut self,
         fields: Map<String, Value>,
         logprobs: Field<Value>,
         text: [&str; 2],
         step: &mut SharedStep<'_>,
     ) -> bool {
-        let Self { guard, lane, .. } = self;
-        let from = lane.fed;
+        let Self { guard, state, .. } = self;
+        let from = state.fed;
         let to = from + text.iter().map(|text| text.len() as u64).sum::<u64>();
         if !fields.is_empty() {
-            lane.riders.push(from, PendingField::Fields(fields));
+            state.pending.push(from, PendingField::Fields(fields));
             if !guard.withholds_call() {
-                let at = lane.at;
-                DeltaWriter { lane, step }.settle(at);
+                let at = state.at;
+                DeltaWriter { state, step }.settle(at);
             }
         }
         let mut counted = false;
         match logprobs {
             Field::Value(Value::Object(mut members)) => {
-                counted = lane.entries.take_tokens((from, to), text, &mut members);
+                counted = state.entries.take_tokens((from, to), text, &mut members);
                 if !members.is_empty() {
-                    lane.riders.push(to, PendingField::Logprobs(Value::Object(members)));
+                    state.pending.push(to, PendingField::Logprobs(Value::Object(members)));
                 }
             }
-            Field::Value(other) => lane.riders.push(to, PendingField::Logprobs(other)),
+            Field::Value(other) => state.pending.push(to, PendingField::Logprobs(other)),
             Field::Null | Field::Missing => {}
         }
         counted
@@ -244,14 +244,14 @@ impl GuardedChoice {
 
     /// Feeds reasoning that the server separated to the guard, which finds calls in it.
     fn reasoning(&mut self, text: &str, step: &mut SharedStep<'_>) -> Result<(), LimitError> {
-        let Self { guard, lane, apart, .. } = self;
-        lane.fed += text.len() as u64;
-        let mut writer = DeltaWriter { lane, step };
+        let Self { guard, state, apart, .. } = self;
+        state.fed += text.len() as u64;
+        let mut writer = DeltaWriter { state, step };
         if *apart {
             return guard.push_decoded(text, &mut writer);
         }
         // A call is open in the content.
-        let at = writer.lane.fed - text.len() as u64;
+        let at = writer.state.fed - text.len() as u64;
         writer.reasoning_at(at, text);
         Ok(())
     }
@@ -263,24 +263,24 @@ impl GuardedChoice {
         arrived: u64,
         step: &mut SharedStep<'_>,
     ) -> Result<(), LimitError> {
-        let Self { guard, lane, apart, .. } = self;
+        let Self { guard, state, apart, .. } = self;
         if content.is_empty() && arrived == 0 {
             return Ok(());
         }
-        let mut writer = DeltaWriter { lane, step };
+        let mut writer = DeltaWriter { state, step };
         if *apart {
             *apart = !guard.server_item(ServerItem::Channel(Channel::CONTENT), &mut writer)?;
             settle(guard, &mut writer);
         }
         if let Pieces::Text(text) = content {
             writer.part(Part::None);
-            writer.lane.fed += arrived;
+            writer.state.fed += arrived;
             return self.push_pieces(text, step);
         }
         for part in content.parts() {
             writer.part(part.clone());
             if let Part::Text { text, .. } = part {
-                writer.lane.fed += text.len() as u64;
+                writer.state.fed += text.len() as u64;
                 guard.push_decoded(text, &mut writer)?;
             }
         }
@@ -289,13 +289,13 @@ impl GuardedChoice {
 
     /// Checks the time limits of jails.
     pub(super) fn tick(&mut self, step: &mut SharedStep<'_>) -> Result<(), LimitError> {
-        let Self { guard, lane, .. } = self;
-        lane.begin_step(step);
-        let mut writer = DeltaWriter { lane, step };
+        let Self { guard, state, .. } = self;
+        state.begin_step(step);
+        let mut writer = DeltaWriter { state, step };
         let result = guard.tick(&mut writer);
         settle(guard, &mut writer);
-        if !holds(guard, lane) {
-            lane.held_since = None;
+        if !holds(guard, state) {
+            state.held_since = None;
         }
         result
     }
@@ -309,24 +309,23 @@ impl GuardedChoice {
         step: &mut SharedStep<'_>,
     ) -> Result<(), LimitError> {
         step.aborted = end == End::Aborted;
-        if let Some(rest) = self.inbound.as_mut().and_then(|inbound| inbound.rest(self.lane.index))
-        {
+        if let Some(rest) = self.remap.as_mut().and_then(|remap| remap.rest(self.state.index)) {
             self.push_decoded(rest, None, step)?;
         }
-        self.lane.begin_step(step);
+        self.state.begin_step(step);
         self.release_begun(step)?;
-        let mut writer = DeltaWriter { lane: &mut self.lane, step };
+        let mut writer = DeltaWriter { state: &mut self.state, step };
         let result = finish(&mut self.guard, &mut writer, end, &mut self.counted);
         self.apart = false;
-        if !writer.lane.finished && synthesize(writer.lane) {
+        if !writer.state.finished && synthesize(writer.state) {
             writer.violation(Violation::NoFinish);
-            let reason = finish_word(writer.lane, writer.step.options, "stop".into());
+            let reason = finish_word(writer.state, writer.step.options, "stop".into());
             let mut extra = Map::new();
-            tell_stop(writer.lane, &mut extra);
+            tell_stop(writer.state, &mut extra);
             let last = writer.last();
             last.choice.finish_reason = Field::Value(reason);
             last.choice.extra.append(&mut extra);
-            writer.lane.finished = true;
+            writer.state.finished = true;
         }
         result
     }

@@ -13,9 +13,9 @@ use super::{
     field::Field,
     note::{ChatNote, Violation},
     options::{ChatOptions, TakeBack},
-    pending_fields::Riders,
+    pending_fields::PendingFields,
     step::Released,
-    upstream_calls::NativeCalls,
+    upstream_calls::UpstreamCalls,
 };
 use crate::json::SealedArguments;
 
@@ -40,7 +40,7 @@ pub(super) struct ChoiceState {
     pub(super) early: VecDeque<(u64, u64)>,
     /// Number of the input chunk in which the held text began.
     pub(super) held_since: Option<u64>,
-    pub(super) riders: Riders,
+    pub(super) pending: PendingFields,
     pub(super) entries: Entries,
     /// The content part that text goes to.
     pub(super) part: Option<OpenPart>,
@@ -58,7 +58,7 @@ pub(super) struct ChoiceState {
     pub(super) jailed: bool,
     /// Number of texts that a jail removed.
     pub(super) taken: u64,
-    pub(super) native: NativeCalls,
+    pub(super) upstream_calls: UpstreamCalls,
     /// Violations that the guard's observer has not received.
     pub(super) violations: Vec<Violation>,
     pub(super) ids: Ids,
@@ -135,7 +135,7 @@ pub(super) struct SharedStep<'s> {
 impl ChoiceState {
     /// Whether a call completed, in the text or upstream.
     pub(super) fn called(&self) -> bool {
-        self.completed > 0 || self.native.any_stands()
+        self.completed > 0 || self.upstream_calls.any_is_sent()
     }
 
     /// Begins a new step. The output of earlier steps can no longer be changed.
@@ -150,7 +150,7 @@ impl ChoiceState {
     /// Whether text that passes the guard unchanged may be emitted at once: nothing waits before
     /// it.
     pub(super) fn is_level(&self) -> bool {
-        let waits = self.held_since.is_some() || !self.riders.is_empty() || self.at != self.fed;
+        let waits = self.held_since.is_some() || !self.pending.is_empty() || self.at != self.fed;
         let waits = waits || !self.entries.is_empty();
         let due = self.role.is_some() || self.inline || self.in_parts || self.part.is_some();
         !waits && !due && !self.finished && self.open.is_none()
@@ -170,7 +170,7 @@ impl ChoiceState {
     }
 
     /// Creates a delta part of the choice. The first part has the role, if upstream sent one.
-    pub(super) fn new_piece(&mut self, kind: PartKind, seq: u64) -> DeltaPart {
+    pub(super) fn new_part(&mut self, kind: PartKind, seq: u64) -> DeltaPart {
         let mut choice = Choice { index: self.index, ..Choice::default() };
         if self.finish_null {
             choice.finish_reason = Field::Null;
@@ -212,21 +212,21 @@ mod tests {
     fn choice_with_any_pending_state_is_not_level() {
         assert!(ChoiceState::default().is_level());
         let changes: [fn(&mut ChoiceState); 10] = [
-            |lane| lane.held_since = Some(1),
-            |lane| lane.riders.push(0, PendingField::Fields(Map::new())),
-            |lane| lane.entries.take_chunk(0, 1, None),
-            |lane| lane.fed = 1,
-            |lane| lane.role = Some("assistant".into()),
-            |lane| lane.inline = true,
-            |lane| lane.in_parts = true,
-            |lane| lane.part = Some(OpenPart { list: 1, number: 1, fields: Map::new() }),
-            |lane| lane.finished = true,
-            |lane| lane.open = Some(OpenCall::default()),
+            |state| state.held_since = Some(1),
+            |state| state.pending.push(0, PendingField::Fields(Map::new())),
+            |state| state.entries.take_chunk(0, 1, None),
+            |state| state.fed = 1,
+            |state| state.role = Some("assistant".into()),
+            |state| state.inline = true,
+            |state| state.in_parts = true,
+            |state| state.part = Some(OpenPart { list: 1, number: 1, fields: Map::new() }),
+            |state| state.finished = true,
+            |state| state.open = Some(OpenCall::default()),
         ];
         for (at, change) in changes.into_iter().enumerate() {
-            let mut lane = ChoiceState::default();
-            change(&mut lane);
-            assert!(!lane.is_level(), "change {at}");
+            let mut state = ChoiceState::default();
+            change(&mut state);
+            assert!(!state.is_level(), "change {at}");
         }
     }
 }

@@ -14,39 +14,40 @@ pub(super) struct Counted {
 }
 
 /// Handles a delta of a call that the server made: text held before it is emitted first.
-pub(super) fn native(
+pub(super) fn read_upstream_call(
     guard: &mut Guard,
     call: ToolCallDelta,
     writer: &mut DeltaWriter<'_, '_>,
 ) -> Result<(), LimitError> {
     let result = guard.server_item(ServerItem::Call, writer).map(drop);
     settle(guard, writer);
-    writer.native(call);
-    report_violations(guard, writer.lane);
+    writer.upstream_call(call);
+    report_violations(guard, writer.state);
     result
 }
 
 /// Emits the fields and entries whose text has been released.
 pub(super) fn settle(guard: &Guard, writer: &mut DeltaWriter<'_, '_>) {
-    writer.lane.at = writer.lane.fed.saturating_sub((guard.undecided() + writer.lane.cut) as u64);
+    writer.state.at =
+        writer.state.fed.saturating_sub((guard.undecided() + writer.state.cut) as u64);
     writer.forget_taken(guard.taken_out());
     if !guard.withholds_call() {
-        writer.settle(writer.lane.at);
+        writer.settle(writer.state.at);
     }
 }
 
-pub(super) fn holds(guard: &Guard, lane: &ChoiceState) -> bool {
-    lane.cut > 0 || guard.held().bytes > 0 || guard.withholds_call()
+pub(super) fn holds(guard: &Guard, state: &ChoiceState) -> bool {
+    state.cut > 0 || guard.held().bytes > 0 || guard.withholds_call()
 }
 
 /// Records whether a stop string, a bad payload or a limit ended the text.
 pub(super) fn look(guard: &Guard, writer: &mut DeltaWriter<'_, '_>) {
-    writer.lane.ended_by = writer.lane.ended_by.or(guard.ended_by());
-    if let (None, Some(string)) = (&writer.lane.stopped, guard.stop_string()) {
-        writer.lane.stopped = Some(string.to_owned());
+    writer.state.ended_by = writer.state.ended_by.or(guard.ended_by());
+    if let (None, Some(string)) = (&writer.state.stopped, guard.stop_string()) {
+        writer.state.stopped = Some(string.to_owned());
     }
-    if let (None, Some(rejected)) = (writer.lane.rejected, guard.rejected()) {
-        writer.lane.rejected = Some(rejected);
+    if let (None, Some(rejected)) = (writer.state.rejected, guard.rejected()) {
+        writer.state.rejected = Some(rejected);
         writer.note(Note::Rejected(rejected));
     }
 }
@@ -62,18 +63,18 @@ pub(super) fn finish(
         counted.decoded += &tally;
     }
     look(guard, writer);
-    if let (Some(end), false) = (guard.message_end(), writer.lane.finished) {
+    if let (Some(end), false) = (guard.message_end(), writer.state.finished) {
         writer.note(Note::End(end));
     }
-    let tokens = &mut writer.lane.reasoning_tokens;
+    let tokens = &mut writer.state.reasoning_tokens;
     *tokens = tokens.saturating_add(guard.reasoning_tokens());
-    writer.lane.at = writer.lane.fed;
+    writer.state.at = writer.state.fed;
     writer.forget_taken(guard.taken_out());
-    writer.lane.held_since = None;
+    writer.state.held_since = None;
     writer.settle_all();
     writer.close_inline();
-    writer.end_native(end != End::Stop || writer.lane.finished);
-    report_violations(guard, writer.lane);
+    writer.end_native(end != End::Stop || writer.state.finished);
+    report_violations(guard, writer.state);
     guard.find_causes();
     if counted.stats.is_none() {
         counted.stats = guard.stats().cloned().map(Box::new);
@@ -83,9 +84,9 @@ pub(super) fn finish(
 }
 
 /// Reports violations and the ends of upstream's calls to the guard's observer.
-pub(super) fn report_violations(guard: &mut Guard, lane: &mut ChoiceState) {
-    lane.violations.drain(..).for_each(|violation| guard.violation(violation.name()));
-    for (index, outcome) in lane.native.unreported.drain(..) {
+pub(super) fn report_violations(guard: &mut Guard, state: &mut ChoiceState) {
+    state.violations.drain(..).for_each(|violation| guard.violation(violation.name()));
+    for (index, outcome) in state.upstream_calls.unreported.drain(..) {
         guard.server_call(index, outcome);
     }
 }

@@ -11,7 +11,7 @@ use super::{
 
 /// The fields of one choice of a chunk that are `null`, or an empty text, list or object.
 #[derive(Debug, Default)]
-pub(super) struct Silent {
+pub(super) struct EmptyFields {
     role: Field<String>,
     content: Field<Content>,
     reasoning: Field<String>,
@@ -21,7 +21,7 @@ pub(super) struct Silent {
     logprobs: Field<Value>,
 }
 
-impl Silent {
+impl EmptyFields {
     /// Removes the empty fields from a delta and its log probabilities.
     pub(super) fn take(delta: &mut MessageDelta, logprobs: &mut Field<Value>) -> Self {
         let text_or_parts = |content: &Content| match content {
@@ -49,8 +49,8 @@ impl Silent {
     }
 
     /// Adds the fields to the first delta part made of their chunk.
-    pub(super) fn ride(self, piece: &mut DeltaPart) {
-        let delta = &mut piece.choice.delta;
+    pub(super) fn join(self, delta_part: &mut DeltaPart) {
+        let delta = &mut delta_part.choice.delta;
         fill(&mut delta.role, self.role);
         fill(&mut delta.content, self.content);
         fill(&mut delta.reasoning, self.reasoning);
@@ -61,13 +61,13 @@ impl Silent {
                 delta.extra.shift_insert(place, name, value);
             }
         }
-        match (self.logprobs, &mut piece.logprobs) {
+        match (self.logprobs, &mut delta_part.logprobs) {
             (Field::Value(Value::Object(members)), Some(Value::Object(object))) => {
                 for (name, value) in members {
                     object.entry(name).or_insert(value);
                 }
             }
-            (silent, None) => piece.choice.logprobs = silent,
+            (empty, None) => delta_part.choice.logprobs = empty,
             _ => {}
         }
     }
@@ -80,9 +80,9 @@ fn take_if<T>(field: &mut Field<T>, is_empty: impl FnOnce(&T) -> bool) -> Field<
     }
 }
 
-fn fill<T>(field: &mut Field<T>, silent: Field<T>) {
+fn fill<T>(field: &mut Field<T>, empty: Field<T>) {
     if field.is_missing() {
-        *field = silent;
+        *field = empty;
     }
 }
 
@@ -91,8 +91,8 @@ fn silent_logprobs(logprobs: &mut Field<Value>) -> Field<Value> {
     let Field::Value(Value::Object(object)) = logprobs else {
         return take_if(logprobs, says_nothing);
     };
-    let (silent, loud): (Map<_, _>, Map<_, _>) =
+    let (empty, filled): (Map<_, _>, Map<_, _>) =
         std::mem::take(object).into_iter().partition(|(_, value)| says_nothing(value));
-    *object = loud;
-    Field::Value(Value::Object(silent))
+    *object = filled;
+    Field::Value(Value::Object(empty))
 }

@@ -15,7 +15,7 @@ impl ChatGuard {
     /// a stop string ended it. Usage is ignored, because a server may send it with a cut answer.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        let over = |state: &GuardedChoice| state.lane.finished || state.is_stopped();
+        let over = |guarded: &GuardedChoice| guarded.state.finished || guarded.is_stopped();
         !self.choices.is_empty() && self.choices.iter().all(over)
     }
 
@@ -50,21 +50,21 @@ impl ChatGuard {
     /// Returns the number of choices without a completed call, in the text or from upstream.
     #[must_use]
     pub fn uncalled(&self) -> usize {
-        self.choices.iter().filter(|state| !state.lane.called()).count()
+        self.choices.iter().filter(|guarded| !guarded.state.called()).count()
     }
 
     /// Returns the number of choices that a stop string ended. If that is every choice, only usage
     /// is still emitted, and the stream may be left.
     #[must_use]
     pub fn stopped(&self) -> usize {
-        self.choices.iter().filter(|state| state.lane.stopped.is_some()).count()
+        self.choices.iter().filter(|guarded| guarded.state.stopped.is_some()).count()
     }
 
     /// Whether every choice so far has ended, at least one of them by a stop string or a collapse.
     /// Generation may then be cancelled, unless the request asked for further choices.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        let over = |state: &GuardedChoice| state.lane.finished || state.is_stopped();
+        let over = |guarded: &GuardedChoice| guarded.state.finished || guarded.is_stopped();
         self.choices.iter().any(GuardedChoice::is_stopped) && self.choices.iter().all(over)
     }
 }

@@ -32,15 +32,15 @@ pub(crate) fn end_of(word: &str) -> End {
 }
 
 /// Returns the finish reason to write in place of `upstream`.
-pub(super) fn finish_word(lane: &ChoiceState, options: &ChatOptions, upstream: String) -> String {
-    let suppressed = lane.wanted == Wanted::None;
-    let named = matches!(lane.wanted, Wanted::Only(_));
+pub(super) fn finish_word(state: &ChoiceState, options: &ChatOptions, upstream: String) -> String {
+    let suppressed = state.wanted == Wanted::None;
+    let named = matches!(state.wanted, Wanted::Only(_));
     let keep = options.stop == Stop::Keep || options.stop == Stop::Convention && named;
     match meaning(&upstream) {
         Some("tool_calls") if suppressed => "stop".into(),
         // The length limit cut only text after the stop string.
-        Some("length") if lane.stopped.is_some() => finish_word(lane, options, "stop".into()),
-        Some("stop") if lane.called() && !suppressed && !keep => "tool_calls".into(),
+        Some("length") if state.stopped.is_some() => finish_word(state, options, "stop".into()),
+        Some("stop") if state.called() && !suppressed && !keep => "tool_calls".into(),
         _ => upstream,
     }
 }
@@ -49,8 +49,8 @@ pub(super) fn finish_word(lane: &ChoiceState, options: &ChatOptions, upstream: S
 const STOP_REASONS: [&str; 2] = ["stop_reason", "matched_stop"];
 
 /// Names the stop string that ended the text in the server's own member, unless the server does so.
-pub(super) fn tell_stop(lane: &ChoiceState, extra: &mut Map<String, Value>) {
-    let Some(string) = &lane.stopped else { return };
+pub(super) fn tell_stop(state: &ChoiceState, extra: &mut Map<String, Value>) {
+    let Some(string) = &state.stopped else { return };
     let named = STOP_REASONS.into_iter().find(|name| extra.contains_key(*name));
     let value = extra.entry(named.unwrap_or(STOP_REASONS[0])).or_insert(Value::Null);
     if value.is_null() {

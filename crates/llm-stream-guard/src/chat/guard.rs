@@ -174,11 +174,11 @@ impl ChatGuard {
             if self.options.token_ids == TokenIds::RemoveLogprobs {
                 choice.logprobs = Field::Missing;
             }
-            let push = |state: &mut GuardedChoice, step: &mut SharedStep<'_>| {
-                state.push(choice, ids.as_deref(), step)
+            let push = |guarded: &mut GuardedChoice, step: &mut SharedStep<'_>| {
+                guarded.push(choice, ids.as_deref(), step)
             };
             result = result.and(self.step(at, sink, push));
-            if single && self.choices[at].lane.hid {
+            if single && self.choices[at].state.hid {
                 remove_ids(&mut fields);
             }
         }
@@ -237,7 +237,7 @@ impl ChatGuard {
     /// Takes a chunk that differs from the last one of its choice only by `text`, if it passes
     /// unchanged. Returns `false`, without an effect, if the chunk must be pushed.
     pub(super) fn pass(&mut self, index: u32, text: &str) -> bool {
-        let found = self.choices.binary_search_by_key(&index, |state| state.lane.index).ok();
+        let found = self.choices.binary_search_by_key(&index, |guarded| guarded.state.index).ok();
         let ready = found.filter(|_| self.phase == Phase::Open && self.usage.owes_nothing());
         let passed = ready.and_then(|at| self.choices.get_mut(at)).is_some_and(|it| it.pass(text));
         self.seq = self.seq.saturating_add(u64::from(passed));
@@ -271,12 +271,12 @@ impl ChatGuard {
             return result;
         }
         let (synthesis, has_usage) = (self.options.synthesis, self.usage.ends_with_usage());
-        let due = |lane: &ChoiceState| match synthesis {
+        let due = |state: &ChoiceState| match synthesis {
             Synthesis::Off => false,
-            Synthesis::Proven => has_usage || lane.called() || lane.stopped.is_some(),
+            Synthesis::Proven => has_usage || state.called() || state.stopped.is_some(),
             Synthesis::Always => true,
         };
-        let result = self.close(end, |lane| end != End::Aborted && due(lane), sink);
+        let result = self.close(end, |state| end != End::Aborted && due(state), sink);
         self.release_usage(sink);
         self.phase = result.map_or_else(Phase::Failed, |()| Phase::Ended);
         result
@@ -289,7 +289,7 @@ impl ChatGuard {
         synthesize: impl Fn(&ChoiceState) -> bool,
         sink: &mut S,
     ) -> Result<(), ChatError> {
-        self.on_each(sink, |state, step| state.close(end, &synthesize, step))
+        self.on_each(sink, |guarded, step| guarded.close(end, &synthesize, step))
     }
 
     /// Runs `step` on every choice and emits its output.
@@ -323,16 +323,16 @@ impl ChatGuard {
 
     /// Returns the position of the choice with `index`, which is created if needed.
     fn place(&mut self, index: u32) -> Option<usize> {
-        match self.choices.binary_search_by_key(&index, |state| state.lane.index) {
+        match self.choices.binary_search_by_key(&index, |guarded| guarded.state.index) {
             Ok(at) => Some(at),
             Err(_) if self.choices.len() >= self.options.limits.choices => None,
             Err(at) => {
-                let mut state = GuardedChoice::new(index, &self.prototype, self.take_back);
+                let mut guarded = GuardedChoice::new(index, &self.prototype, self.take_back);
                 if let Some(reader) = &self.token_reader {
-                    state.mode = TokenMode::Undecided(Arc::clone(reader));
+                    guarded.mode = TokenMode::Undecided(Arc::clone(reader));
                 }
-                state.lane.entries.all = self.options.logprobs == Logprobs::All;
-                self.choices.insert(at, state);
+                guarded.state.entries.all = self.options.logprobs == Logprobs::All;
+                self.choices.insert(at, guarded);
                 Some(at)
             }
         }
@@ -348,7 +348,10 @@ impl ChatGuard {
 
     /// Returns the numbers of the input chunks in which held text began.
     pub(super) fn holding_since(&self) -> impl Iterator<Item = u64> + Clone {
-        self.choices.iter().filter_map(|state| state.lane.held_since).chain(self.usage.waiting())
+        self.choices
+            .iter()
+            .filter_map(|guarded| guarded.state.held_since)
+            .chain(self.usage.waiting())
     }
 
     /// Returns a chunk without choices.

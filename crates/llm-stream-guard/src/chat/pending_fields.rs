@@ -58,11 +58,11 @@ impl Part {
 
 /// Pending fields in order, each with the offset in the choice's text at which its text ends.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Riders {
+pub(super) struct PendingFields {
     queue: VecDeque<(u64, PendingField)>,
 }
 
-impl Riders {
+impl PendingFields {
     pub(super) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -71,10 +71,10 @@ impl Riders {
         self.queue.len()
     }
 
-    pub(super) fn push(&mut self, at: u64, rider: PendingField) {
+    pub(super) fn push(&mut self, at: u64, field: PendingField) {
         // Fields of one chunk do not arrive in order.
         let behind = self.queue.iter().rev().take_while(|(end, _)| *end > at).count();
-        self.queue.insert(self.queue.len() - behind, (at, rider));
+        self.queue.insert(self.queue.len() - behind, (at, field));
     }
 
     /// Removes and returns the first pending field if `due` accepts it.
@@ -82,8 +82,8 @@ impl Riders {
         &mut self,
         due: impl FnOnce(u64, &PendingField) -> bool,
     ) -> Option<(u64, PendingField)> {
-        let (at, rider) = self.queue.front()?;
-        if !due(*at, rider) {
+        let (at, field) = self.queue.front()?;
+        if !due(*at, field) {
             return None;
         }
         self.queue.pop_front()
@@ -91,7 +91,7 @@ impl Riders {
 
     /// Drops the log probabilities of text up to `to`, which is not written.
     pub(super) fn forget_logprobs(&mut self, to: u64) {
-        self.queue.retain(|(end, rider)| *end > to || !matches!(rider, PendingField::Logprobs(_)));
+        self.queue.retain(|(end, field)| *end > to || !matches!(field, PendingField::Logprobs(_)));
     }
 }
 
@@ -99,18 +99,18 @@ impl Riders {
 mod tests {
     use serde_json::{Map, json};
 
-    use super::{PendingField, Riders};
+    use super::{PendingField, PendingFields};
 
     #[test]
     fn pending_fields_follow_their_text_and_forgotten_logprobs_are_removed() {
-        let mut riders = Riders::default();
-        riders.push(5, PendingField::Logprobs(json!(1)));
-        riders.push(7, PendingField::Logprobs(json!(2)));
-        riders.push(5, PendingField::Fields(Map::new()));
-        riders.forget_logprobs(5);
-        assert_eq!(riders.len(), 2, "fields stay");
-        assert!(matches!(riders.pop_if(|_, _| true), Some((5, PendingField::Fields(_)))));
-        assert!(matches!(riders.pop_if(|_, _| true), Some((7, PendingField::Logprobs(_)))));
-        assert!(riders.is_empty());
+        let mut pending = PendingFields::default();
+        pending.push(5, PendingField::Logprobs(json!(1)));
+        pending.push(7, PendingField::Logprobs(json!(2)));
+        pending.push(5, PendingField::Fields(Map::new()));
+        pending.forget_logprobs(5);
+        assert_eq!(pending.len(), 2, "fields stay");
+        assert!(matches!(pending.pop_if(|_, _| true), Some((5, PendingField::Fields(_)))));
+        assert!(matches!(pending.pop_if(|_, _| true), Some((7, PendingField::Logprobs(_)))));
+        assert!(pending.is_empty());
     }
 }

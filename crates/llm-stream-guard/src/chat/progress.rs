@@ -29,7 +29,7 @@ impl ChatGuard {
                 Some(LimitHit::new("rejected_payload", rejected.at))
             }
             Some(ChatError::Unfinished) => None,
-            None => self.choices.iter().find_map(|choice| choice.lane.ended_by).map(limit_hit),
+            None => self.choices.iter().find_map(|choice| choice.state.ended_by).map(limit_hit),
         }
     }
 }

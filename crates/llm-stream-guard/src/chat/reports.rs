@@ -19,7 +19,7 @@ impl ChatGuard {
     /// Returns the counters of each choice by its index, if the guard counts
     /// ([`crate::GuardStage::Stats`]).
     pub fn stats(&self) -> impl Iterator<Item = (u32, &Stats)> {
-        self.choices.iter().filter_map(|state| Some((state.lane.index, state.stats()?)))
+        self.choices.iter().filter_map(|state| Some((state.state.index, state.stats()?)))
     }
 
     /// Returns the bytes of text that are held, over all choices.
@@ -31,7 +31,7 @@ impl ChatGuard {
     /// Whether text is withheld that a client waits for.
     #[must_use]
     pub fn is_withholding(&self) -> bool {
-        self.choices.iter().any(|state| state.lane.held_since.is_some())
+        self.choices.iter().any(|state| state.state.held_since.is_some())
     }
 
     /// Returns the live bytes in the buffers of the choices' guards.

@@ -14,7 +14,7 @@ use super::{
 
 /// A decoder of one choice, except for the text of its content.
 #[derive(Debug, Clone)]
-pub(super) struct Inbound {
+pub(super) struct ChoiceRemap {
     remap: ResponseRemap,
     /// Texts that have begun and not ended, in the order in which they began.
     open: Vec<TextId>,
@@ -26,7 +26,7 @@ const ONLY: u64 = u64::MAX;
 /// First number of text parts of content and of entries of `reasoning_details`.
 const PARTS: u64 = 1 << 32;
 
-impl Inbound {
+impl ChoiceRemap {
     pub(super) fn new(regime: &Regime) -> Option<Box<Self>> {
         regime.table()?;
         Some(Box::new(Self { remap: regime.response(), open: Vec::new() }))
@@ -206,8 +206,11 @@ fn put(delta: &mut MessageDelta, slot: TextId, text: &str) {
 }
 
 /// Returns the counts of remapping in a choice: of its content and of the other texts.
-pub(super) fn report(content: Option<wire_remap::Tally>, inbound: Option<&Inbound>) -> RemapReport {
-    let mut report = inbound.map(Inbound::report).unwrap_or_default();
+pub(super) fn report(
+    content: Option<wire_remap::Tally>,
+    remap: Option<&ChoiceRemap>,
+) -> RemapReport {
+    let mut report = remap.map(ChoiceRemap::report).unwrap_or_default();
     if let Some(content) = content {
         report.add(Location::Content, &content);
     }

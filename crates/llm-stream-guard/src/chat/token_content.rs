@@ -69,7 +69,7 @@ impl GuardedChoice {
         let TokenMode::Undecided(reader) = &self.mode else { return };
         if has_ids {
             let mut guard = reader.guard.clone();
-            guard.observe_choice(self.lane.index);
+            guard.observe_choice(self.state.index);
             guard.set_ids(self.guard.calls().options().ids.clone());
             self.mode = TokenMode::On(Box::new(ChunkTokens::new(reader)));
             self.guard = guard;
@@ -85,7 +85,7 @@ impl GuardedChoice {
         ids: Option<&[u32]>,
         step: &mut SharedStep<'_>,
     ) -> bool {
-        let Self { mode, lane, .. } = self;
+        let Self { mode, state, .. } = self;
         let TokenMode::On(tokens) = mode else { return false };
         let (ambiguous, divided) = match content {
             Pieces::Text(text) => (tokens.divide(text, ids), true),
@@ -96,9 +96,9 @@ impl GuardedChoice {
                 (ambiguous, false)
             }
         };
-        lane.cut = tokens.held();
+        state.cut = tokens.held();
         if ambiguous {
-            DeltaWriter { lane, step }.violation(Violation::AmbiguousTokens);
+            DeltaWriter { state, step }.violation(Violation::AmbiguousTokens);
         }
         divided
     }
@@ -111,7 +111,7 @@ impl GuardedChoice {
         pieces: Option<u64>,
         ids: Option<&[u32]>,
     ) {
-        let entries = &mut self.lane.entries;
+        let entries = &mut self.state.entries;
         let (TokenMode::On(tokens), Some(mut at)) = (&self.mode, pieces) else {
             return entries.take_chunk(from, to, ids.map(|ids| ids.len() as u64));
         };
@@ -128,8 +128,8 @@ impl GuardedChoice {
         text: &str,
         step: &mut SharedStep<'_>,
     ) -> Result<(), LimitError> {
-        let Self { guard, lane, mode, .. } = self;
-        let mut writer = DeltaWriter { lane, step };
+        let Self { guard, state, mode, .. } = self;
+        let mut writer = DeltaWriter { state, step };
         let TokenMode::On(tokens) = mode else { return guard.push(text, &mut writer) };
         let mut rest = text;
         for piece in &tokens.pieces {
@@ -144,14 +144,14 @@ impl GuardedChoice {
 
     /// Feeds text that waits for the rest of a marker token, because other output follows.
     pub(super) fn release_begun(&mut self, step: &mut SharedStep<'_>) -> Result<(), LimitError> {
-        let Self { guard, lane, mode, .. } = self;
+        let Self { guard, state, mode, .. } = self;
         let TokenMode::On(tokens) = mode else { return Ok(()) };
         let text = tokens.release();
-        lane.cut = 0;
+        state.cut = 0;
         if text.is_empty() {
             return Ok(());
         }
-        lane.entries.take_chunk(lane.fed - text.len() as u64, lane.fed, None);
-        guard.push(&text, &mut DeltaWriter { lane, step })
+        state.entries.take_chunk(state.fed - text.len() as u64, state.fed, None);
+        guard.push(&text, &mut DeltaWriter { state, step })
     }
 }

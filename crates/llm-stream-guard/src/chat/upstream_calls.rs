@@ -15,7 +15,7 @@ use crate::json::Balance;
 
 /// A call that upstream opened.
 #[derive(Debug, Clone, Default)]
-pub(super) struct NativeCall {
+pub(super) struct UpstreamCall {
     upstream: Option<u32>,
     /// Id of the call from upstream.
     pub(super) id: Option<String>,
@@ -36,7 +36,7 @@ pub(super) struct NativeCall {
     pub(super) ended: bool,
 }
 
-impl NativeCall {
+impl UpstreamCall {
     /// Reads the next piece of the arguments.
     pub(super) fn feed(&mut self, fragment: &str) {
         self.overrun |= self.arguments.is_closed() && !fragment.trim_ascii().is_empty();
@@ -90,13 +90,13 @@ pub(super) fn with_function(mut delta: ToolCallDelta) -> ToolCallDelta {
 
 /// The calls that upstream opened in a choice.
 #[derive(Debug, Clone, Default)]
-pub(super) struct NativeCalls {
-    pub(super) calls: Vec<NativeCall>,
+pub(super) struct UpstreamCalls {
+    pub(super) calls: Vec<UpstreamCall>,
     /// Ends that the guard's observer has not received, each with the call's index as written.
     pub(super) unreported: Vec<(u32, Outcome)>,
 }
 
-impl NativeCalls {
+impl UpstreamCalls {
     /// Returns the position of the call that `delta` belongs to, or `None` if `limit` calls are
     /// open. A new index opens a call. A new id opens a call unless the delta has no name and the
     /// arguments of the open call continue. Without index and id, a name opens a call.
@@ -106,8 +106,8 @@ impl NativeCalls {
         let named = named.is_some_and(|name| !name.is_empty());
         // Some servers give each delta of a call a new id. Without a name, such a delta continues
         // the call.
-        let goes_on = |call: &NativeCall| !named && !call.arguments.is_closed();
-        let fits = |call: &NativeCall| match (id, call.id.as_deref()) {
+        let goes_on = |call: &UpstreamCall| !named && !call.arguments.is_closed();
+        let fits = |call: &UpstreamCall| match (id, call.id.as_deref()) {
             (Some(id), Some(known)) => id == known || goes_on(call),
             (Some(_), None) => !call.begun,
             (None, _) => true,
@@ -132,7 +132,7 @@ impl NativeCalls {
             None if self.calls.len() >= limit => return None,
             None => {
                 let upstream = delta.index;
-                self.calls.push(NativeCall { upstream, ..NativeCall::default() });
+                self.calls.push(UpstreamCall { upstream, ..UpstreamCall::default() });
                 self.calls.len() - 1
             }
         };
@@ -144,7 +144,7 @@ impl NativeCalls {
     }
 
     /// Whether a call was written whose arguments are whole.
-    pub(super) fn any_stands(&self) -> bool {
+    pub(super) fn any_is_sent(&self) -> bool {
         self.calls.iter().any(|call| call.written.is_some() && call.is_whole())
     }
 }

@@ -115,7 +115,7 @@ impl ChatGuard {
     /// Handles a chunk without choices. While choices are open, a chunk that may be the tail of the
     /// stream waits, because some servers send usage whenever one of several choices ends.
     pub(super) fn push_bare<S: ChatSink + ?Sized>(&mut self, bare: BareChunk, sink: &mut S) {
-        let open = self.choices.iter().any(|state| !state.lane.finished);
+        let open = self.choices.iter().any(|state| !state.state.finished);
         let begins = bare.chunk.usage.value().is_some() && open;
         if !begins && self.usage.tail.is_empty() {
             return self.write_bare(bare, sink);

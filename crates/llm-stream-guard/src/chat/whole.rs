@@ -80,7 +80,7 @@ impl ChatGuard {
         });
         guard.push(response.into_chunk(), sink)?;
         guard.end(sink)?;
-        match guard.choices.iter().find_map(|state| state.lane.rejected) {
+        match guard.choices.iter().find_map(|state| state.state.rejected) {
             Some(rejected) => Err(ChatError::Rejected(rejected)),
             None => Ok(guard),
         }

@@ -14,18 +14,18 @@ use super::{
 
 /// A writer of the delta parts of one choice in one step.
 pub(super) struct DeltaWriter<'a, 's> {
-    pub(super) lane: &'a mut ChoiceState,
+    pub(super) state: &'a mut ChoiceState,
     pub(super) step: &'a mut SharedStep<'s>,
 }
 
 impl DeltaWriter<'_, '_> {
     pub(super) fn violation(&mut self, violation: Violation) {
-        self.lane.violations.push(violation);
+        self.state.violations.push(violation);
         self.note(Note::Violation(violation));
     }
 
     pub(super) fn note(&mut self, note: Note) {
-        (self.step.note)(ChatNote { choice: self.lane.index, note });
+        (self.step.note)(ChatNote { choice: self.state.index, note });
     }
 
     pub(super) fn has_piece(&self) -> bool {
@@ -40,7 +40,7 @@ impl DeltaWriter<'_, '_> {
     /// Returns the last delta part of the choice in this step, or a new one.
     pub(super) fn last(&mut self) -> &mut DeltaPart {
         if !self.has_piece() {
-            return self.piece(PartKind::Plain, true);
+            return self.delta_part(PartKind::Plain, true);
         }
         let parts = &mut self.step.released.parts;
         let at = parts.len() - 1;
@@ -48,21 +48,21 @@ impl DeltaWriter<'_, '_> {
     }
 
     /// Returns a delta part for output of `kind`: the last one if it fits, or a new one.
-    pub(super) fn piece(&mut self, kind: PartKind, fresh: bool) -> &mut DeltaPart {
+    pub(super) fn delta_part(&mut self, kind: PartKind, fresh: bool) -> &mut DeltaPart {
         let SharedStep { released, first, seq, .. } = &mut *self.step;
-        let pieces = &mut released.parts;
+        let parts = &mut released.parts;
         let fits =
-            pieces.len() > *first && !fresh && pieces.last().is_some_and(|last| last.admits(kind));
+            parts.len() > *first && !fresh && parts.last().is_some_and(|last| last.admits(kind));
         if !fits {
-            pieces.push(self.lane.new_piece(kind, *seq));
+            parts.push(self.state.new_part(kind, *seq));
         }
-        let at = pieces.len() - 1;
-        let piece = &mut pieces[at];
-        if piece.kind == PartKind::Plain && kind != PartKind::Plain {
-            piece.kind = kind;
-            piece.origin = self.lane.held_since.take().unwrap_or(piece.origin);
+        let at = parts.len() - 1;
+        let delta_part = &mut parts[at];
+        if delta_part.kind == PartKind::Plain && kind != PartKind::Plain {
+            delta_part.kind = kind;
+            delta_part.origin = self.state.held_since.take().unwrap_or(delta_part.origin);
         }
-        piece
+        delta_part
     }
 
     pub(super) fn append(&mut self, kind: PartKind, text: &str) {
@@ -71,10 +71,10 @@ impl DeltaWriter<'_, '_> {
             return self.append_reasoning(text);
         }
         self.close_inline();
-        match self.lane.part.take() {
+        match self.state.part.take() {
             Some(part) => {
-                self.piece(PartKind::Parts(part.list), false).add_to_part(text, &part);
-                self.lane.part = Some(part);
+                self.delta_part(PartKind::Parts(part.list), false).add_to_part(text, &part);
+                self.state.part = Some(part);
             }
             None => self.append_content(text),
         }
@@ -82,29 +82,29 @@ impl DeltaWriter<'_, '_> {
 
     fn append_content(&mut self, text: &str) {
         let mut spare = std::mem::take(self.step.spare);
-        self.piece(PartKind::Content, false).add_content(text, &mut spare);
+        self.delta_part(PartKind::Content, false).add_content(text, &mut spare);
         *self.step.spare = spare;
     }
 
     fn append_reasoning(&mut self, text: &str) {
         match self.step.options.reasoning {
-            ReasoningField::Hidden => self.lane.hid = true,
+            ReasoningField::Hidden => self.state.hid = true,
             ReasoningField::Inline => {
-                if !std::mem::replace(&mut self.lane.inline, true) {
+                if !std::mem::replace(&mut self.state.inline, true) {
                     self.append_content("<think>");
                 }
                 self.append_content(text);
             }
             _ => {
                 let names = self.reasoning_names();
-                self.piece(PartKind::Reasoning, false).add_reasoning(text, names);
+                self.delta_part(PartKind::Reasoning, false).add_reasoning(text, names);
             }
         }
     }
 
     /// Returns the fields that reasoning is written to.
     fn reasoning_names(&self) -> Names {
-        let as_upstream = self.lane.reasoning_names;
+        let as_upstream = self.state.reasoning_names;
         let names = |reasoning, reasoning_content| Names { reasoning, reasoning_content };
         match self.step.options.reasoning {
             ReasoningField::Reasoning => names(true, false),
@@ -116,7 +116,7 @@ impl DeltaWriter<'_, '_> {
 
     /// Closes reasoning that is written into the content, because other output follows.
     pub(super) fn close_inline(&mut self) {
-        if std::mem::take(&mut self.lane.inline) {
+        if std::mem::take(&mut self.state.inline) {
             self.append_content("</think>");
         }
     }
@@ -124,29 +124,29 @@ impl DeltaWriter<'_, '_> {
     /// Records the part that following content belongs to, or writes a part.
     pub(super) fn part(&mut self, part: Part) {
         let in_part = !matches!(part, Part::None);
-        if std::mem::replace(&mut self.lane.in_parts, in_part) || in_part {
-            self.lane.riders.push(self.lane.fed, PendingField::Part(part));
+        if std::mem::replace(&mut self.state.in_parts, in_part) || in_part {
+            self.state.pending.push(self.state.fed, PendingField::Part(part));
         }
     }
 
     /// Records the number of texts that a jail removed so far, and drops their entries.
     pub(super) fn forget_taken(&mut self, taken: u64) {
-        if std::mem::replace(&mut self.lane.taken, taken) != taken {
-            self.forget_logprobs(self.lane.at);
+        if std::mem::replace(&mut self.state.taken, taken) != taken {
+            self.forget_logprobs(self.state.at);
         }
     }
 
     /// Emits every pending field whose text ends at `to` or before, because that text is decided.
     pub(super) fn settle(&mut self, to: u64) {
-        while let Some((_, rider)) = self.lane.riders.pop_if(|end, _| end <= to) {
-            self.apply(rider);
+        while let Some((_, field)) = self.state.pending.pop_if(|end, _| end <= to) {
+            self.apply(field);
         }
-        self.lane.entries.settle_to(to);
+        self.state.entries.settle_to(to);
         self.write_entries(false);
-        let waiting = self.lane.riders.len() + self.lane.entries.waiting();
+        let waiting = self.state.pending.len() + self.state.entries.waiting();
         if waiting > self.step.options.limits.waiting {
             self.violation(Violation::WaitingLimit);
-            if self.lane.jailed {
+            if self.state.jailed {
                 // The jail may yet take their text out.
                 self.forget_logprobs(u64::MAX);
             }
@@ -156,12 +156,12 @@ impl DeltaWriter<'_, '_> {
 
     /// Emits every pending field and entry.
     pub(super) fn settle_all(&mut self) {
-        while let Some((_, rider)) = self.lane.riders.pop_if(|_, _| true) {
-            self.apply(rider);
+        while let Some((_, field)) = self.state.pending.pop_if(|_, _| true) {
+            self.apply(field);
         }
-        self.lane.entries.settle_all();
-        if self.lane.next_call == 0 {
-            self.lane.entries.drop_calls();
+        self.state.entries.settle_all();
+        if self.state.next_call == 0 {
+            self.state.entries.drop_calls();
         }
         self.write_entries(true);
     }
@@ -169,24 +169,24 @@ impl DeltaWriter<'_, '_> {
     /// Writes entries whose text is decided. Unless this is the `last` write, entries wait for a
     /// delta part, and those of calls for a part with a call.
     fn write_entries(&mut self, last: bool) {
-        if !self.lane.entries.has_ready() || !(last || self.has_piece()) {
+        if !self.state.entries.has_ready() || !(last || self.has_piece()) {
             return;
         }
         let names = self.reasoning_names();
         let calls = last || self.last().kind == PartKind::Calls;
-        let ready = self.lane.entries.take_ready(calls);
-        let piece = self.last();
+        let ready = self.state.entries.take_ready(calls);
+        let delta_part = self.last();
         for (list, logprobs) in ready {
             match list {
-                List::Content => piece.add_token("content", logprobs),
-                List::Calls => piece.add_token("tool_calls", logprobs),
+                List::Content => delta_part.add_token("content", logprobs),
+                List::Calls => delta_part.add_token("tool_calls", logprobs),
                 List::Reasoning => {
                     if names.reasoning && names.reasoning_content {
-                        piece.add_token("reasoning", logprobs.clone());
+                        delta_part.add_token("reasoning", logprobs.clone());
                     }
                     let one =
                         if names.reasoning_content { "reasoning_content" } else { "reasoning" };
-                    piece.add_token(one, logprobs);
+                    delta_part.add_token(one, logprobs);
                 }
             }
         }
@@ -196,13 +196,13 @@ impl DeltaWriter<'_, '_> {
     fn decide(&mut self, len: u64, fate: TextFate, text: &str) {
         let (mut left, mut text) = (len, text);
         while left > 0 {
-            let len = self.lane.undecided_run(left);
-            let at = self.lane.at;
-            self.lane.at += len;
+            let len = self.state.undecided_run(left);
+            let at = self.state.at;
+            self.state.at += len;
             left -= len;
             // Markup has no text.
             let (part, rest) = text.split_at_checked(len as usize).unwrap_or((text, ""));
-            if !self.lane.entries.is_empty() {
+            if !self.state.entries.is_empty() {
                 self.decided(Decided { at, len, fate, text: part });
             }
             text = rest;
@@ -210,9 +210,9 @@ impl DeltaWriter<'_, '_> {
     }
 
     fn decided(&mut self, decided: Decided<'_>) {
-        self.lane.entries.decide(decided);
+        self.state.entries.decide(decided);
         // Text that a jail takes out is known only after the whole chunk was read.
-        if !self.lane.jailed {
+        if !self.state.jailed {
             self.write_entries(false);
         }
     }
@@ -220,7 +220,7 @@ impl DeltaWriter<'_, '_> {
     /// Writes reasoning that the server separated at `at`, before the content before it is decided.
     pub(super) fn reasoning_at(&mut self, at: u64, text: &str) {
         self.append(PartKind::Reasoning, text);
-        self.lane.early.push_back((at, text.len() as u64));
+        self.state.early.push_back((at, text.len() as u64));
         let fate = self.fate(PartKind::Reasoning);
         self.decided(Decided { at, len: text.len() as u64, fate, text });
     }
@@ -235,28 +235,28 @@ impl DeltaWriter<'_, '_> {
     }
 
     fn forget_logprobs(&mut self, to: u64) {
-        self.lane.riders.forget_logprobs(to);
-        self.lane.entries.forget(to);
+        self.state.pending.forget_logprobs(to);
+        self.state.entries.forget(to);
     }
 
-    fn apply(&mut self, rider: PendingField) {
-        match rider {
+    fn apply(&mut self, field: PendingField) {
+        match field {
             PendingField::Logprobs(members) => self.last().add_logprobs(members),
             PendingField::Fields(fields) => self.fields(fields),
-            PendingField::Part(Part::None) => self.lane.part = None,
+            PendingField::Part(Part::None) => self.state.part = None,
             PendingField::Part(Part::Text { list, fields, .. }) => {
-                self.lane.parts += 1;
-                self.lane.part = Some(OpenPart { list, number: self.lane.parts, fields });
+                self.state.parts += 1;
+                self.state.part = Some(OpenPart { list, number: self.state.parts, fields });
             }
             PendingField::Part(Part::Other { list, part }) => {
                 self.close_inline();
-                let (since, seq) = (self.lane.held_since, self.step.seq);
-                let piece = self.piece(PartKind::Parts(list), false);
-                if piece.choice.delta.content.is_missing() {
-                    piece.origin = seq;
+                let (since, seq) = (self.state.held_since, self.step.seq);
+                let delta_part = self.delta_part(PartKind::Parts(list), false);
+                if delta_part.choice.delta.content.is_missing() {
+                    delta_part.origin = seq;
                 }
-                piece.add_part(part);
-                self.lane.held_since = since;
+                delta_part.add_part(part);
+                self.state.held_since = since;
             }
         }
     }
@@ -268,17 +268,17 @@ impl DeltaWriter<'_, '_> {
                 let extra = &last.choice.delta.extra;
                 last.admits(PartKind::Plain) && fields.keys().all(|name| !extra.contains_key(name))
             });
-        self.piece(PartKind::Plain, !fits).choice.delta.extra.extend(fields);
+        self.delta_part(PartKind::Plain, !fits).choice.delta.extra.extend(fields);
     }
 
     /// Writes the parts of `text` between its pending fields, and the fields.
     fn text_with_riders(&mut self, kind: PartKind, mut text: &str) {
         if kind == PartKind::Reasoning && self.step.options.reasoning == ReasoningField::Hidden {
-            self.lane.riders.forget_logprobs(self.lane.at + text.len() as u64);
+            self.state.pending.forget_logprobs(self.state.at + text.len() as u64);
         }
         loop {
-            let (at, end) = (self.lane.at, self.lane.at + text.len() as u64);
-            let Some((to, rider)) = self.lane.riders.pop_if(|to, _| to < end) else { break };
+            let (at, end) = (self.state.at, self.state.at + text.len() as u64);
+            let Some((to, field)) = self.state.pending.pop_if(|to, _| to < end) else { break };
             let mut cut = to.saturating_sub(at) as usize;
             while !text.is_char_boundary(cut) {
                 cut += 1;
@@ -286,7 +286,7 @@ impl DeltaWriter<'_, '_> {
             let (before, behind) = text.split_at(cut);
             self.put(kind, before);
             text = behind;
-            self.apply(rider);
+            self.apply(field);
         }
         self.put(kind, text);
     }
@@ -299,7 +299,7 @@ impl DeltaWriter<'_, '_> {
     }
 
     fn text(&mut self, kind: PartKind, text: &str) {
-        if self.lane.riders.is_empty() {
+        if self.state.pending.is_empty() {
             self.put(kind, text);
         } else {
             self.text_with_riders(kind, text);
