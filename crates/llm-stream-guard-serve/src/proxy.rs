@@ -1,5 +1,6 @@
 //! The proxy: guards a request, from its body to the body of its answer.
 
+mod answer;
 mod asked;
 mod ollama;
 mod parsed;
@@ -13,47 +14,38 @@ use std::sync::{
 };
 
 use axum::{
-    body::{Body, Bytes},
+    body::Bytes,
     extract::{Request, State},
-    http::{
-        HeaderMap, HeaderValue, StatusCode,
-        header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER},
-    },
+    http::{HeaderMap, HeaderValue, StatusCode, header::RETRY_AFTER},
     response::Response,
 };
-use llm_stream_guard::{
-    Worker,
-    chat::{ChatSseError, condense},
-};
+use llm_stream_guard::{Worker, chat::condense};
 use serde_json::Value;
 
 use self::{
+    answer::Answering,
     asked::{Asked, Incoming},
     service::{json, log, refusal},
-    work::{heavy, whole},
+    work::heavy,
 };
 use crate::{
     body::Body as RequestBody,
     config::{Checked as _, Completions, Config},
     dialect::{
         ApiDialect, OllamaForm, UpstreamRequest,
-        converted::Converted,
         ollama::{is_load, loaded},
-        renamed::Renamed,
     },
     error::{Fault, Kind},
-    exchange::{Ending, Exchange, NOTE},
+    exchange::{Ending, Exchange},
     families::Families,
-    generate::{self, GeneratedLines},
+    generate,
     guards::RecentGuards,
-    headers::{check_uncompressed, is_event_stream},
+    headers::check_uncompressed,
     idle::Idle,
     ledger::Ledger,
-    meter::Meter,
     metrics::Metrics,
     record::Records,
     routes::{Backend, Routes},
-    stream::{Guarded, Patience},
 };
 
 /// The request header that decides whether the answer to a text completion is guarded.
@@ -283,76 +275,21 @@ impl Proxy {
                 false => Err(self.declined(answer).await?),
             };
         }
-        let (mut head, body) = answer.into_parts();
-        if let Some(coding) = head.headers.get(CONTENT_ENCODING).filter(|it| *it != "identity") {
-            let coding = coding.to_str().unwrap_or_default();
-            let what = format!("upstream compressed its answer ({coding}), asked not to");
-            return Err(Fault::new(Kind::Broken, what));
-        }
-        head.headers.remove(CONTENT_ENCODING);
-        if !(is_event_stream(&head.headers) || is_generated && streamed) {
-            let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
-            let length = bytes.len();
-            let answered = bytes.clone();
-            let work = move || -> Result<_, Fault> {
-                let said = match is_generated {
-                    true => generate::completion(&bytes).into(),
-                    false => bytes,
-                };
-                let mut completion = whole(dialect, &said)?;
-                if let Some(shown) = shown {
-                    completion.fields.insert("model".into(), shown.into());
-                }
-                let fault = |error| Fault::of_stream(ChatSseError::Chat(error));
-                let whole = dialect.whole(&guard, completion, &asked).map_err(fault)?;
-                Ok((whole.body, whole.usage, whole.uncalled > 0))
-            };
-            let read = heavy(length, work).await?;
-            if let Some(records) = self.shared.records.as_ref().filter(|_| told.noted()) {
-                let mut recording = records.begin(&format!("family {family}"));
-                recording.take_whole(&answered);
-                recording.keep();
-            }
-            let (answer, usage, uncalled) = read?;
-            exchange.counted(usage.as_ref());
-            exchange.end(Ending::Complete);
-            let mut response = json(head.status, answer);
-            if forced && uncalled {
-                exchange.unmet();
-                let note = HeaderValue::from_static("a call was required and not given");
-                response.headers_mut().insert(NOTE, note);
-            }
-            head.headers.remove(CONTENT_TYPE);
-            response.headers_mut().extend(head.headers);
-            return Ok(response);
-        }
-        head.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        // A reverse proxy in front must not buffer the stream.
-        head.headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-        let patience = Patience {
-            first: config.timeouts.first_byte.0.saturating_sub(exchange.began().elapsed()),
-            idle: config.timeouts.idle.0,
-            keep_alive: config.timeouts.keep_alive.0,
+        let answering = Answering {
+            dialect,
+            exchange,
+            asked,
+            guard,
+            told,
+            family,
+            forced,
+            shown,
+            choices,
+            streamed,
+            counted,
+            is_generated,
         };
-        if !dialect.is_upstreams() || is_generated {
-            // Upstream's headers describe its own events.
-            head.headers.insert(CONTENT_TYPE, HeaderValue::from_static(dialect.stream_type()));
-        }
-        let leave_after = (streamed && !counted).then_some(choices);
-        let meter = Meter::new(metrics.clone(), exchange.clone());
-        let mut machine = dialect.stream(guard, &asked);
-        // Ollama's lines have the name that the client asked for.
-        if let Some(shown) = shown.filter(|_| dialect.ollama().is_none()) {
-            machine = Box::new(Converted::new(machine, Renamed::new(&shown)));
-        }
-        if is_generated {
-            machine = Box::new(Converted::new(machine, GeneratedLines::new(counted)));
-        }
-        let mut stream = Guarded::new(body, machine, patience, leave_after, meter).forced(forced);
-        if let Some(records) = &self.shared.records {
-            stream = stream.recorded(records.begin(&format!("family {family}")), told);
-        }
-        Ok(Response::from_parts(head, Body::from_stream(stream)))
+        self.guarded_answer(answering, answer).await
     }
 
     /// Returns the upstream of a request of Ollama's API if it is Ollama, whose answers to its own
