@@ -1,5 +1,6 @@
 //! The builder of a guard, which looks up a profile's names and compiles its marker table.
 
+mod recognition;
 mod tokens;
 
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use jail_match::{
     Driver, DriverSettings, EdgeEvents, Limits, MarkerTokens, Table, Utf8, Whitespace,
 };
 use think_filter::{Format, Start, Withheld};
-use toolcall_parsers::{Grammar, ToolCallParser, Tools};
+use toolcall_parsers::{ToolCallParser, Tools};
 
 use wire_remap::{CollapseLimits, Regime};
 
@@ -25,8 +26,7 @@ use super::{
 use crate::{
     jailer::Jailer,
     observe::{Foreign, StatsCollector, StrippedCalls},
-    profile::{self, Profile},
-    reasoning::Reasoning,
+    profile::Profile,
     stages::withholding::Withholding,
     stop::{StopString, StopStrings},
 };
@@ -73,7 +73,7 @@ impl GuardBuilder {
     }
 
     /// Sets the rendered prompt, or its last turn. The stream begins in the channel in which the
-    /// prompt ends, unless [`ReasoningOptions::start`] is set. See [`Reasoning::start_after`].
+    /// prompt ends, unless [`ReasoningOptions::start`] is set. See [`crate::Reasoning::start_after`].
     #[must_use]
     pub fn prompt(self, prompt: &str) -> Self {
         Self { prompt: Some(prompt.to_owned()), ..self }
@@ -157,35 +157,8 @@ impl GuardBuilder {
         if let Some(template) = self.profile.response_template.clone() {
             return self.compile_template(&template);
         }
-        let of_tags = self.reasoning.of_tags();
-        let mut grammar = self.profile.grammar()?;
-        let format = match self.told()? {
-            Some(Reasoning::Format(format)) => Some(format),
-            Some(Reasoning::Channels(channels)) => {
-                let tools = grammar.get_or_insert_with(|| channels.clone()).name();
-                if tools != channels.name() {
-                    let (reasoning, tools) = (channels.name().to_owned(), tools.to_owned());
-                    return Err(BuildError::TwoGrammars { reasoning, tools });
-                }
-                None
-            }
-            None => None,
-        };
-        let suffix = self.suffix_of_tags(grammar.as_ref(), format.as_ref());
-        let format = format.map(|format| self.cased(format));
-        let (grammar, format) = match &suffix {
-            None => (grammar, format),
-            Some(suffix) => (
-                grammar.map(|grammar| grammar.with_token_suffix(suffix)),
-                format.map(|format| format.with_token_suffix(suffix)),
-            ),
-        };
-        let remap = match (self.remap, &self.profile.remap) {
-            (Some(regime), _) => regime,
-            (None, Some(name)) => profile::remap(name)?.into(),
-            (None, None) => Regime::off(),
-        };
-        let stop = (!self.stop.is_empty()).then(|| StopStrings::new(self.stop)).transpose()?;
+        let (grammar, format) = self.recognition()?;
+        let remap = self.regime()?;
         let special = self.profile.needs_special_tokens
             || grammar.as_ref().is_some_and(|grammar| grammar.family().special_tokens)
             || format.as_ref().is_some_and(|format| format.special_tokens);
@@ -193,25 +166,9 @@ impl GuardBuilder {
         let CallOptions { bad_payload, atomic_limit, .. } = self.calls;
         let unnamed = self.choice.grammar(bad_payload, grammar, &self.tools)?;
         let mut grammar = unnamed.for_tools(&self.tools);
+        let (opening, format) = self.opening(format, &grammar)?;
+        let stop = (!self.stop.is_empty()).then(|| StopStrings::new(self.stop)).transpose()?;
         let options = self.calls.of_parser(&self.choice, self.delivery);
-        let channels = Some(grammar.clone()).filter(Grammar::has_messages);
-        let reasons = format.clone().map(Reasoning::Format);
-        let reasons = reasons.or_else(|| channels.clone().map(Reasoning::Channels));
-        let known = reasons.and_then(|told| match (self.reasoning.start, &self.prompt) {
-            (Some(start), _) => Some(told.opening(start)),
-            (None, Some(prompt)) => Some(told.opening_after(prompt)),
-            (None, None) => None,
-        });
-        let format = if known.is_some() { format.map(Format::with_known_start) } else { format };
-        let mut opening = known.unwrap_or_else(|| self.profile.start.into());
-        if format.as_ref().is_none_or(Format::is_passthrough) && channels.is_none() {
-            opening = Start::Content.into();
-        }
-        if format.as_ref().is_none_or(Format::is_passthrough)
-            && let Some(option) = of_tags
-        {
-            return Err(BuildError::NoTags { option });
-        }
         let may_be_json = self.asked.json && opening.start == Start::Reasoning;
         let tags = format.as_ref().map(Format::edges).unwrap_or_default();
         let tokens = match self.marker_tokens.is_empty() {
