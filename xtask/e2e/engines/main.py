@@ -1,4 +1,4 @@
-"""Real engines, by case: CACHE PROGRAM [--column TEXT]... [--case TEXT]... [--times N].
+"""Real engines, by case: CACHE PROGRAM [--column TEXT]... [--case TEXT]... [--times N] [--package FOLDER].
 
 CACHE has the environments that `environments.py` made, PROGRAM is the proxy. Each case is asked for whole and
 streamed. Prints a table in Markdown; below it are the differences. Fails if there are any."""
@@ -6,14 +6,15 @@ streamed. Prints a table in Markdown; below it are the differences. Fails if the
 import argparse
 import contextlib
 import datetime
+import functools
 import json
 import pathlib
 import subprocess
 import sys
 
-from ask import chat
+from ask import Client, chat
 from cases import CASES, Typed, fault_of
-from servers import COLUMNS, ENGINES, MODEL, free_port, proxy
+from servers import COLUMNS, ENGINES, HERE, MODEL, free_port, proxy
 
 
 def arguments():
@@ -23,6 +24,7 @@ def arguments():
     given.add_argument("--column", action="append", default=[])
     given.add_argument("--case", action="append", default=[])
     given.add_argument("--times", type=int)
+    given.add_argument("--package", type=pathlib.Path, help="a folder where npm installed `toolcall-parsers`")
     return given.parse_args()
 
 
@@ -67,17 +69,19 @@ def body_of(case, engine, words, number):
     return engine.scripted(body, words.ids(case.script), case.on) if case.script else body
 
 
-def cell(case, asked_at, words, times):
+def cell(case, asked, words, times):
     """Runs a case; returns its cell of the table and what differs."""
-    engine, plugin, base = asked_at
+    engine, has_ids, chat = asked
+    if not has_ids and engine.gives_ids and any(isinstance(part, Typed) for part in case.script):
+        return "-", []
     faults, good, asked = [], 0, 0
     for stream in (False, True):
         for number in range(times or case.times if case.times > 1 else 1):
             body = body_of(case, engine, words, number)
             if body is None:
                 return "-", []
-            answer = chat(base, body, stream)
-            if not engine.gives_ids:
+            answer = chat(body, stream)
+            if not (engine.gives_ids and has_ids):
                 # The proxy estimates the count; SGLang counts by itself.
                 answer.counted = None
             fault = fault_of(case, answer)
@@ -90,7 +94,14 @@ def cell(case, asked_at, words, times):
     return "yes" if not faults else "no: " + ", ".join(it.split(":")[0] for it in faults), faults
 
 
-def column(title, engine, plugin, given):
+def reader(how, base, given):
+    """Starts a program that asks the engine by itself."""
+    if how == "node":
+        return Client("node", str(HERE / "client.mjs"), str(given.package), base)
+    return Client(str(given.cache / "clients/bin/python"), str(HERE / "client.py"), how, base)
+
+
+def column(title, engine, how, given):
     """Runs the cases in front of one engine; returns the cells by case."""
     logs = given.cache / "logs"
     logs.mkdir(exist_ok=True)
@@ -99,16 +110,19 @@ def column(title, engine, plugin, given):
     cells = {}
     name = title.replace(", ", "-").replace(" ", "-")
     with contextlib.ExitStack() as running:
-        engine.wait(port, running.enter_context(engine.start(port, plugin, logs / f"{name}.log")))
-        base = f"http://127.0.0.1:{port}"
-        if not plugin:
+        engine.wait(port, running.enter_context(engine.start(port, how == "plug-in", logs / f"{name}.log")))
+        base, ask = f"http://127.0.0.1:{port}", None
+        if how not in ("plug-in", "proxy"):
+            ask = running.enter_context(reader(how, base, given)).chat
+        elif how == "proxy":
             checkpoint = engine.checkpoint if engine.writes_tokens else None
             server, base = proxy(given.program, port, checkpoint, logs / f"{name}-proxy.log")
             running.enter_context(server)
+        asked = (engine, ask is None, ask or functools.partial(chat, base))
         for case in CASES:
             if given.case and not any(it in case.name for it in given.case):
                 continue
-            cells[case.name], faults = cell(case, (engine, plugin, base), words, given.times)
+            cells[case.name], faults = cell(case, asked, words, given.times)
             print(f"{title}: {case.name}: {cells[case.name]}", flush=True)
             for fault in dict.fromkeys(faults):
                 print(f"    {fault}", flush=True)
@@ -121,13 +135,16 @@ def main():
     if not (checkpoint / "tokenizer.json").is_file():
         subprocess.run([sys.executable, str(pathlib.Path(__file__).parent / "checkpoint.py"), str(checkpoint)], check=True)
     table = {}
-    for title, name, plugin in COLUMNS:
+    for title, name, how in COLUMNS:
         if given.column and not any(it in title for it in given.column):
             continue
         if not (given.cache / name / "packages.json").is_file():
             print(f"skipped {title}: it is not installed")
             continue
-        table[title] = column(title, ENGINES[name](given.cache, name), plugin, given)
+        if how == "node" and not given.package:
+            print(f"skipped {title}: no `--package`")
+            continue
+        table[title] = column(title, ENGINES[name](given.cache, name), how, given)
     print(f"\n{datetime.date.today()}\n\n| case | {' | '.join(table)} |\n|{'---|' * (len(table) + 1)}")
     for case in CASES:
         cells = [cells.get(case.name) for cells in table.values()]

@@ -167,14 +167,17 @@ class LlamaCpp(Engine):
 
 
 ENGINES = {"vllm": Vllm, "sglang": Sglang, "transformers": Transformers, "llama.cpp": LlamaCpp}
-# The columns of the table: an engine, and whether the plug-in or the proxy reads its answers.
+# The columns of the table: an engine, and what reads its answers. Clients in a program read without ids.
 COLUMNS = [
-    ("vLLM, plug-in", "vllm", True),
-    ("vLLM, proxy", "vllm", False),
-    ("SGLang, plug-in", "sglang", True),
-    ("SGLang, proxy", "sglang", False),
-    ("transformers, proxy", "transformers", False),
-    ("llama.cpp, proxy", "llama.cpp", False),
+    ("vLLM, plug-in", "vllm", "plug-in"),
+    ("vLLM, proxy", "vllm", "proxy"),
+    ("vLLM, `guarded` client", "vllm", "openai"),
+    ("vLLM, LiteLLM's callback", "vllm", "litellm"),
+    ("vLLM, `guardFetch`", "vllm", "node"),
+    ("SGLang, plug-in", "sglang", "plug-in"),
+    ("SGLang, proxy", "sglang", "proxy"),
+    ("transformers, proxy", "transformers", "proxy"),
+    ("llama.cpp, proxy", "llama.cpp", "proxy"),
 ]
 
 
