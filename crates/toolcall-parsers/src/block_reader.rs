@@ -30,6 +30,7 @@ use crate::{
     },
     options::Options,
     tools::Tools,
+    value::is_long_and_ends,
 };
 
 /// The reader of one message's blocks. Body `n` is read after the grammar's opener `n`.
@@ -276,7 +277,7 @@ impl BlockReader {
         let Self { plan, calls, machine, last_block, .. } = self;
         let Some(machine) = machine else { return Verdict::RESCAN.after(0) };
         // Fast path: almost every chunk of a long call is the inside of a string.
-        if calls.committed() && machine.passes(plan, text, calls) {
+        if calls.committed() && !is_long_and_ends(text) && machine.passes(plan, text, calls) {
             calls.arguments(text, sink);
             calls.at += text.len() as u64;
             if let Some(block) = last_block {

@@ -85,6 +85,16 @@ impl Texts {
         self.first
     }
 
+    /// Returns whether one of the texts may be at the start of `text`, by its first three bytes.
+    #[inline]
+    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
+        let Some((first, rest)) = text.split_first() else { return true };
+        let alike = self.alike.iter().find(|alike| alike.first == *first);
+        alike.is_some_and(|alike| {
+            alike.next_bytes.iter().zip(rest).all(|(bytes, byte)| bytes.has(*byte))
+        })
+    }
+
     /// Compares the set with the start of `text`, which is not empty.
     #[inline]
     pub(crate) fn match_at(&self, text: &[u8]) -> TextMatch {

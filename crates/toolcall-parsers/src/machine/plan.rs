@@ -54,6 +54,9 @@ pub(crate) struct Plan {
     /// All texts at which reading may continue after a fault: `recovery_points`, end tags, tags of
     /// calls, and openers of sections.
     pub(crate) recovery_texts: Texts,
+    /// All texts that may be tags between tagged parameters: `recovery_texts`, and the tags of
+    /// calls and parameters. `None` if a call may begin without a tag.
+    pub(crate) parameter_texts: Option<Texts>,
     /// A copy of `recovery_points`, as texts that may follow a call.
     pub(crate) follows: Vec<String>,
 }
@@ -333,6 +336,14 @@ impl Plan {
     /// Returns whether `text` ends a call whose end is missing, if `rest` follows it.
     pub(crate) fn shows_end(&self, text: &str, rest: &str, ended: bool) -> Result<bool, Undecided> {
         self.messages.as_ref().map_or(Ok(true), |it| it.may_begin(text, rest, ended))
+    }
+
+    /// Returns whether a tag that may occur between the parameters of `leaf` may be at the start of
+    /// `text`. Most text is not even the beginning of one.
+    pub(crate) fn may_be_between_parameters(&self, leaf: &Leaf, text: &str) -> bool {
+        let tagged = matches!(leaf.arguments, Arguments::Parameters(_));
+        let texts = self.parameter_texts.as_ref().filter(|_| tagged);
+        texts.is_none_or(|texts| texts.may_begin(text.as_bytes()))
     }
 
     /// Returns the tokens that end a turn or a message, or begin another message.

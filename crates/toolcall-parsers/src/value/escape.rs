@@ -140,6 +140,16 @@ pub(crate) fn is_plain(text: &str) -> bool {
     }
 }
 
+/// Returns whether `text` is long and not plain at its end. There the end of a string often is, so
+/// that the text need not be searched for it in vain.
+#[inline]
+pub(crate) fn is_long_and_ends(text: &str) -> bool {
+    const LONG: usize = 256;
+    const TAIL: usize = 32;
+    let tail = text.as_bytes().last_chunk::<TAIL>().filter(|_| text.len() > LONG);
+    tail.is_some_and(|tail| tail.iter().any(|&b| !PLAIN[usize::from(b)]))
+}
+
 /// Returns the number of bytes at the start that are unchanged inside a JSON string.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {

@@ -41,7 +41,7 @@ mod tests;
 
 pub(crate) use brackets::{Brackets, InValue, OpenQuote};
 pub(crate) use dialect::{Syntax, Tolerated, Typing, ValueDialect};
-pub(crate) use escape::{escape, is_plain};
+pub(crate) use escape::{escape, is_long_and_ends, is_plain};
 pub(crate) use members::{Member, Members};
 pub(crate) use mend::MendScan;
 pub(crate) use own_end::is_of_bare_key;

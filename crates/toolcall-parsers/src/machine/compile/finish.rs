@@ -11,6 +11,10 @@ use super::{
 use crate::{
     family::{At, Erase, Form, Messages, NewlineRule},
     machine::{
+        arguments::{
+            parameters::{ParameterSpec, call_heads::CallHead},
+            tag::TagTexts,
+        },
         messages::{EntryKind, MessagePlan},
         plan::{Arguments, FormPlan, Leaf, Opener, Plan, Start},
         turn_ends::TurnEnds,
@@ -103,10 +107,10 @@ impl Compiler<'_> {
         if messages.is_none() {
             openers.extend(repeated_block_openers(&openers, &orphans));
         }
+        let recovery = places.chain(recovery_points.iter().map(|stop| (&**stop, true)));
         Plan {
-            recovery_texts: Texts::new(
-                places.chain(recovery_points.iter().map(|stop| (&**stop, true))),
-            ),
+            parameter_texts: parameter_texts(&self.trie.leaves, recovery.clone()),
+            recovery_texts: Texts::new(recovery),
             openers,
             payloads: 0,
             nodes: self.trie.nodes,
@@ -122,6 +126,26 @@ impl Compiler<'_> {
             opener_points,
         }
     }
+}
+
+/// Returns `recovery` with the tags of tagged parameters, and of calls with such parameters.
+fn parameter_texts<'t>(
+    leaves: &'t [Leaf],
+    recovery: impl Iterator<Item = (&'t str, bool)>,
+) -> Option<Texts> {
+    let leaves = leaves.iter().filter_map(|leaf| match &leaf.arguments {
+        Arguments::Parameters(spec) => Some((leaf, spec)),
+        _ => None,
+    });
+    let heads = leaves.clone().flat_map(|(_, spec)| spec.heads.iter().map(CallHead::opener));
+    let heads: Vec<_> = heads.collect::<Option<_>>()?;
+    let own = leaves.flat_map(|(leaf, spec): (_, &'t ParameterSpec)| {
+        let tags = [spec.openers(), &spec.parts, &spec.value_ends].into_iter().flatten();
+        let ends = leaf.ends.tags.iter().flatten().map(|end| &**end);
+        tags.flat_map(TagTexts::texts).chain(ends)
+    });
+    let texts = heads.into_iter().flat_map(TagTexts::texts).chain(own);
+    Some(Texts::new(recovery.chain(texts.map(|text| (text, false)))))
 }
 
 /// Returns openers for repeated blocks, directly after a block: the brackets that do not begin a

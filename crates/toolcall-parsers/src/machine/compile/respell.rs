@@ -72,9 +72,10 @@ impl Respell for Plan {
         erase.respell(speller);
         turn_ends.change(|texts| texts.respell(speller));
         orphans.respell(speller);
-        let Self { recovery_points, recovery_texts, follows, .. } = self;
+        let Self { recovery_points, recovery_texts, parameter_texts, follows, .. } = self;
         recovery_points.respell(speller);
         *recovery_texts = recovery_texts.respelled(speller);
+        *parameter_texts = parameter_texts.as_ref().map(|texts| texts.respelled(speller));
         follows.respell(speller);
     }
 }

@@ -130,6 +130,9 @@ impl Machine {
         out: &CallSink<'_>,
     ) -> Result<Follows, Undecided> {
         let plan = out.plan;
+        if !plan.may_be_between_parameters(leaf, rest) {
+            return Ok(Follows::Text);
+        }
         let section = self.place.section.map(|id| plan.section(id));
         let ends = section.into_iter().flat_map(|section| section.ends.tags.iter().flatten());
         let calls = section.map_or(&[][..], |it| &plan.node(it.calls).tags);

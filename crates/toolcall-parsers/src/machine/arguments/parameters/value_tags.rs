@@ -6,7 +6,7 @@
 //!                   ^ the value's end tag
 //! ```
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 
 use super::{
     call_heads::CallHead,
@@ -21,9 +21,11 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ValueTags {
     /// The first bytes of the tags.
-    bytes: Vec<u8>,
+    bytes: Box<[u8]>,
     /// The tags. Those that count everywhere in a value are certain.
     tags: Texts,
+    /// The tags that may follow the end of a value.
+    following: Box<Texts>,
 }
 
 impl ValueTags {
@@ -50,7 +52,14 @@ impl ValueTags {
                 bytes.push(byte);
             }
         }
-        Self { bytes, tags: tags_of(spec) }
+        let following = [&spec.parts, &spec.separators, &spec.ends, &spec.followers, &spec.turn];
+        let following = following.into_iter().flatten().chain(spec.openers()).chain([&spec.inner]);
+        let following = following.flat_map(TagTexts::texts).map(|text| (text, false));
+        Self {
+            bytes: bytes.into(),
+            tags: tags_of(spec),
+            following: Box::new(Texts::new(following)),
+        }
     }
 
     /// Returns the set of first bytes.
@@ -64,10 +73,21 @@ impl ValueTags {
         self.tags.match_at(text.as_bytes())
     }
 
+    /// Returns whether a tag may be at the start of `text`, by its first bytes.
+    #[inline]
+    pub(crate) fn may_begin(&self, text: &str) -> bool {
+        self.tags.may_begin(text.as_bytes())
+    }
+
+    /// Returns whether a tag that may follow the end of a value may be at the start of `text`.
+    pub(crate) fn may_follow(&self, text: &str) -> bool {
+        self.following.may_begin(text.as_bytes())
+    }
+
     /// Returns the first position where a tag may begin.
     #[inline]
     pub(crate) fn find(&self, text: &[u8]) -> Option<usize> {
-        match *self.bytes.as_slice() {
+        match *self.bytes {
             [] => None,
             [a] => memchr::memchr(a, text),
             [a, b] => memchr::memchr2(a, b, text),
@@ -109,12 +129,23 @@ mod tests {
     use crate::machine::plan::Arguments;
 
     #[test]
+    fn every_head_of_a_call_begins_with_a_tag() {
+        for grammar in crate::grammars() {
+            for leaf in &grammar.plan().leaves {
+                let Arguments::Parameters(spec) = &leaf.arguments else { continue };
+                let mut heads = spec.heads.iter().chain(&spec.typed_heads);
+                assert!(heads.all(|head| head.opener().is_some()), "{}", grammar.name());
+            }
+        }
+    }
+
+    #[test]
     fn no_family_has_stop_bytes_that_are_letters_digits_or_whitespace() {
         let mut stopping = Vec::new();
         for grammar in crate::grammars() {
             let leaves = grammar.plan().leaves.iter();
             let stops = leaves.flat_map(|leaf| match &leaf.arguments {
-                Arguments::Parameters(spec) => spec.value_tags.bytes.clone(),
+                Arguments::Parameters(spec) => spec.value_tags.bytes.to_vec(),
                 _ => Vec::new(),
             });
             let plain = |byte: &u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace();

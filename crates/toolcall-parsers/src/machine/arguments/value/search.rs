@@ -216,6 +216,12 @@ impl EndSearch {
                 self.looked = at + len;
                 continue;
             }
+            if !spec.value_tags.may_begin(rest) {
+                self.weigh_text(place, rest, out)?;
+                self.pass(&rest[..len]);
+                self.looked = at + len;
+                continue;
+            }
             let quoting = self.depth > 0 || self.quotes_call;
             let whole_json = self.json && self.shield.is_closed() && !quoting;
             if let Some((_, end)) = last(longest(rest, &value.ends), out)? {
@@ -330,6 +336,9 @@ impl EndSearch {
             return Ok(());
         };
         let spec = place.spec;
+        if !spec.value_tags.may_follow(rest) {
+            return Ok(());
+        }
         if goes_on(place, rest, out)? {
             self.text_after = None;
             if self.held_from.is_some() {
