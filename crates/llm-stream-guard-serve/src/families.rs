@@ -254,8 +254,7 @@ impl Family {
     fn markers_in(&self, tokens: &AddedTokens) -> Option<Arc<AddedTokens>> {
         // Response templates do not use marker tokens.
         let guard = self.builder().marker_tokens(tokens.texts()).build().ok()?;
-        let is_used = |text: &str| guard.marker_tokens().any(|used| used == text);
-        let used: AddedTokens = tokens.iter().filter(|it| is_used(&it.text)).cloned().collect();
+        let used = tokens.selected(|token| guard.marker_tokens().any(|used| used == token.text));
         (!used.is_empty()).then(|| Arc::new(used))
     }
 

@@ -30,6 +30,19 @@ fn checkpoint() -> CheckpointTokens {
     path.display().to_string().parse().unwrap()
 }
 
+/// The file of a checkpoint with the vocabulary of [`TYPED`].
+fn with_vocabulary() -> CheckpointTokens {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("vocabulary.json");
+    let (added, typed): (Vec<_>, Vec<_>) = TYPED.iter().partition(|(_, id)| *id < 20);
+    let added: Vec<_> = added.iter().map(|(text, id)| json!({"id": id, "content": text})).collect();
+    let vocab: serde_json::Map<String, Value> =
+        typed.iter().map(|(text, id)| (text.replace(' ', "Ġ"), json!(id))).collect();
+    let model = json!({"type": "BPE", "vocab": vocab});
+    let file = json!({"added_tokens": added, "model": model, "decoder": {"type": "ByteLevel"}});
+    std::fs::write(&path, file.to_string()).unwrap();
+    path.display().to_string().parse().unwrap()
+}
+
 /// A choice of a chunk as vLLM writes it.
 fn ids_in_choice(text: &str, id: u32) -> Value {
     json!({"index": 0, "delta": {"content": text}, "token_ids": [id]})
@@ -137,6 +150,26 @@ async fn whole_answers_and_text_completions_are_read_by_ids() {
     {
         whole_answer_is_read_by_ids(server, field).await;
     }
+}
+
+#[tokio::test]
+async fn typed_markers_of_a_whole_answer_are_text_with_the_vocabulary() {
+    let text: String = TYPED.iter().map(|(text, _)| *text).collect();
+    // The token that ends the turn has an id and no text.
+    let ids: Vec<u32> = TYPED.iter().map(|(_, id)| *id).chain([11]).collect();
+    let whole = json!({"id": "c", "choices": [{"index": 0,
+        "message": {"role": "assistant", "content": text}, "token_ids": ids,
+        "finish_reason": "stop"}], "usage": {"completion_tokens": 9}});
+    let upstream = Replay::new(vec![Do::Send(whole_json("200 OK", &whole))]).await;
+    let checkpoint = Some(with_vocabulary());
+    let config = Config { server: ServerName::Vllm, checkpoint, ..config() };
+    let served = Served::new(upstream.port, config).await;
+    let got = served.ask(&asks("Qwen/Qwen3-8B", json!({"stream": false}))).await.json();
+    let message = &got["choices"][0]["message"];
+    let arguments = &message["tool_calls"][0]["function"]["arguments"];
+    let read = [&message["reasoning_content"], &message["content"], arguments];
+    assert_eq!(read.map(|it| it.as_str().unwrap_or_default().to_owned()), by_ids());
+    assert_eq!(got["usage"]["completion_tokens_details"], json!({"reasoning_tokens": 2}));
 }
 
 async fn whole_answer_is_read_by_ids(server: ServerName, field: &str) {

@@ -294,7 +294,8 @@ impl ReasoningCount {
         if seen.reasoning == 0 {
             return;
         }
-        let exact = ids.is_some() && seen.reasoning == len;
+        // A token is one, also where white space in it is markup.
+        let exact = ids == Some(1) || ids.is_some() && seen.reasoning == len;
         self.estimated |= !exact;
         let share = |ids: u64| (ids.saturating_mul(seen.reasoning) / len.max(1)).max(1);
         self.tokens += ids.map_or(1, share);
@@ -363,9 +364,12 @@ mod tests {
 
     #[test]
     fn chunk_counts_as_one_reasoning_token_unless_it_has_token_ids() {
-        for (ids, reasoning, count) in
-            [(None, 4, (1, true)), (Some(3), 4, (3, false)), (Some(3), 2, (1, true))]
-        {
+        for (ids, reasoning, count) in [
+            (None, 4, (1, true)),
+            (Some(3), 4, (3, false)),
+            (Some(3), 2, (1, true)),
+            (Some(1), 2, (1, false)),
+        ] {
             let mut entries = Entries::default();
             entries.take_chunk(0, 4, ids);
             decide(&mut entries, 0..reasoning, TextFate::Reasoning, "");

@@ -206,7 +206,8 @@ impl ChunkTokens {
         }
         let table = Arc::clone(&self.table);
         let lengths = table.lengths.as_ref()?;
-        let (mut from, mut at, mut tokens) = (0_usize, 0_usize, 0_u64);
+        // The start of the text after the last marker, and the ends of its tokens.
+        let (mut from, mut ends, mut at) = (0, Vec::new(), 0_usize);
         for (n, id) in ids.iter().enumerate() {
             if at == text.len() && n + 1 == ids.len() {
                 break;
@@ -215,20 +216,40 @@ impl ChunkTokens {
             if let Some(marker) = table.by_id.get(id) {
                 let marker = table.finders.get(*marker)?.needle();
                 text.get(at..end).filter(|text| text.as_bytes() == marker)?;
-                if at > from {
-                    self.piece(at - from, None, Some(std::mem::take(&mut tokens)));
-                }
+                self.text_pieces(text, from, &ends);
                 self.piece(marker.len(), Some(*id), Some(1));
+                ends.clear();
                 from = end;
             } else {
-                tokens = tokens.saturating_add(1);
+                ends.push(end);
             }
             at = end;
         }
-        if at > from {
-            self.piece(at - from, None, Some(tokens));
+        if at != text.len() {
+            return None;
         }
-        (at == text.len()).then_some(())
+        self.text_pieces(text, from, &ends);
+        Some(())
+    }
+
+    /// Writes the pieces of the text from `from` on, whose tokens end at `ends`. White space at both
+    /// ends may be markup, so each token there is one piece: the others' number is exact.
+    fn text_pieces(&mut self, text: &str, from: usize, ends: &[usize]) {
+        let is_blank = |n: usize| {
+            let start = n.checked_sub(1).map_or(from, |before| ends[before]);
+            text.as_bytes()[start..ends[n]].trim_ascii().is_empty()
+        };
+        let first = (0..ends.len()).find(|n| !is_blank(*n)).unwrap_or(ends.len());
+        let last = (0..ends.len()).rfind(|n| !is_blank(*n)).unwrap_or_default();
+        let (mut at, mut tokens) = (from, 0);
+        for (n, &end) in ends.iter().enumerate() {
+            tokens += 1;
+            let apart = n <= first || n + 1 >= last;
+            if apart && text.is_char_boundary(end) {
+                self.piece(end - at, None, Some(tokens));
+                (at, tokens) = (end, 0);
+            }
+        }
     }
 
     /// Notes the marker tokens among `ids`; returns the number of text tokens after the last.

@@ -207,6 +207,14 @@ impl AddedTokens {
         Self { lengths, ..listed }
     }
 
+    /// Returns the tokens that `keep` selects, with the lengths of all tokens of the vocabulary.
+    #[must_use]
+    pub fn selected(&self, keep: impl Fn(&AddedToken) -> bool) -> Self {
+        let by_id = self.by_id.iter().filter(|(_, token)| keep(token));
+        let by_id = by_id.map(|(id, token)| (*id, token.clone())).collect();
+        Self { by_id, lengths: self.lengths.clone() }
+    }
+
     /// Returns the lengths of all tokens of the vocabulary, if the file has it.
     pub(crate) fn lengths(&self) -> Option<&TokenLengths> {
         self.lengths.as_ref()

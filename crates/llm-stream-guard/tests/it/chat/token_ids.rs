@@ -2,13 +2,15 @@
 
 use llm_stream_guard::{
     AddedTokens, End,
-    chat::{ChatGuard, ChatOptions, Chunk, Completion, Note, ReasoningField, TokenIds, Violation},
+    chat::{
+        ChatGuard, ChatOptions, Chunk, Completion, Field, Note, ReasoningField, TokenIds, Violation,
+    },
 };
 use serde_json::{Value, json};
 use stream_laws::Random;
 
 use crate::chat::{
-    feed::{Seen, builder, choice, choices, chunk, run, stop, text},
+    feed::{Seen, builder, choice, choices, chunk, run, stop, text, usage},
     reader::read_finished,
 };
 
@@ -212,6 +214,39 @@ fn tokens_sharing_a_chunk_are_exact_with_the_vocabulary() {
     let chunks = vec![with_ids(&text, &ids), stop(0, "stop")];
     let seen = run(&mut chat_of(&with_vocabulary(), ChatOptions::default()), chunks, End::Stop);
     assert_eq!((read(&seen), ambiguous(&seen)), (typed(), 0));
+}
+
+#[test]
+fn white_space_around_a_whole_thought_is_not_counted_as_reasoning() {
+    let tokens: Tokens<'_> = &[
+        ("<think>", 7),
+        ("\n", 40),
+        ("The", 21),
+        (" day", 41),
+        (" é", 42),
+        (".\n", 43),
+        ("\n", 40),
+        ("</think>", 8),
+        ("\n\n", 44),
+        ("Yes.", 45),
+    ];
+    let vocab: serde_json::Map<String, Value> =
+        [("Ċ", 40), ("The", 21), ("Ġday", 41), ("ĠÃ©", 42), (".Ċ", 43), ("ĊĊ", 44), ("Yes.", 45)]
+            .map(|(text, id)| (text.to_owned(), json!(id)))
+            .into_iter()
+            .collect();
+    let list: Vec<_> = ADDED.iter().map(|(text, id)| json!({"id": id, "content": text})).collect();
+    let model = json!({"type": "BPE", "vocab": vocab});
+    let file = json!({"added_tokens": list, "model": model, "decoder": {"type": "ByteLevel"}});
+    let added = AddedTokens::from_json(&file.to_string()).expect("a list");
+    for size in [1, tokens.len()] {
+        let mut chunks = grouped(tokens, || size);
+        chunks.push(Chunk { usage: Field::Value(json!({"completion_tokens": 10})), ..usage() });
+        let seen = run(&mut chat_of(&added, ChatOptions::default()), chunks, End::Stop);
+        assert_eq!(read(&seen).0, "The day é.\n", "{size}");
+        let last = seen.chunks.last().and_then(|chunk| chunk.usage.value()).expect("usage");
+        assert_eq!(last["completion_tokens_details"], json!({"reasoning_tokens": 4}), "{size}");
+    }
 }
 
 #[test]
