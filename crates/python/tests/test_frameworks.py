@@ -96,6 +96,21 @@ class TestLiteLlm:
         sent = asyncio.run(callback.async_pre_call_hook(None, None, demanding, "completion"))
         assert "structural_tag" in sent["structured_outputs"]
 
+    def test_a_form_that_a_grammar_holds_is_not_sent_twice(self) -> None:
+        pytest.importorskip("litellm")
+        from toolcall_parsers.litellm import GuardCallback
+
+        callback = GuardCallback({"mine": {"family": "qwen3"}})
+        request = self.request(model="mine", response_format={"type": "json_object"})
+        del request["tools"]
+        sent = asyncio.run(callback.async_pre_call_hook(None, None, request, "completion"))
+        assert "response_format" not in sent
+        assert "structural_tag" in sent["structured_outputs"]
+        # The guard still knows that the answer is JSON.
+        settings = callback.settings(sent)
+        assert settings is not None
+        assert settings["request"]["response_format"] == {"type": "json_object"}
+
     def test_a_client_that_demands_json_keeps_its_format(self) -> None:
         pytest.importorskip("litellm")
         from toolcall_parsers.litellm import GuardCallback
@@ -106,6 +121,16 @@ class TestLiteLlm:
         sent = asyncio.run(callback.async_pre_call_hook(None, None, request, "completion"))
         assert sent["response_format"] == format_
         assert sent["separate_reasoning"] is False
+
+
+def test_an_answer_in_json_is_content_where_the_prompt_opened_a_thought() -> None:
+    from toolcall_parsers._requests import complete, reading_settings
+
+    body = {"model": "deepseek-ai/DeepSeek-R1", "response_format": {"type": "json_object"}}
+    message = {"role": "assistant", "content": '{"a": 1}'}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    clean = complete({"choices": [choice]}, reading_settings(body, {}))
+    assert clean["choices"][0]["message"]["content"] == '{"a": 1}'
 
 
 class ChatServer(BaseHTTPRequestHandler):

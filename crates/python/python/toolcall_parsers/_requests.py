@@ -43,6 +43,11 @@ _READ = (
     "chat_template_kwargs",
     "enable_thinking",
     "continue_final_message",
+    # An answer in a form is content from its first character on.
+    "response_format",
+    "guided_json",
+    "json_schema",
+    "structured_outputs",
 )
 
 

@@ -88,6 +88,9 @@ class GuardCallback(CustomLogger):
         for name, value in sent.items():
             if name not in ("model", "messages") and data.get(name) != value:
                 data[name] = value
+        # A server refuses the form that a grammar of the new request holds already.
+        for name in formats.keys() - sent.keys():
+            del data[name]
         return data
 
     async def async_post_call_streaming_iterator_hook(
