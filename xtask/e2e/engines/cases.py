@@ -165,6 +165,7 @@ CASES = [
     Case("schema, no thought allowed", [], {"response_format": FORMAT, "max_tokens": 40, **NO_THOUGHT}, structured(), **FEW),
     Case("schema, at once", ["{"], {"response_format": FORMAT, "max_tokens": 40}, structured(), **FEW),
     Case("schema, after a thought", THOUGHT, {"response_format": FORMAT, "max_tokens": 40}, structured(thought=True), **FEW),
+    Case("schema, no blank line", ["<think>\nI look it up\n</think>"], {"response_format": FORMAT, "max_tokens": 40}, structured(thought=True), **FEW),
     Case("object, after a thought", [*THOUGHT, '{"a": 1}'], {"response_format": {"type": "json_object"}}, an_object),
 ]
 

@@ -1,13 +1,10 @@
-// Asks a server that parses nothing, through `guardFetch`: PACKAGE BASE. Lines are those of `client.py`.
+// Asks a server that parses nothing, through `guardFetch`: BASE. Lines are those of `client.py`. It is
+// copied to the folder with the package.
 
 import { createInterface } from "node:readline";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { createRequire } from "node:module";
+import { guardFetch } from "toolcall-parsers";
 
-const [folder, base] = process.argv.slice(2);
-const entry = createRequire(join(folder, "x.js")).resolve("toolcall-parsers");
-const { guardFetch } = await import(pathToFileURL(entry));
+const [base] = process.argv.slice(2);
 const guarded = guardFetch({ server: "vllm" });
 
 async function ask(body) {

@@ -5,10 +5,14 @@ a stream, or the completion), or an object with the error."""
 
 import asyncio
 import json
+import os
 import sys
 import warnings
 
 KIND, BASE = sys.argv[1:]
+# LiteLLM asks the net for prices, and prints what it thinks of an error.
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+ANSWERS, sys.stdout = sys.stdout, sys.stderr
 PROVIDER = "hosted_vllm"
 
 
@@ -38,13 +42,14 @@ async def by_litellm(body):
 
 def main():
     warnings.simplefilter("ignore")
-    for line in sys.stdin:
-        body = json.loads(line)
-        try:
-            answer = by_openai(body) if KIND == "openai" else asyncio.run(by_litellm(body))
-        except Exception as error:  # Clients raise what they like.
-            answer = {"error": f"{type(error).__name__}: {error}"[:200]}
-        print(json.dumps(answer), flush=True)
+    with asyncio.Runner() as runner:
+        for line in sys.stdin:
+            body = json.loads(line)
+            try:
+                answer = by_openai(body) if KIND == "openai" else runner.run(by_litellm(body))
+            except Exception as error:  # Clients raise what they like.
+                answer = {"error": f"{type(error).__name__}: {error}"[:200]}
+            print(json.dumps(answer), file=ANSWERS, flush=True)
 
 
 main()

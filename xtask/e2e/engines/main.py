@@ -9,6 +9,7 @@ import datetime
 import functools
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -97,7 +98,7 @@ def cell(case, asked, words, times):
 def reader(how, base, given):
     """Starts a program that asks the engine by itself."""
     if how == "node":
-        return Client("node", str(HERE / "client.mjs"), str(given.package), base)
+        return Client("node", shutil.copy(HERE / "client.mjs", given.package), base)
     return Client(str(given.cache / "clients/bin/python"), str(HERE / "client.py"), how, base)
 
 
