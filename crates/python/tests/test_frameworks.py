@@ -96,6 +96,20 @@ class TestLiteLlm:
         sent = asyncio.run(callback.async_pre_call_hook(None, None, demanding, "completion"))
         assert "structural_tag" in sent["structured_outputs"]
 
+    def test_calls_are_read_although_the_server_is_asked_for_none(self) -> None:
+        request = self.request()
+
+        async def read() -> Any:
+            from toolcall_parsers.litellm import guard
+
+            sent = await guard.async_pre_call_hook(None, None, request, "completion")
+            assert sent["tool_choice"] == "none"
+            mocked = {name: sent[name] for name in ("model", "messages", "tools")}
+            return await guard.async_post_call_success_hook(sent, None, await self.answer(mocked))
+
+        message = asyncio.run(read()).choices[0].message
+        assert [call.function.name for call in message.tool_calls] == ["ring"]
+
     def test_a_form_that_a_grammar_holds_is_not_sent_twice(self) -> None:
         pytest.importorskip("litellm")
         from toolcall_parsers.litellm import GuardCallback

@@ -55,7 +55,10 @@ class GuardCallback(CustomLogger):
         model = str(request.get("model") or "")
         metadata = request.get("metadata")
         asked = metadata.get(_ASKED) if isinstance(metadata, dict) else None
-        body = {**request, **(asked or {})}
+        body = request
+        if asked is not None:
+            # Other fields are those that the changed request has for the server.
+            body = {"messages": request.get("messages"), **asked}
         # A model of a provider is written `provider/model`.
         for name in (model, model.partition("/")[2]):
             own = dict(self._families.get(name, {}))
