@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 from ask import Client, chat
-from cases import CASES, Typed, fault_of
+from cases import CASES, NO_THOUGHT, Typed, fault_of
 from servers import COLUMNS, ENGINES, HERE, MODEL, free_port, proxy
 
 
@@ -62,9 +62,9 @@ def body_of(case, engine, words, number):
             return None if case.script else body
         if "response_format" in case.request:
             return None
-        # It refuses tools beside a grammar.
+        # It refuses tools beside a grammar. The proxy would admit a thought before the text of the script.
         body = {name: it for name, it in body.items() if name not in ("tools", "tool_choice")}
-        return {**body, "grammar": literal("".join(case.script))}
+        return {**body, **NO_THOUGHT, "grammar": literal("".join(case.script))}
     if case.on and not engine.goes_on:
         return None
     return engine.scripted(body, words.ids(case.script), case.on) if case.script else body
