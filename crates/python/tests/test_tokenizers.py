@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,18 @@ class TestGrammars:
         # A vocabulary of bytes has no special tokens, so a family whose markers are text is used.
         found = tp.grammar("lark", tools=TOOLS, family="llama3_json", parallel=False)
         assert llguidance.LLMatcher.validate_grammar(llguidance.grammar_from("lark", found)) == ""
+
+    def test_xgrammar_reads_the_grammar_and_the_structural_tag(self) -> None:
+        xgrammar = pytest.importorskip("xgrammar")
+        accepts = pytest.importorskip("xgrammar.testing")._is_grammar_accept_string
+        found = tp.grammar("gbnf", tools=TOOLS, family="hermes", parallel=False)
+        tag = tp.grammar("structural_tag", tools=TOOLS, family="hermes", parallel=False)
+        for grammar in (
+            xgrammar.Grammar.from_ebnf(found),
+            xgrammar.Grammar.from_structural_tag(json.dumps(tag)),
+        ):
+            assert accepts(grammar, CALL)
+            assert not accepts(grammar, CALL.replace("2", "10"))
 
     def test_llama_cpp_writes_a_call(self) -> None:
         xllamacpp = pytest.importorskip("xllamacpp")
