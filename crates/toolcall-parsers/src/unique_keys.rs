@@ -16,15 +16,11 @@ use alloc::{collections::BTreeSet, string::String, vec::Vec};
 use crate::{
     decoded::{decode, emit, string_end},
     limits::MAX_MEMBER_NAMES,
-    value::is_plain,
+    value::{is_long_and_ends, is_plain},
 };
 
 /// Maximum number of an object's keys that are compared one by one.
 const FEW: usize = 16;
-
-/// The number of bytes from which on a search of a string for two bytes is faster than a look at
-/// each byte.
-const LONG: usize = 64;
 
 /// The position in the JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -165,8 +161,7 @@ impl UniqueKeys {
     /// Filters the next piece of the text. If a member begins to be dropped in it, returns the number
     /// of bytes before the member's value. The rest of the piece must be fed again.
     pub(crate) fn feed(&mut self, text: &str, out: &mut dyn FnMut(&str)) -> Option<usize> {
-        // A long text is searched for the end of its string below, in one pass.
-        if text.len() < LONG && self.passes() && is_plain(text) {
+        if self.passes() && !is_long_and_ends(text) && is_plain(text) {
             emit(text, out);
             return None;
         }

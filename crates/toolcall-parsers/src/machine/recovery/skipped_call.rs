@@ -132,10 +132,7 @@ impl Machine {
         out: &mut CallSink<'_>,
     ) -> SkipStep {
         let (plan, rest) = (out.plan, out.cursor.rest());
-        let head = match plan.may_be_between_parameters(leaf, rest) {
-            true => begins_head(spec, rest, &out.calls.tools),
-            false => Ok(false),
-        };
+        let head = begins_head(spec, rest, &out.calls.tools);
         match (head, self.follows(leaf, rest, out)) {
             (Err(Undecided), _) | (_, Err(Undecided)) => return SkipStep::More,
             (Ok(true), _) if skipped.after_parameter && !skipped.quoted => return SkipStep::Next,

@@ -115,6 +115,10 @@ fn begins_with_one(
     text: &str,
     tools: &Tools,
 ) -> Result<bool, Undecided> {
+    // Each head begins with a tag that has a meaning in a value.
+    if !spec.value_tags.may_begin(text) {
+        return Ok(false);
+    }
     let looks = heads.iter().map(|head| Ok(head.is_at(spec, text, tools)?.then_some(())));
     Ok(first_found(looks)?.is_some())
 }
