@@ -245,9 +245,7 @@ impl Proxy {
         let client = &route.backend.client;
         exchange.goes_to(client.address());
         let incoming = Incoming { dialect, headers: &parts.headers, exchange, route };
-        let Some(Asked { guard, told, family, mut body, choices, forced, shown, prompt }) =
-            self.asked(body, incoming).await?
-        else {
+        let Some(Asked { reading, mut body, prompt }) = self.asked(body, incoming).await? else {
             exchange.end(Ending::Passed);
             return client.send(&parts, bytes).await;
         };
@@ -275,20 +273,8 @@ impl Proxy {
                 false => Err(self.declined(answer).await?),
             };
         }
-        let answering = Answering {
-            dialect,
-            exchange,
-            asked,
-            guard,
-            told,
-            family,
-            forced,
-            shown,
-            choices,
-            streamed,
-            counted,
-            is_generated,
-        };
+        let answering =
+            Answering { dialect, exchange, asked, reading, streamed, counted, is_generated };
         self.guarded_answer(answering, answer).await
     }
 

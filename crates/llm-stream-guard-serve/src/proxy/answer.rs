@@ -1,7 +1,5 @@
 //! Answers of upstream: guarded at once if they are whole, or event by event.
 
-use std::sync::Arc;
-
 use axum::{
     body::Body,
     http::{
@@ -11,11 +9,12 @@ use axum::{
     },
     response::Response,
 };
-use llm_stream_guard::chat::{ChatGuard, ChatSseError};
+use llm_stream_guard::chat::ChatSseError;
 use serde_json::Value;
 
 use super::{
     Proxy,
+    asked::Reading,
     service::json,
     work::{heavy, whole},
 };
@@ -27,24 +26,16 @@ use crate::{
     headers::is_event_stream,
     idle::Idle,
     meter::Meter,
-    metrics::Told,
     stream::{Guarded, Patience},
 };
 
-/// A request that upstream answers, and the guard for its answer.
+/// A request that upstream answers, and how its answer is read.
 pub(super) struct Answering<'r> {
     pub(super) dialect: ApiDialect,
     pub(super) exchange: &'r Exchange,
     /// The client's request, as far as the shape of its answer depends on it.
     pub(super) asked: Value,
-    pub(super) guard: ChatGuard,
-    pub(super) told: Arc<Told>,
-    pub(super) family: String,
-    /// Whether the request demands a call.
-    pub(super) forced: bool,
-    /// The model's id in the answer, if upstream uses another id.
-    pub(super) shown: Option<String>,
-    pub(super) choices: usize,
+    pub(super) reading: Reading,
     /// Whether the request asks for a stream.
     pub(super) streamed: bool,
     /// Whether the request asks for counts of tokens at the stream's end.
@@ -80,7 +71,8 @@ impl Proxy {
         body: Body,
     ) -> Result<Response, Fault> {
         let config = &self.shared.config;
-        let Answering { dialect, exchange, asked, guard, shown, is_generated, .. } = answering;
+        let Answering { dialect, exchange, asked, reading, is_generated, .. } = answering;
+        let Reading { guard, told, family, forced, shown, .. } = reading;
         let bytes = Idle::new(body, config.timeouts.idle.0).whole(config.limits.answer).await?;
         let length = bytes.len();
         let answered = bytes.clone();
@@ -98,8 +90,8 @@ impl Proxy {
             Ok((whole.body, whole.usage, whole.uncalled > 0))
         };
         let read = heavy(length, work).await?;
-        if let Some(records) = self.shared.records.as_ref().filter(|_| answering.told.noted()) {
-            let mut recording = records.begin(&format!("family {}", answering.family));
+        if let Some(records) = self.shared.records.as_ref().filter(|_| told.noted()) {
+            let mut recording = records.begin(&format!("family {family}"));
             recording.take_whole(&answered);
             recording.keep();
         }
@@ -107,7 +99,7 @@ impl Proxy {
         exchange.counted(usage.as_ref());
         exchange.end(Ending::Complete);
         let mut response = json(head.status, answer);
-        if answering.forced && uncalled {
+        if forced && uncalled {
             exchange.unmet();
             let note = HeaderValue::from_static("a call was required and not given");
             response.headers_mut().insert(NOTE, note);
@@ -119,7 +111,9 @@ impl Proxy {
 
     fn guarded_stream(&self, answering: Answering<'_>, mut head: Parts, body: Body) -> Response {
         let timeouts = &self.shared.config.timeouts;
-        let Answering { dialect, exchange, is_generated, counted, .. } = answering;
+        let Answering { dialect, exchange, asked, reading, streamed, counted, is_generated } =
+            answering;
+        let Reading { guard, told, family, choices, forced, shown } = reading;
         head.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         // A reverse proxy in front must not buffer the stream.
         head.headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
@@ -132,21 +126,19 @@ impl Proxy {
             // Upstream's headers describe its own events.
             head.headers.insert(CONTENT_TYPE, HeaderValue::from_static(dialect.stream_type()));
         }
-        let leave_after = (answering.streamed && !counted).then_some(answering.choices);
+        let leave_after = (streamed && !counted).then_some(choices);
         let meter = Meter::new(self.shared.metrics.clone(), exchange.clone());
-        let mut machine = dialect.stream(answering.guard, &answering.asked);
+        let mut machine = dialect.stream(guard, &asked);
         // Ollama's lines have the name that the client asked for.
-        if let Some(shown) = answering.shown.filter(|_| dialect.ollama().is_none()) {
+        if let Some(shown) = shown.filter(|_| dialect.ollama().is_none()) {
             machine = Box::new(Converted::new(machine, Renamed::new(&shown)));
         }
         if is_generated {
             machine = Box::new(Converted::new(machine, GeneratedLines::new(counted)));
         }
-        let stream = Guarded::new(body, machine, patience, leave_after, meter);
-        let mut stream = stream.forced(answering.forced);
+        let mut stream = Guarded::new(body, machine, patience, leave_after, meter).forced(forced);
         if let Some(records) = &self.shared.records {
-            let recording = records.begin(&format!("family {}", answering.family));
-            stream = stream.recorded(recording, answering.told);
+            stream = stream.recorded(records.begin(&format!("family {family}")), told);
         }
         Response::from_parts(head, Body::from_stream(stream))
     }

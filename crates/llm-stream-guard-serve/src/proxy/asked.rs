@@ -27,19 +27,24 @@ use crate::{
     tool_grammar,
 };
 
-/// A request for upstream, and the guard for its answer.
+/// A request for upstream, and how its answer is read.
 pub(super) struct Asked {
+    pub(super) reading: Reading,
+    pub(super) body: Body,
+    /// The prompt to send in place of the chat.
+    pub(super) prompt: Option<Prompt>,
+}
+
+/// The guard for an answer, and what the request decides about it.
+pub(super) struct Reading {
     pub(super) guard: ChatGuard,
     pub(super) told: Arc<Told>,
     pub(super) family: String,
-    pub(super) body: Body,
     pub(super) choices: usize,
     /// Whether the request demands a call.
     pub(super) forced: bool,
     /// The model's id in the answer, if upstream uses another id.
     pub(super) shown: Option<String>,
-    /// The prompt to send in place of the chat.
-    pub(super) prompt: Option<Prompt>,
 }
 
 /// A request on its way to upstream, without its body.
@@ -165,7 +170,8 @@ impl Proxy {
         }
         let family = family.name().to_owned();
         let shown = sent.map(|_| model);
-        Ok(Some(Asked { guard, told, family, body, choices, forced, shown, prompt }))
+        let reading = Reading { guard, told, family, choices, forced, shown };
+        Ok(Some(Asked { reading, body, prompt }))
     }
 
     /// Returns the guard for an answer under the rules of the request. Changes `body` into the body
