@@ -68,14 +68,17 @@ fn added() -> AddedTokens {
     AddedTokens::from_json(&json!({"added_tokens": list}).to_string()).expect("a list")
 }
 
-/// The added tokens, from a file that has the vocabulary, too.
+/// The added tokens, from a file that has the vocabulary of [`TYPED`], too.
 fn with_vocabulary() -> AddedTokens {
+    let typed = TYPED.iter().filter(|(_, id)| *id >= 20);
+    with_entries(typed.map(|(text, id)| (text.replace(' ', "Ġ"), *id)))
+}
+
+/// The added tokens, from a file with these entries of a vocabulary.
+fn with_entries(entries: impl Iterator<Item = (String, u32)>) -> AddedTokens {
     let list: Vec<_> = ADDED.iter().map(|(text, id)| json!({"id": id, "content": text})).collect();
-    let vocab: serde_json::Map<String, Value> = TYPED
-        .iter()
-        .filter(|(_, id)| *id >= 20)
-        .map(|(text, id)| (text.replace(' ', "Ġ"), json!(id)))
-        .collect();
+    let vocab: serde_json::Map<String, Value> =
+        entries.map(|(text, id)| (text, json!(id))).collect();
     let model = json!({"type": "BPE", "vocab": vocab});
     let file = json!({"added_tokens": list, "model": model, "decoder": {"type": "ByteLevel"}});
     AddedTokens::from_json(&file.to_string()).expect("a list")
@@ -230,15 +233,9 @@ fn white_space_around_a_whole_thought_is_not_counted_as_reasoning() {
         ("\n\n", 44),
         ("Yes.", 45),
     ];
-    let vocab: serde_json::Map<String, Value> =
-        [("Ċ", 40), ("The", 21), ("Ġday", 41), ("ĠÃ©", 42), (".Ċ", 43), ("ĊĊ", 44), ("Yes.", 45)]
-            .map(|(text, id)| (text.to_owned(), json!(id)))
-            .into_iter()
-            .collect();
-    let list: Vec<_> = ADDED.iter().map(|(text, id)| json!({"id": id, "content": text})).collect();
-    let model = json!({"type": "BPE", "vocab": vocab});
-    let file = json!({"added_tokens": list, "model": model, "decoder": {"type": "ByteLevel"}});
-    let added = AddedTokens::from_json(&file.to_string()).expect("a list");
+    let entries =
+        [("Ċ", 40), ("The", 21), ("Ġday", 41), ("ĠÃ©", 42), (".Ċ", 43), ("ĊĊ", 44), ("Yes.", 45)];
+    let added = with_entries(entries.map(|(text, id)| (text.to_owned(), id)).into_iter());
     for size in [1, tokens.len()] {
         let mut chunks = grouped(tokens, || size);
         chunks.push(Chunk { usage: Field::Value(json!({"completion_tokens": 10})), ..usage() });
