@@ -22,7 +22,7 @@ from typing import Any
 from engines import Answer
 from support import NotAdmitted
 
-SERVER = str(Path(__file__).parents[2] / "xtask/e2e/llama_server.py")
+SERVER = str(Path(__file__).parents[1] / "e2e/llama_server.py")
 # The time for a server to load the model, in seconds.
 START_SECONDS = 60
 

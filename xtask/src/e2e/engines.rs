@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::process::{Invocation, installed, target};
+use crate::{
+    js,
+    process::{Invocation, installed, target},
+};
 
 /// The package that the engines load.
 const PACKAGE: &str = "crates/python";
@@ -36,7 +39,16 @@ pub(crate) fn run(root: &Path, cache: Option<PathBuf>) -> Result<(), String> {
         println!("skipped the engines: the packages of the client are not installed");
         return Ok(());
     }
-    Invocation::new(&format!("{python} {scripts}/main.py {cache} {}", program.display())).run(root)
+    let mut line = format!("{python} {scripts}/main.py {cache} {}", program.display());
+    // Without the package of `cargo xtask js`, its column is skipped with a notice.
+    let package = target.join("js").join(js::PACKED);
+    if package.is_file() && installed("npm") {
+        let node = format!("{cache}/node");
+        let install = "npm install --no-audit --no-fund --no-save --prefix";
+        Invocation::new(&format!("{install} {node} {}", package.display())).run(root)?;
+        line += &format!(" --package {node}");
+    }
+    Invocation::new(&line).run(root)
 }
 
 /// Returns the directory of the engines in that of the user's caches.
