@@ -166,7 +166,8 @@ impl Asked {
     /// the request or in the template closes it.
     pub(super) fn may_think(&self, profile: &Profile) -> bool {
         let is_off = self.reasoning == Some(false) || self.effort == Some(false);
-        profile.switch.is_empty() && !is_off && self.arguments.values().all(|&on| on)
+        let mut switches = SWITCHES.iter().filter_map(|name| self.arguments.get(*name));
+        profile.switch.is_empty() && !is_off && switches.all(|&on| on)
     }
 }
 
@@ -237,6 +238,10 @@ fn reasoning_is_on(body: &Value) -> Option<bool> {
     // Only some templates reason because of an effort, but no template reasons with effort `none`.
     .or_else(|| effort_is_on(body).filter(|on| !on))
 }
+
+/// Arguments by which templates turn reasoning on or off. Families that begin by them name theirs.
+const SWITCHES: [&str; 5] =
+    ["enable_reasoning", "enable_thinking", "reasoning", "think", "thinking"];
 
 /// Argument of templates that names an effort.
 const EFFORT: &str = "reasoning_effort";

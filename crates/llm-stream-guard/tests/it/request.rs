@@ -2,7 +2,7 @@
 
 use llm_stream_guard::{
     BuildError, CallOptions, End, Event, Guard, GuardBuilder, Ids, Message, Parallel, Profile,
-    ReasoningOptions, Start, StopString, ToolChoice, profile,
+    ReasoningOptions, Start, StopString, ToolChoice, profile, profiles,
 };
 use serde_json::{Value, json};
 
@@ -98,6 +98,23 @@ fn template_arguments_and_options_turn_reasoning_on_and_off() {
     }
     let always = "Qwen/Qwen3-4B-Thinking-2507";
     assert!(is_thought(always, json!({"chat_template_kwargs": {"enable_thinking": false}})));
+}
+
+#[test]
+fn only_switches_of_reasoning_forbid_a_thought() {
+    let may_think = |arguments: Value| {
+        let body = json!({"chat_template_kwargs": arguments});
+        Guard::for_model("Qwen/Qwen3-8B").unwrap().request(&body).rules().may_think
+    };
+    assert!(may_think(json!({})));
+    for name in ["add_vision_id", "continue_final_message", "clear_thinking"] {
+        assert!(may_think(json!({name: false})), "{name}");
+        assert!(!may_think(json!({name: false, "enable_thinking": false})), "{name}");
+    }
+    let switches = profiles().into_iter().flat_map(|profile| profile.switch.into_keys());
+    for name in switches.filter(|name| name != "reasoning_effort") {
+        assert!(!may_think(json!({&name: false})), "{name}");
+    }
 }
 
 #[test]
