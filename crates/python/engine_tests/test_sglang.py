@@ -157,19 +157,23 @@ def test_a_reasoning_parser_alone_gives_the_answer_of_the_guard(size: int | None
     assert differ == set()
 
 
-def converted(name: str, choice: Any, params: dict[str, Any], prompt: str) -> Any:
+def converted(
+    name: str, choice: Any, params: dict[str, Any], prompt: str, **form: Any
+) -> Any:
     """Return what the plug-in makes of a request that the server has converted."""
     adapted = SimpleNamespace(
         sampling_params=params, require_reasoning=True, text=prompt, input_ids=None
     )
     server = SimpleNamespace(
-        tool_call_parser=name, tokenizer_manager=SimpleNamespace(tokenizer=Tokenizer())
+        tool_call_parser=name if choice else None,
+        reasoning_parser=name,
+        tokenizer_manager=SimpleNamespace(tokenizer=Tokenizer()),
     )
     request = ChatCompletionRequest(
         model="m",
         messages=[{"role": "user", "content": "hi"}],
-        tools=[RING],
-        tool_choice=choice,
+        **({"tools": [RING], "tool_choice": choice} if choice else {}),
+        **form,
     )
     return convert_with_grammar(lambda _, request: (adapted, request), server, request)[0]
 
@@ -224,6 +228,27 @@ class TestRequests:
                 assert accepts(grammar, CALL)
                 assert accepts(grammar, f"<think>\nhm\n</think>\n\n{CALL}") == thought
                 assert not accepts(grammar, f"Well. {CALL}")
+
+    @pytest.mark.parametrize("choice", ["auto", None])
+    def test_a_form_may_follow_a_thought_unless_the_prompt_closed_it(self, choice: Any) -> None:
+        from xgrammar import Grammar
+        from xgrammar.testing import _is_grammar_accept_string as accepts
+
+        schema = RING["function"]["parameters"]
+        wanted = {"type": "json_schema", "json_schema": {"name": "ring", "schema": schema}}
+        answer, opened = '{"times": 2}', "<|im_start|>assistant\n"
+        for form, params in [
+            ({"response_format": wanted}, {"json_schema": json.dumps(schema)}),
+            ({"regex": r'\{"times": 2\}'}, {"regex": r'\{"times": 2\}'}),
+        ]:
+            closed = converted("guard_qwen3", choice, dict(params), f"{opened}<think>\n\n</think>\n\n", **form)
+            assert closed.sampling_params == params
+            given = converted("guard_qwen3", choice, dict(params), opened, **form).sampling_params
+            assert given.keys() == {"structural_tag", "custom_params"}
+            grammar = Grammar.from_structural_tag(given["structural_tag"])
+            assert accepts(grammar, answer)
+            assert accepts(grammar, f"<think>\nhm\n</think>\n\n{answer}")
+            assert not accepts(grammar, f"Well. {answer}")
 
     def test_other_requests_keep_the_grammar_of_the_server(self) -> None:
         for name, choice, params in [

@@ -42,6 +42,16 @@ RING = {
         "parameters": {"type": "object", "properties": {"times": {"type": "integer"}}},
     },
 }
+FORMS = [
+    {"response_format": {"type": "json_object"}},
+    {
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "ring", "schema": RING["function"]["parameters"]},
+        }
+    },
+    {"structured_outputs": {"regex": r'\{"times": 2\}'}},
+]
 CALL = '<tool_call>\n{"name": "ring", "arguments": {"times": 2}}\n</tool_call>'
 THINK = ("<think>", "</think>")
 TWO = 2
@@ -253,6 +263,29 @@ class TestRequests:
             assert accepts(grammar, CALL)
             assert accepts(grammar, thought) == allowed
             assert not accepts(grammar, f"Well. {CALL}")
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_a_form_may_follow_a_thought_and_a_blank_line(self, form: dict[str, Any]) -> None:
+        from xgrammar import Grammar
+        from xgrammar.testing import _is_grammar_accept_string as accepts
+
+        for thinks in (True, False):
+            switch = {} if thinks else {"enable_thinking": False}
+            asked = request_for(chat_template_kwargs=switch, **form)
+            request = asked.model_copy(deep=True)
+            request = parser_of("guard_qwen3", request, calls=False).adjust_request(request)
+            assert request._grammar_from_parser is thinks
+            if not thinks:
+                # The form that the server makes needs no thought.
+                assert request.response_format == asked.response_format
+                assert request.structured_outputs == asked.structured_outputs
+                continue
+            assert request.response_format is None
+            grammar = Grammar.from_structural_tag(request.structured_outputs.structural_tag)
+            for text in ('{"times": 2}', '<think>\nhm\n</think>\n\n{"times": 2}'):
+                assert accepts(grammar, text), text
+            for text in ("Well.", "<think>\nhm\n</think>\n\nWell.", "{"):
+                assert not accepts(grammar, text), text
 
     def test_an_automatic_choice_is_not_constrained(self) -> None:
         request = request_for([RING], tool_choice="auto")

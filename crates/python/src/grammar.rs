@@ -1,7 +1,7 @@
 //! Grammars for engines that constrain the output of a model.
 
-use family_export::{CallGrammar, ExportError, call_grammar};
-use llm_stream_guard::Ids;
+use family_export::{AnswerDemand, CallGrammar, ExportError, call_grammar};
+use llm_stream_guard::{Ids, Server};
 use pyo3::{
     prelude::*,
     types::{PyDict, PyString},
@@ -60,4 +60,26 @@ pub(crate) fn grammar<'py>(
         Written::Json(value) => to_python(py, &value)?,
     };
     Ok((written, widened))
+}
+
+/// Returns XGrammar's structural tag of a thought and an answer in the form that the settings'
+/// request sets. Returns `None` if the model does not think, or the request sets no form, demands a
+/// call, or sets a form that cannot be read.
+#[pyfunction]
+#[pyo3(signature = (**settings))]
+pub(crate) fn answer_format<'py>(
+    py: Python<'py>,
+    settings: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let settings = Settings::new(settings)?;
+    let profile = settings.profile()?;
+    let rules = settings.builder(&profile, Ids::counting()).rules();
+    let made = py.detach(|| {
+        // The server that takes the tag itself, in a field with the name of OpenAI's API.
+        let demand = AnswerDemand::new(settings.request()?, (rules, &profile), Server::Sglang)?;
+        demand.is_for_format().then(|| demand.fields().ok())?
+    });
+    let fields = made.into_iter().flat_map(|made| made.fields);
+    let tag = fields.into_iter().find(|(name, _)| *name == "response_format");
+    tag.map(|(_, tag)| to_python(py, &tag)).transpose()
 }

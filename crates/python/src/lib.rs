@@ -76,7 +76,7 @@ mod native {
         encode::encode,
         event::{PyCallArguments, PyCallEnd, PyCallStart, PyContent, PyNotice, PyReasoning},
         explain::explain,
-        grammar::grammar,
+        grammar::{answer_format, grammar},
         guard::PyGuard,
         names::{
             detect, families, identify, profile, reasoning_after, reasoning_tags, serve_renderings,

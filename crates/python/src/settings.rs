@@ -64,6 +64,11 @@ impl Settings {
         self.0.tools.as_ref()
     }
 
+    /// Returns the request that the settings have.
+    pub(crate) fn request(&self) -> Option<&Value> {
+        self.0.request.as_ref()
+    }
+
     /// Returns the texts that are single tokens of the tokenizer.
     pub(crate) fn marker_tokens(&self) -> Vec<&str> {
         self.0.marker_tokens.as_ref().map(TokenSettings::texts).unwrap_or_default()

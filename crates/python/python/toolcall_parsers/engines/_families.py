@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -120,6 +121,20 @@ def _nested(tool: dict[str, Any]) -> dict[str, Any]:
         return tool
     function = {name: value for name, value in tool.items() if name not in ("type", "strict")}
     return {"type": "function", "function": function}
+
+
+def format_of(request: Any) -> dict[str, Any]:
+    """Return the fields by which a request sets the form of its answer."""
+    fields = {name: _plain(getattr(request, name, None)) for name in _native.REQUEST_FORMATS}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(exclude_none=True, by_alias=True)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: field for name, field in asdict(value).items() if not name.startswith("_")}
+    return value
 
 
 def is_forced(choice: Any) -> bool:

@@ -17,7 +17,15 @@ from sglang.srt.parser.reasoning_parser import StreamingParseResult as Reasoning
 
 from .. import _native
 from ._calls import StreamedArguments
-from ._families import class_of, reads_calls, request_of, settings_of, without_reasoning
+from ._families import (
+    class_of,
+    format_of,
+    is_forced,
+    reads_calls,
+    request_of,
+    settings_of,
+    without_reasoning,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +38,7 @@ if TYPE_CHECKING:
 _QUESTION = [{"role": "user", "content": "hi"}]
 
 
-def _settings_of(family: str | None, tokenizer: Any) -> dict[str, Any]:
+def settings_in_engine(family: str | None, tokenizer: Any) -> dict[str, Any]:
     """Return the settings of a family, or of the engine's model."""
     models = [getattr(tokenizer, "name_or_path", None)]
     if family is None and models[0] is None:
@@ -41,7 +49,8 @@ def _settings_of(family: str | None, tokenizer: Any) -> dict[str, Any]:
 
 
 def structural_tag_of(settings: dict[str, Any], request: Any, prompt: str) -> Any:
-    """Return the grammar of the calls that a request requires, if one can express them.
+    """Return the grammar of the calls that a request requires, if one can express them, or else of the
+    form that it sets for the answer.
 
     The prompt decides whether there may be a thought before them.
     """
@@ -50,18 +59,26 @@ def structural_tag_of(settings: dict[str, Any], request: Any, prompt: str) -> An
         choice = choice.model_dump(exclude_none=True)
     body = request_of(_dumped(request.tools or []), choice, parallel=request.parallel_tool_calls)
     body["chat_template_kwargs"] = request.chat_template_kwargs or {}
-    return _written({**settings, "request": body, "prompt": prompt})
+    if is_forced(choice):
+        return _written({**settings, "request": body, "prompt": prompt})
+    body.update(format_of(request))
+    return _in_form(_native.answer_format(**{**settings, "request": body, "prompt": prompt}))
 
 
 def _written(settings: dict[str, Any]) -> Any:
     """Return the grammar of settings in the engine's form, if one can express the calls."""
-    from xgrammar import StructuralTag
-
     try:
         tag = _native.grammar("structural_tag", **settings)[0]
     except _native.SettingsError:
         return None
-    return StructuralTag.from_json(json.dumps(tag))
+    return _in_form(tag)
+
+
+def _in_form(tag: dict[str, Any] | None) -> Any:
+    """Return a structural tag as the engine's object."""
+    from xgrammar import StructuralTag
+
+    return None if tag is None else StructuralTag.from_json(json.dumps(tag))
 
 
 def _dumped(tools: Iterable[Any]) -> list[dict[str, Any]]:
@@ -97,7 +114,7 @@ class GuardDetector(BaseFormatDetector):
     def __init__(self, tokenizer: Any = None) -> None:
         """Find the family."""
         super().__init__()
-        self.own_settings = _settings_of(self.family, tokenizer)
+        self.own_settings = settings_in_engine(self.family, tokenizer)
         self._settings = without_reasoning(self.own_settings)
         if not reads_calls(self._settings):
             message = f"the family {self.family!r} has no tool calls"
@@ -225,7 +242,7 @@ class GuardReasoningDetector(BaseReasoningFormatDetector):
         **options: Any,
     ) -> None:
         """Find the family, and where the answer begins."""
-        settings = _settings_of(self.family, tokenizer)
+        settings = settings_in_engine(self.family, tokenizer)
         opener, closer = _native.reasoning_tags(**settings)
         super().__init__(
             opener or "<think>",

@@ -31,6 +31,7 @@ from ._calls import StreamedArguments
 from ._families import (
     Decoder,
     class_of,
+    format_of,
     is_forced,
     joined,
     marker_tokens,
@@ -86,6 +87,25 @@ def is_constrained(request: Any) -> bool:
     return bool(getattr(request, "_grammar_from_parser", False))
 
 
+def _begins_at_once(request: Any) -> bool:
+    """Return whether the server applies a parser's grammar from the first token.
+
+    Such a grammar has the thought in it. An earlier server begins after the thought.
+    """
+    return hasattr(request, "_grammar_from_parser")
+
+
+def _hold(request: Any, tag: Any) -> None:
+    """Hold the answer to a grammar, in place of the form that the request sets."""
+    request.structured_outputs = StructuredOutputsParams(structural_tag=json.dumps(tag))
+    if _begins_at_once(request):
+        request._grammar_from_parser = True
+    if isinstance(request, ChatCompletionRequest):
+        request.response_format = None
+    else:
+        request.text = None
+
+
 class GuardToolParser(ToolParser):
     """Reads tool calls with the guard of the model's family."""
 
@@ -134,22 +154,13 @@ class GuardToolParser(ToolParser):
             **self.settings,
             "request": {**asked, "chat_template_kwargs": arguments or {}},
         }
-        # The grammar owns the thought where the server begins with it at the first token. An
-        # earlier server begins after the thought.
-        owns_thought = hasattr(request, "_grammar_from_parser")
-        if not owns_thought:
+        if not _begins_at_once(request):
             settings["start"] = "content"
         try:
             tag = _native.grammar("structural_tag", **settings)[0]
         except _native.SettingsError:
             return
-        request.structured_outputs = StructuredOutputsParams(structural_tag=json.dumps(tag))
-        if owns_thought:
-            request._grammar_from_parser = True
-        if isinstance(request, ChatCompletionRequest):
-            request.response_format = None
-        else:
-            request.text = None
+        _hold(request, tag)
 
     def extract_tool_calls(self, model_output: str, request: Any) -> ExtractedToolCallInformation:
         """Parse a whole answer."""
@@ -272,8 +283,17 @@ class GuardReasoningParser(ReasoningParser):
         return _native.ReasoningSplitter(**settings)
 
     def adjust_request(self, request: Any) -> Any:
-        """Keep markers that are special tokens in the text."""
+        """Keep markers that are special tokens in the text.
+
+        Hold an answer whose form the request sets to a thought and that form.
+        """
         _with_special_tokens(request, _native.Guard(**self.settings))
+        if _begins_at_once(request) and (form := format_of(request)):
+            asked = {**request_fields(request), **form}
+            switches = self.settings.get("request") or {}
+            tag = _native.answer_format(**{**self.settings, "request": {**asked, **switches}})
+            if tag is not None:
+                _hold(request, tag)
         return request
 
     @property
