@@ -26,9 +26,20 @@ pub(crate) struct Cost {
     pub(crate) repeated: &'static str,
 }
 
+/// The highest costs, which are measured again: a pause of the machine can be longer than a
+/// measurement.
+const AGAIN: usize = 400;
+
 /// The costs of all texts searched, the highest first.
 pub(crate) fn search() -> Vec<Cost> {
-    let mut costs: Vec<_> = chosen().iter().flat_map(of_profile).collect();
+    let profiles = chosen();
+    let mut costs: Vec<_> = profiles.iter().flat_map(of_profile).collect();
+    costs.sort_by(|a, b| b.nanos.total_cmp(&a.nanos));
+    for Cost { nanos, profile, head, repeated } in costs.iter_mut().take(AGAIN) {
+        let named = profiles.iter().find(|known| known.name == *profile);
+        let again = named.map_or(f64::INFINITY, |known| cost(known, head, repeated));
+        *nanos = nanos.min(again);
+    }
     costs.sort_by(|a, b| b.nanos.total_cmp(&a.nanos));
     costs
 }

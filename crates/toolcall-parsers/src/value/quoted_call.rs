@@ -33,7 +33,12 @@ impl QuotedCall {
             let known = openers.get(usize::from(opener)).and_then(|it| it.get(..len.get().into()));
             self.compare(text, openers, known.unwrap_or_default());
         }
-        for first in openers.iter().filter_map(|opener| opener.bytes().next()) {
+        let first_of = |opener: &alloc::string::String| opener.bytes().next();
+        for (n, first) in openers.iter().filter_map(first_of).enumerate() {
+            // All openers with this byte were compared.
+            if openers.iter().filter_map(first_of).take(n).any(|known| known == first) {
+                continue;
+            }
             for at in memchr::memchr_iter(first, text.as_bytes()) {
                 if self.seen || self.partial.is_some() {
                     return;

@@ -19,7 +19,7 @@ use crate::{
         recovery::fault::{After, FaultPlace},
         state::{List, MachineState},
     },
-    texts::Bytes,
+    texts::{Bytes, TextMatch},
 };
 
 /// The kind of recovery point.
@@ -134,8 +134,11 @@ impl Machine {
                 break;
             };
             out.cursor.advance(hit);
+            let rest = out.cursor.rest();
+            let begins = plan.recovery_texts.match_at(rest.as_bytes()) != TextMatch::None
+                || of_form.clone().any(|text| rest.as_bytes().first() == text.as_bytes().first());
             let texts = places(&fault).map(|(_, text)| text);
-            match longest_prefix(out.cursor.rest(), texts) {
+            match if begins { longest_prefix(rest, texts) } else { Ok(None) } {
                 Err(Undecided) => break,
                 Ok(Some(n)) => {
                     let Some((place, text)) = places(&fault).nth(n) else { break };
