@@ -157,9 +157,7 @@ def test_a_reasoning_parser_alone_gives_the_answer_of_the_guard(size: int | None
     assert differ == set()
 
 
-def converted(
-    name: str, choice: Any, params: dict[str, Any], prompt: str, **form: Any
-) -> Any:
+def converted(name: str, choice: Any, params: dict[str, Any], prompt: str, **form: Any) -> Any:
     """Return what the plug-in makes of a request that the server has converted."""
     adapted = SimpleNamespace(
         sampling_params=params, require_reasoning=True, text=prompt, input_ids=None
@@ -241,7 +239,9 @@ class TestRequests:
             ({"response_format": wanted}, {"json_schema": json.dumps(schema)}),
             ({"regex": r'\{"times": 2\}'}, {"regex": r'\{"times": 2\}'}),
         ]:
-            closed = converted("guard_qwen3", choice, dict(params), f"{opened}<think>\n\n</think>\n\n", **form)
+            closed = converted(
+                "guard_qwen3", choice, dict(params), f"{opened}<think>\n\n</think>\n\n", **form
+            )
             assert closed.sampling_params == params
             given = converted("guard_qwen3", choice, dict(params), opened, **form).sampling_params
             assert given.keys() == {"structural_tag", "custom_params"}

@@ -49,10 +49,10 @@ def settings_in_engine(family: str | None, tokenizer: Any) -> dict[str, Any]:
 
 
 def structural_tag_of(settings: dict[str, Any], request: Any, prompt: str) -> Any:
-    """Return the grammar of the calls that a request requires, if one can express them, or else of the
-    form that it sets for the answer.
+    """Return the grammar of the calls that a request requires, or of the form that it sets.
 
-    The prompt decides whether there may be a thought before them.
+    The prompt decides whether there may be a thought before them. `None` if no grammar is needed, or
+    none can express the calls.
     """
     choice = request.tool_choice
     if hasattr(choice, "model_dump"):

@@ -1,5 +1,4 @@
-"""The grammar of calls that a request to SGLang requires, or of the form that it sets for the answer,
-from the first token.
+"""The grammar of the calls or of the form that a request to SGLang requires, from the first token.
 
 SGLang applies a grammar after the tag that ends reasoning, so that a model that does not think, or
 begins with a word, is never constrained, and blank lines after the tag are refused. Here the grammar
