@@ -44,87 +44,54 @@
 mod aggregate;
 mod annotate;
 mod annotated;
-#[cfg(feature = "async-openai")]
-mod async_openai;
-mod calls;
 mod choice;
-mod choice_state;
-mod choice_steps;
-mod chunk;
-mod completion;
-mod condensed;
-mod condensed_string;
-mod condenser;
-mod content;
-mod convert;
 mod delta;
-mod delta_part;
-mod empty_fields;
 mod ending;
-mod entries;
 mod error;
-mod field;
-mod finish;
-mod frame;
 mod guard;
 mod keep_alive;
-mod marker_ids;
-mod marker_places;
-mod merge;
+mod model;
 mod note;
 mod options;
-mod parsed_size;
-mod pending_fields;
 mod progress;
-mod repair;
-mod reports;
-mod response_fields;
-mod response_remap;
-mod room;
-mod split_escapes;
 mod sse;
-mod sse_rewriter;
-mod sse_stream;
 mod step;
 mod stream;
-mod token_content;
-mod token_ids;
-mod token_text;
 mod tokens;
-mod upstream_calls;
-mod usage;
-mod whole;
-mod writer;
 
 pub use aggregate::Aggregator;
 pub use annotate::Annotations;
 pub use annotated::{Annotated, Annotation, ChatItem, FailureItem, Opened};
-#[cfg(feature = "async-openai")]
-pub use async_openai::ConvertError;
-pub use chunk::{Choice, Chunk, Content, FunctionDelta, MessageDelta, ToolCallDelta};
-pub use completion::{Completion, CompletionChoice};
-pub use condensed::{TooManyValues, condense, condensed_object};
-pub use condensed_string::expand;
-pub use convert::{ChatChunk, FailureChunk, from_json};
+pub(crate) use choice::finish::end_of;
 pub use delta::Delta;
 pub use error::{ChatError, Failures};
-pub use field::Field;
-pub(crate) use field::append_to;
-pub(crate) use finish::end_of;
 pub use guard::ChatGuard;
 pub use keep_alive::{KeepAlive, Ticking};
-pub(crate) use marker_ids::{ChunkPiece, ChunkTokens, TokenReader};
+#[cfg(feature = "async-openai")]
+pub use model::async_openai::ConvertError;
+pub(crate) use model::field::append_to;
+pub use model::{
+    chunk::{Choice, Chunk, Content, FunctionDelta, MessageDelta, ToolCallDelta},
+    completion::{Completion, CompletionChoice},
+    condensed::{TooManyValues, condense, condensed_object},
+    condensed_string::expand,
+    convert::{ChatChunk, FailureChunk, from_json},
+    field::Field,
+    parsed_size::parsed_size,
+};
 pub use note::{ChatNote, ChatSink, Note, Violation};
 pub use options::{
     BrokenCalls, CallForm, ChatLimits, ChatOptions, Emission, Logprobs, ReasoningField,
     ReasoningTokens, Stop, Synthesis, TokenIds,
 };
-pub use parsed_size::parsed_size;
-pub use split_escapes::SplitEscapes;
-pub use sse::{ChatSse, ChatSseError, Done, SseSink};
-pub use sse_stream::{SseStream, guard_sse};
+pub use sse::{
+    ChatSse, ChatSseError, Done, SseSink,
+    split_escapes::SplitEscapes,
+    stream::{SseStream, guard_sse},
+};
 pub use step::ChatStep;
 pub use stream::{ChatStream, guard_chunks};
-pub use token_text::{DividedText, TokenText};
+pub(crate) use tokens::marker_ids::{ChunkPiece, ChunkTokens, TokenReader};
+pub use tokens::token_text::{DividedText, TokenText};
 
 pub use crate::json::{Balance, SealedArguments};

@@ -1,13 +1,17 @@
 //! Joining the chunks of a stream into a whole response.
 
+pub(super) mod room;
+
 use serde_json::Value;
 
-use super::{
-    chunk::{Choice, Chunk, Content, FunctionDelta, MessageDelta, ToolCallDelta},
-    completion::{Completion, CompletionChoice},
-    field::Field,
-    merge::{Texts, merge},
-    room::{CHOICE, FINISH, Room, TEXT_PART, call, content, field},
+use crate::chat::{
+    aggregate::room::{CHOICE, FINISH, Room, TEXT_PART, call, content, field},
+    model::{
+        chunk::{Choice, Chunk, Content, FunctionDelta, MessageDelta, ToolCallDelta},
+        completion::{Completion, CompletionChoice},
+        field::Field,
+        merge::{Texts, merge},
+    },
 };
 
 /// Joins the chunks of a stream, guarded or not: content, reasoning, refusals, calls, log

@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 
-use super::{
-    annotated::{Annotation, ChatItem},
-    chunk::Chunk,
-    guard::ChatGuard,
+use crate::{
+    chat::{
+        annotated::{Annotation, ChatItem},
+        guard::ChatGuard,
+        model::chunk::Chunk,
+    },
+    limits::MAX_WAITING_ANNOTATIONS,
 };
-use crate::limits::MAX_WAITING_ANNOTATIONS;
 
 /// Policy for annotations of withheld chunks. An emitted chunk has its own annotation, once, on the
 /// first of the chunks made of it. Withheld text has the annotation of the chunk it began in.

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    chunk::Chunk,
-    convert::{ChatChunk, FailureChunk},
+use crate::chat::{
     error::error_object,
+    model::{
+        chunk::Chunk,
+        convert::{ChatChunk, FailureChunk},
+    },
 };
 
 /// A chunk with the annotations of its transport, as server-sent events have them. An item without

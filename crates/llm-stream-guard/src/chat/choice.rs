@@ -1,28 +1,46 @@
 //! One choice of a stream, with its guard and its state.
 
+pub(super) mod calls;
+pub(super) mod delta_part;
+pub(super) mod empty_fields;
+pub(super) mod entries;
+pub(super) mod finish;
+pub(super) mod pending_fields;
+pub(super) mod remap;
+pub(super) mod state;
+pub(super) mod steps;
+pub(super) mod upstream_calls;
+pub(super) mod writer;
+
 use jail_match::{Channel, End, Event, LimitError, ServerItem};
 use serde_json::{Map, Value};
 use wire_remap::RemapReport;
 
-use super::{
-    choice_state::{ChoiceState, SharedStep},
-    choice_steps::{Counted, finish, holds, look, read_upstream_call, report_violations, settle},
-    chunk::{Choice, MessageDelta},
-    content::Pieces,
-    delta_part::{PartKind, says_nothing},
-    empty_fields::EmptyFields,
-    entries::ReasoningCount,
-    field::Field,
-    finish::{end_of, finish_word, tell_stop},
-    marker_ids::TokenMode,
-    note::Violation,
-    options::{ReasoningField, TakeBack},
-    pending_fields::{Part, PendingField},
-    response_remap::{ChoiceRemap, report},
-    token_ids::remove_ids,
-    writer::DeltaWriter,
+use crate::{
+    chat::{
+        choice::{
+            delta_part::{PartKind, says_nothing},
+            empty_fields::EmptyFields,
+            entries::ReasoningCount,
+            finish::{end_of, finish_word, tell_stop},
+            pending_fields::{Part, PendingField},
+            remap::{ChoiceRemap, report},
+            state::{ChoiceState, SharedStep},
+            steps::{Counted, finish, holds, look, read_upstream_call, report_violations, settle},
+            writer::DeltaWriter,
+        },
+        model::{
+            chunk::{Choice, MessageDelta},
+            content::Pieces,
+            field::Field,
+        },
+        note::Violation,
+        options::{ReasoningField, TakeBack},
+        tokens::{marker_ids::TokenMode, token_ids::remove_ids},
+    },
+    guard::Guard,
+    observe::Stats,
 };
-use crate::{guard::Guard, observe::Stats};
 
 #[derive(Debug, Clone)]
 pub(super) struct GuardedChoice {

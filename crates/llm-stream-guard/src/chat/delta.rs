@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolcall_parsers::Outcome;
 
-use super::chunk::{Content, MessageDelta, ToolCallDelta};
+use crate::chat::model::chunk::{Content, MessageDelta, ToolCallDelta};
 
 /// One addition to an answer. [`super::ChatStep::deltas`] lists those of a step of a stream,
 /// [`MessageDelta::deltas`] those of a message or of a chunk's choice.

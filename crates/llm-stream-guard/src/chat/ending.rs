@@ -2,7 +2,7 @@
 
 use jail_match::End;
 
-use super::{
+use crate::chat::{
     choice::GuardedChoice,
     error::ChatError,
     guard::{ChatGuard, Phase},

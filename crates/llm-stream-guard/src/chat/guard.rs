@@ -1,24 +1,33 @@
 //! The chat guard, which reads each choice of a stream with its own guard.
 
+pub(super) mod reports;
+pub(super) mod response_fields;
+pub(super) mod usage;
+pub(super) mod whole;
+
 use std::sync::Arc;
 
 use jail_match::{End, LimitError};
 
-use super::{
-    choice::GuardedChoice,
-    choice_state::{ChoiceState, SharedStep},
-    chunk::Chunk,
-    error::ChatError,
-    field::Field,
-    marker_ids::{TokenMode, TokenReader},
-    note::ChatSink,
-    options::{ChatOptions, Logprobs, Synthesis, TakeBack, TokenIds},
-    response_fields::RepeatedFields,
-    step::{ChatStep, Released},
-    token_ids::{ids_around, remove_all_ids, remove_ids},
-    usage::{BareChunk, RawEvent, UsageState},
+use crate::{
+    chat::{
+        choice::{
+            GuardedChoice,
+            state::{ChoiceState, SharedStep},
+        },
+        error::ChatError,
+        guard::{response_fields::RepeatedFields, usage::UsageState},
+        model::{chunk::Chunk, field::Field},
+        note::ChatSink,
+        options::{ChatOptions, Logprobs, Synthesis, TakeBack, TokenIds},
+        step::{BareChunk, ChatStep, RawEvent, Released},
+        tokens::{
+            marker_ids::{TokenMode, TokenReader},
+            token_ids::{ids_around, remove_all_ids, remove_ids},
+        },
+    },
+    guard::Guard,
 };
-use crate::guard::Guard;
 
 /// Turns the chunks of a chat-completion stream whose text contains markup into chunks that a
 /// strict client accepts.

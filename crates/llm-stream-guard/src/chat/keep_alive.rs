@@ -7,7 +7,7 @@ use std::{
 
 use futures_core::{FusedStream, Stream};
 
-use super::guard::ChatGuard;
+use crate::chat::guard::ChatGuard;
 
 /// A guarded stream with time limits: [`super::ChatStream`] or [`super::SseStream`].
 pub trait Ticking: FusedStream {

@@ -4,8 +4,10 @@ use std::{collections::VecDeque, fmt};
 
 use toolcall_parsers::{Diagnostic, Outcome, Rejected};
 
-use super::{chunk::Chunk, step::ChatStep};
-use crate::guard::MessageEnd;
+use crate::{
+    chat::{model::chunk::Chunk, step::ChatStep},
+    guard::MessageEnd,
+};
 
 /// A receiver of the output of a [`super::ChatGuard`], in order.
 pub trait ChatSink {

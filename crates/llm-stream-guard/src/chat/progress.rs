@@ -4,11 +4,15 @@ use futures_core::Stream;
 use sse_events::{Limit, TooLong};
 use stream_lifecycle::{ErrorInfo, LimitHit, Progress, TryItem, WithheldInfo};
 
-use super::{
-    error::ChatError, guard::ChatGuard, sse::ChatSseError, sse_stream::SseStream,
-    stream::ChatStream,
+use crate::{
+    chat::{
+        error::ChatError,
+        guard::ChatGuard,
+        sse::{ChatSseError, stream::SseStream},
+        stream::ChatStream,
+    },
+    record::{limit_hit, withheld},
 };
-use crate::record::{limit_hit, withheld};
 
 impl ChatGuard {
     /// Returns the bytes that all choices hold, with the reason of the first that holds any.

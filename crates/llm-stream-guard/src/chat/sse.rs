@@ -1,15 +1,20 @@
 //! A chat guard for the bytes of server-sent events.
 
+pub(super) mod frame;
+pub(super) mod rewriter;
+pub(super) mod split_escapes;
+pub(super) mod stream;
+
 use std::fmt;
 
 use jail_match::End;
 use sse_events::{self as sse, Decoder};
 
-use super::{
+use crate::chat::{
     error::{ChatError, Failures},
     guard::{ChatGuard, Phase},
     note::ChatNote,
-    sse_rewriter::{BytesPhase, DONE, Ending, SseRewriter},
+    sse::rewriter::{BytesPhase, DONE, Ending, SseRewriter},
 };
 
 /// A receiver of the output of a [`ChatSse`], in order.

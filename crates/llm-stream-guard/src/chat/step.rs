@@ -3,14 +3,32 @@
 use serde_json::{Map, Value};
 use toolcall_parsers::Outcome;
 
-use super::{
-    chunk::{Choice, Chunk, FunctionDelta, ToolCallDelta},
+use crate::chat::{
+    choice::delta_part::DeltaPart,
     delta::Delta,
-    delta_part::DeltaPart,
-    field::Field,
+    model::{
+        chunk::{Choice, Chunk, FunctionDelta, ToolCallDelta},
+        field::Field,
+    },
     options::Emission,
-    usage::{BareChunk, RawEvent},
 };
+
+/// A chunk without choices.
+#[derive(Debug, Clone)]
+pub(in crate::chat) struct BareChunk {
+    pub(in crate::chat) chunk: Chunk,
+    /// Number of the input chunk.
+    pub(in crate::chat) seq: u64,
+    pub(in crate::chat) event: Option<RawEvent>,
+}
+
+/// The event that a chunk arrived in.
+#[derive(Debug, Clone)]
+pub(in crate::chat) struct RawEvent {
+    pub(in crate::chat) bytes: Vec<u8>,
+    /// Whether the event's bytes still match the chunk.
+    pub(in crate::chat) exact: bool,
+}
 
 /// The output of a chat guard for one input: deltas, or the chunks that carry them.
 ///

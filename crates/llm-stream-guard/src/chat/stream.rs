@@ -9,13 +9,13 @@ use std::{
 use futures_core::{FusedStream, Stream};
 use jail_match::End;
 
-use super::{
+use crate::chat::{
     annotate::{Annotations, Annotator},
     annotated::{ChatItem, FailureItem, Opened},
-    chunk::Chunk,
     error::{ChatError, Failures},
     guard::ChatGuard,
     keep_alive::Ticking,
+    model::chunk::Chunk,
     note::{ChatNote, ChatSink, OnNote},
     step::ChatStep,
 };
