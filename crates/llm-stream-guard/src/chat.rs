@@ -32,7 +32,7 @@
 //! |---|---|
 //! | model a chunk | [`Chunk`]: [`Choice`], [`MessageDelta`], [`Content`], [`ToolCallDelta`], [`FunctionDelta`], [`Field`] |
 //! | model a whole response | [`Completion`], [`CompletionChoice`] |
-//! | use a chunk type of your own | [`ChatChunk`], [`FailureChunk`]; `ConvertError` (feature `async-openai`) |
+//! | use a chunk type of your own; read an event yourself | [`ChatChunk`], [`FailureChunk`]; `ConvertError` (feature `async-openai`); [`EventData`] |
 //! | configure a guard | [`ChatOptions`]: [`BrokenCalls`], [`CallForm`], [`Emission`], [`Logprobs`], [`ReasoningField`], [`ReasoningTokens`], [`Synthesis`], [`Stop`], [`ChatLimits`] |
 //! | receive the result | [`ChatSink`]: each [`ChatStep`] as chunks or as [`Delta`]s, and each [`Note`] about a choice as a [`ChatNote`]; [`ChatError`], [`Failures`] |
 //! | guard a stream of chunks | [`guard_chunks`], [`ChatStream`] |
@@ -76,6 +76,7 @@ pub use model::{
     condensed::{TooManyValues, condense, condensed_object},
     condensed_string::expand,
     convert::{ChatChunk, FailureChunk, from_json},
+    event_data::EventData,
     field::Field,
     parsed_size::parsed_size,
 };

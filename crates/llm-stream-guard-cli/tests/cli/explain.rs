@@ -240,3 +240,20 @@ fn explain_guide_matches_the_output() {
         assert!(guide.contains(&shown[from..to]), "{name}:\n{}", &shown[from..to]);
     }
 }
+
+/// Python's servers write such JSON. The guard of a stream reads it, so its recordings must be read, too.
+#[test]
+fn recordings_that_strict_readers_refuse_are_parsed_and_explained() {
+    let recording = br#"data: {"choices":[{"index":0,"delta":{"content":"<think>a\ud83d</think>b"},"finish_reason":"stop","logprob":NaN}]}
+
+data: [DONE]
+
+"#;
+    let model = ["--model", "Qwen/Qwen3-8B"];
+    for command in ["parse", "explain"] {
+        let out = run_on(recording, &[&[command, "-"][..], &model].concat());
+        let text = String::from_utf8(out.stdout).unwrap();
+        assert!(text.contains("a\u{fffd}") && !text.contains("not JSON"), "{command}: {text}");
+        assert!(!text.contains("bad_chunk"), "{text}");
+    }
+}

@@ -6,7 +6,7 @@ use llm_stream_guard::{
     End,
     chat::{
         ChatChunk as _, ChatError, ChatGuard, ChatNote, ChatSink, ChatSseError, ChatStep, Chunk,
-        Note, SplitEscapes, Violation, condense, expand, from_json,
+        EventData, Note, SplitEscapes, Violation, condense, expand,
     },
     sse::{Decoder, SseEvent, SseItem, SseLimitPolicy, SseLimits, TooLong},
 };
@@ -177,30 +177,29 @@ impl<E: Encoder> Wire<E> {
     }
 
     fn data(&mut self, data: &[u8], event: SseEvent<'_>, out: &mut Vec<u8>) {
-        if data.trim_ascii() == b"[DONE]" {
-            return self.end(|guard, sink| guard.finish(End::Stop, sink), out);
-        }
         let came = String::from_utf8_lossy(data);
         let joined = self.split.join(&came);
+        let name = if event.name == Some(b"error") { "error" } else { "" };
         let text = condense(joined.as_deref().unwrap_or(&came));
-        let value = match text.map(|text| from_json::<Value>(&text)) {
-            Ok(Ok(value)) => value,
-            Ok(Err(_)) if self.bytes == BytesPhase::Last && !event.closed => {
+        match text.map(|text| EventData::read(name, &text)) {
+            Ok(EventData::Done) => self.end(|guard, sink| guard.finish(End::Stop, sink), out),
+            Ok(EventData::Error(said)) => {
+                self.fail(&Fault::reported(&said), out);
+                self.phase = AnswerPhase::Reported;
+            }
+            Ok(EventData::Json(said)) => {
+                if let Some(chunk) = self.encoder.read(said) {
+                    self.run(out, |guard, sink| guard.push(chunk, sink));
+                }
+            }
+            Ok(EventData::NotJson(_)) if self.bytes == BytesPhase::Last && !event.closed => {
                 self.bytes = BytesPhase::Cut;
-                return;
             }
-            Ok(Err(_)) | Err(_) => {
+            Ok(EventData::NotJson(_)) | Err(_) => {
                 tracing::warn!("upstream sent an event that cannot be read, which was dropped");
-                Value::Null
             }
-        };
-        if event.name == Some(b"error") || value.is_error() {
-            self.fail(&Fault::reported(&value), out);
-            self.phase = AnswerPhase::Reported;
-            return;
-        }
-        if let Some(chunk) = self.encoder.read(value) {
-            self.run(out, |guard, sink| guard.push(chunk, sink));
+            // White space, and text outside of a chunk.
+            Ok(_) => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use llm_stream_guard::{
     AddedTokens, End, Guard, Utf8,
     chat::{
-        ChatChunk as _, ChatError, ChatGuard, ChatOptions, Choice, Chunk, Content, Emission, Field,
+        ChatError, ChatGuard, ChatOptions, Choice, Chunk, Content, Emission, EventData, Field,
         MessageDelta, Stop, Synthesis,
     },
     explain::{chunk_from, error_message, token_chunk},
@@ -163,15 +163,15 @@ impl Intake for ChatReader<'_> {
 
     fn json(&mut self, name: &str, data: &[u8]) {
         let text = self.decoded(data);
-        match text.trim() {
-            "" => {}
-            "[DONE]" => self.seen.done = true,
-            text => match serde_json::from_str::<Value>(text) {
-                Ok(value) if name == "error" || value.is_error() => self.error(value),
-                Ok(Value::String(text)) => self.text(text),
-                Ok(value) => self.value(value, data.len()),
-                Err(error) => self.bad("bad_chunk", data.len(), Some(&error.to_string())),
-            },
+        match EventData::read(name, &text) {
+            EventData::Done => self.seen.done = true,
+            EventData::Error(value) => self.error(value),
+            EventData::Text(text) => self.text(text),
+            EventData::Json(value) => self.value(value, data.len()),
+            EventData::NotJson(error) => {
+                self.bad("bad_chunk", data.len(), Some(&error.to_string()));
+            }
+            _ => {}
         }
     }
 

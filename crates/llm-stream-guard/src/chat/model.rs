@@ -9,6 +9,7 @@ pub(super) mod condensed_string;
 pub(super) mod condenser;
 pub(super) mod content;
 pub(super) mod convert;
+pub(super) mod event_data;
 pub(super) mod field;
 pub(super) mod merge;
 pub(super) mod parsed_size;

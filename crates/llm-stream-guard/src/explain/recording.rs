@@ -13,7 +13,7 @@ use self::form::{Form, form_of};
 use super::{Explained, Explainer, report::RecordedNote};
 use crate::{
     End, Guard, Utf8,
-    chat::{ChatChunk as _, Choice, Chunk, Completion, Content, Field},
+    chat::{ChatChunk as _, Choice, Chunk, Completion, Content, EventData, Field},
     named_profile,
     profile::Profile,
     sse,
@@ -197,18 +197,15 @@ impl Recording {
     /// Adds the data of one event called `name`, or one line of JSON: a chunk, a string or an error.
     pub fn json(&mut self, name: &str, data: &[u8]) {
         let text = String::from_utf8_lossy(data);
-        let text = text.trim().trim_start_matches('\u{feff}');
-        if matches!(text, "" | "[DONE]") {
-            return;
-        }
-        match serde_json::from_str::<Value>(text) {
-            Ok(value) if name == "error" || value.is_error() => {
+        match EventData::read(name, &text) {
+            EventData::Empty | EventData::Done => {}
+            EventData::Error(value) => {
                 self.broken = true;
                 self.fault(error_message(value.get("error").unwrap_or(&value)));
                 self.value(value);
             }
-            Ok(Value::String(text)) => self.text(0, &text, None),
-            Ok(value) => match token_chunk(&value) {
+            EventData::Text(text) => self.text(0, &text, None),
+            EventData::Json(value) => match token_chunk(&value) {
                 // Tokens and text do not show how a stream ended.
                 Some(token) => {
                     for (at, choice) in token.choices.iter().enumerate() {
@@ -217,7 +214,7 @@ impl Recording {
                 }
                 None => self.value(value),
             },
-            Err(error) => self.fault(format!("not JSON: {error}")),
+            EventData::NotJson(error) => self.fault(format!("not JSON: {error}")),
         }
     }
 
