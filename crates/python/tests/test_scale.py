@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import os
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from toolcall_parsers import count_batch, parse_batch
-from toolcall_parsers.columns import arrow_batches
+from toolcall_parsers.columns import arrow_batches, spark_batches, spark_schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pa = pytest.importorskip("pyarrow")
 pc = pytest.importorskip("pyarrow.compute")
@@ -114,3 +119,83 @@ def test_datasets_in_two_processes_give_the_same_rows(rows: tuple[Any, Any]) -> 
     column = found.with_format("arrow")[:]["message"].combine_chunks()
     assert len(column) == ROWS
     assert column.cast(messages.type).equals(messages)
+
+
+def same(found: Any, messages: Any) -> None:
+    """Check the rows that a framework made, in the order of the table."""
+    if isinstance(found, pa.ChunkedArray):
+        found = found.combine_chunks()
+    assert len(found) == ROWS
+    # Frameworks have types of their own for texts and numbers.
+    assert found.cast(messages.type).equals(messages)
+
+
+def test_two_workers_of_ray_give_the_same_rows(rows: tuple[Any, Any]) -> None:
+    ray = pytest.importorskip("ray")
+    made, messages = rows
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    try:
+        found = (
+            ray.data.from_arrow(made)
+            .repartition(8)
+            .map_batches(
+                arrow_batches("text", from_columns=OF_ROWS),
+                batch_format="pyarrow",
+                batch_size=10_000,
+                zero_copy_batch=True,
+                concurrency=2,
+            )
+        )
+        table = pa.concat_tables(found.iter_batches(batch_format="pyarrow"))
+        same(table.sort_by("n")["message"], messages)
+    finally:
+        ray.shutdown()
+
+
+def test_spark_gives_the_same_rows(rows: tuple[Any, Any], tmp_path: Path) -> None:
+    sql = pytest.importorskip("pyspark.sql")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    made, messages = rows
+    parquet.write_table(made, tmp_path / "rows.parquet", row_group_size=10_000)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.maxResultSize", "0")
+    builder = builder.config("spark.sql.warehouse.dir", str(tmp_path))
+    try:
+        session = builder.getOrCreate()
+    except Exception as error:
+        pytest.skip(f"Spark does not start: {error}")
+    try:
+        frame = session.read.parquet(str(tmp_path / "rows.parquet")).repartition(4)
+        add = spark_batches("text", from_columns=OF_ROWS)
+        found = frame.mapInArrow(add, spark_schema(frame.schema)).select("n", "message")
+        same(found.toArrow().sort_by("n")["message"], messages)
+    finally:
+        session.stop()
+
+
+def test_batches_of_duckdb_give_the_same_rows(rows: tuple[Any, Any]) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    made, messages = rows
+    add = arrow_batches("text", from_columns=OF_ROWS)
+    with duckdb.connect() as connection:
+        reader = connection.from_arrow(made).to_arrow_reader(10_000)
+        parts = [add(pa.Table.from_batches([batch]))["message"] for batch in reader]
+    assert len(parts) > 1
+    same(pa.chunked_array([chunk for part in parts for chunk in part.chunks]), messages)
+
+
+def test_slices_of_polars_give_the_same_rows(rows: tuple[Any, Any]) -> None:
+    polars = pytest.importorskip("polars")
+    made, messages = rows
+    add = arrow_batches("text", from_columns=OF_ROWS)
+    slices = polars.from_arrow(made).iter_slices(10_000)
+    frame = polars.concat([polars.from_arrow(add(part.to_arrow())) for part in slices])
+    same(frame["message"].to_arrow(), messages)
+
+
+def test_series_of_pandas_give_the_same_rows(rows: tuple[Any, Any]) -> None:
+    pytest.importorskip("pandas")
+    made, messages = rows
+    frame = made.to_pandas()
+    same(parse_batch(frame["text"], **{name: frame[of] for name, of in OF_ROWS.items()}), messages)
