@@ -194,10 +194,16 @@ impl Machine {
         }
     }
 
-    /// Returns whether the skipped text may be the rest of another call's head. It may if it
-    /// contains a declared name. If the current name is undeclared, a single word also may.
+    /// Returns whether the skipped text may be the rest of another call's head, or a head that
+    /// lacks its end. It may if it contains a tag before a name, or a declared name. If the current
+    /// name is undeclared, a single word also may.
     fn text_may_be_head(&self, out: &CallSink<'_>) -> bool {
         let text = self.skipped.text.trim_ascii();
+        let calls = self.place.section.map(|id| out.plan.node(out.plan.section(id).calls));
+        let mut tags = calls.into_iter().flat_map(|calls| &calls.tags);
+        if tags.any(|tag| text.contains(tag.text.trim_ascii())) {
+            return true;
+        }
         if text.len() >= MAX_CALL_HEAD {
             return false;
         }
