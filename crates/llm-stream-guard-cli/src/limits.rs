@@ -17,9 +17,6 @@ pub(crate) const MAX_EXPORT_ANSWER_BYTES: usize = 1 << 20;
 /// Maximum length of a line of an input, in bytes. Longer lines are dropped and counted.
 pub(crate) const MAX_LINE: usize = 8 << 20;
 
-/// Maximum number of bytes in which the format of an input is detected.
-pub(crate) const MAX_FORMAT_HEAD: usize = 64 * 1024;
-
 /// Maximum number of bytes of an input in which its family is detected.
 pub(crate) const MAX_DETECTED_BYTES: u64 = 8 << 20;
 

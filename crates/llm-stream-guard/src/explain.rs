@@ -22,6 +22,7 @@
 //! | what became of the text | [`Region`], [`Fate`] |
 //! | tokens and their roles | [`ExplainedToken`], [`TokenPart`] |
 //! | a recording and all its readings | [`RecordedItem`], [`Explained`], [`Report`] |
+//! | the form of a recording | [`FormDetector`]: [`RecordingForm`], [`Patience`], [`LogFilter`] |
 
 mod findings;
 mod ledger;
@@ -40,7 +41,8 @@ use toolcall_parsers::{Event, Sink};
 pub use self::findings::families_with;
 pub use self::page::{Explained, Report, page};
 pub use self::recording::{
-    RecordedItem, Recording, chunk_from, error_message, named_by, token_chunk,
+    FormDetector, LogFilter, Patience, RecordedItem, Recording, RecordingForm, chunk_from,
+    error_message, named_by, token_chunk,
 };
 pub use self::remedies::setting_of_serve;
 pub use self::report::{

@@ -3,6 +3,9 @@
 
 use std::time::Duration;
 
+/// Maximum number of bytes in which the form of a recording is detected.
+pub(crate) const MAX_FORMAT_HEAD: usize = 64 << 10;
+
 /// Maximum length of a `tokenizer.json` that is read, in bytes. It holds the whole vocabulary.
 pub(crate) const MAX_TOKENIZER_BYTES: u64 = 128 << 20;
 

@@ -133,7 +133,7 @@ fn profiles(args: &ExplainArgs, input: &RecordedInput) -> Result<Vec<Profile>, E
 /// Reads the whole input.
 fn read(args: &ReadingArgs, progress: &mut Progress) -> Result<RecordedInput, Error> {
     if args.path() == Path::new("-") {
-        let patience = crate::input::Patience::Head;
+        let patience = llm_stream_guard::explain::Patience::Head;
         return RecordedInput::read(args, &mut io::stdin().lock(), patience, |_| {});
     }
     let (mut file, patience) = parse::open(args.path())?;

@@ -2,12 +2,14 @@
 
 use std::io::{self, Read};
 
-use llm_stream_guard::{End, Profile, explain::Recording};
+use llm_stream_guard::{
+    End, Profile,
+    explain::{Patience, Recording},
+};
 
 use crate::{
     args::ReadingArgs,
     error::{Error, misuse},
-    input::Patience,
     limits::{MAX_FIRST_LINE, MAX_TOKEN_FILE_BYTES},
     lookup,
     parse::{self, InputFeed, Intake},

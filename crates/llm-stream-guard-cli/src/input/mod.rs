@@ -1,7 +1,5 @@
-//! The input: its format and its lines.
+//! The lines of the input.
 
-mod detect;
 mod lines;
 
-pub(crate) use detect::{Detector, Patience};
 pub(crate) use lines::{Line, Lines};

@@ -5,13 +5,12 @@ use std::{
     io::{self, Write as _},
 };
 
-use llm_stream_guard::{Detection, Guard, Profile, chat::Delta};
+use llm_stream_guard::{Detection, Guard, Profile, chat::Delta, explain::Patience};
 
 use super::{ChatReader, InputFeed, Remark, Render};
 use crate::{
     args::InputKind,
     error::{Error, misuse},
-    input::Patience,
 };
 
 /// Detects the family of a recording.

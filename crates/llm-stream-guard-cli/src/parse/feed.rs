@@ -1,21 +1,27 @@
 //! Conversion of the input's bytes into chunks, for every input format.
 
-use llm_stream_guard::{End, sse};
+use llm_stream_guard::{
+    End,
+    explain::{FormDetector, LogFilter, Patience, RecordingForm},
+    sse,
+};
 use llm_stream_guard_serve::parse::{ChatReader, EventWriter, Intake, Remark};
 
 use crate::{
     args::InputKind,
-    input::{Detector, Line, Lines, Patience},
+    input::{Line, Lines},
 };
 
 /// A reader of input in pieces.
 pub(crate) struct InputFeed<I> {
     form: Form,
+    /// Leaves out what curl writes around a body.
+    log: Option<LogFilter>,
     intake: I,
 }
 
 enum Form {
-    Unknown(Detector),
+    Unknown(FormDetector),
     Text,
     Jsonl(Lines),
     Sse(Box<sse::Decoder>),
@@ -31,8 +37,8 @@ impl<'r> InputFeed<ChatReader<'r>> {
 impl<I: Intake> InputFeed<I> {
     /// Creates a reader of `kind` that feeds `intake`.
     pub(crate) fn new(kind: InputKind, patience: Patience, intake: I) -> Self {
-        let form = form(kind).unwrap_or_else(|| Form::Unknown(Detector::new(patience)));
-        Self { form, intake }
+        let form = form(kind).unwrap_or_else(|| Form::Unknown(FormDetector::new(patience)));
+        Self { form, log: None, intake }
     }
 
     /// Returns the receiver of the input's parts.
@@ -42,13 +48,27 @@ impl<I: Intake> InputFeed<I> {
 
     /// Feeds the next piece.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        let Self { form, intake } = self;
-        match form {
-            Form::Unknown(detector) => {
-                if let Some(kind) = detector.push(bytes) {
-                    self.settle(kind);
-                }
+        if let Form::Unknown(detector) = &mut self.form {
+            if let Some(form) = detector.push(bytes) {
+                self.settle(form);
             }
+            return;
+        }
+        match &mut self.log {
+            None => self.feed(bytes),
+            Some(log) => {
+                let mut body = Vec::new();
+                log.push(bytes, &mut body);
+                self.feed(&body);
+            }
+        }
+    }
+
+    /// Feeds bytes of a known form.
+    fn feed(&mut self, bytes: &[u8]) {
+        let Self { form, intake, .. } = self;
+        match form {
+            Form::Unknown(_) => {}
             Form::Text => intake.bytes(bytes),
             Form::Jsonl(lines) => lines.push(bytes, |line| on_line(line, intake)),
             Form::Sse(decoder) => {
@@ -61,10 +81,15 @@ impl<I: Intake> InputFeed<I> {
     /// Ends the input, with `end` if the caller knows it, and `broken` if reading failed.
     pub(crate) fn finish(&mut self, end: Option<End>, broken: bool) {
         if let Form::Unknown(detector) = &mut self.form {
-            let kind = detector.finish();
-            self.settle(kind);
+            let form = detector.finish();
+            self.settle(form);
         }
-        let Self { form, intake } = self;
+        if let Some(log) = &mut self.log {
+            let mut body = Vec::new();
+            log.finish(&mut body);
+            self.feed(&body);
+        }
+        let Self { form, intake, .. } = self;
         match form {
             Form::Unknown(_) | Form::Text => {}
             Form::Jsonl(lines) => lines.finish(|line| on_line(line, intake)),
@@ -76,10 +101,17 @@ impl<I: Intake> InputFeed<I> {
         intake.finish(end, broken);
     }
 
-    fn settle(&mut self, kind: InputKind) {
+    fn settle(&mut self, found: RecordingForm) {
+        let kind = match found {
+            RecordingForm::Events => InputKind::Sse,
+            RecordingForm::Lines => InputKind::Jsonl,
+            RecordingForm::Text => InputKind::Text,
+        };
         let form = form(kind).unwrap_or(Form::Text);
         if let Form::Unknown(detector) = std::mem::replace(&mut self.form, form) {
-            self.push(&detector.into_head());
+            let (head, log) = detector.into_parts();
+            self.log = log;
+            self.feed(&head);
         }
     }
 }

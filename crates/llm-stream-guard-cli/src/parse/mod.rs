@@ -29,11 +29,11 @@ pub(crate) use llm_stream_guard_serve::parse::{ChatReader, Intake, Remark, Rende
 use crate::{
     args::{OutputKind, ParseArgs},
     error::{Error, misuse},
-    input::Patience,
     limits::{MAX_DETECTED_BYTES, MAX_TOKEN_FILE_BYTES},
     lookup,
     tokens::added_tokens,
 };
+use llm_stream_guard::explain::Patience;
 
 /// Maximum number of bytes per read.
 const PIECE: usize = 64 * 1024;

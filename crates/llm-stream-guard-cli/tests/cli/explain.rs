@@ -257,3 +257,27 @@ data: [DONE]
         assert!(!text.contains("bad_chunk"), "{text}");
     }
 }
+
+#[test]
+fn recordings_with_ids_and_the_lines_of_curl_are_read() {
+    let event = r#"data: {"choices":[{"index":0,"delta":{"content":"<think>a</think>b"},"finish_reason":"stop"}]}"#;
+    let with_ids = format!("id: 1\n{event}\n\nid: 2\ndata: [DONE]\n\n");
+    let of_curl = format!(
+        "* Connected to localhost\n> POST /v1/chat/completions HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n\
+         {{ [120 bytes data]\n{event}\n\ndata: [DONE]\n\n* Connection #0 left intact\n"
+    );
+    let of_curl_i =
+        format!("HTTP/1.1 200 OK\r\ncontent-type: x\r\n\r\n{event}\n\ndata: [DONE]\n\n");
+    for recording in [with_ids, of_curl, of_curl_i] {
+        let model = ["--model", "Qwen/Qwen3-8B"];
+        let out = run_on(
+            recording.as_bytes(),
+            &[&["parse", "-", "--output", "text"], &model[..]].concat(),
+        );
+        let text = String::from_utf8(out.stdout).unwrap();
+        assert!(text.starts_with("[reasoning] a\nb"), "{recording}: {text}");
+        let out = run_on(recording.as_bytes(), &[&["explain", "-"], &model[..]].concat());
+        let text = String::from_utf8(out.stdout).unwrap();
+        assert!(text.contains("reasoning     1 byte\n"), "{recording}: {text}");
+    }
+}

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use self::form::{Form, form_of};
+pub use self::form::{FormDetector, LogFilter, Patience, RecordingForm};
 use super::{Explained, Explainer, report::RecordedNote};
 use crate::{
     End, Guard, Utf8,
@@ -96,14 +96,19 @@ impl Recording {
     #[must_use]
     pub fn read(bytes: &[u8]) -> Self {
         let mut recording = Self { named: named_by(bytes), ..Self::default() };
-        match form_of(bytes) {
-            Form::Text(bytes) => recording.bytes(bytes),
-            Form::Lines(bytes) => {
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        let mut detector = FormDetector::new(Patience::Head);
+        let form = detector.push(bytes).unwrap_or_else(|| detector.finish());
+        let (mut bytes, log) = detector.into_parts();
+        log.into_iter().for_each(|mut log| log.finish(&mut bytes));
+        match form {
+            RecordingForm::Text => recording.bytes(&bytes),
+            RecordingForm::Lines => {
                 for line in bytes.split(|byte| matches!(byte, b'\n' | b'\r')) {
                     recording.json("", line);
                 }
             }
-            Form::Events(bytes) => {
+            RecordingForm::Events => {
                 let mut decoder = sse::Decoder::new().lenient();
                 let mut item = |item: sse::SseItem<'_>| recording.event(&item);
                 let read = decoder.push(&bytes, &mut item).and_then(|()| decoder.finish(&mut item));
