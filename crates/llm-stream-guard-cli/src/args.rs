@@ -179,9 +179,10 @@ pub(crate) struct ReadingArgs {
     pub(crate) file: PathBuf,
     /// Format of the input
     ///
-    /// `auto` is `sse` if the first non-blank line starts with `data:`, `event:` or `:`, `jsonl` if
-    /// every line is a JSON string or an object with `choices`, and `text` otherwise. Of a pipe
-    /// only the first lines are examined, up to one with `choices` or 64 KiB.
+    /// `auto` is `sse` if the first non-blank line starts with `data:`, `event:` or `:`, also after
+    /// lines with `id:`; `jsonl` if every line is a JSON string or an object with `choices`; and
+    /// `text` otherwise. Lines of `curl -v` around the body are left out. Of a pipe only the first
+    /// lines are examined, up to one with `choices` or 64 KiB.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) input: InputKind,
     /// Profile, tool-call family or reasoning format, looked up in this order
