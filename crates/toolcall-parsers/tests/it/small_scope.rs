@@ -1,7 +1,8 @@
 //! Exhaustive tests of short inputs: all sequences of a few tokens of a family give equal records
 //! at all cuts.
 //!
-//! `SMALL_SCOPE=5` sets the length of sequences (default 3). `FAMILY=hermes` selects one family.
+//! `SMALL_SCOPE=5` sets the length of sequences (default 3; 5 takes an hour of processor time).
+//! `FAMILY=hermes` selects one family.
 
 use stream_laws::{Cut, RunRecord, StreamMachine, check_grammar, difference, run};
 use toolcall_parsers::{Grammar, Whitespace, families, grammar};
