@@ -25,7 +25,7 @@ pub(in crate::chat) struct UpstreamCall {
     /// dropped.
     pub(in crate::chat) written: Option<u32>,
     pub(in crate::chat) begun: bool,
-    /// The beginning of the call, until its name is known, or under [`super::CallForm::Whole`] until
+    /// The beginning of the call, until its name is known, or under [`crate::chat::CallForm::Whole`] until
     /// its arguments are whole.
     pub(in crate::chat) held: Option<Box<ToolCallDelta>>,
     pub(in crate::chat) arguments: Balance,

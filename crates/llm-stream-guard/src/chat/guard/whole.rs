@@ -19,7 +19,7 @@ impl ChatGuard {
     /// # Errors
     /// As [`ChatGuard::push`] and [`ChatGuard::end`]. A response that has a choice without a finish
     /// reason was cut. A dropped payload of a choice is also an error, where a stream has a note
-    /// ([`super::Note::Rejected`]).
+    /// ([`crate::chat::Note::Rejected`]).
     pub fn complete(&self, response: Completion) -> Result<Completion, ChatError> {
         self.complete_noting(response, |_| {})
     }
@@ -59,7 +59,7 @@ impl ChatGuard {
     }
 
     /// Guards a whole response and writes the result to `sink`, for a form other than that of chat
-    /// completions. Returns the guard that read it. Each call's [`super::Delta::CallEnd`] has its
+    /// completions. Returns the guard that read it. Each call's [`crate::chat::Delta::CallEnd`] has its
     /// outcome.
     ///
     /// # Errors

@@ -125,7 +125,7 @@ pub struct FunctionDelta {
 impl Chunk {
     /// Returns the token ids of the choice at this position. Ids are read from a field of the
     /// choice, from its log probabilities, or, for a single choice, from a field of the chunk; see
-    /// [`super::ChatGuard::token_ids`].
+    /// [`crate::chat::ChatGuard::token_ids`].
     #[must_use]
     pub fn token_ids(&self, choice: usize) -> Option<Vec<u32>> {
         let around = if self.choices.len() == 1 { ids_around(&self.fields) } else { None };

@@ -39,7 +39,7 @@ impl fmt::Display for TooManyValues {
 impl std::error::Error for TooManyValues {}
 
 /// Replaces the heavy values of a chunk or of a whole response that no guard reads by strings. The
-/// result is parsed in their place, and [`expand`](super::expand) restores the values in what is written. Text
+/// result is parsed in their place, and [`expand`](crate::chat::expand) restores the values in what is written. Text
 /// without heavy values is returned unchanged.
 ///
 /// ```

@@ -20,7 +20,7 @@ static OPENING: LazyLock<String> = LazyLock::new(|| {
 /// Minimum length of a value that is condensed, in bytes.
 const MIN_VALUE_BYTES: usize = 256;
 
-/// Restores the values of condensed JSON. See [`condense`](super::condense).
+/// Restores the values of condensed JSON. See [`condense`](crate::chat::condense).
 #[must_use]
 pub fn expand(json: &str) -> Cow<'_, str> {
     let opening = OPENING.as_str();

@@ -58,7 +58,7 @@ pin_project_lite::pin_project! {
     ///
     /// Created by [`guard_sse`]. After an upstream error the stream yields held text, then the
     /// error, then ends. Bytes that end without a finish reason, `[DONE]` or an error were cut
-    /// ([`SseStream::error`]). If errors are written ([`super::Failures::Written`]), the bytes
+    /// ([`SseStream::error`]). If errors are written ([`crate::chat::Failures::Written`]), the bytes
     /// report the error, and the stream keeps it. Upstream is dropped as soon as the stream is
     /// over. The stream is fused, and `Unpin` if the inner stream is.
     #[derive(Debug)]
