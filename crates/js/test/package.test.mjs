@@ -270,7 +270,7 @@ test("the types name every kind of diagnostics", () => {
   const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
   const [, union] = /type DiagnosticKind =(.*?);/s.exec(read("node_modules/toolcall-parsers/js/index.d.ts"));
   const typed = [...union.matchAll(/"(\w+)"/g)].map(([, kind]) => kind);
-  const page = readFileSync(new URL("../docs/diagnostics.md", `file://${process.env.VECTORS}/`), "utf8");
+  const page = readFileSync(new URL("../../docs/diagnostics.md", `file://${process.env.VECTORS}/`), "utf8");
   const known = [...page.matchAll(/^\| `(\w+)`/gm)].map(([, kind]) => kind);
   assert.ok(known.length > 30);
   assert.deepEqual(typed, known);

@@ -19,7 +19,6 @@ use crate::{
 pub(crate) fn derive(args: &DeriveArgs, out: &mut dyn Write) -> Result<(), Error> {
     let checkpoint = Checkpoint::read(&args.path).map_err(misuse)?;
     let derived = worker()
-        .map_err(misuse)?
         .derive(&checkpoint)
         .map_err(|refusal| misuse(format!("{}: {refusal}", args.path.display())))?;
     out.write_all(derived.file.as_bytes())?;

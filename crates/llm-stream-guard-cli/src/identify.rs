@@ -1,9 +1,6 @@
 //! `identify`: finds the family of a checkpoint's model.
 
-use std::{
-    env,
-    io::{self, Write},
-};
+use std::{env, io::Write, path::PathBuf};
 
 use llm_stream_guard::{Checkpoint, Worker, serve_renderings};
 
@@ -22,7 +19,7 @@ pub(crate) fn identify(args: &IdentifyArgs, out: &mut dyn Write) -> Result<bool,
         return serve_renderings().map(|()| true).map_err(misuse);
     };
     let checkpoint = Checkpoint::read(path).map_err(misuse)?;
-    let found = worker().map_err(misuse)?.identify(&checkpoint);
+    let found = worker().identify(&checkpoint);
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&found).map_err(misuse)?)?;
     } else {
@@ -32,10 +29,9 @@ pub(crate) fn identify(args: &IdentifyArgs, out: &mut dyn Write) -> Result<bool,
     Ok(found.profile.is_some() || !found.families.is_empty())
 }
 
-/// Returns the worker that renders templates: another process of this command.
-///
-/// # Errors
-/// The path of the command is unknown.
-pub(crate) fn worker() -> io::Result<Worker> {
-    Ok(Worker::new(env::current_exe()?).args(["identify", "--worker"]))
+/// Returns the worker that renders templates: another process of this command. Where the path of the
+/// command is unknown, as in a root without `/proc`, it is the name under which it was started.
+pub(crate) fn worker() -> Worker {
+    let started = || env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    Worker::new(env::current_exe().unwrap_or_else(|_| started())).args(["identify", "--worker"])
 }

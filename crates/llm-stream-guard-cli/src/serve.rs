@@ -129,8 +129,7 @@ async fn run(mut config: Config, args: &ServeArgs, out: &mut dyn Write) -> Resul
         None => None,
         Some(address) => Some(TcpListener::bind(address).await.map_err(|e| fault(address, e))?),
     };
-    let worker = worker().map_err(misuse)?;
-    let proxy = Proxy::with_worker(config, worker).map_err(|fault| refused(&fault))?;
+    let proxy = Proxy::with_worker(config, worker()).map_err(|fault| refused(&fault))?;
     writeln!(out, "http://{address} guards {}", proxy.config().upstream)?;
     if args.upstream.is_none() && args.config.is_none() && !args.demo {
         writeln!(out, "`--upstream ADDRESS` names another server, `--demo` replays recordings")?;
