@@ -9,7 +9,8 @@
 //! ```
 
 use llm_stream_guard::{
-    Answer, AnswerRules, GuardBuilder, Profile, Server, Start, ToolChoice, forward_request,
+    Answer, AnswerRules, GuardBuilder, Profile, Reasoning, Server, Start, ToolChoice,
+    forward_request, reasoning,
 };
 use serde_json::{Map, Value, json};
 
@@ -55,7 +56,8 @@ impl AnswerDemand {
     ///   server alone would hold the thought to that form, too.
     ///
     /// Returns `None` if the request demands neither, sets a form for a model that does not think,
-    /// sets a form and demands a call, or asks a server that takes no grammars.
+    /// sets a form with the family's own markup, which is one of the whole answer, sets a form and
+    /// demands a call, or asks a server that takes no grammars.
     #[must_use]
     pub fn new(
         body: &Value,
@@ -71,8 +73,11 @@ impl AnswerDemand {
             if !thinks || demands_call(&rules) {
                 return None;
             }
-            let format = Some(AnswerFormat::read(body));
-            return Some(Self { rules, profile, server, format });
+            let format = AnswerFormat::read(body);
+            if format.as_ref().is_ok_and(|format| has_markup(format, &profile)) {
+                return None;
+            }
+            return Some(Self { rules, profile, server, format: Some(format) });
         }
         if !takes_grammar(body, &rules) || rules.tools.is_empty() {
             return None;
@@ -149,6 +154,29 @@ impl AnswerDemand {
     fn takes_schemas(&self) -> bool {
         self.format.is_some() && self.server != Server::LlamaCpp
     }
+}
+
+/// Returns whether a form has a family's markup in it, and so is one of the whole answer.
+fn has_markup(format: &AnswerFormat, profile: &Profile) -> bool {
+    let text = match format {
+        AnswerFormat::Grammar(text) | AnswerFormat::Regex(text) => text.clone(),
+        AnswerFormat::Tag(tag) => tag.to_string(),
+        AnswerFormat::Json(_) | AnswerFormat::Choice(_) => return false,
+    };
+    let told = match (&profile.format, &profile.reasoning) {
+        (Some(format), _) => Some(Reasoning::Format(format.clone())),
+        (None, name) => name.as_ref().and_then(|name| reasoning(name).ok()),
+    };
+    let tags: Vec<String> = match told {
+        Some(Reasoning::Format(format)) => {
+            format.open.iter().chain(&format.close).map(ToString::to_string).collect()
+        }
+        _ => Vec::new(),
+    };
+    let grammar = profile.grammar().ok().flatten();
+    let markers = grammar.iter().flat_map(|grammar| grammar.openers().chain(grammar.removed()));
+    let mut marks = tags.iter().map(String::as_str).chain(markers);
+    marks.any(|mark| mark.len() > 1 && text.contains(mark.trim_ascii()))
 }
 
 /// Returns whether a request demands a call.
@@ -335,6 +363,22 @@ mod tests {
             for (name, value) in before.as_object().unwrap() {
                 assert_eq!(&body[name], value);
             }
+        }
+    }
+
+    #[test]
+    fn grammar_with_markup_of_the_family_is_one_of_the_whole_answer() {
+        let profile = llm_stream_guard::profile_for_model("Qwen/Qwen3-8B").unwrap();
+        for (grammar, is_own) in [
+            (r#"root ::= "<think>" [a-z]+ "</think>" [a-z]+"#, true),
+            (r#"root ::= [a-z]+ "</think>" [a-z]+"#, true),
+            (r#"root ::= [a-z]+ "<tool_call>" [a-z]+"#, true),
+            (r#"root ::= "<b>" [a-z]+"#, false),
+        ] {
+            let mut body = json!({"messages": [], "grammar": grammar});
+            let builder = Guard::builder(&profile).request(&body);
+            let (_, fault) = raw_request(&mut body, (&builder, &profile), Server::LlamaCpp);
+            assert_eq!((fault, body["grammar"] == grammar), (None, is_own), "{grammar}");
         }
     }
 
