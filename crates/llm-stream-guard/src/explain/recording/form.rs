@@ -36,7 +36,7 @@ pub enum Patience {
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Fields of server-sent events that begin a stream.
 const EVENT: [&[u8]; 3] = [b"data:", b"event:", b":"];
-/// Fields of server-sent events that may stand before the others. Text may begin so, too.
+/// Fields of server-sent events that may come before the others. Text may begin so, too.
 const BEFORE: [&[u8]; 2] = [b"id:", b"retry:"];
 /// Starts of lines that `curl -v` writes around the body.
 const CURL: [&[u8]; 5] = [b"* ", b"> ", b"< ", b"{ [", b"} ["];
@@ -74,9 +74,9 @@ pub struct FormDetector {
 /// The lines read so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
-    /// Only blank lines.
+    /// Only lines that are blank.
     Nothing,
-    /// Fields that may stand before an event.
+    /// Fields that may come before an event.
     Fields,
     /// Lines of JSON. `is_log` is set after lines of curl.
     Json { is_log: bool },
@@ -103,7 +103,7 @@ impl FormDetector {
     }
 
     /// Returns all bytes so far, and a filter for those that follow if curl's lines are around the
-    /// body. The bytes have no such lines then.
+    /// body. These bytes are then without those lines.
     #[must_use]
     pub fn into_parts(self) -> (Vec<u8>, Option<LogFilter>) {
         match self.found {
@@ -128,12 +128,12 @@ impl FormDetector {
             let line = line.strip_prefix(mark).unwrap_or(line);
             let whole = end.is_some() || ended;
             self.found = match self.line(line, whole) {
-                Step::Found(form) => Some((form, self.is_log())),
-                Step::Next(seen) => {
+                LineStep::Found(form) => Some((form, self.is_log())),
+                LineStep::Next(seen) => {
                     self.seen = seen;
                     None
                 }
-                Step::More => None,
+                LineStep::More => None,
             };
             match end {
                 Some(end) if self.found.is_none() => self.checked += end + 1,
@@ -153,87 +153,87 @@ impl FormDetector {
     }
 
     /// Examines a line, whose end may be missing.
-    fn line(&self, line: &[u8], whole: bool) -> Step {
+    fn line(&self, line: &[u8], whole: bool) -> LineStep {
         let begins = |starts: &[&[u8]]| starts.iter().any(|start| line.starts_with(start));
         let may = |starts: &[&[u8]]| !whole && starts.iter().any(|start| start.starts_with(line));
         let is_blank = line.trim_ascii().is_empty();
         let mut is_log = false;
         match self.seen {
-            _ if is_blank && !whole => return Step::More,
+            _ if is_blank && !whole => return LineStep::More,
             Seen::Log { has_status, in_headers } => {
                 if is_blank || in_headers {
-                    return Step::Next(Seen::Log {
+                    return LineStep::Next(Seen::Log {
                         has_status,
                         in_headers: in_headers && !is_blank,
                     });
                 }
                 if may(&CURL) || may(&[STATUS]) {
-                    return Step::More;
+                    return LineStep::More;
                 }
                 if begins(&CURL) || begins(&[STATUS]) {
                     return self.log(line, whole);
                 }
                 if !has_status {
-                    return Step::Found(RecordingForm::Text);
+                    return LineStep::Found(RecordingForm::Text);
                 }
                 is_log = true;
             }
-            seen if is_blank => return Step::Next(seen),
+            seen if is_blank => return LineStep::Next(seen),
             Seen::Json { is_log: log } => return self.json(line, whole, log),
             Seen::Nothing if begins(&CURL) || begins(&[STATUS]) => return self.log(line, whole),
-            Seen::Nothing if may(&CURL) || may(&[STATUS]) => return Step::More,
+            Seen::Nothing if may(&CURL) || may(&[STATUS]) => return LineStep::More,
             Seen::Nothing | Seen::Fields => {}
         }
         if begins(&EVENT) {
-            return Step::Found(RecordingForm::Events);
+            return LineStep::Found(RecordingForm::Events);
         }
         if may(&EVENT) || may(&BEFORE) {
-            return Step::More;
+            return LineStep::More;
         }
         if begins(&BEFORE) {
             return match (is_log, whole) {
-                (true, _) => Step::Found(RecordingForm::Events),
-                (false, true) => Step::Next(Seen::Fields),
-                (false, false) => Step::More,
+                (true, _) => LineStep::Found(RecordingForm::Events),
+                (false, true) => LineStep::Next(Seen::Fields),
+                (false, false) => LineStep::More,
             };
         }
         match (self.seen, line.trim_ascii_start().first()) {
             (Seen::Nothing | Seen::Log { .. }, Some(b'"' | b'{')) => self.json(line, whole, is_log),
-            _ => Step::Found(RecordingForm::Text),
+            _ => LineStep::Found(RecordingForm::Text),
         }
     }
 
     /// Examines a line of curl.
-    fn log(&self, line: &[u8], whole: bool) -> Step {
+    fn log(&self, line: &[u8], whole: bool) -> LineStep {
         let before = matches!(self.seen, Seen::Log { has_status: true, .. });
         let in_headers = line.starts_with(STATUS);
         let names = line.windows(STATUS.len()).any(|part| part == STATUS);
         match whole {
-            true => Step::Next(Seen::Log { has_status: before || names, in_headers }),
-            false => Step::More,
+            true => LineStep::Next(Seen::Log { has_status: before || names, in_headers }),
+            false => LineStep::More,
         }
     }
 
-    fn json(&self, line: &[u8], whole: bool, is_log: bool) -> Step {
+    fn json(&self, line: &[u8], whole: bool, is_log: bool) -> LineStep {
         if !whole {
-            return Step::More;
+            return LineStep::More;
         }
         if is_log && CURL.iter().any(|start| line.starts_with(start)) {
-            return Step::Next(Seen::Json { is_log });
+            return LineStep::Next(Seen::Json { is_log });
         }
         match serde_json::from_slice(line) {
-            Ok(Value::String(_)) => Step::Next(Seen::Json { is_log }),
+            Ok(Value::String(_)) => LineStep::Next(Seen::Json { is_log }),
             Ok(Value::Object(object)) if object.contains_key("choices") => match self.patience {
-                Patience::Live => Step::Found(RecordingForm::Lines),
-                Patience::Head => Step::Next(Seen::Json { is_log }),
+                Patience::Live => LineStep::Found(RecordingForm::Lines),
+                Patience::Head => LineStep::Next(Seen::Json { is_log }),
             },
-            _ => Step::Found(RecordingForm::Text),
+            _ => LineStep::Found(RecordingForm::Text),
         }
     }
 }
 
 /// The result of examining a line.
-enum Step {
+enum LineStep {
     Found(RecordingForm),
     /// The line is whole, and more lines decide.
     Next(Seen),
