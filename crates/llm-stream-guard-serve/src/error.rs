@@ -105,7 +105,6 @@ impl Fault {
         let error = said.get("error").unwrap_or(said);
         let messages = ["/error/message", "/message", "/detail", "/error"];
         let message = messages.iter().find_map(|path| said.pointer(path)?.as_str());
-        let message = message.or_else(|| said.as_str());
         let code = error.get("code").filter(|code| code.is_string() || code.is_number());
         let reported = Reported {
             kind: error.get("type").and_then(Value::as_str).map(str::to_owned),

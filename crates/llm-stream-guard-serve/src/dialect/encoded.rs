@@ -180,26 +180,30 @@ impl<E: Encoder> Wire<E> {
         let came = String::from_utf8_lossy(data);
         let joined = self.split.join(&came);
         let name = if event.name == Some(b"error") { "error" } else { "" };
-        let text = condense(joined.as_deref().unwrap_or(&came));
-        match text.map(|text| EventData::read(name, &text)) {
-            Ok(EventData::Done) => self.end(|guard, sink| guard.finish(End::Stop, sink), out),
-            Ok(EventData::Error(said)) => {
+        let read = match condense(joined.as_deref().unwrap_or(&came)) {
+            Ok(text) => Some(EventData::read(name, &text)),
+            // Whatever an event called `error` has, it is one.
+            Err(_) => (name == "error").then_some(EventData::Error(Value::Null)),
+        };
+        match read {
+            Some(EventData::Done) => self.end(|guard, sink| guard.finish(End::Stop, sink), out),
+            Some(EventData::Error(said)) => {
                 self.fail(&Fault::reported(&said), out);
                 self.phase = AnswerPhase::Reported;
             }
-            Ok(EventData::Json(said)) => {
+            Some(EventData::Json(said)) => {
                 if let Some(chunk) = self.encoder.read(said) {
                     self.run(out, |guard, sink| guard.push(chunk, sink));
                 }
             }
-            Ok(EventData::NotJson(_)) if self.bytes == BytesPhase::Last && !event.closed => {
+            Some(EventData::NotJson(_)) if self.bytes == BytesPhase::Last && !event.closed => {
                 self.bytes = BytesPhase::Cut;
             }
-            Ok(EventData::NotJson(_)) | Err(_) => {
+            Some(EventData::NotJson(_)) | None => {
                 tracing::warn!("upstream sent an event that cannot be read, which was dropped");
             }
             // White space, and text outside of a chunk.
-            Ok(_) => {}
+            Some(_) => {}
         }
     }
 

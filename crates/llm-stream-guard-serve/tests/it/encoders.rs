@@ -116,3 +116,26 @@ fn every_dialect_writes_the_same_at_every_cut() {
         assert!(broken.contains("late") && !broken.contains("[DONE]"), "{broken}");
     }
 }
+
+#[test]
+fn event_called_error_is_one_however_large_its_data_is() {
+    let list = format!("[{}]", vec!["{}"; 1 << 18].join(","));
+    // The second has more values that a guard reads than an event may have.
+    for data in [list.clone(), format!("{{\"choices\": {list}}}")] {
+        let bytes = format!("event: error\ndata: {data}\n\n");
+        for dialect in [ApiDialect::Messages, ApiDialect::Responses] {
+            let written = written(dialect, bytes.as_bytes(), bytes.len(), None);
+            assert!(written.contains("upstream gave no reason"), "{dialect:?}");
+            assert!(!written.contains("{},{}"), "{dialect:?}");
+        }
+    }
+}
+
+#[test]
+fn text_of_an_event_called_error_is_its_message() {
+    let bytes = b"event: error\ndata: out of memory\n\n";
+    for dialect in [ApiDialect::Messages, ApiDialect::Responses] {
+        let written = written(dialect, bytes, bytes.len(), None);
+        assert!(written.contains("\"message\":\"out of memory\""), "{written}");
+    }
+}

@@ -1,6 +1,6 @@
 //! The kinds of data that an event may have.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::chat::model::convert::{ChatChunk as _, from_json};
 
@@ -20,7 +20,7 @@ pub enum EventData {
     /// The end of the stream: `[DONE]`.
     Done,
     /// An error of the server: an object with `error`, or whatever an event called `error` has. Text
-    /// that is not JSON is a string.
+    /// that is not JSON is its `message`.
     Error(Value),
     /// A string: text of the model.
     Text(String),
@@ -46,7 +46,7 @@ impl EventData {
             Ok(value) if name == "error" || value.is_error() => Self::Error(value),
             Ok(Value::String(text)) => Self::Text(text),
             Ok(value) => Self::Json(value),
-            Err(_) if name == "error" => Self::Error(data.into()),
+            Err(_) if name == "error" => Self::Error(json!({"message": data})),
             Err(error) => Self::NotJson(error),
         }
     }
