@@ -8,9 +8,11 @@
 //!   llama.cpp  grammar: "root ::= ..", tool_choice: "none"
 //! ```
 
+use std::borrow::Cow;
+
 use llm_stream_guard::{
     Answer, AnswerRules, GuardBuilder, Profile, Reasoning, Server, Start, ToolChoice,
-    forward_request, reasoning,
+    forward_request,
 };
 use serde_json::{Map, Value, json};
 
@@ -159,16 +161,12 @@ impl AnswerDemand {
 /// Returns whether a form has a family's markup in it, and so is one of the whole answer.
 fn has_markup(format: &AnswerFormat, profile: &Profile) -> bool {
     let text = match format {
-        AnswerFormat::Grammar(text) | AnswerFormat::Regex(text) => text.clone(),
-        AnswerFormat::Tag(tag) => tag.to_string(),
+        AnswerFormat::Grammar(text) | AnswerFormat::Regex(text) => Cow::Borrowed(text.as_str()),
+        AnswerFormat::Tag(tag) => Cow::Owned(tag.to_string()),
         AnswerFormat::Json(_) | AnswerFormat::Choice(_) => return false,
     };
-    let told = match (&profile.format, &profile.reasoning) {
-        (Some(format), _) => Some(Reasoning::Format(format.clone())),
-        (None, name) => name.as_ref().and_then(|name| reasoning(name).ok()),
-    };
-    let tags: Vec<String> = match told {
-        Some(Reasoning::Format(format)) => {
+    let tags: Vec<String> = match profile.reasoning_format() {
+        Ok(Some(Reasoning::Format(format))) => {
             format.open.iter().chain(&format.close).map(ToString::to_string).collect()
         }
         _ => Vec::new(),

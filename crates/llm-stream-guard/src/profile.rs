@@ -32,6 +32,7 @@ use self::{
     row::{Row, Stream},
     table::FAMILIES,
 };
+use crate::reasoning::{Reasoning, reasoning};
 
 /// The beginning of the `source` of families that were derived from a chat template.
 pub(crate) const DERIVED: &str = "derived from a chat template";
@@ -174,6 +175,19 @@ impl Profile {
             None => grammar(family),
         };
         grammar.map(Some)
+    }
+
+    /// Returns how the models separate reasoning: the profile's own format, or the one by name.
+    /// `None` if the profile reads none.
+    ///
+    /// # Errors
+    /// Returns an error if no format has that name.
+    pub fn reasoning_format(&self) -> Result<Option<Reasoning>, UnknownName> {
+        match (&self.format, &self.reasoning) {
+            (Some(format), _) => Ok(Some(Reasoning::Format(format.clone()))),
+            (None, Some(name)) => reasoning(name).map(Some),
+            (None, None) => Ok(None),
+        }
     }
 
     /// Returns the grammar with which calls are written: [`Profile::grammar`], with the suffix of the

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use llm_stream_guard::{
-    Checkpoint, Reasoning, Start, Worker, all_names, profiles, reasoning, reasoning_formats,
-    toolcall_parsers,
+    Checkpoint, Reasoning, Start, Worker, all_names, profiles, reasoning_formats, toolcall_parsers,
 };
 use pyo3::{exceptions::PyOSError, prelude::*, types::PyDict};
 
@@ -67,11 +66,7 @@ pub(crate) fn reasoning_after(
 /// Returns how the models of the settings' profile separate reasoning.
 pub(crate) fn reasoning_of(settings: Option<&Bound<'_, PyDict>>) -> PyResult<Option<Reasoning>> {
     let profile = Settings::new(settings)?.profile()?;
-    let found = match (profile.format, profile.reasoning) {
-        (Some(format), _) => Some(Reasoning::Format(format)),
-        (None, Some(name)) => Some(reasoning(&name).map_err(fault)?),
-        (None, None) => None,
-    };
+    let found = profile.reasoning_format().map_err(fault)?;
     Ok(match (found, profile.token_suffix) {
         (Some(Reasoning::Format(format)), Some(suffix)) => {
             Some(Reasoning::Format(format.with_token_suffix(&suffix)))

@@ -1,10 +1,10 @@
 //! The rules for an answer, as a builder's settings define them.
 
 use think_filter::{Format, Start};
-use toolcall_parsers::{Grammar, Parallel, Tools, UnknownName};
+use toolcall_parsers::{Grammar, Parallel, Tools};
 
 use super::{GuardBuilder, ToolChoice};
-use crate::reasoning::{Reasoning, reasoning};
+use crate::reasoning::Reasoning;
 
 /// The rules for the calls of an answer, and where the answer begins. Programs that constrain a
 /// model's output use them.
@@ -52,7 +52,7 @@ impl GuardBuilder {
     #[must_use]
     pub fn rules(&self) -> AnswerRules {
         let grammar = self.profile.grammar().ok().flatten();
-        let told = self.told().ok().flatten();
+        let told = self.profile.reasoning_format().ok().flatten();
         let told = told.or_else(|| grammar.filter(Grammar::has_messages).map(Reasoning::Channels));
         let told = told.filter(|told| match told {
             Reasoning::Format(format) => !Format::is_passthrough(format),
@@ -71,14 +71,5 @@ impl GuardBuilder {
         };
         let (tools, choice) = (self.tools.clone(), self.choice.clone());
         AnswerRules { tools, choice, parallel: self.calls.parallel, start, may_think }
-    }
-
-    /// Returns how the profile's models reason.
-    pub(super) fn told(&self) -> Result<Option<Reasoning>, UnknownName> {
-        match (&self.profile.format, &self.profile.reasoning) {
-            (Some(format), _) => Ok(Some(Reasoning::Format(format.clone()))),
-            (None, Some(name)) => reasoning(name).map(Some),
-            (None, None) => Ok(None),
-        }
     }
 }

@@ -15,7 +15,7 @@ impl GuardBuilder {
     /// checkpoint.
     pub(super) fn recognition(&self) -> Result<(Option<Grammar>, Option<Format>), BuildError> {
         let mut grammar = self.profile.grammar()?;
-        let format = match self.told()? {
+        let format = match self.profile.reasoning_format()? {
             Some(Reasoning::Format(format)) => Some(format),
             Some(Reasoning::Channels(channels)) => {
                 let tools = grammar.get_or_insert_with(|| channels.clone()).name();

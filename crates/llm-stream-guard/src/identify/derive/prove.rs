@@ -9,7 +9,7 @@ use super::{
     renderings::{Renderings, Wire},
     samples::{ONE, Sample, TWO_CALLS, TWO_KEYS, spaced},
 };
-use crate::{End, Guard, Message, Profile, Reasoning, ReasoningOptions, Start, reasoning};
+use crate::{End, Guard, Message, Profile, Reasoning, ReasoningOptions, Start};
 
 /// The name of a derived family.
 pub(super) const NAME: &str = "derived";
@@ -129,11 +129,7 @@ impl<'p> ProofReader<'p> {
         profile: &'p Profile,
         renderings: &Renderings<'_>,
     ) -> Result<Self, DeriveError> {
-        let reasoning = match (&profile.format, &profile.reasoning) {
-            (Some(format), _) => Some(Reasoning::Format(format.clone())),
-            (None, Some(name)) => reasoning(name).ok(),
-            (None, None) => None,
-        };
+        let reasoning = profile.reasoning_format().ok().flatten();
         let reader = Self { profile, reasoning, thought: renderings.content_as_thought() };
         let start = reader.start_after(&renderings.prompt);
         let switched = profile.switch.values().any(|on| *on == (start == Start::Reasoning));

@@ -97,14 +97,16 @@ def reads_calls(settings: dict[str, Any]) -> bool:
 
 
 def request_of(
-    tools: Iterable[dict[str, Any]], choice: Any = None, *, parallel: bool | None = None
+    tools: Iterable[Any], choice: Any = None, *, parallel: bool | None = None
 ) -> dict[str, Any]:
     """Return a chat-completions request with only the fields that matter for calls.
 
-    Tools and choices of the Responses API are written as those of chat completions.
+    Tools and choices may be the engine's objects. Those of the Responses API are written as those of
+    chat completions.
     """
+    given, choice = [_plain(tool) for tool in tools], _plain(choice)
     request: dict[str, Any] = {
-        "tools": [tool if "function" in tool else _nested(tool) for tool in tools]
+        "tools": [tool if "function" in tool else _nested(tool) for tool in given]
     }
     if choice is not None:
         named = isinstance(choice, dict) and "name" in choice and "function" not in choice
@@ -130,6 +132,7 @@ def format_of(request: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    """Return an object of an engine as JSON has it."""
     if hasattr(value, "model_dump"):
         return value.model_dump(exclude_none=True, by_alias=True)
     if is_dataclass(value) and not isinstance(value, type):

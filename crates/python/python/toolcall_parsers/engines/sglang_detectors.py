@@ -55,9 +55,7 @@ def structural_tag_of(settings: dict[str, Any], request: Any, prompt: str) -> An
     none can express the calls.
     """
     choice = request.tool_choice
-    if hasattr(choice, "model_dump"):
-        choice = choice.model_dump(exclude_none=True)
-    body = request_of(_dumped(request.tools or []), choice, parallel=request.parallel_tool_calls)
+    body = request_of(request.tools or [], choice, parallel=request.parallel_tool_calls)
     body["chat_template_kwargs"] = request.chat_template_kwargs or {}
     if is_forced(choice):
         return _written({**settings, "request": body, "prompt": prompt})
@@ -79,10 +77,6 @@ def _in_form(tag: dict[str, Any] | None) -> Any:
     from xgrammar import StructuralTag
 
     return None if tag is None else StructuralTag.from_json(json.dumps(tag))
-
-
-def _dumped(tools: Iterable[Any]) -> list[dict[str, Any]]:
-    return [tool.model_dump(exclude_none=True) for tool in tools]
 
 
 @lru_cache(maxsize=64)
@@ -124,15 +118,12 @@ class GuardDetector(BaseFormatDetector):
         self._stream: Guard | None = None
 
     def _guard(self, tools: Iterable[Any]) -> Guard:
-        request = request_of(_dumped(tools), self._choice)
+        request = request_of(tools, self._choice)
         return _native.Guard(**{**self._settings, "request": request, "start": "content"})
 
     def get_required_tool_parser(self, tool_choice: Any) -> None:
         """Note the request's choice. This detector reads required and named calls."""
-        choice = tool_choice
-        if hasattr(choice, "model_dump"):
-            choice = choice.model_dump(exclude_none=True)
-        self._choice = choice
+        self._choice = tool_choice
 
     def has_tool_call(self, text: str) -> bool:
         """Return whether the text has markup of calls. The server returns other text unchanged."""
@@ -217,7 +208,7 @@ class GuardDetector(BaseFormatDetector):
         if tool_choice == "auto":
             return None
         self.get_required_tool_parser(tool_choice)
-        request = request_of(_dumped(tools or []), self._choice, parallel=parallel_tool_calls)
+        request = request_of(tools or [], self._choice, parallel=parallel_tool_calls)
         start = "reasoning" if thinking_mode else "content"
         return _written({**self._settings, "request": request, "start": start})
 

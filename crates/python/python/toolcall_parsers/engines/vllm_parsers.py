@@ -56,16 +56,11 @@ def _model_of(tokenizer: Any) -> str | None:
     return getattr(tokenizer, "name_or_path", None)
 
 
-def _dumped(value: Any) -> Any:
-    return value.model_dump(exclude_none=True) if hasattr(value, "model_dump") else value
-
-
 def request_fields(request: Any) -> dict[str, Any]:
     """Return the fields of a request that concern calls."""
-    tools = [_dumped(tool) for tool in getattr(request, "tools", None) or []]
-    choice = _dumped(getattr(request, "tool_choice", None))
-    parallel = getattr(request, "parallel_tool_calls", None)
-    return request_of(tools, choice, parallel=parallel)
+    tools = getattr(request, "tools", None) or []
+    choice = getattr(request, "tool_choice", None)
+    return request_of(tools, choice, parallel=getattr(request, "parallel_tool_calls", None))
 
 
 def _with_special_tokens(request: Any, guard: Guard) -> None:
